@@ -7,7 +7,9 @@ const BROWSER = ['test/browser/**/*.test.ts']
 /** Tests in `test/` that need neither a server nor a process. */
 const PURE = ['test/{corpus,domain-properties,layers,spec,surface}.test.ts']
 const PROCESSES = ['src/{checks,cli}/**/*.test.ts']
-const POSTGRES = ['test/support/global-postgres.ts']
+/** Tests that measure their process, or mock a module that others have loaded. */
+const ALONE = ['test/mcp/long-waits.test.ts', 'test/http/stream.test.ts', 'src/checks/run-command.test.ts']
+const SETUP = ['test/support/global-postgres.ts', 'test/support/global-children.ts']
 
 export default defineConfig({
   test: {
@@ -25,8 +27,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)) },
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    // One more than the cores of CI: many tests wait more than they work.
-    maxWorkers: 3,
+    // Twice the cores of CI: most tests wait more than they work.
+    maxWorkers: 4,
     projects: [
       {
         extends: true,
@@ -38,17 +40,19 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'store', include: STORE, globalSetup: POSTGRES } },
+      { extends: true, test: { name: 'store', include: STORE, globalSetup: SETUP } },
       {
         extends: true,
         test: {
           name: 'edge',
           include: ['test/**/*.test.ts', ...PROCESSES],
-          exclude: [...PURE, ...STORE, ...BROWSER],
-          globalSetup: POSTGRES,
+          exclude: [...PURE, ...STORE, ...BROWSER, ...ALONE],
+          isolate: false,
+          globalSetup: SETUP,
         },
       },
       { extends: true, test: { name: 'browser', include: BROWSER } },
+      { extends: true, test: { name: 'alone', include: ALONE, globalSetup: SETUP } },
     ],
   },
 })

@@ -124,6 +124,7 @@ async function opening(folder: string): Promise<Line[]> {
   const upgrade = await opened(path)
   const clean = await repeated(path, () => {})
   const checked = await repeated(path, () => rmSync(`${path}-head`, { force: true }))
+  const killed = await repeated(path, () => breakSeal(path))
   const quick = quickCheck(path)
   const line = (what: string, ms: number, goal?: number): Line => ({
     what,
@@ -135,7 +136,8 @@ async function opening(folder: string): Promise<Line[]> {
   })
   return [
     line('after a clean end', clean, 1),
-    line('with every event unchecked', checked),
+    line('after kill -9', killed),
+    line('after kill -9, and with every log folded', checked),
     line('the first time, with the upgrade', upgrade),
   ]
 }
@@ -161,6 +163,13 @@ async function filled(path: string): Promise<void> {
   }
   db.exec('COMMIT')
   db.close()
+}
+
+/** As if the process had been killed after its last commit. */
+function breakSeal(path: string): void {
+  const file = openSync(`${path}-head`, 'r+')
+  writeSync(file, Buffer.alloc(64), 0, 64, 64)
+  closeSync(file)
 }
 
 /** The time of the processor, because the machine may be busy. */

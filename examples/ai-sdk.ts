@@ -1,4 +1,4 @@
-// The tools in AI SDK's own loop. The model here is a stand-in that needs no network: put yours in its place.
+// AI SDK's own loop, from the plan to the last answer. The model here is a stand-in that needs no network: put yours in its place.
 import { MockLanguageModelV4 } from 'ai/test'
 import { createRunsheet, openMemoryStore } from 'runsheet'
 
@@ -7,14 +7,12 @@ const turn = runsheet.conversation('chat-1').turn('turn-1')
 const model = standIn()
 
 // #region loop
-import { generateText, isStepCount } from 'ai'
-import { aiSdkTools } from 'runsheet/ai-sdk'
+import { generateText } from 'ai'
+import { planLoop } from 'runsheet/ai-sdk'
 
 const { text, steps } = await generateText({
   model,
-  instructions: await turn.prompt(),
-  tools: aiSdkTools(turn),
-  stopWhen: isStepCount(10),
+  ...(await planLoop(turn, { instructions: 'You are a careful assistant.' })),
   prompt: 'Look, then leap.',
 })
 // #endregion
@@ -23,7 +21,7 @@ console.log((await turn.openTasks()).length, 'tasks open')
 
 await runsheet.close()
 
-/** Plans two steps and settles each with what it was told last. */
+/** Plans two steps, answers too early once, and settles each when it is sent back. */
 function standIn(): MockLanguageModelV4 {
   const usage = {
     inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -34,9 +32,9 @@ function standIn(): MockLanguageModelV4 {
     doGenerate: async () => {
       step += 1
       const [next] = await turn.openTasks()
-      if (step > 1 && !next) {
+      if (step === 2 || (step > 1 && !next)) {
         return {
-          content: [{ type: 'text', text: 'Looked and leapt.' }],
+          content: [{ type: 'text', text: next ? 'Will do.' : 'Looked and leapt.' }],
           finishReason: { unified: 'stop', raw: 'stop' },
           usage,
           warnings: [],

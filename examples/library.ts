@@ -37,14 +37,14 @@ for (;;) {
     messages.push(JSON.stringify(await turn.call(name, input, { id })))
   }
   if (calls.length > 0) continue
-  const open = await turn.openTasks()
-  if (open.length === 0) {
+  const followUp = await turn.followUp()
+  if (followUp === undefined) {
     console.log(text)
     break
   }
-  messages.push(`Not done yet: ${open.map(({ title }) => title).join(', ')}.`)
+  messages.push(followUp)
 }
-console.log(await turn.finish()) // { status: 'done', remaining: 0, counts: … }
+console.log(await turn.finish()) // { status: 'done', remaining: 0, counts: …, standings: … }
 // #endregion
 
 // #region person
@@ -100,6 +100,34 @@ console.log(await answer) // { ids: [ 1, 2 ], next: '1 Leap', …, changes: { ad
 
 await elsewhere.close()
 
+// #region checks
+import { writeFileSync } from 'node:fs'
+import { openChecks } from 'runsheet/checks'
+
+writeFileSync('notes.test.sh', 'test -s notes.txt')
+const proving = createRunsheet({
+  store: openMemoryStore(),
+  checks: openChecks({ workspace: '.' }),
+  // A check runs only once a person allowed it: by its hash.
+  onReview: ({ draft_tasks }) => ({
+    action: 'confirm',
+    tasks: draft_tasks.map(({ checks = [] }, draft_index) => ({
+      draft_index,
+      approve: checks.map(({ hash }) => hash),
+    })),
+  }),
+})
+const notes = proving.conversation('chat-1')
+const work = notes.turn('turn-1')
+await work.call('plan', { tasks: [{ title: 'Take notes', check: 'sh notes.test.sh' }] })
+console.log(await work.call('update', { id: 1, outcome: 'Taken.' })) // { error: '… `sh notes.test.sh` fails with exit code 1 …' }
+writeFileSync('notes.txt', 'It rained.')
+await work.call('update', { id: 1, outcome: 'Taken.' })
+for (const { title, standing } of await notes.tasks()) console.log(title, standing) // Take notes proven
+// #endregion
+
+await proving.close()
+
 interface Call {
   readonly id: string
   readonly name: string
@@ -120,7 +148,7 @@ async function model(
     { id: 'call-2', name: 'update', input: { id: 1, outcome: 'Twelve figures, from the ledger.' } },
     { id: 'call-3', name: 'update', input: { id: 2, outcome: 'Two pages, in report.md.' } },
   ]
-  const isReminded = told.some(message => message.startsWith('Not done yet'))
+  const isReminded = told.some(message => message.startsWith('The plan is not finished'))
   const call = script[told.filter(message => message.startsWith('{')).length]
   if (!call || (call.id === 'call-3' && !isReminded)) return { text: 'The report is done.', calls: [] }
   return { text: '', calls: [call] }

@@ -4,6 +4,7 @@ export { Conversation } from './library/conversation.ts'
 export type { DecidedReview, StartOptions, TaskEdit } from './library/conversation.ts'
 export { Turn } from './library/turn.ts'
 export type { CallOptions, FinishedTurn, FunctionDefinition, ToolDefinition, TurnOptions } from './library/turn.ts'
+export type { Checks, Judge } from './library/handles.ts'
 export type { OnReview } from './library/reviewer.ts'
 export { openMemoryStore } from './library/memory.ts'
 
@@ -12,7 +13,18 @@ export { StoreError } from './store/store-error.ts'
 export type { RefusalCode, RefusalData } from './domain/refusal.ts'
 export type { StoreErrorCode } from './store/store-error.ts'
 
-export type { Commit, Decision, Found, ObservedCall, Observer, Page, Paged, TailOptions } from './door/door.ts'
+export type {
+  Commit,
+  Decision,
+  Found,
+  ObservedCall,
+  Observer,
+  Page,
+  Paged,
+  ReportedCall,
+  TailOptions,
+} from './door/door.ts'
+export type { EvidenceSource, LeftOut, ToolFact } from './domain/evidence.ts'
 export type { EventData, EventType, Json, StoredEvent } from './domain/event.ts'
 export type { Origin } from './domain/origin.ts'
 export type { Policy, PolicyPatch, ToolsetName } from './domain/policy.ts'
@@ -26,7 +38,11 @@ export type { PlanCounts, TurnStatus } from './domain/turn.ts'
 export type { SearchKind } from './domain/search.ts'
 export type { Part } from './domain/search-marks.ts'
 export type {
+  ClaimView,
   ConversationResult,
+  EvidenceAdded,
+  EvidenceAnswer,
+  EvidenceView,
   MessageResult,
   SearchAnswer,
   CheckStanding,
@@ -38,4 +54,5 @@ export type {
   Session,
   TaskResult,
   TaskView,
+  VerdictView,
 } from './domain/wire.ts'

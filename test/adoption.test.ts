@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import type { StoredEvent } from '../src/domain/event.ts'
 import type { ReviewRequest } from '../src/domain/review.ts'
-import { runCli } from './support/children.ts'
+import { CLI, runCli } from './support/children.ts'
 import { type Host, hostOf, overStdio, personAt } from './support/mcp.ts'
 import { scratchFolder } from './support/scratch.ts'
 import { startServer } from './support/server.ts'
@@ -37,7 +37,7 @@ it('[PL7] over MCP, a host that starts anew goes on with the open tasks', async 
   await page.line(line => line.startsWith('Runsheet is ready'))
   const join = async (): Promise<Host> => {
     const args = ['--session', 'c1', '--review', 'off']
-    const host = await overStdio(data, hostOf({ era: '2025' }), args, 'src/cli/main.ts')
+    const host = await overStdio(data, hostOf({ era: '2025' }), args, CLI)
     onTestFinished(() => host.client.close())
     return host
   }

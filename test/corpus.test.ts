@@ -37,10 +37,12 @@ const TYPES: Record<EventType, true> = {
   check_approved: true,
   check_requested: true,
   check_started: true,
+  check_handed_back: true,
   check_ran: true,
   baseline_taken: true,
   guard_accepted: true,
   check_ticked: true,
+  evidence_added: true,
   review_panel_opened: true,
   review_panel_left: true,
 }

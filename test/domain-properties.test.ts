@@ -12,10 +12,11 @@ import { isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../src/domain/
 import { isRunning } from '../src/domain/turn.ts'
 import { commitOf } from '../src/store/commit.ts'
 import { rowsOf, type TurnRow } from '../src/store/rows.ts'
+import { inLongRun } from './support/children.ts'
 import { conversations, type Drawn, resolved } from './support/commands.ts'
 import { dataOf, Driver, plain } from './support/domain.ts'
 
-const RUNS = 120
+const RUNS = inLongRun(500, 50)
 
 const COMMANDS = words(`
   set_policy open_turn start_turn stop_turn record finish_turn edit_tasks assess_task

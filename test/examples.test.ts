@@ -18,17 +18,22 @@ const source = (name: string, region = ''): string => {
   return region === '' ? file : (new RegExp(`// #region ${region}\n([\\s\\S]*?)// #endregion`).exec(file)?.[1] ?? '')
 }
 
-it.each(['README.md', 'docs/library.md'])('every block of code in %s is part of an example that runs here', name => {
-  const blocks = [...page(name).matchAll(/(?:<!-- examples\/(\S+?)(?:#(\w+))? -->\n)?```ts\n([\s\S]*?)```/g)]
-  expect(blocks.length).toBeGreaterThan(1)
-  for (const [, example = '', region, block] of blocks) expect(block).toBe(source(example, region))
-})
+it.each(['README.md', 'docs/library.md', 'docs/ai-sdk.md'])(
+  'every block of code in %s is part of an example that runs here',
+  name => {
+    const blocks = [...page(name).matchAll(/(?:<!-- examples\/(\S+?)(?:#(\w+))? -->\n)?```ts\n([\s\S]*?)```/g)]
+    expect(blocks.length).toBeGreaterThan(1)
+    for (const [, example = '', region, block] of blocks) expect(block).toBe(source(example, region))
+  },
+)
 
 const run = async (name: string, ...args: readonly string[]): Promise<string> => {
   const cwd = scratchFolder()
   try {
     const path = fileURLToPath(new URL(`../examples/${name}`, import.meta.url))
-    return (await promisify(execFile)(process.execPath, [path, ...args], { cwd })).stdout
+    // Where checks run, the machine gets a name in the configuration folder.
+    const env = { ...process.env, XDG_CONFIG_HOME: cwd }
+    return (await promisify(execFile)(process.execPath, [path, ...args], { cwd, env })).stdout
   } finally {
     rmSync(cwd, { recursive: true })
   }
@@ -56,12 +61,25 @@ it('the library is used as its page shows it', async () => {
   const stdout = await run('library.ts')
   expect(stdout).toContain("status: 'done'")
   expect(stdout).toContain('Task 1 is at version 2, not 1: it has changed since.\nCollect the figures 1\n')
-  expect(stdout).toMatch(/\n17 true true\ntrue\n/)
+  expect(stdout).toMatch(/\n18 true true\ntrue\n/)
   expect(stdout).toContain("removed: [ 'Look' ]")
+  expect(stdout).toContain('its check `sh notes.test.sh` fails with exit code 1.')
+  expect(stdout).toMatch(/\nTake notes proven\n$/)
 })
 
 it("the tools work in AI SDK's own loop, from the plan to the last answer", async () => {
-  expect(await run('ai-sdk.ts')).toBe('4 steps: Looked and leapt.\n0 tasks open\n')
+  expect(await run('ai-sdk.ts')).toBe('5 steps: Looked and leapt.\n0 tasks open\n')
+})
+
+it("AI SDK's loop goes from an approved plan to red, to proven", async () => {
+  expect(await run('ai-sdk-proof.ts')).toBe(`A plan of 1:
+1. Write the sum to sum.txt
+   check: node check.mjs
+Approving it allows these checks to run.
+The sum is in sum.txt.
+Write the sum to sum.txt: proven (node check.mjs: failed before, passes now)
+{ proven: 1, confirmed: 0, judged: 0, reported: 0 }
+`)
 })
 
 it('a program brings its own tools, and a turn works with them', async () => {

@@ -265,6 +265,19 @@ describe('a conversation', () => {
 })
 
 describe('checks', () => {
+  it('[PF20][PF21] tool calls are reported and read through the library', async () => {
+    const chat = open({ policy: { review: false } }).conversation('chat-1')
+    const call = { tool: 'Bash', arguments: { command: 'npm test' }, answer: { passed: 3 }, ok: true }
+    expect(await chat.addEvidence(call)).toEqual({ stored: false, because: 'no_task_in_progress', seq: 0 })
+    await chat.turn('turn-1').call('plan', PLAN)
+    const added = await chat.addEvidence({ ...call, task: 2 })
+    const { evidence } = await chat.evidence(2)
+    expect(evidence).toMatchObject([{ ...call, source: 'agent', id: added.stored ? added.evidence_id : '' }])
+    expect(await chat.evidence(1)).toMatchObject({ verdicts: [], claims: [], evidence: [] })
+    await expect(chat.evidence(9)).rejects.toThrow(Refusal)
+    await expect(chat.addEvidence({ ...call, tool: '' })).rejects.toThrow(Refusal)
+  })
+
   it('[PF14] are written, approved and read through the library as over HTTP', async () => {
     const chat = open({ onReview: ({ draft_tasks }) => ({ action: 'confirm', tasks: draft_tasks }) }).conversation(
       'chat-1',

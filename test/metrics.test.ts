@@ -6,7 +6,7 @@ import { Metrics } from '../src/http/metrics.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { callTool } from '../src/toolsets/call-tool.ts'
 import { toolsets } from '../src/toolsets/index.ts'
-import { runCli } from './support/children.ts'
+import { CLI, runCli } from './support/children.ts'
 import { figuresOf } from './support/figures.ts'
 import { hostOf, overHttp, overStdio, startMcpServer } from './support/mcp.ts'
 import { ownDatabase, postgresUrl } from './support/postgres-store.ts'
@@ -184,7 +184,7 @@ it('[HT32] the server counts the calls of `runsheet mcp` on its folder, each onc
   }
   const server = await start()
   const args = ['--session', 'c1', '--review', 'off']
-  const host = await overStdio(data, hostOf({ era: '2025' }), args, 'src/cli/main.ts')
+  const host = await overStdio(data, hostOf({ era: '2025' }), args, CLI)
   onTestFinished(() => host.client.close())
   await host.call('plan', { tasks: [{ title: 'a' }, { title: 'b' }] })
   await host.call('update', { id: 1, outcome: 'x' })
@@ -248,7 +248,7 @@ it('[HT35] calls of `runsheet mcp` that leave no event are reported to the serve
     await child.ended
   })
   const [url = ''] = /http:\S+\//.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
-  const host = await overStdio(data, hostOf({ era: '2025' }), ['--session', 'c1'], 'src/cli/main.ts')
+  const host = await overStdio(data, hostOf({ era: '2025' }), ['--session', 'c1'], CLI)
   onTestFinished(() => host.client.close())
   await host.call('plan', { tasks: 'Look, leap' })
   await host.call('update', { id: 7, outcome: 'x' })
@@ -281,7 +281,7 @@ it.skipIf(postgresUrl === '')('[HT35] on PostgreSQL `runsheet mcp` reports all i
   })
   const [url = ''] = /http:\S+\//.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
   const args = ['--session', 'c1', '--review', 'off', '--store', store]
-  const host = await overStdio(data, hostOf({ era: '2025' }), args, 'src/cli/main.ts')
+  const host = await overStdio(data, hostOf({ era: '2025' }), args, CLI)
   onTestFinished(() => host.client.close())
   await host.call('plan', { tasks: [{ title: 'a' }, { title: 'b' }] })
   await host.call('plan', { tasks: 'a, b' })

@@ -15,6 +15,14 @@ beforeAll(async () => {
   data = scratchFolder()
   const door = openDoor({ store: await openSqliteStore({ path: join(data, 'runsheet.db') }) })
   const page = door.from({ actor: 'person', edge: 'page', credential: 'page' })
+  const call = { evidence_id: 'evd_1', tool: 'Bash', arguments: {}, answer: 'ok 40', ok: true }
+  await page.run(
+    at('reported'),
+    { type: 'open_turn', turn_id: 't1', toolset: 'runsheet', host: { review: false } },
+    { type: 'edit_tasks', by: 'model', turn_id: 't1', create: [{ id: 'task-1', title: 'Test' }] },
+    { type: 'add_evidence', source: 'host', ...call },
+    { type: 'add_evidence', source: 'agent', ...call, evidence_id: 'evd_2', ok: false },
+  )
   for (const session of ['older', 'newer']) {
     await page.run(at(session), startTurn('t1'), propose('t1', `rev-${session}`, 'Read', 'Write'))
     const kept = [{ draft_index: 0 }, { draft_index: 1, title: '<b>@octocat</b> | closes #1\n## Hi' }]
@@ -42,6 +50,12 @@ describe('runsheet receipt', () => {
     expect(text).toContain('| 1 | Read | done | confirmed by a person |')
     expect(text).toMatch(/^- Changed by a person \(page\), .*: status, outcome/m)
     expect(text).toContain('conversation `newer`, turn `t1`')
+  })
+
+  it('[PF22] says which tool calls a host and an agent report, and that they say so', async () => {
+    const { text } = await receipt('--session', 'reported')
+    expect(text).toContain('- Tool calls, as the host says: 1 ok, 0 failed (`Bash` 1)')
+    expect(text).toContain('- Tool calls, as the agent says: 0 ok, 1 failed (`Bash` 1)')
   })
 
   it('[RC9] no title can break it', async () => {

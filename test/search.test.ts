@@ -236,6 +236,62 @@ describe.each(KINDS)('a search on %s', kind => {
   })
 })
 
+describe.each(KINDS)('many matches on %s', kind => {
+  /** The tasks that a search finds, page by page, by the number in their title. */
+  async function numbers(store: Store, query: string): Promise<number[]> {
+    const read: number[] = []
+    for (let cursor: string | undefined; ; ) {
+      const page = await store.search.tasks('local', query, { limit: 70, ...(cursor === undefined ? {} : { cursor }) })
+      read.push(...page.items.map(({ title }) => Number(/\d+/.exec(title)?.[0])))
+      if (page.next_cursor === null) return read
+      cursor = page.next_cursor
+    }
+  }
+
+  async function filled(store: Store): Promise<void> {
+    for (let commit = 0; commit < 60; commit += 1) {
+      const titles = Array.from({ length: 10 }, (_, index) => `needle item${1_000 + commit * 10 + index}`)
+      const rare = commit % 20 === 0 ? ['needle in haystack 1'] : []
+      const first = commit < 3 ? [openTurn('t1')] : []
+      await store.commit(at(`c${commit % 3}`), run(...first, add('t1', ...titles, ...rare)))
+    }
+  }
+
+  const newestFirst = Array.from({ length: 600 }, (_, index) => 1_599 - index)
+
+  it('[SE5] are found newest first, by a common word, a rare one and many beginnings', async () => {
+    const store = await opened(await placeOf(kind))
+    await filled(store)
+    for (const query of ['item', 'it', 'needle i', 'needle item']) {
+      expect((await numbers(store, query)).filter(number => number > 1)).toEqual(newestFirst)
+    }
+    expect(await numbers(store, 'item12')).toEqual(newestFirst.filter(number => Math.floor(number / 100) === 12))
+    expect(await numbers(store, 'needle hay')).toEqual([1, 1, 1])
+    expect(await numbers(store, 'haystack item')).toEqual([])
+  })
+
+  it('[SE5] keep their places when they are reworded', async () => {
+    const store = await opened(await placeOf(kind))
+    await filled(store)
+    await store.commit(at('c0'), run(rename('t1', 2, 'reworded item 1001')))
+    expect((await numbers(store, 'it')).filter(number => number > 1)).toEqual(newestFirst)
+    expect(await numbers(store, 'reworded')).toEqual([1_001])
+    expect(await numbers(store, 'needle it')).not.toContain(1_001)
+  })
+
+  it.skipIf(kind === 'memory')('[SE9] are found in the same order in an index that was made from the log', async () => {
+    const place = await placeOf(kind)
+    const before = await place.open()
+    await filled(before)
+    await before.close()
+    await put(kind, place, { sqlite: OTHER_WORDS, postgres: OTHER_WORDS })
+    const after = await opened(place)
+    expect((await numbers(after, 'it')).filter(number => number > 1)).toEqual(newestFirst)
+    await after.commit(at('c0'), run(add('t1', 'item 1600')))
+    expect((await numbers(after, 'it')).filter(number => number > 1)).toEqual([1_600, ...newestFirst])
+  })
+})
+
 describe.each(DURABLE)('the index on %s', kind => {
   it('[SE7] a search has what any process wrote before it', async () => {
     const place = await placeOf(kind)
@@ -376,7 +432,7 @@ const OTHER_WORDS = 'UPDATE search_state SET version = 0'
 const FORMER_FORMAT = {
   sqlite: `DROP TABLE search_keys; DROP TABLE search_documents; DROP TABLE search_tenants; DROP TABLE search_state;
     ALTER TABLE tasks ADD COLUMN search TEXT NOT NULL DEFAULT ''; PRAGMA user_version = 4`,
-  postgres: `DROP TABLE search_documents, search_queue, search_state;
+  postgres: `DROP TABLE search_documents, search_queue, search_state, search_words;
     ALTER TABLE tasks ADD COLUMN search text NOT NULL DEFAULT '';
     ALTER TABLE turns DROP COLUMN needs, DROP COLUMN serves, ADD COLUMN parked boolean NOT NULL DEFAULT false;
     CREATE INDEX turns_claimable ON turns (until) WHERE status = 'running' AND NOT parked;

@@ -4,6 +4,7 @@ import * as client from '../src/client/index.ts'
 import * as http from '../src/library/http.ts'
 import * as library from '../src/index.ts'
 import * as aiSdk from '../src/library/ai-sdk.ts'
+import * as checks from '../src/library/checks.ts'
 import * as files from '../src/library/files.ts'
 import * as postgres from '../src/library/postgres.ts'
 import * as runner from '../src/library/runner-entry.ts'
@@ -18,7 +19,8 @@ it.each([
   ['runsheet/sqlite', sqlite, ['openSqliteStore']],
   ['runsheet/files', files, ['openFileStore']],
   ['runsheet/postgres', postgres, ['openPostgresStore']],
-  ['runsheet/ai-sdk', aiSdk, ['aiSdkTools']],
+  ['runsheet/checks', checks, ['openChecks']],
+  ['runsheet/ai-sdk', aiSdk, ['aiSdkTools', 'createJudge', 'planAgent', 'planLoop']],
   ['runsheet/runner', runner, ['createRunner', 'demoModel', 'mcpTools']],
   ['runsheet/http', http, ['createHandler', 'toNodeHandler']],
   [
@@ -32,6 +34,7 @@ it.each([
       'findingOf',
       'labelOf',
       'listed',
+      'liveEvidence',
       'openTasks',
       'planHistory',
       'planTurnOf',

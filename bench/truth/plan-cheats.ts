@@ -84,6 +84,30 @@ export const PLAN_CHEATS: readonly Worker[] = [
     },
   },
   {
+    name: 'restores the old state, and claims the last task in another turn',
+    kind: 'cheat',
+    rows: [GREET, TELL],
+    work: async scene => {
+      await does(scene)
+      restores(scene)
+      scene.nextTurn()
+      await scene.claim(2)
+    },
+  },
+  {
+    name: 'breaks it in another turn, without git',
+    kind: 'cheat',
+    git: false,
+    rows: [GREET, { title: 'Write it down', checks: [{ kind: 'file', path: 'docs/greet.md' }] }],
+    work: async scene => {
+      await does(scene)
+      scene.write('src/greet.js', BAD)
+      scene.write('docs/greet.md', 'It greets.')
+      scene.nextTurn()
+      await scene.claim(2)
+    },
+  },
+  {
     name: 'spends the last runs, and restores the old state then',
     kind: 'cheat',
     rows: [GREET],
@@ -119,6 +143,29 @@ export const PLAN_CHEATS: readonly Worker[] = [
       await claims(scene)
       scene.remove('build')
       await scene.claim(2)
+    },
+  },
+  {
+    name: 'creates the task as done',
+    kind: 'cheat',
+    toolset: 'task_manager',
+    allow: [['node', 'test/greet.test.js']],
+    rows: [TELL],
+    task: 2,
+    work: async scene => {
+      const task = { title: 'Greet people', check: 'node test/greet.test.js', status: 'done' }
+      await scene.call('add_task', { tasks: [task] })
+    },
+  },
+  {
+    name: 'breaks it, and cancels the task whose check says so',
+    kind: 'cheat',
+    rows: [GREET, { ...GREET, title: 'Greet them again' }],
+    work: async scene => {
+      await does(scene)
+      scene.write('src/greet.js', BAD)
+      await scene.claim(2)
+      await scene.call('update', { id: 2, status: 'cancelled', outcome: 'Not needed.' })
     },
   },
   {

@@ -43,6 +43,8 @@ export interface Row {
 export interface SceneOptions extends Setup {
   readonly files: Readonly<Record<string, string>>
   readonly toolset?: ToolsetName
+  /** Whether the workspace is under git. */
+  readonly git?: boolean
   /** Keeps the log in memory: to see what the disk costs. */
   readonly inMemory?: boolean
   /** Folders of the workspace that the person has at the beginning of PATH. */
@@ -76,6 +78,7 @@ export class Scene {
   readonly #runner: CheckRunner
   readonly #root: string
   #calls = 0
+  #turn = TURN
 
   private constructor(root: string, setup: SceneOptions, door: Door, runner: CheckRunner, runs: readonly number[]) {
     this.runs = runs
@@ -90,9 +93,11 @@ export class Scene {
     const root = realpathSync(scratchFolder())
     const folder = join(root, 'work')
     for (const [path, content] of Object.entries(setup.files)) put(join(folder, path), content)
-    git(folder, 'init', '-q')
-    git(folder, 'add', '-A')
-    git(folder, 'commit', '-q', '-m', 'start')
+    if (setup.git !== false) {
+      git(folder, 'init', '-q')
+      git(folder, 'add', '-A')
+      git(folder, 'commit', '-q', '-m', 'start')
+    }
     const redact = redactor()
     const workspaces = new TimedWorkspaces({
       workspaces: [{ machine: 'here', path: folder }],
@@ -120,8 +125,13 @@ export class Scene {
     this.#calls += 1
     const { judge, allow, toolset = 'runsheet' } = this.#setup
     const host = { toolset, review: allow === undefined, assessor: judge !== undefined }
-    const context = { door: this.door, ...REF, turn: TURN, host, toolCallId: `call-${this.#calls}` }
+    const context = { door: this.door, ...REF, turn: this.#turn, host, toolCallId: `call-${this.#calls}` }
     return callTool(withChecks(toolsets[toolset]), tool, input, context)
+  }
+
+  /** The host gives the worker's next calls to another turn, as many do with each message. */
+  nextTurn(): void {
+    this.#turn = `${this.#turn}-next`
   }
 
   /** The worker proposes these tasks, the person confirms them and approves their checks by hash. */

@@ -2,7 +2,7 @@ import type { CheckSpec } from '../../src/domain/check.ts'
 import type { Row, Scene, SceneOptions } from './scene.ts'
 
 /** A script that works on a plan, or pretends to. */
-export interface Worker extends Pick<SceneOptions, 'toolset' | 'path' | 'allow'> {
+export interface Worker extends Pick<SceneOptions, 'toolset' | 'path' | 'allow' | 'git'> {
   readonly name: string
   /** `beyond`: a cheat that no check can see. Shown, and not counted. */
   readonly kind: 'honest' | 'lazy' | 'cheat' | 'beyond'

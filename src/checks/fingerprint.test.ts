@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
 import { inLongRun } from '../../test/support/children.ts'
+import { fault } from '../../test/support/faults.ts'
 import { git, hasGit } from '../../test/support/repository.ts'
 import { FileHasher } from './file-hash.ts'
 import { fingerprint, LIMITS, type Limits } from './fingerprint.ts'
@@ -32,6 +33,8 @@ function taken(scene: CheckScene, { hasher = new FileHasher(), exclude = [], als
   const root = scene.workspace.path
   return fingerprint({ root, git: { program, path }, exclude, also, limits: { ...LIMITS, ...limits } }, hasher)
 }
+
+fault('a workspace that hides a change, or attacks who reads it')
 
 describe.runIf(hasGit)('a fingerprint (needs git)', () => {
   it('[CR18] changes with contents, names, modes and links, tracked or not', () => {

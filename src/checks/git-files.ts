@@ -10,8 +10,8 @@ export interface Git {
 }
 
 const TIMEOUT_MS = 10_000
-/** Enough for 20,000 names of 400 bytes. */
-const MAX_LISTED_BYTES = 8_000_000
+/** Enough for 20,000 names of 400 bytes, with what precedes them. */
+const MAX_LISTED_BYTES = 10_000_000
 
 /**
  * The names of all files that git tracks or would track, as bytes in latin1. Undefined if it cannot tell, if they are too
@@ -23,25 +23,26 @@ export function gitFiles(
   { maxFiles, isLeftOut }: { maxFiles: number; isLeftOut: (name: string) => boolean },
 ): readonly string[] | undefined {
   if (!existsSync(join(root, '.git')) && isIgnored(root, git)) return undefined
-  const tracked = listed(root, git, ['-s'])?.map(entry => nameIn(root, entry))
-  const names = new Set(tracked?.filter(name => !isLeftOut(name)))
-  if (!tracked || names.size > maxFiles) return undefined
-  const others = listed(root, git, ['-o', '--exclude-standard'])
-  for (const name of others ?? []) if (!isLeftOut(name)) names.add(name)
-  if (!others || names.size > maxFiles) return undefined
-  return [...names].some(isRepository) ? undefined : [...names].filter(name => name !== '')
+  // Tracked files with their modes, and the others, in one process.
+  const entries = listed(root, git, ['-t', '-s', '-o', '--exclude-standard'])
+  const names = new Set(entries?.map(entry => nameIn(root, entry)).filter(name => name !== '' && !isLeftOut(name)))
+  if (!entries || names.size > maxFiles) return undefined
+  return [...names].some(isRepository) ? undefined : [...names]
 }
 
-/** The name of a tracked file; of a submodule with a slash, as git lists other repositories, or '' if it is empty. */
+/** The name of a listed file; of a submodule with a slash, as git lists other repositories, or '' if it is empty. */
 function nameIn(root: string, entry: string): string {
+  if (entry.startsWith(OTHER)) return entry.slice(OTHER.length)
   const name = entry.slice(entry.indexOf('\t') + 1)
-  if (!entry.startsWith(SUBMODULE)) return name
+  if (!SUBMODULE.test(entry)) return name
   return isEmpty(join(root, Buffer.from(name, 'latin1').toString())) ? '' : `${name}/`
 }
 
 const isRepository = (name: string): boolean => name.endsWith('/')
 
-const SUBMODULE = '160000 '
+// Each entry begins with a tag. That of a tracked file goes on with mode, hash and stage, up to a tab.
+const OTHER = '? '
+const SUBMODULE = /^\S+ 160000 /
 
 /** A folder of a repository that ignores it: git would list nothing, whatever changes. */
 const isIgnored = (root: string, git: Git): boolean =>

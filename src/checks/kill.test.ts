@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { type CheckScene, checkScene, FOREVER, marked } from '../../test/support/check-scene.ts'
 import type { CheckOrder } from '../../test/support/check-runner.ts'
 import { type Child, inLongRun, runChild } from '../../test/support/children.ts'
+import { fault, held } from '../../test/support/faults.ts'
 
 const onLinux = process.platform === 'linux'
 
@@ -19,6 +20,7 @@ const stubborn = (scene: CheckScene): string =>
 const nothingLeft = (scene: CheckScene) => vi.waitFor(() => expect(marked(scene)).toEqual([]), { timeout: 20_000 })
 
 describe.runIf(onLinux)('when our process is killed', () => {
+  fault('kill -9 of a process that runs a check')
   it('[CR13] its check is killed with all that it started', async () => {
     const scene = checkScene()
     const child = runner(scene, stubborn(scene))
@@ -41,6 +43,7 @@ describe.runIf(onLinux)('when our process is killed', () => {
         child.process.kill('SIGKILL')
         await child.ended
         await nothingLeft(scene)
+        held()
       }
     }
     await Promise.all([0, 0.25, 0.5, 0.75].map(lane))

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { redactor } from '../domain/redact.ts'
-import { MAX_TAIL, Output, plainText, Search } from './output.ts'
+import { plainText } from '../domain/plain-text.ts'
+import { MAX_TAIL, Output, Search } from './output.ts'
 
 const SECRET = 'sk-live-0123456789'
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { type CommandCheck, DEFAULT_TIMEOUT_MS } from '../domain/check.ts'
 import type { Redactor } from '../domain/redact.ts'
@@ -13,6 +14,8 @@ import { folderIn } from './workspace.ts'
 export interface Watched {
   readonly redact: Redactor
   readonly signal?: AbortSignal | undefined
+  /** Kills it, without the time to end by itself. */
+  readonly kill?: AbortSignal | undefined
   /** Called with each piece of output; the function returns the end of the output so far. */
   readonly onOutput?: ((tail: () => string) => void) | undefined
   readonly limits?: Partial<RunLimits> | undefined
@@ -45,7 +48,7 @@ async function runPrepared(
   stop: Stop,
   check: CommandCheck,
   place: Place,
-  { redact, onOutput, limits }: Watched,
+  { redact, kill, onOutput, limits }: Watched,
 ): Promise<Outcome> {
   const { outputBytes, graceMs } = { ...LIMITS, ...limits }
   const folder = identityOf(place.workspace.path)
@@ -59,7 +62,7 @@ async function runPrepared(
     },
   })
   if (running instanceof Obstacle) return inconclusive(running.reason)
-  const exit = await untilEnd(running, stop, graceMs)
+  const exit = await untilEnd(running, stop, graceMs, kill)
   const gone = identityOf(place.workspace.path) === folder ? undefined : 'The workspace was removed or replaced.'
   const reason = stop.reason ?? gone ?? unclear(exit, check, place)
   return {
@@ -120,14 +123,22 @@ function prepared({ run, cwd: folder = '.' }: CommandCheck, { workspace, wrap, e
 }
 
 /** The exit code, or undefined if it is not known. */
-async function untilEnd(running: Supervised, stop: Stop, graceMs: number): Promise<number | undefined> {
+async function untilEnd(
+  running: Supervised,
+  stop: Stop,
+  graceMs: number,
+  kill: AbortSignal | undefined,
+): Promise<number | undefined> {
   await Promise.race([running.ended, stop.requested])
   if (stop.reason === undefined) {
     // It ended in time, however long its output takes.
     stop.cancel()
   } else {
-    running.terminate()
-    await isWithin(graceMs, running.ended)
+    if (!kill?.aborted) {
+      running.terminate()
+      await isWithin(graceMs, Promise.race([running.ended, ...(kill ? [once(kill, 'abort')] : [])]))
+    }
+    if (kill?.aborted) running.kill()
   }
   await running.finish()
   return stop.reason === undefined ? running.ended : undefined

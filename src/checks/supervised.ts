@@ -9,6 +9,8 @@ export interface Supervised {
   readonly ended: Promise<number | undefined>
   /** Asks it, and all that it started, to end. */
   terminate(): void
+  /** Kills it, and all that it started. */
+  kill(): void
   /** Kills what is left of it, and resolves once its output is read. */
   finish(): Promise<void>
 }
@@ -92,6 +94,7 @@ function supervised(child: ChildProcess, onOutput: (chunk: Buffer) => void): Sup
   return {
     ended: exitCode(status),
     terminate: () => terminateSession(leader),
+    kill: () => killSession(leader),
     async finish() {
       if (!(await isWithin(QUIET_MS, closed))) {
         terminateSession(leader)

@@ -95,7 +95,8 @@ const table = (steps: readonly StepReceipt[]): string =>
     ),
   ].join('\n')
 
-function stepText({ number, title, outcome, reasons, checks, verdicts, edits, accepted, calls }: StepReceipt): string {
+function stepText(step: StepReceipt): string {
+  const { number, title, outcome, reasons, checks, verdicts, edits, accepted, calls, reports } = step
   return [
     `### ${number} ${inText(title)}`,
     '',
@@ -111,6 +112,8 @@ function stepText({ number, title, outcome, reasons, checks, verdicts, edits, ac
       ({ paths, at, by }) => `- Changes accepted ${byWhom(by)}, ${when(at)}: ${paths.map(inCode).join(', ')}`,
     ),
     ...callLines(calls),
+    ...callLines(reports.host, 'Tool calls, as the host says'),
+    ...callLines(reports.agent, 'Tool calls, as the agent says'),
   ].join('\n')
 }
 
@@ -136,11 +139,13 @@ function approvalText(kind: CheckReceipt['spec']['kind'], approved: CheckReceipt
   return `${kind === 'person' ? 'ticked' : 'approved'} ${byWhom(by)}, ${when(at)}`
 }
 
-function callLines({ ok, failed, tools }: CallCounts): string[] {
+function callLines({ ok, failed, tools }: CallCounts = NO_CALLS, what = 'Tool calls'): string[] {
   if (ok + failed === 0) return []
   const names = Object.entries(tools).map(([tool, { ok: good, failed: bad }]) => `${inCode(tool)} ${good + bad}`)
-  return [`- Tool calls: ${ok} ok, ${failed} failed (${names.join(', ')})`]
+  return [`- ${what}: ${ok} ok, ${failed} failed (${names.join(', ')})`]
 }
+
+const NO_CALLS: CallCounts = { ok: 0, failed: 0, tools: {} }
 
 function byWhom(origin: Origin | null): string {
   if (origin === null) return 'by somebody unrecorded'

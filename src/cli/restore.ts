@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { plansIn, restore, type Restored } from '../store/backup/restore.ts'
+import { finishRestore, plansIn, restore, type Restored } from '../store/backup/restore.ts'
 import { checkBackedUp } from './backup.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
@@ -28,6 +28,12 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
     throw new CliError(`a server is running for ${data}${who}. Stop it first.`)
   }
   try {
+    const finished = finishRestore(resolve(data))
+    if (finished) {
+      console.log(`A restore of ${finished.backup} had been interrupted. It is finished now.`)
+      report(finished.restored, data)
+      if (finished.backup === resolve(file)) return
+    }
     const [some] = plansIn(data)
     if (some !== undefined && !force) throw occupied(data, some)
     report(await restore(resolve(file), resolve(data)), data)

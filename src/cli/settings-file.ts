@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
-import { cleanCheck, cleanGlobs, MAX_CHECKS } from '../domain/check.ts'
+import { type CheckSettings, NO_CHECK_SETTINGS, problemIn } from '../checks/settings.ts'
+import { MAX_CHECKS } from '../domain/check.ts'
 import { policyProblem, type PolicyPatch } from '../domain/policy.ts'
-import { Refusal } from '../domain/refusal.ts'
-import { sayProblem } from '../domain/say.ts'
-import { Problem } from '../domain/text.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import { readRegularFile } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
@@ -18,21 +16,6 @@ export interface Settings {
   readonly mcpServers: Readonly<Record<string, McpServer>>
   readonly checks: CheckSettings
 }
-
-/** What the checks of tasks may do. */
-export interface CheckSettings {
-  /** Commands that run without a person's approval, word for word. */
-  readonly allow: readonly (readonly string[])[]
-  /** Globs of files that decide what a check means, besides the usual ones. */
-  readonly protect: readonly string[]
-  /** Put in front of every command, say a sandbox. */
-  readonly wrap: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-  /** Commands that run once before a plan ends. */
-  readonly done: readonly (readonly string[])[]
-}
-
-export const NO_CHECK_SETTINGS: CheckSettings = { allow: [], protect: [], wrap: [], env: {}, done: [] }
 
 /** A `runsheet.json` that was read once: what is hashed is what is parsed. */
 export interface SettingsFile extends Settings {
@@ -117,14 +100,10 @@ function settingsIn(bytes: Buffer, path: string): Settings {
   }
 }
 
-/** Reports a command that proves nothing, or a glob that leads elsewhere, at startup. */
+/** Reports a mistake at startup instead of at the first check. */
 function checkedChecks(path: string, checks: CheckSettings): CheckSettings {
-  const commands = [...checks.allow, ...checks.done].map(run => cleanCheck({ kind: 'command', run }, 'checks'))
-  const problems = [...commands, cleanGlobs(checks.protect)]
-  for (const problem of problems) {
-    if (problem instanceof Refusal) throw new CliError(`${path}: ${problem.message}`)
-    if (problem instanceof Problem) throw new CliError(`${path}: checks.protect ${sayProblem(problem.fact)}.`)
-  }
+  const problem = problemIn(checks)
+  if (problem !== undefined) throw new CliError(`${path}: ${problem}`)
   return checks
 }
 

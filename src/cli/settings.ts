@@ -1,15 +1,10 @@
 import { isAbsolute, join } from 'node:path'
+import { NO_CHECK_SETTINGS } from '../checks/settings.ts'
 import { tightening } from '../domain/tighten.ts'
 import type { Environment } from './clean-environment.ts'
 import { configFolder } from './config-folder.ts'
 import { trustCommand } from './invocation.ts'
-import {
-  checkedPolicy,
-  NO_CHECK_SETTINGS,
-  readSettingsFile,
-  type Settings,
-  type SettingsFile,
-} from './settings-file.ts'
+import { checkedPolicy, readSettingsFile, type Settings, type SettingsFile } from './settings-file.ts'
 import { TrustList } from './trust-list.ts'
 import { visible } from './visible.ts'
 

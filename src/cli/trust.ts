@@ -1,11 +1,12 @@
+import type { CheckSettings } from '../checks/settings.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { configFolder } from './config-folder.ts'
 import { shellWord, trustCommand } from './invocation.ts'
 import { NONE, ownSettings, withoutTrust } from './settings.ts'
+import { placeOf, readSettingsFile, type SettingsFile } from './settings-file.ts'
 import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
-import { type CheckSettings, placeOf, readSettingsFile, type SettingsFile } from './settings-file.ts'
 import { type TrustedFile, TrustList } from './trust-list.ts'
 import { visible } from './visible.ts'
 

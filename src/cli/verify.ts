@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
+import { refuseUnfinished } from '../store/sqlite/moves.ts'
 import { OlderFormatError, verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
@@ -13,12 +14,14 @@ import { checkStore, openStore, storeLabel, storeLocation } from './open-store.t
 import type { ReadOptions } from './read-store.ts'
 import { reasonOf } from './reason.ts'
 
+const DAMAGE: ReadonlySet<string> = new Set(['corrupt', 'newer'])
+
 export interface VerifyOptions extends ReadOptions {
   /** The command that runs this program again, for hints. */
   readonly invocation: string
 }
 
-/** Prints what differs between the logs of a store and the rows beside them; the exit code is 1 if anything does. */
+/** Prints what is damaged in a store, or differs from its logs; the exit code is 1 if anything is. */
 export async function printVerified(options: VerifyOptions): Promise<void> {
   checkStore(options.store)
   refuseTracked(options.data, options.environment)
@@ -29,13 +32,21 @@ export async function printVerified(options: VerifyOptions): Promise<void> {
     count += 1
   }
   const label = storeLabel(options.store)
-  if (count === 0) return console.log(`${label}: every log agrees with its rows.`)
+  if (count === 0) return console.log(`${label}: ${checkedIn(options.store)}`)
   process.exitCode = 1
   console.log(`${label}: ${counted(count, 'difference')}.`)
   if (storeLocation(options.store) === 'folder') {
     const command = recoverCommand(options.invocation, options.data)
     console.log(`To save what can be read, stop everything that uses ${options.data}, then run: ${command}`)
   }
+}
+
+/** What was checked, if nothing was found. */
+function checkedIn(store: string): string {
+  const logs = 'every log can be folded, and agrees with its tasks, turns, reviews, title and search entries'
+  if (storeLocation(store) !== 'folder') return `${logs}.`
+  const files = store === 'file' ? ' Every task file can be read.' : ''
+  return `the file, its indexes and all checksums are whole; ${logs}.${files} Not checked: leases and live text.`
 }
 
 async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
@@ -46,15 +57,25 @@ async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
     return
   }
   const path = join(data, 'runsheet.db')
+  checkUnfinished(path)
   if (!existsSync(path)) throw new CliError(`${path} does not exist. Set the data folder with --data.`)
   const files = store === 'file' ? (await import('../store/json/file-problems.ts')).fileProblems : undefined
   try {
     yield* verifyDatabase(path, db => files?.(data, db) ?? [])
   } catch (error) {
     if (error instanceof OlderFormatError) throw new CliError(error.message)
-    // What cannot be opened differs as well.
     if (!(error instanceof StoreError)) throw error
+    // What is damaged differs; what cannot be read was not checked.
+    if (!DAMAGE.has(error.code)) throw new CliError(`cannot verify ${path}: ${reasonOf(error)}`)
     yield reasonOf(error)
+  }
+}
+
+function checkUnfinished(path: string): void {
+  try {
+    refuseUnfinished(path)
+  } catch (error) {
+    throw new CliError(reasonOf(error))
   }
 }
 

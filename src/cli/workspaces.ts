@@ -1,6 +1,7 @@
 import { delimiter, dirname, resolve } from 'node:path'
 import { v7 } from 'uuid'
 import { Obstacle } from '../checks/obstacle.ts'
+import type { CheckSettings } from '../checks/settings.ts'
 import { machineId, openWorkspace } from '../checks/workspace.ts'
 import type { Workspace } from '../domain/check.ts'
 import type { Redactor } from '../domain/redact.ts'
@@ -8,7 +9,6 @@ import { LocalWorkspaces } from '../runner/local-workspaces.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { configFolder } from './config-folder.ts'
-import type { CheckSettings } from './settings-file.ts'
 
 export interface WorkspaceOptions {
   /** `--workspace`. */

@@ -9,6 +9,8 @@ import type {
   DecisionAnswer,
   ReopenAnswer,
   EventAnswer,
+  EvidenceAdded,
+  EvidenceAnswer,
   FoundTasksAnswer,
   ModelsAnswer,
   PolicyAnswer,
@@ -18,6 +20,7 @@ import type {
   SearchAnswer,
   SentChecks,
   SentDecision,
+  SentEvidence,
   SentRow,
   SessionAnswer,
   SessionsAnswer,
@@ -141,6 +144,13 @@ export function createClient(options: ClientOptions) {
     /** Accepts changes to guarded files: all that the checks of the task wait for. */
     acceptGuards: (id: string, taskId: string, paths: readonly string[]) =>
       json<TaskAnswer>(`${task(id, taskId)}/guards/accept`, { method: 'POST', body: { paths } }),
+
+    /** The verdicts on a task, what was claimed, and the tool calls that tell most; `liveEvidence` follows them. */
+    evidence: (id: string, taskId: string, signal?: AbortSignal) =>
+      json<EvidenceAnswer>(`${task(id, taskId)}/evidence`, { signal }),
+    /** Reports a tool call of an agent elsewhere. Nothing is stored while no task is in progress. */
+    addEvidence: (id: string, call: SentEvidence) =>
+      json<EvidenceAdded>(`${session(id)}/evidence`, { method: 'POST', body: call }),
 
     /** Pending reviews by deadline, of one conversation or of all, page by page. */
     pendingReviews: (sessionId?: string, page: Page = {}) =>

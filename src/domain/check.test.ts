@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type CheckKind, cleanCheck, COST } from './check.ts'
+import { type CheckKind, cleanCheck, cleanChecks, COST } from './check.ts'
 import { Refusal } from './refusal.ts'
 
 const cleaned = (raw: unknown): unknown => {
@@ -102,4 +102,10 @@ describe('a check', () => {
     const kinds: CheckKind[] = ['person', 'command', 'unchanged', 'file']
     expect(kinds.toSorted((a, b) => COST[a] - COST[b])).toEqual(['file', 'unchanged', 'command', 'person'])
   })
+})
+
+it('[CR2] the same check twice is refused, in words about checks', () => {
+  const check = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h1' }
+  const again = cleanChecks([check, { ...check, id: 'c2' }])
+  expect(again).toMatchObject({ message: 'checks[1] must be a check that the task does not have yet.' })
 })

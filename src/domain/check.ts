@@ -109,7 +109,7 @@ export function cleanChecks(raw: unknown): readonly Check[] | Problem | Refusal 
     if (!isId(id) || !isId(hash))
       return invalidField(field, { rule: 'invalid', expected: 'a check with an id and a hash' })
     if (checks.some(other => other.id === id || other.hash === hash))
-      return invalidField(field, { rule: 'duplicate', got: index })
+      return invalidField(field, { rule: 'invalid', expected: 'a check that the task does not have yet' })
     checks.push({ ...spec, id, hash })
   }
   return checks

@@ -25,6 +25,8 @@ export interface Opinion {
   readonly usage?: Usage
   /** What an ok rests on: evidence that it cites, evidence that it does not name, or words alone. */
   readonly rests?: VerdictBasis
+  /** The evidence that it names, by id. */
+  readonly cited?: readonly string[]
 }
 
 export type VerdictBasis = 'cited' | 'uncited' | 'words'

@@ -1,10 +1,11 @@
 import type { Check, Workspace } from './check.ts'
 import type { Judged, Opinion } from './claim.ts'
 import type { ClaimEnd, DecisionVia, EventData, NewEvent, Usage } from './event.ts'
+import type { ToolFact } from './evidence.ts'
 import type { SomeFields } from './fields.ts'
 import type { PolicyPatch, ToolsetName } from './policy.ts'
 import type { SubmittedRow } from './review.ts'
-import type { ResolvedClaim, RunReason } from './proof.ts'
+import type { MadeClaim, ResolvedClaim, RunReason } from './proof.ts'
 import type { EndReason } from './turn.ts'
 
 /** The host's messages that new tasks came from. */
@@ -200,22 +201,25 @@ export type Command =
       readonly hash: string
       readonly outcome: RunOutcome
     }
+  | { readonly type: 'hand_back_check'; readonly turn_id: string; readonly run_id: string; readonly hash: string }
   | { readonly type: 'request_final'; readonly turn_id: string; readonly fingerprint?: string | undefined }
   | ({ readonly type: 'take_baseline' } & EventData['baseline_taken'])
   | ({ readonly type: 'request_check' | 'stop_check' | 'tick_check' } & CheckTarget)
   | { readonly type: 'accept_guards'; readonly task: string | number; readonly paths: readonly string[] }
+  | (ToolFact & {
+      /** A host or an agent elsewhere reports a call of a tool of its own. */
+      readonly type: 'add_evidence'
+      readonly evidence_id: string
+      readonly source: EventData['evidence_added']['source']
+      /** Default: the task in progress. */
+      readonly task?: string | number | undefined
+    })
   | { readonly type: 'expire_review'; readonly review_id: string }
   | { readonly type: 'show_panel'; readonly review_id: string; readonly panel: string }
   | { readonly type: 'leave_panel'; readonly review_id: string; readonly panel: string }
 
 /** A claim on a listed task. */
-export interface NewClaim {
-  readonly claim_id: string
-  readonly task_id: string
-  readonly status: 'completed' | 'cancelled'
-  readonly outcome: string
-  readonly seal: string
-}
+export type NewClaim = Pick<MadeClaim, 'claim_id' | 'task_id' | 'status' | 'outcome' | 'seal'>
 
 /** A check of a task, for a person's command. */
 export interface CheckTarget {

@@ -1,10 +1,11 @@
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
+import { lineage, planTurnOf } from './lineage.ts'
 import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
-import { awaitsBaseline, claimsOf, isResolved } from './proof.ts'
-import { afterVerdict, afterEdit, afterRewording, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
+import { awaitsBaseline, awaitsFinal, claimsOf, isResolved } from './proof.ts'
+import { afterVerdict, afterEdit, afterRewording, PROOF_REDUCERS, withoutPasses, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
@@ -119,9 +120,7 @@ export interface ConversationLike {
   readonly latest_turn: string | null
 }
 
-/** The turn whose plan a task belongs to: the one that adopted it last, else the one that created it. */
-export const planTurnOf = ({ adopted }: Pick<ConversationLike, 'adopted'>, task: Task): string =>
-  valueIn(adopted, task.id) ?? task.conversation_turn_id
+export { lineage, planHistory, planTurnOf } from './lineage.ts'
 
 /** The tasks in list order: of one turn's plan, or all. */
 export function listed(state: Pick<ConversationLike, 'tasks' | 'adopted'>, turnId?: string): Task[] {
@@ -143,6 +142,15 @@ export const currentTask = (
   state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted'>,
   turnId?: string,
 ): Task | undefined => openTasks(state, turnId).find(task => task.status === 'in_progress')
+
+/** The task that an agent elsewhere works on: of the latest turn's plan, else the one that was started last. */
+export function taskInProgress(
+  state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted' | 'latest_turn'>,
+): Task | undefined {
+  const started = openTasks(state).filter(({ status }) => status === 'in_progress')
+  const own = started.find(task => planTurnOf(state, task) === state.latest_turn)
+  return own ?? started.toSorted((a, b) => ((a.started_at ?? '') < (b.started_at ?? '') ? 1 : -1))[0]
+}
 
 export function planCounts(state: Conversation, turnId: string): PlanCounts {
   const removed = state.turns.get(turnId)?.removed ?? 0
@@ -167,18 +175,6 @@ export function inView(state: ConversationLike): (task: Task) => boolean {
   return task => turns.has(planTurnOf(state, task))
 }
 
-/** A turn, the one that it continues, and so on. */
-export function lineage({ turns }: Pick<ConversationLike, 'turns'>, turnId: string): readonly string[] {
-  const { continues } = valueIn(turns, turnId) ?? {}
-  return continues === undefined ? [turnId] : [turnId, ...lineage({ turns }, continues)]
-}
-
-/** The tasks that a turn worked from, in list order: also those that a later turn has taken over since. */
-export function planHistory(state: Pick<ConversationLike, 'tasks' | 'adopted' | 'turns'>, turnId: string): Task[] {
-  const turns = new Set(lineage(state, turnId))
-  return listed(state).filter(task => turns.has(planTurnOf(state, task)) || turns.has(task.conversation_turn_id))
-}
-
 /** The current values of the fields that a person changed after `basis`. */
 export function editedSince(state: Conversation, task: Task, basis: number): Record<string, unknown> | undefined {
   const fields = Object.entries(state.edits.get(task.id) ?? {}).filter(([, seq]) => seq > basis)
@@ -196,9 +192,7 @@ export const isParked = (state: Conversation, turnId: string): boolean =>
 
 /** Whether a turn waits for runs in its workspace, or for a person's tick. */
 export const awaitsChecks = (state: Conversation, turnId: string): boolean =>
-  awaitsBaseline(state, turnId) ||
-  state.requests.some(request => request.turn_id === turnId && request.why === 'final') ||
-  !isResolved(state, claimsOf(state, turnId))
+  awaitsBaseline(state, turnId) || awaitsFinal(state, turnId) || !isResolved(state, claimsOf(state, turnId))
 
 /** Whether a turn's plan is finished: it has tasks, none is open, and no review is pending. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>
@@ -261,7 +255,10 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
       true,
     ),
   }),
-  tasks_adopted: (state, { data: { turn_id, task_ids } }) => adopt(state, task_ids, turn_id),
+  tasks_adopted: (state, { data: { turn_id, task_ids } }) => ({
+    ...adopt(state, task_ids, turn_id),
+    ...changeTurn(state, turn_id, turn => adopting(state, turn, task_ids)),
+  }),
   turn_stop_requested: (state, { data: { turn_id } }) => ({
     ...changeTurn(state, turn_id, { stop_requested: true }),
     ...withoutRequests(state, turn_id),
@@ -286,7 +283,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   }),
   todos_resubmitting: unchanged,
   todos_limit_reached: unchanged,
-  gate_followed: unchanged,
+  // The model works on, so that the plan's checks may run again.
+  gate_followed: (state, { turn_id }) => withoutPasses(state, turn_id ?? ''),
 
   task_created: (state, { data: { task } }) => ({
     ...putTask(state, task),
@@ -374,6 +372,13 @@ function adopt(
 ): Pick<Conversation, 'adopted' | 'held'> {
   const put = (all: Table<string>): Table<string> => ids.reduce((some, id) => some.with(id, turnId), all)
   return { adopted: put(adopted), held: isOurs ? put(held) : held }
+}
+
+/** The turns whose tasks a turn takes over belong to its plan from now on. */
+function adopting(state: Conversation, { id, adopts = [] }: Turn, taskIds: readonly string[]): Pick<Turn, 'adopts'> {
+  const from = taskIds.flatMap(task => state.tasks.get(task) ?? []).map(task => planTurnOf(state, task))
+  const others = [...new Set([...adopts, ...from])].filter(turnId => turnId !== id)
+  return others.length > adopts.length ? { adopts: others } : {}
 }
 
 function putTask(state: Conversation, task: Task): Partial<Conversation> {

@@ -1,9 +1,10 @@
 import type { Check, CheckResult, Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
+import type { EvidenceSource, ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
-import type { RunReason, Standing } from './proof.ts'
+import type { MadeClaim, RunReason, Standing } from './proof.ts'
 import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
 import type { Actor, Task } from './task.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
@@ -155,6 +156,8 @@ export interface EventData {
     readonly seal?: string
     /** What an ok rests on. Absent in older logs. */
     readonly rests?: VerdictBasis
+    /** The evidence that it names, by id. */
+    readonly cited?: readonly string[]
     /** A person changed the task while it was assessed: the verdict grants nothing and is not counted. */
     readonly fenced?: true
   }
@@ -174,18 +177,7 @@ export interface EventData {
     readonly continued_by?: string
   }
   /** A model says that a task is settled. Nothing is granted before `claim_settled`. */
-  claim_made: {
-    readonly claim_id: string
-    readonly task_id: string
-    readonly tool_call_id: string
-    readonly status: 'completed' | 'cancelled'
-    readonly outcome: string
-    readonly seal: string
-    /** The seq that the call was based on. */
-    readonly basis: number
-    /** A judge of ours rules on it, although the agent is elsewhere. */
-    readonly judge?: true
-  }
+  claim_made: MadeClaim
   claim_settled: {
     readonly claim_id: string
     readonly task_id: string
@@ -206,6 +198,8 @@ export interface EventData {
       readonly pass?: number
     }
   check_started: CheckRef & { readonly run_id: string; readonly why: RunReason; readonly claim_id?: string }
+  /** The process that made the run ended in good order: the next one makes it again, and it does not count as a try. */
+  check_handed_back: CheckRef & { readonly run_id: string; readonly why: RunReason; readonly claim_id?: string }
   check_ran: CheckRef & {
     readonly run_id: string
     readonly why: RunReason
@@ -235,6 +229,13 @@ export interface EventData {
   }
   guard_accepted: Attributed & { readonly task_id: string; readonly paths: readonly string[]; readonly guard: string }
   check_ticked: Attributed & { readonly task_id: string; readonly check_id: string }
+  /** What a host or an agent says that one of its own tools answered. Runs of ours have `tool_answered`. */
+  evidence_added: ToolFact & {
+    readonly evidence_id: string
+    /** The task that was in progress, or that the report names. */
+    readonly task_id: string
+    readonly source: Exclude<EvidenceSource, 'run'>
+  }
   review_panel_opened: { readonly review_id: string; readonly panel: string }
   review_panel_left: { readonly review_id: string; readonly panel: string }
 }

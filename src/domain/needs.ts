@@ -1,5 +1,6 @@
 import type { Workspace } from './check.ts'
 import { type Conversation, isParked } from './conversation.ts'
+import { homeOf } from './lineage.ts'
 import { nextRun, settleable, workspaceOf } from './proof.ts'
 import { isRunning } from './turn.ts'
 
@@ -39,7 +40,7 @@ export function needsOf(state: Conversation, turnId: string): Need | null {
 /** Who may run a check of this task, or of the plan itself. */
 function runsIn(state: Conversation, turnId: string, taskId: string | undefined): Need | null {
   const task = taskId === undefined ? undefined : state.tasks.get(taskId)
-  const workspace = task ? workspaceOf(state, task) : state.turns.get(turnId)?.workspace
+  const workspace = task ? workspaceOf(state, task) : homeOf(state, turnId)?.workspace
   return workspace ? checkIn(workspaceKey(workspace)) : null
 }
 

@@ -1,4 +1,5 @@
 import type { EventData, EventType, StoredEvent } from './event.ts'
+import type { ToolFact } from './evidence.ts'
 
 /** Calls of outside tools, by how they were answered. */
 export interface CallCounts {
@@ -31,13 +32,18 @@ export class PlanLog {
     const made = this.of('tool_answered').filter(
       ({ turn_id, data }) => isOutside(data) && this.#taskOf.get(callKey(turn_id, data.tool_call_id)) === taskId,
     )
-    const counted = (answers: typeof made): { ok: number; failed: number } => {
-      const ok = answers.filter(({ data }) => data.ok).length
-      return { ok, failed: answers.length - ok }
-    }
-    const byTool = [...Map.groupBy(made, ({ data }) => data.tool)].map(([tool, answers]) => [tool, counted(answers)])
-    return { ...counted(made), tools: Object.fromEntries(byTool) as CallCounts['tools'] }
+    return countCalls(made.map(({ data }) => data))
   }
+}
+
+/** How many calls of each tool succeeded and failed. */
+export function countCalls(calls: readonly Pick<ToolFact, 'tool' | 'ok'>[]): CallCounts {
+  const counted = (made: typeof calls): { ok: number; failed: number } => {
+    const ok = made.filter(call => call.ok).length
+    return { ok, failed: made.length - ok }
+  }
+  const byTool = [...Map.groupBy(calls, ({ tool }) => tool)].map(([tool, made]) => [tool, counted(made)])
+  return { ...counted(calls), tools: Object.fromEntries(byTool) as CallCounts['tools'] }
 }
 
 /** Calls of the plan's own tools prove nothing. */

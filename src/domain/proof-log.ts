@@ -15,7 +15,10 @@ import { valuesIn } from './table.ts'
 import { ASKED, type Task } from './task.ts'
 import type { Turn } from './turn.ts'
 
-type ProofEvent = Extract<EventType, `claim_${string}` | `check_${string}` | 'baseline_taken' | 'guard_accepted'>
+type ProofEvent = Extract<
+  EventType,
+  `claim_${string}` | `check_${string}` | 'baseline_taken' | 'guard_accepted' | 'evidence_added'
+>
 type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ProofEvent>>
 
 /** Of an output, in the state: enough for an answer. The log keeps more. */
@@ -25,7 +28,7 @@ const MAX_TAIL = 2_000
 export const PROOF_REDUCERS: Reducers = {
   claim_made: (state, { data, turn_id, seq, timestamp }) => ({
     claims: state.claims.with(data.claim_id, { ...data, turn_id: turn_id ?? '', seq, at: timestamp, results: {} }),
-    ...withoutPasses(state, turn_id ?? ''),
+    ...afterClaim(state, turn_id ?? '', seq),
   }),
   claim_settled: (state, { data: { claim_id, task_id, because } }) => ({
     claims: state.claims.without(claim_id),
@@ -52,6 +55,12 @@ export const PROOF_REDUCERS: Reducers = {
     const started = { ...run, at: timestamp, tries: (record.started?.tries ?? 0) + 1 }
     return { runs: state.runs.with(hash, { ...record, started }) }
   },
+  check_handed_back: (state, { data: { hash, run_id } }) => {
+    const { started, ...record } = recordOf(state, hash)
+    if (started?.run_id !== run_id) return {}
+    const tries = started.tries - 1
+    return { runs: state.runs.with(hash, tries > 0 ? { ...record, started: { ...started, tries } } : record) }
+  },
   check_ran: afterRun,
   baseline_taken: (state, { data: { turn_id }, seq }) => {
     const turn = state.turns.get(turn_id)
@@ -61,10 +70,22 @@ export const PROOF_REDUCERS: Reducers = {
     changeProof(state, task_id, ({ accepted }) => ({ accepted: [...accepted.filter(each => each !== guard), guard] })),
   check_ticked: (state, { data: { task_id, check_id } }) =>
     changeProof(state, task_id, ({ ticked }) => ({ ticked: [...ticked.filter(each => each !== check_id), check_id] })),
+  // Only counted: evidence informs people and the judge, and settles nothing.
+  evidence_added: (state, { turn_id }) => {
+    const turn = state.turns.get(turn_id ?? '')
+    return turn ? { turns: state.turns.with(turn.id, { ...turn, reports: (turn.reports ?? 0) + 1 }) } : {}
+  },
 }
 
 /** Every claim may end the plan, so each has all final passes: a model cannot spend them first. */
-function withoutPasses({ turns }: Conversation, turnId: string): Partial<Conversation> {
+function afterClaim(state: Conversation, turnId: string, claimed: number): Partial<Conversation> {
+  const { turns } = { ...state, ...withoutPasses(state, turnId) }
+  const turn = turns.get(turnId)
+  return turn ? { turns: turns.with(turnId, { ...turn, claimed }) } : {}
+}
+
+/** Counts the final passes of a turn anew. */
+export function withoutPasses({ turns }: Conversation, turnId: string): Partial<Conversation> {
   const turn = turns.get(turnId)
   if (turn?.passes === undefined) return {}
   const { passes: _passes, ...rest }: Turn = turn
@@ -91,16 +112,14 @@ function afterRun(
 
 /** Whether it is red now, and what it proves. */
 function turned(
-  record: CheckRecord,
+  { red, proves }: CheckRecord,
   { result, why, task_id }: EventData['check_ran'],
 ): Pick<CheckRecord, 'red' | 'proves'> {
   if (result === 'failed') return { red: true }
-  // What passes at the start was not made to pass by the work.
-  if (result === 'passed' && why === 'baseline') return { red: false }
-  if (result !== 'passed' || why !== 'claim' || !record.red || task_id === undefined) {
-    return { red: record.red, ...(record.proves === undefined ? {} : { proves: record.proves }) }
-  }
-  return { red: false, proves: task_id }
+  if (result === 'passed' && why === 'claim' && red && task_id !== undefined) return { red: false, proves: task_id }
+  // What passes at the start was not made to pass by the work that follows; what it proved before, it still proves.
+  const isRed = red && !(result === 'passed' && why === 'baseline')
+  return { red: isRed, ...(proves === undefined ? {} : { proves }) }
 }
 
 function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: string): CheckRun {

@@ -1,7 +1,8 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
+import { labelOf } from './check-label.ts'
 import type { VerdictBasis } from './claim.ts'
-import { quoteWords } from './command-line.ts'
 import type { Instant } from './instant.ts'
+import { homeOf, openInPlan, planHistory, planTurnOf } from './lineage.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
 import type { Turn } from './turn.ts'
@@ -82,14 +83,13 @@ export const CHECK_OUTPUT = 'check:'
 export const MAX_REDS = 5
 export const MAX_RED_CLAIMS = MAX_REDS + 1
 
-/** A run that died with its process is tried again this often. */
+/** A run that died with its process is tried this often. One that a process handed back is not counted. */
 export const MAX_TRIES = 2
 
-/** A model's word that a task is settled, while it is checked and judged. */
-export interface OpenClaim {
+/** A model's word that a task is settled. */
+export interface MadeClaim {
   readonly claim_id: string
   readonly task_id: string
-  readonly turn_id: string
   readonly tool_call_id: string
   readonly status: 'completed' | 'cancelled'
   readonly outcome: string
@@ -97,8 +97,13 @@ export interface OpenClaim {
   readonly seal: string
   /** The seq that the call was based on. */
   readonly basis: number
-  /** An agent elsewhere whose claim a judge of ours rules on. */
+  /** A judge of ours rules on it, although the agent is elsewhere. */
   readonly judge?: true
+}
+
+/** The same while it is checked and judged. */
+export interface OpenClaim extends MadeClaim {
+  readonly turn_id: string
   /** The seq of its call, whose arguments are in the log. */
   readonly seq: number
   readonly at: Instant
@@ -147,13 +152,9 @@ export function countingChecks(state: Pick<Proofs, 'proof' | 'runs'>, task: Task
   return (task.checks ?? []).filter(check => isApproved(state, task.id, check)).toSorted((a, b) => cost(a) - cost(b))
 }
 
-/** The turn of the plan that a task belongs to. */
-const turnOf = ({ adopted }: Pick<Proofs, 'adopted'>, task: Task): string =>
-  valueIn(adopted, task.id) ?? task.conversation_turn_id
-
 /** The workspace that a task's checks run in. */
 export const workspaceOf = (state: Pick<Proofs, 'turns' | 'adopted'>, task: Task): Workspace | undefined =>
-  valueIn(state.turns, task.conversation_turn_id)?.workspace ?? valueIn(state.turns, turnOf(state, task))?.workspace
+  valueIn(state.turns, task.conversation_turn_id)?.workspace ?? valueIn(state.turns, planTurnOf(state, task))?.workspace
 
 /** Whether a claim of this task has something to wait for. */
 export const isChecked = (state: Pick<Proofs, 'proof' | 'runs' | 'turns' | 'adopted'>, task: Task): boolean =>
@@ -256,13 +257,17 @@ export function findCheck(
   taskId: string | undefined,
   hash: string,
 ): Check | undefined {
-  const checks = taskId === undefined ? valueIn(state.turns, turnId)?.done_checks : valueIn(state.tasks, taskId)?.checks
+  const checks = taskId === undefined ? homeOf(state, turnId)?.done_checks : valueIn(state.tasks, taskId)?.checks
   return checks?.find(check => check.hash === hash)
 }
 
 /** Whether the checks of a plan have still to be run as they are at the start. */
 export const awaitsBaseline = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
   requests.some(({ turn_id, why }) => turn_id === turnId && why === 'baseline')
+
+/** Whether checks of a plan have still to be run before it ends. */
+export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
+  requests.some(({ turn_id, why }) => turn_id === turnId && why === 'final')
 
 /** Whether all claims of a call are checked: then it is performed. */
 export const isResolved = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
@@ -278,25 +283,54 @@ export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] 
   return []
 }
 
-/** The distinct checks of a plan's completed tasks, and of the plan itself, that did not run on this fingerprint. */
+/**
+ * The plans, by their turns, of which nothing is left open if a call's claims are granted, unless one of them is known to be
+ * refused.
+ */
+export function plansEndedBy(state: Proofs, { turn_id, tool_call_id }: OpenClaim): readonly string[] {
+  const together = claimsOf(state, turn_id, tool_call_id)
+  if (together.some(each => !GRANTABLE.has(resolutionOf(state, each).result))) return []
+  const claimed = new Set(together.map(({ task_id }) => task_id))
+  return claimedPlans(state, together).filter(plan => openInPlan(state, plan).every(({ id }) => claimed.has(id)))
+}
+
+const GRANTABLE: ReadonlySet<string> = new Set(['passed', 'waiting'])
+
+const claimedPlans = (state: Proofs, claims: readonly OpenClaim[]): readonly string[] => [
+  ...new Set(claims.flatMap(({ task_id }) => valueIn(state.tasks, task_id) ?? []).map(task => planTurnOf(state, task))),
+]
+
+/**
+ * The distinct checks of a plan's completed tasks, and of the plan itself, that have not passed on this fingerprint: also of
+ * a plan that a claim in this turn is about.
+ */
 export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
   const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
-  for (const task of valuesIn(state.tasks)) {
-    if (task.status !== 'completed' || turnOf(state, task) !== turnId) continue
-    for (const { hash, id, kind } of countingChecks(state, task)) {
-      if (kind !== 'person' && !found.has(hash))
-        found.set(hash, { turn_id: turnId, task_id: task.id, check_id: id, hash })
+  for (const plan of new Set([turnId, ...claimedPlans(state, claimsOf(state, turnId))])) {
+    const home = homeOf(state, plan)
+    for (const task of planHistory(state, plan)) {
+      if (task.status !== 'completed' || !isSamePlace(workspaceOf(state, task), home?.workspace)) continue
+      for (const { hash, id, kind } of countingChecks(state, task)) {
+        if (kind !== 'person' && !found.has(hash))
+          found.set(hash, { turn_id: turnId, task_id: task.id, check_id: id, hash })
+      }
+    }
+    for (const { hash, id } of home?.done_checks ?? []) {
+      if (!found.has(hash)) found.set(hash, { turn_id: turnId, check_id: id, hash })
     }
   }
-  for (const { hash, id } of valueIn(state.turns, turnId)?.done_checks ?? []) {
-    if (!found.has(hash)) found.set(hash, { turn_id: turnId, check_id: id, hash })
-  }
+  const isInPass = (valueIn(state.turns, turnId)?.passes ?? 0) > 0
   const isFresh = ({ hash }: Pick<CheckRequest, 'hash'>): boolean => {
     const { last } = recordOf(state, hash)
-    return fingerprint !== undefined && last?.fingerprint === fingerprint && last.result !== 'inconclusive'
+    if (!last || last.result === 'inconclusive' || last.fingerprint !== fingerprint) return false
+    // What a final pass has seen is known, whatever it was. Otherwise a failure may have been mended since.
+    return isInPass && last.why === 'final' ? true : last.result === 'passed' && fingerprint !== undefined
   }
   return [...found.values()].filter(each => !isFresh(each)).map(each => ({ ...each, why: 'final', at: '' }))
 }
+
+const isSamePlace = (a: Workspace | undefined, b: Workspace | undefined): boolean =>
+  a !== undefined && a.path === b?.path && a.machine === b.machine
 
 /** The files that checks name, which count in a fingerprint even if git ignores them. */
 export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] {
@@ -306,9 +340,7 @@ export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] 
 
 /** The plan's own checks that failed when they last ran. */
 export const failingDoneChecks = (state: Pick<Proofs, 'runs' | 'turns'>, turnId: string): readonly Check[] =>
-  (valueIn(state.turns, turnId)?.done_checks ?? []).filter(
-    ({ hash }) => recordOf(state, hash).last?.result === 'failed',
-  )
+  (homeOf(state, turnId)?.done_checks ?? []).filter(({ hash }) => recordOf(state, hash).last?.result === 'failed')
 
 /** How a check stands; `stale`: it passed before the workspace changed. */
 export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclusive' | 'stale'
@@ -316,20 +348,38 @@ export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclu
 /** How a check of a task stands, for people. */
 export function checkState(state: Proofs, task: Task, check: Check): CheckState {
   if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
+  return runState(state, check)
+}
+
+/** How a check that runs stands, whichever task or plan has it. */
+export function runState(state: Pick<Proofs, 'runs' | 'turns'>, check: Check): CheckState {
   const { last, started } = recordOf(state, check.hash)
   if (started) return 'running'
   if (!last) return 'waiting'
   return last.result === 'passed' && isStale(state, last) ? 'stale' : last.result
 }
 
-/** Whether a later run in the same workspace saw other files. Runs of a final pass are fresh whatever the others of it write. */
-function isStale(state: Proofs, run: CheckRun): boolean {
-  const place = (turnId: string): string | undefined => valueIn(state.turns, turnId)?.workspace?.path
+/**
+ * Whether a later run in the same workspace saw other files; without a fingerprint, whether there was one, or a claim. Runs
+ * of a final pass are fresh whatever the others of it write.
+ */
+function isStale(state: Pick<Proofs, 'runs' | 'turns'>, run: CheckRun): boolean {
+  const place = (turnId: string): string | undefined => homeOf(state, turnId)?.workspace?.path
+  const own = place(run.turn_id)
+  const { fingerprint, seq } = run
   for (const { last } of valuesIn(state.runs)) {
-    if (!last || last.seq <= run.seq || place(last.turn_id) !== place(run.turn_id)) continue
-    if (last.fingerprint !== run.fingerprint && !(run.why === 'final' && last.why === 'final')) return true
+    if (!last || last.seq <= seq || (fingerprint !== undefined && last.fingerprint === fingerprint)) continue
+    if (!isOnePass(state, run, last) && place(last.turn_id) === own) return true
   }
-  return false
+  if (fingerprint !== undefined) return false
+  return [...valuesIn(state.turns)].some(({ id, claimed = 0 }) => claimed > seq && place(id) === own)
+}
+
+/** Whether both runs are of a final pass. Without a fingerprint, one for the claim that the pass belongs to is, too. */
+function isOnePass({ turns }: Pick<Proofs, 'turns'>, run: CheckRun, later: CheckRun): boolean {
+  if (later.why !== 'final' || later.turn_id !== run.turn_id) return false
+  const isClaims = run.why === 'claim' && run.seq > (valueIn(turns, run.turn_id)?.claimed ?? 0)
+  return run.why === 'final' || (isClaims && run.fingerprint === undefined)
 }
 
 /** The guarded files that keep a check of a task from proving anything, until a person accepts them. */
@@ -442,20 +492,6 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
       return 'never failed first, so it only guards'
     case 'not_seen':
       return 'no claim on this text saw it turn, so it only guards'
-  }
-}
-
-/** A check in a few words, for people and models. */
-export function labelOf(check: Check): string {
-  switch (check.kind) {
-    case 'command':
-      return quoteWords(check.run)
-    case 'file':
-      return `${check.path} ${check.absent ? 'is absent' : 'exists'}`
-    case 'unchanged':
-      return `${check.paths.join(', ')} unchanged`
-    case 'person':
-      return check.ask
   }
 }
 

@@ -23,10 +23,10 @@ function planned(): Driver {
   return chat
 }
 
-function runNext(chat: Driver, result: CheckResult, exit: number): void {
-  const next = nextRun(chat.state, 'turn-1')
+function runNext(chat: Driver, result: CheckResult, exit: number, turn_id = 'turn-1'): void {
+  const next = nextRun(chat.state, turn_id)
   if (!next) throw new Error('nothing is to be run')
-  const run = { turn_id: 'turn-1', run_id: `run-${chat.id()}`, hash: next.check.hash }
+  const run = { turn_id, run_id: `run-${chat.id()}`, hash: next.check.hash }
   chat.run({ type: 'start_check', ...run, why: next.why })
   chat.run({ type: 'end_check', ...run, outcome: { result, exit, duration_ms: 5, tail: 'secret output' } })
 }
@@ -116,6 +116,25 @@ describe('a receipt', () => {
   })
 })
 
+it('[PF22] lists what a host and an agent report of their own tools, by who says so', () => {
+  const chat = planned()
+  const call = { tool: 'Bash', arguments: { command: 'npm test' }, answer: 'ok 40', ok: true }
+  const report = (more: object) =>
+    chat.run({ type: 'add_evidence', evidence_id: chat.id(), source: 'agent', ...call, ...more })
+  report({ source: 'host' })
+  report({ ok: false, answer: '1 failed' })
+  for (let count = 0; count < 30; count += 1) report({ tool: 'Read' })
+  report({ task: 2, tool: 'Write' })
+  const [first, second] = receipt(chat)?.steps ?? []
+  expect(first?.reports).toEqual({
+    host: { ok: 1, failed: 0, tools: { Bash: { ok: 1, failed: 0 } } },
+    agent: { ok: 30, failed: 1, tools: { Bash: { ok: 0, failed: 1 }, Read: { ok: 30, failed: 0 } } },
+  })
+  expect(first?.reported).toHaveLength(20)
+  expect(first?.reported[0]).toMatchObject({ ...call, source: 'agent', ok: false, answer: '1 failed' })
+  expect(second?.reported).toMatchObject([{ tool: 'Write', source: 'agent' }])
+})
+
 /** A model calls a tool while a task is current, and is answered. */
 function called(
   chat: Driver,
@@ -138,3 +157,13 @@ function called(
   chat.run({ type: 'record', turn_id: 'turn-1', fact: { type: 'step_finished', data: step } })
   chat.run({ type: 'record', turn_id: 'turn-1', fact: { type: 'tool_answered', data: answer } })
 }
+
+it('[TC12] a receipt has the runs of its checks in a later turn', () => {
+  const chat = planned()
+  runNext(chat, 'failed', 1)
+  chat.run({ type: 'open_turn', turn_id: 'turn-2', workspace: WORKSPACE })
+  chat.run({ type: 'request_check', task: 2, check_id: NPM.id })
+  runNext(chat, 'passed', 0, 'turn-2')
+  const [, step] = receipt(chat)?.steps ?? []
+  expect(step?.checks[0]?.runs.map(({ why }) => why)).toEqual(['baseline', 'person'])
+})

@@ -1,14 +1,15 @@
 import type { Check, CheckResult, CheckSpec, Workspace } from './check.ts'
+import { labelOf } from './check-label.ts'
 import { type Conversation, lineage, planHistory } from './conversation.ts'
 import type { EventType, StoredEvent, Verdict } from './event.ts'
+import { type EvidenceSource, mostTelling, type Shown, type ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
-import { type CallCounts, PlanLog } from './plan-log.ts'
+import { type CallCounts, countCalls, PlanLog } from './plan-log.ts'
 import {
   type CheckState,
   checkState,
   isApproved,
-  labelOf,
   proofOf,
   recordOf,
   type RunReason,
@@ -89,6 +90,10 @@ export interface StepReceipt {
   /** Guarded files whose changes a person accepted. */
   readonly accepted: readonly { readonly paths: readonly string[]; readonly at: Instant; readonly by: Origin | null }[]
   readonly calls: CallCounts
+  /** Calls of their own tools that a host or an agent reported: those that tell most, the newest last. */
+  readonly reported: readonly (ToolFact & { readonly source: EvidenceSource; readonly at: Instant })[]
+  /** How many calls were reported. */
+  readonly reports: Readonly<Partial<Record<EvidenceSource, CallCounts>>>
 }
 
 export interface CheckReceipt {
@@ -127,6 +132,7 @@ export const RECEIPT_TYPES = [
   'check_ran',
   'check_ticked',
   'guard_accepted',
+  'evidence_added',
 ] as const satisfies readonly EventType[]
 
 /** The receipt of a turn's plan; undefined if there is no such turn, or it has no plan. */
@@ -134,8 +140,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
   const turn = state.turns.get(turnId)
   const plan = planHistory(state, turnId)
   if (!turn || plan.length === 0) return undefined
-  const turns = new Set(lineage(state, turnId))
-  const log = new PlanLog(events.filter(({ turn_id }) => turn_id === null || turns.has(turn_id)))
+  const log = new PlanLog(events.filter(belongsTo(state, turnId, plan)))
   return {
     format: 'runsheet-receipt',
     version: 1,
@@ -157,6 +162,19 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
       of: plan.length,
       standings: standingsOf(state, plan),
     },
+  }
+}
+
+/** Of the plan's own turns everything counts, of others what they did about its tasks and their checks. */
+function belongsTo(state: Conversation, turnId: string, plan: readonly Task[]): (event: StoredEvent) => boolean {
+  const turns = new Set(lineage(state, turnId))
+  const tasks = new Set(plan.map(({ id }) => id))
+  const hashes = new Set(plan.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)))
+  return ({ turn_id, data }) => {
+    if (turn_id === null || turns.has(turn_id)) return true
+    if ('hash' in data && hashes.has(data.hash)) return true
+    const task = 'task_id' in data ? data.task_id : 'task' in data ? data.task.id : undefined
+    return task !== undefined && tasks.has(task)
   }
 }
 
@@ -220,6 +238,21 @@ function stepOf(state: Conversation, log: PlanLog, task: Task): StepReceipt {
       .filter(isOwn)
       .map(({ timestamp, data }) => ({ paths: data.paths, at: timestamp, by: data.origin ?? null })),
     calls: log.callsOf(task.id),
+    ...reportsOf(log.of('evidence_added').filter(isOwn)),
+  }
+}
+
+const MAX_REPORTED: Shown = { usual: 20, max: 100 }
+
+function reportsOf(events: readonly StoredEvent<'evidence_added'>[]): Pick<StepReceipt, 'reported' | 'reports'> {
+  const calls = events.map(({ timestamp, data: { evidence_id: _id, task_id: _task, ...call } }) => ({
+    ...call,
+    at: timestamp,
+  }))
+  const bySource = [...Map.groupBy(calls, ({ source }) => source)].map(([source, made]) => [source, countCalls(made)])
+  return {
+    reported: mostTelling(calls, MAX_REPORTED),
+    reports: Object.fromEntries(bySource) as StepReceipt['reports'],
   }
 }
 

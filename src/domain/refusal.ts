@@ -87,8 +87,18 @@ export interface RefusalData {
     readonly task: Task
     readonly check: string
     readonly exit?: number
+    /** What is wrong, if it is not the exit code alone. */
+    readonly reason?: string
     readonly tail?: string
     readonly reds: number
+  }
+  /** With this claim the plan would be over, but a check of the whole plan is red. Not counted against the task. */
+  plan_check_failed: InRow & {
+    readonly task: Task
+    readonly check: string
+    readonly exit?: number
+    readonly reason?: string
+    readonly tail?: string
   }
   /** A check of the task could not be run, or its run was ended. Not counted. */
   not_checked: InRow & { readonly task: Task; readonly check?: string; readonly reason: string }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inRun } from '../../test/support/domain.ts'
+import type { Check } from './check.ts'
 import type { TaskFields } from './fields.ts'
 import { invalidField, Refusal, type RefusalCode, type RefusalData } from './refusal.ts'
 import { say } from './say.ts'
@@ -83,6 +84,14 @@ describe('what a refusal says', () => {
       `A person changed task 1 since you last saw it: title is now "Peek", tags are now ["a","b"]. ${rest}`,
     )
     expect(told('details', 'status')).toBe(`A person changed task 1 since you last saw it. ${rest}`)
+  })
+
+  it("[TS26] names a person's checks in a few words, without ids and hashes", () => {
+    const npm: Check = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h1' }
+    const told = (checks: readonly Check[] | null): string =>
+      say(new Refusal('edited_by_person', { task, changed: { checks } }))
+    expect(told([npm])).toContain('since you last saw it: checks are now ["npm test"].')
+    expect(told(null)).toContain('since you last saw it: checks are now [].')
   })
 
   it('[TS7] says what became of a claim, and that the task is blocked where its audience has a word for it', () => {

@@ -1,3 +1,5 @@
+import type { Check } from './check.ts'
+import { labelOf } from './check-label.ts'
 import type { TaskFields } from './fields.ts'
 import { isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
@@ -117,7 +119,7 @@ const ENGLISH: Required<Sentences> = {
     `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
     const now = SET_BY_PERSONS.filter(field => Object.hasOwn(changed, field) && speaker.has(field)).map(field => {
-      const value = changed[field]
+      const value = field === 'checks' ? labelsOf(changed[field]) : changed[field]
       const shown = field === 'status' && typeof value === 'string' ? speaker.word(value) : value
       return `${speaker.word(field)} ${Array.isArray(value) ? 'are' : 'is'} now ${JSON.stringify(shown)}`
     })
@@ -137,13 +139,13 @@ const ENGLISH: Required<Sentences> = {
     return `Task ${speaker.id(task)} was not accepted: ${why}${isNews ? ` It is ${speaker.word('blocked')} now.` : ''}`
   },
   claims_spent: ({ task }, speaker) =>
-    `Task ${speaker.id(task)} was rejected too often and is not assessed again until a person changes it. Leave it to them, and say in your answer what is missing.`,
-  check_failed: ({ task, check, exit, tail }, speaker) => {
-    const code = exit === undefined ? '' : ` with exit code ${exit}`
+    `Task ${speaker.id(task)} was turned down too often. Further claims are refused until a person changes it. Leave it to them, and say in your answer what is missing.`,
+  check_failed: ({ task, check, ...run }, speaker) => {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
-    const output = tail ? ` The end of its output:\n${tail}` : ''
-    return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${code}.${blocked}${output}`
+    return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${codeOf(run)}.${blocked}${outputOf(run)}`
   },
+  plan_check_failed: ({ task, check, ...run }, speaker) =>
+    `Task ${speaker.id(task)} stays open: with it the plan would be over, but \`${check}\`, a check of the whole plan, fails${codeOf(run)}. This does not count against the task. Mend it, then settle the task again.${outputOf(run)}`,
   not_checked: ({ task, check, reason }, speaker) =>
     `Task ${speaker.id(task)} was not checked${check === undefined ? '' : ` with \`${check}\``}: ${reason} This does not count against it.`,
   claim_open: ({ task }, speaker) => `Task ${speaker.id(task)} is being checked. Wait for the result.`,
@@ -185,6 +187,14 @@ const ENGLISH: Required<Sentences> = {
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }
 
+/** The exit code of a run, or what else is wrong. */
+function codeOf({ exit, reason }: { readonly exit?: number; readonly reason?: string }): string {
+  if (reason !== undefined) return `: ${reason.replace(/\.$/, '')}`
+  return exit === undefined ? '' : ` with exit code ${exit}`
+}
+
+const outputOf = ({ tail }: { readonly tail?: string }): string => (tail ? ` The end of its output:\n${tail}` : '')
+
 const NOT_RUNNABLE = {
   person: 'a person ticks it',
   unapproved: 'no person has approved it',
@@ -194,4 +204,18 @@ const NOT_RUNNABLE = {
 const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
 
 /** The fields that a person can set; the rules change the others. */
-const SET_BY_PERSONS = ['title', 'details', 'criteria', 'priority', 'tags', 'status', 'outcome', 'position'] as const
+const SET_BY_PERSONS = [
+  'title',
+  'details',
+  'criteria',
+  'priority',
+  'tags',
+  'status',
+  'outcome',
+  'position',
+  'checks',
+  'may_change',
+] as const
+
+/** The checks of a task in a few words each; a task without any has none. */
+const labelsOf = (checks: unknown): readonly string[] => ((checks ?? []) as readonly Check[]).map(labelOf)

@@ -52,10 +52,16 @@ export interface Turn {
   readonly done_checks?: readonly Check[]
   /** How often the checks of its finished plan were run again. */
   readonly passes?: number
+  /** The seq of the newest claim in it. */
+  readonly claimed?: number
   /** The seq of its newest record of guarded files. */
   readonly baseline?: number
+  /** How many calls others have reported as evidence. */
+  readonly reports?: number
   /** The turn whose open tasks it adopted. */
   readonly continues?: string
+  /** Other turns whose open tasks it adopted. */
+  readonly adopts?: readonly string[]
   /** Where its checks run, fixed when it began. */
   readonly workspace?: Workspace
 }
@@ -80,18 +86,19 @@ export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
 
 /**
  * `done`: the model answered and, with the assessor or the gate on, no task is open or blocked, nor did a model remove tasks
- * from a plan of which nothing was completed. `dropped` is how many it removed. A plan whose own check fails is never done.
+ * from a plan of which nothing was completed. `dropped` is how many it removed. A plan whose own check fails, or whose checks
+ * have still to run, is never done.
  */
 export function finalStatus(
   ending: Ending,
   counts: PlanCounts,
   policy: Policy,
   dropped = 0,
-  isFailing = false,
+  isUnproven = false,
 ): TurnStatus {
   if (ending === 'failed' || ending === 'stopped') return ending
   if (ending === 'exhausted') return 'incomplete'
-  if (isFailing) return 'incomplete'
+  if (isUnproven) return 'incomplete'
   if (!policy.assessor && !policy.gate) return 'done'
   return counts.open + counts.blocked > 0 || isEmptied(counts, dropped) ? 'incomplete' : 'done'
 }

@@ -1,6 +1,7 @@
 import type { Check, CheckSpec, CommandCheck, Workspace } from './check.ts'
 import type { Decision } from './command.ts'
-import type { Json, StoredEvent } from './event.ts'
+import type { ClaimEnd, Json, StoredEvent, Verdict } from './event.ts'
+import type { EvidenceSource, LeftOut, ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
 import type { Policy, ToolsetName } from './policy.ts'
 import type { CheckState, Standing } from './proof.ts'
@@ -214,6 +215,68 @@ export interface TimelineAnswer {
 export interface EventAnswer {
   readonly event: StoredEvent
 }
+/** What is known of how a task was worked on: each list in log order, the newest last. */
+export interface EvidenceAnswer {
+  readonly task_id: string
+  readonly verdicts: readonly VerdictView[]
+  readonly claims: readonly ClaimView[]
+  readonly evidence: readonly EvidenceView[]
+  /** Calls that are not listed. */
+  readonly left_out: readonly LeftOut[]
+  readonly seq: number
+}
+/** One answer of the assessor. */
+export interface VerdictView {
+  readonly at: Instant
+  readonly verdict: Verdict
+  readonly reason: string
+  readonly model: string
+  /** The ids of the evidence that it names. */
+  readonly cited: readonly string[]
+  /** An ok that names no evidence, although there was some. */
+  readonly uncited?: true
+  /** An ok without any evidence. */
+  readonly on_words_alone?: true
+  /** A person changed the task meanwhile: it had no effect. */
+  readonly fenced?: true
+  /** The claim that it is about, if it was stored. */
+  readonly claim_id?: string
+}
+/** A model's word that the task is settled. */
+export interface ClaimView {
+  readonly claim_id: string
+  readonly at: Instant
+  readonly status: 'completed' | 'cancelled'
+  readonly outcome?: string
+  /** Absent while it is checked and judged. */
+  readonly result?: 'granted' | 'refused'
+  readonly because?: ClaimEnd
+}
+/** A tool call with its answer, in short if they are long. */
+export interface EvidenceView extends ToolFact {
+  readonly id: string
+  readonly at: Instant
+  /** `run`: a turn of ours made the call. `host`, `agent`: so they say. */
+  readonly source: EvidenceSource
+  /** The event that has the answer. */
+  readonly seq: number
+}
+/** A call of a tool of their own that a host or an agent reports. */
+export interface SentEvidence {
+  readonly tool: string
+  /** Default: none. */
+  readonly arguments?: Json | undefined
+  /** Default: none. */
+  readonly answer?: Json | undefined
+  readonly ok: boolean
+  /** Default: the task in progress. */
+  readonly task_id?: string | undefined
+}
+/** Whether a report was stored, and for which task. */
+export type EvidenceAdded =
+  | { readonly stored: true; readonly evidence_id: string; readonly task_id: string; readonly seq: number }
+  | { readonly stored: false; readonly because: 'no_task_in_progress' | 'turn_is_full'; readonly seq: number }
+
 /** A tool call that was answered. */
 export interface AnsweredCall {
   readonly result: Json

@@ -1,5 +1,6 @@
 import type { CheckMaker } from './checks.ts'
 import type { EventObserver } from './every-commit.ts'
+import type { Service } from './service-watch.ts'
 import type { StorageObserver } from './storage-health.ts'
 import { StoreDoor } from './store-door.ts'
 import type { Transaction } from './transaction.ts'
@@ -33,7 +34,9 @@ import type {
 // Edges import everything that comes through the door from here, and nothing from the store.
 export { type CallChecks, type CheckMaker, preparedChange, preparedTask, type SentFields } from './checks.ts'
 export { hashOf } from './hash.ts'
+export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './evidence.ts'
 export type { EventObserver } from './every-commit.ts'
+export type { Service } from './service-watch.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
 export { Transaction } from './transaction.ts'
 export type { SentDecision as Decision } from '../domain/wire.ts'
@@ -105,6 +108,9 @@ export interface ObservedCall {
 /** Receives observed tool calls. If it throws, the process emits a warning and the call goes on. */
 export type Observer = (call: ObservedCall) => void
 
+/** Hears of a commit that is on its way to this conversation. */
+export type Companion = (ref: Ref) => void
+
 /**
  * The door: the only way to the store. Commands are decided on the current state and committed with their events in
  * one transaction; readers get the state, the log, or the rows derived from it.
@@ -160,6 +166,11 @@ export interface Door {
    * process on the store. Returns a function that removes it.
    */
   observeEvents(observer: EventObserver, options?: { readonly others?: boolean }): () => void
+  /**
+   * Adds a companion of commits without a lease: it is called when one is on its way, and what it commits to the same
+   * conversation at once comes right behind, in the same flush. Returns a function that removes it.
+   */
+  accompany(companion: Companion): () => void
   /** Reports a tool call to all observers. For the code that performs calls. */
   observed(call: ObservedCall): void
   /** Says that this process serves the page, so that a person can decide reviews there. */
@@ -268,10 +279,14 @@ export interface Turns {
   claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined>
   /** Whether a lease for this need is held now, by whichever process. */
   served(need: Need): Promise<boolean>
+  /** Follows whether a process is alive that does what is needed: for who waits for it. */
+  watch(): Service
   /** Extends a lease. Resolves with false if another runner has taken over. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   /** Gives a lease back. */
   release(lease: Lease): Promise<void>
+  /** Adds a listener for leases that this process gave back. Returns a function that removes it. */
+  onRelease(listener: (lease: Lease) => void): () => void
 }
 
 /** The text of a running step: replaced as it grows, never part of the log. */

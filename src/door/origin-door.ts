@@ -4,7 +4,7 @@ import type { Instant } from '../domain/instant.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { Commit } from '../store/commit.ts'
 import type { At, Committed, Hint, LiveEntry, Ref } from '../store/store.ts'
-import type { Door, EventObserver, ObservedCall, Observer, TailOptions } from './door.ts'
+import type { Companion, Door, EventObserver, ObservedCall, Observer, TailOptions } from './door.ts'
 import type { DoorReviews } from './reviews.ts'
 import type { StorageObserver } from './storage-health.ts'
 import type { StoreDoor } from './store-door.ts'
@@ -100,6 +100,10 @@ export class OriginDoor implements Door {
 
   observeEvents(observer: EventObserver, options?: { readonly others?: boolean }): () => void {
     return this.#door.observeEvents(observer, options)
+  }
+
+  accompany(companion: Companion): () => void {
+    return this.#door.accompany(companion)
   }
 
   observed(call: ObservedCall): void {

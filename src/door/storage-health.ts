@@ -3,7 +3,7 @@ import type { Store } from '../store/store.ts'
 
 /** What an operator should know of storage. */
 export type StorageReport =
-  /** A failure, reported once until storage works again. */
+  /** A failure, reported once until storage works again; each damage is one. */
   | {
       readonly kind: 'failed'
       readonly error: StoreError
@@ -72,7 +72,9 @@ export class StorageHealth {
       this.#failing.failures += 1
     }
     const file = error.file ?? this.#store.place
-    if (isOfOneFile || this.#isNews(`${error.code} ${error.message} ${file}`)) {
+    // Each damaged row is one failure; a disk is full once, whatever was to be written.
+    const which = error.code === 'corrupt' ? error.detail : ''
+    if (isOfOneFile || this.#isNews(`${error.code} ${error.message} ${file} ${which}`)) {
       this.#tell({ kind: 'failed', error, ...(file === undefined ? {} : { file }) })
     }
   }

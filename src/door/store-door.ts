@@ -7,6 +7,7 @@ import type { Instant } from '../domain/instant.ts'
 import { type Origin, SYSTEM } from '../domain/origin.ts'
 import { templateOf } from '../domain/template.ts'
 import type {
+  Companion,
   Conversations,
   LiveText,
   ObservedCall,
@@ -19,13 +20,14 @@ import type {
   Turns,
 } from './door.ts'
 import { closed } from '../store/store-error.ts'
-import type { At, Committed, Hint, LiveEntry, Ref, Search, Store } from '../store/store.ts'
+import type { At, Committed, Hint, Lease, LiveEntry, Ref, Search, Store } from '../store/store.ts'
 import { checked, checkTenant } from './check-ids.ts'
 import { type CheckMaker, plainMaker, preparedRows } from './checks.ts'
 import { Deadlines } from './deadlines.ts'
 import { EveryCommit, type EventObserver } from './every-commit.ts'
 import { OriginDoor } from './origin-door.ts'
 import { DoorReviews } from './reviews.ts'
+import { ServiceWatch } from './service-watch.ts'
 import { exceptStorage, StorageHealth, type StorageObserver } from './storage-health.ts'
 import { Tails } from './tails.ts'
 import { Transaction } from './transaction.ts'
@@ -47,6 +49,7 @@ export class StoreDoor implements Door {
   readonly #tails: Tails
   readonly #deadlines: Deadlines | undefined
   readonly #observers = new Set<Observer>()
+  readonly #companions = new Set<Companion>()
   readonly #eventObservers = new Set<EventObserver>()
   readonly #onError: (error: unknown) => void
   readonly #ending = new AbortController()
@@ -93,10 +96,12 @@ export class StoreDoor implements Door {
   }
 
   async transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>> {
-    const committed = await this.#store.commit(checked(at), (state, now) => {
+    const committing = this.#store.commit(checked(at), (state, now) => {
       const transaction = new Transaction(state, now, at.origin)
       return transaction.decided(work(transaction))
     })
+    if (!at.lease) for (const companion of this.#companions) companion(at)
+    const committed = await committing
     this.#noteDeadline(committed)
     this.#noteReviews(at, committed)
     this.#noteEvents(at, committed)
@@ -147,6 +152,11 @@ export class StoreDoor implements Door {
       this.#eventObservers.delete(note)
       ending.abort()
     }
+  }
+
+  accompany(companion: Companion): () => void {
+    this.#companions.add(companion)
+    return () => void this.#companions.delete(companion)
   }
 
   observed(call: ObservedCall): void {
@@ -244,11 +254,21 @@ function templatesIn(store: Store, door: Pick<Door, 'checks' | 'newId'>): Templa
 }
 
 function turnsIn(store: Store): Turns {
+  const services = new ServiceWatch(need => store.served(need))
+  const listeners = new Set<(lease: Lease) => void>()
   return {
+    watch: () => services.watch(),
     claim: (runner, ttlMs, options) => store.claim(runner, ttlMs, options),
     served: need => store.served(need),
     renew: (lease, ttlMs) => store.renew(lease, ttlMs),
-    release: lease => store.release(lease),
+    release: async lease => {
+      await store.release(lease)
+      for (const listener of listeners) listener(lease)
+    },
+    onRelease: listener => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import type { View } from '../domain/view.ts'
 import type { TurnWork } from '../domain/work.ts'
 import type * as wire from '../domain/wire.ts'
 import * as c from './check-schemas.ts'
-import { event, resolution } from './event-schemas.ts'
+import { claimEnd, event, resolution } from './event-schemas.ts'
 import { exact } from './exact.ts'
 import * as s from './schemas.ts'
 
@@ -38,7 +38,10 @@ const turn = exact<Turn>()(
     client: s.described(z.string(), 'the program elsewhere that opened it and its folder').exactOptional(),
     done_checks: s.described(z.array(c.check), 'run once before its plan ends').exactOptional(),
     passes: s.described(z.int(), 'how often its checks were run before its plan ended').exactOptional(),
+    claimed: s.described(z.int(), 'the seq of the newest claim in it').exactOptional(),
+    adopts: s.described(z.array(z.string()), 'other turns whose open tasks it adopted').exactOptional(),
     baseline: s.described(z.int(), 'the seq of its newest record of guarded files').exactOptional(),
+    reports: s.described(z.int(), 'how many calls others have reported as evidence').exactOptional(),
   }),
 )
 const review = exact<Review>()(
@@ -164,6 +167,70 @@ export const search = exact<wire.SearchAnswer>()(
     ),
     indexing: s.described(z.boolean(), 'older texts are still being indexed: there may be more'),
   }),
+)
+const verdict = exact<wire.VerdictView>()(
+  z
+    .object({
+      at: s.instant,
+      verdict: s.described(z.enum(['ok', 'not_ok', 'unknown']), '`unknown` settles nothing'),
+      reason: s.described(z.string(), "the assessor's words"),
+      model: s.described(z.string(), "the assessor's model"),
+      cited: s.described(z.array(z.string()), 'the ids of the evidence that it names'),
+      uncited: s.described(z.literal(true), 'an ok that names no evidence, although there was some').exactOptional(),
+      on_words_alone: s.described(z.literal(true), 'an ok without any evidence').exactOptional(),
+      fenced: s.described(z.literal(true), 'a person changed the task meanwhile: it had no effect').exactOptional(),
+      claim_id: s.described(z.string(), 'the claim that it is about').exactOptional(),
+    })
+    .meta({ id: 'Verdict', description: 'One answer of the assessor' }),
+)
+const claim = exact<wire.ClaimView>()(
+  z
+    .object({
+      claim_id: z.string(),
+      at: s.instant,
+      status: s.described(z.enum(['completed', 'cancelled']), 'what is claimed'),
+      outcome: s.described(z.string(), 'the result, in the words of the model').exactOptional(),
+      result: s.described(z.enum(['granted', 'refused']), 'absent while it is checked and judged').exactOptional(),
+      because: s.described(claimEnd, 'what decided it').exactOptional(),
+    })
+    .meta({ id: 'Claim', description: "A model's word that the task is settled" }),
+)
+const evidenceView = exact<wire.EvidenceView>()(
+  z
+    .object({
+      id: s.described(z.string(), 'what verdicts cite'),
+      at: s.instant,
+      ...s.toolFact,
+      source: s.described(
+        z.enum(['run', 'host', 'agent']),
+        '`run`: a turn of this server made the call; else who says so',
+      ),
+      seq: s.described(z.int(), 'the event that has the answer'),
+    })
+    .meta({ id: 'Evidence', description: 'A tool call with its answer, in short if they are long' }),
+)
+export const evidence = exact<wire.EvidenceAnswer>()(
+  z.object({
+    task_id: z.string(),
+    verdicts: z.array(verdict),
+    claims: z.array(claim),
+    evidence: z.array(evidenceView),
+    left_out: s.described(
+      z.array(z.object({ tool: z.string(), calls: z.int(), failed: z.int() })),
+      'calls that are not listed, by tool',
+    ),
+    seq: z.int(),
+  }),
+)
+export const evidenceAdded = exact<wire.EvidenceAdded>()(
+  z.discriminatedUnion('stored', [
+    z.object({ stored: z.literal(true), evidence_id: z.string(), task_id: z.string(), seq: z.int() }),
+    z.object({
+      stored: z.literal(false),
+      because: s.described(z.enum(['no_task_in_progress', 'turn_is_full']), 'a turn has at most 1,000'),
+      seq: z.int(),
+    }),
+  ]),
 )
 export const task = exact<wire.TaskAnswer>()(z.object({ task: s.taskView, seq: z.int() }))
 

@@ -50,6 +50,7 @@ const REVIEW_WAIT_MS = 25_000
 
 export function createApi(options: ApiOptions): Api {
   const { door, guard, log, login, metrics, page, turns, mcp, basePath = '' } = options
+  const redact = options.redact ?? redactor()
   const closing = new AbortController()
   const limits = new Limits(options, (what, role) => metrics?.refused(what, role))
   const streams = new Streams({
@@ -67,6 +68,7 @@ export function createApi(options: ApiOptions): Api {
       door,
       streams,
       limits,
+      redact,
       models: (turns?.names ?? []).map(name => ({ name, default: name === turns?.defaultName })),
       host: options.host ?? {},
       reviewWaitMs: options.reviewWaitMs ?? REVIEW_WAIT_MS,
@@ -81,7 +83,7 @@ export function createApi(options: ApiOptions): Api {
     ),
     guard,
     log,
-    redact: options.redact ?? redactor(),
+    redact,
     basePath,
     ...(page ? { page } : {}),
     ...(mcp ? { mcp } : {}),

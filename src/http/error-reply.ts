@@ -61,6 +61,7 @@ const REFUSED: Record<RefusalCode, number> = {
   settled_by_person: 409,
   rejected_task_stays: 409,
   check_failed: 409,
+  plan_check_failed: 409,
   not_checked: 409,
   claim_open: 409,
   check_not_found: 404,

@@ -70,6 +70,20 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
     .meta({ id: 'Resolution', description: 'How a review ended' }),
 )
 
+export const claimEnd = z.enum([
+  'checks',
+  'judge',
+  'reported',
+  'check_failed',
+  'inconclusive',
+  'not_ok',
+  'unknown',
+  'edited',
+  'stopped',
+  'no_workspace',
+  'refused',
+])
+
 /** Every event of the log, in the order of the reference page. */
 export const storedEvents = [
   stored(
@@ -258,6 +272,7 @@ export const storedEvents = [
         z.enum(['cited', 'uncited', 'words']),
         'what an ok rests on: evidence that it names, evidence that it does not name, or words alone',
       ).exactOptional(),
+      cited: described(z.array(z.string()), 'the evidence that it names, by id').exactOptional(),
       fenced: described(z.literal(true), 'a person changed the task meanwhile: it has no effect').exactOptional(),
     }),
   ),
@@ -272,22 +287,7 @@ export const storedEvents = [
       claim_id,
       task_id,
       result: described(z.enum(['granted', 'refused']), 'whether the task has the claimed status now'),
-      because: described(
-        z.enum([
-          'checks',
-          'judge',
-          'reported',
-          'check_failed',
-          'inconclusive',
-          'not_ok',
-          'unknown',
-          'edited',
-          'stopped',
-          'no_workspace',
-          'refused',
-        ]),
-        'what decided it',
-      ),
+      because: described(claimEnd, 'what decided it'),
     }),
   ),
   stored(
@@ -318,6 +318,10 @@ export const storedEvents = [
   stored(
     'check_started',
     'A run began.',
+  )(z.object({ ...checkRef, run_id: runFields.run_id, why: runReason, claim_id: claim_id.exactOptional() })),
+  stored(
+    'check_handed_back',
+    'The process that made a run ended in good order. The next one makes it again.',
   )(z.object({ ...checkRef, run_id: runFields.run_id, why: runReason, claim_id: claim_id.exactOptional() })),
   stored(
     'check_ran',
@@ -353,6 +357,20 @@ export const storedEvents = [
     }),
   ),
   stored('check_ticked', 'A person ticked a check.')(z.object({ task_id, check_id: checkRef.check_id, ...decided })),
+  stored(
+    'evidence_added',
+    'A host or an agent elsewhere reported a call of a tool of its own. It proves nothing.',
+  )(
+    z.object({
+      evidence_id: described(z.string(), 'the report'),
+      task_id,
+      source: described(z.enum(['host', 'agent']), 'who says so'),
+      tool,
+      arguments: described(json, 'what the tool was given, in short if it is long'),
+      answer: described(json, 'what it answered, in short if it is long'),
+      ok: described(z.boolean(), 'whether the call succeeded'),
+    }),
+  ),
   stored('review_panel_opened', 'A panel shows the review.')(z.object({ review_id, panel })),
   stored('review_panel_left', 'A panel no longer shows the review.')(z.object({ review_id, panel })),
 ] as const

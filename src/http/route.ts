@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { ModelView } from '../domain/wire.ts'
+import type { Redactor } from '../domain/redact.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { Ref, Door } from '../door/door.ts'
 import type { Connection, Reply } from './connection.ts'
@@ -17,6 +18,7 @@ export interface Deps extends Partial<Parts> {
   readonly streams: Streams
   readonly limits: Limits
   readonly models: readonly ModelView[]
+  readonly redact: Redactor
   /** Absent where no turns are run. */
   readonly turns?: Turns
   /** The policy of new conversations, over the toolset's defaults. */

@@ -7,7 +7,7 @@ import type { Changes, DraftRow, ReviewRequest, Row } from '../domain/review.ts'
 import { PRIORITIES, STATUSES, type Task } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { CallAnswer, Message, MessageCall } from '../domain/transcript.ts'
-import type { ErrorBody, SentRow, Session, TaskView, TurnView } from '../domain/wire.ts'
+import type { ErrorBody, SentEvidence, SentRow, Session, TaskView, TurnView } from '../domain/wire.ts'
 import { approve, checkView, sentChecks, standings, storedChecks } from './check-schemas.ts'
 import { described } from './described.ts'
 import { exact } from './exact.ts'
@@ -69,6 +69,25 @@ export const taskPatch = z
   .strictObject({ ...personsFields, approve })
   .partial()
   .meta({ id: 'TaskPatch' })
+
+/** Of a tool call. */
+export const toolFact = {
+  tool: described(z.string(), 'the name of the tool'),
+  arguments: described(json, 'what it was given'),
+  answer: described(json, 'what it answered'),
+  ok: described(z.boolean(), 'whether the call succeeded'),
+}
+export const sentEvidence = exact<SentEvidence>()(
+  z
+    .strictObject({
+      tool: described(toolFact.tool, 'the name of the tool, one line of 1 to 200 characters'),
+      arguments: toolFact.arguments.optional(),
+      answer: toolFact.answer.optional(),
+      ok: toolFact.ok,
+      task_id: described(id, 'default: the task in progress').optional(),
+    })
+    .meta({ id: 'SentEvidence', description: 'A call of a tool of its own that an agent reports' }),
+)
 
 const rowFields = {
   title,

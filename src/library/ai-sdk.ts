@@ -1,20 +1,7 @@
-import { jsonSchema, type ToolSet, tool } from 'ai'
-import type { Turn } from './turn.ts'
-
-/**
- * A turn's tools for AI SDK's own loop (`generateText`, `streamText`, agents). Their input is not validated on the way:
- * Runsheet answers a wrong form with the right one, which an error of the SDK would not.
- */
-export function aiSdkTools(turn: Turn): ToolSet {
-  return Object.fromEntries(
-    turn.tools().map(({ name, description, parameters }) => [
-      name,
-      tool({
-        description,
-        inputSchema: jsonSchema(parameters),
-        execute: (input, { toolCallId, abortSignal }) =>
-          turn.call(name, input, { id: toolCallId, ...(abortSignal ? { signal: abortSignal } : {}) }),
-      }),
-    ]),
-  )
-}
+export { planAgent } from './ai-agent.ts'
+export type { PlanAgentSettings } from './ai-agent.ts'
+export { createJudge } from './ai-judge.ts'
+export type { JudgeOptions } from './ai-judge.ts'
+export { planLoop } from './ai-loop.ts'
+export type { LoopStep, PlanLoop, PlanLoopOptions, PreparedStep, StepInput, ToolEnd } from './ai-loop.ts'
+export { aiSdkTools } from './ai-tools.ts'

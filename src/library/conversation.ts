@@ -1,23 +1,30 @@
 import {
+  addEvidence,
   type Commit,
   type Decision,
   type Door,
+  evidenceOf,
   preparedChange,
   preparedTask,
   type Ref,
+  type ReportedCall,
   type TailOptions,
 } from '../door/door.ts'
-import { listed } from '../domain/conversation.ts'
+import type { CommandOf } from '../domain/command.ts'
+import { type Conversation as State, listed } from '../domain/conversation.ts'
+import { findTask, openIn } from '../domain/decide/tasks.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import type { Policy, PolicyPatch } from '../domain/policy.ts'
 import { taskOnWire } from '../domain/proof-view.ts'
+import { redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Resolution } from '../domain/resolution.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import { type ConversationSnapshot, snapshotOf } from '../domain/snapshot.ts'
 import type { Task } from '../domain/task.ts'
-import type { SentChecks, TaskView } from '../domain/wire.ts'
+import type { EvidenceAdded, EvidenceAnswer, SentChecks, TaskView } from '../domain/wire.ts'
+import type { Workspaces } from '../runner/workspaces.ts'
 import { reviewAnswer } from '../toolsets/review-answer.ts'
 import type { Reviewer } from './reviewer.ts'
 import { Turn, type TurnOptions } from './turn.ts'
@@ -28,6 +35,7 @@ export interface ConversationDeps {
   readonly ref: Ref
   readonly policy: PolicyPatch
   readonly reviewer: Reviewer
+  readonly workspaces: Workspaces | undefined
 }
 
 /** The fields of a task that a person can set. */
@@ -125,16 +133,51 @@ export class Conversation {
       const change = [preparedChange(transaction.state, door, task, fields, version)]
       transaction.mustRun({ type: 'edit_tasks', by: 'person', change })
     })
-    const changed = typeof task === 'string' ? conversation.tasks.get(task) : undefined
-    const found = changed ?? listed(conversation).find(({ number }) => number === task)
-    if (!found) throw new TypeError('the changed task is not listed')
-    return taskOnWire(conversation, found)
+    return viewOf(conversation, task)
   }
 
   /** Removes a task, by id or number, on a person's behalf. Its history stays. */
   async removeTask(task: string | number, { version }: { version?: number } = {}): Promise<void> {
     const { door, ref } = this.#deps
     await door.run(ref, { type: 'edit_tasks', by: 'person', remove: [{ task, if_version: version }] })
+  }
+
+  /** Asks for a run of an approved check of a task, on a person's behalf. Its result comes with the events. */
+  runCheck(task: string | number, checkId: string): Promise<TaskView> {
+    return this.#onTask({ type: 'request_check', task, check_id: checkId })
+  }
+
+  /** Stops the run of a check, if one is under way. */
+  stopCheck(task: string | number, checkId: string): Promise<TaskView> {
+    return this.#onTask({ type: 'stop_check', task, check_id: checkId })
+  }
+
+  /** Ticks a check of the kind `person`, on a person's behalf. */
+  tickCheck(task: string | number, checkId: string): Promise<TaskView> {
+    return this.#onTask({ type: 'tick_check', task, check_id: checkId })
+  }
+
+  /** Accepts changes to guarded files, on a person's behalf: all that the checks of the task name in `guarded`. */
+  acceptGuards(task: string | number, paths: readonly string[]): Promise<TaskView> {
+    return this.#onTask({ type: 'accept_guards', task, paths })
+  }
+
+  /**
+   * Reports a call of one of the agent's own tools, for the task in progress: for people and for the judge. It proves
+   * nothing. While no task is in progress, nothing is stored.
+   */
+  addEvidence(call: ReportedCall): Promise<EvidenceAdded> {
+    return addEvidence(this.#deps.door, this.#deps.ref, call, { source: 'agent', redact: REDACT })
+  }
+
+  /** The verdicts on a task, by id or number, what was claimed, and the tool calls that tell most. */
+  async evidence(task: string | number): Promise<EvidenceAnswer> {
+    const { door, ref } = this.#deps
+    const state = await this.#read()
+    const id = typeof task === 'string' ? task : findTask(state, task)?.id
+    const found = id === undefined ? undefined : await evidenceOf(door, ref, id)
+    if (!found) throw new Refusal('task_not_found', { ref: task, ...openIn(state) })
+    return found
   }
 
   /** The reviews that wait for a decision. */
@@ -175,12 +218,29 @@ export class Conversation {
     return this.#deps.door.tail(this.#deps.ref, options)
   }
 
+  async #onTask(
+    command: CommandOf<'request_check' | 'stop_check' | 'tick_check' | 'accept_guards'>,
+  ): Promise<TaskView> {
+    const { door, ref } = this.#deps
+    return viewOf((await door.run(ref, command)).conversation, command.task)
+  }
+
   #read() {
     return this.#deps.door.read(this.#deps.ref)
   }
 }
 
 const PAGE = 200
+
+/** Knows secrets by their shapes. */
+const REDACT = redactor()
+
+function viewOf(state: State, task: string | number): TaskView {
+  const byId = typeof task === 'string' ? state.tasks.get(task) : undefined
+  const found = byId ?? listed(state).find(({ number }) => number === task)
+  if (!found) throw new TypeError('the changed task is not listed')
+  return taskOnWire(state, found)
+}
 
 function taskIn(events: readonly StoredEvent[], id: string): Task {
   for (const event of events) if (event.type === 'task_created' && event.data.task.id === id) return event.data.task

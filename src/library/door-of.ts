@@ -1,5 +1,6 @@
 import type { Door } from '../door/door.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
+import type { Workspaces } from '../runner/workspaces.ts'
 import type { Runsheet } from './runsheet.ts'
 
 /** What is behind a public handle. */
@@ -8,6 +9,8 @@ export interface Inside {
   readonly tenant: string
   /** The policy of new conversations. */
   readonly policy: PolicyPatch
+  /** Where its checks run, if they run in this process. */
+  readonly workspaces: Workspaces | undefined
 }
 
 const insides = new WeakMap<Runsheet, Inside>()

@@ -12,6 +12,8 @@ export class Reviewer {
   readonly #onReview: OnReview | undefined
   readonly #onError: (error: unknown) => void
   readonly #asking = new Map<string, Promise<void>>()
+  /** Reviews that the host asks a person about itself. */
+  readonly #left = new Set<string>()
   #hasHinted = false
 
   constructor(onReview: OnReview | undefined, onError: (error: unknown) => void) {
@@ -23,6 +25,11 @@ export class Reviewer {
   opened(door: Door, ref: Ref, reviewId: string): void {
     if (this.#onReview) this.#ask(door, ref, reviewId).catch(this.#onError)
     else setTimeout(() => this.#hint(door, ref, reviewId).catch(this.#onError), HINT_AFTER_MS).unref()
+  }
+
+  /** The host asks about it: no hint is due. */
+  leave(reviewId: string): void {
+    if (!this.#onReview) this.#left.add(reviewId)
   }
 
   /** Runs `wait` while the program is asked. A throwing `onReview` fails the call instead of leaving it waiting. */
@@ -65,7 +72,7 @@ export class Reviewer {
   }
 
   async #hint(door: Door, ref: Ref, reviewId: string): Promise<void> {
-    if (this.#hasHinted || door.hasPage()) return
+    if (this.#left.delete(reviewId) || this.#hasHinted || door.hasPage()) return
     const review = (await door.read(ref)).reviews.get(reviewId)
     if (review?.status !== 'pending' || review.panels.length > 0 || this.#hasHinted) return
     this.#hasHinted = true

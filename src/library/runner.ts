@@ -4,7 +4,7 @@ import { exceptStorage } from '../door/door.ts'
 import { givenModels } from '../runner/given-models.ts'
 import { givenTools, type OutsideTool, type OutsideTools } from '../runner/outside.ts'
 import { Runner as Driver } from '../runner/runner.ts'
-import { doorOf } from './door-of.ts'
+import { insideOf } from './door-of.ts'
 import type { Runsheet } from './runsheet.ts'
 
 /** What `createRunner` needs. */
@@ -43,15 +43,17 @@ export function createRunner(options: RunnerOptions): Runner {
   const { runsheet, tools = [], instructions, secrets = [], onError } = options
   const models = checkedModels(options)
   const outside = 'list' in tools ? tools : givenTools(tools)
+  const { door, workspaces } = insideOf(runsheet)
   const driver = new Driver({
-    door: doorOf(runsheet),
+    door,
+    workspaces,
     models,
     outside,
     redact: redactor({ ...outside.secrets, known: [...secrets, ...(outside.secrets?.known ?? [])] }),
     ...(instructions === undefined ? {} : { instructions }),
     ...(onError ? { onError: exceptStorage(onError) } : {}),
   })
-  const unobserve = doorOf(runsheet).observeStorage(report => {
+  const unobserve = door.observeStorage(report => {
     if (report.kind === 'failed') onError?.(report.error)
   })
   driver.start()

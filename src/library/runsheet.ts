@@ -1,4 +1,4 @@
-import { type Door, type Found, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
+import { type Door, exceptStorage, type Found, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
 import { originOf } from '../domain/origin.ts'
 import { invalidId } from '../domain/refusal.ts'
 import { type PolicyPatch, policyProblem } from '../domain/policy.ts'
@@ -9,7 +9,11 @@ import type { SearchAnswer, Session } from '../domain/wire.ts'
 import { LOCAL_TENANT, type Store as OpenStore } from '../store/store.ts'
 import { verify } from '../store/verify.ts'
 import { Conversation } from './conversation.ts'
+import { plainMaker } from '../door/checks.ts'
+import { CheckRunner } from '../runner/check-runner.ts'
+import type { Workspaces } from '../runner/workspaces.ts'
 import { keepInside } from './door-of.ts'
+import { type Checks, type Judge, openChecksOf, openJudgeOf } from './handles.ts'
 import { type OnReview, Reviewer } from './reviewer.ts'
 
 /**
@@ -34,6 +38,16 @@ export interface RunsheetOptions {
    * nothing to leave it to a person on the page or to `Conversation.decide`. The call that proposed the plan waits.
    */
   readonly onReview?: OnReview
+  /**
+   * Runs the checks of tasks in this process (`openChecks` of `runsheet/checks`): tools take checks, and a claim is granted
+   * only while they pass. Without it checks are kept, and run where a process has their workspace.
+   */
+  readonly checks?: Checks
+  /**
+   * Judges what the models of your own loops claim (`createJudge` of `runsheet/ai-sdk`), where the policy's assessor is on.
+   * Without it their word is taken.
+   */
+  readonly judge?: Judge
   /** Hears of every tool call: how long it took and how it ended, never its content. */
   readonly observe?: Observer
   /**
@@ -50,16 +64,22 @@ export class Runsheet {
   readonly #tenant: string
   readonly #policy: PolicyPatch
   readonly #reviewer: Reviewer
+  readonly #workspaces: Workspaces | undefined
+  readonly #checkRunner: CheckRunner | undefined
 
   /** @internal */
-  constructor({ store, tenant = LOCAL_TENANT, policy = {}, onReview, observe, onError = () => {} }: RunsheetOptions) {
+  constructor(options: RunsheetOptions) {
+    const { store, tenant = LOCAL_TENANT, policy = {}, onReview, observe, onError = () => {}, checks, judge } = options
     if (!isId(tenant)) throw invalidId('tenant')
     const refused = policyProblem(policy)
     if (refused) throw refused
     this.#reviewer = new Reviewer(onReview, onError)
     this.#store = store as OpenStore
+    const workspaces = checks && openChecksOf(checks)(() => judge !== undefined)
+    const openJudge = judge && openJudgeOf(judge)
     const door = openDoor({
       store: this.#store,
+      checks: workspaces ?? { ...plainMaker, judges: () => judge !== undefined },
       onError,
       onReviewOpened: (ref, reviewId) => this.#reviewer.opened(this.#door, ref, reviewId),
       ...(observe ? { observe } : {}),
@@ -70,7 +90,16 @@ export class Runsheet {
     this.#door = door.from(originOf('program', 'library'))
     this.#tenant = tenant
     this.#policy = policy
-    keepInside(this, { door: this.#door, tenant, policy })
+    keepInside(this, { door: this.#door, tenant, policy, workspaces })
+    this.#workspaces = workspaces
+    if (!workspaces && !openJudge) return
+    this.#checkRunner = new CheckRunner({
+      door,
+      workspaces: workspaces ?? NO_WORKSPACES,
+      judge: openJudge?.(door),
+      onError: exceptStorage(onError),
+    })
+    this.#checkRunner.start()
   }
 
   /** A conversation by its id. It exists from its first write on. */
@@ -81,6 +110,7 @@ export class Runsheet {
       ref: { tenant: this.#tenant, conversation: id },
       policy: this.#policy,
       reviewer: this.#reviewer,
+      workspaces: this.#workspaces,
     })
   }
 
@@ -113,10 +143,22 @@ export class Runsheet {
     return differences
   }
 
-  /** Ends everything that waits, finishes writes in flight, and closes the store. */
-  close(): Promise<void> {
-    return this.#door.close()
+  /**
+   * Ends everything that waits, and checks under way (the next process runs them again); finishes writes in flight, and
+   * closes the store.
+   */
+  async close(): Promise<void> {
+    await this.#checkRunner?.close()
+    await this.#door.close()
   }
+}
+
+/** Of a process that only judges. */
+const NO_WORKSPACES: Workspaces = {
+  keys: [],
+  fingerprint: async () => undefined,
+  baselineOf: async () => undefined,
+  run: () => Promise.reject(new TypeError('This process has no workspace.')),
 }
 
 /** Opens plans on a store. */

@@ -1,7 +1,8 @@
 import type { Json } from '../domain/event.ts'
-import { openTasks } from '../domain/conversation.ts'
-import type { ToolsetName } from '../domain/policy.ts'
-import { invalidField, invalidId, type Refusal } from '../domain/refusal.ts'
+import { type Conversation, openTasks } from '../domain/conversation.ts'
+import { type Policy, policyWith, type ToolsetName } from '../domain/policy.ts'
+import type { Standing } from '../domain/proof.ts'
+import { invalidField, invalidId, Refusal } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
 import type { PlanCounts, TurnStatus } from '../domain/turn.ts'
@@ -14,6 +15,7 @@ import { namesOf, promptFor, retryFor, withPrefix } from '../toolsets/guidance.t
 import { toolsets } from '../toolsets/index.ts'
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import type { ConversationDeps } from './conversation.ts'
+import { nextFollowUp } from './gate.ts'
 
 /** Which tools a turn offers, and under which names. */
 export interface TurnOptions {
@@ -62,6 +64,17 @@ export interface FinishedTurn {
   readonly remaining: number
   /** How many tasks of the plan ended in which way. */
   readonly counts: PlanCounts
+  /** How far the completed ones can be trusted. */
+  readonly standings: Readonly<Record<Standing, number>>
+}
+
+/** @internal */
+export interface TurnInside {
+  readonly deps: ConversationDeps
+  readonly toolset: Toolset
+  readonly context: (callId: string) => ToolContext
+  /** The state, and the policy that counts. */
+  readonly plan: () => Promise<{ readonly state: Conversation; readonly policy: Policy }>
 }
 
 /** One turn of an agent: its tools, and where its plan stands. */
@@ -119,7 +132,8 @@ export class Turn {
 
   /** The section for the system prompt; empty if no tool that plans is offered. */
   async prompt(): Promise<string> {
-    return promptFor(this.#toolset)
+    const { assessor } = (await this.#read()).policy ?? this.#newPolicy()
+    return promptFor(this.#toolset, { judged: assessor && (this.#deps.door.checks.judges?.() ?? false) })
   }
 
   /** Where the plan stands, for the next model call; empty before there is a plan. It replaces the previous digest. */
@@ -135,6 +149,29 @@ export class Turn {
   /** The open tasks of this turn's plan. Send the model back to them before you take its answer as the last one. */
   async openTasks(): Promise<readonly Task[]> {
     return openTasks(await this.#read(), this.id)
+  }
+
+  /**
+   * The gate, where the policy has it on: what to tell a model that answered, as the user's next message; undefined if its
+   * plan is done, or three follow-ups in a row settled nothing. Each is in the log. A failing check of the whole plan runs
+   * again first.
+   */
+  async followUp({ signal }: { readonly signal?: AbortSignal } = {}): Promise<string | undefined> {
+    const { door, ref, workspaces } = this.#deps
+    return nextFollowUp({ door, ref, turn: this.id, toolset: this.#toolset, workspaces, signal })
+  }
+
+  /** What our own entry points need. @internal */
+  get inside(): TurnInside {
+    return {
+      deps: this.#deps,
+      toolset: this.#toolset,
+      context: id => this.#context(id, {}),
+      plan: async () => {
+        const state = await this.#read()
+        return { state, policy: state.policy ?? this.#newPolicy() }
+      },
+    }
   }
 
   /** Stops the turn: its waiting reviews are cancelled and it takes no more calls. */
@@ -153,10 +190,17 @@ export class Turn {
     })
     for (const event of events) {
       if (event.type !== 'turn_finished') continue
-      const { status, remaining, counts } = event.data
-      return { status, remaining, counts }
+      const { status, remaining, counts, standings = NO_STANDINGS } = event.data
+      return { status, remaining, counts, standings }
     }
     throw new TypeError('the turn did not finish')
+  }
+
+  /** The policy that a new conversation of this turn would get. */
+  #newPolicy(): Policy {
+    const policy = policyWith(null, this.#deps.policy, { toolset: this.#toolset.name })
+    if (policy instanceof Refusal) throw policy
+    return policy
   }
 
   #read() {
@@ -178,6 +222,8 @@ export class Turn {
     } satisfies ToolContext
   }
 }
+
+const NO_STANDINGS = { proven: 0, confirmed: 0, judged: 0, reported: 0 } as const
 
 /** The toolset with the named tools only. */
 function offered(name: ToolsetName, names: readonly string[] | undefined): Toolset {

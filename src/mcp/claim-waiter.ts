@@ -1,11 +1,8 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
-import type { CallState } from '../toolsets/calls.ts'
-import { awaitClaims } from '../toolsets/claims.ts'
+import { awaitClaims, type CheckingCall, claimIdOf } from '../toolsets/claims.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { checkingResult, errorResult, toolResult } from './tool-result.ts'
 import type { WaitLimits } from './wait-limits.ts'
-
-type Checking = Extract<CallState, { readonly status: 'checking' }>
 
 export interface ClaimWaiterDeps {
   readonly limits: WaitLimits
@@ -15,7 +12,7 @@ export interface ClaimWaiterDeps {
 
 /** Waits for the checks of a call as long as the client can, and says meanwhile that it does. */
 export async function waitForClaims(
-  call: Checking,
+  call: CheckingCall,
   context: ToolContext,
   ctx: ServerContext,
   { limits, closing, onError }: ClaimWaiterDeps,
@@ -34,7 +31,7 @@ export async function waitForClaims(
     return ok ? toolResult(result) : errorResult(result)
   } catch (error) {
     if (!signal.aborted) throw error
-    return checkingResult(call.claim_ids[0] ?? '')
+    return checkingResult(claimIdOf(call), call.claim_ids.length > 0)
   } finally {
     clearInterval(progress)
   }

@@ -18,7 +18,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
 import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
 import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
-import { claimCall } from '../toolsets/claims.ts'
+import { type CheckingCall, claimCall } from '../toolsets/claims.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { AWAIT_REVIEW, countItems, observe } from '../toolsets/observe.ts'
 import { toolNamed } from '../toolsets/guidance.ts'
@@ -89,6 +89,7 @@ export class Connection {
   /** The task lists of the conversations that this connection has used. */
   readonly #ownUris = new Set<string>()
   #root: Promise<string | undefined> | undefined
+  #rootIsKnown: Promise<unknown> | undefined
 
   constructor(server: McpServer, options: McpOptions, connection: ConnectionOptions) {
     this.#server = server
@@ -99,8 +100,14 @@ export class Connection {
     this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
   }
 
+  /** Calls wait for the client's root: with it, a plan has a workspace, and so checks. */
+  waitFor(root: Promise<unknown>): void {
+    this.#rootIsKnown = root
+  }
+
   callTool(name: string, input: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
+      await this.#rootIsKnown
       const toolset = this.#toolset
       const tool = toolNamed(toolset, name)
       if (!tool) throw new TypeError(`${name} is none of our tools`)
@@ -212,14 +219,10 @@ export class Connection {
     const made = await claimCall(this.#door, { tenant, conversation: binding.conversation }, claimId)
     if (!made) return errorResult('Error: There is no such claim in this conversation.')
     const context = await this.#toolContext({ ...binding, turn: made.turn_id }, ctx, false)
-    return this.#waitForClaims({ status: 'checking', call_id: made.tool_call_id, claim_ids: [claimId] }, context, ctx)
+    return this.#waitForClaims(made.call, context, ctx)
   }
 
-  #waitForClaims(
-    call: Extract<CallState, { readonly status: 'checking' }>,
-    context: ToolContext,
-    ctx: ServerContext,
-  ): Promise<CallToolResult> {
+  #waitForClaims(call: CheckingCall, context: ToolContext, ctx: ServerContext): Promise<CallToolResult> {
     const { closing, onError } = this.#options
     return waitForClaims(call, context, ctx, { limits: this.#reviews.limits(ctx), closing, onError })
   }

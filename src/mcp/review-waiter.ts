@@ -153,8 +153,10 @@ export class ReviewWaiter {
     }
   }
 
-  async #pending({ review }: WaitingCall): Promise<CallToolResult> {
-    const { pageUrl, onError } = this.#deps
+  async #pending({ review, context }: WaitingCall): Promise<CallToolResult> {
+    const { door, pageUrl, onError } = this.#deps
+    const { record } = await door.reviews.get(context.tenant, review.review_id)
+    if (record.review.status !== 'pending') return pendingResult(review.review_id, undefined, true)
     const url = pageUrl(review.session_id, false).catch(onError)
     const { pageUrlMs } = { ...DEFAULT_WAIT_LIMITS, ...this.#deps.waitLimits }
     const known = await Promise.race([url, delay(pageUrlMs, undefined, { ref: false })])

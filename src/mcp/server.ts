@@ -39,12 +39,14 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
     )
     registered.set(tool.name, made)
   }
-  if (options.onRoot && connectionOptions.era === 'legacy') offerChecksAtRoot(server, options, toolset, registered)
+  if (options.onRoot && connectionOptions.era === 'legacy') {
+    offerChecksAtRoot(server, options, toolset, registered, connection)
+  }
   server.registerTool(
     AWAIT_REVIEW,
     {
       title: titleOf({ name: AWAIT_REVIEW }),
-      description: "Wait for the user's decision on a plan.",
+      description: "Wait for the user's decision on a plan, or for the checks of a claim.",
       inputSchema: AWAIT_REVIEW_SCHEMA,
       outputSchema: ANY_OBJECT,
       annotations: { readOnlyHint: true, openWorldHint: false },
@@ -72,10 +74,11 @@ function offerChecksAtRoot(
   options: McpOptions,
   toolset: Toolset,
   registered: ReadonlyMap<string, RegisteredTool>,
+  connection: Connection,
 ): void {
   server.oninitialized = () => {
     if (!server.getClientCapabilities()?.roots) return
-    firstRootPath(server)
+    const root = firstRootPath(server)
       .then(folder => {
         if (folder === undefined) return
         options.onRoot?.(folder)
@@ -84,10 +87,11 @@ function offerChecksAtRoot(
         }
       })
       .catch(options.onError)
+    connection.waitFor(root)
   }
 }
 
-const PENDING_INSTRUCTION = `"pending_review" means nothing is written yet: call ${AWAIT_REVIEW} and go by its answer. Never assume a yes.`
+const PENDING_INSTRUCTION = `"pending_review" means nothing is written yet: call ${AWAIT_REVIEW} and go by its answer. Never assume a yes. "checking" means the same of a claim.`
 
 const AWAIT_REVIEW_SCHEMA = displaySchema(plainJsonSchema(AWAIT_REVIEW_INPUT))
 /** It answers as the tool that asked; repeating that schema would cost every conversation 80 tokens. */

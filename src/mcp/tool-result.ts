@@ -15,14 +15,19 @@ export function errorResult(answer: Json): CallToolResult {
   return { isError: true, content: [{ type: 'text', text }] }
 }
 
-/** The answer when a client cannot wait for the checks of a claim any longer. */
-export function checkingResult(claim_id: string): CallToolResult {
-  const message = `Its checks are still running, so nothing is settled yet. Call ${AWAIT_REVIEW} with this claim_id.`
+/** The answer when a client cannot wait for the checks of a claim, or those of a new plan, any longer. */
+export function checkingResult(claim_id: string, isClaim: boolean): CallToolResult {
+  const state = isClaim ? 'so nothing is settled yet' : 'and the work begins after them'
+  const message = `Its checks are still running, ${state}. Call ${AWAIT_REVIEW} with this claim_id.`
   return toolResult({ status: 'checking', claim_id, message })
 }
 
-/** The answer when a client cannot wait any longer: how to wait on, and where the person decides. */
-export function pendingResult(review_id: string, url: string | undefined): CallToolResult {
+/** The answer when a client cannot wait any longer: how to wait on, and where the person decides if they have not yet. */
+export function pendingResult(review_id: string, url: string | undefined, isDecided = false): CallToolResult {
+  if (isDecided) {
+    const message = `The user has decided, and the plan's checks run for the first time. Call ${AWAIT_REVIEW} with this review_id.`
+    return toolResult({ status: 'pending_review', review_id, message })
+  }
   const where = url === undefined ? '' : ` The user can decide at ${url} now.`
   const message = `Nothing is written yet.${where} Call ${AWAIT_REVIEW} with this review_id.`
   return toolResult({ status: 'pending_review', review_id, ...(url === undefined ? {} : { url }), message })

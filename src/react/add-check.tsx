@@ -7,12 +7,14 @@ import { useFocusOn } from './use-focus-on.ts'
 interface AddCheckProps {
   /** Which task it belongs to, for screen readers; appended to the label. */
   readonly about: string
+  /** Commands of the workspace, to pick from. */
+  readonly commands?: readonly string[]
   /** Resolves to whether it was added; if not, the line comes back. */
   readonly onAdd: (line: string) => Promise<boolean> | void
 }
 
 /** A button that turns into the input for a command. */
-export function AddCheck({ about, onAdd }: AddCheckProps): ReactElement {
+export function AddCheck({ about, commands = [], onAdd }: AddCheckProps): ReactElement {
   const { checks } = useStrings()
   const [line, setLine] = useState<string>()
   const place = useRef<HTMLDivElement>(null)
@@ -38,7 +40,8 @@ export function AddCheck({ about, onAdd }: AddCheckProps): ReactElement {
         <LineInput
           className="rs-code"
           label={checks.add + about}
-          placeholder={checks.addInput('npm test')}
+          placeholder={checks.addInput(commands[0] ?? 'npm test')}
+          options={commands}
           text={line}
           onText={setLine}
           onDone={done}

@@ -1,5 +1,6 @@
 import type { Check, CheckSpec } from '../domain/check.ts'
-import { type CheckRun, labelOf } from '../domain/proof.ts'
+import { labelOf } from '../domain/check-label.ts'
+import type { CheckRun } from '../domain/proof.ts'
 import type { SentCheck } from '../domain/wire.ts'
 import { formatDuration } from './format-duration.ts'
 import { localeOf } from './locale.ts'

@@ -1,3 +1,4 @@
+import type { Check } from '../domain/check.ts'
 import type { SentCheck } from '../domain/wire.ts'
 import { type EditableRow, newKey } from './draft.ts'
 import { type EditableCheck, isRunnable, newCheck, willRun } from './draft-checks.ts'
@@ -9,6 +10,10 @@ type Rows = readonly EditableRow[]
 export interface ReviewChecks {
   /** Whether checks can run: the plan has a workspace. */
   readonly areOffered: boolean
+  /** Commands of the workspace, to pick from. */
+  readonly commands: readonly string[]
+  /** The checks of the whole plan, which run once before it ends. */
+  readonly ofPlan: readonly Check[]
   /** How many there are that run something. */
   readonly count: number
   /** How many of them will run. */
@@ -28,6 +33,8 @@ interface DraftChecksOptions {
   /** The checks that were proposed, of all rows. */
   readonly proposed: readonly SentCheck[]
   readonly areOffered: boolean
+  readonly commands: readonly string[]
+  readonly ofPlan: readonly Check[]
   readonly undo: Undo
   /** A check of a row is about to change. */
   readonly onEdit: (rowKey: string) => void
@@ -35,7 +42,7 @@ interface DraftChecksOptions {
 
 /** Edits of the checks of a draft. */
 export function draftChecks(options: DraftChecksOptions): ReviewChecks {
-  const { rows, setRows, proposed, areOffered, undo, onEdit } = options
+  const { rows, setRows, proposed, areOffered, commands, ofPlan, undo, onEdit } = options
   const runnable = rows.flatMap(({ checks }) => checks).filter(isRunnable)
   const change = (rowKey: string, checks: (before: Checks) => Checks): void => {
     onEdit(rowKey)
@@ -49,6 +56,8 @@ export function draftChecks(options: DraftChecksOptions): ReviewChecks {
   }
   return {
     areOffered,
+    commands,
+    ofPlan,
     count: runnable.length,
     approvedCount: runnable.filter(willRun).length,
     add: (rowKey, line) => {

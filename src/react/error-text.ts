@@ -20,6 +20,7 @@ type AgentCode =
   | 'settled_by_person'
   | 'rejected_task_stays'
   | 'check_failed'
+  | 'plan_check_failed'
   | 'not_checked'
   | 'claim_open'
   | 'assessor_required'

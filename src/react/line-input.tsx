@@ -1,10 +1,12 @@
-import { type ReactElement, useEffect, useRef } from 'react'
+import { type ReactElement, useEffect, useId, useRef } from 'react'
 import { isComposing } from './is-composing.ts'
 
 interface LineInputProps {
   readonly label: string
   readonly className?: string
   readonly placeholder?: string
+  /** Offered to pick from. */
+  readonly options?: readonly string[]
   readonly text: string
   readonly onText: (text: string) => void
   /** With the new text, or undefined to leave it as it was. */
@@ -12,7 +14,9 @@ interface LineInputProps {
 }
 
 /** One line that is edited in place. Enter and leaving the input save it; Escape does not. */
-export function LineInput({ label, className = '', placeholder, text, onText, onDone }: LineInputProps): ReactElement {
+export function LineInput(props: LineInputProps): ReactElement {
+  const { label, className = '', placeholder, options = [], text, onText, onDone } = props
+  const listId = useId()
   const input = useRef<HTMLInputElement>(null)
   const isDone = useRef(false)
   useEffect(() => input.current?.select(), [])
@@ -34,6 +38,7 @@ export function LineInput({ label, className = '', placeholder, text, onText, on
         className={`rs-input ${className}`}
         aria-label={label}
         placeholder={placeholder}
+        list={options.length > 0 ? listId : undefined}
         value={text}
         onChange={event => onText(event.target.value)}
         onKeyDown={event => {
@@ -43,6 +48,13 @@ export function LineInput({ label, className = '', placeholder, text, onText, on
         }}
         onBlur={() => done(text, false)}
       />
+      {options.length > 0 && (
+        <datalist id={listId}>
+          {options.map(option => (
+            <option key={option} value={option} />
+          ))}
+        </datalist>
+      )}
     </form>
   )
 }

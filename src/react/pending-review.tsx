@@ -4,6 +4,7 @@ import type { Client } from '../client/client.ts'
 import type { LiveState } from '../client/live-state.ts'
 import type { Review } from '../domain/review.ts'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
+import { checkLabel } from './check-text.ts'
 import { turnsInOrder } from './chronological.ts'
 import { classNames } from './class-names.ts'
 import { Countdown } from './countdown.tsx'
@@ -68,6 +69,12 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
         {review.revises !== undefined && <Revision request={handle.requestedChanges} />}
         {earlierEdits && <RestoreEdits edits={earlierEdits} onDone={() => panel.current?.focus()} />}
         <Rows handle={handle} editing={editing} />
+        {handle.checks.ofPlan.length > 0 && (
+          <p className="rs-note">
+            {strings.checks.atTheEnd}:{' '}
+            <span className="rs-code">{handle.checks.ofPlan.map(check => checkLabel(check, strings)).join(' · ')}</span>
+          </p>
+        )}
         <div className="rs-tools">
           <button
             type="button"

@@ -1,9 +1,11 @@
 import { createContext, useContext } from 'react'
 import type { Client } from '../client/client.ts'
+import type { ConversationView } from './use-conversation.ts'
 import type { TasksHandle } from './use-tasks.ts'
 
 interface Plan {
   readonly client: Client
+  readonly view: ConversationView
   readonly plan: TasksHandle
 }
 

@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.ts'
 import type { Check } from '../domain/check.ts'
+import type { ConversationLike } from '../domain/conversation.ts'
 import type { Instant } from '../domain/instant.ts'
 import {
   type CheckRun,
@@ -11,12 +12,15 @@ import {
   findingOf,
   type Proofs,
   recordOf,
+  runState,
   type Standing,
+  type StartedRun,
   standingsOf,
   standingWordOf,
   waitingGuards,
   workspaceOf,
 } from '../domain/proof.ts'
+import { valueIn } from '../domain/table.ts'
 import type { Task } from '../domain/task.ts'
 
 /** A check of a task, and how it stands. */
@@ -36,6 +40,13 @@ export interface TaskCheck {
   readonly isRunnable: boolean
 }
 
+/** A check of the whole plan, and how it stands. */
+export interface PlanCheck extends Pick<TaskCheck, 'check' | 'last'> {
+  readonly state: CheckState
+  /** The end of what it printed: of the run under way, or of a last one that did not pass. */
+  readonly output: string | undefined
+}
+
 /** The agent says that a task is done, and its checks look into it. */
 export interface TaskClaim {
   /** The check that runs, or waits; undefined while the assessor looks. */
@@ -46,6 +57,8 @@ export interface TaskClaim {
 export interface PlanProof {
   /** Some task has checks. */
   readonly hasChecks: boolean
+  /** The checks of the whole plan, which run once before it ends. */
+  readonly ownChecks: readonly PlanCheck[]
   /** How many completed tasks have each standing. */
   readonly standings: Readonly<Record<Standing, number>>
   /** How a completed task got there; undefined for others. */
@@ -64,19 +77,23 @@ export interface PlanProof {
   readonly outputOf: (run: CheckRun) => Promise<string | undefined>
 }
 
+type LiveOutput = { readonly run_id: string; readonly text: string } | null
+type PlanState = Proofs & Pick<ConversationLike, 'latest_turn'>
+
 /** The proof of the tasks in view. `attempt` reports what fails. */
 export function planProof(
   client: Client,
   session: string,
-  state: Proofs,
+  state: PlanState,
   tasks: readonly Task[],
-  live: { readonly run_id: string; readonly text: string } | null,
+  live: LiveOutput,
   attempt: (work: Promise<unknown>) => Promise<boolean>,
 ): PlanProof {
   const checksOf = (task: Task): readonly TaskCheck[] =>
     (task.checks ?? []).map(check => taskCheck(state, task, check, live))
   return {
     hasChecks: tasks.some(({ checks }) => checks !== undefined),
+    ownChecks: ownChecks(state, live),
     standings: standingsOf(state, tasks),
     standingOf: task => standingWordOf(state, task),
     checksOf,
@@ -97,7 +114,19 @@ export function planProof(
   }
 }
 
-function taskCheck(state: Proofs, task: Task, check: Check, live: Parameters<typeof planProof>[4]): TaskCheck {
+/** Those of the newest turn that has some: a turn that continues a plan has them again. */
+function ownChecks(state: PlanState, live: LiveOutput): readonly PlanCheck[] {
+  const checks = valueIn(state.turns, state.latest_turn ?? '')?.done_checks ?? []
+  return checks.map(check => {
+    const { last, started } = recordOf(state, check.hash)
+    return { check, last, state: runState(state, check), output: liveText(live, started) ?? last?.tail }
+  })
+}
+
+const liveText = (live: LiveOutput, started: StartedRun | undefined): string | undefined =>
+  live !== null && live.run_id === started?.run_id ? live.text : undefined
+
+function taskCheck(state: Proofs, task: Task, check: Check, live: LiveOutput): TaskCheck {
   const { last, started } = recordOf(state, check.hash)
   const finding = findingOf(state, task, check)
   const now = checkState(state, task, check)
@@ -109,7 +138,7 @@ function taskCheck(state: Proofs, task: Task, check: Check, live: Parameters<typ
     guards: waitingGuards(state, task, check),
     last,
     startedAt: started?.at,
-    output: live !== null && live.run_id === started?.run_id ? live.text : undefined,
+    output: liveText(live, started),
     isRunnable: check.kind !== 'person' && finding !== 'unapproved' && workspaceOf(state, task) !== undefined,
   }
 }

@@ -35,7 +35,9 @@ export function RowChecks({ row, checks, about, isExpanded, refused, errorId }: 
           onRemove={() => checks.remove(row.key, check.key)}
         />
       ))}
-      {isExpanded && checks.areOffered && <AddCheck about={about} onAdd={line => checks.add(row.key, line)} />}
+      {isExpanded && checks.areOffered && (
+        <AddCheck about={about} commands={checks.commands} onAdd={line => checks.add(row.key, line)} />
+      )}
     </>
   )
 }

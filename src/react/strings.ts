@@ -1,5 +1,7 @@
 import { createContext, useContext } from 'react'
 import type { CheckKind } from '../domain/check.ts'
+import type { Verdict } from '../domain/event.ts'
+import type { EvidenceSource } from '../domain/evidence.ts'
 import type { CheckState, Finding, RunReason, Standing } from '../domain/proof.ts'
 import type { CancelReason, ReviewStatus, RowStatus } from '../domain/review.ts'
 import type { Actor, Priority, TaskStatus } from '../domain/task.ts'
@@ -108,10 +110,28 @@ export interface Strings {
   readonly yourEdits: string
 
   readonly checks: CheckStrings
+  readonly evidence: EvidenceStrings
 
   readonly history: string
   readonly timeline: TimelineStrings
   readonly errors: ErrorStrings
+}
+
+/** The texts about how a task was worked on: verdicts and tool calls. */
+export interface EvidenceStrings {
+  readonly title: string
+  readonly verdicts: string
+  readonly verdict: Readonly<Record<Verdict, string>>
+  readonly noReason: string
+  readonly cites: (calls: number) => string
+  readonly uncited: string
+  readonly onWordsAlone: string
+  readonly fenced: string
+  readonly succeeded: string
+  /** Who reports a call that is not our own. */
+  readonly says: Readonly<Record<Exclude<EvidenceSource, 'run'>, string>>
+  readonly leftOut: (calls: number) => string
+  readonly tryAgain: string
 }
 
 /** The texts about checks, and about how far "done" can be trusted. */
@@ -128,6 +148,8 @@ export interface CheckStrings {
   readonly exitCode: (code: number) => string
   readonly contains: (text: string) => string
   readonly within: (seconds: number) => string
+  /** Above the checks of the whole plan. */
+  readonly atTheEnd: string
   readonly add: string
   readonly addInput: (example: string) => string
   readonly mayChange: string

@@ -17,6 +17,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'localeOf',
     'turnsInOrder',
     'useConversation',
+    'useEvidence',
     'useReview',
     'useRunsheet',
     'useStrings',

@@ -7,6 +7,7 @@ import { CheckItem } from './check-item.tsx'
 import { withText } from './check-text.ts'
 import { usePlan } from './plan-context.ts'
 import { useStrings } from './strings.ts'
+import { TaskEvidence } from './task-evidence.tsx'
 
 interface TaskChecksProps {
   readonly id: string
@@ -14,8 +15,8 @@ interface TaskChecksProps {
   readonly onChange: (fields: PersonsFields) => Promise<boolean>
 }
 
-/** What is behind a task: how far it can be trusted, its checks with their last runs, and what a person can do. */
-export function TaskChecks({ id, task, onChange }: TaskChecksProps): ReactElement {
+/** What is behind a task: how far it can be trusted, its checks with their last runs, its evidence, and what a person can do. */
+export default function TaskChecks({ id, task, onChange }: TaskChecksProps): ReactElement {
   const strings = useStrings()
   const { proof } = usePlan().plan
   const section = useRef<HTMLDivElement>(null)
@@ -43,6 +44,7 @@ export function TaskChecks({ id, task, onChange }: TaskChecksProps): ReactElemen
           ))}
         </ul>
       )}
+      <TaskEvidence taskId={task.id} />
       <Guards task={task} paths={[...new Set(checks.flatMap(({ guards }) => guards))]} />
       <div className="rs-proof-actions">
         {proof.hasWorkspace(task) && (

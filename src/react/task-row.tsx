@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, ListChecks, Pencil, RotateCcw } from 'lucide-react'
-import { memo, type ReactElement, type ReactNode, useId, useRef, useState } from 'react'
+import { lazy, memo, type ReactElement, type ReactNode, Suspense, useId, useRef, useState } from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
@@ -9,9 +9,11 @@ import { edgeClass } from './reorder.ts'
 import type { RowMark } from './row-mark.ts'
 import { StatusIcon } from './status-icon.tsx'
 import { useStrings } from './strings.ts'
-import { TaskChecks } from './task-checks.tsx'
 import { useFocusOn } from './use-focus-on.ts'
 import { useReorder } from './use-reorder.ts'
+
+/** Loaded with the first row that is opened. */
+const TaskChecks = lazy(() => import('./task-checks.tsx'))
 
 interface TaskRowProps {
   readonly task: Task
@@ -144,7 +146,11 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
           />
         </span>
       </div>
-      {showsChecks && <TaskChecks id={checksId} task={task} onChange={onChange} />}
+      {showsChecks && (
+        <Suspense>
+          <TaskChecks id={checksId} task={task} onChange={onChange} />
+        </Suspense>
+      )}
     </li>
   )
 })

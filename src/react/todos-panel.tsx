@@ -6,6 +6,7 @@ import { errorText } from './error-text.ts'
 import { formatDuration } from './format-duration.ts'
 import { classNames } from './class-names.ts'
 import type { TaskCounts, UnfinishedTurn } from './plan-progress.ts'
+import { PlanChecks } from './plan-checks.tsx'
 import { PlanContext } from './plan-context.ts'
 import { tallyText } from './row-mark.ts'
 import { useRunsheet } from './runsheet-provider.tsx'
@@ -65,8 +66,9 @@ export function TodosPanel(props: TodosPanelProps): ReactElement | null {
       )}
       <div id={listId} hidden={!isExpanded}>
         {isExpanded && (
-          <PlanContext value={{ client: source.client, plan }}>
+          <PlanContext value={{ client: source.client, view: source.view, plan }}>
             <TaskList plan={plan} addedId={addedId} />
+            <PlanChecks />
           </PlanContext>
         )}
         <AddTask

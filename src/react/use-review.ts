@@ -76,6 +76,7 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
   const outcome = useReviewOutcome(client, view, decision.sent, unsentEdits)
   const undo = useUndo(review?.review_id)
   const { rows, comment } = draft
+  const turn = conversation.turns[review?.conversation_turn_id ?? '']
   const setRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[]): void =>
     update(before => ({ ...before, rows: change(before.rows) }))
   return {
@@ -112,7 +113,9 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
       rows,
       setRows,
       proposed: review?.draft_tasks.flatMap(({ checks = [] }) => checks) ?? [],
-      areOffered: conversation.turns[review?.conversation_turn_id ?? '']?.workspace !== undefined,
+      areOffered: turn?.workspace !== undefined,
+      ofPlan: turn?.done_checks ?? [],
+      commands: review?.commands ?? [],
       undo,
       onEdit: decision.clearRowError,
     }),

@@ -2,35 +2,71 @@ import type { Check, Workspace } from '../domain/check.ts'
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { RunToMake } from '../domain/proof.ts'
-import type { Door, Lease, Ref } from '../door/door.ts'
+import type { Door, Lease } from '../door/door.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
 
-/** What the guarded files were at confirmation. Those of a check that is new are looked at before it first runs. */
-export async function takeBaseline(
-  door: Door,
-  workspaces: Workspaces,
-  lease: Lease,
-  state: Conversation,
-  { task_id, turn_id: asked, why, check }: RunToMake,
-  workspace: Workspace,
-): Promise<Baseline> {
-  const task = task_id === undefined ? undefined : state.tasks.get(task_id)
-  const turn_id = task?.conversation_turn_id ?? asked
-  const known = await knownBaseline(door, lease, turn_id)
-  const checks = why === 'baseline' ? [...checksOf(state, turn_id), check] : [check]
-  const taken = await workspaces.baselineOf(workspace, checks, known)
-  if (!taken) return known
-  await door.run({ ...lease, lease }, { type: 'take_baseline', turn_id, ...taken })
-  return merged(known, taken)
+/** What is known of a plan's baseline. */
+interface Known {
+  /** The seq of its newest part; undefined if there is none. */
+  readonly seq: number | undefined
+  readonly baseline: Baseline
+  /** The hashes of checks that it covers. */
+  readonly covered: ReadonlySet<string>
 }
 
-async function knownBaseline({ conversations }: Door, ref: Ref, turnId: string): Promise<Baseline> {
-  const events = await conversations.events(ref, { types: ['baseline_taken'] })
-  const own = events.filter(
-    (event): event is StoredEvent<'baseline_taken'> => event.type === 'baseline_taken' && event.data.turn_id === turnId,
-  )
-  return own.reduce((known: Baseline, { data }) => merged(known, data), { covers: [], files: {} })
+/** What the guarded files were at confirmation, by plan. The log is read for it once. */
+export class Baselines {
+  readonly #door: Door
+  readonly #workspaces: Workspaces
+  readonly #known = new Map<string, Known>()
+
+  constructor(door: Door, workspaces: Workspaces) {
+    this.#door = door
+    this.#workspaces = workspaces
+  }
+
+  /** The baseline of a run's plan, if it is known to cover the run's check. */
+  known(state: Conversation, next: RunToMake): Baseline | undefined {
+    const turn = planOf(state, next)
+    const known = this.#known.get(turn)
+    const isCurrent = known?.seq === state.turns.get(turn)?.baseline && known?.covered.has(next.check.hash)
+    return isCurrent ? known?.baseline : undefined
+  }
+
+  /** The baseline of a run's plan. The guarded files of a check that is new are looked at before it first runs. */
+  async take(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<Baseline> {
+    const known = this.known(state, next)
+    if (known) return known
+    const turn_id = planOf(state, next)
+    const before = await this.#read(lease, state, turn_id)
+    const checks = next.why === 'baseline' ? [...checksOf(state, turn_id), next.check] : [next.check]
+    const taken = await this.#workspaces.baselineOf(workspace, checks, before.baseline)
+    const { events } = taken
+      ? await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id, ...taken })
+      : { events: [] }
+    const baseline = taken ? merged(before.baseline, taken) : before.baseline
+    const covered = new Set([...before.covered, ...checks.map(({ hash }) => hash)])
+    this.#known.set(turn_id, { seq: events.at(-1)?.seq ?? before.seq, baseline, covered })
+    return baseline
+  }
+
+  async #read(lease: Lease, { turns }: Conversation, turnId: string): Promise<Known> {
+    const seq = turns.get(turnId)?.baseline
+    const known = this.#known.get(turnId)
+    if (known?.seq === seq && known) return known
+    const events = await this.#door.conversations.events(lease, { types: ['baseline_taken'] })
+    const own = events.filter(
+      (event): event is StoredEvent<'baseline_taken'> =>
+        event.type === 'baseline_taken' && event.data.turn_id === turnId,
+    )
+    const baseline = own.reduce((sum: Baseline, { data }) => merged(sum, data), { covers: [], files: {} })
+    return { seq: own.at(-1)?.seq, baseline, covered: new Set() }
+  }
 }
+
+/** The turn whose plan a run belongs to. */
+const planOf = (state: Conversation, { task_id, turn_id }: RunToMake): string =>
+  (task_id === undefined ? undefined : state.tasks.get(task_id))?.conversation_turn_id ?? turn_id
 
 /** The checks of a plan and of its tasks. */
 const checksOf = (state: Conversation, turnId: string): readonly Check[] => [

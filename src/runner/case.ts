@@ -1,13 +1,15 @@
+import { describeCheck } from '../domain/check-label.ts'
 import type { Claim } from '../domain/claim.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
-import { checkState, type CheckState, countingChecks, labelOf, recordOf } from '../domain/proof.ts'
+import { type LeftOut, leftOut, mostTelling, type Shown } from '../domain/evidence.ts'
+import { excerpt } from '../domain/excerpt.ts'
+import { checkState, type CheckState, countingChecks, recordOf } from '../domain/proof.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut, LIMITS } from '../domain/text.ts'
-import { type Evidence, evidenceFor, type LeftOut, leftOut, mostTelling, type Work } from './evidence.ts'
-import { excerpt } from './excerpt.ts'
+import { type Evidence, evidenceFor, type Work } from './evidence.ts'
 
-const MAX_EVIDENCE = { usual: 20, max: 100 } as const
+const MAX_EVIDENCE: Shown = { usual: 20, max: 100 }
 /** Characters of one answer, or of one call's arguments. Less each if there is more evidence than usual. */
 const MAX_ANSWER = 4_000
 const MAX_REQUEST = 4_000
@@ -43,6 +45,8 @@ interface CheckFact {
   /** Whether it failed before and passes since this claim. */
   readonly proves: boolean
   readonly exit?: number
+  /** What is wrong, or why it has no result. */
+  readonly reason?: string
   readonly output_end?: string
 }
 
@@ -82,10 +86,11 @@ function checkFacts(state: Conversation, id: string | number): readonly CheckFac
   return countingChecks(state, task).map(check => {
     const { last, proves } = recordOf(state, check.hash)
     return {
-      check: labelOf(check),
+      check: describeCheck(check),
       state: checkState(state, task, check),
       proves: proves === task.id,
       ...(last?.exit === undefined ? {} : { exit: last.exit }),
+      ...(last?.reason === undefined ? {} : { reason: last.reason }),
       ...(last?.tail ? { output_end: last.tail } : {}),
     }
   })

@@ -1,8 +1,16 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { scratchFolder } from '../../test/support/scratch.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { checkIn, workspaceKey } from '../domain/needs.ts'
+import { checkState } from '../domain/proof.ts'
 import { type Door, openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
+import { openSqliteStore } from '../store/sqlite/store.ts'
+import type { Store } from '../store/store.ts'
+import { callTool } from '../toolsets/call-tool.ts'
+import { toolsets } from '../toolsets/index.ts'
 import { CheckRunner } from './check-runner.ts'
 import type { Workspaces } from './workspaces.ts'
 
@@ -12,12 +20,13 @@ const CHECK = { kind: 'command', run: ['npm', 'test'], id: 'k1', hash: 'h1' } as
 
 const ends: (() => Promise<void>)[] = []
 afterEach(async () => {
+  vi.useRealTimers()
   for (const end of ends.splice(0).toReversed()) await end()
 })
 
 /** A turn of an agent elsewhere, or of ours, with one task that has one approved check. */
-async function planned(own = false): Promise<Door> {
-  const door = openDoor({ store: openMemoryStore() })
+async function planned(own = false, store: Store = openMemoryStore()): Promise<Door> {
+  const door = openDoor({ store })
   ends.push(() => door.close())
   const host = { review: false, assessor: false }
   const opened = { turn_id: 't1', workspace: PLACE, host }
@@ -30,7 +39,10 @@ async function planned(own = false): Promise<Door> {
       type: 'edit_tasks',
       by: 'model',
       turn_id: 't1',
-      create: [{ id: 'task-1', title: 'a', checks: [CHECK], allowed: [CHECK.hash] }],
+      create: [
+        { id: 'task-1', title: 'a', checks: [CHECK], allowed: [CHECK.hash] },
+        { id: 'task-2', title: 'b' },
+      ],
     },
   )
   return door
@@ -88,20 +100,56 @@ describe('what fails unexpectedly', () => {
   })
 })
 
+/** A process that dies in the run leaves only its start behind. */
+const diesIn = (door: Door, run_id: string) =>
+  door.run(HERE, { type: 'start_check', turn_id: 't1', run_id, hash: CHECK.hash, why: 'baseline' })
+
+/** A runner that is closed in the middle of its run. */
+async function leaves(door: Door, times: number): Promise<void> {
+  const { runner } = runs(door, {
+    run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
+  })
+  await reached(door, 'check_started', times)
+  await runner.close()
+}
+
 it('[CF3] a run that never ended is made twice, then it is inconclusive', async () => {
   const door = await planned()
-  for (let times = 1; times <= 2; times += 1) {
-    const { runner } = runs(door, {
-      run: (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
-    })
-    await reached(door, 'check_started', times)
-    await runner.close()
-  }
+  await diesIn(door, 'r1')
+  await diesIn(door, 'r2')
   runs(door)
   await reached(door, 'check_ran')
   expect((await log(door)).at(-1)).toMatchObject({
     data: { result: 'inconclusive', reason: 'It was interrupted 2 times.' },
   })
+})
+
+it('[CF20] a runner that is closed hands its run back, however often; only crashes count', async () => {
+  const door = await planned()
+  await diesIn(door, 'r1')
+  for (let times = 2; times <= 5; times += 1) await leaves(door, times)
+  await reached(door, 'check_handed_back', 4)
+  runs(door)
+  await reached(door, 'check_ran')
+  expect((await log(door)).at(-1)).toMatchObject({ data: { result: 'passed' } })
+})
+
+it('[CF20] handed back after a crash, the crash still counts', async () => {
+  const door = await planned()
+  await diesIn(door, 'r1')
+  await leaves(door, 2)
+  await diesIn(door, 'r3')
+  runs(door)
+  await reached(door, 'check_ran')
+  expect((await log(door)).at(-1)).toMatchObject({ data: { result: 'inconclusive' } })
+})
+
+it('[CF20] while a run is handed back, the check waits and does not run', async () => {
+  const door = await planned()
+  await leaves(door, 1)
+  const state = await door.read(HERE)
+  const task = state.tasks.get('task-1')
+  expect(task && checkState(state, task, CHECK)).toBe('waiting')
 })
 
 it('[CF10] a process that froze while it looked at the workspace starts nothing', async () => {
@@ -139,4 +187,104 @@ it('[CF17] the claims of a turn of ours are left to its driver', async () => {
   await vi.waitFor(() => expect(runner.size).toBe(0))
   expect((await log(door)).at(-1)?.type).toBe('check_ran')
   expect(reported).toEqual([])
+})
+
+it('[TC11] the checks of a plan run once more when a person settles its last open task', async () => {
+  const door = await planned()
+  runs(door, { run: async () => ({ result: 'failed', duration_ms: 1 }) })
+  await reached(door, 'check_ran')
+  const change = ['task-1', 'task-2'].map(task => ({ task, fields: { status: 'completed' } as const }))
+  await door.run(HERE, { type: 'edit_tasks', by: 'person', change })
+  await reached(door, 'check_ran', 2)
+  const state = await door.read(HERE)
+  expect((await log(door)).at(-1)).toMatchObject({ data: { why: 'final', result: 'failed' } })
+  // What a person settled is only marked.
+  expect([state.tasks.get('task-1')?.status, state.requests]).toEqual(['completed', []])
+})
+
+describe('a lease', () => {
+  const NEED = checkIn(workspaceKey(PLACE))
+
+  it('[CF21] that is given back is taken up at once, without a look', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const door = await planned()
+    const lease = await door.turns.claim('another', 60_000, { abilities: [NEED] })
+    const { runner } = runs(door)
+    await claims(door)
+    expect(runner.size).toBe(0)
+    if (lease) await door.turns.release(lease)
+    await reached(door, 'check_ran', 2)
+  })
+
+  it('[CM16] is kept for the next claim of its turn, and given back at the end', async () => {
+    const door = await planned()
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
+    expect(await door.turns.served(NEED)).toBe(true)
+    await runner.close()
+    expect(await door.turns.served(NEED)).toBe(false)
+  })
+
+  it("[CM16] that is kept is in nobody's way: another turn in the workspace is served at once", async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const door = await planned()
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
+    const there = { tenant: 'local', conversation: 'c2' }
+    const create = [{ id: 'task-3', title: 'a', checks: [CHECK], allowed: [CHECK.hash] }]
+    await door.run(
+      there,
+      { type: 'open_turn', turn_id: 't2', workspace: PLACE, host: { review: false }, toolset: 'runsheet' },
+      { type: 'edit_tasks', by: 'model', turn_id: 't2', create },
+    )
+    await vi.waitFor(async () => expect((await door.read(there)).runs.get(CHECK.hash)?.last).toBeDefined())
+  })
+
+  it('[CM16][CF20] a run that was begun under it is made or handed back, whatever ends it', async () => {
+    const door = await planned()
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
+    await Promise.all([claims(door), runner.close()])
+    const types = (await log(door)).map(({ type }) => type)
+    expect(types.filter(type => type === 'check_started')).toHaveLength(2)
+    expect(types.at(-1)).toBe('check_handed_back')
+  })
+
+  it('[CM16] of a turn of ours is not kept: its driver needs it', async () => {
+    const door = await planned(true)
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
+    expect(await door.turns.served(NEED)).toBe(false)
+  })
+})
+
+it('[CM17] a claim takes two flushes: with the start of its check, and with its result and all that follows', async () => {
+  const folder = scratchFolder()
+  ends.push(async () => rmSync(folder, { recursive: true }))
+  let flushes = 0
+  const onFaultPoint = (point: string): void => void (flushes += point === 'committed' ? 1 : 0)
+  const door = await planned(false, await openSqliteStore({ path: join(folder, 'runsheet.db'), onFaultPoint }))
+  const { runner } = runs(door)
+  await reached(door, 'check_ran')
+  await vi.waitFor(() => expect(runner.size).toBe(0))
+  const [before, { seq }] = [flushes, await door.read(HERE)]
+  const context = { door, ...HERE, turn: 't1', host: { review: false, assessor: false } }
+  expect(await callTool(toolsets.runsheet, 'update', { id: 1, outcome: 'Done.' }, context)).toMatchObject({
+    remaining: 1,
+  })
+  expect(flushes - before).toBe(2)
+  expect((await door.conversations.eventsAfter(HERE, seq, 10)).map(({ type }) => type)).toEqual([
+    'tool_called',
+    'claim_made',
+    'check_started',
+    'check_ran',
+    'task_changed',
+    'task_changed',
+    'claim_settled',
+    'tool_answered',
+  ])
 })

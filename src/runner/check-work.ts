@@ -1,30 +1,38 @@
 import type { Workspace } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
-import { type Conversation, openTasks } from '../domain/conversation.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { homeOf } from '../domain/lineage.ts'
 import {
-  CHECK_OUTPUT,
   isWanted,
   MAX_TRIES,
   namedFiles,
   nextRun,
-  type OpenClaim,
   recordOf,
   type RunToMake,
   settleable,
   workspaceOf,
 } from '../domain/proof.ts'
-import { type Door, StoreError } from '../door/door.ts'
-import { abandonCall, settleCall } from '../toolsets/claims.ts'
-import { takeBaseline } from './baselines.ts'
+import type { Door } from '../door/door.ts'
+import { Baselines } from './baselines.ts'
+import { type CheckDeps, CheckSettling, isStorage } from './check-settling.ts'
 import type { ClaimJudge } from './claim-judge.ts'
 import type { HeldLease } from './held-lease.ts'
+import { LiveOutput } from './live-output.ts'
+import { Rest } from './rest.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
 
-interface CheckWorkDeps {
-  readonly door: Door
-  readonly workspaces: Workspaces
-  readonly judge: ClaimJudge | undefined
-  readonly onError: (error: unknown) => void
+/** How long all runs at confirmation may take. What did not get its turn only guards. */
+const BASELINE_MS = 120_000
+
+/** A run whose start is in the log. */
+interface Begun {
+  readonly state: Conversation
+  readonly next: RunToMake
+  readonly run_id: string
+  readonly workspace: Workspace
+  readonly baseline: Baseline
+  /** A process died or left while it made it. */
+  readonly isRepeated: boolean
 }
 
 interface RunUnderWay {
@@ -33,34 +41,60 @@ interface RunUnderWay {
   readonly stop: AbortController
 }
 
-/** How long all runs at confirmation may take. What did not get its turn only guards. */
-const BASELINE_MS = 120_000
-/** How often a growing output is shown. */
-const LIVE_MS = 300
-
 /** The runs and claims of one turn, under its lease. */
 export class CheckWork {
   readonly held: HeldLease
-  /** Ends the run under way without writing it down: another process repeats it. */
-  readonly leave = new AbortController()
+  /** While there is nothing to do, and the lease is kept. */
+  readonly rest = new Rest()
+  /** The process ends: the run under way is ended and handed back. */
+  readonly #leave = new AbortController()
+  /** The lease is another's: the run under way is killed, and that one repeats it. */
+  readonly #lost = new AbortController()
   readonly #door: Door
   readonly #workspaces: Workspaces
   readonly #judge: ClaimJudge | undefined
   readonly #onError: (error: unknown) => void
+  readonly #baselines: Baselines
+  readonly #settling: CheckSettling
   #run: RunUnderWay | undefined
+  #beginning: Promise<Begun | undefined> | undefined
 
-  constructor(held: HeldLease, { door, workspaces, judge, onError }: CheckWorkDeps) {
+  constructor(held: HeldLease, deps: CheckDeps) {
+    const { door, workspaces, judge, onError } = deps
     this.held = held
     this.#door = door
     this.#workspaces = workspaces
     this.#judge = judge
     this.#onError = onError
+    this.#baselines = new Baselines(door, workspaces)
+    this.#settling = new CheckSettling(held, deps, AbortSignal.any([this.#leave.signal, this.#lost.signal]))
+  }
+
+  /** Whether it has to end. */
+  get isOver(): boolean {
+    return this.#leave.signal.aborted || this.#lost.signal.aborted
+  }
+
+  /** The process ends. */
+  leave(): void {
+    this.#leave.abort(new Error('The check runner was closed.'))
+    this.rest.end()
+  }
+
+  /** Another process has the lease. */
+  lose(): void {
+    this.#lost.abort(new Error('Taken over.'))
+    this.rest.end()
   }
 
   /** Ends the run under way if this state does not ask for it any more. */
   endUnwanted(state: Conversation): void {
     const run = this.#run
-    if (run && !isWanted(state, run.hash, run.run_id)) run.stop.abort(new Error('Stopped.'))
+    if (!run || isWanted(state, run.hash, run.run_id)) return
+    const { started } = recordOf(state, run.hash)
+    // Only who has the lease begins it again.
+    if (started && started.run_id !== run.run_id) this.lose()
+    else run.stop.abort(new Error('Stopped.'))
   }
 
   /** Looks by itself whether the run under way is wanted. */
@@ -77,7 +111,9 @@ export class CheckWork {
   async workThrough(): Promise<void> {
     const { lease } = this.held
     for (;;) {
-      this.leave.signal.throwIfAborted()
+      const begun = await this.#takeBegun()
+      if (begun) await this.#carryOut(begun)
+      if (this.isOver) return
       const state = await this.#door.read(lease)
       const next = nextRun(state, lease.turn)
       if (next) await this.#make(state, next)
@@ -85,28 +121,47 @@ export class CheckWork {
         // In a turn of ours its driver goes on.
         const [claim] = state.turns.get(lease.turn)?.status === 'open' ? settleable(state, lease.turn) : []
         if (!claim || (claim.judge && !this.#judge)) return
-        if (!(await this.#recheck(state))) await this.#settle(state, claim)
+        await this.#settling.settle(state, claim)
       }
     }
   }
 
-  /** Makes the call of a claim again. One that cannot be made is ended: it would fail for ever. */
-  async #settle(state: Conversation, claim: OpenClaim): Promise<void> {
+  /** Keeps the lease for so long. Whether there is more to do. */
+  async isNeededWithin(ms: number): Promise<boolean> {
+    // What was begun has to be made, or handed back.
+    return (await this.rest.begin(ms)) || (await this.#beginning) !== undefined
+  }
+
+  /** Begins a run together with a commit that is on its way, if that asks for one: both share a flush. */
+  beginAlong(): void {
+    if (!this.rest.isOn || this.#beginning) return
+    this.#beginning = this.#beginKnown().catch(() => undefined)
+    void this.#beginning.then(begun => {
+      if (begun) this.rest.wake()
+      else this.#beginning = undefined
+    })
+  }
+
+  async #takeBegun(): Promise<Begun | undefined> {
+    const begun = await this.#beginning
+    this.#beginning = undefined
+    return begun
+  }
+
+  /** Begins the next run if that needs no look at the workspace, and was not begun before. */
+  async #beginKnown(): Promise<Begun | undefined> {
     const { lease } = this.held
-    const { tenant, conversation, turn } = lease
-    const context = { door: this.#door, tenant, conversation, turn, lease, judges: claim.judge === true }
-    try {
-      const call = await settleCall(context, claim)
-      const judge = call.status === 'claimed' ? this.#judge : undefined
-      const judged =
-        judge && call.status === 'claimed' && (await judge(this.held, state, call.claims, this.leave.signal))
-      const { status } = judged ? await settleCall(context, claim, { judged }) : call
-      if (status === 'answered' || status === 'checking') return
-      this.#onError(new Error(STUCK))
-    } catch (error) {
-      this.#unexpected(error)
-    }
-    await abandonCall(context, claim)
+    const { value } = await this.#door.transact({ ...lease, lease }, transaction => {
+      const { state } = transaction
+      const next = nextRun(state, lease.turn)
+      const workspace = next && placeOf(state, next)
+      const baseline = next && this.#baselines.known(state, next)
+      if (!baseline || !workspace || recordOf(state, next.check.hash).started) return transaction.discard(undefined)
+      const start = this.#start(next)
+      transaction.mustRun(start)
+      return { state: transaction.state, next, run_id: start.run_id, workspace, baseline, isRepeated: false }
+    })
+    return value
   }
 
   async #make(state: Conversation, next: RunToMake): Promise<void> {
@@ -118,48 +173,48 @@ export class CheckWork {
     if (started && started.tries >= MAX_TRIES) {
       return this.#end(hash, started.run_id, unrun(`It was interrupted ${started.tries} times.`))
     }
-    const baseline = await takeBaseline(this.#door, this.#workspaces, lease, state, next, workspace).catch(
-      (error: unknown) => this.#unexpected(error),
-    )
-    const run_id = `run_${this.#door.newId()}`
-    const start = { type: 'start_check', turn_id: lease.turn, run_id, hash, why: next.why } as const
+    const baseline = await this.#baselines
+      .take(lease, state, next, workspace)
+      .catch((error: unknown) => this.#unexpected(error))
+    const start = this.#start(next)
     const { events } = await this.#door.run({ ...lease, lease }, start)
     if (events.length === 0) return
-    if (!baseline) return this.#end(hash, run_id, unrun(UNRUN))
-    const run = { hash, run_id, stop: new AbortController() }
-    this.#run = run
-    try {
-      const outcome = await this.#outcome(run, state, next, workspace, baseline)
-      // The process ends or lost its lease: another one repeats the run.
-      if (this.leave.signal.aborted) return
-      await this.#end(hash, run_id, outcome)
-    } finally {
-      this.#run = undefined
-      await this.#door.liveText.clear(lease).catch(this.#onError)
-    }
+    if (!baseline) return this.#end(hash, start.run_id, unrun(UNRUN))
+    const isRepeated = started !== undefined
+    await this.#carryOut({ state, next, run_id: start.run_id, workspace, baseline, isRepeated })
   }
 
-  /** Shows the end of the output while it grows, a few times a second. */
-  #shown(run_id: string): (tail: () => string) => void {
+  #start({ check, why }: RunToMake) {
+    const run_id = `run_${this.#door.newId()}`
+    return { type: 'start_check', turn_id: this.held.lease.turn, run_id, hash: check.hash, why } as const
+  }
+
+  async #carryOut(begun: Begun): Promise<void> {
     const { lease } = this.held
-    let shownAt = 0
-    return tail => {
-      if (performance.now() - shownAt < LIVE_MS) return
-      shownAt = performance.now()
-      const entry = { turn_id: lease.turn, message_id: `${CHECK_OUTPUT}${run_id}`, text: tail() }
-      this.#door.liveText.write(lease, entry).catch(this.#onError)
+    const { hash } = begun.next.check
+    const { run_id } = begun
+    const run = { hash, run_id, stop: new AbortController() }
+    const live = new LiveOutput(this.#door, lease, run_id, this.#onError)
+    this.#run = run
+    try {
+      const outcome = await this.#outcome(run, begun, live)
+      if (this.#lost.signal.aborted) return
+      if (!this.#leave.signal.aborted) await this.#end(hash, run_id, outcome)
+      else await this.#door.run({ ...lease, lease }, { type: 'hand_back_check', turn_id: lease.turn, run_id, hash })
+    } finally {
+      this.#run = undefined
+      // What a process that died has shown goes, too.
+      if (live.isShown || begun.isRepeated) await live.clear()
     }
   }
 
   /** How a run ended that was begun. */
   async #outcome(
-    { stop, run_id }: RunUnderWay,
-    state: Conversation,
-    next: RunToMake,
-    workspace: Workspace,
-    baseline: Baseline,
+    { stop }: RunUnderWay,
+    { state, next, workspace, baseline }: Begun,
+    live: LiveOutput,
   ): Promise<RunOutcome> {
-    const signal = AbortSignal.any([stop.signal, this.leave.signal])
+    const signal = AbortSignal.any([stop.signal, this.#leave.signal, this.#lost.signal])
     const task = next.task_id === undefined ? undefined : state.tasks.get(next.task_id)
     try {
       const maxMs = next.why === 'baseline' ? await this.#timeLeft(next) : undefined
@@ -172,9 +227,10 @@ export class CheckWork {
         mayChange: task?.may_change ?? [],
         also: namedFiles(state),
         signal,
+        kill: this.#lost.signal,
         maxMs,
         beforeStart: () => this.held.confirm(signal),
-        onOutput: this.#shown(run_id),
+        onOutput: tail => live.show(tail),
       })
     } catch (error) {
       if (signal.aborted) return unrun('It was stopped.')
@@ -190,20 +246,11 @@ export class CheckWork {
 
   async #end(hash: string, run_id: string, outcome: RunOutcome): Promise<void> {
     const { lease } = this.held
-    await this.#door.run({ ...lease, lease }, { type: 'end_check', turn_id: lease.turn, run_id, hash, outcome })
-  }
-
-  /** Before the last open task of a plan is granted, everything that is out of date runs once more. */
-  async #recheck(state: Conversation): Promise<boolean> {
-    const { lease } = this.held
-    const workspace = state.turns.get(lease.turn)?.workspace
-    const claimed = new Set(settleable(state, lease.turn).map(({ task_id }) => task_id))
-    const isLast = openTasks(state, lease.turn).every(({ id }) => claimed.has(id))
-    if (!workspace || !isLast) return false
-    const fingerprint = await this.#workspaces.fingerprint(workspace, namedFiles(state))
-    const final = { type: 'request_final', turn_id: lease.turn, fingerprint } as const
-    const { events } = await this.#door.run({ ...lease, lease }, final)
-    return events.length > 0
+    const ran = { type: 'end_check', turn_id: lease.turn, run_id, hash, outcome } as const
+    const state = await this.#door.read(lease)
+    const claim = state.claims.get(recordOf(state, hash).started?.claim_id ?? '')
+    if (await this.#settling.isSettledBy(state, ran, claim)) return
+    await this.#door.run({ ...lease, lease }, ran)
   }
 
   /** Reports what would fail in the same way each time. A storage failure is thrown on: it may be temporary. */
@@ -217,11 +264,7 @@ const unrun = (reason: string): RunOutcome => ({ result: 'inconclusive', duratio
 
 function placeOf(state: Conversation, { task_id, turn_id }: RunToMake): Workspace | undefined {
   const task = task_id === undefined ? undefined : state.tasks.get(task_id)
-  return task ? workspaceOf(state, task) : state.turns.get(turn_id)?.workspace
+  return task ? workspaceOf(state, task) : homeOf(state, turn_id)?.workspace
 }
 
-const isStorage = (error: unknown): boolean =>
-  error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'
-
-const STUCK = 'The call of a claim could not be made again.'
 const UNRUN = 'Runsheet failed to run it; its log has the details.'

@@ -1,10 +1,11 @@
 import type { Claim, Judged, Opinion } from '../domain/claim.ts'
-import type { Conversation } from '../domain/conversation.ts'
+import { type Conversation, planTurnOf } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
+import { MAX_REPORTS } from '../domain/evidence.ts'
 import type { Redactor } from '../domain/redact.ts'
-import type { Door } from '../door/door.ts'
+import type { Door, Lease } from '../door/door.ts'
 import { judge, type JudgedTurn } from './assessor.ts'
-import { work } from './evidence.ts'
+import { type Work, work } from './evidence.ts'
 import type { Models } from './given-models.ts'
 import type { HeldLease } from './held-lease.ts'
 import { isJudgeFailure } from './run.ts'
@@ -26,7 +27,7 @@ export interface ClaimJudgeDeps {
 
 const RETRY_MS = 1_000
 
-/** The judge of what agents elsewhere claim. It knows their plan and their checks, but not their own tools. */
+/** The judge of what agents elsewhere claim. Of their own tools it knows what they and their hosts report. */
 export function claimJudge({ door, models, redact, retryMs = RETRY_MS }: ClaimJudgeDeps): ClaimJudge {
   return async (held, state, claims, signal) => {
     const { lease } = held
@@ -36,7 +37,7 @@ export function claimJudge({ door, models, redact, retryMs = RETRY_MS }: ClaimJu
     )
     const failures = own.reduce((count, { data }) => (isJudgeFailure(data) ? count + 1 : 0), 0)
     const turn: JudgedTurn = {
-      work: work.initial,
+      work: await reportedWork(door, lease, state),
       run: { state, verdicts: own.length, judgeFailures: failures, request: { model: models.defaultName } },
       confirmLease: each => held.confirm(each),
       eventsOf: (task, types) => door.conversations.events(lease, { task, types }),
@@ -49,4 +50,18 @@ export function claimJudge({ door, models, redact, retryMs = RETRY_MS }: ClaimJu
     }
     return judged
   }
+}
+
+/** The calls that were reported in a turn, or before it for tasks of its plan. */
+async function reportedWork({ conversations }: Door, lease: Lease, state: Conversation): Promise<Work> {
+  const reports = await conversations.events(lease, { types: ['evidence_added'], last: MAX_REPORTS })
+  const isOfPlan = (taskId: string): boolean => {
+    const task = state.tasks.get(taskId)
+    return task !== undefined && planTurnOf(state, task) === lease.turn
+  }
+  return work.of(
+    reports.filter(
+      event => event.type === 'evidence_added' && (event.turn_id === lease.turn || isOfPlan(event.data.task_id)),
+    ),
+  )
 }

@@ -23,7 +23,7 @@ import type { Models } from './given-models.ts'
 import { type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
 import { ModelCallFailed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
-import { lastStep, type Run, type Step } from './run.ts'
+import { lastStep, openInPlan, type Run, type Step } from './run.ts'
 import { ActiveTurn, isUnreadable } from './turn.ts'
 import type { Workspaces } from './workspaces.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
@@ -90,7 +90,8 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
           await assess(turn, deps, move, either)
           break
         case 'follow':
-          await follow(turn, deps, move)
+          // A check of the whole plan that failed may have been mended since.
+          if (openInPlan(turn.run).length > 0 || !(await recheck(turn, deps))) await follow(turn, deps, move)
           break
       }
       await turn.catchUp()

@@ -1,5 +1,7 @@
 import type { Json, StoredEvent } from '../domain/event.ts'
+import type { ToolFact } from '../domain/evidence.ts'
 import { type Projection, projection } from '../domain/projection.ts'
+import { runCallId } from '../domain/task-evidence.ts'
 import { isBlank } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 
@@ -15,6 +17,7 @@ export interface Work {
 
 /** A call of an outside tool. Calls of the toolset's own tools prove nothing. */
 interface WorkCall {
+  readonly source: Evidence['source']
   readonly turn: string | null
   readonly call: string
   readonly tool: string
@@ -22,16 +25,15 @@ interface WorkCall {
   /** The id of the task that was current when it was made. */
   readonly task: string | undefined
   readonly answered?: { readonly answer: Json; readonly ok: boolean }
+  /** What verdicts in the log cite it by, once it is answered. */
+  readonly ref?: string
 }
 
 /** A call as the assessor sees it. */
-export interface Evidence {
+export interface Evidence extends ToolFact {
   readonly id: string
-  readonly source: 'runsheet'
-  readonly tool: string
-  readonly arguments: Json
-  readonly answer: Json
-  readonly ok: boolean
+  /** Who vouches for it: we made the call, or the worker's host or the worker says so. */
+  readonly source: 'runsheet' | 'host' | 'agent'
   /** The id of another task that was current when it was made. */
   readonly task?: string
 }
@@ -49,19 +51,26 @@ export const work: Projection<Work> = projection<Work>({
       const { text, tool_calls, task_id: task } = data
       // A call with a problem was not made: its name and arguments are only words.
       const made = tool_calls.filter(({ tool, problem }) => problem === undefined && !state.ownTools.includes(tool))
-      const calls = made.map(call => ({ turn, task, ...call, call: call.tool_call_id }))
+      const calls = made.map(call => ({ source: 'runsheet' as const, turn, task, ...call, call: call.tool_call_id }))
       return {
         ...state,
         calls: [...state.calls, ...calls],
         texts: isBlank(text) ? state.texts : [...state.texts, { text, task }],
       }
     },
-    tool_answered: (state, { turn_id, data: { tool_call_id, result: answer, ok } }) => ({
+    tool_answered: (state, { seq, turn_id, data: { tool_call_id, result: answer, ok } }) => ({
       ...state,
       calls: state.calls.map(each =>
-        each.call === tool_call_id && each.turn === turn_id ? { ...each, answered: { answer, ok } } : each,
+        each.call === tool_call_id && each.turn === turn_id
+          ? { ...each, answered: { answer, ok }, ref: runCallId(seq) }
+          : each,
       ),
     }),
+    evidence_added: (state, { turn_id: turn, data }) => {
+      const { evidence_id: ref, task_id: task, source, tool, arguments: args, answer, ok } = data
+      const call = { source, turn, call: ref, tool, arguments: args, task, answered: { answer, ok }, ref }
+      return { ...state, calls: [...state.calls, call] }
+    },
   },
 })
 
@@ -91,10 +100,8 @@ function continuedBy(events: readonly StoredEvent[], turn: string): string | und
  * worked on ahead of its time: then all calls, each with the task that was current.
  */
 export function evidenceFor({ calls }: Work, task: string | number): Evidence[] {
-  const all = calls.flatMap(({ tool, arguments: args, answered, task: current }, index) =>
-    answered
-      ? [{ id: `e${index + 1}`, source: 'runsheet' as const, tool, arguments: args, ...answered, task: current }]
-      : [],
+  const all = calls.flatMap(({ source, tool, arguments: args, answered, task: current }, index) =>
+    answered ? [{ id: idAt(index), source, tool, arguments: args, ...answered, task: current }] : [],
   )
   const own = all.filter(each => each.task === task)
   const chosen = own.length > 0 ? all.filter(each => each.task === task || each.task === undefined) : all
@@ -103,37 +110,8 @@ export function evidenceFor({ calls }: Work, task: string | number): Evidence[] 
   )
 }
 
-/**
- * The evidence that tells most, in log order. The last failure and the last call of each tool stay, up to `max`; up to
- * `usual` there are the other failures, then the other calls, the newest first.
- */
-export function mostTelling(
-  evidence: readonly Evidence[],
-  { usual, max }: Record<'usual' | 'max', number>,
-): Evidence[] {
-  const newestFirst = evidence.toReversed()
-  const failures = newestFirst.filter(({ ok }) => !ok)
-  const lasting = new Set([...lastOfEachTool(failures), ...lastOfEachTool(newestFirst)])
-  const ranked = new Set([...lasting, ...failures, ...newestFirst])
-  const kept = new Set([...ranked].slice(0, Math.min(max, Math.max(usual, lasting.size))))
-  return evidence.filter(each => kept.has(each))
-}
+/** What the log cites evidence by, instead of its ids in a case. */
+export const refsOf = ({ calls }: Work, ids: readonly string[]): string[] =>
+  calls.flatMap(({ ref }, index) => (ref !== undefined && ids.includes(idAt(index)) ? [ref] : []))
 
-const lastOfEachTool = (newestFirst: readonly Evidence[]): Evidence[] =>
-  [...Map.groupBy(newestFirst, ({ tool }) => tool).values()].flatMap(calls => calls.slice(0, 1))
-
-/** How many calls of each tool are not among those that were kept, and how many of them failed. */
-export function leftOut(evidence: readonly Evidence[], kept: readonly Evidence[]): LeftOut[] {
-  const rest = evidence.filter(each => !kept.includes(each))
-  return [...Map.groupBy(rest, ({ tool }) => tool)].map(([tool, calls]) => ({
-    tool,
-    calls: calls.length,
-    failed: calls.filter(({ ok }) => !ok).length,
-  }))
-}
-
-export interface LeftOut {
-  readonly tool: string
-  readonly calls: number
-  readonly failed: number
-}
+const idAt = (index: number): string => `e${index + 1}`

@@ -3,6 +3,8 @@ import { type ClaimOptions, type Door, type Lease, StoreError } from '../door/do
 /** The part of a lease that may pass without a renewal before a side effect. The runner renews after a third. */
 const MAX_AGE = 1 / 2
 
+type Turns = Pick<Door['turns'], 'claim' | 'renew'>
+
 /** The clocks of this process. */
 export interface Clocks {
   /** Goes on while the process is stopped, but perhaps not while the machine sleeps. */
@@ -16,12 +18,12 @@ const CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.no
 /** A lease, and until when it is certain to be ours. */
 export class HeldLease {
   readonly lease: Lease
-  readonly #turns: Door['turns']
+  readonly #turns: Turns
   readonly #ttlMs: number
   readonly #clocks: Clocks
   #renewed: Moment
 
-  private constructor(lease: Lease, turns: Door['turns'], ttlMs: number, clocks: Clocks, at: Moment) {
+  private constructor(lease: Lease, turns: Turns, ttlMs: number, clocks: Clocks, at: Moment) {
     this.lease = lease
     this.#turns = turns
     this.#ttlMs = ttlMs
@@ -31,7 +33,7 @@ export class HeldLease {
 
   /** Claims a turn that needs one of the abilities and has no lease: any, or the wanted one. */
   static async claim(
-    turns: Door['turns'],
+    turns: Turns,
     runner: string,
     ttlMs: number,
     options: ClaimOptions,

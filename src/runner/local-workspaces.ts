@@ -87,7 +87,10 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     })
     return {
       workspace,
-      commands: commandsIn(workspace.path),
+      // Only a review asks for them.
+      get commands() {
+        return commandsIn(workspace.path)
+      },
       done: (this.#options.done ?? []).map(run => identified({ kind: 'command', run })),
       fromLine: line => {
         const run = this.split(line)
@@ -145,13 +148,14 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
 
   async run(check: Check, options: RunOptions): Promise<RunOutcome> {
     if (check.kind === 'person') throw new TypeError('A person ticks it.')
-    const { workspace, baseline, mayChange, also, signal, maxMs, beforeStart, onOutput } = options
+    const { workspace, baseline, mayChange, also, signal, kill, maxMs, beforeStart, onOutput } = options
     const limit = maxMs === undefined ? [] : [AbortSignal.timeout(maxMs)]
     const { files, guarded, ...ran } = await runCheck(check, {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
       also,
       signal: AbortSignal.any([signal, ...limit]),
+      kill,
       beforeStart,
       onOutput,
     })

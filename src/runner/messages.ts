@@ -1,8 +1,10 @@
 import { listed, openTasks, planCounts } from '../domain/conversation.ts'
-import { failingDoneChecks, labelOf, recordOf, type Standing, standingsOf } from '../domain/proof.ts'
+import { labelOf } from '../domain/check-label.ts'
+import { failingDoneChecks, recordOf, type Standing, standingsOf } from '../domain/proof.ts'
 import { isOpen } from '../domain/task.ts'
 import { settlingFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
+import type { Toolset } from '../toolsets/toolset.ts'
 import { cut } from '../domain/text.ts'
 import { type EndReason, isEmptied } from '../domain/turn.ts'
 import type { Run } from './run.ts'
@@ -12,9 +14,11 @@ export const ASSISTANT = `You are a careful assistant that gets work done with t
 tools where they help, and report what they returned. Never claim work that you did not do.`
 
 /** The gate's follow-up message. */
-export function followUpText(run: Run): string {
+export function followUpText(
+  run: Pick<Run, 'state' | 'turn' | 'policy'>,
+  toolset: Toolset = toolsets[run.policy.toolset],
+): string {
   const open = openTasks(run.state, run.turn)
-  const toolset = toolsets[run.policy.toolset]
   const failing = failingDoneChecks(run.state, run.turn)
   if (open.length === 0) {
     const checks = failing.map(check => {

@@ -22,7 +22,7 @@ export const MAX_FOLLOW_UPS = 3
 /** Plans in a row that a person may turn down. */
 const MAX_REFUSALS = 3
 /** Identical steps in a row that end a turn. */
-const MAX_REPEATS = 3
+export const MAX_REPEATS = 3
 
 /** Follows from the log alone, so that any process continues a turn in the same way. */
 export function nextMove(run: Run): Move {
@@ -62,7 +62,9 @@ function ask(run: Run): Move {
 }
 
 /** `max_steps` model calls; while tasks are open `max_steps` more from here, up to `max_steps_with_plan`. */
-export function budgetOf(run: Run): number {
+export function budgetOf(
+  run: Pick<Run, 'policy' | 'budget' | 'state' | 'turn'> & { readonly steps: { readonly length: number } },
+): number {
   const { max_steps, max_steps_with_plan } = run.policy
   if (openInPlan(run).length === 0) return run.budget
   const extended = Math.max(run.budget, run.steps.length + max_steps)

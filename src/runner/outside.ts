@@ -1,6 +1,6 @@
 import type { Json } from '../domain/event.ts'
 import type { Redactor, Secrets } from '../domain/redact.ts'
-import { excerpt } from './excerpt.ts'
+import { excerpt } from '../domain/excerpt.ts'
 
 /** An outside tool is any tool besides the toolset's own: of an MCP server, or passed in by a program. */
 export interface OutsideTool {

@@ -90,7 +90,7 @@ export const advanceRun = (run: Run, state: Conversation, events: readonly Store
   state,
 })
 
-export const openInPlan = ({ state, turn }: Run): Task[] => openTasks(state, turn)
+export const openInPlan = ({ state, turn }: Pick<Run, 'state' | 'turn'>): Task[] => openTasks(state, turn)
 
 export const lastStep = ({ steps }: Run): Step | undefined => steps.at(-1)
 
@@ -188,7 +188,12 @@ function afterChange(run: Run, { task, by, from }: EventData['task_changed']): R
   }
 }
 
-function settles({ state, turn }: Run, task: Task, from: { readonly [field: string]: Json }): boolean {
+/** Whether a change settled an open task of this turn's plan. */
+export function settles(
+  { state, turn }: Pick<Run, 'state' | 'turn'>,
+  task: Task,
+  from: { readonly [field: string]: Json },
+): boolean {
   const before = from['status'] as Task['status'] | undefined
   return before !== undefined && isOpen({ status: before }) && !isOpen(task) && planTurnOf(state, task) === turn
 }

@@ -58,6 +58,7 @@ export class Runner {
   /** Turns of ours whose hint could not be followed, as it may have been about a stop. */
   readonly #unheard = new Map<string, Ref>()
   #claiming: Promise<void> | undefined
+  #unsubscribe = (): void => {}
 
   constructor(options: RunnerOptions) {
     const { models, outside = noTools, limits = DEFAULT_LIMITS, instructions, redact = redactor() } = options
@@ -84,6 +85,8 @@ export class Runner {
 
   start(): void {
     void this.#listen()
+    // Checks of a turn are made under its lease: once that is given back, the turn goes on.
+    this.#unsubscribe = this.#options.door.turns.onRelease(lease => void this.#onHint(lease))
     this.#timers = [
       setInterval(() => {
         this.takeAll()
@@ -118,6 +121,7 @@ export class Runner {
   /** Releases every turn; another process continues them. */
   async close(): Promise<void> {
     this.#ending.abort()
+    this.#unsubscribe()
     for (const timer of this.#timers) clearInterval(timer)
     for (const { leave } of this.#driven.values()) leave.abort(new Error('The runner was closed.'))
     // Ends the calls that wait for a server that does not answer.

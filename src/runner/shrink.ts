@@ -1,5 +1,5 @@
 import type { EventData, Json, StoredEvent } from '../domain/event.ts'
-import { excerpt } from './excerpt.ts'
+import { excerpt } from '../domain/excerpt.ts'
 
 /**
  * Texts, arguments and results that a model is sent whole, in characters. Beyond the limit the oldest are told in short

@@ -118,7 +118,7 @@ describe('a structured verdict', () => {
   const ok = (...evidence: unknown[]) => ({ verdict: 'ok', reason: 'All there.', evidence })
 
   it('[JU11] an ok that cites evidence is a pass', () => {
-    expect(structuredVerdictIn(ok('e2'), ids)).toEqual({ verdict: 'ok', reason: '' })
+    expect(structuredVerdictIn(ok('e2'), ids)).toEqual({ verdict: 'ok', reason: '', cited: ['e2'] })
   })
 
   it.each([
@@ -126,6 +126,7 @@ describe('a structured verdict', () => {
     [ok('e9'), 'The assessor said ok, but cited evidence that does not exist: e9.'],
     [ok('e1', 'e9'), 'The assessor said ok, but cited evidence that does not exist: e9.'],
     [{ verdict: 'ok' }, 'The assessor said ok, but cited no evidence.'],
+    [ok(['e1']), 'The assessor said ok, but cited evidence that does not exist: e1.'],
   ])('[JU11] %j is no pass where there is evidence', (answer, reason) => {
     expect(structuredVerdictIn(answer, ids)).toEqual({ verdict: 'unknown', reason })
   })
@@ -140,6 +141,11 @@ describe('a structured verdict', () => {
     [{ verdict: 'not_ok' }, 'The assessor gave no reason.'],
   ])('[JU11] %j is a no: %s', (answer, reason) => {
     expect(structuredVerdictIn(answer, ids)).toEqual({ verdict: 'not_ok', reason })
+  })
+
+  it('[JU11] a no may cite evidence, too; what does not exist is dropped', () => {
+    const answer = { verdict: 'not_ok', reason: 'It failed.', evidence: ['e9', 'e1'] }
+    expect(structuredVerdictIn(answer, ids)).toEqual({ verdict: 'not_ok', reason: 'It failed.', cited: ['e1'] })
   })
 
   it.each(['OK', '', null, [], { verdict: 'OK' }, { verdict: true }])('[JU11] %j is neither', answer => {

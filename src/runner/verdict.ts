@@ -1,8 +1,8 @@
 import type { Opinion } from '../domain/claim.ts'
 import { cut } from '../domain/text.ts'
 
-/** A verdict without who gave it. */
-export type Ruling = Pick<Opinion, 'verdict' | 'reason'>
+/** A verdict without who gave it. `cited` has ids of the case. */
+export type Ruling = Pick<Opinion, 'verdict' | 'reason' | 'cited'>
 
 const NO_REASON = 'The assessor gave no reason.'
 const MAX_REASON = 2_000
@@ -28,11 +28,13 @@ export function verdictIn(answer: string): Ruling {
 export function structuredVerdictIn(answer: unknown, ids?: readonly string[]): Ruling {
   const { verdict, reason, evidence } = asRecord(answer)
   const why = typeof reason === 'string' ? reason.trim() : ''
-  if (verdict === 'not_ok') return { verdict, reason: cut(why || NO_REASON, MAX_REASON) }
-  if (verdict !== 'ok') return { verdict: 'unknown', reason: `The assessor said: ${cut(JSON.stringify(answer), 200)}` }
   const cited: readonly unknown[] = Array.isArray(evidence) ? evidence : []
-  const invented = cited.find(id => !ids?.includes(String(id)))
-  if (!ids || (cited.length > 0 && invented === undefined)) return { verdict, reason: '' }
+  const found = ids?.filter(id => cited.includes(id)) ?? []
+  const citing = found.length > 0 ? { cited: found } : {}
+  if (verdict === 'not_ok') return { verdict, reason: cut(why || NO_REASON, MAX_REASON), ...citing }
+  if (verdict !== 'ok') return { verdict: 'unknown', reason: `The assessor said: ${cut(JSON.stringify(answer), 200)}` }
+  const invented = cited.find(id => !found.some(each => each === id))
+  if (!ids || (cited.length > 0 && invented === undefined)) return { verdict, reason: '', ...citing }
   const problem = cited.length === 0 ? 'no evidence' : `evidence that does not exist: ${cut(String(invented), 40)}`
   return { verdict: 'unknown', reason: `The assessor said ok, but cited ${problem}.` }
 }

@@ -180,15 +180,24 @@ const EVERYTHING = {
   position: 9,
 } as const
 
-/** What the tools refuse: wrong forms, unknown ids, edited, settled and reviewed tasks; and what only a judged run refuses. */
-async function refusalsOf(toolset: Toolset): Promise<string[]> {
+const refusals = new Map<Toolset, Promise<string[]>>()
+
+/** What the tools refuse, collected once for each toolset. */
+function refusalsOf(toolset: Toolset): Promise<string[]> {
+  const known = refusals.get(toolset) ?? provoked(toolset)
+  refusals.set(toolset, known)
+  return known
+}
+
+/** Wrong forms, unknown ids, edited, settled and reviewed tasks; and what only a judged run refuses. */
+async function provoked(toolset: Toolset): Promise<string[]> {
   const { name, tools, refused } = toolset
   const texts: string[] = []
   for (const review of [false, true]) {
-    door = memoryDoor()
-    const desk = new Desk(door, toolset, { review, ...ALWAYS })
-    await plan(desk, review)
     for (const tool of tools) {
+      door = memoryDoor()
+      const desk = new Desk(door, toolset, { review, ...ALWAYS })
+      await plan(desk, review)
       const call = async (input: unknown): Promise<void> => {
         texts.push(...errorsIn(await answerOf(desk, tool, input)))
       }

@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly also: readonly string[]
   /** Ends the run. */
   readonly signal: AbortSignal
+  /** Kills it, without the time to end by itself. */
+  readonly kill?: AbortSignal | undefined
   /** No longer than this, whatever the check says. */
   readonly maxMs?: number | undefined
   /** Awaited right before it starts; if it rejects, nothing is started, and so does the run. */

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import type { EventRow } from './rows.ts'
 import type { Ref } from './store.ts'
 
-type Kind = 'key' | 'review' | 'snapshot' | 'template'
+type Kind = 'conversation' | 'key' | 'review' | 'snapshot' | 'template'
 type Field = string | number | null
 
 /** CRC-32: finds every flipped bit of a row, at a tenth of the cost of SHA-1. It is no protection against intent. */

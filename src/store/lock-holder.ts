@@ -22,6 +22,18 @@ export function lockHolder(file: string, byte: number): LockHolder | undefined {
   }
 }
 
+/** The processes that have a file open, except this one, where the system tells. */
+export function openedBy(file: string): number[] {
+  try {
+    return readdirSync('/proc')
+      .filter(name => /^\d+$/.test(name))
+      .map(Number)
+      .filter(pid => pid !== process.pid && hasOpen(pid, file))
+  } catch {
+    return []
+  }
+}
+
 /** `1: POSIX ADVISORY WRITE <pid> <major>:<minor>:<inode> <first byte> <last byte>`. */
 function holderIn(line: string, inode: string, byte: number): number | undefined {
   const [, kind, , access, pid, id = '', first, last] = line.split(/\s+/)

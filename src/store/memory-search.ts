@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../domain/event.ts'
 import { keyOf, keysOf, matchesIn, type SearchKind } from '../domain/search.ts'
 import { tokensOf } from '../domain/search-tokens.ts'
-import { type IndexedDocument, type SearchIndex, sliceOf } from './search.ts'
+import { type IndexedDocument, kindByKind, sliceOf } from './search.ts'
 import type { Ref } from './store.ts'
 
 /** A document with its number: a later one is newer. */
@@ -29,16 +29,19 @@ export class MemoryIndex {
     }
   }
 
-  readonly newest: SearchIndex['newest'] = async (tenant, kind, terms, limit, [after = Infinity] = []) => {
-    const lists = terms.map(term => this.#byKey.get(listKey(tenant, kind, keyOf(term))) ?? [])
-    const [shortest = []] = lists.sort((a, b) => a.length - b.length)
-    const found: IndexedDocument[] = []
-    for (let index = shortest.length - 1; index >= 0 && found.length < limit; index -= 1) {
-      const document = shortest[index]
-      if (document && document.number < Number(after) && matchesIn(document.tokens, terms) > 0) found.push(document)
-    }
-    return found
-  }
+  readonly newest = kindByKind(
+    async () => true,
+    (tenant, kind, terms, limit, [after = Infinity] = []) => {
+      const lists = terms.map(term => this.#byKey.get(listKey(tenant, kind, keyOf(term))) ?? [])
+      const [shortest = []] = lists.sort((a, b) => a.length - b.length)
+      const found: IndexedDocument[] = []
+      for (let index = shortest.length - 1; index >= 0 && found.length < limit; index -= 1) {
+        const document = shortest[index]
+        if (document && document.number < Number(after) && matchesIn(document.tokens, terms) > 0) found.push(document)
+      }
+      return found
+    },
+  )
 
   #put(
     tenant: string,

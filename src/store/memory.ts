@@ -1,6 +1,6 @@
 import type { Conversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import type { Instant } from '../domain/instant.ts'
+import { type Instant, plusMs } from '../domain/instant.ts'
 import type { Need } from '../domain/needs.ts'
 import { freeze, SNAPSHOT_VERSION } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
@@ -60,7 +60,7 @@ class MemoryStore implements Store {
 
   constructor({ skewMs, entries = new Map() }: MemoryStoreOptions) {
     this.#entries = entries
-    this.#clock = new StoreClock({ isAwaited: () => this.#timed().length > 0, skewMs })
+    this.#clock = new StoreClock({ isAwaited: () => this.#isAwaited(), skewMs })
     this.#leases = new MemoryLeases(this.#entries, this.#clock)
   }
 
@@ -118,7 +118,6 @@ class MemoryStore implements Store {
 
   async due(limit: number): ReturnType<Store['due']> {
     this.#check()
-    this.#catchUp()
     const now = this.#clock.now()
     const waiting = this.#timed()
     const next = waiting.find(({ due_at }) => due_at > now)?.due_at
@@ -187,7 +186,6 @@ class MemoryStore implements Store {
 
   readonly search = searchIn({
     places: ['number'],
-    catchUp: async () => true,
     newest: async (...asked) => {
       this.#check()
       return this.#index.newest(...asked)
@@ -241,7 +239,6 @@ class MemoryStore implements Store {
   }
 
   #serve(calls: readonly Call[]): void {
-    const clock = this.#clock.now()
     for (const group of Map.groupBy(calls, ({ at }) => refKey(at)).values()) {
       const [first] = group
       if (!first) continue
@@ -249,7 +246,7 @@ class MemoryStore implements Store {
       const staged = stage(
         group,
         { state: entry.state, key: key => entry.keys.get(key), attempt: turn => entry.turns.get(turn)?.attempt },
-        clock,
+        this.#clock.nowIn(entry.ref, entry.state.updated_at),
       )
       staged.rejectRefused()
       try {
@@ -277,25 +274,27 @@ class MemoryStore implements Store {
       entry.turns.set(row.turn, { ...row, attempt, until, serves })
     }
     for (const row of rows.reviews) entry.reviews.set(row.id, row)
-    if (this.#clock.isOvertaken(after)) this.#catchUp()
     if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
   }
 
+  /** Whether a review waits for its deadline. */
+  #isAwaited(): boolean {
+    return [...this.#entries.values()].some(({ reviews }) =>
+      [...reviews.values()].some(({ due_at }) => due_at !== null),
+    )
+  }
+
   /** The reviews that have a deadline, soonest first. */
-  #timed(): { review: DueReview; due_at: Instant; updated_at: Instant | null }[] {
+  #timed(): { review: DueReview; due_at: Instant }[] {
     return [...this.#entries.values()]
       .flatMap(({ ref, reviews, state: { updated_at } }) =>
         [...reviews.values()].flatMap(({ id, due_at }) =>
-          due_at === null ? [] : [{ review: { ...ref, review_id: id }, due_at, updated_at }],
+          due_at === null
+            ? []
+            : [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -this.#clock.aheadMs(ref, updated_at)) }],
         ),
       )
       .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
-  }
-
-  #catchUp(): void {
-    const now = this.#clock.now()
-    const loggedAt = this.#timed().find(({ due_at }) => due_at > now)?.updated_at
-    if (loggedAt) this.#clock.catchUp(loggedAt)
   }
 
   #check(): void {

@@ -32,19 +32,56 @@ export interface Loaded {
 export interface SearchIndex {
   /** The types of a place. */
   readonly places: readonly ('string' | 'number')[]
-  /** Indexes what was committed before the call; false if that would take too long or fails. */
-  catchUp(): Promise<boolean>
-  /** The documents of a kind that hold all terms, newest first: those written later, whatever the clock said. */
+  /**
+   * The documents of each kind that hold all terms, newest first: those written later, whatever the clock said. Kind after
+   * kind, until there are `enough`.
+   */
   newest(
     tenant: string,
-    kind: SearchKind,
+    kinds: readonly SearchKind[],
     terms: readonly Term[],
-    limit: number,
-    after?: SortKey,
-  ): Promise<readonly IndexedDocument[]>
+    options: NewestOptions,
+  ): Promise<FoundDocuments>
   /** In the same order; undefined where it is gone by now. */
   load(tenant: string, documents: readonly IndexedDocument[]): Promise<readonly (Loaded | undefined)[]>
 }
+
+export interface FoundDocuments {
+  readonly documents: readonly IndexedDocument[]
+  /** Whether all that was committed before the call was indexed; if not, that would have taken too long, or failed. */
+  readonly isComplete: boolean
+}
+
+export interface NewestOptions {
+  /** How many of a kind. */
+  readonly limit: number
+  /** How many in all; the kinds that follow may be left out. */
+  readonly enough: number
+  /** The place behind which a list continues. */
+  readonly after?: SortKey | undefined
+}
+
+/** `newest` of an index that looks for one kind at a time, once `catchUp` has indexed what was committed, or says it has not. */
+export const kindByKind =
+  (
+    catchUp: () => Promise<boolean>,
+    newest: (
+      tenant: string,
+      kind: SearchKind,
+      terms: readonly Term[],
+      limit: number,
+      after?: SortKey,
+    ) => IndexedDocument[],
+  ): SearchIndex['newest'] =>
+  async (tenant, kinds, terms, { limit, enough, after }) => {
+    const isComplete = await catchUp()
+    const documents: IndexedDocument[] = []
+    for (const kind of kinds) {
+      if (documents.length >= enough) break
+      documents.push(...newest(tenant, kind, terms, limit, after))
+    }
+    return { documents, isComplete }
+  }
 
 /** The searches of every store. */
 export function searchIn(index: SearchIndex): Search {
@@ -59,10 +96,11 @@ export function searchIn(index: SearchIndex): Search {
     if (list !== kind) throw invalidCursor()
     const terms = termsOf(text)
     if (terms.length === 0) return { items: [], next_cursor: null }
-    const isComplete = await index.catchUp()
-    const found = await index.newest(tenant, kind, terms, page.limit + 1, page.cursor === undefined ? undefined : after)
+    const limit = page.limit + 1
+    const continued = page.cursor === undefined ? {} : { after }
+    const { documents, isComplete } = await index.newest(tenant, [kind], terms, { limit, enough: limit, ...continued })
     const { items, next_cursor } = paged(
-      found,
+      documents,
       page.limit,
       each => each,
       ({ place }) => [kind, ...place],
@@ -81,14 +119,11 @@ export function searchIn(index: SearchIndex): Search {
       const terms = termsOf(text)
       const most = Math.min(limit, MAX_RESULTS)
       if (terms.length === 0) return { results: [], indexing: false }
-      const isComplete = await index.catchUp()
-      const best: IndexedDocument[] = []
-      for (const each of kind ? [kind] : SEARCH_KINDS) {
-        if (best.length >= most) break
-        best.push(...ranked(await index.newest(tenant, each, terms, MAX_RANKED), terms))
-      }
-      const shown = best.slice(0, most)
-      const loaded = await index.load(tenant, shown)
+      const kinds = kind ? [kind] : SEARCH_KINDS
+      const { documents, isComplete } = await index.newest(tenant, kinds, terms, { limit: MAX_RANKED, enough: most })
+      const ofKind = (each: SearchKind): IndexedDocument[] => documents.filter(document => document.kind === each)
+      const best = kinds.flatMap(each => ranked(ofKind(each), terms))
+      const loaded = await index.load(tenant, best.slice(0, most))
       return { results: loaded.flatMap(each => (each ? resultOf(each, terms) : [])), indexing: !isComplete }
     },
   }

@@ -7,5 +7,5 @@ import { servedUntil } from './serving.ts'
  * is alive, the plan is answered without.
  */
 export async function awaitBaseline(context: ToolContext, turnId: string, signal?: AbortSignal): Promise<void> {
-  await servedUntil(context, turnId, state => !hasBaselineToTake(state, turnId), signal)
+  await servedUntil(context, turnId, state => !hasBaselineToTake(state, turnId), { signal })
 }

@@ -2,7 +2,7 @@ import type { Claim, Judged } from '../domain/claim.ts'
 import type { CommandOf, Sources } from '../domain/command.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
 import type { ClaimEnd, EventData, Json } from '../domain/event.ts'
-import { type ResolvedClaim, resolvedClaims } from '../domain/proof.ts'
+import { awaitsBaseline, type ResolvedClaim, resolvedClaims } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Review } from '../domain/review.ts'
 import {
@@ -33,7 +33,10 @@ export type CallState =
   | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean; readonly stored: boolean }
   /** Waits for a review: go on with `awaitCall`. */
   | { readonly status: 'pending_review'; readonly call_id: string; readonly review_id: string }
-  /** Its claims are stored and wait for their checks: go on with `awaitClaims`, in a run with `resumeCall`. */
+  /**
+   * Its claims are stored and wait for their checks: go on with `awaitClaims`, in a run with `resumeCall`. Without claims: it
+   * made a plan, whose checks run as things are before the work.
+   */
   | { readonly status: 'checking'; readonly call_id: string; readonly claim_ids: readonly string[] }
   /** Nothing more is stored. Make the call again with the judge's verdicts. */
   | { readonly status: 'claimed'; readonly claims: readonly Claim[] }
@@ -59,23 +62,18 @@ export async function beginCall(
     // A run of ours stores every answer.
     const stored = call.status === 'answered' && (call.stored || context.run !== undefined)
     if (call.status === 'answered' && !repeated) report(call.ok ? 'ok' : 'refused', callId, stored)
-    if (call.status === 'answered' && !context.run && toolNamed(toolset, name)?.created) await baselineTaken(context)
-    return call
+    const isPlan = toolNamed(toolset, name)?.created !== undefined && !context.run
+    if (!isPlan || callId === undefined || call.status !== 'answered' || !call.stored) return call
+    return (await isBaselineTaken(context)) ? call : { status: 'checking', call_id: callId, claim_ids: [] }
   } catch (error) {
     report(error instanceof Refusal ? 'refused' : 'failed')
     throw error
   }
 }
 
-/** Less than any edge waits for an answer. */
-const BASELINE_WAIT_MS = 20_000
-
-/** A plan without a review: its checks run before it is answered, and so before the work. */
-async function baselineTaken(context: ToolContext): Promise<void> {
-  const signal = AbortSignal.timeout(BASELINE_WAIT_MS)
-  await awaitBaseline(context, context.turn, signal).catch((error: unknown) => {
-    if (!signal.aborted) throw error
-  })
+/** A plan without a review is answered once its checks have run, so before the work. */
+async function isBaselineTaken({ door, tenant, conversation, turn }: ToolContext): Promise<boolean> {
+  return !awaitsBaseline(await door.read({ tenant, conversation }), turn)
 }
 
 /** Waits until a begun call is decided, and returns what the model is told. */
@@ -192,6 +190,8 @@ async function begin(
 /** What a call that is made again has learnt since. */
 export interface Learnt {
   readonly judged?: readonly Judged[]
+  /** How the last run ended that it waits for: written in the same commit, or not at all. */
+  readonly ran?: CommandOf<'end_check'>
   /** Why its checks are not waited for any more. */
   readonly ended?: 'no_workspace' | 'no_judge'
 }
@@ -206,7 +206,7 @@ export async function resumeCall(
   input: unknown,
   callId: string,
   context: ToolContext,
-  { judged, ended }: Learnt = {},
+  { judged, ran, ended }: Learnt = {},
 ): Promise<CallState> {
   const started = performance.now()
   const tool = toolNamed(toolset, name)
@@ -217,6 +217,7 @@ export async function resumeCall(
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
   const at = { tenant, conversation, once, ...leaseOf(context) }
   const { value, replayed } = await door.transact(at, (transaction): CallState => {
+    if (ran) transaction.mustRun(ran)
     const found = resolvedClaims(transaction.state, turn, callId)
     const unended = { result: 'ended', because: ended ?? '' } as const
     const resolved = found.map(each =>

@@ -1,8 +1,8 @@
-import { claimsOf, type OpenClaim } from '../domain/proof.ts'
+import { awaitsBaseline, claimsOf, type OpenClaim } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Door, Ref } from '../door/door.ts'
+import type { Commit, Door, Ref } from '../door/door.ts'
 import { type CallState, type Learnt, resumeCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
 import { toolsets } from './index.ts'
@@ -17,26 +17,33 @@ export interface ClaimAnswer {
   readonly ok: boolean
 }
 
+/** A call that waits for checks. */
+export type CheckingCall = Extract<CallState, { readonly status: 'checking' }>
+
+/** What a caller who cannot wait any longer asks for the answer with. */
+export const claimIdOf = ({ claim_ids: [first], call_id }: CheckingCall): string => first ?? call_id
+
 /**
- * Waits until the claims of a call are settled, by whichever process, and returns its answer. If no process with their
- * workspace is alive, they end here, and count for nothing.
+ * Waits until the claims of a call are settled, by whichever process, and returns its answer; without claims until the
+ * checks of its plan have run. If no process with their workspace is alive, claims end here, and count for nothing.
  */
 export async function awaitClaims(
-  { call_id, claim_ids }: Extract<CallState, { readonly status: 'checking' }>,
+  { call_id, claim_ids }: CheckingCall,
   context: ToolContext,
   signal?: AbortSignal,
 ): Promise<ClaimAnswer> {
   const { door, tenant, conversation } = context
-  const [claimId = ''] = claim_ids
-  const made = await claimCall(door, { tenant, conversation }, claimId)
-  if (!made) throw new TypeError(`The log has no claim ${claimId}.`)
-  const { turn_id } = made
-  const isOver = (state: Conversation): boolean => openOnes(state, claim_ids).length === 0
-  if (!(await servedUntil(context, turn_id, isOver, signal))) {
-    const [claim] = openOnes(await door.read({ tenant, conversation }), claim_ids)
+  const ref = { tenant, conversation }
+  const turn_id = await turnOf(context, claim_ids)
+  const isOver = (state: Conversation): boolean =>
+    claim_ids.length > 0 ? openOnes(state, claim_ids).length === 0 : !awaitsBaseline(state, turn_id)
+  let answer: ClaimAnswer | undefined
+  const onCommit = ({ events }: Commit): void => void (answer ??= answerAmong(events, turn_id, call_id))
+  if (!(await servedUntil(context, turn_id, isOver, { signal, onCommit }))) {
+    const [claim] = openOnes(await door.read(ref), claim_ids)
     if (claim) await settleCall(context, claim, { ended: claim.judge ? 'no_judge' : 'no_workspace' })
   }
-  return answerIn(context, turn_id, call_id)
+  return answer ?? answerIn(context, turn_id, call_id)
 }
 
 /** Makes the call of these claims again, with its arguments from the log. */
@@ -69,15 +76,32 @@ export async function abandonCall(context: ToolContext, claim: OpenClaim): Promi
 
 const ABANDONED = 'Error: The server failed unexpectedly; nothing was changed. Its log has the details.'
 
-/** The call that made a claim, whether or not that is settled. */
+/** The call to wait for by the id that its caller was given, whether or not it is answered. */
 export async function claimCall(
   { conversations }: Door,
   ref: Ref,
   claimId: string,
-): Promise<{ readonly turn_id: string; readonly tool_call_id: string } | undefined> {
-  const claims = await conversations.events(ref, { types: ['claim_made'], last: MAX_CALLS })
-  const made = claims.findLast(event => event.type === 'claim_made' && event.data.claim_id === claimId)
-  return made?.type === 'claim_made' ? { turn_id: made.turn_id ?? '', tool_call_id: made.data.tool_call_id } : undefined
+): Promise<{ readonly turn_id: string; readonly call: CheckingCall } | undefined> {
+  const types = ['claim_made', 'tool_answered'] as const
+  const found = (await conversations.events(ref, { types, last: MAX_CALLS })).findLast(event =>
+    event.type === 'claim_made'
+      ? event.data.claim_id === claimId
+      : event.type === 'tool_answered' && event.data.tool_call_id === claimId,
+  )
+  if (found?.type !== 'claim_made' && found?.type !== 'tool_answered') return undefined
+  const claim_ids = found.type === 'claim_made' ? [claimId] : []
+  const call = { status: 'checking', call_id: found.data.tool_call_id, claim_ids } as const
+  return { turn_id: found.turn_id ?? '', call }
+}
+
+async function turnOf(context: ToolContext, [claimId]: readonly string[]): Promise<string> {
+  if (claimId === undefined) return context.turn
+  const { door, tenant, conversation } = context
+  const ref = { tenant, conversation }
+  const open = (await door.read(ref)).claims.get(claimId)
+  const turn = open?.turn_id ?? (await claimCall(door, ref, claimId))?.turn_id
+  if (turn === undefined) throw new TypeError(`The log has no claim ${claimId}.`)
+  return turn
 }
 
 const openOnes = ({ claims }: Conversation, ids: readonly string[]): OpenClaim[] =>
@@ -90,21 +114,28 @@ async function answerIn(
 ): Promise<ClaimAnswer> {
   const ref = { tenant, conversation }
   const answers = await door.conversations.events(ref, { types: ['tool_answered'], last: MAX_CALLS })
-  const answer = answers.findLast(
-    (event): event is StoredEvent<'tool_answered'> =>
-      event.type === 'tool_answered' && event.turn_id === turn_id && event.data.tool_call_id === callId,
-  )
+  const answer = answerAmong(answers, turn_id, callId)
   if (!answer) throw new Refusal('turn_finished', { turn_id, status: 'stopped' })
-  return { result: answer.data.result, ok: answer.data.ok }
+  return answer
 }
 
+function answerAmong(events: readonly StoredEvent[], turnId: string, callId: string): ClaimAnswer | undefined {
+  const answer = events.findLast(
+    (event): event is StoredEvent<'tool_answered'> =>
+      event.type === 'tool_answered' && event.turn_id === turnId && event.data.tool_call_id === callId,
+  )
+  return answer && { result: answer.data.result, ok: answer.data.ok }
+}
+
+/** The call of a claim. Most often it is right before it in the log. */
 async function callOf(
   { door, tenant, conversation }: ToolContext,
   claim: OpenClaim,
 ): Promise<StoredEvent<'tool_called'> | undefined> {
-  const calls = await door.conversations.events({ tenant, conversation }, { types: ['tool_called'], last: MAX_CALLS })
-  return calls.findLast(
-    (event): event is StoredEvent<'tool_called'> =>
-      event.type === 'tool_called' && event.turn_id === claim.turn_id && event.data.tool_call_id === claim.tool_call_id,
-  )
+  const ref = { tenant, conversation }
+  const isIts = (event: StoredEvent): event is StoredEvent<'tool_called'> =>
+    event.type === 'tool_called' && event.turn_id === claim.turn_id && event.data.tool_call_id === claim.tool_call_id
+  const [before] = await door.conversations.eventsAfter(ref, claim.seq - 2, 1)
+  if (before && isIts(before)) return before
+  return (await door.conversations.events(ref, { types: ['tool_called'], last: MAX_CALLS })).findLast(isIts)
 }

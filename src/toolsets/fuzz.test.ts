@@ -14,7 +14,7 @@ import { toolsets } from './index.ts'
 import { beginCall } from './calls.ts'
 import type { Tool, Toolset } from './toolset.ts'
 
-const VALUES = inLongRun(10_000, 2_000)
+const VALUES = inLongRun(10_000, 500)
 const AT_ONCE = 50
 
 let drawn = 0

@@ -97,7 +97,7 @@ before all are done, blocked or cancelled. Do not plan for a plain question or a
     `settle each task with ${named('update')} and its outcome. If one cannot be done, set it to blocked and say in the outcome what is in the way.`,
   vocabulary: {
     idOf: ({ number }) => number,
-    fields: ['title', 'criteria', 'status', 'outcome'],
+    fields: ['title', 'criteria', 'status', 'outcome', 'checks'],
     words: { ...WORD, criteria: 'done_when' },
   },
   refused: (error, view) => ({ error, ...onward(view) }),

@@ -1,10 +1,13 @@
 import type { Conversation } from '../domain/conversation.ts'
 import { needsOf } from '../domain/needs.ts'
+import type { Commit } from '../door/door.ts'
 import type { ToolContext } from './context.ts'
 
-/** How long runs may wait for a process with their workspace before it counts as gone. */
-const UNSERVED_MS = 8_000
-const LOOK_MS = 1_000
+export interface ServedOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Sees each commit that comes meanwhile. */
+  readonly onCommit?: ((commit: Commit) => void) | undefined
+}
 
 /**
  * Waits until the runs of a turn are over, made by whichever process. Resolves with false if no process with their
@@ -14,20 +17,26 @@ export async function servedUntil(
   { door, tenant, conversation }: ToolContext,
   turnId: string,
   isOver: (state: Conversation) => boolean,
-  signal?: AbortSignal,
+  { signal, onCommit }: ServedOptions = {},
 ): Promise<boolean> {
   const ref = { tenant, conversation }
-  let served = performance.now()
-  for (;;) {
-    const state = await door.read(ref)
-    if (isOver(state)) return true
-    const need = needsOf(state, turnId)
-    if (need === null || (await door.turns.served(need))) served = performance.now()
-    else if (performance.now() - served >= UNSERVED_MS) return false
-    const look = AbortSignal.timeout(LOOK_MS)
-    // Resolves with the next commit.
-    for await (const _ of door.tail(ref, { after: state.seq, signal: signal ? AbortSignal.any([signal, look]) : look }))
-      break
+  const service = door.turns.watch()
+  try {
+    const before = await door.read(ref)
+    if (isOver(before)) return true
+    service.needs(needsOf(before, turnId))
+    const until = signal ? AbortSignal.any([signal, service.gone]) : service.gone
+    for await (const commit of door.tail(ref, { after: before.seq, signal: until })) {
+      onCommit?.(commit)
+      const state = await door.read(ref)
+      if (isOver(state)) return true
+      service.needs(needsOf(state, turnId))
+    }
     signal?.throwIfAborted()
+    // A door that is closed says so.
+    if (!service.gone.aborted) await door.read(ref)
+    return false
+  } finally {
+    service.end()
   }
 }

@@ -196,6 +196,16 @@ describe('task_manager: list_tasks', () => {
     })
   })
 
+  it('[TM4][PF9] shows how the checks of a task stand, and the standing of a completed one', async () => {
+    const check = { kind: 'person', ask: 'Looks right?', id: 'k1', hash: 'h1' } as const
+    await desk.person({ task: 1, fields: { checks: [check] } })
+    const { tasks } = (await call('list_tasks', { include_done: true })) as { tasks: Json[] }
+    expect(tasks.slice(0, 2)).toMatchObject([
+      { title: 'a', checks: [{ ...check, approved: true, state: 'waiting', baseline: 'not_run' }] },
+      { title: 'b', status: 'done', standing: 'reported', standing_reasons: ["the agent's word"] },
+    ])
+  })
+
   it('[TM4] include_done, current_turn_only and limit choose; total counts what was chosen', async () => {
     expect(await titles({ include_done: true })).toEqual(['abcde', 5])
     expect(await titles({ current_turn_only: true })).toEqual(['ac', 2])

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { listed, planTurnOf } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import type { SomeFields } from '../domain/fields.ts'
+import { taskOnWire } from '../domain/proof-view.ts'
 import { ROW_STATUS, type RowStatus, TASK_STATUS } from '../domain/review.ts'
 import { PRIORITIES, type Task, type TaskStatus } from '../domain/task.ts'
 import { PENDING, type ToolCall } from './tool-call.ts'
@@ -36,6 +37,23 @@ const shown = z.object({
   updated_at: z.string(),
   outcome: z.string().nullable(),
 })
+/** A task as the API shows it, besides its row: how its checks stand, and how far its completion can be trusted. */
+const standing = {
+  checks: z
+    .array(
+      z.looseObject({
+        id: z.string(),
+        kind: z.enum(['command', 'file', 'unchanged', 'person']),
+        hash: z.string(),
+        approved: z.boolean(),
+        state: z.enum(['waiting', 'running', 'passed', 'failed', 'inconclusive', 'stale']),
+        baseline: z.enum(['failed', 'passed', 'not_run']),
+      }),
+    )
+    .optional(),
+  standing: z.enum(['proven', 'confirmed', 'judged', 'reported']).optional(),
+  standing_reasons: z.array(z.string()).optional(),
+}
 const changed = z.object({
   ok: z.literal(true),
   task: shown.nullable(),
@@ -87,12 +105,13 @@ export const taskManager: Toolset = {
       }),
       example: '{"include_done":true,"limit":50}',
       reads: true,
-      output: z.object({ tasks: z.array(shown), total: z.int() }),
+      output: z.object({ tasks: z.array(shown.extend(standing)), total: z.int() }),
       run: (call, { include_done = false, current_turn_only = false, limit = 50 }) => {
         const tasks = listed(call.state)
           .filter(task => include_done || (task.status !== 'completed' && task.status !== 'cancelled'))
           .filter(task => !current_turn_only || planTurnOf(call.state, task) === call.turnId)
-        return { tasks: tasks.slice(0, limit).map(row), total: tasks.length }
+        const chosen = tasks.slice(0, limit).map(task => ({ ...row(task), ...standingIn(call, task) }))
+        return { tasks: chosen, total: tasks.length }
       },
     }),
     tool({
@@ -147,7 +166,7 @@ every task is done, blocked or cancelled. Do not plan for a plain question or a 
     `complete each task with ${named('complete_task')} and its outcome. If one cannot be done, set it to blocked with ${named('update_task')} and say in the outcome what is in the way.`,
   vocabulary: {
     idOf: ({ id }) => id,
-    fields: ['title', 'details', 'priority', 'tags', 'status', 'outcome'],
+    fields: ['title', 'details', 'priority', 'tags', 'status', 'outcome', 'checks'],
     words: ROW_STATUS,
     sentences: {
       reviewed_tasks_are_fixed: ({ action }) =>
@@ -172,6 +191,14 @@ function created({ state, turnId }: View, tasks: readonly Task[]): JsonObject {
     tasks: tasks.map(row),
     session_id: state.session_id,
     conversation_turn_id: turnId,
+  }
+}
+
+function standingIn({ state }: View, task: Task): JsonObject {
+  const { checks, standing, standing_reasons } = taskOnWire(state, task)
+  return {
+    ...(checks ? { checks: checks.map(each => ({ ...each })) } : {}),
+    ...(standing && standing_reasons ? { standing, standing_reasons } : {}),
   }
 }
 

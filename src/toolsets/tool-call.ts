@@ -36,7 +36,7 @@ export interface ToolCallDeps {
   readonly lastText: string | undefined
 }
 
-/** A new task that the model called done, and why the assessor disagreed. */
+/** A new task that the model called done, and why it is not. */
 export type TurnedDown = { readonly id: string; readonly reason: string }
 
 type Edit = Partial<CommandOf<'edit_tasks'>>
@@ -79,11 +79,11 @@ export class ToolCall implements View {
     const events = this.tryEdit({ create, ...also, review })
     if (events instanceof Refusal) throw events.row === undefined ? events : events.at(sent?.[events.row] ?? events.row)
     if (events.some(event => event.type === 'task_create_review_required')) return PENDING
-    for (const [index, { id }] of create.entries()) this.#settleNew(id, index)
+    for (const [index, draft] of create.entries()) this.#settleNew(draft, index)
     return create.flatMap(({ id }) => this.state.tasks.get(id) ?? [])
   }
 
-  /** The tasks that this call created as done and the assessor turned down. */
+  /** The tasks that this call created as done and the assessor turned down, or that have still to be checked or judged. */
   get turnedDown(): readonly TurnedDown[] {
     return this.#turnedDown
   }
@@ -138,12 +138,19 @@ export class ToolCall implements View {
   }
 
   /** Applies the verdicts on a new task that the model called done; it was created pending. */
-  #settleNew(id: string, index: number): void {
+  #settleNew({ id, status }: NewTask, index: number): void {
     const judged = judgedOn(this.#deps.judged, index)
-    if (!judged) return
+    if (!judged) {
+      const isUnjudged = status === 'completed' && this.state.tasks.get(id)?.status !== status
+      if (isUnjudged) this.#turnedDown.push({ id, reason: this.#deps.judges ? UNJUDGED : UNCHECKED })
+      return
+    }
     this.#unrecorded.delete(judged)
     recordVerdicts(this.#deps.transaction, id, judged, { ...this.#deps, grants: true })
     const objection = objectionTo(judged)
     if (objection) this.#turnedDown.push({ id, reason: objection.reason })
   }
 }
+
+const UNCHECKED = 'Its check runs once you complete it with a call of its own.'
+const UNJUDGED = 'The assessor rules on it once you settle it with a call of its own.'

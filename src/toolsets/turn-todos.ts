@@ -137,7 +137,7 @@ a plain question or a single step.`,
   vocabulary: {
     idOf: ({ id }) => id,
     // Without `priority`: its own is the place in the plan.
-    fields: ['title', 'details', 'criteria', 'status', 'outcome'],
+    fields: ['title', 'details', 'criteria', 'status', 'outcome', 'checks'],
     words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType' },
   },
   refused: error => ({ error }),

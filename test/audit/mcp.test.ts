@@ -4,7 +4,7 @@ import type { ElicitResult } from '@modelcontextprotocol/client'
 import { expect, it, onTestFinished } from 'vitest'
 import { openDoor } from '../../src/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { runCli } from '../support/children.ts'
+import { CLI, runCli } from '../support/children.ts'
 import {
   afterALook,
   chosen,
@@ -77,7 +77,7 @@ it.each(['2025', '2026'] as const)(
       rmSync(data, { recursive: true })
     })
     const options = { era, name: NAME, capabilities: FORM, answers: afterALook(approve) }
-    const host = await overStdio(data, hostOf(options), ['--session', 'c', '--review', 'on'], 'src/cli/main.ts')
+    const host = await overStdio(data, hostOf(options), ['--session', 'c', '--review', 'on'], CLI)
     await host.call('plan', PLAN)
     await host.client.close()
     const door = openDoor({ store: await openSqliteStore({ path: join(data, 'runsheet.db') }), readOnly: true })

@@ -1,12 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { AxeBuilder } from '@axe-core/playwright'
 import { pino } from 'pino'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDoor } from '../../src/door/door.ts'
 import { createHttpServer } from '../../src/http/server.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
+import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
 import { HOSTILE } from '../support/hostile.ts'
 import { builtPage, visit } from '../support/page.ts'
@@ -336,96 +336,89 @@ describe('language, theme and hostile input', () => {
   })
 })
 
-describe('axe', () => {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    it(`[CH22] axe finds nothing to complain about in any view (${colorScheme})`, async () => {
-      const violations: string[] = []
-      const turns = await start({
-        host: {},
-        answers: [
-          {
-            text: 'A **plan**, `code`, [a link](https://example.org/)\n\n| a |\n| - |\n| 1 |',
-            calls: [plan('Collect', 'Write')],
-          },
-          { calls: [plan('Collect', 'Write', 'Send')] },
-          { calls: [{ tool: 'update', args: { id: 1, outcome: 'Found.' } }] },
-          { status: 401 },
-        ],
-      })
-      const { page, context, problems } = await visit(browser, turns.url, {
-        colorScheme,
-        expected: /404|401/,
-        reducedMotion: 'reduce',
-      })
-      const check = async (view: string): Promise<void> => {
-        for (const width of [390, 1280]) {
-          await page.setViewportSize({ width, height: 800 })
-          const { violations: found } = await new AxeBuilder({ page }).analyze()
-          for (const { id, nodes } of found) {
-            violations.push(...nodes.map(({ target }) => `${view} ${width} ${colorScheme}: ${id} ${String(target)}`))
-          }
-        }
-      }
-      await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
-      await check('sign-in')
-      await page.goto(`${turns.url.href}?x#code=wrong`)
-      await page.getByRole('alert').waitFor()
-      await check('used link')
-      await page.goto(linkTo(turns))
-      await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
-      await check('empty')
-      await page.getByRole('textbox', { name: 'Ask for' }).fill('Collect and write')
-      await page.getByRole('textbox', { name: 'Ask for' }).press('Enter')
-      await page.getByRole('button', { name: 'Confirm' }).waitFor()
-      await check('review')
-      await page.getByRole('button', { name: 'Request changes' }).click()
-      await page.getByText('Say in the comment what to change.').waitFor()
-      await check('request without a comment')
-      await page.locator('.app-input').fill('Send it, too')
-      await page.locator('.app-input').press('Enter')
-      await page.getByText('The agent changed the plan as you asked').waitFor()
-      await page.locator('.app-input').fill('Half a thought')
-      await check('revised review')
-      await page.locator('.app-input').fill('')
-      await page.getByRole('button', { name: 'Confirm' }).click()
-      await page.getByRole('note').getByText('Failed').waitFor()
-      await check('failed')
-      await page.locator('details.app-call summary').last().click()
-      await page.getByText('Output').waitFor()
-      await check('call')
-      await page.locator('.rs-summary').click()
-      await check('plan')
-      await page.locator('.rs-summary').click()
-      await page.getByRole('button', { name: 'History' }).click()
-      await page.locator('.app-task-history').first().click()
-      await page.locator('.app-task-history-events li').first().waitFor()
-      await page.getByText('All events').click()
-      await check('history')
-      await page.getByRole('searchbox').fill('Collect')
-      await page
-        .getByRole('navigation')
-        .getByRole('button', { name: /^Collect to do|Collect.*done/ })
-        .waitFor()
-      await check('search')
-      await page.setViewportSize({ width: 390, height: 800 })
-      await page.getByRole('button', { name: 'Conversations and search' }).click()
-      const { violations: found } = await new AxeBuilder({ page }).analyze()
-      violations.push(...found.map(({ id, nodes }) => `side: ${id} ${String(nodes[0]?.target)}`))
-      void turns.agent
-        .call('runsheet', 'plan', { session_id: 'c9', turn_id: 't', arguments: plan('Tag').args })
-        .catch(() => {})
-      await page.goto(`${turns.url.href}?chat=c9`)
-      await page.getByLabel('Title, 1').fill('Tag it twice')
-      const { reviews } = await turns.person.pendingReviews('c9')
-      await turns.person.decide(reviews[0]?.review_id ?? '', { action: 'cancel' })
-      await page.getByRole('button', { name: 'Your edits' }).click()
-      await check('edits')
-      expect(violations).toEqual([])
-      expect(problems).toEqual([])
-      await context.close()
-      await turns.close()
-    })
+it('[CH22] axe finds nothing to complain about in any view, in the light and the dark scheme', async () => {
+  const violations: string[] = []
+  const turns = await start({
+    host: {},
+    answers: [
+      {
+        text: 'A **plan**, `code`, [a link](https://example.org/)\n\n| a |\n| - |\n| 1 |',
+        calls: [plan('Collect', 'Write')],
+      },
+      { calls: [plan('Collect', 'Write', 'Send')] },
+      { calls: [{ tool: 'update', args: { id: 1, outcome: 'Found.' } }] },
+      { status: 401 },
+    ],
+  })
+  const { page, context, problems } = await visit(browser, turns.url, {
+    expected: /404|401/,
+    reducedMotion: 'reduce',
+  })
+  const check = async (view: string): Promise<void> => {
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      const found = await complaintsOfAxe(page)
+      violations.push(...found.map(each => `${view} ${width}: ${each}`))
+    }
   }
+  await page.getByRole('heading', { name: 'You are not signed in' }).waitFor()
+  await check('sign-in')
+  await page.goto(`${turns.url.href}?x#code=wrong`)
+  await page.getByRole('alert').waitFor()
+  await check('used link')
+  await page.goto(linkTo(turns))
+  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  await check('empty')
+  await page.getByRole('textbox', { name: 'Ask for' }).fill('Collect and write')
+  await page.getByRole('textbox', { name: 'Ask for' }).press('Enter')
+  await page.getByRole('button', { name: 'Confirm' }).waitFor()
+  await check('review')
+  await page.getByRole('button', { name: 'Request changes' }).click()
+  await page.getByText('Say in the comment what to change.').waitFor()
+  await check('request without a comment')
+  await page.locator('.app-input').fill('Send it, too')
+  await page.locator('.app-input').press('Enter')
+  await page.getByText('The agent changed the plan as you asked').waitFor()
+  await page.locator('.app-input').fill('Half a thought')
+  await check('revised review')
+  await page.locator('.app-input').fill('')
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('note').getByText('Failed').waitFor()
+  await check('failed')
+  await page.locator('details.app-call summary').last().click()
+  await page.getByText('Output').waitFor()
+  await check('call')
+  await page.locator('.rs-summary').click()
+  await check('plan')
+  await page.locator('.rs-summary').click()
+  await page.getByRole('button', { name: 'History' }).click()
+  await page.locator('.app-task-history').first().click()
+  await page.locator('.app-task-history-events li').first().waitFor()
+  await page.getByText('All events').click()
+  await check('history')
+  await page.getByRole('searchbox').fill('Collect')
+  await page
+    .getByRole('navigation')
+    .getByRole('button', { name: /^Collect to do|Collect.*done/ })
+    .waitFor()
+  await check('search')
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.getByRole('button', { name: 'Conversations and search' }).click()
+  const found = await complaintsOfAxe(page)
+  violations.push(...found.map(each => `side: ${each}`))
+  void turns.agent
+    .call('runsheet', 'plan', { session_id: 'c9', turn_id: 't', arguments: plan('Tag').args })
+    .catch(() => {})
+  await page.goto(`${turns.url.href}?chat=c9`)
+  await page.getByLabel('Title, 1').fill('Tag it twice')
+  const { reviews } = await turns.person.pendingReviews('c9')
+  await turns.person.decide(reviews[0]?.review_id ?? '', { action: 'cancel' })
+  await page.getByRole('button', { name: 'Your edits' }).click()
+  await check('edits')
+  expect(violations).toEqual([])
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
 })
 
 const plan = (...titles: readonly string[]) => ({ tool: 'plan', args: { tasks: titles.map(title => ({ title })) } })

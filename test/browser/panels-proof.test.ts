@@ -1,10 +1,10 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { CheckSpec } from '../../src/domain/check.ts'
 import type { RunOutcome } from '../../src/domain/command.ts'
 import type { TaskView } from '../../src/domain/wire.ts'
 import { plainMaker } from '../../src/door/checks.ts'
+import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
 import { Bench, LOOK, NPM_TEST, PLACE, proposed } from '../support/proof.ts'
 import { boxOf, builtPage, hasFocus, holds, says, SLOW_BROWSER } from './panels.ts'
@@ -103,6 +103,22 @@ describe('the review', () => {
       may_change: ['test/**', '*.json'],
       checks: [{ run: ['npm', 'run', 'lint'], approved: true }],
     })
+  })
+
+  it('[PA33] the commands of the workspace are offered to pick from', async () => {
+    await bench.offers(['npm test', 'npm run lint'], { title: 'A' })
+    const page = await visit()
+    await button(page, 'More fields, 1').click()
+    await button(page, 'Add a check, 1').click()
+    const input = page.getByRole('combobox', { name: 'Add a check, 1' })
+    const offered = await input.evaluate((each: HTMLInputElement) =>
+      [...(each.list?.options ?? [])].map(({ value }) => value),
+    )
+    expect(offered).toEqual(['npm test', 'npm run lint'])
+    await input.fill('npm run lint')
+    await page.keyboard.press('Enter')
+    await confirm(page)
+    expect((await bench.task()).checks).toMatchObject([{ run: ['npm', 'run', 'lint'], approved: true }])
   })
 
   it('[PA33] what the server refuses is said at the row, with the focus on the check', async () => {
@@ -333,6 +349,45 @@ describe('the plan', () => {
     await says(plan(page).locator('p[role=status]').first(), ["2 of 2 done: 1 proven, 1 on the agent's word"])
   })
 
+  it('[PA42] an open row lists verdicts with their reasons, and tool calls with their answers', async () => {
+    const task = await red()
+    const { agent } = bench.server
+    const answer = 'expected <b>200</b>'
+    await agent.addEvidence('c1', { tool: 'Bash', arguments: { command: 'curl' }, answer, ok: false })
+    const page = await opened()
+    await button(page, '1 check: A').click()
+    const calls = section(page).getByRole('list', { name: 'Evidence' }).getByRole('listitem')
+    await says(calls.locator('summary'), ['Bash curl\nagent says\nfailed'])
+    await calls.locator('summary').click()
+    await calls.getByText(answer).waitFor()
+    await bench.run({ type: 'set_policy', by: 'person', policy: { assessor: true } })
+    await bench.claims(task, 'call-2', true)
+    const model = 'scripted:judge'
+    const said = { type: 'assess_task', turn_id: 't1', task: task.id, model } as const
+    await bench.run({ ...said, verdict: 'not_ok', reason: 'The request still fails.' })
+    const verdicts = section(page).getByRole('list', { name: 'Verdicts' }).getByRole('listitem')
+    await says(verdicts, ['The request still fails. scripted:judge\nnot accepted'])
+    await bench.run({ ...said, verdict: 'ok', reason: '', rests: 'words' })
+    await says(verdicts.last(), ['No reason given scripted:judge · on words alone\naccepted'])
+    await agent.addEvidence('c1', { tool: 'Read', answer: 'fine', ok: true })
+    await says(calls.locator('.rs-check-label'), ['Bash curl', 'Read'])
+  })
+
+  it('[PA43] the checks of the whole plan are below its tasks, and named in its review', async () => {
+    bench = await Bench.set(true, { page: builtPage, done: [proposed(NPM_TEST, 'done-1')] })
+    await bench.proposes({ title: 'A' })
+    const page = await visit()
+    await page.getByText('Before the plan ends: npm test').waitFor()
+    await button(page, 'Confirm').click()
+    await page.locator('.rs-summary').click()
+    const own = page.locator('.rs-plan-checks')
+    await says(own.locator('.rs-check-state'), ['not run yet'])
+    await bench.run({ type: 'request_final', turn_id: 't1' })
+    await bench.ran(HASH, 'final', FAILED)
+    await says(own.locator('.rs-check-state'), ['failed · exit 1 · 1.2s'])
+    await own.getByText('expected <b>200</b> to be 302').waitFor()
+  })
+
   it('[PA40] the history tells what was approved, ran, was accepted and ticked', async () => {
     const task = await red(LOOK)
     await bench.claims(task)
@@ -355,42 +410,40 @@ describe('the plan', () => {
   })
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  it(`[PA41] axe finds nothing to complain about, and nothing scrolls sideways (${colorScheme})`, async () => {
-    bench = await Bench.set(true, { page: builtPage })
-    const found: string[] = []
-    const look = async (page: Page, view: string, width: number): Promise<void> => {
+it('[PA41] axe finds nothing to complain about, light or dark, and nothing scrolls sideways', async () => {
+  bench = await Bench.set(true, { page: builtPage })
+  const found: string[] = []
+  const look = async (page: Page, view: string, width: number): Promise<void> => {
+    await page.setViewportSize({ width, height: 800 })
+    const complaints = await complaintsOfAxe(page)
+    found.push(...complaints.map(each => `${view} ${width}: ${each}`))
+  }
+  const measure = async (page: Page, view: string): Promise<void> => {
+    for (const width of [390, 1280, 1920]) {
       await page.setViewportSize({ width, height: 800 })
-      const { violations } = await new AxeBuilder({ page }).analyze()
-      for (const { id, nodes } of violations) found.push(`${view} ${width}: ${id} ${String(nodes[0]?.target)}`)
+      const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+      if (isWide) found.push(`${view} ${width}: scrolls sideways`)
     }
-    const measure = async (page: Page, view: string): Promise<void> => {
-      for (const width of [390, 1280, 1920]) {
-        await page.setViewportSize({ width, height: 800 })
-        const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-        if (isWide) found.push(`${view} ${width}: scrolls sideways`)
-      }
-    }
-    const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST), proposed(LOOK, 'look')] })
-    const page = await visit({ colorScheme, reducedMotion: 'reduce' })
-    await button(page, 'More fields, 1').click()
-    await button(page, 'Add a check, 1').click()
-    await measure(page, 'review')
-    await look(page, 'review', 390)
-    await bench.confirms(review, { draft_index: 0, approve: [HASH] })
-    const task = await bench.task()
-    await bench.ran(HASH, 'baseline', FAILED)
-    await bench.claims(task)
-    await bench.ran(HASH, 'claim', { ...PASSED, guarded: ['package.json'], guard: 'g1' })
-    await bench.server.person.tickCheck('c1', task.id, task.checks?.[1]?.id ?? '')
-    await bench.settles(task)
-    await page.locator('.rs-summary').click()
-    await page.locator('.rs-mark').click()
-    await button(page, 'Show output: npm test').click()
-    await page.locator('.rs-output').waitFor()
-    await measure(page, 'plan')
-    await look(page, 'plan', 390)
-    await look(page, 'plan', 1280)
-    expect(found).toEqual([])
-  })
-}
+  }
+  const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST), proposed(LOOK, 'look')] })
+  const page = await visit({ reducedMotion: 'reduce' })
+  await button(page, 'More fields, 1').click()
+  await button(page, 'Add a check, 1').click()
+  await measure(page, 'review')
+  await look(page, 'review', 390)
+  await bench.confirms(review, { draft_index: 0, approve: [HASH] })
+  const task = await bench.task()
+  await bench.ran(HASH, 'baseline', FAILED)
+  await bench.claims(task)
+  await bench.ran(HASH, 'claim', { ...PASSED, guarded: ['package.json'], guard: 'g1' })
+  await bench.server.person.tickCheck('c1', task.id, task.checks?.[1]?.id ?? '')
+  await bench.settles(task)
+  await page.locator('.rs-summary').click()
+  await page.locator('.rs-mark').click()
+  await button(page, 'Show output: npm test').click()
+  await page.locator('.rs-output').waitFor()
+  await measure(page, 'plan')
+  await look(page, 'plan', 390)
+  await look(page, 'plan', 1280)
+  expect(found).toEqual([])
+})

@@ -18,7 +18,7 @@ import { add, openTurn, run } from '../../src/store/contract.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Ref, Store } from '../../src/store/store.ts'
-import { acknowledged, type Child, inLongRun, runCli, runWriter } from '../support/children.ts'
+import { acknowledged, type Child, inLongRun, killedAtRename, runCli, runWriter } from '../support/children.ts'
 import { fault, held } from '../support/faults.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
@@ -89,7 +89,7 @@ describe.each(['sqlite', 'file'] as const)('a backup of --store %s under load', 
     await Promise.all(writers.map(({ child }) => child.line(line => line.startsWith('ack 5 '))))
     await server.addTask('by the server')
     const backups: { file: string; acks: Map<string, Map<number, number>> }[] = []
-    for (let count = 0; count < inLongRun(10, 2); count += 1) {
+    for (let count = 0; count < inLongRun(10, 1); count += 1) {
       const acks = new Map(writers.map(({ conversation, child }) => [conversation, acknowledged(child)]))
       const file = at(`backup-${count}.db`)
       expect(await done('backup', file, '--data', data, '--store', kind)).toMatch(
@@ -115,7 +115,9 @@ describe.each(['sqlite', 'file'] as const)('a backup of --store %s under load', 
         expect(await wholeLog(restored, ref)).toHaveLength(log.length)
       }
       await restored.close()
-      expect(await done('verify', '--data', folder, '--store', kind)).toMatch(/every log agrees with its rows/)
+      expect(await done('verify', '--data', folder, '--store', kind)).toMatch(
+        /every log can be folded, and agrees with/,
+      )
       held()
     }
   })
@@ -333,3 +335,35 @@ it('[BK2] a backup that is killed leaves the folder usable, and under its name a
   if (existsSync(at('b.db'))) expect(await said('restore', 'b.db', '--data', at('again'))).toMatchObject({ code: 0 })
   expect(await titles(data)).toEqual(['of c1', 'of c2'])
 })
+
+it.each(['sqlite', 'file'] as const)(
+  '[BK3] a restore with --force that is killed at any step: a start finds all of the old plans, or refuses until it is finished',
+  async kind => {
+    await filled(kind)
+    await done('backup', 'b.db', '--data', data)
+    const args = (folder: string): string[] => ['restore', at('b.db'), '--data', folder, '--force']
+    const outcomes = new Set<string>()
+    // The first renames are of files that are prepared.
+    for (let step = inLongRun(1, 3); ; step += 1) {
+      const folder = at(`step-${step}`)
+      const store = await open(kind, folder)
+      await store.commit(refOf('c9'), run(openTurn('t1'), add('t1', 'of c9')))
+      await store.close()
+      const { signal } = await killedAtRename(step, ...args(folder))
+      if (signal === null) break
+      const found = await titles(folder, kind).catch((error: Error) => error.message)
+      const isWaiting =
+        typeof found === 'string' && /"runsheet restore" was interrupted[^\n]+it finishes\.$/.test(found)
+      const outcome = isWaiting ? 'refused' : String(found)
+      expect([step, outcome]).toEqual([step, expect.stringMatching(/^(?:refused|of c9|of c1,of c2)$/)])
+      outcomes.add(outcome)
+      const [, aside = ''] = /is in (.*)$/m.exec(await done(...args(folder))) ?? []
+      expect([step, await titles(folder, kind)]).toEqual([step, ['of c1', 'of c2']])
+      const isDone = outcome === 'of c1,of c2'
+      expect([step, await titles(aside, kind)]).toEqual([step, isDone ? ['of c1', 'of c2'] : ['of c9']])
+      expect(readdirSync(folder).filter(name => /moves|restoring/.test(name))).toEqual([])
+      held()
+    }
+    expect([...outcomes]).toEqual(expect.arrayContaining(['refused', 'of c9']))
+  },
+)

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { claim, ClaimScene, HERE, resultOf, SOON } from '../support/claim-scene.ts'
+import { checkLines, claim, ClaimScene, HERE, markedBy, PLAN, resultOf, SOON } from '../support/claim-scene.ts'
+import { fault } from '../support/faults.ts'
 import { TOKENS } from '../support/server.ts'
 
 /** A scene with a claim of task 1 whose check runs, in this process. */
@@ -17,6 +20,7 @@ const said = async (answered: ReturnType<ClaimScene['call']>): Promise<string> =
   JSON.stringify(resultOf(await answered))
 
 describe.concurrent('two claims of the same task at once', () => {
+  fault('a claim that is raced, edited, stopped or left')
   it('[CF4] are one: both calls get its answer, and find it again by their ids', () =>
     running(async (scene, first) => {
       const second = scene.call(claim(1, 'call-other'))
@@ -46,6 +50,7 @@ describe.concurrent('two claims of the same task at once', () => {
 })
 
 describe.concurrent('a person acts while a check runs', () => {
+  fault('a claim that is raced, edited, stopped or left')
   it('[CF5] edits the check: its process ends, and the claim is refused, not counted', () =>
     running(async (scene, answered) => {
       const { id, version } = await scene.task(0)
@@ -123,6 +128,7 @@ describe.concurrent('a person acts while a check runs', () => {
 })
 
 describe.concurrent('a call that does not wait', () => {
+  fault('a claim that is raced, edited, stopped or left')
   it('[CF7] a caller who leaves does not end the run; who repeats the call gets its answer', () =>
     ClaimScene.play(async scene => {
       scene.takeOver()
@@ -159,6 +165,7 @@ describe.concurrent('a call that does not wait', () => {
 })
 
 describe.concurrent('no process with the workspace', () => {
+  fault('a claim that no process can check')
   it('[CF8] a claim says so and is not counted; later the task can be claimed', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child()
@@ -203,7 +210,46 @@ describe.concurrent('no process with the workspace', () => {
     }))
 })
 
+describe.concurrent('a plan without a review', () => {
+  it('[TC9] is answered after its checks; an edge that cannot wait says `checking`, and the same call gets the answer', () =>
+    ClaimScene.play(async scene => {
+      const child = await scene.child({ waitMs: 200 })
+      scene.write('hold-a')
+      expect(await scene.call(PLAN, child.agent)).toEqual({ status: 'checking', claim_id: 'call-plan' })
+      const answered = scene.call(PLAN)
+      await scene.begun('a', 1)
+      scene.remove('hold-a')
+      expect(resultOf(await answered)).toMatchObject({ ids: [1, 2], next: '1 a' })
+      expect((await scene.of('check_ran')).map(({ data }) => data.result)).toEqual(['failed', 'failed'])
+    }))
+})
+
+describe.concurrent('a process that is ended in good order', () => {
+  it('[CF20] twice in the middle of the same run: the next one repeats it, and the claim is granted', () =>
+    ClaimScene.play(async scene => {
+      const first = await scene.child()
+      await scene.planned(first.agent)
+      scene.write('hold-a')
+      void scene.call(claim(1), first.agent).catch(() => undefined)
+      let running = first
+      for (let times = 2; times <= 3; times += 1) {
+        await scene.begun('a', times)
+        running.process.kill('SIGTERM')
+        expect(await running.ended).toMatchObject({ code: 0 })
+        await scene.nothingRuns()
+        running = await scene.child()
+      }
+      await scene.begun('a', 4)
+      scene.remove('hold-a')
+      expect(resultOf(await scene.call(claim(1)))).toEqual({ next: '2 b', remaining: 1 })
+      expect(await scene.of('check_handed_back')).toHaveLength(2)
+      expect(await scene.task(0)).toMatchObject({ standing: 'proven' })
+      expect(await scene.faults()).toEqual([])
+    }))
+})
+
 describe.concurrent('two processes with the same workspace', () => {
+  fault('two processes on one workspace, one of them frozen')
   it('[CF9] run one check at a time, for two conversations, too', () =>
     ClaimScene.play(async scene => {
       const [one, other] = await Promise.all([scene.child(), scene.child()])
@@ -241,6 +287,27 @@ describe.concurrent('two processes with the same workspace', () => {
       await vi.waitFor(() => expect(frozen.lines.slice(saidSoFar)).toContain('works 0'), SOON)
       await lost
       expect((await scene.turns.door.read(HERE)).seq).toBe(seq)
+      expect(await scene.faults()).toEqual([])
+    }))
+
+  it('[CF19] thawed, it kills its check at once, without asking it to end', () =>
+    ClaimScene.play(async scene => {
+      scene.script('check-a', `trap 'echo asked >>${scene.folder}/asked' TERM`, ...checkLines(scene.folder, 'a'))
+      const frozen = await scene.child({ leaseMs: 2_000 })
+      await scene.planned(frozen.agent)
+      scene.write('hold-a')
+      void scene.call(claim(1), frozen.agent).catch(() => undefined)
+      await scene.begun('a', 2)
+      const old = markedBy(scene.folder)
+      frozen.process.kill('SIGSTOP')
+      scene.takeOver()
+      const answered = scene.call(claim(1))
+      await scene.begun('a', 3)
+      frozen.process.kill('SIGCONT')
+      await vi.waitFor(() => expect(markedBy(scene.folder).filter(pid => old.includes(pid))).toEqual([]), SOON)
+      expect(existsSync(join(scene.folder, 'asked'))).toBe(false)
+      scene.remove('hold-a')
+      expect(resultOf(await answered)).toEqual({ next: '2 b', remaining: 1 })
       expect(await scene.faults()).toEqual([])
     }))
 

@@ -1,8 +1,9 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { inLongRun } from '../support/children.ts'
+import { CLI, inLongRun } from '../support/children.ts'
 import { claim, ClaimScene, HERE, PLAN, resultOf, SOON } from '../support/claim-scene.ts'
+import { fault } from '../support/faults.ts'
 import { hostOf, overHttp, overStdio, startMcpServer } from '../support/mcp.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
 import { describePostgres } from '../support/postgres-store.ts'
@@ -21,6 +22,7 @@ async function unproven(scene: ClaimScene, answered: ReturnType<ClaimScene['call
 }
 
 describe.concurrent('a workspace that fails', () => {
+  fault('a workspace or program that is gone')
   it('[CF11] vanishes before the run: inconclusive; back again, the task can be claimed', () =>
     ClaimScene.play(async scene => {
       scene.takeOver()
@@ -53,6 +55,7 @@ describe.concurrent('a workspace that fails', () => {
 })
 
 describe.concurrent('a check that attacks', () => {
+  fault('a check that attacks')
   it.each([
     ['kills its parent', 'kill -9 $PPID; sleep 1'],
     ['prints 1 GB', 'exec head -c 1000000000 /dev/zero'],
@@ -71,6 +74,7 @@ describe.concurrent('a check that attacks', () => {
 })
 
 describe('a full disk', () => {
+  fault('a disk that is full or read-only')
   it('[CF13] while the result is written: nothing is granted, /readyz says so, and with room the run is made again', async ({
     skip,
   }) => {
@@ -86,7 +90,7 @@ describe('a full disk', () => {
         const makeRoom = fill(scene.order.data)
         scene.remove('hold-a')
         const ready = async (): Promise<number> => (await fetch(new URL('/readyz', scene.turns.url))).status
-        await vi.waitFor(() => expect(lost).toContain('check_ran'), SOON)
+        await vi.waitFor(() => expect(lost.join()).toContain('check_ran'), SOON)
         expect(await ready()).toBe(503)
         expect((await scene.task(0)).status).not.toBe('completed')
         makeRoom()
@@ -101,6 +105,7 @@ describe('a full disk', () => {
 })
 
 describePostgres('two nodes on PostgreSQL', () => {
+  fault('kill -9 of a process that has a claim checked')
   it('[CF14] the one without the workspace waits for the other; killed in mid-run and started again, that goes on', () =>
     ClaimScene.play(
       async scene => {
@@ -125,6 +130,7 @@ describePostgres('two nodes on PostgreSQL', () => {
 })
 
 describe('over MCP', () => {
+  fault('a claim over MCP whose caller leaves or whose process dies')
   it('[CF7] a client that cannot wait longer is told `checking`, and waits on with the claim’s id', () =>
     ClaimScene.play(async scene => {
       scene.takeOver()
@@ -151,6 +157,27 @@ describe('over MCP', () => {
       }
     }))
 
+  it('[TC9] a plan whose checks outlast the client is `checking`; `await_review` waits for them', () =>
+    ClaimScene.play(async scene => {
+      scene.takeOver()
+      const waitLimits = { holdMs: 200, roundMs: 200 }
+      const server = await startMcpServer({ door: scene.turns.door, host: { review: false }, waitLimits })
+      const host = await overHttp(server, hostOf({ era: '2025' }), { headers: { 'runsheet-session': 'c1' } })
+      try {
+        scene.write('hold-a')
+        const { data } = await host.call('plan', PLAN[1])
+        expect(data).toMatchObject({ status: 'checking' })
+        const { claim_id } = data ?? {}
+        expect((await host.call('await_review', { claim_id })).data).toMatchObject({ status: 'checking', claim_id })
+        scene.remove('hold-a')
+        await scene.ran('baseline', 2)
+        expect((await host.call('await_review', { claim_id })).data).toMatchObject({ ids: [1, 2], next: '1 a' })
+      } finally {
+        await host.client.close()
+        await server.close()
+      }
+    }))
+
   // Leases of the real program last 6 s.
   it.each(inLongRun(['claim', 'baseline'], ['claim']))(
     '[CF1] `runsheet mcp` killed while a check runs (%s): the next one goes on',
@@ -162,13 +189,14 @@ describe('over MCP', () => {
         writeFileSync(join(config, 'runsheet', 'runsheet.json'), JSON.stringify(settings))
         const args = ['--workspace', scene.workspace, '--session', 'c1', '--review', 'off']
         const connect = () =>
-          overStdio(scene.order.data, hostOf({ era: '2025' }), args, 'src/cli/main.ts', {
+          overStdio(scene.order.data, hostOf({ era: '2025' }), args, CLI, {
             env: { XDG_CONFIG_HOME: config },
           })
         const first = await connect()
         if (why === 'baseline') scene.write('hold-a')
-        await first.call('plan', PLAN[1])
+        const planned = first.call('plan', PLAN[1]).catch(() => {})
         if (why === 'claim') {
+          await planned
           await scene.ran('baseline', 2)
           scene.write('hold-a')
           scene.write('done-a')

@@ -69,8 +69,12 @@ async function ended(child: Child): Promise<void> {
 }
 
 /** A review with a deadline, and when it was surely open. */
-async function open({ person, agent }: Served, session: string): Promise<{ id: string; since: number }> {
-  await person.setPolicy(session, { review: true, review_timeout_ms: TIMEOUT_MS })
+async function open(
+  { person, agent }: Served,
+  session: string,
+  review_timeout_ms = TIMEOUT_MS,
+): Promise<{ id: string; since: number }> {
+  await person.setPolicy(session, { review: true, review_timeout_ms })
   const since = performance.now()
   // Not awaited: it is answered with the review.
   void agent
@@ -166,14 +170,32 @@ describe.concurrent('a wall clock that jumps', () => {
       expect(performance.now() - since).toBeGreaterThanOrEqual(TIMEOUT_MS)
     }))
 
+  it.each(inLongRun(['sqlite', 'file', 'memory'], ['sqlite']))(
+    '[DO9] an hour back, before a long review and a short one whose log is ahead: the short one ends first (%s)',
+    kind =>
+      withStore(kind, async serve => {
+        const server = await serve({ off: HOUR_MS, jump: -HOUR_MS })
+        await server.person.setPolicy('old', { review: true })
+        await server.jump()
+        const long = await open(server, 'new', 60_000)
+        const short = await open(server, 'old')
+        expect(await outcomeOf(server, short.id)).toBe('expired')
+        expect(performance.now() - short.since).toBeGreaterThanOrEqual(TIMEOUT_MS)
+        expect((await server.person.review(long.id)).review.status).toBe('pending')
+      }),
+  )
+
   it.each(inLongRun(['sqlite', 'file'], ['sqlite']))(
-    '[DO10] an hour back, with a restart: the review waits no longer than its own time (%s)',
+    '[DO10] an hour back, with a restart: the review waits no longer than its own time, whichever others wait (%s)',
     kind =>
       withStore(kind, async serve => {
         const ahead = await serve({ off: HOUR_MS })
         const { id } = await open(ahead, 'c1')
         await ahead.kill()
-        expect(await outcomeOf(await serve(), id)).toBe('expired')
+        const server = await serve()
+        const long = await open(server, 'c2', 60_000)
+        expect(await outcomeOf(server, id)).toBe('expired')
+        expect((await server.person.review(long.id)).review.status).toBe('pending')
       }),
   )
 })

@@ -99,7 +99,7 @@ describe('a -wal that is cut off while it is open', () => {
     const random = randomFrom(5)
     const [one, two] = [await openSqliteStore({ path }), await openSqliteStore({ path })]
     const sizes: number[] = []
-    for (let round = 0; round < inLongRun(200, 20); round += 1) {
+    for (let round = 0; round < inLongRun(200, 8); round += 1) {
       await write(random() < 0.5 ? one : two, random() < 0.1 ? 6_000_000 : Math.floor(random() * 200_000))
       sizes.push(walSize())
       if (random() > 0.2) continue

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDatabase, pragma } from '../../src/store/sqlite/open.ts'
-import { acknowledged, runWriter } from '../support/children.ts'
+import { acknowledged, runChild, runWriter } from '../support/children.ts'
 import { fault, held } from '../support/faults.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -92,6 +92,26 @@ describe('flushes, counted', () => {
     const flushes = steps.slice(0, steps.lastIndexOf('ack')).filter(step => step === 'flush').length
     expect(acks).toBe(200)
     expect(flushes).toBeLessThan(acks / 4)
+  })
+
+  it('[SQ21] leases are not flushed; the next commit flushes them', async ({ skip }) => {
+    if (whyNoStrace) return skip(whyNoStrace)
+    const log = join(folder, 'trace')
+    const wrap = ['strace', '-f', '-y', '-o', log, '-e', 'trace=fsync,fdatasync,write,pwrite64', '-s', '16']
+    const child = runChild(
+      new URL('../support/lease-writer.ts', import.meta.url),
+      { path: join(folder, 'runsheet.db'), leases: 20 },
+      wrap,
+    )
+    expect(await child.ended).toMatchObject({ code: 0 })
+    const text = readFileSync(log, 'utf8')
+    const part = (from: string, to: string): string => text.slice(text.indexOf(from), text.indexOf(to))
+    const flushes = (lines: string): number =>
+      lines.split('\n').filter(line => /sync\(\d+<[^>]*-wal>/.test(line)).length
+    const leases = part('"leases', '"commit')
+    expect(leases).toMatch(/pwrite64\(\d+<[^>]*-wal>/)
+    expect(flushes(leases)).toBe(0)
+    expect(flushes(part('"commit', '"over'))).toBe(1)
   })
 
   it.skipIf(whyNoStrace !== undefined).each(['sqlite', 'json'] as const)(

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { mcpTools } from '../../src/runner/mcp-tools.ts'
-import { type Child, runProcess } from '../support/children.ts'
+import { type Child, programOf, runProcess } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { describePostgres } from '../support/postgres-store.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -103,7 +102,7 @@ async function withCounter(
 ): Promise<void> {
   const folder = scratchFolder()
   const journal = join(folder, 'journal')
-  const fixture = fileURLToPath(new URL('../support/mcp-fixture.ts', import.meta.url))
+  const fixture = programOf(new URL('../support/mcp-fixture.ts', import.meta.url))
   const server = runProcess([process.execPath, fixture, '--http', '0'], {
     env: { ...process.env, FIXTURE_JOURNAL: journal },
   })

@@ -22,8 +22,8 @@ afterEach(() => rmSync(folder, { recursive: true }))
 fault('a process that waits while others end')
 
 describe.each([
-  { kind: 'sqlite', writes: 10_000 },
-  { kind: 'json', writes: inLongRun(10_000, 1_000) },
+  { kind: 'sqlite', writes: inLongRun(10_000, 2_000) },
+  { kind: 'json', writes: inLongRun(10_000, 300) },
 ] as const)('several processes on the same $kind', ({ kind, writes }) => {
   fault('processes that write to one place at once')
   const at = (): string => (kind === 'sqlite' ? join(folder, 'runsheet.db') : folder)
@@ -96,7 +96,7 @@ describe('a lock that another process holds', () => {
     },
   )
 
-  it('[SQ7] after five seconds the caller is told that it is busy, and nothing was written', async () => {
+  it('[SQ7] after four seconds the caller is told that it is busy, and nothing was written', async () => {
     const store = await openSqliteStore({ path: join(folder, 'runsheet.db') })
     const holder = runChild(new URL('../support/lock-holder.ts', import.meta.url), {
       path: join(folder, 'runsheet.db'),
@@ -133,7 +133,7 @@ describe('starting at once', () => {
 })
 
 it('[SQ7] opening has patience with processes that are closing', async () => {
-  const order = { path: join(folder, 'runsheet.db'), times: inLongRun(300, 40) }
+  const order = { path: join(folder, 'runsheet.db'), times: inLongRun(300, 15) }
   const children = Array.from({ length: 3 }, () => runChild(new URL('../support/opener.ts', import.meta.url), order))
   for (const child of children) expect(await child.ended).toMatchObject({ code: 0, stderr: '' })
 })

@@ -116,6 +116,19 @@ describe.each(inLongRun(['sqlite', 'file', 'memory'], ['sqlite', 'memory']))(
   },
 )
 
+it('[CL12][SQ17] a disk that is mounted read-only, after a clean end: verify ends with one line and code 1', async ({
+  skip,
+}) => {
+  if (whyNoMounts) return skip(whyNoMounts)
+  const disk = mountSmallDisk(data, 8)
+  ends.push(() => disk.unmount())
+  await served('SIGTERM')
+  disk.remount('ro')
+  isReadOnlyDisk = true
+  const { code, stderr } = await said('verify')
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^runsheet: cannot verify [^\n]+not writable[^\n]+\n$/)])
+})
+
 it('[CL12] a server whose note cannot be written does not stay, and says why', async ({ skip }) => {
   if (whyNoModes) return skip(whyNoModes)
   await served('SIGTERM', 'memory')

@@ -18,7 +18,7 @@ import { type Client, createClient } from '../../src/client/client.ts'
 import { add, note, openTurn, run } from '../../src/store/contract.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore, type SqliteFaultPoint } from '../../src/store/sqlite/store.ts'
-import { type Child, inLongRun, runCli } from '../support/children.ts'
+import { type Child, CLI, inLongRun, runCli } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { hostOf, overStdio } from '../support/mcp.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -186,7 +186,7 @@ describe('runsheet serve, after that', () => {
 describe('another process on the folder', () => {
   it('[FA4] runsheet mcp refuses as well, and says so on stderr', async () => {
     const server = await serve()
-    const host = await overStdio(data, hostOf({ era: '2025' }), ['--toolset', 'task_list'], 'src/cli/main.ts')
+    const host = await overStdio(data, hostOf({ era: '2025' }), ['--toolset', 'task_list'], CLI)
     ends.push(() => host.client.close())
     expect((await host.call('AddTask', { title: 'before' })).isError).toBe(false)
     rmSync(data, { recursive: true })

@@ -15,7 +15,7 @@ import { scratchFolder } from '../support/scratch.ts'
 
 const ref = { tenant: 'local', conversation: 'killed' }
 const FOREVER = 1_000_000
-const SEEDS = inLongRun(100, 12)
+const SEEDS = inLongRun(100, 6)
 
 /** A data folder and all that was acknowledged in it. */
 interface Scene {
@@ -197,7 +197,7 @@ describe('without damage', () => {
     const folder = scratchFolder()
     const at = join(folder, 'runsheet.db')
     const acks = new Map<number, number>()
-    for (let kill = 0; kill < inLongRun(100, 5); kill += 1) {
+    for (let kill = 0; kill < inLongRun(100, 2); kill += 1) {
       const from = Math.max(0, ...acks.keys()) + 1
       const writers = Array.from({ length: 1 + (kill % 3) }, (_, index) =>
         runWriter({ store: 'sqlite', at, conversation: ref.conversation, from: from + index * 10_000, to: FOREVER }),

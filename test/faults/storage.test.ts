@@ -7,7 +7,7 @@ import { createRunsheet } from '../../src/index.ts'
 import { note } from '../../src/store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
-import { runCli } from '../support/children.ts'
+import { CLI, runCli } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { hostOf, overHttp, overStdio } from '../support/mcp.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
@@ -112,7 +112,7 @@ describe('a limit on the size of files', () => {
 
   it('[HT38] under `runsheet mcp`: one line on stderr, and one when it works again', async ({ skip }) => {
     if (whyNoLimits) return skip(whyNoLimits)
-    const host = await overStdio(data, hostOf({ era: '2025' }), ['--toolset', 'task_list'], 'src/cli/main.ts')
+    const host = await overStdio(data, hostOf({ era: '2025' }), ['--toolset', 'task_list'], CLI)
     ends.push(() => host.client.close())
     const add = (description = ''): Promise<{ text: string }> => host.call('AddTask', { title: 'x', description })
     const limit = (bytes: string): Buffer => execFileSync('prlimit', [`--fsize=${bytes}:`, '--pid', String(host.pid)])

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { CheckSpec } from '../../src/domain/check.ts'
+import { checkIn, workspaceKey } from '../../src/domain/needs.ts'
 import { taskOnWire } from '../../src/domain/proof-view.ts'
 import type { SessionAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../src/domain/wire.ts'
 import { checkState, standingOf, waitingGuards } from '../../src/client/index.ts'
 import { plainMaker } from '../../src/door/checks.ts'
 import { Bench, LOOK, NPM_TEST, PLACE, proposed, TASKS } from '../support/proof.ts'
 import { figuresOf } from '../support/figures.ts'
+import { follow } from '../support/sse.ts'
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 const HASH = plainMaker.hash(NPM_TEST, PLACE)
@@ -388,6 +390,30 @@ describe('a template', () => {
     const path = '/api/task-manager/templates/bad'
     expect(await bench.server.refused(422, 'PUT', path, { body })).toMatchObject({ row: 1, field: 'checks[0].run' })
   })
+})
+
+it('[PF23] the output of a check that runs is streamed, in a turn of an agent elsewhere, too', async () => {
+  const bench = await Bench.set(false)
+  const { door } = bench.server
+  await bench.adds(NPM_TEST)
+  const lease = await door.turns.claim('runner', 60_000, { abilities: [checkIn(workspaceKey(PLACE))] })
+  if (!lease) throw new Error('there is no lease')
+  const reader = await follow(bench.server, 'c1')
+  await bench.begins(HASH, 'baseline')
+  const started = (await bench.log()).findLast(({ type }) => type === 'check_started')
+  const message_id = `check:${started?.type === 'check_started' ? started.data.run_id : ''}`
+  const show = (text: string): Promise<void> => door.liveText.write(lease, { turn_id: 't1', message_id, text })
+  await show('one')
+  await reader.until(() => reader.asides('text_delta').length === 1)
+  await show('one two')
+  await reader.until(() => reader.asides('text_delta').length === 2)
+  expect(reader.asides('text_delta').map(({ data }) => data)).toEqual([
+    { message_id, text: 'one' },
+    { message_id, text: ' two' },
+  ])
+  const late = await follow(bench.server, 'c1')
+  await late.until(() => late.asides('text_snapshot').length === 1)
+  expect(late.asides('text_snapshot')[0]?.data).toEqual({ message_id, text: 'one two' })
 })
 
 it('[PF12] claims and runs are counted by how they ended', async () => {

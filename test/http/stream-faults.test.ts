@@ -97,9 +97,9 @@ async function hasSeenTheLog(reader: ResumingReader, server: TestServer): Promis
 
 const DOORS = (
   [
-    { kind: 'memory', cuts: inLongRun(1_000, 200) },
-    { kind: 'sqlite', cuts: inLongRun(1_000, 120) },
-    { kind: 'postgres', cuts: inLongRun(1_000, 120) },
+    { kind: 'memory', cuts: inLongRun(1_000, 80) },
+    { kind: 'sqlite', cuts: inLongRun(1_000, 40) },
+    { kind: 'postgres', cuts: inLongRun(1_000, 40) },
   ] as const
 ).filter(({ kind }) => kind !== 'postgres' || url !== '')
 const SHARED = (['sqlite', 'postgres'] as const).filter(kind => kind !== 'postgres' || url !== '')
@@ -134,7 +134,7 @@ describe('cut lines', () => {
   it.each(SHARED)('[SS2] on %s, the same where another process writes', async kind => {
     const place = await sharedPlace(kind)
     const server = await serveOn(await place.open())
-    const total = inLongRun(6_000, 2_000)
+    const total = inLongRun(6_000, 800)
     const writer = runWriter({ store: kind, at: place.at, conversation: 'chat', from: 0, to: total, abreast: 16 })
     opened.push(() => writer.process.kill('SIGKILL'))
     await writer.line(line => line === 'ready')
@@ -163,7 +163,7 @@ describe('cut lines', () => {
         await aMoment()
       }
     })
-    await Promise.all(all.map(reader => storm(reader, servers, () => reader.connections >= inLongRun(400, 60))))
+    await Promise.all(all.map(reader => storm(reader, servers, () => reader.connections >= inLongRun(400, 30))))
     storming.abort()
     await Promise.all(writers)
     await hasSeenTheLog(all[0] as ResumingReader, first)

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { type Child, runCli } from '../support/children.ts'
+import { type Child, CLI, runCli } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { figuresOf } from '../support/figures.ts'
 import { type Host, hostOf, overHttp, overStdio, type StdioEnd } from '../support/mcp.ts'
@@ -38,7 +38,7 @@ async function served(): Promise<Served> {
 
 async function joined(data: string, era: (typeof ERAS)[number]): Promise<Host & StdioEnd> {
   const args = ['--store', 'file', '--session', 'f1', '--review', 'off']
-  const host = await overStdio(data, hostOf({ era }), args, 'src/cli/main.ts')
+  const host = await overStdio(data, hostOf({ era }), args, CLI)
   onTestFinished(() => host.client.close())
   return host
 }

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { inLongRun } from '../support/children.ts'
 import { inspect, type Inspected, type Target } from '../support/inspector.ts'
 import { serveFolder, startMcpServer } from '../support/mcp.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -17,7 +18,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-describe.each(['legacy', 'modern'])('the Inspector, in the %s era', era => {
+// It is slow to start: in the short run each era has one transport.
+describe.each(inLongRun(['legacy', 'modern'], ['modern']))('the Inspector, in the %s era', era => {
   it('[MC30] lists the tools, plans and reads the tasks over stdio', async () => {
     const data = join(folder, 'data')
     // A server runs already, so that the Inspector's server starts none that outlives the test.
@@ -30,7 +32,9 @@ describe.each(['legacy', 'modern'])('the Inspector, in the %s era', era => {
       await serve.ended
     }
   })
+})
 
+describe.each(inLongRun(['legacy', 'modern'], ['legacy']))('the Inspector, in the %s era', era => {
   it('[MC31] lists the tools, plans and reads the tasks over HTTP', async () => {
     const server = await startMcpServer({ host: { review: false } })
     try {

@@ -119,7 +119,7 @@ async function manyAbandoned(server: McpTestServer, count: number): Promise<void
   }
 }
 
-const MANY = inLongRun(10_000, 2_000)
+const MANY = inLongRun(10_000, 1_000)
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cleanEnvironment } from '../../src/cli/clean-environment.ts'
@@ -289,6 +290,28 @@ describe('runsheet mcp', () => {
     expect(ended.code).toBe(code)
     expect(ended.stderr).toContain(words)
     expect(ended.stderr.trim().split('\n')).toHaveLength(1)
+  })
+
+  it('[CR23] a plan that comes before the client has named its root waits for it, and has its checks', async () => {
+    const host = hostOf({ era: '2025', capabilities: { roots: {} } })
+    const asked = Promise.withResolvers<void>()
+    const named = Promise.withResolvers<void>()
+    host.client.setRequestHandler('roots/list', async () => {
+      asked.resolve()
+      await named.promise
+      return { roots: [{ uri: pathToFileURL(scratch).href }] }
+    })
+    const { client, call } = await overStdio(data, host)
+    ends.push(() => client.close())
+    await asked.promise
+    const planned = call('plan', { tasks: [{ title: 'A', check: 'npm test' }] })
+    named.resolve()
+    await expect.poll(noted, { timeout: 20_000 }).toBeDefined()
+    const person = personAt(data)
+    const { review_id, draft_tasks } = await waiting(person)
+    expect(draft_tasks[0]?.checks).toMatchObject([{ run: ['npm', 'test'] }])
+    await person.decide(review_id, { action: 'cancel' })
+    await planned
   })
 
   it('[MC9] takes the policy of new conversations from runsheet.json', async () => {

@@ -4,7 +4,7 @@ import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Client as Person } from '../../src/client/client.ts'
 import { TOOLSETS, type ToolsetName } from '../../src/domain/policy.ts'
-import type { Child } from '../support/children.ts'
+import { type Child, inLongRun } from '../support/children.ts'
 import {
   afterALook,
   chosen,
@@ -101,14 +101,6 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     if (reading) expect((await call(reading.name)).data).toBeDefined()
   })
 
-  it('[MC2] a refusal is an error message for the model, and writes nothing', async () => {
-    const { call } = await connected({ review: false })
-    const refused = await call('plan', { tasks: 'Look, leap' })
-    expect(refused).toMatchObject({ isError: true, data: undefined })
-    expect(JSON.parse(refused.text)).toMatchObject({ error: expect.stringContaining('must be an array') })
-    expect((await call('tasks')).data).toEqual({ tasks: [], next: null, remaining: 0 })
-  })
-
   it('[MC14] a plan edited on the page arrives as edited', async () => {
     const { call, person, session } = await connected()
     const answer = call('plan', PLAN)
@@ -128,16 +120,6 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     })
   })
 
-  it('[MC14] a declined plan is not written', async () => {
-    const { call, person, session } = await connected()
-    const answer = call('plan', PLAN)
-    const { review_id, session_id } = await waiting(person, session)
-    await person.decide(review_id, { action: 'cancel', comment: 'not today' })
-    const said = { confirmed: false, cancelled: true, reason: 'user_cancelled', comment: 'not today' }
-    expect((await answer).data).toMatchObject(said)
-    expect((await person.tasks(session_id)).tasks).toEqual([])
-  })
-
   it('[MC15] a form asks for one choice about the plan', async () => {
     const { call, asked } = await connected({
       capabilities: FORM,
@@ -148,6 +130,88 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     expect(asked[0]?.message).toMatch(/\n\n1\. Look\n2\. Leap\n {3}Done when: landed$/)
     const choices = ['Approve as proposed', 'Request changes', 'Reject', 'Edit on the page']
     expect(formIn(asked[0])).toEqual({ decision: { type: 'string', title: 'Decision', enum: choices } })
+  })
+
+  it("[MC19] a client that opens URLs gets the conversation's page with a sign-in code", async () => {
+    const { call, asked, person, session } = await connected({
+      capabilities: URL_MODE,
+      answers: () => ({ action: 'accept' }),
+    })
+    const answer = call('plan', PLAN)
+    const { review_id, session_id } = await waiting(person, session)
+    const link = await opened(asked)
+    expect(link.searchParams.get('chat')).toBe(session_id)
+    expect(await person.login(link.hash.slice('#code='.length))).toEqual({ token: expect.any(String) })
+    // Opening the page did not confirm.
+    expect((await person.review(review_id)).review.status).toBe('pending')
+    await person.decide(review_id, { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] })
+    expect((await answer).data).toMatchObject({ ids: [1, 2], changes: 'none' })
+  })
+
+  it('[MC20] a decision on the page wins over a later form', async () => {
+    const late = Promise.withResolvers<ElicitResult>()
+    const withdrawn = Promise.withResolvers<void>()
+    const { call, asked, person, session } = await connected({
+      capabilities: FORM,
+      answers: (_, signal) => {
+        signal.addEventListener('abort', () => withdrawn.resolve())
+        return late.promise
+      },
+    })
+    const answer = call('plan', PLAN)
+    const { review_id } = await waiting(person, session)
+    await once(asked)
+    await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'As the page has it' }] })
+    // 2025: the form is withdrawn. 2026: its answer comes too late.
+    if (era === '2025') await withdrawn.promise
+    else late.resolve(chosen('Approve as proposed'))
+    expect((await answer).data).toMatchObject({ next: '1 As the page has it' })
+    late.resolve({ action: 'accept', content: {} })
+  })
+
+  it('[MC8] the task list is a resource with update notifications', async () => {
+    const { client, call, person } = await connected({ review: false })
+    await call('plan', PLAN)
+    const { resources } = await client.listResources()
+    expect(resources).toHaveLength(1)
+    const uri = resources[0]?.uri ?? ''
+    const read = async (): Promise<{ session_id: string; tasks: { title: string }[] }> => {
+      const [content] = (await client.readResource({ uri })).contents
+      return JSON.parse(content && 'text' in content ? content.text : '')
+    }
+    const { session_id, tasks } = await read()
+    expect(tasks.map(({ title }) => title)).toEqual(['Look', 'Leap'])
+    const updated = Promise.withResolvers<string>()
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => updated.resolve(params.uri))
+    if (era === '2025') await client.subscribeResource({ uri })
+    else await client.listen({ resourceSubscriptions: [uri] })
+    await person.addTask(session_id, { title: 'By a person' })
+    expect(await updated.promise).toBe(uri)
+    expect((await read()).tasks.map(({ title }) => title)).toContain('By a person')
+    const another = { uri: 'runsheet://another/tasks' }
+    await expect(client.readResource(another)).rejects.toThrow()
+    if (era === '2025') await expect(client.subscribeResource(another)).rejects.toThrow()
+  })
+
+  // Over stdio each test is a process of its own. All that differs is the way in, which the tests above have shown.
+  if (transport === 'stdio' && inLongRun(false, true)) return
+
+  it('[MC2] a refusal is an error message for the model, and writes nothing', async () => {
+    const { call } = await connected({ review: false })
+    const refused = await call('plan', { tasks: 'Look, leap' })
+    expect(refused).toMatchObject({ isError: true, data: undefined })
+    expect(JSON.parse(refused.text)).toMatchObject({ error: expect.stringContaining('must be an array') })
+    expect((await call('tasks')).data).toEqual({ tasks: [], next: null, remaining: 0 })
+  })
+
+  it('[MC14] a declined plan is not written', async () => {
+    const { call, person, session } = await connected()
+    const answer = call('plan', PLAN)
+    const { review_id, session_id } = await waiting(person, session)
+    await person.decide(review_id, { action: 'cancel', comment: 'not today' })
+    const said = { confirmed: false, cancelled: true, reason: 'user_cancelled', comment: 'not today' }
+    expect((await answer).data).toMatchObject(said)
+    expect((await person.tasks(session_id)).tasks).toEqual([])
   })
 
   it('[MC15] a person requests changes in a second form, and the model hears what to change', async () => {
@@ -236,70 +300,9 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     expect(asked).toHaveLength(1)
   })
 
-  it("[MC19] a client that opens URLs gets the conversation's page with a sign-in code", async () => {
-    const { call, asked, person, session } = await connected({
-      capabilities: URL_MODE,
-      answers: () => ({ action: 'accept' }),
-    })
-    const answer = call('plan', PLAN)
-    const { review_id, session_id } = await waiting(person, session)
-    const link = await opened(asked)
-    expect(link.searchParams.get('chat')).toBe(session_id)
-    expect(await person.login(link.hash.slice('#code='.length))).toEqual({ token: expect.any(String) })
-    // Opening the page did not confirm.
-    expect((await person.review(review_id)).review.status).toBe('pending')
-    await person.decide(review_id, { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] })
-    expect((await answer).data).toMatchObject({ ids: [1, 2], changes: 'none' })
-  })
-
   it('[MC19] declining to open the page declines the plan', async () => {
     const { call } = await connected({ capabilities: URL_MODE, answers: afterALook(() => ({ action: 'decline' })) })
     expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
-  })
-
-  it('[MC20] a decision on the page wins over a later form', async () => {
-    const late = Promise.withResolvers<ElicitResult>()
-    const withdrawn = Promise.withResolvers<void>()
-    const { call, asked, person, session } = await connected({
-      capabilities: FORM,
-      answers: (_, signal) => {
-        signal.addEventListener('abort', () => withdrawn.resolve())
-        return late.promise
-      },
-    })
-    const answer = call('plan', PLAN)
-    const { review_id } = await waiting(person, session)
-    await once(asked)
-    await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'As the page has it' }] })
-    // 2025: the form is withdrawn. 2026: its answer comes too late.
-    if (era === '2025') await withdrawn.promise
-    else late.resolve(chosen('Approve as proposed'))
-    expect((await answer).data).toMatchObject({ next: '1 As the page has it' })
-    late.resolve({ action: 'accept', content: {} })
-  })
-
-  it('[MC8] the task list is a resource with update notifications', async () => {
-    const { client, call, person } = await connected({ review: false })
-    await call('plan', PLAN)
-    const { resources } = await client.listResources()
-    expect(resources).toHaveLength(1)
-    const uri = resources[0]?.uri ?? ''
-    const read = async (): Promise<{ session_id: string; tasks: { title: string }[] }> => {
-      const [content] = (await client.readResource({ uri })).contents
-      return JSON.parse(content && 'text' in content ? content.text : '')
-    }
-    const { session_id, tasks } = await read()
-    expect(tasks.map(({ title }) => title)).toEqual(['Look', 'Leap'])
-    const updated = Promise.withResolvers<string>()
-    client.setNotificationHandler('notifications/resources/updated', ({ params }) => updated.resolve(params.uri))
-    if (era === '2025') await client.subscribeResource({ uri })
-    else await client.listen({ resourceSubscriptions: [uri] })
-    await person.addTask(session_id, { title: 'By a person' })
-    expect(await updated.promise).toBe(uri)
-    expect((await read()).tasks.map(({ title }) => title)).toContain('By a person')
-    const another = { uri: 'runsheet://another/tasks' }
-    await expect(client.readResource(another)).rejects.toThrow()
-    if (era === '2025') await expect(client.subscribeResource(another)).rejects.toThrow()
   })
 })
 

@@ -1,12 +1,20 @@
+/** The latencies of one window, by what was asked. */
+export type Window = ReadonlyMap<string, { readonly count: number; readonly median: number; readonly p95: number }>
+
 /** How long answers took, by what was asked. */
 export class Latencies {
+  readonly #limitMs: number
   #since = new Map<string, number[]>()
 
-  /** Measures an answer, also one that is a refusal. */
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs
+  }
+
+  /** Measures an answer, also one that is a refusal. Rejects if there is none in time. */
   async of<T>(what: string, answer: Promise<T>): Promise<T> {
     const from = performance.now()
     try {
-      return await answer
+      return await within(this.#limitMs, answer)
     } finally {
       const all = this.#since.get(what) ?? []
       all.push(performance.now() - from)
@@ -15,12 +23,23 @@ export class Latencies {
   }
 
   /** The figures since the last call. */
-  take(): ReadonlyMap<string, { readonly count: number; readonly median: number; readonly p95: number }> {
+  take(): Window {
     const taken = this.#since
     this.#since = new Map()
     return new Map(
       [...taken].map(([what, all]) => [what, { count: all.length, median: at(all, 0.5), p95: at(all, 0.95) }]),
     )
+  }
+}
+
+/** Rejects unless it comes in time. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`not over after ${ms / 1_000} s`)), ms)
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -54,6 +73,12 @@ export function isFlat(
 ): Verdict {
   const third = Math.max(1, Math.floor(series.length / 3))
   return grewTo(what, at(series.slice(0, third), 0.5), at(series.slice(-third), 0.5), tolerance, unit)
+}
+
+/** By how much a series grew from its begin to its end: its median slope, which single values do not move. */
+export function trendOf(series: readonly number[]): number {
+  const slopes = series.flatMap((from, first) => series.slice(first + 1).map((to, index) => (to - from) / (index + 1)))
+  return at(slopes, 0.5) * (series.length - 1)
 }
 
 export function grewTo(

@@ -19,7 +19,8 @@ export async function abandon(world: World): Promise<void> {
   if (!chance(0.2)) return
   const leaving = new AbortController()
   const headers = { ...headersOf(node), accept: 'text/event-stream', 'mcp-session-id': session }
-  const { body } = await fetch(new URL('/mcp', node.url), { headers, signal: leaving.signal })
+  const opened = fetch(new URL('/mcp', node.url), { headers, signal: leaving.signal })
+  const { body } = await world.latencies.of('MCP', opened)
   await world.wait(1_000)
   leaving.abort()
   await body?.cancel().catch(() => undefined)

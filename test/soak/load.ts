@@ -6,6 +6,9 @@ import { follow, neverRead } from './readers.ts'
 import { cutOff, misuse } from './strangers.ts'
 import type { Actor, World } from './world.ts'
 
+/** What the load asks all the time, as its actors name it. */
+export const ASKED = ['write', 'read', 'search', 'list', 'pending list', 'MCP', 'bad input']
+
 /** The load, bounded in rate and in number. `place` is where `runsheet export` finds the conversations. */
 export const loadOn = (place: readonly string[]): readonly Actor[] => [
   { name: 'plans', perSecond: 4, most: 40, fills: true, work: plan },

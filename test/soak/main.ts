@@ -2,9 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { runCli } from '../support/children.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { tableOf } from './figures.ts'
-import { loadOn } from './load.ts'
+import { judge } from './judge.ts'
+import { ASKED, loadOn } from './load.ts'
 import { type Node, startNode } from './nodes.ts'
 import { fillLarge } from './readers.ts'
 import { Record } from './record.ts'
@@ -14,11 +16,14 @@ import { World } from './world.ts'
 // SOAK_MINUTES=15, SOAK_STORE=sqlite, file or postgres (two servers on one database).
 const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 15)
 const STORE = process.env['SOAK_STORE'] ?? 'sqlite'
-/** As many windows as fit, of 30 s; a short run has shorter ones. */
-const WINDOW_MS = Math.min(30_000, (MINUTES * 60_000) / 12)
+/** As many windows as fit, of 30 s; a short run has shorter ones, each long enough for answers of every kind. */
+const WINDOW_MS = Math.max(5_000, Math.min(30_000, (MINUTES * 60_000) / 12))
 /** The stores keep 1,000 conversations in memory, and the server as many MCP sessions: from then on nothing may grow. */
 const ENOUGH = 1_100
 const WARM_UP_SPEED = 5
+const WARM_UP_MS = 20 * 60_000
+/** Clients need a moment to notice that they are gone, and the server one for them. */
+const SETTLE_MS = 12_000
 
 const scratch = mkdtempSync(join(tmpdir(), 'runsheet-soak-'))
 const ends: (() => unknown)[] = [() => rmSync(scratch, { recursive: true, force: true })]
@@ -49,11 +54,16 @@ async function soak(): Promise<boolean> {
   }
   world.end()
   await Promise.all(running)
+  await delay(SETTLE_MS)
   await record.idle('after')
   const codes = await Promise.all(nodes.map(({ stop }) => stop()))
-  const verdicts = record.verdicts(codes)
+  const { code: verified, stderr } = await runCli(['verify', ...place]).ended
+  if (verified !== 0) say(stderr)
+  const verdicts = judge({ ...record.measured(ASKED), codes, verified })
   say(`\n${record.summary()}\n\n${tableOf(verdicts)}`)
-  return verdicts.every(({ isHeld }) => isHeld)
+  const isHeld = verdicts.every(verdict => verdict.isHeld)
+  say(isHeld ? 'held' : 'not held')
+  return isHeld
 }
 
 /** Fills the caches with the same load, faster. */
@@ -61,7 +71,9 @@ async function warmUp(world: World): Promise<void> {
   world.speed = WARM_UP_SPEED
   say(`warming up until there are ${ENOUGH} conversations and MCP sessions`)
   const opened = (): number => world.done.get('abandoned MCP sessions') ?? 0
+  const until = performance.now() + WARM_UP_MS
   while (world.sessions < ENOUGH * 1.5 || opened() < ENOUGH * world.nodes.length) {
+    if (performance.now() > until) throw new Error(`The warm-up does not end: ${[...world.failures].join('; ')}`)
     await delay(5_000)
     say(`  ${world.sessions} conversations, ${opened()} MCP sessions`)
   }

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Client, createClient } from '../../src/client/client.ts'
+import { within } from './figures.ts'
+import type { NodeSample } from './judge.ts'
 import type { Sample } from './probe.ts'
 
 /** A server under load, in a process of its own. */
@@ -12,8 +14,7 @@ export interface Node {
   readonly tokens: Readonly<Record<'person' | 'agent', string>>
   readonly person: Client
   readonly agent: Client
-  /** Its own figures, and how many files it has open; undefined where the system does not tell. */
-  readonly sample: () => Promise<Sample & { readonly files: number | undefined }>
+  readonly sample: () => Promise<NodeSample>
   /** Lines of its log at the level of errors. */
   readonly errors: () => readonly string[]
   readonly stop: () => Promise<number | null>
@@ -78,11 +79,13 @@ function errorsOf(child: ChildProcess): readonly string[] {
 const isError = (line: string): boolean =>
   line !== '' && !/"level":40,/.test(line) && !line.startsWith('Stopping: finishing')
 
+/** A server whose event loop stands still does not answer. */
 function ask(child: ChildProcess): Promise<Sample> {
-  return new Promise((resolve, reject) => {
+  const answer = new Promise<Sample>((resolve, reject) => {
     child.once('message', sample => resolve(sample as Sample))
     child.send('sample', error => error && reject(error))
   })
+  return within(60_000, answer)
 }
 
 function filesOf(pid: number | undefined): number | undefined {

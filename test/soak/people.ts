@@ -15,12 +15,13 @@ export async function chat(world: World): Promise<void> {
   const session_id = world.newSession()
   const leaving = new AbortController()
   const ends = AbortSignal.any([leaving.signal, world.ending])
-  const response = await fetch(new URL('/api/chat', url), {
+  const asked = fetch(new URL('/api/chat', url), {
     method: 'POST',
     headers: { authorization: `Bearer ${tokens.person}`, 'content-type': 'application/json' },
     body: JSON.stringify({ session_id, turn_id: 't1', message: pick(GOALS), review: true }),
     signal: ends,
   })
+  const response = await world.latencies.of('write', asked)
   if (!response.ok) throw new Error(`A turn was answered with ${response.status}.`)
   const reading = drained(response, ends)
   // A failure is awaited further down, and counts there.
@@ -81,8 +82,10 @@ export async function look(world: World): Promise<void> {
     () => read('list', person.sessions({ limit: 50 })),
     () => read('list', person.sessions({ limit: 20, q: 'report' })),
     () => read('pending list', person.pendingReviews(undefined, { limit: 50 })),
-    async () => void (await (await fetch(new URL('/metrics', url))).text()),
-    async () => void (await (await fetch(new URL('/readyz', url))).text()),
+    () => read('read', textAt(new URL('/metrics', url))),
+    () => read('read', textAt(new URL('/readyz', url))),
   ]
   await pick(looks)()
 }
+
+const textAt = async (url: URL): Promise<string> => (await fetch(url)).text()

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { RunsheetError } from '../../src/client/runsheet-error.ts'
-import { Latencies } from './figures.ts'
+import { Latencies, within } from './figures.ts'
 import type { Node } from './nodes.ts'
 
 /** One piece of load. */
@@ -17,21 +17,28 @@ export interface Actor {
 /** Conversations that actors still work with. */
 const MAX_RECENT = 300
 
+/** How long a request, and a piece of work with all its waits, may take: far longer than either should. */
+const LIMITS = { requestMs: 10_000, workMs: 120_000 }
+
 /** What all actors share: the servers, the conversations, and what was seen of them. */
 export class World {
   readonly nodes: readonly Node[]
-  readonly latencies = new Latencies()
+  readonly latencies: Latencies
   readonly done = new Map<string, number>()
+  /** By actor: work that was left out, because too much was under way. */
+  readonly leftOut = new Map<string, number>()
   readonly failures = new Map<string, number>()
   readonly #ending = new AbortController()
   readonly #recent: string[] = []
   /** How many times faster caches are filled. */
   speed = 1
   sessions = 0
-  leftOut = 0
+  readonly #workMs: number
 
-  constructor(nodes: readonly Node[]) {
+  constructor(nodes: readonly Node[], { requestMs, workMs } = LIMITS) {
     this.nodes = nodes
+    this.latencies = new Latencies(requestMs)
+    this.#workMs = workMs
   }
 
   /** Aborts when the load ends. */
@@ -60,11 +67,12 @@ export class World {
     const underWay = new Set<Promise<void>>()
     while (!this.ending.aborted) {
       await this.wait(1_000 / (perSecond * (fills ? this.speed : 1)))
+      if (this.ending.aborted) break
       if (underWay.size >= most) {
-        this.leftOut += 1
+        bump(this.leftOut, name)
         continue
       }
-      const one = work(this).then(
+      const one = within(this.#workMs, work(this)).then(
         () => bump(this.done, name),
         (error: unknown) => this.#failed(name, error),
       )
@@ -84,7 +92,8 @@ export class World {
   }
 
   #failed(name: string, error: unknown): void {
-    if (this.ending.aborted) return
+    // What the end itself cut off.
+    if (this.ending.aborted && (error as Error).name === 'AbortError') return
     const { cause } = error as Error
     const why = error instanceof RunsheetError ? `${error.status} ${error.code}` : String(cause ?? error)
     bump(this.failures, `${name}: ${why}`)

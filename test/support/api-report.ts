@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor'
+import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor'
 import { scratchFolder } from './scratch.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -17,14 +17,24 @@ interface Manifest {
 export function apiReports(): ReadonlyMap<string, string> {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
   const listed = new Set<string>()
-  return new Map(
-    Object.entries(exports).flatMap(([subpath, each]) => {
-      if (typeof each === 'string') return []
-      const name = subpath.replace('.', 'runsheet')
-      const declarations = withoutRepeats(report(each.types), listed)
-      return [[`${name.replaceAll('/', '-')}.api.md`, page(name, declarations)] as const]
-    }),
+  const entries = Object.entries(exports).flatMap(([subpath, each]) =>
+    typeof each === 'string' ? [] : [{ name: subpath.replace('.', 'runsheet'), types: join(root, each.types) }],
   )
+  const folder = scratchFolder()
+  try {
+    // One program for all of them: to read the declarations takes longer than to report them.
+    const compilerState = CompilerState.create(configFor(entries[0]?.types ?? '', folder), {
+      additionalEntryPoints: entries.map(({ types }) => types),
+    })
+    return new Map(
+      entries.map(({ name, types }) => {
+        const declarations = withoutRepeats(report(configFor(types, folder), compilerState), listed)
+        return [`${name.replaceAll('/', '-')}.api.md`, page(name, declarations)] as const
+      }),
+    )
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 /** Exports without TSDoc, by name. */
@@ -40,43 +50,41 @@ ${declarations}
 \`\`\`
 `
 
+const configFor = (types: string, folder: string): ExtractorConfig =>
+  ExtractorConfig.prepare({
+    configObjectFullPath: join(root, 'api-extractor.json'),
+    packageJsonFullPath: join(root, 'package.json'),
+    configObject: {
+      projectFolder: root,
+      mainEntryPointFilePath: types,
+      newlineKind: 'lf',
+      compiler: { overrideTsconfig: { compilerOptions: COMPILER, files: [types] } },
+      apiReport: {
+        enabled: true,
+        reportFileName: 'report',
+        reportFolder: folder,
+        reportTempFolder: join(folder, 'temp'),
+        includeForgottenExports: true,
+      },
+      messages: { extractorMessageReporting: MESSAGES },
+    },
+  })
+
 /** The declarations as API Extractor prints them, in alphabetical order. */
-function report(types: string): string {
-  const folder = scratchFolder()
-  try {
-    const config = ExtractorConfig.prepare({
-      configObjectFullPath: join(root, 'api-extractor.json'),
-      packageJsonFullPath: join(root, 'package.json'),
-      configObject: {
-        projectFolder: root,
-        mainEntryPointFilePath: join(root, types),
-        newlineKind: 'lf',
-        compiler: { overrideTsconfig: { compilerOptions: COMPILER, files: [join(root, types)] } },
-        apiReport: {
-          enabled: true,
-          reportFileName: 'report',
-          reportFolder: folder,
-          reportTempFolder: join(folder, 'temp'),
-          includeForgottenExports: true,
-        },
-        messages: { extractorMessageReporting: MESSAGES },
-      },
-    })
-    Extractor.invoke(config, {
-      localBuild: true,
-      messageCallback: message => {
-        message.handled = true
-        if (message.logLevel === ExtractorLogLevel.Error) throw new Error(message.text)
-      },
-    })
-    const text = readFileSync(join(folder, 'report.api.md'), 'utf8')
-    return (/```ts\n\n([\s\S]*)\n\n\/\/ \(No @packageDocumentation/.exec(text)?.[1] ?? '').replaceAll(
-      MEMBER_WITHOUT_TSDOC,
-      '',
-    )
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+function report(config: ExtractorConfig, compilerState: CompilerState): string {
+  Extractor.invoke(config, {
+    compilerState,
+    localBuild: true,
+    messageCallback: message => {
+      message.handled = true
+      if (message.logLevel === ExtractorLogLevel.Error) throw new Error(message.text)
+    },
+  })
+  const text = readFileSync(config.reportFilePath, 'utf8')
+  return (/```ts\n\n([\s\S]*)\n\n\/\/ \(No @packageDocumentation/.exec(text)?.[1] ?? '').replaceAll(
+    MEMBER_WITHOUT_TSDOC,
+    '',
+  )
 }
 
 const MEMBER_WITHOUT_TSDOC = /^ +\/\/ \(undocumented\)\n/gm

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { WriterOrder } from './writer.ts'
@@ -14,7 +16,14 @@ export interface Child {
 
 /** Runs one of our files as a child process. */
 export function runChild(file: URL, argument: unknown, prefix: readonly string[] = []): Child {
-  return runProcess([...prefix, process.execPath, fileURLToPath(file), JSON.stringify(argument)])
+  return runProcess([...prefix, process.execPath, programOf(file), JSON.stringify(argument)])
+}
+
+/** The path of one of our files as a program: its bundle, if `global-children.ts` made one. */
+export function programOf(file: URL): string {
+  const path = fileURLToPath(file)
+  const bundle = join(process.env['TEST_CHILDREN'] ?? '/nowhere', basename(path).replace(/\.ts$/, '.js'))
+  return existsSync(bundle) ? bundle : path
 }
 
 /** No settings of whoever runs the tests. */
@@ -23,12 +32,15 @@ export const NO_SETTINGS = { XDG_CONFIG_HOME: '/nowhere' }
 /** The command line as built: it starts in half the time. Tests of the project `edge` have a build. */
 export const BUILT = 'dist/cli/runsheet.js'
 
-/** Runs our command line, from its source or as built. */
+/** As built, if the build is newer than the source; `global-children.ts` looks. */
+export const CLI = process.env['TEST_CLI'] ?? 'src/cli/main.ts'
+
+/** Runs our command line. */
 export function runCli(
   args: readonly string[],
   options: { env?: NodeJS.ProcessEnv; cwd?: string; file?: string; uid?: number } = {},
 ): Child {
-  const { file = 'src/cli/main.ts', env = {}, cwd, uid } = options
+  const { file = CLI, env = {}, cwd, uid } = options
   const main = fileURLToPath(new URL(`../../${file}`, import.meta.url))
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('RUNSHEET_')))
   return runProcess([process.execPath, main, ...args], {
@@ -36,6 +48,14 @@ export function runCli(
     ...(cwd ? { cwd } : {}),
     ...(uid ? { uid } : {}),
   })
+}
+
+/** Runs our command line and kills it instead of the nth change of a file's name. */
+export function killedAtRename(step: number, ...args: readonly string[]): Child['ended'] {
+  const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+  const program = [process.execPath, '--import', file('killed-at-rename.ts'), file('../../src/cli/main.ts')]
+  const env = { ...process.env, ...NO_SETTINGS, KILL_AT_RENAME: String(step) }
+  return runProcess([...program, ...args], { env }).ended
 }
 
 /** Runs a command as a child process. */

@@ -219,7 +219,8 @@ export class ClaimScene {
 
 export const SOON = { timeout: 60_000, interval: 20 }
 
-const checkLines = (folder: string, name: string): string[] => [
+/** A check that waits while its `hold-…` exists, and passes once its `done-…` does. */
+export const checkLines = (folder: string, name: string): string[] => [
   `echo "start ${name}" >>${folder}/journal`,
   `while [ -e hold-${name} ]; do sleep 0.02; done`,
   `[ -e done-${name} ]`,

@@ -1,5 +1,6 @@
-import { closeSync, cpSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, cpSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { freeze } from '../../src/domain/snapshot.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
@@ -21,14 +22,41 @@ export function randomFrom(seed: number): () => number {
 /** Flips one bit of a file, chosen by the seed, and says where. */
 export function flipBit(file: string, seed: number): string {
   const random = randomFrom(seed)
+  const at = Math.floor(random() * statSync(file).size)
+  flipAt(file, at, Math.floor(random() * 8))
+  return `byte ${at}`
+}
+
+/** Flips one bit of a table or an index in the file, chosen by the seed, and says where. */
+export function flipBitOf(path: string, name: string, seed: number): string {
+  const db = new DatabaseSync(path, { readOnly: true })
+  const pages = db.prepare('SELECT pageno, pgsize, unused FROM dbstat WHERE name = ? ORDER BY pageno').all(name)
+  db.close()
+  const random = randomFrom(seed)
+  const page = pages[Math.floor(random() * pages.length)]
+  const size = Number(page?.['pgsize'])
+  // Its content grows from the end of the page.
+  const used = size - Number(page?.['unused'])
+  const at = (Number(page?.['pageno']) - 1) * size + (random() < 0.1 ? random() * 12 : size - random() * used)
+  flipAt(path, Math.floor(at), Math.floor(random() * 8))
+  return `${name}: byte ${Math.floor(at)}`
+}
+
+/** The tables and indexes of a database that hold anything. */
+export function treesIn(path: string): string[] {
+  const db = new DatabaseSync(path, { readOnly: true })
+  const rows = db.prepare('SELECT DISTINCT name FROM dbstat WHERE ncell > 0 ORDER BY name').all()
+  db.close()
+  return rows.map(row => String(row['name']))
+}
+
+export function flipAt(file: string, at: number, bit: number): void {
   const handle = openSync(file, 'r+')
   try {
-    const at = Math.floor(random() * fstatSync(handle).size)
     const byte = Buffer.alloc(1)
     readSync(handle, byte, 0, 1, at)
-    byte[0] = (byte[0] ?? 0) ^ (1 << Math.floor(random() * 8))
+    byte[0] = (byte[0] ?? 0) ^ (1 << bit)
     writeSync(handle, byte, 0, 1, at)
-    return `byte ${at}`
   } finally {
     closeSync(handle)
   }
@@ -49,10 +77,18 @@ export async function contentOf(store: SqliteStore): Promise<Content> {
   const content: Record<string, string> = {}
   const { items } = await store.queries.conversations(LOCAL_TENANT, { limit: 1_000 })
   content['conversations'] = JSON.stringify(items)
+  const { queries } = store
+  content['pending'] = JSON.stringify(await queries.waiting(LOCAL_TENANT, undefined, { limit: 100 }))
+  content['number of pending'] = String(await queries.waitingCount(LOCAL_TENANT, 100))
   for (const { session_id } of items) {
     const ref = { tenant: LOCAL_TENANT, conversation: session_id }
     const log = await wholeLog(store, ref)
     const state = await store.load(ref)
+    content[`summary of ${session_id}`] = JSON.stringify(await queries.conversation(ref))
+    content[`pending in ${session_id}`] = JSON.stringify(
+      await queries.waiting(LOCAL_TENANT, session_id, { limit: 100 }),
+    )
+    content[`created in ${session_id}`] = JSON.stringify(await queries.events(ref, { types: ['task_created'] }))
     content[`log of ${session_id}`] = JSON.stringify(log)
     content[`state of ${session_id}`] = freeze(state)
     for (const event of log) {

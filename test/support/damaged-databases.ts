@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { add, openTurn, propose, run, startTurn } from '../../src/store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { runWriter } from './children.ts'
@@ -42,3 +43,36 @@ export async function killedWriter(folder: string, commits: number, bulk?: numbe
   await runWriter({ ...order, dieAt, ...(bulk === undefined ? {} : { bulk }) }).ended
   return folder
 }
+
+/**
+ * The folder of a database whose tables and indexes have several pages, all of them in the file: written, checked by a start,
+ * then left by a process that was killed. With pending reviews and templates, some of which were changed and deleted.
+ */
+export async function indexedDatabase(): Promise<string> {
+  const folder = scratchFolder()
+  const path = join(folder, 'runsheet.db')
+  const store = await openSqliteStore({ path })
+  for (const conversation of NAMES) {
+    const at = { tenant: 'local', conversation }
+    await store.commit(at, run(openTurn('t1')))
+    for (let index = 0; index < 12; index += 1) {
+      const titles = Array.from({ length: 5 }, (_, task) => `task ${index}.${task} of ${conversation}`)
+      await store.commit({ ...at, once: { key: `key-${index}`, bodyHash: 'x' } }, run(add('t1', ...titles)))
+    }
+    await store.commit(at, run(startTurn('t2', { review: true }), propose('t2', `rev-${conversation}`, 'Bake', 'Sing')))
+  }
+  const task = { details: 'x'.repeat(150), criteria: '', priority: 'medium', status: 'todo', tags: [] } as const
+  const put = (name: string, title: string): Promise<void> =>
+    store.templates.put('local', { name, tasks: [{ ...task, title }] })
+  for (let index = 10; index < 90; index += 1) await put(`template-${index}`, 'old')
+  for (let index = 10; index < 60; index += 1) await store.templates.delete('local', `template-${index}`)
+  for (let index = 60; index < 90; index += 1) await put(`template-${index}`, 'new')
+  await store.close()
+  await killedWriter(folder, 20)
+  const db = new DatabaseSync(path)
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close()
+  return folder
+}
+
+const NAMES = Array.from({ length: 40 }, (_, index) => `conversation-${index}-${'x'.repeat(40)}`)

@@ -1,61 +1,116 @@
 import { writeFileSync } from 'node:fs'
-import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
+import { FAULT_ROWS } from './fault-rows.ts'
 import type { FaultReport } from './faults.ts'
 
 interface Row {
   readonly name: string
+  /** The files that must have tests of it; none where it is not on the list. */
+  readonly files: readonly string[]
   readonly tests: TestCase[]
-  readonly reports: FaultReport[]
-  /** Whether a file of this name could not be run. */
-  isBroken: boolean
+  /** Failures outside of tests: hooks, files that cannot be loaded, workers that died. */
+  failures: number
 }
+
+type Verdict = 'held' | 'not held' | 'not run' | 'not listed'
+type Entity = TestModule | TestSuite | TestCase
 
 const FAULTS = 'test/faults/'
 
-/** Ends a long run with the table of faults; `FAULT_TABLE=file.md` writes it to a file as well. */
+/**
+ * Ends a long run with the table of faults, and a line for the whole; `FAULT_TABLE=file.md` writes both to a file as well.
+ * The run fails unless every row on the list was run and held.
+ */
 export default class FaultTable implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
-    const rows = rowsOf(modules)
+  readonly #expected: typeof FAULT_ROWS
+
+  constructor({ rows = FAULT_ROWS }: { readonly rows?: typeof FAULT_ROWS } = {}) {
+    this.#expected = rows
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[], reason: string): void {
+    const rows = rowsOf(modules, this.#expected)
     const table = tableOf([['fault', 'tried', 'held', '', 'counted'], ...rows.map(cells)])
-    process.stdout.write(`\n${table}\n`)
+    const problems = problemsOf(rows, errors.length, reason)
+    const whole = problems.length === 0 ? `held: all ${rows.length} rows` : `not held: ${problems.join(', ')}`
+    process.stdout.write(`\n${table}\n${whole}\n`)
+    if (problems.length > 0) process.exitCode = 1
     const file = process.env['FAULT_TABLE']
-    if (file) writeFileSync(file, table)
+    if (file) writeFileSync(file, `${table}\n${whole}\n`)
   }
 }
 
-function rowsOf(modules: readonly TestModule[]): Row[] {
+/** Why the table as a whole does not hold. */
+function problemsOf(rows: readonly Row[], errors: number, reason: string): string[] {
+  const verdicts = rows.map(verdictOf)
+  const bad = (['not held', 'not run', 'not listed'] as const).map(
+    verdict => [verdicts.filter(each => each === verdict).length, `rows ${verdict}`] as const,
+  )
+  const counts = [...bad, [errors, 'errors outside of tests'] as const].filter(([count]) => count > 0)
+  if (counts.length === 0 && reason !== 'passed') return ['tests without a row failed']
+  return counts.map(([count, what]) => `${count} ${what}`)
+}
+
+/** The rows on the list in its order, then the others. */
+function rowsOf(modules: readonly TestModule[], expected: typeof FAULT_ROWS): Row[] {
   const rows = new Map<string, Row>()
   const rowOf = (name: string): Row => {
-    const row = rows.get(name) ?? { name, tests: [], reports: [], isBroken: false }
+    const row = rows.get(name) ?? { name, files: expected[name] ?? [], tests: [], failures: 0 }
     rows.set(name, row)
     return row
   }
+  for (const name of Object.keys(expected)) rowOf(name)
   for (const module of modules.toSorted((a, b) => a.relativeModuleId.localeCompare(b.relativeModuleId))) {
-    if (module.errors().length > 0) rowOf(module.relativeModuleId).isBroken = true
-    for (const test of module.children.allTests()) {
-      const { fault } = test.meta()
-      // Tests of faults without a row of their own are not left out.
-      const name = fault?.row ?? (module.relativeModuleId.startsWith(FAULTS) ? module.relativeModuleId : undefined)
-      if (name === undefined) continue
-      const row = rowOf(name)
-      row.tests.push(test)
-      if (fault) row.reports.push(fault)
+    for (const entity of [module, ...module.children.allSuites()]) {
+      if (entity.errors().length > 0) rowOf(rowName(entity) ?? module.relativeModuleId).failures += 1
+    }
+    const tests = [...module.children.allTests()]
+    const isOver = ['passed', 'failed', 'skipped'].includes(module.state())
+    if (!isOver && tests.length === 0) rowOf(rowName(module) ?? module.relativeModuleId).failures += 1
+    for (const test of tests) {
+      const name = rowName(test)
+      if (name !== undefined) rowOf(name).tests.push(test)
     }
   }
   return [...rows.values()]
 }
 
-function cells({ name, tests, reports, isBroken }: Row): string[] {
-  const count = (state: string): number => tests.filter(test => test.result().state === state).length
-  const [failed, skipped] = [count('failed') + Number(isBroken), count('skipped')]
-  const held = tests.map(heldBy).reduce((sum, times) => sum + times, 0)
+/** The row named nearest to it. Tests of faults without a row of their own are not left out. */
+function rowName(entity: Entity): string | undefined {
+  const { faultRow } = entity.meta()
+  if (faultRow !== undefined) return faultRow
+  if (entity.type !== 'module') return rowName(entity.parent)
+  return entity.relativeModuleId.startsWith(FAULTS) ? entity.relativeModuleId : undefined
+}
+
+function cells(row: Row): string[] {
+  const reports = row.tests.flatMap(test => test.meta().fault ?? [])
+  const held = heldOf(row.tests)
+  const skipped = countOf(row, 'skipped')
   const slowestMs = Math.max(...reports.map(report => report.slowestMs ?? 0))
   const counted = [...sums(reports)].map(([what, sum]) => `${number(sum)} ${what}`)
   if (slowestMs > 0) counted.push(`slowest answer ${(slowestMs / 1_000).toFixed(1)} s`)
   if (skipped > 0) counted.push(`${skipped} skipped`)
-  const verdict = failed > 0 ? 'not held' : held > 0 ? 'held' : 'not run'
-  return [name, number(held + failed), number(held), verdict, counted.join(', ')]
+  counted.push(...missing(row).map(file => `${file} not run`))
+  return [row.name, number(held + failedOf(row)), number(held), verdictOf(row), counted.join(', ')]
 }
+
+function verdictOf(row: Row): Verdict {
+  if (failedOf(row) > 0) return 'not held'
+  if (heldOf(row.tests) === 0 || missing(row).length > 0) return 'not run'
+  return row.files.length > 0 ? 'held' : 'not listed'
+}
+
+/** The files of which nothing was run. */
+const missing = ({ files, tests }: Row): string[] =>
+  files.filter(file => heldOf(tests.filter(({ module }) => module.relativeModuleId === file)) === 0)
+
+const countOf = ({ tests }: Row, state: string): number => tests.filter(test => test.result().state === state).length
+
+/** A test that is still pending was never ended: its worker died. */
+const failedOf = (row: Row): number => countOf(row, 'failed') + countOf(row, 'pending') + row.failures
+
+const heldOf = (tests: readonly TestCase[]): number => tests.map(heldBy).reduce((sum, times) => sum + times, 0)
 
 /** A test that passes without counting held once; one that fails held as often as it said before. */
 function heldBy(test: TestCase): number {

@@ -5,12 +5,14 @@ const LONGEST = [
   'test/mcp/long-waits.test.ts',
   'test/trust.test.ts',
   'test/cli.test.ts',
-  'test/browser/access.test.ts',
   'test/browser/panels-review.test.ts',
+  'test/browser/access.test.ts',
   'test/browser/panels-plan.test.ts',
   'test/browser/chat.test.ts',
   'test/mcp/process.test.ts',
-  'test/mcp/ways.test.ts',
+  'test/package/pack.test.ts',
+  'test/faults/claims-place.test.ts',
+  'test/faults/kill.test.ts',
   'test/faults/replaced.test.ts',
 ]
 

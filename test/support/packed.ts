@@ -37,7 +37,7 @@ const TYPES = ['@types/react', '@types/node']
  */
 export async function packAndInstall(): Promise<Packed> {
   const folder = scratchFolder()
-  const env = outsideOfNpm()
+  const env = { ...outsideOfNpm(), XDG_CONFIG_HOME: join(folder, '.config') }
   const run = (command: string, ...args: readonly string[]) =>
     promisify(execFile)(command, [...args], { cwd: folder, env })
   const { name, files } = await pack(folder, env)

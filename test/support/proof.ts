@@ -25,6 +25,11 @@ export const proposed = (spec: CheckSpec, id = 'check-of-the-model'): Check => (
   hash: plainMaker.hash(spec, PLACE),
 })
 
+interface ProposedRow {
+  readonly title: string
+  readonly checks?: readonly Check[]
+}
+
 /** For tests: a turn of an agent elsewhere in a workspace, and the person beside it. No process runs its checks. */
 export class Bench {
   readonly server: CheckedServer
@@ -34,10 +39,15 @@ export class Bench {
     this.server = server
   }
 
-  static async set(review = true, options: Parameters<typeof started>[0] = {}): Promise<Bench> {
+  /** `done`: the checks of the whole plan. */
+  static async set(
+    review = true,
+    { done, ...options }: Parameters<typeof started>[0] & { readonly done?: readonly Check[] } = {},
+  ): Promise<Bench> {
     const bench = new Bench(await started({ store: 'sqlite', ...options }))
     const host = { review, assessor: false }
-    await bench.run({ type: 'open_turn', turn_id: TURN, toolset: 'runsheet', workspace: PLACE, host })
+    const place = { workspace: PLACE, done_checks: done }
+    await bench.run({ type: 'open_turn', turn_id: TURN, toolset: 'runsheet', ...place, host })
     return bench
   }
 
@@ -46,10 +56,15 @@ export class Bench {
   }
 
   /** A plan of the model that waits for its review. */
-  async proposes(...rows: readonly { title: string; checks?: readonly Check[] }[]): Promise<string> {
+  proposes(...rows: readonly ProposedRow[]): Promise<string> {
+    return this.offers([], ...rows)
+  }
+
+  /** The same, with commands to pick checks from. */
+  async offers(commands: readonly string[], ...rows: readonly ProposedRow[]): Promise<string> {
     const review_id = `rev_${this.server.door.newId()}`
     const create = rows.map(row => ({ ...row, id: this.server.door.newId() }))
-    const review = { review_id, tool_call_id: 'call-1' }
+    const review = { review_id, tool_call_id: 'call-1', commands }
     await this.run({ type: 'edit_tasks', by: 'model', turn_id: TURN, create, review })
     return review_id
   }
@@ -89,7 +104,7 @@ export class Bench {
   }
 
   /** The model claims a task. */
-  async claims(task: TaskView, call = 'call-2'): Promise<void> {
+  async claims(task: TaskView, call = 'call-2', isJudged = false): Promise<void> {
     const { seq } = await this.server.door.read(HERE)
     const claim = {
       claim_id: `${call}-claim`,
@@ -97,6 +112,7 @@ export class Bench {
       status: 'completed',
       outcome: 'Done.',
       seal: 's',
+      ...(isJudged ? { judge: true as const } : {}),
     } as const
     await this.run({ type: 'make_claims', turn_id: TURN, tool_call_id: call, basis: seq, claims: [claim] })
   }

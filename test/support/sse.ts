@@ -152,7 +152,7 @@ export class SseReader {
 
 /** Opens the stream of a conversation; resolves with the headers. */
 export async function follow(
-  server: TestServer,
+  server: Pick<TestServer, 'url'>,
   conversation: string,
   options: FollowOptions = {},
 ): Promise<SseReader> {

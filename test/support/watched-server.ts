@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Client, createClient } from '../../src/client/client.ts'
-import { type Child, NO_SETTINGS, runProcess } from './children.ts'
+import { type Child, CLI, NO_SETTINGS, runProcess } from './children.ts'
 
 /** `runsheet serve` in a process of its own, with its log and what it says of itself. */
 export interface WatchedServer {
@@ -26,7 +26,7 @@ export async function serveWatched(
   prefix: readonly string[] = [],
 ): Promise<WatchedServer> {
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('RUNSHEET_')))
-  const program = [process.execPath, 'src/cli/main.ts', 'serve', '--port', '0', '--data', data, ...args]
+  const program = [process.execPath, CLI, 'serve', '--port', '0', '--data', data, ...args]
   const child = runProcess([...prefix, ...program], { env: { ...clean, ...NO_SETTINGS } })
   let stderr = ''
   child.process.stderr?.on('data', chunk => (stderr += String(chunk)))

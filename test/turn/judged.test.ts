@@ -382,7 +382,7 @@ describe('how it is asked', () => {
     expect(await at.statuses()).toEqual([['A', 'completed']])
   })
 
-  it('[JU11] at temperature 0; in JSON where the model declares it, and an ok cites evidence that exists', async () => {
+  it('[JU11][PF21] at temperature 0; in JSON where the model declares it, and an ok cites evidence that exists', async () => {
     const provider = await Provider.start(
       [plan('A'), { calls: [use('read', 'a hole')] }, settle(1), 'Done.'],
       ['{"verdict":"ok","reason":"","evidence":["e7"]}', '{"verdict":"ok","reason":"","evidence":["e1"]}'],
@@ -394,6 +394,11 @@ describe('how it is asked', () => {
         ['unknown', 'The assessor said ok, but cited evidence that does not exist: e7.'],
         ['ok', ''],
       ])
+      const { verdicts, claims, evidence } = await at.person.evidence('c1', (await at.tasks())[0]?.id ?? '')
+      expect(evidence).toMatchObject([{ tool: 'read', source: 'run', arguments: { say: 'a hole' }, answer: 'a hole' }])
+      const cited = evidence.map(({ id }) => id)
+      const [claim] = claims
+      expect(verdicts).toMatchObject([{ cited: [] }, { verdict: 'ok', cited, claim_id: claim?.claim_id }])
       const asked = provider.judged.map(({ request }) => [request.temperature, request.response_format?.type])
       expect(asked).toEqual(Array.from({ length: 2 }, () => [0, 'json_schema']))
       expect(provider.judged[0]?.request.messages[0]?.content).toMatch(
@@ -441,7 +446,7 @@ describe('how it is asked', () => {
 
   it.each([
     ['fails', { status: 500, headers: { 'retry-after-ms': '1' } }, {}],
-    ['hangs', { hangs: true, raw: '{' }, { silenceMs: 50 }],
+    ['hangs', { hangs: true, raw: '{' }, { silenceMs: 250 }],
   ] satisfies [string, Script, object][])(
     '[JU13] an assessor that %s twice in a row is not asked again in that turn',
     async (_, answer, options) => {

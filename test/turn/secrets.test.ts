@@ -3,20 +3,19 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createRunsheet } from '../../src/index.ts'
 import { openMemoryStore } from '../../src/library/memory.ts'
 import { createRunner, mcpTools } from '../../src/library/runner-entry.ts'
-import { runCli, runProcess } from '../support/children.ts'
+import { programOf, runCli, runProcess } from '../support/children.ts'
 import { type CliTurns, startCli } from '../support/cli-turns.ts'
 import { type Answers, Provider, type Script } from '../support/provider.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { TOKENS } from '../support/server.ts'
 import { type ChatReader, MODEL } from '../support/turns.ts'
 
-const FIXTURE = fileURLToPath(new URL('../support/mcp-fixture.ts', import.meta.url))
+const FIXTURE = programOf(new URL('../support/mcp-fixture.ts', import.meta.url))
 /** No prefix gives them away: only the configuration does. */
 const MODEL_KEY = 'quite-ordinary-words-of-a-model-key'
 const HEADER = 'quite-ordinary-words-of-a-header'

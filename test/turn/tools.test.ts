@@ -1,19 +1,18 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type McpServer, mcpTools } from '../../src/runner/mcp-tools.ts'
 import { configuredModels } from '../../src/runner/models.ts'
 import { type CallIds, givenTools, type OutsideTool, type OutsideTools } from '../../src/runner/outside.ts'
 import { Runner } from '../../src/runner/runner.ts'
 import type { Json } from '../../src/domain/event.ts'
-import { type Child, runProcess } from '../support/children.ts'
+import { type Child, programOf, runProcess } from '../support/children.ts'
 import { type CliOptions, type CliTurns, startCli } from '../support/cli-turns.ts'
 import { type Answers, Provider, type ScriptedCall } from '../support/provider.ts'
 import { type ChatReader, MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
-const FIXTURE = fileURLToPath(new URL('../support/mcp-fixture.ts', import.meta.url))
+const FIXTURE = programOf(new URL('../support/mcp-fixture.ts', import.meta.url))
 
 const open: (() => Promise<unknown> | void)[] = []
 afterEach(async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Setup } from '../../bench/truth/scene.ts'
 import { tried, WORKERS } from '../../bench/truth/trial.ts'
 import { inLongRun } from '../support/children.ts'
+import { fault, held } from '../support/faults.ts'
 import { hasGit } from '../support/repository.ts'
 
 const CHECKS: Setup = { name: 'checks alone', checks: true }
@@ -15,16 +16,21 @@ const SAMPLE: ReadonlySet<string> = new Set([
   'changes the data of a test while it runs',
   'changes the title after the verdict',
   'restores the old state, and cancels the last task',
+  'restores the old state, and claims the last task in another turn',
+  'breaks it in another turn, without git',
+  'creates the task as done',
 ])
 
 const workers = WORKERS.filter(({ kind, name }) => kind !== 'beyond' && inLongRun(true, SAMPLE.has(name)))
 
 describe.runIf(hasGit)('workers (needs git)', () => {
+  fault('a worker that cheats')
   it.for(workers)('[TC9][TC10] $kind: $name', async worker => {
     for (const setup of inLongRun([CHECKS, BOTH], [CHECKS])) {
       const { end, isDone, reasons } = await tried(worker, setup)
       expect(isDone || worker.kind !== 'honest').toBe(true)
       expect(end === 'proven', `${setup.name}: ${end}, ${reasons.join('; ')}`).toBe(isDone)
+      held()
     }
   })
 })

@@ -44,14 +44,13 @@ describe('a claim', () => {
 
   it('[AS1] reopening first, in the same call, does not get around it', () => {
     const chat = judged()
-    chat.run(chat.sets('person', 1, { status: 'completed' }))
-    chat.answer()
+    chat.run(chat.assesses(1))
     const change = [
       { task: 1, fields: { status: 'pending' } },
       { task: 1, fields: { status: 'completed', outcome: 'on my word' } },
     ] as const
     expect(chat.refusal(chat.edits('model', { change })).code).toBe('assessment_required')
-    expect(chat.task(1).judged_by).toBe('person')
+    expect(chat.task(1).judged_by).toBe('assessor')
   })
 
   it('[TA4] a claim of completed needs an outcome before it is judged', () => {

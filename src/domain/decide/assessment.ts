@@ -48,7 +48,7 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
 const isBlockable = (task: Task): boolean => isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person')
 
 function assessed(command: CommandOf<'assess_task'>, task_id: string, fenced = false): NewEvent {
-  const { turn_id, verdict, model, usage, seal, rests } = command
+  const { turn_id, verdict, model, usage, seal, rests, cited } = command
   const data = {
     task_id,
     verdict,
@@ -57,6 +57,7 @@ function assessed(command: CommandOf<'assess_task'>, task_id: string, fenced = f
     ...(usage ? { usage } : {}),
     ...(seal === undefined ? {} : { seal }),
     ...(rests === undefined || verdict !== 'ok' ? {} : { rests }),
+    ...(cited?.length ? { cited } : {}),
     ...(fenced ? { fenced } : {}),
   }
   return { type: 'task_assessed', turn_id, data }

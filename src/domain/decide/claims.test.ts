@@ -186,19 +186,28 @@ describe('what was settled', () => {
     },
   )
 
-  it('[TA19] reopening it, or finishing what a person blocked, is not rewording', () => {
+  it.each(['completed', 'cancelled'] as const)('[TA19] only a person reopens what a person settled: %s', status => {
     const chat = outside()
-    chat.run(chat.adds('model', 'A', 'B'))
-    chat.run(chat.sets('person', 1, { status: 'completed' }))
-    chat.run(chat.sets('person', 2, { status: 'blocked' }))
+    chat.run(chat.adds('model', 'A'))
+    chat.run(chat.sets('person', 1, { status, outcome: 'mine' }))
     chat.answer()
-    chat.run(chat.sets('model', 1, { status: 'pending' }))
+    const refusal = chat.refusal(chat.sets('model', 1, { status: 'pending' }))
+    expect([refusal.code, refusal.data]).toMatchObject(['settled_by_person', { field: 'status' }])
+    chat.run(chat.sets('person', 1, { status: 'pending' }))
+    chat.answer()
     chat.run(chat.sets('model', 1, { title: 'A2' }))
-    chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'found it' }))
-    expect([chat.task(1), chat.task(2)]).toMatchObject([
-      { title: 'A2', judged_by: null },
-      { outcome: 'found it', judged_by: null },
-    ])
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'done' }))
+    expect(chat.task(1)).toMatchObject({ title: 'A2', outcome: 'done', judged_by: null })
+    chat.run(chat.sets('model', 1, { status: 'pending' }))
+  })
+
+  it('[TA19] a model may finish what a person blocked', () => {
+    const chat = outside()
+    chat.run(chat.adds('model', 'A'))
+    chat.run(chat.sets('person', 1, { status: 'blocked' }))
+    chat.answer()
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'found it' }))
+    expect(chat.task(1)).toMatchObject({ outcome: 'found it', judged_by: null })
   })
 
   it('[TA4] a model cannot erase the outcome of what it completed', () => {

@@ -1,9 +1,22 @@
+import type { Check } from '../check.ts'
+import { describeCheck } from '../check-label.ts'
 import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
-import { claimOn, isChecked, labelOf, MAX_RED_CLAIMS, proofOf, type ResolvedClaim, staleChecks } from '../proof.ts'
+import { homeOf } from '../lineage.ts'
+import {
+  type CheckRun,
+  claimOn,
+  failingDoneChecks,
+  isChecked,
+  MAX_RED_CLAIMS,
+  proofOf,
+  recordOf,
+  type ResolvedClaim,
+  staleChecks,
+} from '../proof.ts'
 import { inRow, Refusal } from '../refusal.ts'
-import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
+import { isOpen, NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
 
 type Edit = CommandOf<'edit_tasks'>
@@ -33,16 +46,21 @@ export class Claims {
     this.#endsPlan = endsPlan
   }
 
-  /** The drafts, with those that the model calls done as pending ones: their claims follow once they exist. */
+  /**
+   * The drafts, with those that the model calls done as pending ones where checks or a judge come first. What has checks to
+   * run is claimed with a call of its own, and all that an agent elsewhere claims; in a run of ours the rest is judged in the
+   * same call.
+   */
   asPending(drafts: readonly Draft[]): readonly Draft[] {
-    if (!this.#isJudged) return drafts
     return drafts.map((draft, row) => {
-      if (draft.status !== 'completed') return draft
+      const hasChecks = this.#hasChecks(draft)
+      if (draft.status !== 'completed' || !(this.#isJudged || hasChecks)) return draft
       const { outcome = '', ...rest } = draft
       const { title, details = '', criteria = '' } = rest
       const claim: Claim = { task: row, title, details, criteria, status: 'completed', outcome }
       const judged = judgedOn(this.#edit.judged ?? [], row)
-      if (!judged || !isSameClaim(judged.claim, claim)) this.open.push(claim)
+      const isJudgedHere = !this.#endsPlan && !hasChecks
+      if (isJudgedHere && !(judged && isSameClaim(judged.claim, claim))) this.open.push(claim)
       return { ...rest, status: 'pending' }
     })
   }
@@ -79,11 +97,15 @@ export class Claims {
       if (!claim) continue
       const judged = judgedOn(this.#edit.judged ?? [], id)
       const isPassed = this.#edit.resolved?.some(each => each.claim.task_id === id) ?? false
-      if (!judged && (this.#isJudged || !isPassed)) this.open.push(claim)
+      // The judge never grants before the checks.
+      const hasChecks = claim.status === 'completed' && isChecked(this.#state, task)
+      if (judged ? hasChecks && !isPassed : this.#isJudged || !isPassed) this.open.push(claim)
       else if (judged && !isSameClaim(judged.claim, claim)) {
         return new Refusal('not_accepted', { row, task, verdict: 'unknown', reason: CHANGED })
       } else if (judged) editor.sign(id)
     }
+    const failing = this.#failingPlan(editor)
+    if (failing) return failing
     for (const id of this.#unasked) {
       const task = editor.get(id)
       const claim = task && claimIn(task)
@@ -92,11 +114,32 @@ export class Claims {
     return undefined
   }
 
+  /** Why the plan may not end with these claims: a check of the whole plan failed in the runs that they waited for. */
+  #failingPlan(editor: ListEditor): Refusal | undefined {
+    if (!this.#endsPlan) return undefined
+    for (const { claim } of this.#edit.resolved ?? []) {
+      const task = editor.get(claim.task_id)
+      if (!task || isOpen(task) || editor.hasOpen(planTurnOf(this.#state, task))) continue
+      const [check] = failingDoneChecks(this.#state, planTurnOf(this.#state, task))
+      if (check)
+        return new Refusal('plan_check_failed', {
+          ...inRow(this.#rows.get(task.id)),
+          task,
+          ...redRun(this.#state, check),
+        })
+    }
+    return undefined
+  }
+
   /** Whether the plan ends with it, and has checks that must be fresh then. */
   #isLast(task: Task, editor: ListEditor): boolean {
     const turnId = planTurnOf(this.#state, task)
-    const hasWorkspace = this.#endsPlan && this.#state.turns.get(turnId)?.workspace !== undefined
-    return hasWorkspace && !editor.hasOpen(turnId) && staleChecks(this.#state, turnId, undefined).length > 0
+    return this.#endsPlan && !editor.hasOpen(turnId) && staleChecks(this.#state, turnId, undefined).length > 0
+  }
+
+  /** Whether the checks of a new task may run. */
+  #hasChecks({ allowed = [] }: Draft): boolean {
+    return allowed.length > 0 && homeOf(this.#state, this.#edit.turn_id ?? '') !== undefined
   }
 
   #isAsked(task: Task, status: TaskStatus | undefined): boolean {
@@ -134,19 +177,28 @@ export function whyNotGranted(
     return new Refusal('not_checked', { ...inRow(row), task, reason: ENDED[resolution.because] ?? 'It was ended.' })
   }
   const { result, run } = resolution
-  const check = labelOf(resolution.check)
   if (result === 'inconclusive') {
-    return new Refusal('not_checked', { ...inRow(row), task, check, reason: run?.reason ?? 'It could not be run.' })
+    const reason = run?.reason ?? 'It could not be run.'
+    return new Refusal('not_checked', { ...inRow(row), task, check: describeCheck(resolution.check), reason })
   }
-  return new Refusal('check_failed', {
-    ...inRow(row),
-    task,
-    check,
-    ...(run?.exit === undefined ? {} : { exit: run.exit }),
-    ...(run?.tail ? { tail: run.tail } : {}),
-    reds: proofOf(state, task.id).reds,
-  })
+  const { reds } = proofOf(state, task.id)
+  return new Refusal('check_failed', { ...inRow(row), task, ...redRun(state, resolution.check), reds })
 }
+
+/** A check that failed, with what its run said. */
+function redRun(state: Conversation, check: Check): { check: string; exit?: number; reason?: string; tail?: string } {
+  const { last } = recordOf(state, check.hash)
+  return {
+    check: describeCheck(check),
+    ...(last?.exit === undefined ? {} : { exit: last.exit }),
+    ...(last?.reason === undefined || isCodeAlone(check, last) ? {} : { reason: last.reason }),
+    ...(last?.tail ? { tail: last.tail } : {}),
+  }
+}
+
+/** Whether a command failed with its exit code, where 0 was expected: the code says it all. */
+const isCodeAlone = (check: Check, { exit }: CheckRun): boolean =>
+  check.kind === 'command' && check.exit === undefined && exit !== undefined && exit !== 0
 
 const ENDED: Readonly<Record<string, string>> = {
   edited: 'A person changed its checks meanwhile.',

@@ -4,11 +4,13 @@ import type { Refusal } from '../refusal.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
+import { addEvidence } from './evidence.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
 import { expireReview, leavePanel, showPanel } from './reviews.ts'
 import {
   acceptGuards,
   endCheck,
+  handBackCheck,
   makeClaims,
   refuseClaims,
   requestCheck,
@@ -45,12 +47,14 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   settle_claims: settleClaims,
   start_check: startCheck,
   end_check: endCheck,
+  hand_back_check: handBackCheck,
   request_check: requestCheck,
   request_final: requestFinal,
   stop_check: stopCheck,
   tick_check: tickCheck,
   accept_guards: acceptGuards,
   take_baseline: takeBaseline,
+  add_evidence: addEvidence,
   expire_review: expireReview,
   show_panel: showPanel,
   leave_panel: leavePanel,

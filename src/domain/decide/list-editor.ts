@@ -1,4 +1,4 @@
-import { type Conversation, planTurnOf } from '../conversation.ts'
+import { type Conversation, lineage, planTurnOf } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
@@ -86,9 +86,9 @@ export class ListEditor {
     return undefined
   }
 
-  /** Whether a plan has open tasks, with the changes so far. */
+  /** Whether a whole plan has open tasks, with the changes so far. */
   hasOpen(turnId: string): boolean {
-    return this.#plan(turnId).some(isOpen)
+    return lineage(this.#state, turnId).some(id => this.#plan(id).some(isOpen))
   }
 
   /** Puts the assessor's name on a task that this command settled. */

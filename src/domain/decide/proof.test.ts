@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, Driver, typesOf } from '../../../test/support/domain.ts'
+import { dataOf, Driver, starts, typesOf } from '../../../test/support/domain.ts'
 import type { Check, CheckResult } from '../check.ts'
-import { awaitsChecks } from '../conversation.ts'
-import { MAX_REDS, nextRun, resolvedClaims, settleable, standingOf, staleChecks } from '../proof.ts'
+import type { RunOutcome } from '../command.ts'
+import { awaitsChecks, lineage, planTurnOf } from '../conversation.ts'
+import { MAX_REDS, nextRun, plansEndedBy, resolvedClaims, settleable, standingOf, staleChecks } from '../proof.ts'
 import type { SubmittedRow } from '../review.ts'
 
 const WORKSPACE = { machine: 'here', path: '/work' }
@@ -24,23 +25,23 @@ class Plan extends Driver {
   }
 
   /** Makes the next run, with this result. */
-  runs(result: CheckResult, more: object = {}): void {
-    const next = nextRun(this.state, 'turn-1')
+  runs(result: CheckResult, more: object = {}, turn_id = 'turn-1'): void {
+    const next = nextRun(this.state, turn_id)
     if (!next) throw new Error('nothing is to be run')
     this.#runs += 1
     const run_id = `run-${this.#runs}`
     const { hash } = next.check
-    this.run({ type: 'start_check', turn_id: 'turn-1', run_id, hash, why: next.why })
+    this.run({ type: 'start_check', turn_id, run_id, hash, why: next.why })
     const exit = result === 'passed' ? 0 : 1
     const outcome = { result, exit, duration_ms: 5, fingerprint: 'f1', ...more }
-    this.run({ type: 'end_check', turn_id: 'turn-1', run_id, hash, outcome })
+    this.run({ type: 'end_check', turn_id, run_id, hash, outcome })
   }
 
   settles(number: number, more: object = {}) {
     return this.sets('model', number, { status: 'completed', outcome: 'Done' }, more)
   }
 
-  claims(number: number, call = CALL): void {
+  claims(number: number, call = CALL, turn_id = 'turn-1'): void {
     const refusal = this.refusal(this.settles(number))
     if (!refusal.is('assessment_required')) throw refusal
     const claims = refusal.data.claims.map(({ task, status, outcome }) => ({
@@ -50,7 +51,7 @@ class Plan extends Driver {
       outcome,
       seal: 's',
     }))
-    this.run({ type: 'make_claims', turn_id: 'turn-1', tool_call_id: call, basis: this.state.answered_seq, claims })
+    this.run({ type: 'make_claims', turn_id, tool_call_id: call, basis: this.state.answered_seq, claims })
   }
 
   /** Makes the claiming call again. */
@@ -132,6 +133,24 @@ describe('a claim', () => {
     expect(dataOf(plan.log, 'claim_settled')).toMatchObject([{ result: 'granted', because: 'checks' }])
     expect(plan.state.claims.size).toBe(0)
     expect(plan.standing(1)).toEqual({ standing: 'proven', reasons: ['npm test: failed before, passes now'] })
+  })
+
+  it.each([
+    [
+      'text that is missing',
+      { ...NPM, contains: 'ok 3' },
+      { exit: 0 },
+      'npm test (contains "ok 3")',
+      'It has no ok 3.',
+    ],
+    ['another exit code', { ...NPM, exit: 2 }, { exit: 1 }, 'npm test (exits with 2)', 'It exited with 1.'],
+    ['a file', FILE, { exit: undefined }, 'a.md exists', 'a.md is empty.'],
+  ] as const)('[CM3] a refusal says what is wrong besides the exit code: %s', (_, check, run, label, reason) => {
+    const plan = new Plan(approved('A', check))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('failed', { ...run, reason })
+    expect(plan.resumes(1)).toMatchObject({ code: 'check_failed', data: { check: label, reason } })
   })
 
   it('[CM3] a red check refuses it, with exit code and output, and counts', () => {
@@ -267,6 +286,25 @@ describe('what proves', () => {
     expect(plan.standing(2)?.reasons).toContain('npm test: proves task 1, so here it only guards')
   })
 
+  it('[CM10] a later task with the same check, which passes at the start, takes nothing from the one that it proves', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    plan.run(plan.edits('person', { create: [{ id: plan.id(), title: 'B', checks: [NPM] }] }))
+    plan.answer()
+    plan.runs('passed')
+    expect(plan.standing(1)?.standing).toBe('proven')
+    // Nor does breaking and restoring it prove the later one.
+    for (const result of ['failed', 'passed'] as const) {
+      plan.claims(2, `call-${result}`)
+      plan.runs(result)
+      plan.resumes(2, `call-${result}`)
+    }
+    expect(plan.standing(2)?.reasons).toContain('npm test: passed already, so it only guards')
+  })
+
   it('[CM11] what changed since is out of date: it runs once more before the plan ends, and reopens what fails', () => {
     const plan = new Plan(approved('A', NPM), approved('B', FILE))
     plan.runs('failed')
@@ -386,6 +424,43 @@ describe('what is not proven', () => {
     expect(final('f4')).toEqual(['check_requested'])
   })
 
+  it.each([
+    ['a person settles', (plan: Plan) => plan.sets('person', 2, { status: 'completed' })],
+    ['a person removes', (plan: Plan) => plan.removes('person', 2)],
+    ['a model deletes', (plan: Plan) => plan.removes('model', 2)],
+    ['a model blocks', (plan: Plan) => plan.sets('model', 2, { status: 'blocked', outcome: 'No key.' })],
+  ])('[TC11] the checks of a plan run once more if %s its last open task, which nobody claims', (_, edit) => {
+    const plan = new Plan(approved('A', NPM), { title: 'B' })
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    plan.run({ type: 'set_policy', by: 'person', policy: { review: false, gate: false, assessor: false } })
+    plan.answer()
+    const asked = dataOf(plan.run(edit(plan)), 'check_requested')
+    expect(asked).toMatchObject([{ hash: NPM.hash, task_id: plan.task(1).id, why: 'final', pass: 1 }])
+    // It has not run yet: the plan is not known to be done.
+    const before = plan.state
+    expect(dataOf(plan.finish('turn-1'), 'turn_finished')).toMatchObject([{ status: 'incomplete' }])
+    plan.state = before
+    plan.runs('failed')
+    expect(plan.task(1).status).toBe('in_progress')
+  })
+
+  it('[TC11] nothing runs while a task is open, for a plan without checks, or after a claim that has seen to it', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'B' }, { title: 'C' })
+    plan.runs('failed')
+    expect(dataOf(plan.run(plan.removes('person', 2)), 'check_requested')).toEqual([])
+    plan.run(plan.sets('person', 3, { status: 'completed' }))
+    plan.answer()
+    plan.claims(1)
+    plan.runs('passed')
+    const answer = plan.resumes(1)
+    expect(answer).toMatchObject([{ type: 'task_changed' }])
+    const bare = new Plan({ title: 'A' })
+    expect(typesOf(bare.run(bare.sets('person', 1, { status: 'completed' })))).toEqual(['task_changed'])
+  })
+
   it('[TC4] a task that a model rewords after its check turned', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
@@ -406,5 +481,214 @@ describe('what is not proven', () => {
     plan.resumes(1)
     plan.run(plan.sets('person', 1, { title: 'A, to be exact' }))
     expect(plan.standing(1)?.standing).toBe('proven')
+  })
+})
+
+describe('a plan that goes on in another turn', () => {
+  const opens = (plan: Plan, plans = false) =>
+    plan.run({ type: 'open_turn', turn_id: 'turn-2', toolset: 'runsheet', host: {}, workspace: WORKSPACE, plans })
+
+  /** A is proven, B has no check and is still open. */
+  const half = (more: object = {}): Plan => {
+    const plan = new Plan(approved('A', NPM), { title: 'B' })
+    plan.runs('failed', more)
+    plan.claims(1)
+    plan.runs('passed', more)
+    plan.resumes(1)
+    return plan
+  }
+
+  const finals = (plan: Plan, fingerprint?: string) =>
+    dataOf(plan.run({ type: 'request_final', turn_id: 'turn-2', fingerprint }), 'check_requested')
+
+  it('[TC12] ends with a claim there, before which the checks of the earlier turn run: what fails is open there', () => {
+    const plan = half()
+    opens(plan)
+    plan.claims(2, 'call-2', 'turn-2')
+    const [claim] = plan.state.claims.values()
+    expect(claim && plansEndedBy(plan.state, claim)).toEqual(['turn-2'])
+    expect(finals(plan, 'f2')).toMatchObject([{ hash: NPM.hash, task_id: plan.task(1).id }])
+    plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
+    expect([plan.task(1).status, planTurnOf(plan.state, plan.task(1))]).toEqual(['pending', 'turn-2'])
+  })
+
+  it('[TC12] ends so too if that turn has a plan of its own that is not over', () => {
+    const plan = half()
+    opens(plan, true)
+    plan.run(plan.sets('person', 2, { priority: 'low' }))
+    plan.run(plan.edits('person', { create: [{ id: plan.id(), title: 'C' }] }))
+    plan.answer()
+    plan.claims(2, 'call-2', 'turn-2')
+    const [claim] = plan.state.claims.values()
+    expect(claim && plansEndedBy(plan.state, claim)).toEqual(['turn-1'])
+    expect(finals(plan, 'f2')).toMatchObject([{ hash: NPM.hash }])
+    plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
+    expect(planTurnOf(plan.state, plan.task(1))).toBe('turn-1')
+    expect(plan.task(1).status).not.toBe('completed')
+  })
+
+  it('[TC12] ends so too in a turn of ours that continues it', () => {
+    const plan = half()
+    plan.start('turn-2', { review: false, assessor: false, gate: false }, 'turn-1')
+    expect(lineage(plan.state, 'turn-2')).toEqual(['turn-2', 'turn-1'])
+    plan.run(plan.sets('model', 2, { status: 'completed', outcome: 'Done' }))
+    plan.run({ type: 'request_final', turn_id: 'turn-2', fingerprint: 'f2' })
+    plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
+    expect(planTurnOf(plan.state, plan.task(1))).toBe('turn-2')
+    expect(dataOf(plan.finish('turn-2'), 'turn_finished')).toMatchObject([{ remaining: 1 }])
+  })
+
+  it('[TC12] turns that adopted from each other are one plan', () => {
+    const plan = half()
+    opens(plan)
+    plan.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host: {} })
+    expect(lineage(plan.state, 'turn-1')).toEqual(['turn-1', 'turn-2'])
+    expect(lineage(plan.state, 'turn-2')).toEqual(['turn-2', 'turn-1'])
+  })
+
+  it('[CM11] without a fingerprint, a run is out of date after any later one, and one final pass is enough', () => {
+    const none = { fingerprint: undefined }
+    const plan = new Plan(approved('A', NPM), approved('B', FILE))
+    plan.runs('failed', none)
+    plan.runs('failed', none)
+    plan.claims(1, 'call-1')
+    plan.runs('passed', none)
+    plan.resumes(1, 'call-1')
+    expect(plan.standing(1)?.standing).toBe('proven')
+    plan.claims(2, 'call-2')
+    expect(plan.standing(1)?.reasons).toContain('npm test: passed before the workspace changed')
+    plan.runs('passed', none)
+    const asked = dataOf(plan.run({ type: 'request_final', turn_id: 'turn-1' }), 'check_requested')
+    expect(asked.map(({ hash }) => hash)).toEqual([NPM.hash])
+    plan.runs('passed', none)
+    expect(plan.run({ type: 'request_final', turn_id: 'turn-1' })).toEqual([])
+    plan.resumes(2, 'call-2')
+    expect([plan.standing(1)?.standing, plan.standing(2)?.standing]).toEqual(['proven', 'proven'])
+  })
+})
+
+describe('a task that a model creates as done', () => {
+  const DONE = { title: 'A', status: 'completed', outcome: 'x', checks: [NPM], allowed: [NPM.hash] } as const
+
+  it.each([false, true])('[AS4] is pending if its checks may run, with a judge of ours: %s', assessor => {
+    const chat = new Driver()
+    const policy = { review: false, assessor, gate: false }
+    if (assessor) chat.run({ ...starts('turn-1', policy), workspace: WORKSPACE })
+    else chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'task_manager', host: policy, workspace: WORKSPACE })
+    chat.run(chat.adds('model', DONE))
+    expect([chat.task(1).status, chat.task(1).outcome]).toEqual(['in_progress', undefined])
+    expect(nextRun(chat.state, 'turn-1')).toMatchObject({ why: 'baseline', check: NPM })
+  })
+
+  it.each([
+    ['nobody allows its checks', { allowed: undefined }, WORKSPACE],
+    ['there is no workspace', {}, undefined],
+  ])('[AS4] is done at its word if %s', (_, more, workspace) => {
+    const chat = new Driver()
+    const host = { review: false, assessor: false }
+    chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'task_manager', host, workspace })
+    chat.run(chat.adds('model', { ...DONE, ...more }))
+    expect(chat.task(1).status).toBe('completed')
+  })
+
+  it('[AS14] an ok grants nothing before the checks', () => {
+    const chat = new Driver()
+    chat.run({ ...starts('turn-1', { review: false, assessor: true, gate: false }), workspace: WORKSPACE })
+    chat.run(chat.adds('model', { title: 'A', checks: [NPM], allowed: [NPM.hash] }))
+    const settles = chat.sets('model', 1, { status: 'completed', outcome: 'x' })
+    const refusal = chat.refusal(settles)
+    const [claim] = refusal.is('assessment_required') ? refusal.data.claims : []
+    if (!claim) throw refusal
+    const judged = [{ claim, opinions: [{ verdict: 'ok', reason: '', model: 'm' }] }] as const
+    expect(chat.refusal({ ...settles, judged } as typeof settles).code).toBe('assessment_required')
+  })
+})
+
+describe('a completed task whose check failed when it last ran', () => {
+  /** A is proven; B has the same check. */
+  const shared = (): Plan => {
+    const plan = new Plan(approved('A', NPM), approved('B', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    return plan
+  }
+
+  it('[CM11] is checked again before the plan ends, and open again if it still fails', () => {
+    const plan = shared()
+    plan.claims(2, 'call-2')
+    plan.runs('failed', { fingerprint: 'f2' })
+    plan.resumes(2, 'call-2')
+    expect(plan.refusal(plan.sets('model', 2, { status: 'cancelled' })).code).toBe('assessment_required')
+    plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f2' })
+    plan.runs('failed', { fingerprint: 'f2' })
+    expect(plan.task(1).status).toBe('pending')
+  })
+
+  it('[CM11] stays done if it passes then; a final pass that failed is not made again on the same files', () => {
+    const plan = shared()
+    plan.run(plan.sets('person', 2, { status: 'completed' }))
+    plan.run({ type: 'request_check', task: 1, check_id: NPM.id })
+    plan.runs('passed')
+    expect(plan.task(1).status).toBe('completed')
+    plan.run(plan.sets('person', 1, { status: 'completed' }))
+    plan.run({ type: 'request_check', task: 1, check_id: NPM.id })
+    plan.runs('failed')
+    expect(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })).toHaveLength(1)
+    plan.runs('failed')
+    expect(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })).toEqual([])
+    expect(plan.standing(1)).toMatchObject({
+      standing: 'confirmed',
+      reasons: [expect.anything(), 'npm test: fails now'],
+    })
+  })
+})
+
+describe('a check of the whole plan', () => {
+  const LINT: Check = { kind: 'command', run: ['npm', 'run', 'lint'], id: 'd1', hash: 'h-lint' }
+
+  /** The claim on the last open task waits for the final run. */
+  const ending = (): Driver => {
+    const chat = new Driver()
+    const host = { review: false, assessor: false }
+    const place = { workspace: WORKSPACE, done_checks: [LINT] }
+    chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host, ...place })
+    chat.run(chat.adds('model', 'A'))
+    chat.answer()
+    expect(chat.refusal(settles(chat)).code).toBe('assessment_required')
+    const claim = { claim_id: 'c', task_id: chat.task(1).id, status: 'completed', outcome: 'x', seal: 's' } as const
+    chat.run({
+      type: 'make_claims',
+      turn_id: 'turn-1',
+      tool_call_id: CALL,
+      basis: chat.state.answered_seq,
+      claims: [claim],
+    })
+    chat.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })
+    return chat
+  }
+  const settles = (chat: Driver, more: object = {}) =>
+    chat.sets('model', 1, { status: 'completed', outcome: 'x' }, more)
+  const ran = (chat: Driver, outcome: RunOutcome) => {
+    const run = { turn_id: 'turn-1', run_id: 'r', hash: LINT.hash }
+    chat.run({ type: 'start_check', ...run, why: 'final' })
+    chat.run({ type: 'end_check', ...run, outcome })
+    return chat.ask(settles(chat, { resolved: resolvedClaims(chat.state, 'turn-1', CALL) }))
+  }
+
+  it('[TC13] that fails refuses the claim that leaves nothing open, and does not count against its task', () => {
+    const chat = ending()
+    const refusal = ran(chat, { result: 'failed', exit: 2, tail: 'no semicolons', duration_ms: 1 })
+    expect(refusal).toMatchObject({ code: 'plan_check_failed', data: { exit: 2, tail: 'no semicolons' } })
+    expect((refusal as Error).message).toMatch(/`npm run lint`, a check of the whole plan, fails with exit code 2/)
+    chat.run({ type: 'settle_claims', turn_id: 'turn-1', tool_call_id: CALL, because: 'refused' })
+    expect([chat.task(1).status, chat.state.proof.get(chat.task(1).id)?.reds ?? 0]).toEqual(['in_progress', 0])
+  })
+
+  it.each(['passed', 'inconclusive'] as const)('[TC13] that is %s refuses nothing', result => {
+    const chat = ending()
+    ran(chat, { result, duration_ms: 1 })
+    expect(chat.task(1).status).toBe('completed')
   })
 })

@@ -1,12 +1,12 @@
 import type { Check } from '../check.ts'
+import { labelOf } from '../check-label.ts'
 import type { CommandOf } from '../command.ts'
-import { type Conversation, planTurnOf } from '../conversation.ts'
-import type { ClaimEnd, NewEvent } from '../event.ts'
+import { type Conversation, fold, lineage, planHistory, planTurnOf, stamped } from '../conversation.ts'
+import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import {
   claimsOf,
   isApproved,
-  labelOf,
   MAX_REDS,
   nextRun,
   type OpenClaim,
@@ -14,7 +14,6 @@ import {
   recordOf,
   type ResolvedClaim,
   type StartedRun,
-  staleChecks,
   waitingGuards,
   workspaceOf,
 } from '../proof.ts'
@@ -22,6 +21,7 @@ import { invalidField, Refusal } from '../refusal.ts'
 import { isOpen, type Task } from '../task.ts'
 import { asProse } from '../text.ts'
 import { refOf } from './approvals.ts'
+import { finalRuns } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
 import { findTask, openIn } from './tasks.ts'
 
@@ -112,13 +112,19 @@ export function endCheck(state: Conversation, command: CommandOf<'end_check'>, n
   const { turn_id, run_id, hash, outcome } = command
   const { started } = recordOf(state, hash)
   if (started?.run_id !== run_id) return []
-  const { task_id, check_id, why, claim_id } = started
-  const claim = claim_id === undefined ? {} : { claim_id }
-  const ref = { ...(task_id === undefined ? {} : { task_id }), check_id, hash }
-  const ran: NewEvent = { type: 'check_ran', turn_id, data: { ...ref, run_id, why, ...claim, ...outcome } }
-  if (why !== 'final' || outcome.result !== 'failed') return [ran]
+  const ran: NewEvent = { type: 'check_ran', turn_id, data: { ...identityOf(hash, started), ...outcome } }
+  if (started.why !== 'final' || outcome.result !== 'failed') return [ran]
   const reopened = reopen(state, turn_id, hash, now)
   return reopened instanceof Refusal ? reopened : [ran, ...reopened]
+}
+
+/** Leaves a run to whoever comes next. */
+export function handBackCheck(
+  state: Conversation,
+  { turn_id, run_id, hash }: CommandOf<'hand_back_check'>,
+): NewEvent[] {
+  const { started } = recordOf(state, hash)
+  return started?.run_id === run_id ? [{ type: 'check_handed_back', turn_id, data: identityOf(hash, started) }] : []
 }
 
 /** A person asks for a run. */
@@ -139,12 +145,7 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
 /** Asks for what is out of date before a plan ends. No events: everything is fresh, or was run often enough. */
 export function requestFinal(state: Conversation, { turn_id, fingerprint }: CommandOf<'request_final'>): NewEvent[] {
   const pass = (state.turns.get(turn_id)?.passes ?? 0) + 1
-  if (pass > MAX_PASSES) return []
-  return staleChecks(state, turn_id, fingerprint).map(({ task_id, check_id, hash }) => ({
-    type: 'check_requested',
-    turn_id,
-    data: { ...(task_id === undefined ? {} : { task_id }), check_id, hash, why: 'final', pass },
-  }))
+  return pass > MAX_PASSES ? [] : finalRuns(state, turn_id, pass, fingerprint)
 }
 
 /** A person stops a run. The process that makes it hears of it. */
@@ -202,24 +203,50 @@ function endOf(resolution: ResolvedClaim['resolution']): ClaimEnd {
   return because === 'edited' || because === 'stopped' || because === 'no_workspace' ? because : 'refused'
 }
 
-/** The completed tasks of a plan that have this check are open again, unless a person settled them. */
+/**
+ * The completed tasks of a plan that have this check are open again, unless a person settled them. The turn that found out
+ * goes on with them.
+ */
 function reopen(state: Conversation, turnId: string, hash: string, now: Instant): NewEvent[] | Refusal {
-  const editor = new ListEditor(state, now, 'system', turnId)
-  const reasons = new Map<string, string>()
-  for (const task of state.tasks.values()) {
+  const plans = new Set([turnId, ...claimsOf(state, turnId).flatMap(({ task_id }) => planIdOf(state, task_id))])
+  const tasks = new Set([...plans].flatMap(plan => planHistory(state, plan)))
+  const failing = [...tasks].flatMap(task => {
     const check = task.checks?.find(each => each.hash === hash)
-    if (!check || task.status !== 'completed' || task.judged_by === 'person' || planTurnOf(state, task) !== turnId)
-      continue
-    if (!isApproved(state, task.id, check)) continue
+    const isReopened = check && task.status === 'completed' && task.judged_by !== 'person'
+    return isReopened && isApproved(state, task.id, check) ? [{ task, check }] : []
+  })
+  const adopted = adoptedBy(
+    state,
+    turnId,
+    failing.map(({ task }) => task),
+  )
+  const editor = new ListEditor(fold(state, stamped(state, adopted, now)), now, 'system', turnId)
+  const reasons = new Map<string, string>()
+  for (const { task, check } of failing) {
     editor.change(task.id, { status: 'pending' })
     reasons.set(task.id, `${labelOf(check)} fails now.`)
   }
   const events = editor.finish()
   if (events instanceof Refusal) return events
-  return events.map(event => {
+  const changed = events.map(event => {
     const reason = event.type === 'task_changed' ? reasons.get(event.data.task.id) : undefined
     return event.type === 'task_changed' && reason !== undefined ? { ...event, data: { ...event.data, reason } } : event
   })
+  return [...adopted, ...changed]
+}
+
+const planIdOf = (state: Conversation, taskId: string): readonly string[] => {
+  const task = state.tasks.get(taskId)
+  return task ? [planTurnOf(state, task)] : []
+}
+
+/** The event by which a turn takes over those of the tasks that an earlier turn of its plan still has. */
+function adoptedBy(state: Conversation, turn_id: string, tasks: readonly Task[]): NewEvent[] {
+  const earlier = new Set(lineage(state, turn_id))
+  const task_ids = tasks
+    .filter(task => planTurnOf(state, task) !== turn_id && earlier.has(planTurnOf(state, task)))
+    .map(({ id }) => id)
+  return task_ids.length > 0 ? [{ type: 'tasks_adopted', turn_id, data: { turn_id, task_ids } }] : []
 }
 
 function checkOf(
@@ -235,10 +262,14 @@ function checkOf(
 const notRunnable = (task: Task, check: Check, because: 'person' | 'unapproved' | 'no_workspace'): Refusal =>
   new Refusal('check_not_runnable', { task, check: labelOf(check), because })
 
+/** What the events of a run say of it. */
+function identityOf(hash: string, { tries: _tries, at: _at, ...run }: StartedRun): EventData['check_started'] {
+  return { ...run, hash }
+}
+
 function stoppedRun(turn_id: string, hash: string, started: StartedRun, now: Instant): NewEvent[] {
-  const { tries: _tries, at, ...run } = started
-  const duration_ms = Math.max(0, Date.parse(now) - Date.parse(at))
-  const data = { ...run, hash, result: 'inconclusive' as const, duration_ms, reason: 'It was stopped.' }
+  const duration_ms = Math.max(0, Date.parse(now) - Date.parse(started.at))
+  const data = { ...identityOf(hash, started), result: 'inconclusive' as const, duration_ms, reason: 'It was stopped.' }
   return [{ type: 'check_ran', turn_id, data }]
 }
 

@@ -7,11 +7,12 @@ import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
 import { proofOf } from '../proof.ts'
-import { ASKED, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
+import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { Claims } from './claims.ts'
 import { approved } from './approvals.ts'
+import { finalRunsAfter } from './final-runs.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
@@ -63,7 +64,10 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   if (approvals instanceof Refusal) return approvals
   // Last, so that a call that is refused anyway never reaches the assessor.
   if (claims && claims.open.length > 0) return new Refusal('assessment_required', { claims: claims.open })
-  if (!opened || events.length === 0) return [...events, ...approvals, ...asked]
+  const edited = [...targets.changes.map(({ task }) => task), ...targets.removals]
+  // A call that is made again has waited for these runs.
+  const final = command.resolved ? [] : finalRunsAfter(state, events, edited, now)
+  if (!opened || events.length === 0) return [...events, ...approvals, ...asked, ...final]
   return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN } }, ...events]
 }
 
@@ -255,6 +259,9 @@ function target(
   return changed ? new Refusal('edited_by_person', { row, task, changed }) : task
 }
 
+/** What a person gave one of these statuses only a person opens again. What they blocked may be taken up. */
+const REOPENED_BY_PERSON: ReadonlySet<TaskStatus> = new Set(['completed', 'cancelled'])
+
 /** Why the rules forbid a model's change of a task, whatever the assessor says. */
 function forbidden(
   state: Conversation,
@@ -271,6 +278,8 @@ function forbidden(
     return new Refusal('rejected_task_stays', { row, task, action: 'reword' })
   }
   if (task.judged_by !== 'person') return undefined
+  if (REOPENED_BY_PERSON.has(task.status) && NEXT[task.status].includes(status))
+    return new Refusal('settled_by_person', { row, field: 'status', task })
   // A new status comes with an outcome of its own.
   const fixed = status === task.status ? SEALED : ASKED
   const field = fixed.find(each => changed.has(each))

@@ -13,7 +13,7 @@ import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
-import { failingDoneChecks, standingsOf } from '../proof.ts'
+import { awaitsFinal, failingDoneChecks, standingsOf } from '../proof.ts'
 import { isBlank, isId } from '../text.ts'
 import type { Task } from '../task.ts'
 import { ENDINGS, finalStatus, isFinished, type Turn } from '../turn.ts'
@@ -108,7 +108,8 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   if (!state.policy) return turnNotFound(turn_id)
   const counts = planCounts(state, turn_id)
   const ending = ENDINGS[because]
-  const status = finalStatus(ending, counts, state.policy, turn.dropped, failingDoneChecks(state, turn_id).length > 0)
+  const isUnproven = failingDoneChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id)
+  const status = finalStatus(ending, counts, state.policy, turn.dropped, isUnproven)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
   const standings = standingsOf(state, listed(state, turn_id))

@@ -1,6 +1,7 @@
 import type { Route } from '../route.ts'
 import { chatRoutes } from './chat.ts'
 import { checkRoutes } from './checks.ts'
+import { evidenceRoutes } from './evidence.ts'
 import { loginRoutes } from './login.ts'
 import { probeRoutes } from './probes.ts'
 import { reviewRoutes } from './reviews.ts'
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...sessionRoutes,
   ...taskRoutes,
   ...checkRoutes,
+  ...evidenceRoutes,
   ...searchRoutes,
   ...reviewRoutes,
   ...templateRoutes,

@@ -7,7 +7,7 @@ import { available, PREFIX, promptFor, retryFor, toolNamed, withPrefix } from '.
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
 import { awaitCall, beginCall } from '../../toolsets/calls.ts'
-import { awaitClaims } from '../../toolsets/claims.ts'
+import { awaitClaims, claimIdOf } from '../../toolsets/claims.ts'
 import { countItems, observe } from '../../toolsets/observe.ts'
 import { type Toolset, withChecks } from '../../toolsets/toolset.ts'
 import * as a from '../answer-schemas.ts'
@@ -179,7 +179,7 @@ async function waitedFor(
   if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
   const waiting =
     call.status === 'checking'
-      ? ({ status: 'checking', claim_id: call.claim_ids[0] ?? '' } as const)
+      ? ({ status: 'checking', claim_id: claimIdOf(call) } as const)
       : ({ status: 'pending_review', review_id: call.review_id } as const)
   const release = limits.wait(caller)
   const giveUp = new AbortController()

@@ -1,4 +1,5 @@
 import { type Conversation, emptyConversation, fold } from '../../domain/conversation.ts'
+import { CHECK_OUTPUT } from '../../domain/proof.ts'
 import type { Commit, LiveEntry, Ref, Door } from '../../door/door.ts'
 import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
@@ -86,7 +87,8 @@ export class Channel {
 
   /** Shows text as a step in this process writes it. */
   showText(text: LiveEntry): void {
-    this.#stored = undefined
+    // The commit that begins a check may not have come yet: then its output is shown with it.
+    this.#stored = this.#isRunning(text) ? undefined : text
     this.#spread(text)
   }
 
@@ -186,7 +188,7 @@ export class Channel {
 
   /** A reader that joins while a step is being written gets its text so far. */
   async #greet(reader: Reader): Promise<void> {
-    if (this.#state.running_turn === null) return
+    if (!this.#mayWrite) return
     const text = this.#text ?? (await this.#door.liveText.read(this.#ref))
     if (text && !this.#text) this.#spread(text, reader)
     if (this.#text) reader.write(this.#framedText('text_snapshot', this.#text.message_id, this.#text.text))
@@ -221,7 +223,18 @@ export class Channel {
     for (const reader of this.#live) if (reader.seq === this.#sent && reader !== except) reader.write(frame)
   }
 
+  /** Whether a step is being written, or a check runs: then there may be live text. */
+  get #mayWrite(): boolean {
+    const { running_turn, runs } = this.#state
+    return running_turn !== null || [...runs.values()].some(({ started }) => started !== undefined)
+  }
+
+  /** Whether a text still grows: of a step of the running turn, or the output of a check that runs, in any turn. */
   #isRunning({ turn_id, message_id }: LiveEntry): boolean {
+    if (message_id.startsWith(CHECK_OUTPUT)) {
+      const run = message_id.slice(CHECK_OUTPUT.length)
+      return [...this.#state.runs.values()].some(({ started }) => started?.run_id === run)
+    }
     return turn_id === this.#state.running_turn && !this.#finished.has(message_id)
   }
 

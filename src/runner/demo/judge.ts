@@ -18,7 +18,9 @@ export function caseIn(messages: readonly { readonly role: string; readonly text
  * Passes only what was really done: computed right, written down, or done by a tool that succeeded. It reads the claim
  * by rules of its own, so that what the worker takes for doable does not pass for that reason.
  */
-export function verdictOn({ task, details, criteria, claimed_status, outcome, worker_text, evidence }: Facts): string {
+export function verdictOn({ task, details, criteria, claimed_status, outcome, worker_text, ...facts }: Facts): string {
+  // What others only report is not known to have been done.
+  const evidence = facts.evidence.filter(({ source }) => source === 'runsheet')
   const said = outcome.trim() === '' ? (worker_text.at(-1) ?? '').trim() : outcome.trim()
   if (said === '') return 'NOT_OK: there is no outcome.'
   if (claimed_status === 'cancelled') return 'OK'

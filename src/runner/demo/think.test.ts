@@ -359,6 +359,12 @@ describe('the demo model', () => {
       }).text
     const tool = { id: 'e1', source: 'runsheet', tool: 'pay', arguments: {}, answer: 'paid' } as const
 
+    it("[AS13] does not believe an agent's reports of its own tools", () => {
+      const evidence = [{ ...tool, source: 'agent' as const, ok: true }]
+      expect(judge('Pay Bob', 'pay: paid', { evidence: [{ ...tool, ok: true }] })).toBe('OK')
+      expect(judge('Pay Bob', 'pay: paid', { evidence })).toBe('NOT_OK: no tool has done this.')
+    })
+
     it.each([
       ['Compute 2 + 3', '2 + 3 = 5', 'OK'],
       ['Compute 2 + 3', 'It is 6', 'NOT_OK: the result should be 2 + 3 = 5'],

@@ -1,6 +1,6 @@
 import { backup, DatabaseSync } from 'node:sqlite'
-import { WITH_CHECKSUMS } from '../sqlite/formats.ts'
-import { formatOf } from '../sqlite/open.ts'
+import { formatOf, WITH_CHECKSUMS } from '../sqlite/formats.ts'
+import { structureProblem } from '../sqlite/integrity.ts'
 import { toStoreError } from '../sqlite/to-store-error.ts'
 import { verifyConversations } from '../sqlite/verifiable.ts'
 import { StoreError } from '../store-error.ts'
@@ -53,8 +53,8 @@ export class DatabaseSnapshot {
 
 /** Checks a copy: its structure, its checksums, and every log against its rows. Returns what it holds. */
 export function checkedContents(db: DatabaseSync): Contents {
-  const verdict = String(db.prepare('PRAGMA integrity_check(1)').get()?.['integrity_check'])
-  if (verdict !== 'ok') throw damaged(verdict)
+  const problem = structureProblem(db)
+  if (problem !== undefined) throw damaged(problem)
   const torn = db
     .prepare(
       `SELECT count(*) AS logs FROM

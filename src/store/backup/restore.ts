@@ -1,10 +1,11 @@
-import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, constants, copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { flushFolder } from '../folder.ts'
 import { makePrivateFolder } from '../private-file.ts'
 import { openSqliteStore } from '../sqlite/store.ts'
 import { APPLICATION_ID } from '../sqlite/formats.ts'
+import { finishMoves, isPlan, moveTogether, refuseUnfinished, unfinishedMoves } from '../sqlite/moves.ts'
 import { pragma } from '../sqlite/open.ts'
 import { isCorrupt, toStoreError } from '../sqlite/to-store-error.ts'
 import { StoreError } from '../store-error.ts'
@@ -13,36 +14,70 @@ import { unpackTaskFiles } from './task-files.ts'
 
 const DATABASE = 'runsheet.db'
 const TASKS = join('.agents', 'tasks')
+/** The folder in which a restore prepares what it moves. */
+const STAGED = 'restoring'
 
 export interface Restored extends Contents {
   /** The folder that now holds what was there before. */
   readonly aside?: string
 }
 
+/** What a restore says at its end. */
+interface Report {
+  readonly backup: string
+  readonly restored: Restored
+}
+
 /** What of a data folder a restore replaces: the database with all that is beside it, and the task files. */
 export const plansIn = (data: string): readonly string[] => [
-  ...(existsSync(data) ? readdirSync(data).filter(name => name.startsWith(DATABASE)) : []),
+  ...(existsSync(data) ? readdirSync(data).filter(name => name.startsWith(DATABASE) && !isPlan(name)) : []),
   ...(existsSync(join(data, TASKS)) ? [TASKS] : []),
 ]
 
 /**
  * Puts the plans of a backup into a data folder that nobody serves. The backup is checked first, in a copy; what the
- * folder held before is set aside, never deleted.
+ * folder held before is set aside, never deleted. If it is killed, no start opens the folder until `finishRestore`.
  */
 export async function restore(backup: string, data: string): Promise<Restored> {
-  const staged = join(data, `restoring-${process.pid}`)
+  const staged = join(data, STAGED)
   rmSync(staged, { recursive: true, force: true })
   makePrivateFolder(staged)
   try {
     const contents = await unpack(backup, staged)
-    const aside = setAside(data)
-    // The database last: with it, missing task files would count as emptied.
-    for (const name of plansIn(staged).toReversed()) move(join(staged, name), join(data, name))
-    flushFolder(data)
-    return { ...contents, ...(aside === undefined ? {} : { aside }) }
+    flushFolder(staged)
+    const former = plansIn(data)
+    const aside = `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
+    if (former.length > 0) makePrivateFolder(join(data, aside))
+    const report: Report = {
+      backup,
+      restored: { ...contents, ...(former.length > 0 ? { aside: join(data, aside) } : {}) },
+    }
+    moveTogether(join(data, DATABASE), {
+      command: 'restore',
+      // The database last: with it, missing task files would count as emptied.
+      moves: [
+        ...former.map(name => [name, join(aside, name)] as const),
+        ...plansIn(staged)
+          .toReversed()
+          .map(name => [join(STAGED, name), name] as const),
+      ],
+      report,
+    })
+    return report.restored
   } finally {
-    rmSync(staged, { recursive: true, force: true })
+    if (!unfinishedMoves(join(data, DATABASE))) rmSync(staged, { recursive: true, force: true })
   }
+}
+
+/** Finishes a restore that was killed, and says of which backup; undefined if there is none. */
+export function finishRestore(data: string): Report | undefined {
+  const path = join(data, DATABASE)
+  const unfinished = unfinishedMoves(path)
+  if (!unfinished) return undefined
+  if (unfinished.command !== 'restore') refuseUnfinished(path)
+  finishMoves(path, unfinished)
+  rmSync(join(data, STAGED), { recursive: true, force: true })
+  return unfinished.report as Report
 }
 
 /** A data folder made from the backup, as a start would open it: every check of a start is made, and migrations. */
@@ -86,21 +121,4 @@ function prepared(path: string, folder: string): Contents {
   } finally {
     db.close()
   }
-}
-
-/** Returns the folder, if there was anything. */
-function setAside(data: string): string | undefined {
-  const plans = plansIn(data)
-  if (plans.length === 0) return undefined
-  const aside = join(data, `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`)
-  makePrivateFolder(aside)
-  for (const name of plans) move(join(data, name), join(aside, name))
-  flushFolder(aside)
-  return aside
-}
-
-function move(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true })
-  renameSync(from, to)
-  flushFolder(dirname(to))
 }

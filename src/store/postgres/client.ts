@@ -58,10 +58,10 @@ export class OwnClient extends Client {
    * Behind a pooler the session is shared, which the differing process number shows: nothing is set. What a server does
    * not know is left out.
    */
-  setUp({ callMs, idleInTransactionMs }: Limits): void {
+  setUp({ callMs, lockMs, idleInTransactionMs }: Limits): void {
     this.isSetUp = true
     const limits = [
-      { statement_timeout: callMs, lock_timeout: callMs, idle_in_transaction_session_timeout: idleInTransactionMs },
+      { statement_timeout: callMs, lock_timeout: lockMs, idle_in_transaction_session_timeout: idleInTransactionMs },
       { tcp_user_timeout: callMs, tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 },
       { client_connection_check_interval: 1_000 },
     ]

@@ -5,7 +5,7 @@ import { type Call, type Basis, stage, type Staged } from '../stage.ts'
 import { type At, type Committed, type Decide, type Hint, type Ref, refKey } from '../store.ts'
 import type { Database } from './connections.ts'
 import type { Session } from './session.ts'
-import { connectionError, late, toStoreError, unknownOutcome } from './to-store-error.ts'
+import { connectionError, isRolledBack, late, toStoreError, unknownOutcome } from './to-store-error.ts'
 import type { PostgresLog } from './log.ts'
 
 /** Where tests cut the connection. Up to `written` nothing has happened; from `committing` on the outcome is unknown. */
@@ -150,7 +150,7 @@ export class Commits {
         await session.query({ text: 'COMMIT' })
       } catch (error) {
         session.discard()
-        noteLostCommit(outcomes, error)
+        if (!isRolledBack(error)) noteLostCommit(outcomes, error)
         throw error
       }
       remember()

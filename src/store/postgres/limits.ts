@@ -7,6 +7,8 @@ export interface Limits {
   readonly connectMs: number
   /** The first sign of life from a connection; doubled with each retry. */
   readonly silenceMs: number
+  /** A lock that others hold: the server gives up before we do, so that we learn why. */
+  readonly lockMs: number
   /** How long a transaction may hold its locks without a statement: shorter than others wait for a lock. */
   readonly idleInTransactionMs: number
 }
@@ -14,10 +16,14 @@ export interface Limits {
 /** Leaves a second of the five that a request may take. */
 export const TIMEOUT_MS = 4_000
 
+/** How much earlier than we the server gives up waiting for a lock. */
+export const LOCK_MARGIN_MS = 250
+
 export const limitsOf = (timeoutMs: number): Limits => ({
   callMs: timeoutMs,
   lookMs: Math.min(timeoutMs, 2_000),
   connectMs: timeoutMs / 2,
   silenceMs: timeoutMs / 4,
+  lockMs: Math.max(1, Math.floor(timeoutMs - LOCK_MARGIN_MS)),
   idleInTransactionMs: Math.round(timeoutMs / 2),
 })

@@ -7,9 +7,18 @@ import { pendingReviews } from './migrations/003-pending-reviews.ts'
 import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
 import { search } from './migrations/005-search.ts'
 import { needs } from './migrations/006-needs.ts'
+import { searchNewestFirst } from './migrations/007-search-newest-first.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerIndexes, pendingReviews, reviewsByDeadline, search, needs]
+const MIGRATIONS: readonly string[] = [
+  first,
+  fewerIndexes,
+  pendingReviews,
+  reviewsByDeadline,
+  search,
+  needs,
+  searchNewestFirst,
+]
 
 /** An advisory lock number of our own ("RUNS"): processes that migrate the same database queue behind it. */
 const LOCK = 0x52_55_4e_53

@@ -1,10 +1,12 @@
 import { INDEXED_TYPES } from '../../domain/search-documents.ts'
-import { SEARCH_VERSION, tokensOf } from '../../domain/search-tokens.ts'
-import { SEARCH_KINDS, type SearchKind } from '../../domain/search.ts'
+import { tokensOf } from '../../domain/search-tokens.ts'
+import { SEARCH_KINDS } from '../../domain/search.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import { sliceOf } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
 import type { Database } from './connections.ts'
+import { beginningsOf, INDEX_VERSION, scopeOf, spanSql, SPANS, unitSql, wordsOf } from './search-lexemes.ts'
+import { RARE } from './search-newest.ts'
 import { type Session, type Statement, storable } from './session.ts'
 
 /** Commits and events per slice. */
@@ -20,6 +22,18 @@ const MAX_LOCK_MS = 500
 /** Documents after which the planner gets new statistics, in time or at the latest: without them it sorts all documents. */
 const ANALYZED_AFTER = { due: 1_000, overdue: 20_000 }
 
+/** Asks whether all that was committed is indexed. */
+export const READY = {
+  statement: {
+    name: 'runsheet-search-ready',
+    text: `SELECT version = $1 AND NOT EXISTS (SELECT FROM runsheet.search_queue) AS ready FROM runsheet.search_state`,
+  },
+  values: [INDEX_VERSION],
+}
+/** A type, not an interface, so that a database row can be cast to it. */
+export type ReadyRow = { readonly ready: boolean }
+export const isReady = ([row]: readonly ReadyRow[]): boolean => row?.ready ?? false
+
 /** Indexes what the queue names, slice by slice; any node does it. */
 export class PostgresIndexer {
   readonly #database: Database
@@ -31,8 +45,7 @@ export class PostgresIndexer {
 
   /** Indexes the next few events. */
   async slice(): Promise<SliceOutcome> {
-    const [state] = await this.#database.query<{ ready: boolean }>(SQL.ready, [SEARCH_VERSION])
-    if (state?.ready) return 'done'
+    if (isReady(await this.#database.query<ReadyRow>(READY.statement, READY.values))) return 'done'
     const outcome = await this.#database.use(session => this.#index(session), { retries: false })
     if (this.#written >= (outcome === 'done' ? ANALYZED_AFTER.due : ANALYZED_AFTER.overdue)) {
       this.#written = 0
@@ -42,10 +55,11 @@ export class PostgresIndexer {
   }
 
   async #index(session: Session): Promise<SliceOutcome> {
-    await session.query({ text: `BEGIN; SET LOCAL lock_timeout = ${MAX_LOCK_MS}` })
+    // Plans are kept while the tables grow, so none may be made for small ones.
+    await session.query({ text: `BEGIN; SET LOCAL lock_timeout = ${MAX_LOCK_MS}; SET LOCAL enable_seqscan = off` })
     await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
     const [state] = await session.query<{ version: number }>({ text: 'SELECT version FROM runsheet.search_state' })
-    const outcome = state?.version === SEARCH_VERSION ? await this.#next(session) : await this.#restart(session)
+    const outcome = state?.version === INDEX_VERSION ? await this.#next(session) : await this.#restart(session)
     await session.query({ text: 'COMMIT' })
     return outcome
   }
@@ -56,7 +70,7 @@ export class PostgresIndexer {
    */
   async #restart(session: Session): Promise<SliceOutcome> {
     await session.query({ text: SQL.restart.text })
-    await session.query(SQL.putVersion, [SEARCH_VERSION])
+    await session.query(SQL.putVersion, [INDEX_VERSION])
     return 'more'
   }
 
@@ -75,6 +89,7 @@ export class PostgresIndexer {
     const documents = writes.map(({ conversation, kind, ref, text, event, first: { row } }) => {
       const content = kind === 'conversation' ? (titles.get(conversation) ?? null) : text
       const tokens = content === null ? null : tokensOf(storable(content))
+      const scope = scopeOf(row.tenant, kind)
       return {
         tenant: row.tenant,
         conversation: row.conversation,
@@ -84,16 +99,30 @@ export class PostgresIndexer {
         born_seq: row.seq,
         seq: event.seq,
         tokens: tokens?.join(' ') ?? null,
-        lexemes: tokens && [scopeOf(row.tenant), ...new Set(tokens.map(token => lexemeOf(kind, token)))],
+        words: wordsOf(scope, tokens ?? []),
+        beginnings: beginningsOf(scope, tokens ?? []),
       }
     })
-    if (documents.length > 0) await session.query(SQL.put, [JSON.stringify(documents)])
+    if (documents.length > 0) await this.#put(session, documents)
     this.#written += documents.length
     const isPartial = taken < rows.length || rows.length === MAX_EVENTS
     const reached = isPartial ? rows[taken - 1] : undefined
     await session.query(SQL.dequeue, [reached?.id ?? lastCommit.id + 1])
     if (reached) await session.query(SQL.advance, [reached.id, reached.seq + 1])
     return isPartial || commits.length === MAX_COMMITS ? 'more' : 'done'
+  }
+
+  async #put(
+    session: Session,
+    documents: readonly (DocumentName & { readonly words: readonly string[] })[],
+  ): Promise<void> {
+    const changed = await session.query<DocumentName>(SQL.put, [JSON.stringify(documents)])
+    const words = new Map(documents.map(document => [nameOf(document), document.words]))
+    const counts = new Map<string, number>()
+    for (const word of changed.flatMap(document => words.get(nameOf(document)) ?? [])) {
+      counts.set(word, (counts.get(word) ?? 0) + 1)
+    }
+    if (counts.size > 0) await session.query(SQL.count, [[...counts.keys()], Array.from(counts.values(), String)])
   }
 
   async #titles(
@@ -109,13 +138,13 @@ export class PostgresIndexer {
   }
 }
 
-/** A lexeme that all documents of a tenant have. No token holds a slash. */
-export const scopeOf = (tenant: string): string => `/${tenant}`
-
-/** The lexeme of a token, so that a prefix is looked up among the documents of its kind. */
-export const lexemeOf = (kind: SearchKind, token: string): string => kind.charAt(0) + token
-
-/** A type, not an interface, so that a database row can be cast to it. */
+/** Types, not interfaces, so that a database row can be cast to them. */
+type DocumentName = {
+  readonly tenant: string
+  readonly conversation: string
+  readonly kind: number
+  readonly ref: string
+}
 type Queued = EventRow & {
   readonly id: number
   readonly dated: boolean
@@ -123,16 +152,14 @@ type Queued = EventRow & {
   readonly conversation: string
 }
 
+const nameOf = ({ tenant, conversation, kind, ref }: DocumentName): string => `${tenant}/${conversation}/${kind}/${ref}`
+
 /** Puts a timestamp in milliseconds before every number of the queue. */
 const DATED = 2 ** 52
 
 const SQL = {
-  ready: {
-    name: 'runsheet-search-ready',
-    text: `SELECT version = $1 AND NOT EXISTS (SELECT FROM runsheet.search_queue) AS ready FROM runsheet.search_state`,
-  },
   restart: {
-    text: `DELETE FROM runsheet.search_documents; DELETE FROM runsheet.search_queue;
+    text: `DELETE FROM runsheet.search_documents; DELETE FROM runsheet.search_words; DELETE FROM runsheet.search_queue;
       INSERT INTO runsheet.search_queue (tenant, conversation, first, last, dated)
         SELECT tenant, conversation, 1, seq, true FROM runsheet.conversations WHERE seq > 0
         ORDER BY created_at, conversation FOR UPDATE`,
@@ -156,25 +183,42 @@ const SQL = {
     text: `SELECT tenant, conversation, title FROM runsheet.conversations
       WHERE (tenant, conversation) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
   },
+  // Common words are left alone.
+  count: {
+    name: 'runsheet-search-count',
+    text: `INSERT INTO runsheet.search_words AS word (lexeme, documents)
+      SELECT lexeme, documents FROM unnest($1::text[], $2::integer[]) AS given (lexeme, documents)
+      WHERE coalesce((SELECT w.documents FROM runsheet.search_words w WHERE w.lexeme = given.lexeme), 0) < ${RARE}
+      ON CONFLICT (lexeme) DO UPDATE SET documents = word.documents + excluded.documents`,
+  },
   // A document keeps its place when its text changes.
   put: {
     name: 'runsheet-search-put',
     text: `WITH given AS (
         SELECT * FROM json_to_recordset($1::json) AS document (tenant text, conversation text, kind smallint, ref text,
-          born bigint, born_seq integer, seq integer, tokens text, lexemes text[])
+          born bigint, born_seq integer, seq integer, tokens text, words text[], beginnings text[])
       ), gone AS (
         DELETE FROM runsheet.search_documents d USING given g
         WHERE g.tokens IS NULL AND (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
       )
       INSERT INTO runsheet.search_documents (tenant, conversation, kind, ref, born, born_seq, seq, tokens, lexemes)
-      SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(lexemes) FROM given
+      SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(words || beginnings || ARRAY(
+          SELECT ${spanSql('level', unitSql('place'))} FROM generate_series(1, ${SPANS.levels}) level
+        ))
+      FROM given g CROSS JOIN LATERAL (
+        SELECT coalesce((
+          SELECT d.born FROM runsheet.search_documents d
+          WHERE (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
+        ), g.born) AS place
+      ) place
       WHERE tokens IS NOT NULL
       ON CONFLICT (tenant, conversation, kind, ref)
         DO UPDATE SET seq = excluded.seq, tokens = excluded.tokens, lexemes = excluded.lexemes
-        WHERE search_documents.tokens <> excluded.tokens`,
+        WHERE search_documents.tokens <> excluded.tokens
+      RETURNING tenant, conversation, kind, ref`,
   },
   // Only a warning where the tables belong to somebody else.
-  analyze: { text: 'ANALYZE runsheet.search_documents' },
+  analyze: { text: 'ANALYZE runsheet.search_documents, runsheet.search_words' },
   dequeue: { name: 'runsheet-search-dequeue', text: 'DELETE FROM runsheet.search_queue WHERE id < $1' },
   advance: { name: 'runsheet-search-advance', text: 'UPDATE runsheet.search_queue SET first = $2 WHERE id = $1' },
 } satisfies Record<string, Statement>

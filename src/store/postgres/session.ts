@@ -1,8 +1,8 @@
 import type { PoolClient, QueryResultRow } from 'pg'
 import { StoreError } from '../store-error.ts'
 import { OwnClient } from './client.ts'
-import type { Limits } from './limits.ts'
-import { endsConnection } from './to-store-error.ts'
+import { type Limits, LOCK_MARGIN_MS } from './limits.ts'
+import { endsConnection, late } from './to-store-error.ts'
 
 /** A named statement is prepared once per connection. */
 export interface Statement {
@@ -13,8 +13,6 @@ export type Value = string | number | boolean | null | readonly string[]
 
 /** A connection that answered this recently need not prove that it is alive, which saves a busy one some work. */
 const FRESH_MS = 100
-/** The server gives up waiting for a lock this much before we do, so that we learn why. */
-const LOCK_MARGIN_MS = 250
 
 export interface SessionOptions {
   readonly limits: Limits
@@ -33,6 +31,8 @@ export class Session {
   readonly #startedAt = performance.now()
   /** When its last statement was sent. */
   #askedAt = this.#startedAt
+  /** What had arrived by then. */
+  #readBefore = 0
   readonly #onError = (): void => this.discard()
   #until: number
   #deadline: NodeJS.Timeout
@@ -65,6 +65,7 @@ export class Session {
 
   async query<R extends QueryResultRow>(statement: Statement, values: readonly Value[] = []): Promise<R[]> {
     this.#askedAt = performance.now()
+    this.#readBefore = this.#client.bytesRead
     if (!this.#silence) this.#prove()
     try {
       const { rows } = await this.#client.query<R, Value[]>({ ...statement, values: values.map(storableValue) })
@@ -123,7 +124,8 @@ export class Session {
   }
 
   #cutAt(until: number): NodeJS.Timeout {
-    return setTimeout(() => afterReading(() => this.#cut()), Math.max(0, until - performance.now()))
+    const cut = (): void => this.#cut(this.#isAlive ? late() : undefined)
+    return setTimeout(() => afterReading(cut), Math.max(0, until - performance.now()))
   }
 
   /** Sends an empty query first, in the same round trip: only a mute connection does not answer it. */
@@ -143,10 +145,15 @@ export class Session {
     this.#silence = setTimeout(() => afterReading(look), ms)
   }
 
-  #cut(): void {
+  /** Whether anything has arrived since the last statement was sent: then the database is busy, not out of reach. */
+  get #isAlive(): boolean {
+    return this.#client.bytesRead > this.#readBefore
+  }
+
+  #cut(why = new StoreError('io', 'The database did not answer in time.')): void {
     if (this.#isOver) return
     this.#lost = true
-    this.#client.cut(new StoreError('io', 'The database did not answer in time.'))
+    this.#client.cut(why)
     this.#options.onCut(this.#askedAt)
   }
 }

@@ -43,6 +43,7 @@ describePostgres('postgres', () => {
       { number: 4 },
       { number: 5 },
       { number: 6 },
+      { number: 7 },
     ])
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })

@@ -61,6 +61,9 @@ export function endsConnection(error: unknown): boolean {
   return state === undefined || state.startsWith('08') || state.startsWith('57P') || ['25P03', '25P04'].includes(state)
 }
 
+/** Whether the server says that it ended the transaction because nothing came: a COMMIT behind that was not executed. */
+export const isRolledBack = (error: unknown): boolean => ['25P03', '25P04'].includes(sqlState(error) ?? '')
+
 function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined
 }

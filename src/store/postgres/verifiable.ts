@@ -1,5 +1,4 @@
 import { instantOf } from '../../domain/instant.ts'
-import { SEARCH_VERSION } from '../../domain/search-tokens.ts'
 import { SEARCH_KINDS } from '../../domain/search.ts'
 import {
   eventOf,
@@ -14,6 +13,7 @@ import { documentName } from '../search-check.ts'
 import type { Ref } from '../store.ts'
 import { type Verifiable, Replay, type StoredRows, type StoredSnapshot } from '../verify.ts'
 import type { Database } from './connections.ts'
+import { INDEX_VERSION } from './search-lexemes.ts'
 import { type Session, type Statement, storable } from './session.ts'
 
 /** A type, not an interface, so that a database row can be cast to it. */
@@ -70,7 +70,7 @@ async function storedRows(session: Session, { tenant, conversation }: Ref): Prom
   ])
   await session.query({ text: 'COMMIT' })
   // The search index follows later.
-  const isIndexed = queued.length === 0 && state?.version === SEARCH_VERSION
+  const isIndexed = queued.length === 0 && state?.version === INDEX_VERSION
   return {
     conversation: conversations[0],
     tasks: tasks.map(row => ({ ...row, body: JSON.parse(row.body) })),

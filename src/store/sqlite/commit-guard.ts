@@ -16,6 +16,7 @@ export class CommitGuard {
   readonly #path: string
   readonly #head: HeadFile
   readonly #sql
+  #isDamaged = false
 
   constructor(db: DatabaseSync, path: string, database: string) {
     this.#db = db
@@ -55,6 +56,7 @@ export class CommitGuard {
   /** A failure as a store error. A file that was overwritten or cut off cannot be read, either: then that is the reason. */
   explained(failure: unknown): unknown {
     const error = toStoreError(failure)
+    this.#isDamaged ||= error instanceof StoreError && error.code === 'corrupt'
     const isUnreadable = error instanceof StoreError && (error.code === 'corrupt' || error.code === 'io')
     return isUnreadable ? (this.files.lost() ?? error) : error
   }
@@ -62,7 +64,8 @@ export class CommitGuard {
   closeDatabase(): void {
     const isLost = this.files.lastLook()
     if (this.files.isCut) closeUnmoved(this.#db, this.#path)
-    else if (isLost) this.#db.close()
+    // A damaged file gets no seal: the next start checks it.
+    else if (isLost || this.#isDamaged) this.#db.close()
     else endCleanly(this.#db, this.#path, this.#head)
     this.#head.close()
   }

@@ -7,9 +7,19 @@ import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
 import { search } from './migrations/005-search.ts'
 import { checksums } from './migrations/006-checksums.ts'
 import { needs } from './migrations/007-needs.ts'
+import { summedConversations } from './migrations/008-summed-conversations.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
-const MIGRATIONS: readonly string[] = [first, fewerPages, pendingReviews, reviewsByDeadline, search, checksums, needs]
+const MIGRATIONS: readonly string[] = [
+  first,
+  fewerPages,
+  pendingReviews,
+  reviewsByDeadline,
+  search,
+  checksums,
+  needs,
+  summedConversations,
+]
 
 /** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
 export const APPLICATION_ID = 0x52_55_4e_53
@@ -17,6 +27,10 @@ export const APPLICATION_ID = 0x52_55_4e_53
 /** A format is the number of migrations that a database has seen (`user_version`). */
 export const LATEST_FORMAT = MIGRATIONS.length
 export const WITH_CHECKSUMS = MIGRATIONS.indexOf(checksums) + 1
+export const WITH_SUMMED_CONVERSATIONS = MIGRATIONS.indexOf(summedConversations) + 1
+
+/** The number of migrations that a database has seen. */
+export const formatOf = (db: DatabaseSync): number => Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
 
 /** Fills a new database. */
 export function fill(db: DatabaseSync): void {

@@ -3,24 +3,13 @@ import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { Checksums } from '../checksum.ts'
-import { type Ref, refKey } from '../store.ts'
+import { refKey } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { type Head, headPath, type Seal, type Written } from './head-file.ts'
-import { SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
+import { identityOf } from './database-identity.ts'
+import { SqliteLog } from './log.ts'
+import { eventProblem, rowProblems } from './row-check.ts'
 import { isCorrupt } from './to-store-error.ts'
-
-/** The id of the database, which is part of its checksums. */
-export interface DatabaseIdentity {
-  readonly id: string
-  /** How many event ids were unused when checksums began. */
-  readonly gaps: number
-}
-
-export function identityOf(db: DatabaseSync): DatabaseIdentity {
-  const row = db.prepare('SELECT id, gaps FROM identity').get()
-  if (!row) throw new StoreError('corrupt', 'The database has lost its identity.')
-  return { id: String(row['id']), gaps: Number(row['gaps']) }
-}
 
 /** How far the database is written. */
 export function writtenIn(db: DatabaseSync): Written {
@@ -60,15 +49,16 @@ export function sealOf(file: number): Seal {
 const CHUNK = 1 << 20
 
 /**
- * What is wrong with a database, for its operator; undefined if nothing is. Checks its structure, whether all that was
- * acknowledged is there, and the events after `head.checked`.
+ * What is wrong with a database, for its operator; undefined if nothing is. Checks its structure with all indexes, whether
+ * all that was acknowledged is there, every checksum, and the logs that changed after `head.checked`.
  */
 export function damageIn(db: DatabaseSync, path: string, head: Head | undefined): string | undefined {
   try {
     return (
       structureProblem(db) ??
       headProblem(db, path, head) ??
-      changesProblem(db, head && head.checked <= writtenIn(db).events ? head.checked : 0)
+      contentProblem(db) ??
+      foldProblem(db, head && head.checked <= writtenIn(db).events ? head.checked : 0)
     )
   } catch (error) {
     if (error instanceof StoreError && error.code === 'corrupt') return error.detail ?? error.message
@@ -77,10 +67,29 @@ export function damageIn(db: DatabaseSync, path: string, head: Head | undefined)
   }
 }
 
-/** Whether SQLite can read the structure of the file. */
+/** Whether SQLite can read the structure of the file, and its indexes have what its tables have. */
 export function structureProblem(db: DatabaseSync): string | undefined {
-  const verdict = String(db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'])
-  return verdict === 'ok' ? undefined : verdict.replaceAll(/\s+/g, ' ')
+  const [first] = structureProblems(db, 1)
+  return first
+}
+
+/** `quick_check` would take nearly as long, and does not compare indexes with tables. */
+export function structureProblems(db: DatabaseSync, most: number): string[] {
+  try {
+    const rows = db.prepare(`PRAGMA integrity_check(${most})`).all()
+    const verdicts = rows.map(row => String(row['integrity_check']).replaceAll(/\s+/g, ' '))
+    return verdicts[0] === 'ok' ? [] : verdicts
+  } catch (error) {
+    if (isCorrupt(error)) return [(error as Error).message]
+    throw error
+  }
+}
+
+/** Whether every row that has a checksum is as it was written, and no event is missing. */
+export function contentProblem(db: DatabaseSync): string | undefined {
+  const identity = identityOf(db)
+  const [first] = rowProblems(db, identity)
+  return first ?? eventProblem(db, identity)
 }
 
 /** Whether the database holds all that the head file says was acknowledged. */
@@ -101,34 +110,16 @@ export function anotherDatabase(path: string): string {
   return `it is another database than the one that ${name} belongs to. If you put it there on purpose, delete ${name}`
 }
 
-/** A type, not an interface, so that a database row can be cast to it. */
-type ChangedRow = SummedRow & { readonly id: number; readonly tenant: string; readonly conversation: string }
-
-/** Whether the events after that id are whole and their conversations can be folded. */
-function changesProblem(db: DatabaseSync, after: number): string | undefined {
-  const { id, gaps } = identityOf(db)
-  const sums = new Checksums(id)
-  const last = new Map<string, { ref: Ref; seq: number }>()
-  let count = 0
-  let newest = after
-  const rows = db.prepare(
-    `SELECT e.id, tenant, conversation, ${SUMMED_COLUMNS} FROM events e LEFT JOIN conversations c ON c.id = conversation_id
-     WHERE e.id > ? ORDER BY e.id`,
+/** Whether the conversations with events after that id can be folded. */
+function foldProblem(db: DatabaseSync, after: number): string | undefined {
+  const changed = db.prepare(
+    `SELECT c.tenant, c.conversation, max(seq) AS seq FROM events e JOIN conversations c ON c.id = conversation_id
+     WHERE e.id > ? GROUP BY c.id`,
   )
-  for (const found of rows.iterate(after)) {
-    const row = found as ChangedRow
-    const { tenant, conversation, seq } = row
-    const key = refKey(row)
-    if (sums.event(row, row) !== row.sum) return `event ${seq} of ${key} does not have its checksum`
-    const known = last.get(key)
-    if (known && seq !== known.seq + 1) return `events of ${key} between ${known.seq} and ${seq} are missing`
-    last.set(key, { ref: { tenant, conversation }, seq })
-    count += 1
-    newest = row.id
+  const log = new SqliteLog(db, new Checksums(identityOf(db).id))
+  for (const row of changed.iterate(after)) {
+    const ref = { tenant: String(row['tenant']), conversation: String(row['conversation']) }
+    if (log.current(ref).seq !== row['seq']) return `the log of ${refKey(ref)} has a gap`
   }
-  const missing = newest - after - count - (after === 0 ? gaps : 0)
-  if (missing !== 0) return `${missing} events are missing`
-  const log = new SqliteLog(db, sums)
-  const torn = [...last.values()].find(({ ref, seq }) => log.current(ref).seq !== seq)
-  return torn && `the log of ${refKey(torn.ref)} has a gap`
+  return undefined
 }

@@ -6,11 +6,16 @@ import { LeaseWatch } from '../lease-watch.ts'
 import type { ClaimOptions, DueReview, Lease } from '../store.ts'
 import { refOf } from './queries.ts'
 
+/** Reviews whose logs are looked at at a time, after the first look at all. */
+const LOGS_AT_A_TIME = 200
+
 /** Leases of turns and deadlines of reviews. */
 export class SqliteLeases {
   readonly #sql
   readonly #clock: StoreClock
   readonly #watch: LeaseWatch
+  /** The deadline of the last review whose log was looked at. */
+  #lookedAt: Instant | undefined
 
   constructor(db: DatabaseSync, clock: StoreClock) {
     this.#sql = statements(db)
@@ -53,9 +58,10 @@ export class SqliteLeases {
   }
 
   due(limit: number): { reviews: DueReview[]; next?: Instant } {
-    this.catchUp()
     const now = this.#clock.now()
-    const reviews = this.#sql.due.all(now, limit).map(row => ({ ...refOf(row), review_id: String(row['review_id']) }))
+    this.#noteLogsAhead(now)
+    const reviews = this.#sql.due.all(now, limit).map(reviewOf)
+    if (this.#clock.hasLogsAhead) return this.#dueByLogs(now, limit, reviews)
     const next = this.#sql.nextDue.get(now)?.['due_at']
     return { reviews, ...(typeof next === 'string' ? { next } : {}) }
   }
@@ -65,11 +71,28 @@ export class SqliteLeases {
     return this.#sql.anyDue.get() !== undefined
   }
 
-  /** Lets the clock go on from the log of the review that is due next, if that is ahead of it. */
-  catchUp(): void {
-    const next = this.#sql.nextDue.get(this.#clock.now())
-    const loggedAt = next && this.#sql.loggedAt.get(String(next['tenant']), String(next['conversation']))
-    if (loggedAt) this.#clock.catchUp(String(loggedAt['timestamp']))
+  /** Finds logs that a process with a clock ahead of ours has written. Some at a time, since many reviews may wait. */
+  #noteLogsAhead(now: Instant): void {
+    const most = this.#lookedAt === undefined ? -1 : LOGS_AT_A_TIME
+    const from = this.#lookedAt !== undefined && this.#lookedAt > now ? this.#lookedAt : now
+    const rows = this.#sql.logged.all(from, most)
+    for (const row of rows) this.#clock.aheadMs(refOf(row), String(row['timestamp']))
+    const isFull = rows.length === LOGS_AT_A_TIME
+    this.#lookedAt = isFull ? String(rows.at(-1)?.['due_at']) : now
+  }
+
+  /** Adds the reviews that are due by the time of their own logs. */
+  #dueByLogs(now: Instant, limit: number, reviews: readonly DueReview[]): { reviews: DueReview[]; next?: Instant } {
+    const later = this.#sql.later
+      .all(now)
+      .map(row => ({
+        review: reviewOf(row),
+        due_at: plusMs(String(row['due_at']), -this.#clock.aheadMs(refOf(row), null)),
+      }))
+      .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
+    const next = later.find(({ due_at }) => due_at > now)?.due_at
+    const due = later.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
+    return { reviews: [...reviews, ...due].slice(0, limit), ...(next === undefined ? {} : { next }) }
   }
 
   /** Those of the needs that a lease is held for. */
@@ -93,6 +116,8 @@ interface LeasedTurn extends Lease {
 }
 
 type Row = Readonly<Record<string, SQLOutputValue>>
+
+const reviewOf = (row: Row): DueReview => ({ ...refOf(row), review_id: String(row['review_id']) })
 
 const turnOf = (row: Row): LeasedTurn => ({
   ...refOf(row),
@@ -127,11 +152,15 @@ function statements(db: DatabaseSync) {
     due: db.prepare(
       'SELECT tenant, conversation, id AS review_id FROM reviews WHERE due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?',
     ),
-    nextDue: db.prepare('SELECT tenant, conversation, due_at FROM reviews WHERE due_at > ? ORDER BY due_at LIMIT 1'),
+    nextDue: db.prepare('SELECT min(due_at) AS due_at FROM reviews WHERE due_at > ?'),
+    later: db.prepare('SELECT tenant, conversation, id AS review_id, due_at FROM reviews WHERE due_at > ?'),
     anyDue: db.prepare('SELECT 1 FROM reviews WHERE due_at IS NOT NULL LIMIT 1'),
-    loggedAt: db.prepare(
-      `SELECT timestamp FROM events WHERE conversation_id =
-         (SELECT id FROM conversations WHERE tenant = ? AND conversation = ?) ORDER BY seq DESC LIMIT 1`,
+    logged: db.prepare(
+      `SELECT r.tenant, r.conversation, r.due_at, e.timestamp
+       FROM (SELECT tenant, conversation, due_at FROM reviews WHERE due_at > ? ORDER BY due_at LIMIT ?) r
+       JOIN conversations c USING (tenant, conversation)
+       JOIN events e ON e.conversation_id = c.id AND e.seq = (SELECT max(seq) FROM events WHERE conversation_id = c.id)
+       ORDER BY r.due_at`,
     ),
   }
 }

@@ -6,9 +6,10 @@ import { eventsOf } from '../commit.ts'
 import type { Checksums } from '../checksum.ts'
 import { idTaken, StoreError } from '../store-error.ts'
 import { Lru } from '../lru.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf, type Rows, rowsOf } from '../rows.ts'
+import { type EventRow, eventOf, type Rows, rowsOf } from '../rows.ts'
 import type { KeyRow, Staged } from '../stage.ts'
-import { type Ref, refKey } from '../store.ts'
+import { type ConversationSummary, type Ref, refKey } from '../store.ts'
+import { reading, writing } from './log-sql.ts'
 
 /** A cached state, the seq of its newest snapshot, and the `data_version` as of which it is current. */
 interface Cached {
@@ -19,21 +20,26 @@ interface Cached {
   readonly version: number
 }
 
-/** An event with its checksum. */
+/** An event with its checksum, as `SUMMED_COLUMNS` reads it. */
 export type SummedRow = EventRow & { readonly sum: number }
-export const SUMMED_COLUMNS = `${EVENT_COLUMNS}, sum`
+
+/** The row of a conversation as a list shows it, with its tenant and its checksum. */
+export type SummaryRow = ConversationSummary & { readonly tenant: string; readonly sum: number }
 
 /** The logs in one SQLite database: cached states, and the writes of a transaction. */
 export class SqliteLog {
+  readonly #db: DatabaseSync
   readonly #sql
   readonly #sums: Checksums
   readonly #onWrite: (id: number) => void
   readonly #cache = new Lru<Cached>(1_000)
   #lastVersion = -1
+  #prepared: ReturnType<typeof writing> | undefined
 
   /** `onWrite` hears the id of the newest event of each write; ids count up across conversations. */
   constructor(db: DatabaseSync, sums: Checksums, onWrite: (id: number) => void = () => {}) {
-    this.#sql = statements(db)
+    this.#db = db
+    this.#sql = reading(db)
     this.#sums = sums
     this.#onWrite = onWrite
   }
@@ -46,11 +52,14 @@ export class SqliteLog {
     const cached = this.#cache.get(refKey(ref))
     const version = this.#version()
     if (cached?.version === version) return cached.state
-    const head = this.#sql.head.get(ref.tenant, ref.conversation) as { id: number; seq: number } | undefined
-    if (!head) return emptyConversation(ref.conversation)
+    const head = this.#sql.head.get(ref.tenant, ref.conversation) as { id: number; seq: number | null } | undefined
+    if (!head) {
+      this.checkUnknown(ref)
+      return emptyConversation(ref.conversation)
+    }
     const { id, seq } = head
-    const base = cached && cached.state.seq <= seq ? cached : this.#snapshot(ref, id)
-    const state = base.state.seq === seq ? base.state : this.#folded(ref, id, base.state)
+    const base = cached ?? this.#snapshot(ref, id)
+    const state = base.state.seq === seq ? base.state : this.#folded(ref, id, base.state, seq ?? 0)
     this.#cache.set(refKey(ref), { id, state, snapshotSeq: base.snapshotSeq, version })
     return state
   }
@@ -70,15 +79,35 @@ export class SqliteLog {
 
   eventsAfter(ref: Ref, seq: number, limit: number, maxBytes: number = Number.POSITIVE_INFINITY): StoredEvent[] {
     const id = this.#idOf(ref)
-    if (id === undefined) return []
-    const rows: SummedRow[] = []
+    if (id === undefined) {
+      this.checkUnknown(ref)
+      return []
+    }
+    const events: StoredEvent[] = []
     let left = maxBytes
     for (const row of this.#sql.eventsAfter.iterate(id, seq, limit) as Iterable<SummedRow>) {
       left -= row.data.length
-      if (left < 0 && rows.length > 0) break
-      rows.push(row)
+      if (left < 0 && events.length > 0) return events
+      events.push(this.#next(ref, seq + events.length, row))
     }
-    return rows.map(row => this.event(ref, row))
+    const isEnd = events.length < limit
+    const known = this.#cache.get(refKey(ref))?.state.seq ?? 0
+    if (isEnd && seq + events.length < known) throw missing(ref, seq + events.length + 1)
+    return events
+  }
+
+  /** A conversation that its index does not find must not begin again. Its turns are found without that index. */
+  checkUnknown(ref: Ref): void {
+    if (!this.#sql.anyTurn.get(ref.tenant, ref.conversation)) return
+    throw storedDamage(`${refKey(ref)} has turns, but an index does not find it`)
+  }
+
+  /** A conversation as a list shows it. Throws if its row is not what was written. */
+  summary({ tenant, sum, ...summary }: SummaryRow): ConversationSummary {
+    const { session_id, title, created_at } = summary
+    const ref = { tenant, conversation: session_id }
+    if (sum !== this.#conversationSum(ref, title, created_at)) throw damagedRow(`the row of ${refKey(ref)}`)
+    return summary
   }
 
   /** The event of a row. Throws if it is not what was written. */
@@ -103,21 +132,21 @@ export class SqliteLog {
     for (const { seq, type, turn_id, timestamp, data } of eventsOf(staged.commits)) {
       const row = { seq, v: EVENT_VERSION, type, turn_id, timestamp, data: JSON.stringify(data) }
       const sum = this.#sums.event(ref, row)
-      const put = this.#sql.putEvent.run(id, seq, row.v, type, turn_id, timestamp, row.data, sum)
+      const put = this.#put.event.run(id, seq, row.v, type, turn_id, timestamp, row.data, sum)
       newest = Number(put.lastInsertRowid)
     }
     this.#onWrite(newest)
     for (const task of rows.tasks) {
       const { seq, created_at, removed } = task
-      const { changes } = this.#sql.putTask.run(tenant, task.id, id, seq, created_at, removed ? 1 : 0)
+      const { changes } = this.#put.task.run(tenant, task.id, id, seq, created_at, removed ? 1 : 0)
       if (changes === 0) throw idTaken()
     }
-    for (const { turn, status, needs } of rows.turns) this.#sql.putTurn.run(tenant, conversation, turn, status, needs)
+    for (const { turn, status, needs } of rows.turns) this.#put.turn.run(tenant, conversation, turn, status, needs)
     for (const { id: review, pending, due_at, body } of rows.reviews) {
       const text = JSON.stringify(body)
       const values = [conversation, pending ? 1 : 0, due_at, text] as const
       const sum = this.#sums.of('review', tenant, review, ...values)
-      const { changes } = this.#sql.putReview.run(tenant, review, ...values, sum)
+      const { changes } = this.#put.review.run(tenant, review, ...values, sum)
       if (changes === 0) throw idTaken()
     }
     const snapshotSeq = this.#snapshotAfter(ref, id, staged.after)
@@ -128,17 +157,25 @@ export class SqliteLog {
 
   writeKeys(ref: Ref, keys: readonly KeyRow[]): void {
     for (const row of keys) {
-      this.#sql.putKey.run(ref.tenant, ref.conversation, row.key, row.bodyHash, row.value, this.#keySum(ref, row))
+      this.#put.key.run(ref.tenant, ref.conversation, row.key, row.bodyHash, row.value, this.#keySum(ref, row))
     }
+  }
+
+  /** Prepared when something is written: a database of an older format is checked before it is migrated. */
+  get #put(): ReturnType<typeof writing> {
+    this.#prepared ??= writing(this.#db)
+    return this.#prepared
   }
 
   /** The conversation's number, from a new row if there is none yet. */
   #putConversation(ref: Ref, { title, created_at }: Rows['conversation']): number {
     const id = this.#idOf(ref)
+    const sum = this.#conversationSum(ref, title, created_at)
     if (id === undefined) {
-      return Number(this.#sql.putConversation.run(ref.tenant, ref.conversation, title, created_at).lastInsertRowid)
+      const { tenant, conversation } = ref
+      return Number(this.#put.conversation.run(tenant, conversation, title, created_at, sum).lastInsertRowid)
     }
-    if (title !== null) this.#sql.putTitle.run(title, id)
+    if (title !== null) this.#put.title.run(title, sum, id)
     return id
   }
 
@@ -153,8 +190,12 @@ export class SqliteLog {
     const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
     if (!snapshotIsDue(state, last)) return last
     const values = [state.seq, SNAPSHOT_VERSION, freeze(state)] as const
-    this.#sql.putSnapshot.run(id, ...values, this.#snapshotSum(ref, ...values))
+    this.#put.snapshot.run(id, ...values, this.#snapshotSum(ref, ...values))
     return state.seq
+  }
+
+  #conversationSum({ tenant, conversation }: Ref, title: string | null, createdAt: string): number {
+    return this.#sums.of('conversation', tenant, conversation, title, createdAt)
   }
 
   #keySum({ tenant, conversation }: Ref, { key, bodyHash, value }: KeyRow): number {
@@ -181,58 +222,31 @@ export class SqliteLog {
     return { state: thaw(text), snapshotSeq: seq }
   }
 
-  #folded(ref: Ref, id: number, base: Conversation): Conversation {
+  /** Up to that end, which an index gives: one that is damaged must not shorten a log in silence. */
+  #folded(ref: Ref, id: number, base: Conversation, end: number): Conversation {
     let state = base
     const rows = this.#sql.eventsAfter.iterate(id, base.seq, -1)
-    for (const row of rows) state = apply(state, this.event(ref, row as SummedRow))
+    for (const row of rows) state = apply(state, this.#next(ref, state.seq, row as SummedRow))
+    if (state.seq !== end) throw missing(ref, Math.min(state.seq, end) + 1)
     return state
   }
-}
 
-/** A row that does not have its checksum. The message is safe to show; the operator reads which row it is. */
-export const damagedRow = (which: string): StoreError =>
-  new StoreError('corrupt', 'What is stored here is damaged. Stop the server and run: runsheet verify', {
-    cause: `${which} does not have its checksum`,
-  })
-
-function statements(db: DatabaseSync) {
-  return {
-    version: db.prepare('PRAGMA data_version'),
-    id: db.prepare('SELECT id FROM conversations WHERE tenant = ? AND conversation = ?'),
-    head: db.prepare(
-      `SELECT id, (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq
-       FROM conversations WHERE tenant = ? AND conversation = ?`,
-    ),
-    eventsAfter: db.prepare(
-      `SELECT ${SUMMED_COLUMNS} FROM events WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
-    ),
-    snapshot: db.prepare('SELECT seq, state, sum FROM snapshots WHERE conversation_id = ? AND v = ?'),
-    key: db.prepare('SELECT body_hash, value, sum FROM keys WHERE tenant = ? AND conversation = ? AND key = ?'),
-    attempt: db.prepare('SELECT attempt FROM turns WHERE tenant = ? AND conversation = ? AND turn = ?'),
-    putKey: db.prepare('INSERT INTO keys (tenant, conversation, key, body_hash, value, sum) VALUES (?, ?, ?, ?, ?, ?)'),
-    putEvent: db.prepare(
-      'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    ),
-    putConversation: db.prepare(
-      'INSERT INTO conversations (tenant, conversation, title, created_at) VALUES (?, ?, ?, ?)',
-    ),
-    putTitle: db.prepare('UPDATE conversations SET title = ? WHERE id = ? AND title IS NULL'),
-    putTask: db.prepare(
-      `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed
-       WHERE conversation_id = excluded.conversation_id`,
-    ),
-    putTurn: db.prepare(
-      `INSERT INTO turns (tenant, conversation, turn, status, needs) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET status = excluded.status, needs = excluded.needs`,
-    ),
-    putReview: db.prepare(
-      `INSERT INTO reviews (tenant, id, conversation, pending, due_at, body, sum) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET pending = excluded.pending, due_at = excluded.due_at, body = excluded.body, sum = excluded.sum
-       WHERE conversation = excluded.conversation`,
-    ),
-    putSnapshot: db.prepare(
-      'INSERT OR REPLACE INTO snapshots (conversation_id, seq, v, state, sum) VALUES (?, ?, ?, ?, ?)',
-    ),
+  /** The event that follows that seq. */
+  #next(ref: Ref, seq: number, row: SummedRow): StoredEvent {
+    if (row.seq !== seq + 1) throw missing(ref, seq + 1)
+    return this.event(ref, row)
   }
 }
+
+/** A row that does not have its checksum. */
+export const damagedRow = (which: string): StoreError => storedDamage(`${which} does not have its checksum`)
+
+const missing = (ref: Ref, seq: number): StoreError => storedDamage(`event ${seq} of ${refKey(ref)} is missing`)
+
+/** The message is safe to show; the operator reads what it is. */
+export const storedDamage = (cause: string): StoreError =>
+  new StoreError(
+    'corrupt',
+    'What is stored here is damaged. "runsheet verify" shows what; to save what can be read, stop the server and run "runsheet recover".',
+    { cause },
+  )

@@ -1,4 +1,4 @@
-import { existsSync, linkSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,11 +7,13 @@ import { isSameFile, lstatOf, statOf } from '../identity.ts'
 import { makePrivateFolder } from '../private-file.ts'
 import { verifyConversations } from './verifiable.ts'
 import { createDatabase } from './create.ts'
-import { APPLICATION_ID, LATEST_FORMAT, upgrade, WITH_CHECKSUMS } from './formats.ts'
+import { APPLICATION_ID, formatOf, LATEST_FORMAT, upgrade, WITH_CHECKSUMS } from './formats.ts'
 import { type Head, noteChecked, readHead } from './head-file.ts'
 import { anotherDatabase, damageIn, isSealed, structureProblem, writtenIn } from './integrity.ts'
+import { lockOut } from './lock-out.ts'
+import { refuseUnfinished } from './moves.ts'
 import { damaged, openError } from './open-errors.ts'
-import { isBusy, toStoreError } from './to-store-error.ts'
+import { isBusy, resultCode, toStoreError } from './to-store-error.ts'
 
 const HEADER_BYTES = 100
 
@@ -25,10 +27,13 @@ const MANY_EVENTS = 100
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     makePrivateFolder(resolve(dirname(path)))
+    refuseUnfinished(path)
     refuseDanglingLink(path)
     if (!existsSync(path)) createDatabase(path)
     const db = await retryWhileBusy(() => checked(path))
     try {
+      // Begun meanwhile: ours may be one that was made in between.
+      refuseUnfinished(path)
       // A backup that somebody put here is not in WAL mode.
       if (pragma(db, 'journal_mode') !== 'wal') await whenFree(() => db.exec('PRAGMA journal_mode = WAL'))
       await migrate(db)
@@ -65,6 +70,17 @@ export function connectUnflushed(path: string): DatabaseSync {
   return db
 }
 
+/** Runs a whole transaction that a power cut may lose, on a connection that otherwise flushes. */
+export function unflushed<T>(db: DatabaseSync, transaction: () => T): T {
+  db.exec('PRAGMA synchronous = NORMAL')
+  try {
+    return transaction()
+  } finally {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    db.exec('PRAGMA synchronous = FULL')
+  }
+}
+
 /** Like `retryWhileBusy`, with failures as store errors. */
 export async function whenFree(work: () => unknown): Promise<void> {
   try {
@@ -85,10 +101,10 @@ export function ranAtOnce(work: () => unknown): boolean {
   }
 }
 
-/** How long to wait for a lock that another process holds. */
-export const MAX_WAIT_MS = 5_000
+/** How long to wait for a lock that another process holds. Leaves a second of the five that a request may take. */
+export const MAX_WAIT_MS = 4_000
 
-/** Retries while another process holds the lock, for up to five seconds after `since`, without blocking the event loop. */
+/** Retries while another process holds the lock, for up to four seconds after `since`, without blocking the event loop. */
 export async function retryWhileBusy<T>(work: () => T, since: number = performance.now()): Promise<T> {
   for (;;) {
     try {
@@ -157,24 +173,19 @@ function connectChecked(path: string, real: string, head: Head | undefined): Dat
 
 /**
  * Where only one of `-wal` and `-shm` exists, nobody may have the database open: they would go on with a deleted file, and
- * we with a new one. Retried, because a process that opens or closes it passes through that state. Asked under another name
- * of the file: there is no WAL that closing the connection would move into it.
+ * we with a new one. Retried, because a process that opens or closes it passes through that state.
  */
 function refuseIfInUse(path: string, real: string): void {
-  const probe = `${real}.probe-${process.pid}`
-  let db: DatabaseSync | undefined
+  let lock: ReturnType<typeof lockOut>
   try {
-    linkSync(real, probe)
-    db = new DatabaseSync(probe, { timeout: 0 })
-    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK')
+    lock = lockOut(real)
   } catch (error) {
-    if (isBusy(error)) throw inUse(path)
     // Some file systems have no second names: there it cannot be asked without a risk for the WAL.
-    if (db) throw error
-  } finally {
-    db?.close()
-    for (const suffix of ['', '-wal', '-shm']) rmSync(probe + suffix, { force: true })
+    if (resultCode(error) === undefined) return
+    throw error
   }
+  if (!lock) throw inUse(path)
+  lock.release()
 }
 
 const inUse = (path: string): StoreError =>
@@ -248,9 +259,6 @@ export function checkFormat(db: DatabaseSync, path: string): void {
     )
   }
 }
-
-/** The number of migrations that it has seen. */
-export const formatOf = (db: DatabaseSync): number => Number(pragma(db, 'user_version'))
 
 async function migrate(db: DatabaseSync): Promise<void> {
   if (formatOf(db) === LATEST_FORMAT) return

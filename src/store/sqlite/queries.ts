@@ -1,14 +1,14 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
-import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
 import { decodeCursor, fitting, paged } from '../cursor.ts'
 import type { Checksums } from '../checksum.ts'
 import type { ReviewRecord } from '../rows.ts'
-import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
+import type { Queries, Ref, Templates } from '../store.ts'
 import { taskPage } from '../task-page.ts'
-import { damagedRow, type SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
+import { damagedRow, type SqliteLog, type SummaryRow, type SummedRow } from './log.ts'
+import { SUMMED_COLUMNS } from './log-sql.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
 
@@ -30,7 +30,7 @@ export function sqliteQueries(
     conversations: async (tenant, page) => {
       const from = decodeCursor(page, ['string', 'string'])
       const behind = from ? 'AND (created_at, conversation) < (?, ?)' : ''
-      const rows = all<ConversationSummary>(
+      const rows = all<SummaryRow>(
         `${SUMMARIES} WHERE tenant = ? ${behind} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
         tenant,
         ...(from ?? []),
@@ -39,13 +39,14 @@ export function sqliteQueries(
       return paged(
         rows,
         page.limit,
-        row => ({ ...row }),
+        row => log.summary(row),
         row => [row.created_at, row.session_id],
       )
     },
-    conversation: async ({ tenant, conversation }) => {
-      const [row] = all<ConversationSummary>(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`, tenant, conversation)
-      return row && { ...row }
+    conversation: async ref => {
+      const [row] = all<SummaryRow>(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`, ref.tenant, ref.conversation)
+      if (!row) read(() => log.checkUnknown(ref))
+      return row && log.summary(row)
     },
     tasks: async (ref, filter, page) =>
       taskPage(
@@ -174,8 +175,8 @@ export const refOf = (row: Row): Ref => ({
 const REVIEWS = 'SELECT tenant, id, conversation, pending, due_at, body, sum FROM reviews'
 const TEMPLATES = 'SELECT tenant, name, body, sum FROM templates'
 
-/** A conversation as a list shows it. */
-export const SUMMARIES = `SELECT conversation AS session_id, title, created_at,
+/** A conversation as a list shows it, for `SqliteLog.summary`. */
+export const SUMMARIES = `SELECT tenant, row_sum AS sum, conversation AS session_id, title, created_at,
     (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,
     (SELECT timestamp FROM events WHERE conversation_id = conversations.id ORDER BY seq DESC LIMIT 1) AS updated_at
   FROM conversations`
@@ -185,8 +186,3 @@ const DUE = `coalesce(due_at, '~')`
 const WAITING = `pending = 1 AND tenant = ? AND ${DUE} > ?`
 
 const ID = '(SELECT id FROM conversations WHERE tenant = ? AND conversation = ?)'
-
-export function taskIn({ data }: StoredEvent): Task {
-  if ('task' in data) return data.task
-  throw new TypeError('a task row points to an event without a task')
-}

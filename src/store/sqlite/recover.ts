@@ -1,18 +1,19 @@
-import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { StoredEvent } from '../../domain/event.ts'
 import { Checksums } from '../checksum.ts'
 import { type Commit, commitOf } from '../commit.ts'
-import { flushFolder } from '../folder.ts'
+import { openedBy } from '../lock-holder.ts'
 import { piecesOf } from '../pieces.ts'
 import { type Ref, refKey } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { createDatabase } from './create.ts'
-import { headPath, readHead } from './head-file.ts'
-import { identityOf } from './integrity.ts'
-import { keepFile } from './keep-file.ts'
+import { identityOf } from './database-identity.ts'
+import { readHead, type Written } from './head-file.ts'
+import { lockOut } from './lock-out.ts'
 import { SqliteLog } from './log.ts'
+import { finishMoves, moveTogether, refuseUnfinished, unfinishedMoves } from './moves.ts'
 import { Found } from './salvage/found.ts'
 
 /** What was saved from a damaged database, and what was not. */
@@ -24,55 +25,117 @@ export interface Recovered {
   readonly templates: number
   /** Conversations that end before the end of their log: at an event that cannot be read. */
   readonly cut: readonly CutLog[]
+  /** Second logs of a name that is taken, with the name that they have now. */
+  readonly renamed: readonly (Ref & { readonly now: string })[]
+  /** Whether these are all templates that there were. */
+  readonly hasAllTemplates: boolean
+  /** Those that may be older than they were, or may have been deleted. */
+  readonly doubtful: readonly string[]
+  /** Changes of templates that were acknowledged and cannot be read. */
+  readonly templateChanges: number
+  /** All idempotency keys are kept, some, or none. */
+  readonly keys: 'all' | 'some' | 'none'
   /** Where the damaged files are now. */
   readonly kept: readonly string[]
 }
 export interface CutLog extends Ref {
   /** The last event that was saved. */
   readonly seq: number
-  /** Events after the first one that is missing; they cannot be folded without it. */
-  readonly unused: number
+  /** Events after it, as far as they are known. Behind the first that cannot be read, none can be folded. */
+  readonly lost: number
 }
 
 /**
  * Makes a new database of every event that can be read and has its checksum, up to the first gap of each conversation, and
- * puts it in the place of the damaged one, which is kept beside it.
+ * puts it in the place of the damaged one, which is kept beside it. No other process may have that open.
  */
 export function recoverDatabase(path: string, now: Date): Recovered {
   const real = existsSync(path) ? realpathSync(path) : path
+  refuseUnfinished(real)
+  const lock = locked(path, real)
   const head = readHead(real)
   const fresh = `${real}.recovered-${process.pid}`
-  const found = new Found(real, `${fresh}.found`, head?.database)
+  let found: Found | undefined
   try {
+    removeLeftovers(real)
+    found = new Found(real, `${fresh}.found`, head?.database)
     if (found.newestId === 0) {
       throw new StoreError('corrupt', `Nothing in ${path} can be read; it was left untouched. Restore a backup.`)
     }
     createDatabase(fresh)
-    const acknowledged = Math.max(found.newestId, head?.written.events ?? 0)
-    const saved = save(found, fresh, acknowledged)
-    const kept = exchange(real, fresh, now)
-    return { ...saved, acknowledged, kept }
+    return exchange(real, fresh, now, save(found, fresh, head?.written))
   } finally {
-    found.close()
-    for (const suffix of ['', '-wal', '-shm']) rmSync(fresh + suffix, { force: true })
+    if (!unfinishedMoves(real)) for (const suffix of ['', '-wal', '-shm']) rmSync(fresh + suffix, { force: true })
+    found?.close()
+    lock.release()
   }
 }
 
-function save(found: Found, fresh: string, acknowledged: number): Omit<Recovered, 'acknowledged' | 'kept'> {
+/** Finishes a recovery that was killed while it replaced the files; undefined if there is none. */
+export function finishRecovery(path: string): Recovered | undefined {
+  const real = existsSync(path) ? realpathSync(path) : path
+  const unfinished = unfinishedMoves(real)
+  if (!unfinished) return undefined
+  if (unfinished.command !== 'recover') refuseUnfinished(real)
+  finishMoves(real, unfinished)
+  removeLeftovers(real)
+  return unfinished.report as Recovered
+}
+
+/** What a recovery or a start that was killed has left behind: they keep us out while they run. */
+function removeLeftovers(real: string): void {
+  if (!existsSync(dirname(real))) return
+  const [name, ours] = [basename(real), `.probe-${process.pid}`]
+  const leftovers = readdirSync(dirname(real)).filter(
+    each =>
+      each.startsWith(name) &&
+      /^\.(?:probe|recovered)-\d+/.test(each.slice(name.length)) &&
+      !each.slice(name.length).startsWith(ours),
+  )
+  for (const each of leftovers) rmSync(join(dirname(real), each), { force: true })
+}
+
+/** What another process writes meanwhile would be missing from the new database. */
+function locked(path: string, real: string): { release: () => void } {
+  if (!existsSync(real)) return { release: () => {} }
+  try {
+    const lock = lockOut(real)
+    if (lock) return lock
+  } catch {
+    // SQLite cannot lock a file whose first page is damaged. Where the system tells, we look who has it open.
+    if (openedBy(real).length === 0) return { release: () => {} }
+  }
+  const pids = openedBy(real)
+  const who = pids.length === 0 ? 'another process' : `process ${pids.join(', ')}`
+  throw new StoreError(
+    'busy',
+    `${path} is open in ${who}. Stop every server and every runsheet mcp that uses it first.`,
+  )
+}
+
+function save(found: Found, fresh: string, written: Written | undefined): Omit<Recovered, 'kept'> {
+  const newest = Math.max(found.newestId, written?.events ?? 0)
+  const acknowledged = newest - found.gaps
   const db = new DatabaseSync(fresh)
   try {
     db.exec('BEGIN')
     const sums = new Checksums(identityOf(db).id)
     const log = new SqliteLog(db, sums)
     const cut: CutLog[] = []
+    const renamed: (Ref & { now: string })[] = []
+    const taken = new Set<string>()
     let [events, conversations] = [0, 0]
-    const refs = found.conversations()
-    for (const ref of refs) {
-      const end = write(log, ref, found)
-      const unused = found.eventsAfter(ref, end)
-      if (unused > 0) cut.push({ ...ref, seq: end, unused })
-      events += end
-      if (end > 0) conversations += 1
+    const logs = found.logs()
+    for (const each of [...logs, ...found.lostLogs(newest)]) {
+      const { tenant, conversation } = each
+      const now = freeName(each, taken)
+      taken.add(refKey({ tenant, conversation: now }))
+      if (now !== conversation) renamed.push({ tenant, conversation, now })
+      const seq = write(log, { tenant, conversation: now }, found.events({ ...each, conversation: now }))
+      const lost = found.endOf(each, newest) - seq
+      if (lost > 0) cut.push({ tenant, conversation, seq, lost })
+      events += seq
+      if (seq > 0) conversations += 1
     }
     const templates = found.templates()
     const put = db.prepare('INSERT INTO templates (tenant, name, body, sum) VALUES (?, ?, ?, ?)')
@@ -80,18 +143,40 @@ function save(found: Found, fresh: string, acknowledged: number): Omit<Recovered
       put.run(tenant, name, body, sums.of('template', tenant, name, body))
     }
     // An answer under a key must not outlive what it answered.
-    if (events >= acknowledged) for (const ref of refs) log.writeKeys(ref, found.keys(ref))
+    const keepsKeys = events >= acknowledged
+    if (keepsKeys)
+      for (const ref of new Map(logs.map(each => [refKey(each), each])).values()) log.writeKeys(ref, found.keys(ref))
     db.exec('COMMIT')
-    return { events, conversations, templates: templates.length, cut }
+    return {
+      acknowledged,
+      events,
+      conversations,
+      templates: templates.length,
+      cut,
+      renamed,
+      hasAllTemplates: found.isWhole('template'),
+      doubtful: templates.filter(({ certain }) => certain === 0).map(({ name }) => name),
+      templateChanges: Math.max(0, (written?.templates ?? 0) - found.templateWrites),
+      keys: !keepsKeys ? 'none' : found.isWhole('key') ? 'all' : 'some',
+    }
   } finally {
     db.close()
   }
 }
 
-/** Writes the log of a conversation up to its first gap, and returns the seq of its end. */
-function write(log: SqliteLog, ref: Ref, found: Found): number {
+/** The name of a log, or another one if that is taken. */
+function freeName({ tenant, conversation }: Ref, taken: ReadonlySet<string>): string {
+  let name = conversation
+  for (let count = 2; taken.has(refKey({ tenant, conversation: name })); count += 1) {
+    name = `${conversation.slice(0, 120)}-${count}`
+  }
+  return name
+}
+
+/** Writes a log up to its first gap, and returns the seq of its end. */
+function write(log: SqliteLog, ref: Ref, events: Iterable<StoredEvent>): number {
   let seq = 0
-  for (const piece of piecesOf(ref, wholeCommits(found.events(ref)))) {
+  for (const piece of piecesOf(ref, wholeCommits(events))) {
     log.write(ref, piece)()
     seq = piece.after.seq
   }
@@ -119,25 +204,26 @@ function* wholeCommits(events: Iterable<StoredEvent>): Generator<Commit> {
   if (open.length > 0) yield commitOf(open)
 }
 
-/**
- * Puts the new database in the place of the damaged one. The head file goes last: until then a crash leaves a database
- * that does not fit to it, which is refused.
- */
-function exchange(real: string, fresh: string, now: Date): string[] {
+/** Puts the new database in the place of the damaged one, in one step for every start: see `moveTogether`. */
+function exchange(real: string, fresh: string, now: Date, saved: Omit<Recovered, 'kept'>): Recovered {
   const time = now.toISOString().replaceAll(':', '-').slice(0, 19)
-  const kept = ['', '-wal', '-head'].flatMap(suffix => {
-    if (!existsSync(real + suffix)) return []
-    const name = `${real}.damaged-${time}${suffix}`
-    keepFile(real + suffix, name)
-    return [name]
+  const kept = ['', '-wal', '-head'].filter(suffix => existsSync(real + suffix))
+  const aside = (suffix: string): string => `${real}.damaged-${time}${suffix}`
+  const inTheWay = kept.map(aside).find(existsSync)
+  if (inTheWay !== undefined) throw new StoreError('io', `${inTheWay} exists already. Move it away, and try again.`)
+  rmSync(`${real}-shm`, { force: true })
+  const report: Recovered = { ...saved, kept: kept.map(aside) }
+  const moves = [...kept.map(suffix => [real + suffix, aside(suffix)] as const), [fresh, real] as const]
+  moveTogether(real, {
+    command: 'recover',
+    moves: moves.map(([from, to]) => [basename(from), basename(to)] as const),
+    report,
   })
-  for (const suffix of ['-wal', '-shm']) rmSync(real + suffix, { force: true })
-  renameSync(fresh, real)
-  rmSync(headPath(real), { force: true })
-  flushFolder(dirname(real))
-  return kept
+  return report
 }
 
 /** What became of a conversation, in words. */
-export const cutLine = ({ seq, unused, ...ref }: CutLog): string =>
-  `${refKey(ref)}: ends at event ${seq}. Event ${seq + 1} cannot be read, and without it ${unused} later ones cannot be used.`
+export const cutLine = ({ seq, lost, ...ref }: CutLog): string =>
+  seq === 0
+    ? `${refKey(ref)}: all of it is lost (${lost} events).`
+    : `${refKey(ref)}: ends at event ${seq} of ${seq + lost}.`

@@ -1,11 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { keyOf } from '../../domain/search.ts'
-import { type IndexedDocument, type Loaded, searchIn, type SearchIndex } from '../search.ts'
+import { keyOf, matchesIn, type Term } from '../../domain/search.ts'
+import { type IndexedDocument, kindByKind, type Loaded, searchIn, type SearchIndex } from '../search.ts'
 import { CatchUp } from '../search-catch-up.ts'
-import type { ConversationSummary, Search } from '../store.ts'
-import { type SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
-import { type Read, SUMMARIES, taskIn } from './queries.ts'
+import { refKey, type Search } from '../store.ts'
+import { type SqliteLog, storedDamage, type SummaryRow, type SummedRow } from './log.ts'
+import { SUMMED_COLUMNS } from './log-sql.ts'
+import { type Read, SUMMARIES } from './queries.ts'
 import { SqliteIndexer } from './search-indexer.ts'
+
+/** A key that no more documents than this have is rare. */
+const RARE = 100
 
 /** The search in a database; `indexing` follows the log. */
 export function sqliteSearch(
@@ -33,41 +37,61 @@ function indexIn(
          CROSS JOIN search_documents d ON d.id = k.id JOIN conversations c ON c.id = d.conversation_id
        ORDER BY d.id DESC`,
     ),
-    session: db.prepare(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`),
-    task: db.prepare(
-      `SELECT ${SUMMED_COLUMNS} FROM tasks JOIN events USING (conversation_id, seq)
-       WHERE tenant = ? AND tasks.id = ? AND removed = 0`,
+    isCommon: db.prepare(
+      'SELECT 1 FROM search_keys WHERE search_keys MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT 1 OFFSET ?',
     ),
+    session: db.prepare(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`),
+    task: db.prepare('SELECT seq, removed FROM tasks WHERE tenant = ? AND id = ?'),
     event: db.prepare(
       `SELECT ${SUMMED_COLUMNS} FROM events
        WHERE conversation_id = (SELECT id FROM conversations WHERE tenant = ? AND conversation = ?) AND seq = ?`,
     ),
   }
+  /** To intersect a rare key with a common one FTS5 reads most of the common one; the few documents tell sooner. */
+  const rows = (scope: string, terms: readonly Term[], before: number, limit: number): DocumentRow[] => {
+    const keys = terms.map(term => `"${scope}${keyOf(term)}"`)
+    const rare = keys.length > 1 ? keys.find(key => !sql.isCommon.get(key, before, RARE)) : undefined
+    if (rare === undefined) return sql.newest.all(keys.join(' '), before, limit) as DocumentRow[]
+    const documents = sql.newest.all(rare, before, RARE) as DocumentRow[]
+    return documents.filter(({ tokens }) => matchesIn(tokens, terms) > 0).slice(0, limit)
+  }
   const load = (tenant: string, { kind, conversation, ref, seq }: IndexedDocument): Loaded | undefined => {
-    const session = sql.session.get(tenant, conversation) as ConversationSummary | undefined
-    if (!session) return undefined
-    const summary = { ...session }
-    if (kind === 'conversation') return { session: summary }
-    const row = kind === 'task' ? sql.task.get(tenant, ref) : sql.event.get(tenant, conversation, seq)
-    if (!row) return undefined
-    const event = log.event({ tenant, conversation }, row as SummedRow)
-    return kind === 'task' ? { session: summary, task: taskIn(event) } : { session: summary, event }
+    const found = sql.session.get(tenant, conversation) as SummaryRow | undefined
+    if (!found) return undefined
+    const session = log.summary(found)
+    if (kind === 'conversation') return { session }
+    if (kind === 'task') return taskOf(tenant, conversation, ref, seq, session)
+    const row = sql.event.get(tenant, conversation, seq)
+    return row && { session, event: log.event({ tenant, conversation }, row as SummedRow) }
+  }
+  /** As its newest event has it. The row that points there has no checksum: what it leads to tells whether it is whole. */
+  const taskOf = (
+    tenant: string,
+    conversation: string,
+    ref: string,
+    indexed: number,
+    session: Loaded['session'],
+  ): Loaded | undefined => {
+    const place = sql.task.get(tenant, ref)
+    const row = place && sql.event.get(tenant, conversation, Number(place['seq']))
+    const event = row && log.event({ tenant, conversation }, row as SummedRow)
+    const task = event && 'task' in event.data && event.seq >= indexed ? event.data.task : undefined
+    const isRemoved = task?.removed_at !== undefined
+    if (task?.id !== ref || (place?.['removed'] === 1) !== isRemoved) {
+      throw storedDamage(`the row of the task ${ref} of ${refKey({ tenant, conversation })} differs from its log`)
+    }
+    return isRemoved ? undefined : { session, task }
   }
   return {
     places: ['number'],
-    catchUp,
-    newest: async (tenant, kind, terms, limit, after) =>
+    newest: kindByKind(catchUp, (tenant, kind, terms, limit, after) =>
       read(() => {
         const scope = indexer.scope(tenant, kind)
         if (scope === undefined) return []
-        const keys = terms.map(term => `"${scope}${keyOf(term)}"`).join(' ')
         const before = Number(after?.[0] ?? Number.MAX_SAFE_INTEGER)
-        return (sql.newest.all(keys, before, limit) as DocumentRow[]).map(({ id, ...row }) => ({
-          ...row,
-          kind,
-          place: [id],
-        }))
+        return rows(scope, terms, before, limit).map(({ id, ...row }) => ({ ...row, kind, place: [id] }))
       }),
+    ),
     load: async (tenant, documents) => read(() => documents.map(document => load(tenant, document))),
   }
 }

@@ -4,8 +4,9 @@ import { SEARCH_VERSION, tokensOf } from '../../domain/search-tokens.ts'
 import { keysOf, SEARCH_KINDS, type SearchKind } from '../../domain/search.ts'
 import { type DocumentWrite, sliceOf } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
-import { type SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
-import { ranAtOnce } from './open.ts'
+import { type SqliteLog, type SummedRow } from './log.ts'
+import { SUMMED_COLUMNS } from './log-sql.ts'
+import { ranAtOnce, unflushed } from './open.ts'
 
 /** Events per slice, and how many are looked at to find them. */
 const MAX_EVENTS = 50
@@ -36,16 +37,7 @@ export class SqliteIndexer {
     if (this.#left() === 0) return 'done'
     this.#checkFiles()
     if (this.#db.isTransaction) return 'busy'
-    this.#db.exec('PRAGMA synchronous = NORMAL')
-    try {
-      if (!ranAtOnce(this.#begin)) return 'busy'
-      this.#index()
-      this.#checkFiles()
-      this.#db.exec('COMMIT')
-    } finally {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
-      this.#db.exec('PRAGMA synchronous = FULL')
-    }
+    if (!unflushed(this.#db, () => this.#isIndexed())) return 'busy'
     return this.#left() === 0 ? 'done' : 'more'
   }
 
@@ -53,6 +45,15 @@ export class SqliteIndexer {
   scope(tenant: string, kind: SearchKind): string | undefined {
     const row = this.#sql.tenant.get(tenant)
     return row && scopeOf(Number(row['id']), kind)
+  }
+
+  /** False if another process has the lock. */
+  #isIndexed(): boolean {
+    if (!ranAtOnce(this.#begin)) return false
+    this.#index()
+    this.#checkFiles()
+    this.#db.exec('COMMIT')
+    return true
   }
 
   #left(): number {
@@ -127,7 +128,8 @@ type Located = SummedRow & {
   readonly conversation: string
 }
 
-const scopeOf = (tenant: number, kind: SearchKind): string => `${tenant}${kind.charAt(0)}`
+/** What precedes the keys of a document. */
+export const scopeOf = (tenant: number, kind: SearchKind): string => `${tenant}${kind.charAt(0)}`
 
 function statements(db: DatabaseSync) {
   const types = INDEXED_TYPES.map(type => `'${type}'`).join(', ')

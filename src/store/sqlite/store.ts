@@ -33,11 +33,11 @@ import { toStoreError } from './to-store-error.ts'
 import { sqliteVerifiable } from './verifiable.ts'
 import { CommitGuard } from './commit-guard.ts'
 import type { Written } from './head-file.ts'
-import { identityOf } from './integrity.ts'
+import { identityOf } from './database-identity.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
-import { connectUnflushed, openDatabase, pragma, retryWhileBusy } from './open.ts'
+import { connectUnflushed, openDatabase, pragma, retryWhileBusy, unflushed } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { sqliteSearch } from './search-index.ts'
 import { watchedHints } from './watch.ts'
@@ -58,6 +58,8 @@ export interface SqliteStoreOptions {
 /** A write without a decision: a lease, a template. */
 interface SmallWrite {
   readonly change: () => unknown
+  /** A power cut may lose it. */
+  readonly isUnflushed: boolean
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -176,7 +178,7 @@ export class SqliteStore implements Store {
   }
 
   claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined> {
-    return this.#write(() => this.#leases.claim(runner, ttlMs, options))
+    return this.#writeLease(() => this.#leases.claim(runner, ttlMs, options))
   }
 
   async served(need: Need): Promise<boolean> {
@@ -184,11 +186,11 @@ export class SqliteStore implements Store {
   }
 
   renew(lease: Lease, ttlMs: number): Promise<boolean> {
-    return this.#write(() => this.#leases.renew(lease, ttlMs))
+    return this.#writeLease(() => this.#leases.renew(lease, ttlMs))
   }
 
   release(lease: Lease): Promise<void> {
-    return this.#write(() => this.#leases.release(lease))
+    return this.#writeLease(() => this.#leases.release(lease))
   }
 
   /** Not even read where nothing can be written: a review that is due could not be ended. */
@@ -268,9 +270,9 @@ export class SqliteStore implements Store {
   async #serveAlone(items: readonly (Call | SmallWrite)[], since: number): Promise<void> {
     for (const item of items) {
       try {
-        const failed = await this.#whenFree(since, () =>
-          isCall(item) ? this.#commitTogether([item]) : this.#run(item),
-        )
+        const failed = await (isCall(item)
+          ? this.#whenFree(since, () => this.#commitTogether([item]))
+          : this.#whenFree(since, () => this.#run(item), item.isUnflushed))
         if (failed) item.reject(failed.error)
       } catch (error) {
         item.reject(error)
@@ -279,11 +281,12 @@ export class SqliteStore implements Store {
   }
 
   /** Runs a whole transaction once the lock is free. Nothing is awaited while we hold it: a process that is stopped keeps it. */
-  #whenFree<T>(since: number, transaction: () => T): Promise<T> {
-    return this.#lock.whenFree(() => {
+  #whenFree<T>(since: number, transaction: () => T, isUnflushed = false): Promise<T> {
+    const work = (): T => {
       this.#begin()
       return transaction()
-    }, since)
+    }
+    return this.#lock.whenFree(isUnflushed ? () => unflushed(this.#db, work) : work, since)
   }
 
   /** Ends the open transaction. Returns a failure before COMMIT, after which no call was answered. */
@@ -328,20 +331,10 @@ export class SqliteStore implements Store {
       else staged.resolve()
       if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
-    this.#catchUp(groups.map(({ staged }) => staged.after))
     return undefined
   }
 
-  #catchUp(states: readonly Conversation[]): void {
-    try {
-      if (states.some(state => this.#clock.isOvertaken(state))) this.#leases.catchUp()
-    } catch {
-      // What was committed stays committed; the next look for due reviews does this, too.
-    }
-  }
-
   #stage(calls: readonly Call[]): { ref: Ref; staged: Staged }[] {
-    const clock = this.#clock.now()
     return [...Map.groupBy(calls, ({ at }) => refKey(at)).values()].flatMap(group => {
       const [first] = group
       if (!first) return []
@@ -351,16 +344,24 @@ export class SqliteStore implements Store {
         key: (key: string) => this.#log.key(ref, key),
         attempt: (turn: string) => this.#log.attempt(ref, turn),
       }
-      return [{ ref, staged: stage(group, basis, clock) }]
+      return [{ ref, staged: stage(group, basis, this.#clock.nowIn(ref, basis.state.updated_at)) }]
     })
   }
 
-  /** A small write in its own transaction, with the same retries and the same flush. */
-  #write<T>(change: () => T): Promise<T> {
+  /**
+   * Not flushed: after a power cut nobody holds a lease. A commit under a lease flushes it, too, because that is before it
+   * in the WAL; so no attempt that the log has seen is given out again.
+   */
+  #writeLease<T>(change: () => T): Promise<T> {
+    return this.#write(change, { isUnflushed: true })
+  }
+
+  /** A small write in its own transaction, with the same retries. */
+  #write<T>(change: () => T, { isUnflushed = false } = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#check()
       let value: T
-      this.#group.add({ change: () => (value = change()), resolve: () => resolve(value), reject })
+      this.#group.add({ change: () => (value = change()), isUnflushed, resolve: () => resolve(value), reject })
     })
   }
 

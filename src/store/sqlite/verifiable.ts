@@ -9,9 +9,13 @@ import type { ReviewRecord } from '../rows.ts'
 import { documentName, type DocumentTokens } from '../search-check.ts'
 import { type Ref, refKey } from '../store.ts'
 import { type Verifiable, damageOf, Replay, type StoredRows } from '../verify.ts'
-import { identityOf } from './integrity.ts'
-import { SqliteLog, SUMMED_COLUMNS, type SummedRow } from './log.ts'
+import { formatOf, WITH_SUMMED_CONVERSATIONS } from './formats.ts'
+import { type DatabaseIdentity, identityOf } from './database-identity.ts'
+import { structureProblems } from './integrity.ts'
+import { SqliteLog, type SummedRow } from './log.ts'
+import { SUMMED_COLUMNS } from './log-sql.ts'
 import { refOf } from './queries.ts'
+import { CONVERSATION_ROWS, REVIEW_ROWS, rowProblems } from './row-check.ts'
 import { toStoreError } from './to-store-error.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
@@ -19,12 +23,12 @@ type Row = Readonly<Record<string, SQLOutputValue>>
 /** Folds every log and compares it with its rows. Yields each difference. */
 export function* verifyConversations(db: DatabaseSync): Generator<string> {
   const source = new DatabaseRows(db)
-  yield* source.checksumProblems()
+  yield* source.otherProblems()
   for (const ref of source.conversations()) yield* source.differences(ref)
 }
 
-/** The same for a database that others write to. `problems`: what is wrong with the file itself. */
-export function sqliteVerifiable(db: DatabaseSync, problems: () => Iterable<string> = () => []): Verifiable {
+/** The same for a database that others write to, and whether its file is whole. `others`: what else to look at. */
+export function sqliteVerifiable(db: DatabaseSync, others: () => Iterable<string> = () => []): Verifiable {
   const source = new DatabaseRows(db)
   return {
     conversations: async function* () {
@@ -32,8 +36,9 @@ export function sqliteVerifiable(db: DatabaseSync, problems: () => Iterable<stri
     },
     differences: async ref => source.differences(ref),
     problems: async function* () {
-      yield* problems()
-      yield* source.checksumProblems()
+      yield* structureProblems(db, MAX_LINES)
+      yield* others()
+      yield* source.otherProblems()
     },
   }
 }
@@ -41,12 +46,14 @@ export function sqliteVerifiable(db: DatabaseSync, problems: () => Iterable<stri
 /** What a database holds, row by row. */
 class DatabaseRows {
   readonly #db: DatabaseSync
+  readonly #database: DatabaseIdentity
   readonly #sums: Checksums
   readonly #log: SqliteLog
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#sums = new Checksums(identityOf(db).id)
+    this.#database = identityOf(db)
+    this.#sums = new Checksums(this.#database.id)
     this.#log = new SqliteLog(db, this.#sums)
   }
 
@@ -63,7 +70,10 @@ class DatabaseRows {
       const replay = new Replay(ref, rows.snapshot)
       for (;;) {
         const events = this.#eventsAfter(ref, replay.seq)
-        if (events.length === 0) return replay.differences(rows)
+        if (events.length === 0) {
+          const differences = replay.differences(rows)
+          return differences.length > 0 ? differences : this.#checksumProblems(ref)
+        }
         replay.add(events)
       }
     } catch (error) {
@@ -127,16 +137,29 @@ class DatabaseRows {
     }))
   }
 
-  /** Rows that no fold reaches and that do not have their checksum. */
-  *checksumProblems(): Generator<string> {
-    const keys = this.#all('SELECT tenant, conversation, key, body_hash, value, sum FROM keys')
-    for (const row of keys.filter(row => !this.#sums.holds('key', row))) {
-      yield `${refKey(refOf(row))}: the key ${String(row['key'])} does not have its checksum`
+  /** What no log leads to. */
+  *otherProblems(): Generator<string> {
+    const orphans = 'SELECT count(*) AS count FROM events WHERE conversation_id NOT IN (SELECT id FROM conversations)'
+    try {
+      yield* rowProblems(this.#db, this.#database, ['key', 'template'])
+      const [row] = this.#all(orphans)
+      if (Number(row?.['count']) > 0) yield `${Number(row?.['count'])} events are of conversations that are missing`
+    } catch (error) {
+      yield damageOf(toStoreError(error))
     }
-    const templates = this.#all('SELECT tenant, name, body, sum FROM templates')
-    for (const row of templates.filter(row => !this.#sums.holds('template', row))) {
-      yield `the template ${String(row['name'])} does not have its checksum`
-    }
+  }
+
+  /** Rows of a conversation that agree with its log, but would be refused. */
+  #checksumProblems({ tenant, conversation }: Ref): string[] {
+    const hasSum = formatOf(this.#db) >= WITH_SUMMED_CONVERSATIONS
+    const names = [tenant, conversation]
+    const rows = hasSum ? this.#all(`${CONVERSATION_ROWS} WHERE tenant = ? AND conversation = ?`, ...names) : []
+    const reviews = this.#all(`${REVIEW_ROWS} WHERE tenant = ? AND conversation = ?`, ...names)
+    const damaged = [
+      ...rows.filter(row => !this.#sums.holds('conversation', row)).map(() => 'its row'),
+      ...reviews.filter(row => !this.#sums.holds('review', row)).map(row => `the review ${String(row['id'])}`),
+    ]
+    return damaged.map(what => `${refKey({ tenant, conversation })}: ${what} does not have its checksum`)
   }
 
   #idOf({ tenant, conversation }: Ref): number {
@@ -152,6 +175,9 @@ class DatabaseRows {
     }
   }
 }
+
+/** Lines about the structure at most. */
+const MAX_LINES = 20
 
 /** Events per read. */
 const PAGE = 5_000

@@ -1,12 +1,19 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { verify } from '../verify.ts'
+import { isWritable } from '../folder.ts'
+import { StoreError } from '../store-error.ts'
+import { damageOf, verify } from '../verify.ts'
 import { sqliteVerifiable } from './verifiable.ts'
-import { WITH_CHECKSUMS } from './formats.ts'
-import { readHead } from './head-file.ts'
-import { damageIn, structureProblem } from './integrity.ts'
-import { checkFormat, checkSize, connectReader, formatOf, removeEmptyWal, retryWhileBusy } from './open.ts'
+import { identityOf } from './database-identity.ts'
+import { formatOf, WITH_CHECKSUMS } from './formats.ts'
+import { type Head, readHead } from './head-file.ts'
+import { headProblem, structureProblem } from './integrity.ts'
+import { checkFormat, checkSize, connectReader, removeEmptyWal, retryWhileBusy } from './open.ts'
+import { openError } from './open-errors.ts'
+import { eventProblem } from './row-check.ts'
+import { searchProblems } from './search-problems.ts'
+import { isCorrupt, toStoreError } from './to-store-error.ts'
 
 /** A database that nothing is known to be wrong with, but that has no checksums to check it by. */
 export class OlderFormatError extends Error {
@@ -18,8 +25,8 @@ export class OlderFormatError extends Error {
 }
 
 /**
- * Everything that is wrong with a database: its structure, its checksums, rows that differ from their log. Changes nothing,
- * and may run beside processes that write. `others`: what else to look at.
+ * Everything that is wrong with a database: its structure and its indexes, its checksums, rows and search entries that
+ * differ from their log. Changes nothing, and may run beside processes that write. `others`: what else to look at.
  */
 export async function* verifyDatabase(
   path: string,
@@ -29,7 +36,7 @@ export async function* verifyDatabase(
   const real = realpathSync(path)
   const head = readHead(real)
   const wasClosed = !existsSync(`${real}-wal`) && !existsSync(`${real}-shm`)
-  const db = await retryWhileBusy(() => connectReader(path))
+  const db = await opened(path)
   try {
     checkFormat(db, path)
     if (formatOf(db) < WITH_CHECKSUMS) {
@@ -38,13 +45,55 @@ export async function* verifyDatabase(
       yield `${basename(path)}: ${problem}`
       return
     }
-    db.exec('BEGIN')
-    const damage = damageIn(db, real, head && { ...head, checked: 0 })
-    db.exec('ROLLBACK')
-    if (damage !== undefined) yield `${basename(path)}: ${damage}`
-    yield* verify(sqliteVerifiable(db, () => others(db)))
+    let isWhole = true
+    for await (const problem of verify(sqliteVerifiable(db, () => fileProblems(db, real, head, others)))) {
+      isWhole = false
+      yield problem
+    }
+    // What is wrong with an event was said already, where its conversation is known.
+    const problem = isWhole ? asOfNow(db, () => eventProblem(db, identityOf(db))) : undefined
+    if (problem !== undefined) yield `${basename(path)}: ${problem}`
+  } catch (error) {
+    throw error instanceof OlderFormatError ? error : openError(error, path)
   } finally {
     db.close()
     if (wasClosed) removeEmptyWal(path)
+  }
+}
+
+async function opened(path: string): Promise<DatabaseSync> {
+  try {
+    return await retryWhileBusy(() => connectReader(path))
+  } catch (error) {
+    const folder = dirname(path)
+    if (isCorrupt(error) || isWritable(folder)) throw openError(error, path)
+    const message = `${folder} is not writable, and SQLite has to make a file beside the database to read it. Verify a copy of the folder.`
+    throw new StoreError('readonly', message, { cause: error })
+  }
+}
+
+function* fileProblems(
+  db: DatabaseSync,
+  real: string,
+  head: Head | undefined,
+  others: (db: DatabaseSync) => Iterable<string>,
+): Generator<string> {
+  const problem = headProblem(db, real, head)
+  if (problem !== undefined) yield `${basename(real)}: ${problem}`
+  yield* others(db)
+  try {
+    yield* asOfNow(db, () => [...searchProblems(db)])
+  } catch (error) {
+    yield `the search index: ${damageOf(toStoreError(error))}`
+  }
+}
+
+/** Of one moment, whatever others write. */
+function asOfNow<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('BEGIN')
+  try {
+    return work()
+  } finally {
+    db.exec('ROLLBACK')
   }
 }

@@ -40,7 +40,7 @@ export class WriteLock {
   }
 
   /**
-   * Runs `work`, which takes the lock, as soon as no other process has it. After 5 s, counted from `since` or from when we
+   * Runs `work`, which takes the lock, as soon as no other process has it. After 4 s, counted from `since` or from when we
    * had it last, it is `busy`: so who waits behind others waits no longer than they did.
    */
   async whenFree<T>(work: () => T, since: number = performance.now()): Promise<T> {

@@ -4,42 +4,49 @@ import type { StoredEvent } from '../../../domain/event.ts'
 import { Checksums } from '../../checksum.ts'
 import { type EventRow, eventOf } from '../../rows.ts'
 import type { KeyRow } from '../../stage.ts'
-import type { Ref } from '../../store.ts'
+import { type Ref, refKey } from '../../store.ts'
 import { Pages } from './pages.ts'
-import { type RawRecord, recordsIn, type Value } from './records.ts'
+import { cellsIn, type RawRecord, recordsIn, type Value } from './records.ts'
+import { freePages, treeOf } from './tree.ts'
+
+/** A log that was found. Two can have the same name: damage let the second one begin. */
+export interface FoundLog extends Ref {
+  /** The conversation's number in the damaged database. */
+  readonly id: number
+}
 
 /** A type, not an interface, so that a database row can be cast to it. */
-type TemplateRow = { readonly tenant: string; readonly name: string; readonly body: string }
+type TemplateRow = { readonly tenant: string; readonly name: string; readonly body: string; readonly certain: number }
 
-/** What can be read of a damaged database and has its checksum. Kept in a file, because it may be large. */
+/**
+ * What can be read of a damaged database and has its checksum. Kept in a file, because it may be large. The files of the
+ * database stay open until `close`: closing one would free the lock that keeps others out.
+ */
 export class Found {
   readonly #file: string
   readonly #db: DatabaseSync
+  readonly #pages: Pages
   readonly #names = new Map<number, Ref[]>()
   readonly #sql
+  readonly #isWhole: Readonly<Record<'key' | 'template', boolean>>
   #sums: readonly Checksums[] = []
+  #templateWrites = 0
+  #gaps = 0
 
   /** `database`: its id, if the head file knows it. The file must not exist. */
   constructor(path: string, file: string, database: string | undefined) {
     this.#file = file
     this.#db = new DatabaseSync(file)
     this.#db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${TABLES}; BEGIN`)
-    this.#sql = {
-      event: this.#db.prepare('INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-      key: this.#db.prepare('INSERT OR IGNORE INTO keys VALUES (?, ?, ?, ?, ?)'),
-      template: this.#db.prepare('INSERT OR REPLACE INTO templates VALUES (?, ?, ?)'),
-    }
-    const pages = new Pages(path)
-    try {
-      // Twice: a row may come before the names that are part of its checksum.
-      const ids = new Set<string>()
-      for (const record of recordsIn(pages)) this.#learn(record, ids)
-      this.#sums = (database === undefined ? [...ids] : [database]).map(id => new Checksums(id))
-      for (const record of recordsIn(pages)) this.#take(record)
-    } finally {
-      pages.close()
-      this.#db.exec('COMMIT')
-    }
+    this.#sql = statements(this.#db)
+    this.#pages = new Pages(path)
+    // Twice: a row may come before the names that are part of its checksum.
+    const ids = new Set<string>()
+    for (const record of recordsIn(this.#pages)) this.#learn(record, ids, database)
+    this.#sums = (database === undefined ? [...ids] : [database]).map(id => new Checksums(id))
+    for (const { rowid, values } of recordsIn(this.#pages)) this.#takeEvent(rowid, values)
+    this.#isWhole = { key: this.#takeRows('key'), template: this.#takeRows('template') }
+    this.#db.exec('COMMIT')
   }
 
   /** The highest id of an event. */
@@ -47,28 +54,61 @@ export class Found {
     return Number(this.#db.prepare('SELECT max(id) AS id FROM events').get()?.['id'] ?? 0)
   }
 
+  /** How many event ids were never used. */
+  get gaps(): number {
+    return this.#gaps
+  }
+
+  /** How often templates were written, as far as that can be read. */
+  get templateWrites(): number {
+    return this.#templateWrites
+  }
+
+  /** Whether these rows are all that there were, as they were last. */
+  isWhole(kind: 'key' | 'template'): boolean {
+    return this.#isWhole[kind]
+  }
+
   /** In the order in which they began. */
-  conversations(): Ref[] {
-    const sql = 'SELECT tenant, conversation FROM events GROUP BY 1, 2 ORDER BY min(id)'
+  logs(): FoundLog[] {
+    const sql = 'SELECT tenant, conversation, conversation_id FROM events GROUP BY 3 ORDER BY min(id)'
     return this.#db
       .prepare(sql)
       .all()
       .map(row => ({
         tenant: String(row['tenant']),
         conversation: String(row['conversation']),
+        id: Number(row['conversation_id']),
       }))
   }
 
   /** In order, with gaps. */
-  *events({ tenant, conversation }: Ref): Generator<StoredEvent> {
-    const sql = 'SELECT * FROM events WHERE tenant = ? AND conversation = ? ORDER BY seq'
-    for (const row of this.#db.prepare(sql).iterate(tenant, conversation)) yield eventOf(conversation, row as EventRow)
+  *events({ id, conversation }: FoundLog): Generator<StoredEvent> {
+    const sql = 'SELECT * FROM events WHERE conversation_id = ? ORDER BY seq'
+    for (const row of this.#db.prepare(sql).iterate(id)) yield eventOf(conversation, row as EventRow)
   }
 
-  /** How many events there are after that one. */
-  eventsAfter({ tenant, conversation }: Ref, seq: number): number {
-    const sql = 'SELECT count(*) AS n FROM events WHERE tenant = ? AND conversation = ? AND seq > ?'
-    return Number(this.#db.prepare(sql).get(tenant, conversation, seq)?.['n'])
+  /** The seq of the last event that a log had, as far as rows and indexes tell; events up to `newest` were written. */
+  endOf({ id }: FoundLog, newest: number): number {
+    const sql = `SELECT max(seq) AS seq FROM
+      (SELECT seq FROM events WHERE conversation_id = ?1
+       UNION ALL SELECT seq FROM listed WHERE conversation_id = ?1 AND id <= ?2 AND id NOT IN (SELECT id FROM events))`
+    return Number(this.#db.prepare(sql).get(id, newest)?.['seq'] ?? 0)
+  }
+
+  /** Conversations of which no event can be read, but an index lists them. */
+  lostLogs(newest: number): FoundLog[] {
+    const sql = `SELECT DISTINCT conversation_id AS id FROM listed
+      WHERE id <= ? AND id NOT IN (SELECT id FROM events)
+        AND conversation_id NOT IN (SELECT conversation_id FROM events) ORDER BY 1`
+    return this.#db
+      .prepare(sql)
+      .all(newest)
+      .flatMap(row => {
+        const id = Number(row['id'])
+        const [name] = this.#names.get(id) ?? []
+        return name ? [{ ...name, id }] : []
+      })
   }
 
   keys({ tenant, conversation }: Ref): KeyRow[] {
@@ -84,39 +124,44 @@ export class Found {
   }
 
   templates(): TemplateRow[] {
-    return this.#db.prepare('SELECT tenant, name, body FROM templates').all() as TemplateRow[]
+    return this.#db.prepare('SELECT tenant, name, body, certain FROM templates ORDER BY 1, 2').all() as TemplateRow[]
   }
 
   close(): void {
+    this.#pages.close()
     this.#db.close()
     rmSync(this.#file, { force: true })
   }
 
-  /** The id of the database, and the names of its conversations: from their rows, and from the index of these. */
-  #learn({ rowid, values, image }: RawRecord, ids: Set<string>): void {
+  /** The id of the database, the names of its conversations, and which events there were: from rows and from indexes. */
+  #learn({ rowid, values, image }: RawRecord, ids: Set<string>, database: string | undefined): void {
     const [first, second, third] = values
+    if (rowid === undefined && values.length === 3) {
+      if (typeof first === 'string') this.#name(third, first, second)
+      else if (values.every(value => typeof value === 'number'))
+        this.#sql.list.run(third ?? null, first ?? null, second ?? null)
+    }
+    if (rowid === undefined) return
+    if (values.length === 5 || values.length === 6) this.#name(rowid, second, third)
+    if (values.length !== 3 || typeof first !== 'string') return
     // Not from the WAL, which may be another database's.
-    if (rowid !== undefined && values.length === 3 && typeof first === 'string' && image.isInFile) ids.add(first)
-    if (rowid !== undefined && values.length === 5) this.#name(rowid, second, third)
-    if (rowid === undefined && values.length === 3) this.#name(third, first, second)
+    if (image.isInFile) ids.add(first)
+    if (database !== undefined && first !== database) return
+    this.#templateWrites = Math.max(this.#templateWrites, Number(second))
+    this.#gaps = Math.max(this.#gaps, Number(third))
   }
 
   #name(id: Value | undefined, tenant: Value | undefined, conversation: Value | undefined): void {
     if (typeof id !== 'number' || typeof tenant !== 'string' || typeof conversation !== 'string') return
     const known = this.#names.get(id) ?? []
-    if (known.some(ref => ref.tenant === tenant && ref.conversation === conversation)) return
+    if (known.some(ref => refKey(ref) === refKey({ tenant, conversation }))) return
     this.#names.set(id, [...known, { tenant, conversation }])
   }
 
-  /** Events never change, so any image will do. Keys and templates do: only the newest image counts. */
-  #take({ rowid, values, image }: RawRecord): void {
-    if (rowid !== undefined && values.length === 9) this.#takeEvent(rowid, values)
-    if (rowid !== undefined || !image.isNewest) return
-    if (values.length === 6 && this.#holds('key', values)) this.#sql.key.run(...values.slice(0, -1))
-    if (values.length === 4 && this.#holds('template', values)) this.#sql.template.run(...values.slice(0, -1))
-  }
-
-  #takeEvent(id: number, [, conversationId, seq, v, type, turn_id, timestamp, data, sum]: readonly Value[]): void {
+  /** Events never change, so any image will do. */
+  #takeEvent(id: number | undefined, values: readonly Value[]): void {
+    if (id === undefined || values.length !== 9) return
+    const [, conversationId, seq, v, type, turn_id, timestamp, data, sum] = values
     const refs = typeof conversationId === 'number' ? this.#names.get(conversationId) : undefined
     if (!refs || typeof seq !== 'number' || typeof v !== 'number' || typeof data !== 'string') return
     const row = {
@@ -129,18 +174,75 @@ export class Found {
     }
     const ref = refs.find(each => this.#sums.some(sums => sums.event(each, row) === sum))
     if (!ref) return
-    this.#sql.event.run(id, ref.tenant, ref.conversation, seq, v, row.type, row.turn_id, row.timestamp, data)
+    const { tenant, conversation } = ref
+    this.#sql.event.run(
+      id,
+      conversationId ?? 0,
+      tenant,
+      conversation,
+      seq,
+      v,
+      row.type,
+      row.turn_id,
+      row.timestamp,
+      data,
+    )
   }
 
-  #holds(kind: 'key' | 'template', values: readonly Value[]): boolean {
-    return this.#sums.some(sums => sums.of(kind, ...values.slice(0, -1)) === values.at(-1))
+  /**
+   * Rows that change or are deleted: those that their table leads to, as it is now. Only if not all of it can be read, also
+   * what is elsewhere: that may be old, so it is marked. Returns whether all of it could be read.
+   */
+  #takeRows(kind: 'key' | 'template'): boolean {
+    const tree = treeOf(this.#pages, `${kind}s`)
+    let isWhole = tree.isWhole
+    for (const page of tree.pages) {
+      for (const readings of cellsIn(this.#pages.newest(page), this.#pages)) {
+        if (!readings.some(({ values }) => this.#took(kind, values, 1))) isWhole = false
+      }
+    }
+    if (isWhole) return true
+    const free = freePages(this.#pages)
+    for (const { rowid, values, image } of recordsIn(this.#pages)) {
+      if (rowid === undefined && !free.has(image.page)) this.#took(kind, values, 0)
+    }
+    return false
+  }
+
+  #took(kind: 'key' | 'template', values: readonly Value[], certain: 0 | 1): boolean {
+    const fields = values.slice(0, -1)
+    if (values.length !== FIELDS[kind] + 1) return false
+    if (!this.#sums.some(sums => sums.of(kind, ...fields) === values.at(-1))) return false
+    this.#sql[kind].run(...fields, certain)
+    return true
+  }
+}
+
+const FIELDS = { key: 5, template: 3 } as const
+
+function statements(db: DatabaseSync) {
+  return {
+    event: db.prepare('INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    list: db.prepare('INSERT OR IGNORE INTO listed VALUES (?, ?, ?)'),
+    key: db.prepare('INSERT OR IGNORE INTO keys VALUES (?, ?, ?, ?, ?, ?)'),
+    // Of those that may be old, the one that was written last.
+    template: db.prepare(
+      `INSERT INTO templates VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET body = excluded.body WHERE certain = 0`,
+    ),
   }
 }
 
 const TABLES = `
   CREATE TABLE events (
-    id INTEGER, tenant TEXT, conversation TEXT, seq INTEGER, v INTEGER, type TEXT, turn_id TEXT, timestamp TEXT, data TEXT,
-    PRIMARY KEY (tenant, conversation, seq)
+    id INTEGER, conversation_id INTEGER, tenant TEXT, conversation TEXT, seq INTEGER, v INTEGER, type TEXT, turn_id TEXT,
+    timestamp TEXT, data TEXT, PRIMARY KEY (conversation_id, seq)
   );
-  CREATE TABLE keys (tenant TEXT, conversation TEXT, key TEXT, body_hash TEXT, value TEXT, PRIMARY KEY (tenant, conversation, key));
-  CREATE TABLE templates (tenant TEXT, name TEXT, body TEXT, PRIMARY KEY (tenant, name))`
+  CREATE INDEX events_id ON events (id);
+  CREATE TABLE listed (id INTEGER PRIMARY KEY, conversation_id INTEGER, seq INTEGER);
+  CREATE INDEX listed_conversation ON listed (conversation_id);
+  CREATE TABLE keys (
+    tenant TEXT, conversation TEXT, key TEXT, body_hash TEXT, value TEXT, certain INTEGER,
+    PRIMARY KEY (tenant, conversation, key)
+  );
+  CREATE TABLE templates (tenant TEXT, name TEXT, body TEXT, certain INTEGER, PRIMARY KEY (tenant, name))`

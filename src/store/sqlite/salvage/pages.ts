@@ -44,6 +44,13 @@ export class Pages {
     }
   }
 
+  /** A page as it is now. */
+  newest(page: number): PageImage {
+    const frame = this.#newest.get(page)
+    const bytes = frame === undefined ? this.#inMain(page) : this.#inWal(frame)
+    return { page, bytes, isInFile: frame === undefined, isNewest: true }
+  }
+
   /** The newest image of a page, and the one in the file if that differs: the WAL may be another database's. */
   imagesOf(page: number): Buffer[] {
     const frame = this.#newest.get(page)
@@ -56,6 +63,7 @@ export class Pages {
   }
 
   #inMain(page: number): Buffer {
+    if (page < 1 || page > this.#mainPages) return Buffer.alloc(0)
     return read(this.#main, (page - 1) * this.size, this.size)
   }
 

@@ -11,27 +11,39 @@ export interface RawRecord {
   readonly image: PageImage
 }
 
-const TABLE_LEAF = 0x0d
-const INDEX_LEAF = 0x0a
-const INDEX_INTERIOR = 0x02
-const DATABASE_HEADER = 100
+export const TABLE_LEAF = 0x0d
+export const TABLE_INTERIOR = 0x05
+export const INDEX_LEAF = 0x0a
+export const INDEX_INTERIOR = 0x02
+export const DATABASE_HEADER = 100
 
 /** Whatever can be read of all rows, in all images of all pages. What is not a row is skipped. */
 export function* recordsIn(pages: Pages): Generator<RawRecord> {
-  for (const image of pages.images()) {
-    const { page, bytes } = image
-    const start = page === 1 ? DATABASE_HEADER : 0
-    const kind = bytes[start]
-    if (bytes.length < start + 12 || (kind !== TABLE_LEAF && kind !== INDEX_LEAF && kind !== INDEX_INTERIOR)) continue
-    const cells = bytes.readUInt16BE(start + 3)
-    const pointers = start + (kind === INDEX_INTERIOR ? 12 : 8)
-    for (let cell = 0; cell < cells && pointers + 2 * cell + 2 <= bytes.length; cell += 1) {
-      for (const record of recordsAt(bytes, bytes.readUInt16BE(pointers + 2 * cell), kind, pages)) {
-        yield { ...record, image }
-      }
-    }
+  for (const image of pages.images()) for (const records of cellsIn(image, pages)) yield* records
+}
+
+/** The row of each cell of a page, in each reading that is possible: none, if the cell is damaged. */
+export function* cellsIn(image: PageImage, pages: Pages): Generator<RawRecord[]> {
+  const { page, bytes } = image
+  const { kind, cells, pointers } = headerOf(page, bytes) ?? { kind: TABLE_INTERIOR, cells: 0, pointers: 0 }
+  if (kind === TABLE_INTERIOR) return
+  for (let cell = 0; cell < cells; cell += 1) {
+    const pointer = pointers + 2 * cell
+    const at = pointer + 2 <= bytes.length ? bytes.readUInt16BE(pointer) : bytes.length
+    yield recordsAt(bytes, at, kind, pages).map(record => ({ ...record, image }))
   }
 }
+
+/** What the header of a page of a tree says; undefined if it is none. */
+export function headerOf(page: number, bytes: Buffer): { kind: number; cells: number; pointers: number } | undefined {
+  const start = page === 1 ? DATABASE_HEADER : 0
+  const kind = bytes[start]
+  if (bytes.length < start + 12 || kind === undefined || !KINDS.has(kind)) return undefined
+  const isInterior = kind === INDEX_INTERIOR || kind === TABLE_INTERIOR
+  return { kind, cells: bytes.readUInt16BE(start + 3), pointers: start + (isInterior ? 12 : 8) }
+}
+
+const KINDS: ReadonlySet<number> = new Set([TABLE_LEAF, TABLE_INTERIOR, INDEX_LEAF, INDEX_INTERIOR])
 
 /** The row, with what there is of its overflow pages. */
 function recordsAt(bytes: Buffer, at: number, kind: number, pages: Pages): Omit<RawRecord, 'image'>[] {

@@ -1,0 +1,69 @@
+import { taskInProgress } from '../domain/conversation.ts'
+import type { EventType, Json, StoredEvent } from '../domain/event.ts'
+import { asTextIfLong, type EvidenceSource, plainJson } from '../domain/evidence.ts'
+import type { Redactor } from '../domain/redact.ts'
+import { RUN_CALL_TYPES, TASK_EVIDENCE_TYPES, taskEvidence } from '../domain/task-evidence.ts'
+import type { EvidenceAdded, EvidenceAnswer } from '../domain/wire.ts'
+import type { Ref } from '../store/store.ts'
+import type { Door } from './door.ts'
+
+/** A call that is reported, as a caller has it. */
+export interface ReportedCall {
+  /** Its name: one line of up to 200 characters. */
+  readonly tool: string
+  /** What it was given, as JSON. */
+  readonly arguments?: unknown
+  /** What it answered, as JSON. */
+  readonly answer?: unknown
+  /** Whether the call succeeded. */
+  readonly ok: boolean
+  /** The id or number of a task. Default: the task in progress. */
+  readonly task?: string | number | undefined
+}
+
+export interface Reporting {
+  /** Who says so: known from the way in, never from what is said. */
+  readonly source: Exclude<EvidenceSource, 'run'>
+  readonly redact: Redactor
+}
+
+/**
+ * Stores what a host or an agent says that one of its own tools answered, without secrets: while the conversation has a task
+ * in progress, otherwise nothing.
+ */
+export async function addEvidence(
+  door: Door,
+  ref: Ref,
+  { tool, arguments: args, answer, ok, task }: ReportedCall,
+  { source, redact }: Reporting,
+): Promise<EvidenceAdded> {
+  // Escape sequences go first: they could split a secret.
+  const clean = (value: unknown): Json => redact.entry(asTextIfLong(plainJson(asJson(value))))
+  const call = { tool: clean(tool) as string, arguments: clean(args), answer: clean(answer), ok }
+  const evidence_id = `evd_${door.newId()}`
+  const { value, conversation } = await door.transact(ref, transaction => {
+    const command = { type: 'add_evidence', evidence_id, source, task, ...call } as const
+    const [added] = transaction.mustRun(command)
+    if (added?.type === 'evidence_added') {
+      return { stored: true, evidence_id, task_id: added.data.task_id } as const
+    }
+    const because = taskInProgress(transaction.state) ? 'turn_is_full' : 'no_task_in_progress'
+    return { stored: false, because } as const
+  })
+  return { ...value, seq: conversation.seq }
+}
+
+/** What is known of a task, also of a removed one; undefined if there is no such task. */
+export async function evidenceOf(door: Door, ref: Ref, task: string): Promise<EvidenceAnswer | undefined> {
+  const { seq, tasks, turns } = await door.read(ref)
+  const read = async (types: readonly EventType[], about?: string): Promise<readonly StoredEvent[]> =>
+    (await door.conversations.events(ref, { types, task: about })).filter(event => event.seq <= seq)
+  const own = await read(TASK_EVIDENCE_TYPES, task)
+  if (own.length === 0 && !tasks.has(task)) return undefined
+  // Agents elsewhere have no calls of outside tools in the log.
+  const isOurs = [...turns.values()].some(({ model }) => model !== undefined)
+  return { ...taskEvidence(own, isOurs ? await read(RUN_CALL_TYPES) : [], task), seq }
+}
+
+/** A program may pass anything; only JSON is stored. */
+const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? 'null') as Json

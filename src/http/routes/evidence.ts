@@ -1,0 +1,49 @@
+import * as z from 'zod'
+import type { EvidenceAdded, EvidenceAnswer } from '../../domain/wire.ts'
+import { addEvidence, evidenceOf } from '../../door/door.ts'
+import * as a from '../answer-schemas.ts'
+import { notFound } from '../http-error.ts'
+import { route } from '../route.ts'
+import * as s from '../schemas.ts'
+import { known } from './sessions.ts'
+import { ofTask } from './tasks.ts'
+
+export const evidenceRoutes = [
+  route({
+    method: 'post',
+    path: '/api/sessions/:session_id/evidence',
+    operationId: 'addEvidence',
+    tag: 'Tasks',
+    role: 'agent',
+    summary: 'Reports a tool call of an agent elsewhere, for the task in progress',
+    params: z.object({ session_id: s.id }),
+    body: s.sentEvidence,
+    answers: {
+      200: { description: 'Whether it was stored, and for which task', schema: a.evidenceAdded },
+      409: { description: '`turn_running`: a turn of this server has its own evidence', schema: s.errorBody },
+    },
+    handle: async ({ params, body: { task_id: task, ...call }, caller }, { door, redact }) => {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
+      await known(door, ref)
+      const added = await addEvidence(door, ref, { ...call, task }, { source: 'agent', redact })
+      return { body: added satisfies EvidenceAdded }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/sessions/:session_id/tasks/:task_id/evidence',
+    operationId: 'getEvidence',
+    tag: 'Tasks',
+    role: 'agent',
+    summary: 'The verdicts on a task, what was claimed, and the tool calls that tell most',
+    params: ofTask,
+    answers: { 200: { description: 'Each list in log order', schema: a.evidence } },
+    handle: async ({ params, caller }, { door }) => {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
+      await known(door, ref)
+      const found = await evidenceOf(door, ref, params.task_id)
+      if (!found) throw notFound('task_not_found', `There is no task ${params.task_id}.`)
+      return { body: found satisfies EvidenceAnswer }
+    },
+  }),
+]

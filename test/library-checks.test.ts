@@ -1,0 +1,295 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { machineId } from '../src/checks/workspace.ts'
+import { configFolder } from '../src/cli/config-folder.ts'
+import {
+  createRunsheet,
+  openMemoryStore,
+  type Conversation,
+  type EventData,
+  type EventType,
+  type OnReview,
+  type Runsheet,
+  type RunsheetOptions,
+  type Store,
+} from '../src/index.ts'
+import { type ChecksOptions, openChecks } from '../src/library/checks.ts'
+import { createRunner, demoModel } from '../src/library/runner-entry.ts'
+import { openSqliteStore } from '../src/library/sqlite.ts'
+import { Provider } from './support/provider.ts'
+import { scratchFolder } from './support/scratch.ts'
+
+let folder: string
+let workspace: string
+
+beforeEach(() => {
+  folder = scratchFolder()
+  workspace = join(folder, 'work')
+  mkdirSync(workspace)
+  // The machine's id is kept there.
+  vi.stubEnv('XDG_CONFIG_HOME', join(folder, 'config'))
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+const write = (name: string, text: string): void => writeFileSync(join(workspace, name), text)
+
+/** Confirms what is proposed, with every check. */
+const approveAll: OnReview = ({ draft_tasks }) => ({
+  action: 'confirm',
+  tasks: draft_tasks.map(({ checks = [] }, draft_index) => ({ draft_index, approve: checks.map(({ hash }) => hash) })),
+})
+
+function open(store: Store, options: Partial<RunsheetOptions> & { checked?: Partial<ChecksOptions> } = {}): Runsheet {
+  const { checked, ...rest } = options
+  const checks = openChecks({ workspace, ...checked })
+  return createRunsheet({ store, checks, onReview: approveAll, policy: { assessor: false }, ...rest })
+}
+
+const PLAN = { tasks: [{ title: 'Write the sum', check: 'sh check.sh' }] }
+const CLAIM = { id: 1, outcome: 'The sum is in sum.txt.' }
+
+async function seen<T extends EventType>(chat: Conversation, type: T, enough = 0): Promise<EventData[T][]> {
+  const found: EventData[T][] = []
+  const { seq: head } = await chat.snapshot()
+  for await (const { seq, events } of chat.events()) {
+    found.push(...events.flatMap(event => (event.type === type ? [event.data as EventData[T]] : [])))
+    if (seq >= head && found.length >= enough) break
+  }
+  return found
+}
+
+describe.each([
+  ['memory', async () => openMemoryStore()],
+  ['SQLite', async () => openSqliteStore(join(folder, 'runsheet.db'))],
+])('checks in the process of the library, on %s', (_, store) => {
+  it('[LI7] a claim is refused while its check is red, and proven once it passes', async () => {
+    write('check.sh', 'test -s sum.txt || { echo there is no sum; exit 3; }\n')
+    const runsheet = open(await store())
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    expect(await turn.prompt()).toContain('Give a task a check')
+    expect(await turn.call('plan', PLAN)).toMatchObject({ ids: [1] })
+    expect(await turn.call('update', CLAIM)).toMatchObject({
+      error: expect.stringMatching(/`sh check.sh` fails with exit code 3[^]*there is no sum/),
+    })
+    write('sum.txt', '42')
+    expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 0 })
+    expect(await chat.tasks()).toMatchObject([{ status: 'completed', standing: 'proven' }])
+    expect((await seen(chat, 'check_ran')).map(({ why, result }) => [why, result])).toEqual([
+      ['baseline', 'failed'],
+      ['claim', 'failed'],
+      ['claim', 'passed'],
+    ])
+    expect(await turn.finish()).toMatchObject({ status: 'done', standings: { proven: 1, reported: 0 } })
+  })
+})
+
+describe('checks in the process of the library', () => {
+  it('[LI7] what nobody approved never runs, and does not stand in the way', async () => {
+    write('check.sh', 'touch ran\n')
+    const runsheet = open(openMemoryStore(), {
+      onReview: ({ draft_tasks }) => ({ action: 'confirm', tasks: draft_tasks }),
+    })
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', PLAN)
+    expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 0 })
+    expect(await chat.tasks()).toMatchObject([{ standing: 'reported', checks: [{ approved: false }] }])
+    expect(existsSync(join(workspace, 'ran'))).toBe(false)
+  })
+
+  it('[LI7] what is allowed runs without approval, with the given variables and behind the wrapper', async () => {
+    write('check.sh', 'echo "$COLOUR $WRAPPED" > said; exit 1\n')
+    const runsheet = open(openMemoryStore(), {
+      onReview: ({ draft_tasks }) => ({ action: 'confirm', tasks: draft_tasks }),
+      checked: { allow: [['sh', 'check.sh']], env: { COLOUR: 'red' }, wrap: ['/usr/bin/env', 'WRAPPED=yes'] },
+    })
+    onTestFinished(() => runsheet.close())
+    const turn = runsheet.conversation('chat-1').turn('turn-1')
+    await turn.call('plan', PLAN)
+    expect(readFileSync(join(workspace, 'said'), 'utf8')).toBe('red yes\n')
+  })
+
+  it('[LI7] a runner of the same runsheet drives turns in the workspace', async () => {
+    const runsheet = open(openMemoryStore())
+    const runner = createRunner({ runsheet, models: { demo: demoModel() } })
+    onTestFinished(async () => {
+      await runner.close()
+      await runsheet.close()
+    })
+    const chat = runsheet.conversation('chat-1')
+    await chat.startTurn('turn-1', { message: 'Compute 1+1.', model: 'demo' })
+    const [finished] = await seen(chat, 'turn_finished', 1)
+    expect(finished).toMatchObject({ status: 'done' })
+  })
+
+  it('[LI7] a run that ends with its process is made again by the next one', async () => {
+    write('check.sh', 'test -s sum.txt || sleep 1000\n')
+    const opened = async (): Promise<Runsheet> =>
+      open(await openSqliteStore(join(folder, 'runsheet.db')), {
+        policy: { assessor: false, review: false },
+        checked: { allow: [['sh', 'check.sh']] },
+      })
+    const first = await opened()
+    const chat = first.conversation('chat-1')
+    const call = chat.turn('turn-1').call('plan', PLAN)
+    await seen(chat, 'check_started', 1)
+    await first.close()
+    expect(await call).toBe('Error: The store is closed.')
+    write('sum.txt', '42')
+    const second = await opened()
+    onTestFinished(() => second.close())
+    const [ran] = await seen(second.conversation('chat-1'), 'check_ran', 1)
+    expect(ran).toMatchObject({ why: 'baseline', result: 'passed' })
+  })
+
+  it('[LI7] names the workspace as the program does, so that both share its lease', () => {
+    const machine = machineId(configFolder(process.env))
+    expect(openChecks({ workspace }).workspace).toEqual({ machine, path: realpathSync(workspace) })
+  })
+
+  it('[LI8] a person asks for a run, ticks what only a person can see, and accepts changed files', async () => {
+    write('check.sh', 'test -s sum.txt\n')
+    const runsheet = open(openMemoryStore())
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', PLAN)
+    const [task] = await chat.tasks()
+    const checks = [...(task?.checks ?? []), { kind: 'person', ask: 'Is it readable?' } as const]
+    const { checks: [command, look] = [] } = await chat.changeTask(1, { checks })
+    await chat.runCheck(1, command?.id ?? '')
+    expect((await seen(chat, 'check_ran', 2)).at(-1)).toMatchObject({ why: 'person', result: 'failed' })
+    expect(await chat.tickCheck(1, look?.id ?? '')).toMatchObject({ checks: [{}, { state: 'passed' }] })
+    // The check itself is a file that it names, and so is guarded.
+    write('check.sh', 'exit 0\n')
+    const claim = (): Promise<unknown> => turn.call('update', CLAIM)
+    await claim()
+    await claim()
+    const [cheated] = await chat.tasks()
+    expect(cheated).toMatchObject({ standing: 'reported', checks: [{ guarded: ['check.sh'] }, {}] })
+    expect(await chat.acceptGuards(1, ['check.sh'])).toMatchObject({ standing: 'proven' })
+    await expect(chat.runCheck(1, 'nope')).rejects.toMatchObject({ code: 'check_not_found' })
+    await expect(chat.stopCheck(1, look?.id ?? '')).resolves.toMatchObject({ number: 1 })
+  })
+
+  it('[LI9] refuses a folder that is none, a command that proves nothing, and what openChecks did not return', () => {
+    expect(() => openChecks({ workspace: join(folder, 'nowhere') })).toThrow(/nowhere cannot be used as a workspace/)
+    expect(() => openChecks({ workspace, done: [['true']] })).toThrow(/a command that can fail/)
+    expect(() => openChecks({ workspace, protect: ['../x'] })).toThrow(/checks.protect/)
+    const checks = { workspace: { machine: 'm', path: workspace } }
+    expect(() => createRunsheet({ store: openMemoryStore(), checks })).toThrow('openChecks of runsheet/checks')
+  })
+})
+
+describe('the gate', () => {
+  const planned = { policy: { review: false, assessor: false } } as const
+
+  it('[LI10] sends a model back to what is open, three times without progress, counted in the log', async () => {
+    const path = join(folder, 'runsheet.db')
+    const opened = async (): Promise<Runsheet> => createRunsheet({ store: await openSqliteStore(path), ...planned })
+    const first = await opened()
+    const turn = first.conversation('chat-1').turn('turn-1', { prefix: 'rs_' })
+    expect(await turn.followUp()).toBeUndefined()
+    await turn.call('rs_plan', { tasks: [{ title: 'Look' }, { title: 'Leap' }] })
+    expect(await turn.followUp()).toMatch(/^The plan is not finished. Open: 1 Look; 2 Leap. Continue: .*rs_update/)
+    expect(await turn.followUp()).toBeDefined()
+    await turn.call('rs_update', { id: 1, outcome: 'Looked.' })
+    // Something was settled: it counts anew.
+    expect(await turn.followUp()).toMatch(/Open: 2 Leap\./)
+    await first.close()
+    const second = await opened()
+    onTestFinished(() => second.close())
+    const again = second.conversation('chat-1').turn('turn-1', { prefix: 'rs_' })
+    expect(await again.followUp()).toBeDefined()
+    expect(await again.followUp()).toBeDefined()
+    expect(await again.followUp()).toBeUndefined()
+    const followed = await seen(second.conversation('chat-1'), 'gate_followed')
+    expect(followed.map(({ follow_up }) => follow_up)).toEqual([1, 2, 1, 2, 3])
+  })
+
+  it('[LI10] lets a model end whose plan is done, or whose policy has no gate', async () => {
+    const runsheet = createRunsheet({ store: openMemoryStore(), ...planned })
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', { tasks: [{ title: 'Look' }] })
+    await chat.setPolicy({ gate: false })
+    expect(await turn.followUp()).toBeUndefined()
+    await chat.setPolicy({ gate: true })
+    expect(await turn.followUp()).toBeDefined()
+    await turn.call('update', { id: 1, outcome: 'Looked.' })
+    expect(await turn.followUp()).toBeUndefined()
+  })
+
+  it('[LI10] holds a plan whose own check fails, and runs that again before it lets go', async () => {
+    write('lint.sh', 'test -s clean || { echo untidy; exit 1; }\n')
+    const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['sh', 'lint.sh']] } })
+    onTestFinished(() => runsheet.close())
+    const turn = runsheet.conversation('chat-1').turn('turn-1')
+    await turn.call('plan', { tasks: [{ title: 'Look', check: 'sh lint.sh' }, { title: 'Leap' }] })
+    await turn.call('update', { id: 2, outcome: 'Leapt.' })
+    await turn.call('update', { id: 1, outcome: 'Looked.' })
+    expect(await turn.followUp()).toMatch(/`sh lint.sh` fails[^]*untidy/)
+    write('clean', 'yes')
+    expect(await turn.followUp()).toBeUndefined()
+    expect(await turn.finish()).toMatchObject({ status: 'done' })
+  })
+
+  it('[LI10] waits for the last runs of a plan that nobody claimed, and goes on with what they reopened', async () => {
+    write('check.sh', 'test -s sum.txt\n')
+    const checked = { allow: [['sh', 'check.sh']] }
+    const runsheet = open(openMemoryStore(), { ...planned, checked })
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', { tasks: [...PLAN.tasks, { title: 'Leap' }] })
+    write('sum.txt', '42')
+    expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 1 })
+    rmSync(join(workspace, 'sum.txt'))
+    await chat.changeTask(2, { status: 'completed' })
+    expect(await turn.followUp()).toMatch(/Open: 1 Write the sum\./)
+  })
+
+  it('[LI10] runs a failed check of the plan again in a turn that a runner drives, too', async () => {
+    write('lint.sh', 'test -s clean\n')
+    const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['sh', 'lint.sh']] } })
+    const provider = await Provider.start([
+      { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Look' }] } }] },
+      { calls: [{ tool: 'update', args: { id: 1, outcome: 'Looked.' } }] },
+      'That is it.',
+      { calls: [{ tool: 'tidy' }] },
+      'Now it is.',
+    ])
+    const tidy = {
+      name: 'tidy',
+      description: 'Tidies up.',
+      inputSchema: { type: 'object' },
+      isRepeatable: true,
+      call: async () => {
+        write('clean', 'yes')
+        return 'tidy'
+      },
+    } as const
+    const model = createOpenAICompatible({ name: 'scripted', baseURL: provider.url })('m')
+    const runner = createRunner({ runsheet, models: { m: model }, tools: [tidy] })
+    onTestFinished(async () => {
+      await runner.close()
+      await runsheet.close()
+      await provider.close()
+    })
+    const chat = runsheet.conversation('chat-1')
+    await chat.startTurn('turn-1', { message: 'Look.', model: 'm' })
+    const [finished] = await seen(chat, 'turn_finished', 1)
+    expect(finished).toMatchObject({ status: 'done', because: 'answered' })
+    expect(provider.messages(3).at(-1)?.content).toMatch(/the plan is not done: `sh lint.sh` fails/)
+    expect(await seen(chat, 'gate_followed')).toHaveLength(1)
+  })
+})

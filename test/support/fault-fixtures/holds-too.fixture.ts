@@ -1,0 +1,5 @@
+import { it } from 'vitest'
+import { fault } from '../faults.ts'
+
+fault('a fault in two files')
+it('passes', () => {})
