@@ -65,7 +65,8 @@ it('[AS4] a task that is created as done waits for the claim that runs its check
   const turn = runsheet.conversation('chat-1').turn('turn-1')
   const task = { title: 'Write the sum', check: './check', status: 'done', outcome: 'It is in sum.txt.' }
   const answer = await turn.call('add_task', { tasks: [task] })
-  const [{ id = '' } = {}] = await runsheet.conversation('chat-1').tasks()
+  const [made] = await runsheet.conversation('chat-1').tasks()
+  const id = made?.id ?? ''
   expect(answer).toMatchObject({
     not_accepted: [{ id, reason: 'Its check runs once you complete it with a call of its own.' }],
   })

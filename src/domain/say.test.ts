@@ -31,6 +31,7 @@ const SAMPLES: RefusalData = {
   settled_by_person: { task, field: 'title' },
   rejected_task_stays: { task, action: 'reword' },
   check_failed: { task, check: 'npm test', exit: 1, reds: 2 },
+  plan_check_failed: { task, check: 'npm test', exit: 1 },
   not_checked: { task, check: 'npm test', reason: 'The program npm was not found.' },
   claim_open: { task, claim_id: 'claim-1', tool_call_id: 'call-1', turn_id: 't1', joins: true },
   check_not_found: { task, check_id: 'check-1' },

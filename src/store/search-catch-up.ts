@@ -34,23 +34,34 @@ export class CatchUp {
 
   /** Indexes all that was committed before the call. False if that takes too long or fails: a search then says so. */
   async finish(): Promise<boolean> {
-    const until = performance.now() + MAX_WAIT_MS
-    // It may have read the log before what this call has to include.
-    await this.#working?.catch(() => {})
-    while (!this.#stopped) {
-      const outcome = await this.#run().catch(() => undefined)
-      if (outcome === 'done') return true
-      if (outcome === undefined || performance.now() >= until) break
-      await (outcome === 'busy' ? delay(5) : setImmediate())
+    const ending = new AbortController()
+    const { signal } = ending
+    try {
+      // A slice that hangs goes on without the search.
+      const isDone = await Promise.race([this.#all(signal), delay(MAX_WAIT_MS, false, { signal })])
+      if (!isDone) this.#schedule(QUIET_MS)
+      return isDone
+    } finally {
+      ending.abort()
     }
-    this.#schedule(QUIET_MS)
-    return false
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
     await this.#working?.catch(() => {})
+  }
+
+  async #all(signal: AbortSignal): Promise<boolean> {
+    // It may have read the log before what this call has to include.
+    await this.#working?.catch(() => {})
+    while (!this.#stopped && !signal.aborted) {
+      const outcome = await this.#run().catch(() => undefined)
+      if (outcome === 'done') return true
+      if (outcome === undefined) return false
+      await (outcome === 'busy' ? delay(5) : setImmediate())
+    }
+    return false
   }
 
   #schedule(ms: number): void {

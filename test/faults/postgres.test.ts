@@ -173,11 +173,13 @@ describePostgres.concurrent('a server whose connections go mute', () => {
     const asked = [
       outcomeOf(node.ask('GET', tasks(0))),
       outcomeOf(node.ask('GET', '/readyz')),
+      outcomeOf(node.ask('GET', '/api/search?q=a')),
+      outcomeOf(node.ask('GET', '/api/tasks?q=a')),
       add(node, 0, 'b'),
       add(node, 1, 'b'),
     ]
-    const [read, ready, ...writes] = await Promise.all(asked)
-    expect([read, ready]).toEqual(['503 io retry', '503 not_ready'])
+    const [read, ready, found, listed, ...writes] = await Promise.all(asked)
+    expect([read, ready, found, listed]).toEqual(['503 io retry', '503 not_ready', '503 io retry', '503 io retry'])
     for (const write of writes) expect(['503 io retry', '503 unknown_outcome']).toContain(write)
     proxy.heal()
     await until(async () => expect(await node.status('/readyz')).toBe(200))

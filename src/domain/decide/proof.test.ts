@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, Driver, starts, typesOf } from '../../../test/support/domain.ts'
+import { dataOf, Driver, typesOf } from '../../../test/support/domain.ts'
 import type { Check, CheckResult } from '../check.ts'
-import type { RunOutcome } from '../command.ts'
+import type { Command, RunOutcome } from '../command.ts'
 import { awaitsChecks, lineage, planTurnOf } from '../conversation.ts'
 import { MAX_REDS, nextRun, plansEndedBy, resolvedClaims, settleable, standingOf, staleChecks } from '../proof.ts'
+import type { PolicyPatch } from '../policy.ts'
 import type { SubmittedRow } from '../review.ts'
 
 const WORKSPACE = { machine: 'here', path: '/work' }
@@ -568,12 +569,17 @@ describe('a plan that goes on in another turn', () => {
 })
 
 describe('a task that a model creates as done', () => {
-  const DONE = { title: 'A', status: 'completed', outcome: 'x', checks: [NPM], allowed: [NPM.hash] } as const
+  const WITH_CHECK = { title: 'A', checks: [NPM], allowed: [NPM.hash] }
+  const DONE = { ...WITH_CHECK, status: 'completed', outcome: 'x' } as const
+  const startsHere = (policy: PolicyPatch): Command => {
+    const message = { message_id: 'm1', message: 'Do it.', model: 'demo:one' }
+    return { type: 'start_turn', turn_id: 'turn-1', ...message, policy, workspace: WORKSPACE }
+  }
 
   it.each([false, true])('[AS4] is pending if its checks may run, with a judge of ours: %s', assessor => {
     const chat = new Driver()
     const policy = { review: false, assessor, gate: false }
-    if (assessor) chat.run({ ...starts('turn-1', policy), workspace: WORKSPACE })
+    if (assessor) chat.run(startsHere(policy))
     else chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'task_manager', host: policy, workspace: WORKSPACE })
     chat.run(chat.adds('model', DONE))
     expect([chat.task(1).status, chat.task(1).outcome]).toEqual(['in_progress', undefined])
@@ -593,8 +599,8 @@ describe('a task that a model creates as done', () => {
 
   it('[AS14] an ok grants nothing before the checks', () => {
     const chat = new Driver()
-    chat.run({ ...starts('turn-1', { review: false, assessor: true, gate: false }), workspace: WORKSPACE })
-    chat.run(chat.adds('model', { title: 'A', checks: [NPM], allowed: [NPM.hash] }))
+    chat.run(startsHere({ review: false, assessor: true, gate: false }))
+    chat.run(chat.adds('model', WITH_CHECK))
     const settles = chat.sets('model', 1, { status: 'completed', outcome: 'x' })
     const refusal = chat.refusal(settles)
     const [claim] = refusal.is('assessment_required') ? refusal.data.claims : []

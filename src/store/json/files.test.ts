@@ -15,6 +15,7 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../../test/support/scratch.ts'
 import type { Command } from '../../domain/command.ts'
+import { inLongRun } from '../../../test/support/children.ts'
 import { listed } from '../../domain/conversation.ts'
 import type { Json } from '../../domain/event.ts'
 import type { SomeFields } from '../../domain/fields.ts'
@@ -558,7 +559,7 @@ describe('what another program wrote', () => {
           expect(listed(await store.load(chat)).map(({ title }) => title)).toEqual(wanted)
         }
       }),
-      { numRuns: 60 },
+      { numRuns: inLongRun(200, 20) },
     )
   })
 

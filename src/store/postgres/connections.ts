@@ -25,6 +25,18 @@ export interface Database {
   use<T>(work: (session: Session) => Promise<T>, options?: UseOptions): Promise<T>
 }
 
+/** A database whose calls have this long together. */
+export function together(database: Pick<Database, 'use'>, ms: number): Pick<Database, 'use'> {
+  const until = performance.now() + ms
+  return {
+    use: async (work, options) => {
+      const msLeft = until - performance.now()
+      if (msLeft <= 0) throw late()
+      return database.use(work, { ...options, ms: msLeft })
+    },
+  }
+}
+
 /** The connections of one process. */
 export class Connections {
   readonly limits: Limits

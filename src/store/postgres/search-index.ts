@@ -3,30 +3,35 @@ import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import { type IndexedDocument, searchIn, type SearchIndex } from '../search.ts'
 import { CatchUp } from '../search-catch-up.ts'
 import type { ConversationSummary, Search } from '../store.ts'
-import type { Database } from './connections.ts'
-import { isReady, PostgresIndexer, READY, type ReadyRow } from './search-indexer.ts'
+import { StoreError } from '../store-error.ts'
+import { type Database, together } from './connections.ts'
+import { isReady, MAX_LOCK_MS, PostgresIndexer, READY, type ReadyRow } from './search-indexer.ts'
 import { newestStatement, newestValues } from './search-newest.ts'
 import type { Session, Statement, Value } from './session.ts'
 
-/** The search in a database; `indexing` follows the queue. */
-export function postgresSearch(database: Database): { search: Search; indexing: CatchUp } {
+/** The search in a database; `indexing` follows the queue. A search takes no longer than `callMs`, whatever it asks. */
+export function postgresSearch(database: Database, callMs: number): { search: Search; indexing: CatchUp } {
   const indexer = new PostgresIndexer(database)
   const indexing = new CatchUp(() => indexer.slice())
-  return { search: searchIn(indexIn(database, () => indexing.finish())), indexing }
+  const begin = (): Search => searchIn(indexIn(together(database, callMs), () => indexing.finish()))
+  const search: Search = {
+    conversations: (...asked) => begin().conversations(...asked),
+    tasks: (...asked) => begin().tasks(...asked),
+    all: (...asked) => begin().all(...asked),
+  }
+  return { search, indexing }
 }
 
-function indexIn(database: Database, catchUp: () => Promise<boolean>): SearchIndex {
+function indexIn(database: Pick<Database, 'use'>, catchUp: () => Promise<boolean>): SearchIndex {
   return {
     places: ['number', 'string', 'number'],
     newest: async (tenant, kinds, terms, options) => {
       const statement = newestStatement(kinds, options.after !== undefined)
       const values = newestValues(tenant, kinds, terms, options)
-      const look = (): Promise<{ ready: readonly ReadyRow[]; rows: readonly DocumentRow[] }> =>
-        database.use(session => lookUp(session, statement, values))
       // Nearly always all is indexed, which the answer tells.
-      let { ready, rows } = await look()
-      const isComplete = isReady(ready) || (await catchUp())
-      if (!isReady(ready)) rows = (await look()).rows
+      const first = await database.use(session => lookUp(session, statement, values)).catch(unlessBusy)
+      const isComplete = first !== undefined || (await catchUp())
+      const rows = first ?? (await database.use(session => found(session, statement, values)))
       const documents = rows.flatMap(({ kind: index, born, born_seq, ...row }) => {
         const kind = kinds[index]
         return kind ? { ...row, kind, place: [Number(born), row.conversation, born_seq] } : []
@@ -61,15 +66,30 @@ function indexIn(database: Database, catchUp: () => Promise<boolean>): SearchInd
   }
 }
 
-/** In one round trip. Who looks after the queue was found empty sees all that was in it. */
+/** What is found, if all is indexed; in one round trip. Who looks after the queue was found empty sees all that was in it. */
 async function lookUp(session: Session, statement: Statement, values: readonly Value[]) {
   const [, ready, rows] = await Promise.all([
-    session.query(SQL.begin),
+    session.query(SQL.beginInTime),
     session.query<ReadyRow>(READY.statement, READY.values),
     session.query<DocumentRow>(statement, values),
     session.query({ text: 'COMMIT' }),
   ])
-  return { ready, rows }
+  return isReady(ready) ? rows : undefined
+}
+
+/** What is found in the index as it is. */
+async function found(session: Session, statement: Statement, values: readonly Value[]): Promise<DocumentRow[]> {
+  const [, rows] = await Promise.all([
+    session.query(SQL.begin),
+    session.query<DocumentRow>(statement, values),
+    session.query({ text: 'COMMIT' }),
+  ])
+  return rows
+}
+
+/** Somebody has locked the queue: what it holds is not known, but the index can be searched. */
+function unlessBusy(error: unknown): undefined {
+  if (!(error instanceof StoreError) || error.code !== 'busy') throw error
 }
 
 async function sessionsOf(session: Session, tenant: string, documents: readonly IndexedDocument[]) {
@@ -107,12 +127,13 @@ interface DocumentRow {
   readonly born_seq: number
 }
 
+// One plan suits every search, however large the tables become; to make another, or to compile it, takes longer than to run it.
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
+  SET LOCAL jit = off`
+
 const SQL = {
-  // One plan suits every search, however large the tables become; to make another, or to compile it, takes longer than to run it.
-  begin: {
-    text: `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
-      SET LOCAL jit = off`,
-  },
+  begin: { text: BEGIN },
+  beginInTime: { text: `${BEGIN}; SET LOCAL lock_timeout = ${MAX_LOCK_MS}` },
   sessions: {
     name: 'runsheet-search-sessions',
     text: `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM runsheet.conversations

@@ -16,8 +16,8 @@ const MAX_EVENTS = 200
 /** An advisory lock number of our own ("RUNI"): one process indexes at a time, so that each document ends as its log has it. */
 const LOCK = 0x52_55_4e_49
 
-/** How long a slice waits for another process that indexes. */
-const MAX_LOCK_MS = 500
+/** How long a slice waits for another process that indexes, and a search for a queue that is locked. */
+export const MAX_LOCK_MS = 500
 
 /** Documents after which the planner gets new statistics, in time or at the latest: without them it sorts all documents. */
 const ANALYZED_AFTER = { due: 1_000, overdue: 20_000 }
@@ -76,9 +76,8 @@ export class PostgresIndexer {
 
   async #next(session: Session): Promise<SliceOutcome> {
     const commits = await session.query<{ id: number }>(SQL.commits, [MAX_COMMITS])
-    const lastCommit = commits.at(-1)
-    if (!lastCommit) return 'done'
-    const rows = await session.query<Queued>(SQL.events, [lastCommit.id, INDEXED_TYPES, MAX_EVENTS])
+    if (commits.length === 0) return 'done'
+    const rows = await session.query<Queued>(SQL.events, [idsOf(commits), INDEXED_TYPES, MAX_EVENTS])
     const events = rows.map(row => ({
       conversation: `${row.tenant}/${row.conversation}`,
       row,
@@ -99,6 +98,7 @@ export class PostgresIndexer {
         born_seq: row.seq,
         seq: event.seq,
         tokens: tokens?.join(' ') ?? null,
+        scope,
         words: wordsOf(scope, tokens ?? []),
         beginnings: beginningsOf(scope, tokens ?? []),
       }
@@ -107,7 +107,7 @@ export class PostgresIndexer {
     this.#written += documents.length
     const isPartial = taken < rows.length || rows.length === MAX_EVENTS
     const reached = isPartial ? rows[taken - 1] : undefined
-    await session.query(SQL.dequeue, [reached?.id ?? lastCommit.id + 1])
+    await session.query(SQL.dequeue, [idsOf(reached ? commits.filter(({ id }) => id < reached.id) : commits)])
     if (reached) await session.query(SQL.advance, [reached.id, reached.seq + 1])
     return isPartial || commits.length === MAX_COMMITS ? 'more' : 'done'
   }
@@ -154,6 +154,9 @@ type Queued = EventRow & {
 
 const nameOf = ({ tenant, conversation, kind, ref }: DocumentName): string => `${tenant}/${conversation}/${kind}/${ref}`
 
+/** Those that were read, and no others: a commit that was queued before them may come up after them. */
+const idsOf = (commits: readonly { readonly id: number }[]): string[] => commits.map(({ id }) => String(id))
+
 /** Puts a timestamp in milliseconds before every number of the queue. */
 const DATED = 2 ** 52
 
@@ -176,7 +179,7 @@ const SQL = {
         SELECT ${EVENT_COLUMNS} FROM runsheet.events e
         WHERE e.tenant = q.tenant AND e.conversation = q.conversation AND e.seq BETWEEN q.first AND q.last
           AND e.type = ANY ($2) ORDER BY e.seq
-      ) e WHERE q.id <= $1 ORDER BY q.id, e.seq LIMIT $3`,
+      ) e WHERE q.id = ANY ($1::bigint[]) ORDER BY q.id, e.seq LIMIT $3`,
   },
   titles: {
     name: 'runsheet-search-titles',
@@ -196,14 +199,14 @@ const SQL = {
     name: 'runsheet-search-put',
     text: `WITH given AS (
         SELECT * FROM json_to_recordset($1::json) AS document (tenant text, conversation text, kind smallint, ref text,
-          born bigint, born_seq integer, seq integer, tokens text, words text[], beginnings text[])
+          born bigint, born_seq integer, seq integer, tokens text, scope text, words text[], beginnings text[])
       ), gone AS (
         DELETE FROM runsheet.search_documents d USING given g
         WHERE g.tokens IS NULL AND (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
       )
       INSERT INTO runsheet.search_documents (tenant, conversation, kind, ref, born, born_seq, seq, tokens, lexemes)
       SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(words || beginnings || ARRAY(
-          SELECT ${spanSql('level', unitSql('place'))} FROM generate_series(1, ${SPANS.levels}) level
+          SELECT ${spanSql('scope', 'level', unitSql('place'))} FROM generate_series(1, ${SPANS.levels}) level
         ))
       FROM given g CROSS JOIN LATERAL (
         SELECT coalesce((
@@ -219,6 +222,6 @@ const SQL = {
   },
   // Only a warning where the tables belong to somebody else.
   analyze: { text: 'ANALYZE runsheet.search_documents, runsheet.search_words' },
-  dequeue: { name: 'runsheet-search-dequeue', text: 'DELETE FROM runsheet.search_queue WHERE id < $1' },
+  dequeue: { name: 'runsheet-search-dequeue', text: 'DELETE FROM runsheet.search_queue WHERE id = ANY ($1::bigint[])' },
   advance: { name: 'runsheet-search-advance', text: 'UPDATE runsheet.search_queue SET first = $2 WHERE id = $1' },
 } satisfies Record<string, Statement>

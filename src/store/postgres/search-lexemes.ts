@@ -64,13 +64,13 @@ function beginningsIn(token: string): string[] {
 
 /**
  * GIN knows no order. So each document has a lexeme for the span of commits that it is in, at each of several levels, and a
- * search asks for the newest spans first. A span of a level is as long as 2 ** `bits` of the level below.
+ * search asks for the newest spans of its scope first. A span of a level is as long as 2 ** `bits` of the level below.
  */
 export const SPANS = { levels: 9, bits: 3 }
 
 /** Places count by the number of their commit; those that are a time, which are negative, by 64 ms. */
 export const unitSql = (born: string): string => `(CASE WHEN ${born} < 0 THEN ${born} >> 6 ELSE ${born} END)`
 
-/** The lexeme of the span of a level that holds a unit. */
-export const spanSql = (level: string, unit: string): string =>
-  `format('#%s.%s', ${level}, ${unit} >> (${SPANS.bits} * ${level}))`
+/** The lexeme of the span of a level that holds a unit. No token holds its signs. */
+export const spanSql = (scope: string, level: string, unit: string): string =>
+  `format('%s#%s.%s', ${scope}, ${level}, ${unit} >> (${SPANS.bits} * ${level}))`

@@ -74,7 +74,7 @@ function partsOf(kind: number, index: number, isContinued: boolean): string {
     SELECT found.* FROM (
       SELECT query, NULL AS newest FROM query${index} WHERE is_rare
       UNION ALL
-      SELECT query && ${quoted(spanSql('level', 'newest'))}::tsquery, newest
+      SELECT query && ${quoted(spanSql(scope, 'level', 'newest'))}::tsquery, newest
       FROM query${index} CROSS JOIN (SELECT * FROM commits${index} UNION ALL SELECT * FROM times${index}) span
       WHERE NOT is_rare
     ) span CROSS JOIN LATERAL (

@@ -120,7 +120,7 @@ export class PostgresStore implements Store {
     this.#notifier = new Notifier(lanes.looks, self)
     this.#listener = new Listener(url, lanes.looks, limits, self)
     this.queries = postgresQueries(this.#calls, skewMs)
-    const { search, indexing } = postgresSearch(this.#calls)
+    const { search, indexing } = postgresSearch(this.#calls, limits.callMs)
     this.search = search
     this.#indexing = indexing
     this.templates = postgresTemplates(this.#calls)
