@@ -1,5 +1,16 @@
-import { defineConfig } from 'vite'
+import { cpSync } from 'node:fs'
+import { defineConfig, type Plugin } from 'vite'
 import { bundleWorker } from './scripts/bundle-worker.ts'
+
+/** What `main.ts` shares with commands. */
+const COMMON =
+  /src\/(cli\/(cli-error|default-paths|invocation|usual-port|version)|domain\/policy|setup\/host|store\/private-file)\.ts$/
+
+/** Setup copies it into OpenCode's settings as it is. It lies beside the program as it lies beside the source. */
+const opencodePlugin: Plugin = {
+  name: 'opencode-plugin',
+  writeBundle: () => cpSync('src/hooks/opencode-plugin.js', 'dist/hooks/opencode-plugin.js'),
+}
 
 /**
  * The published program, self-contained, with one chunk per command: it starts in half the time of hundreds of files. Not
@@ -7,7 +18,7 @@ import { bundleWorker } from './scripts/bundle-worker.ts'
  */
 export default defineConfig({
   logLevel: 'warn',
-  plugins: [bundleWorker('node22')],
+  plugins: [bundleWorker('node22'), opencodePlugin],
   publicDir: false,
   ssr: { noExternal: true },
   build: {
@@ -25,7 +36,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // Apart from `main.ts`, which awaits the command's import and would deadlock.
-            { name: 'common', test: /src\/(cli\/(cli-error|invocation|version)|domain\/policy)\.ts$/, priority: 2 },
+            { name: 'common', test: COMMON, priority: 2 },
             // A host waits for each hook: what that needs is one file, which other commands share.
             { name: 'hook', test: /src\/cli\/hook\.ts$/, priority: 1.5 },
             { name: 'mcp', test: /src\/cli\/mcp\.ts$/, priority: 1 },

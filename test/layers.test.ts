@@ -18,7 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   checks: ['domain'],
   client: ['domain'],
   react: ['domain', 'client'],
-  cli: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks', 'client', 'hooks'],
+  setup: [],
+  cli: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks', 'client', 'hooks', 'setup'],
   library: ['domain', 'store', 'door', 'toolsets', 'runner', 'http', 'mcp', 'checks'],
   index: ['domain', 'store', 'door', 'library'],
 }

@@ -20,6 +20,8 @@ const PRIVATE_FILES: readonly string[] = [
   'server.json',
   'serve.log',
   'made-here',
+  'port',
+  'opencode-secret',
 ]
 const MAX_TOKEN_BYTES = 4_096
 
@@ -132,7 +134,7 @@ function markAsMadeHere(data: string): void {
 }
 
 /** One line if others may enter the folder, with our files in it that they may read. */
-function exposedLines(data: string): readonly string[] {
+export function exposedLines(data: string): readonly string[] {
   if (!isExposed(data)) return []
   const paths = [data, ...PRIVATE_FILES.map(name => join(data, name)).filter(isExposed)]
   const command = `chmod go= ${paths.map(shellWord).join(' ')}`

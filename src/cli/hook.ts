@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { openDoor } from '../door/door.ts'
@@ -9,6 +8,7 @@ import { handleHook, type HookNote, type HookNotes } from '../hooks/handle.ts'
 import { eventOf, type Payload } from '../hooks/payload.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
+import { DEFAULT_DATA, expandHome } from './default-paths.ts'
 import { fileNotes } from './host-notes.ts'
 
 // An entry of its own, without the command line library: a host waits for it at each of its events.
@@ -17,8 +17,6 @@ import { fileNotes } from './host-notes.ts'
 const MAX_MS = 2_000
 /** Longer payloads are left alone. */
 const MAX_BYTES = 8 * 1024 * 1024
-/** As in `invocation.ts`, which would bring more along. */
-const DEFAULT_DATA = '.runsheet'
 
 interface Asked {
   readonly name: string
@@ -103,7 +101,7 @@ function parse(words: readonly string[], environment: Environment): Asked | unde
   return {
     name,
     host,
-    data: resolve(folder.replace(/^~(?=\/|$)/, homedir())),
+    data: resolve(expandHome(folder)),
     features: { gate: has('gate'), evidence: has('evidence'), digest: has('digest') },
   }
 }

@@ -1,8 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-
-export const DEFAULT_DATA = '.runsheet'
+import { DEFAULT_DATA } from './default-paths.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const isSource = import.meta.url.endsWith('.ts')
@@ -20,6 +19,13 @@ export function invocation({ path, cwd }: Shell): string {
   if (isOnPath(path)) return 'runsheet'
   return cwd !== undefined && isFoundByNpx(cwd) ? 'npx runsheet' : absolute('dist/cli/runsheet.js')
 }
+
+/** The file that Node runs for this program. */
+export const programFile = (): string => join(ROOT, isSource ? 'src/cli/main.ts' : 'dist/cli/runsheet.js')
+
+/** The command that writes a host's settings. */
+export const setupCommand = (invocation: string, host: string, scope: string): string =>
+  `${invocation} setup ${host}${scope === 'user' ? '' : ` --scope ${scope}`}`
 
 /** The command that prints a sign-in link for the server of a data folder. */
 export const urlCommand = (invocation: string, data: string): string => `${invocation} url${dataOption(data)}`

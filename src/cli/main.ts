@@ -7,10 +7,13 @@ import { addDataCommands } from './data-commands.ts'
 import { invocation } from './invocation.ts'
 import type { McpCommand } from './mcp.ts'
 import type { StoreOptions } from './open-store.ts'
-import { dataOption, DEFAULT_CONFIG, mcpOptions, serveOptions, storeOption } from './options.ts'
+import { DEFAULT_CONFIG } from './default-paths.ts'
+import { dataOption, mcpOptions, serveOptions, storeOption } from './options.ts'
 import type { ServeOptions } from './serve.ts'
 import type { ConfigChoice } from './settings.ts'
+import { addHostCommands } from './host-commands.ts'
 import { MIN_TOKEN_LENGTH } from './token.ts'
+import { usualPort } from './usual-port.ts'
 import { version } from './version.ts'
 import { visible } from './visible.ts'
 
@@ -50,7 +53,9 @@ Secrets come from the environment only:
     const { serve } = await import('./serve.ts')
     const given = secrets('token', 'agentToken', 'modelKey')
     const config = configOf(command)
-    await serve({ ...options, ...given, config, invocation: invocationHere, environment: process.env })
+    const isChosen = command.getOptionValueSource('port') !== 'default'
+    const port = isChosen ? options.port : usualPort(options.data)
+    await serve({ ...options, port, ...given, config, invocation: invocationHere, environment: process.env })
   })
 for (const option of serveOptions()) serveCommand.addOption(option)
 
@@ -127,6 +132,7 @@ program
     await runHook(process.argv.slice(3), process.env)
   })
 
+addHostCommands(program, { environment: process.env, invocation: invocationHere, secrets: () => secrets('token') })
 addDataCommands(program, process.env, invocationHere)
 
 try {

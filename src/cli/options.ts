@@ -1,8 +1,8 @@
-import { homedir } from 'node:os'
 import { InvalidArgumentError, Option } from 'commander'
 import { TOOLSETS } from '../domain/policy.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import { DEFAULT_DATA } from './invocation.ts'
+import { DEFAULT_CONFIG, DEFAULT_DATA, expandHome } from './default-paths.ts'
+import { DEFAULT_PORT } from './usual-port.ts'
 
 // Each option is also an environment variable: --idle-exit is RUNSHEET_IDLE_EXIT.
 
@@ -20,9 +20,6 @@ export const tenantOption = (): Option => new Option('--tenant <id>', 'whose con
 const reviewOption = (): Option =>
   fromEnv('--review <on|off>', 'whether a person reviews plans in new conversations').choices(['on', 'off'])
 
-/** In the working folder. */
-export const DEFAULT_CONFIG = 'runsheet.json'
-
 const configOption = (): Option =>
   fromEnv('--config <file>', 'JSON file with the policy and MCP servers, beside your own settings')
     .default(DEFAULT_CONFIG)
@@ -33,7 +30,7 @@ const workspaceOption = (): Option =>
 
 export const serveOptions = (): readonly Option[] => [
   fromEnv('--host <address>', 'address to listen on').default('127.0.0.1'),
-  fromEnv('--port <number>', 'port to listen on; 0 picks a free one').default(4747).argParser(parsePort),
+  fromEnv('--port <number>', 'port to listen on; 0 picks a free one').default(DEFAULT_PORT).argParser(parsePort),
   dataOption(),
   storeOption(),
   reviewOption(),
@@ -85,11 +82,6 @@ export const mcpOptions = (): readonly Option[] => [
 function fromEnv(flags: string, description: string): Option {
   const option = new Option(flags, description)
   return option.env(`RUNSHEET_${option.name().replaceAll('-', '_').toUpperCase()}`)
-}
-
-/** MCP hosts start us without a shell that would expand it. */
-function expandHome(path: string): string {
-  return path.replace(/^~(?=\/|$)/, homedir())
 }
 
 function parsePort(raw: string): number {

@@ -7,6 +7,7 @@ import { openPrivateLog } from '../store/private-file.ts'
 import type { DataFolder } from './data-folder.ts'
 import { urlCommand } from './invocation.ts'
 import { storeLocation } from './open-store.ts'
+import { usualPort } from './usual-port.ts'
 import { pageEnvironment } from './page-environment.ts'
 import { ServerLock, type ServerNote } from './server-lock.ts'
 import type { SettingsOptions } from './settings.ts'
@@ -86,10 +87,11 @@ export class PageServer {
     return note
   }
 
-  /** Tries the default port first, where open pages reconnect; if it is taken, a free one. */
+  /** Tries the usual port first, where open pages reconnect and browsers are signed in; if it is taken, a free one. */
   async #start(): Promise<ServerNote | undefined> {
-    const onDefaultPort = await this.#startOn(this.#options.environment['RUNSHEET_PORT'] ?? '4747')
-    const started = onDefaultPort === 'exited' ? await this.#startOn('0') : onDefaultPort
+    const usual = this.#options.environment['RUNSHEET_PORT'] ?? String(usualPort(this.#folder.path))
+    const onUsualPort = await this.#startOn(usual)
+    const started = onUsualPort === 'exited' ? await this.#startOn('0') : onUsualPort
     return typeof started === 'object' ? started : undefined
   }
 

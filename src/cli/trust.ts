@@ -1,6 +1,3 @@
-import { createInterface } from 'node:readline/promises'
-import type { Readable, Writable } from 'node:stream'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { CheckSettings } from '../checks/settings.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import type { Environment } from './clean-environment.ts'
@@ -9,6 +6,7 @@ import { configFolder } from './config-folder.ts'
 import { shellWord, trustCommand } from './invocation.ts'
 import { NONE, ownSettings, withoutTrust } from './settings.ts'
 import { placeOf, readSettingsFile, type SettingsFile } from './settings-file.ts'
+import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
 import { type TrustedFile, TrustList } from './trust-list.ts'
 import { visible } from './visible.ts'
 
@@ -18,15 +16,8 @@ export interface TrustOptions {
   readonly invocation: string
 }
 
-/** A terminal's two sides. */
-export interface Terminal {
-  readonly input: Readable & { readonly isTTY?: boolean }
-  readonly output: Writable & { readonly isTTY?: boolean }
-}
-
 /** What a person types: a lone Enter or a "y" could be a reflex. */
 const WORD = 'trust'
-const DRAIN_MS = 100
 
 /** Shows what a project's settings file would do, and trusts exactly this content if a person at a terminal says so. */
 export async function trustFile(options: TrustOptions, terminal: Terminal): Promise<void> {
@@ -35,7 +26,7 @@ export async function trustFile(options: TrustOptions, terminal: Terminal): Prom
   if (!file) throw new CliError(`there is no ${options.file}. Name the file: ${options.invocation} trust FILE`)
   const needed = whatNeedsTrust(file, folder)
   if (needed.length === 0) return console.log(visible(`Nothing in ${file.path} needs to be trusted.`))
-  if (!terminal.input.isTTY || !terminal.output.isTTY) throw noTerminal(options, file)
+  if (!isInteractive(terminal)) throw noTerminal(options, file)
   await dropTyped(terminal.input)
   console.log([visible(file.path), 'Once it is trusted, it will:', ...needed.map(line => `  - ${line}`)].join('\n'))
   console.log(
@@ -90,24 +81,6 @@ function serverLine(name: string, server: McpServer): string {
   }
   const env = Object.entries(server.env ?? {}).map(([key, value]) => `${key}=${shellWord(value)}`)
   return `start ${name}: ${[...env, ...[server.command, ...(server.args ?? [])].map(shellWord)].join(' ')}`
-}
-
-/** What was typed or pasted before anything was shown is no answer to it. */
-async function dropTyped(input: Readable): Promise<void> {
-  input.resume()
-  await delay(DRAIN_MS)
-  input.pause()
-}
-
-async function ask(question: string, { input, output }: Terminal): Promise<string> {
-  const reader = createInterface({ input, output })
-  try {
-    // Closing the terminal is no answer.
-    const closed = new Promise<string>(resolve => reader.once('close', () => resolve('')))
-    return (await Promise.race([reader.question(question), closed])).trim()
-  } finally {
-    reader.close()
-  }
 }
 
 const noTerminal = ({ invocation }: TrustOptions, { path }: SettingsFile): CliError =>

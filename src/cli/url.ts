@@ -14,8 +14,13 @@ export interface UrlOptions {
   readonly invocation: string
 }
 
-/** Prints a new sign-in link. The server is asked at its local address: behind a proxy its URL may not resolve here. */
+/** Prints a new sign-in link. */
 export async function printUrl(options: UrlOptions): Promise<void> {
+  console.log(await signInLink(options))
+}
+
+/** A new sign-in link. The server is asked at its local address: behind a proxy its URL may not resolve here. */
+export async function signInLink(options: UrlOptions): Promise<string> {
   const { data, environment } = options
   refuseTracked(data, environment)
   const note = runningServer(options)
@@ -23,7 +28,7 @@ export async function printUrl(options: UrlOptions): Promise<void> {
   if (token === undefined) throw otherToken(data)
   try {
     const { code } = await createClient({ url: note.local, token }).loginCode()
-    console.log(`${note.url}#code=${code}`)
+    return `${note.url}#code=${code}`
   } catch (error) {
     if (!(error instanceof RunsheetError)) throw error
     if (error.status === 401) throw otherToken(data)

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { isDeepStrictEqual } from 'node:util'
+import type { HookGroup } from '../setup/hooks.ts'
+import type { PlacedHook } from '../setup/host.ts'
+import { dataOf, ownHooks, type OwnFile, placesOfHooks, type SettingsFile, valueAt } from '../setup/settings.ts'
+import type { Finding, Patient } from './doctor.ts'
+import { pageEnvironment } from './page-environment.ts'
+import { readSettingsText } from './setup-files.ts'
+import { inFile } from './setup-hosts.ts'
+
+const RUN_MS = 10_000
+
+/** Whether the hooks are those that setup writes for this server, and, if the program can, run. */
+export async function* checkHooks(patient: Patient, canRun: boolean): AsyncGenerator<Finding> {
+  const { host, place, installation } = patient
+  const files = host.settings(place, installation)
+  for (const file of files) {
+    if (file.format === 'own') yield* checkPlugin(file, patient)
+    else if (file.hooks) yield* checkGroups(file, file.hooks, patient, canRun)
+    if (file.format === 'json' && file.item) yield* checkItem(file, patient)
+  }
+}
+
+function* checkPlugin({ path, text }: OwnFile, { setup }: Patient): Generator<Finding> {
+  const present = readSettingsText(path)
+  const todo = `Write it anew: ${setup}`
+  if (present === text)
+    yield text === undefined ? { kind: 'note', text: 'no hooks' } : { kind: 'well', text: `plugin ${path}` }
+  else if (present === undefined) yield { kind: 'wrong', text: `there is no ${path}`, todo }
+  else yield { kind: 'wrong', text: `${path} is not the plugin of this version`, todo }
+}
+
+async function* checkGroups(
+  file: SettingsFile,
+  wanted: Readonly<Record<string, HookGroup>>,
+  patient: Patient,
+  canRun: boolean,
+): AsyncGenerator<Finding> {
+  const text = readSettingsText(file.path)
+  const present = text === undefined ? {} : inFile(file.path, () => ownHooks(dataOf(file, text)))
+  const events = [...new Set([...Object.keys(wanted), ...Object.keys(present)])]
+  const wrong = events.filter(event => {
+    const groups = present[event] ?? []
+    const group = wanted[event]
+    return !isDeepStrictEqual(groups, group ? [group] : [])
+  })
+  if (wrong.length > 0) {
+    const what = `hooks in ${file.path} are missing or differ: ${wrong.join(', ')}`
+    yield { kind: 'wrong', text: what, todo: `Write them anew: ${patient.setup}` }
+    return
+  }
+  if (events.length === 0) return yield { kind: 'note', text: 'no hooks' }
+  yield { kind: 'well', text: `hooks: ${events.join(', ')}` }
+  yield* checkAcceptance(placesOfHooks(dataOf(file, text ?? ''), file.path), patient)
+  if (canRun) yield* checkCommand(wanted, patient)
+}
+
+/** Whether a person has accepted them, where the host asks for that. */
+function* checkAcceptance(hooks: readonly PlacedHook[], { host, place }: Patient): Generator<Finding> {
+  const { acceptance } = host
+  if (!acceptance) return
+  const settings = acceptance.settings(place)
+  const data = inFile(settings.path, () => dataOf(settings, readSettingsText(settings.path) ?? ''))
+  const missing = hooks.filter(hook => !acceptance.has(data, hook)).map(({ event }) => event)
+  if (missing.length === 0) yield { kind: 'well', text: 'a person has accepted the hooks' }
+  else
+    yield {
+      kind: 'wrong',
+      text: `nobody has accepted the hooks ${missing.join(', ')}: they do not run`,
+      todo: acceptance.todo,
+    }
+}
+
+/** Runs one of the commands as the host would, with nothing to say. */
+async function* checkCommand(
+  wanted: Readonly<Record<string, HookGroup>>,
+  { environment }: Patient,
+): AsyncGenerator<Finding> {
+  const handlers = Object.values(wanted).flatMap(({ hooks }) => hooks)
+  const command = handlers.map(({ command }) => command).find(each => typeof each === 'string')
+  if (command === undefined) return
+  const code = await exitOf(command, pageEnvironment(environment))
+  if (code === 0) return yield { kind: 'well', text: 'hook commands run' }
+  yield { kind: 'wrong', text: `a hook command failed (${code ?? 'no end'})`, todo: `Try it: echo '{}' | ${command}` }
+}
+
+function exitOf(command: string, env: Record<string, string>): Promise<number | null> {
+  const child = spawn(command, { shell: true, stdio: ['pipe', 'ignore', 'ignore'], env, timeout: RUN_MS })
+  child.stdin?.on('error', () => {}).end('{}')
+  return new Promise(resolve => {
+    child.once('error', () => resolve(null))
+    child.once('close', resolve)
+  })
+}
+
+function* checkItem({ path, item }: SettingsFile, { setup }: Patient): Generator<Finding> {
+  if (!item) return
+  const text = readSettingsText(path) ?? ''
+  const list = valueAt(
+    inFile(path, () => dataOf({ path, format: 'json' }, text)),
+    item.path,
+  )
+  if (Array.isArray(list) && list.includes(item.value)) yield { kind: 'well', text: `${item.value} is allowed` }
+  else
+    yield { kind: 'wrong', text: `${item.value} is not in ${item.path.join('.')} of ${path}`, todo: `Add it: ${setup}` }
+}

@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { hostsWith } from '../setup/hosts/index.ts'
+import type { Host, HostName, Place, Scope } from '../setup/host.ts'
+import { dataOf, type Settings, valueAt } from '../setup/settings.ts'
+import { SettingsError } from '../setup/settings-error.ts'
+import type { Environment } from './clean-environment.ts'
+import { CliError } from './cli-error.ts'
+import { DEFAULT_DATA, expandHome } from './default-paths.ts'
+import { readSettingsText } from './setup-files.ts'
+
+/** At the same place beside the program as it is beside its source. */
+const PLUGIN = fileURLToPath(new URL('../hooks/opencode-plugin.js', import.meta.url))
+
+export const allHosts = (): Readonly<Record<HostName, Host>> => hostsWith(readFileSync(PLUGIN, 'utf8'))
+
+export function placeOf(scope: Scope, cwd: string, environment: Environment): Place {
+  const home = homedir()
+  if (!isAbsolute(home)) throw new CliError('cannot find your home folder. Set HOME to its absolute path.')
+  return { scope, home, project: cwd, environment, platform: process.platform, exists: existsSync }
+}
+
+/** The folder that a server started with this `--data` uses. */
+export const dataFolderOf = (data: string | undefined, cwd: string): string =>
+  resolve(cwd, expandHome(data ?? DEFAULT_DATA))
+
+/** Where the user's plans are, whatever folder a host works in. */
+export const userData = (home: string): string => join(home, DEFAULT_DATA)
+
+/** The server's entry in a host's settings, as it stands there. */
+export function serverEntry(host: Host, settings: Settings | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (settings === undefined || settings.format === 'own') return undefined
+  const text = readSettingsText(settings.path)
+  if (text === undefined) return undefined
+  const entry = inFile(settings.path, () => valueAt(dataOf(settings, text), host.serverPath))
+  return typeof entry === 'object' && entry !== null ? { ...entry } : undefined
+}
+
+/** Work on a settings file; a problem with it names the file. */
+export function inFile<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+    throw new CliError(`cannot use ${path}: ${error.message}`)
+  }
+}

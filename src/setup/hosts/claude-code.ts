@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import { eventsFor, type EventUses, type Handler, type HookGroup, hookCommand, toolHook } from '../hooks.ts'
+import { folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+
+const USES: EventUses = {
+  SessionStart: ['digest'],
+  // Also tells the turn that the gate is about.
+  UserPromptSubmit: ['digest', 'gate'],
+  PostToolUse: ['evidence'],
+  PostToolUseFailure: ['evidence'],
+  Stop: ['gate'],
+}
+
+const TURN = { event: '${hook_event_name}', session: '${session_id}', turn: '${prompt_id}' }
+const TOOL = { ...TURN, tool: '${tool_name}', call: '${tool_use_id}', input: '${tool_input}' }
+
+/** What the tool is given; variables that an event lacks would be empty. */
+const INPUT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  UserPromptSubmit: TURN,
+  PostToolUse: { ...TOOL, response: '${tool_response}' },
+  PostToolUseFailure: { ...TOOL, error: '${error}' },
+  Stop: TURN,
+}
+
+const MATCHER: Readonly<Record<string, string>> = {
+  SessionStart: 'startup|resume|compact',
+  PostToolUse: '*',
+  PostToolUseFailure: '*',
+}
+
+const SECONDS = 10
+
+export const claudeCode: Host = {
+  name: 'claude-code',
+  label: 'Claude Code',
+  command: 'claude',
+  tried: '2.1.325',
+  hookClient: 'claude-code',
+  serverPath: ['mcpServers', 'runsheet'],
+  settings: (place, installation) => {
+    const [command, ...args] = [...installation.program, ...mcpArguments(installation, true)]
+    const { server, settings } = filesOf(place)
+    return [
+      {
+        path: server,
+        format: 'json',
+        // With `alwaysLoad` it also waits for the server before the first turn.
+        server: { path: claudeCode.serverPath, value: { type: 'stdio', command, args, alwaysLoad: true } },
+      },
+      {
+        path: settings,
+        format: 'json',
+        item: { path: ['permissions', 'allow'], value: 'mcp__runsheet' },
+        hooks: hooksFor(place, installation),
+      },
+    ]
+  },
+  notes: ({ scope }) => [
+    'Sessions that are running know nothing of it until they are restarted.',
+    ...(scope === 'project'
+      ? ['Claude Code asks each person once, in a terminal, to trust the folder and the servers of .mcp.json.']
+      : []),
+  ],
+}
+
+function filesOf(place: Place): { server: string; settings: string } {
+  const { scope, home, project } = place
+  if (scope === 'project') {
+    return { server: join(project, '.mcp.json'), settings: join(project, '.claude', 'settings.json') }
+  }
+  const folder = folderIn(place, 'CLAUDE_CONFIG_DIR')
+  return {
+    server: join(folder ?? home, '.claude.json'),
+    settings: join(folder ?? join(home, '.claude'), 'settings.json'),
+  }
+}
+
+function hooksFor({ platform }: Place, installation: Installation): Readonly<Record<string, HookGroup>> {
+  const handler = (event: string): Handler => {
+    const input = INPUT[event]
+    if (input) return toolHook(input, SECONDS)
+    // The server is not connected yet when a session starts.
+    return { type: 'command', command: hookCommand('claude-code', event, installation, platform), timeout: SECONDS }
+  }
+  const group = (event: string): HookGroup => {
+    const matcher = MATCHER[event]
+    return { ...(matcher === undefined ? {} : { matcher }), hooks: [handler(event)] }
+  }
+  return Object.fromEntries(eventsFor(USES, installation).map(event => [event, group(event)]))
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { folderIn, type Host, mcpArguments, type Place } from '../host.ts'
+import { commandHooks } from './command-hooks.ts'
+
+const HOOKS = {
+  host: 'gemini',
+  uses: {
+    SessionStart: ['digest'],
+    // Also tells where a turn begins, which the gate is about.
+    BeforeAgent: ['digest', 'gate'],
+    AfterTool: ['evidence'],
+    AfterAgent: ['gate'],
+  },
+  timeout: 10_000,
+} as const
+
+export const gemini: Host = {
+  name: 'gemini',
+  label: 'Gemini CLI',
+  command: 'gemini',
+  tried: '0.61.0',
+  serverPath: ['mcpServers', 'runsheet'],
+  settings: (place, installation) => {
+    const [command, ...args] = [...installation.program, ...mcpArguments(installation, true)]
+    return [
+      {
+        path: fileOf(place),
+        format: 'json',
+        server: { path: gemini.serverPath, value: { command, args, trust: true } },
+        hooks: commandHooks(HOOKS, place, installation),
+      },
+    ]
+  },
+  notes: ({ scope }) => (scope === 'project' ? ['Gemini CLI uses .gemini only in folders that you trust.'] : []),
+}
+
+function fileOf(place: Place): string {
+  const root = place.scope === 'project' ? place.project : (folderIn(place, 'GEMINI_CLI_HOME') ?? place.home)
+  return join(root, '.gemini', 'settings.json')
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { FEATURES, HOST_NAMES, type Installation, type Place, type Scope } from '../host.ts'
+import { startedBy } from '../server-entry.ts'
+import type { SettingsFile } from '../settings.ts'
+import { hostsWith } from './index.ts'
+
+const hosts = hostsWith("// Runsheet's plugin for OpenCode\nconst SETTINGS = {}\n")
+const place = (scope: Scope, more: Partial<Place> = {}): Place => ({
+  scope,
+  home: '/home/ann',
+  project: '/work/app',
+  environment: {},
+  platform: 'linux',
+  exists: () => false,
+  ...more,
+})
+const user: Installation = {
+  program: ['/opt/node', '/opt/runsheet.js'],
+  data: '/home/ann/.runsheet',
+  features: FEATURES,
+}
+const project: Installation = { program: ['runsheet'], data: undefined, features: FEATURES }
+
+const tried: ReadonlySet<string> = new Set(['claude-code', 'codex', 'gemini', 'opencode', 'qwen'])
+const textOf = (name: (typeof HOST_NAMES)[number], scope: Scope, installation: Installation): string =>
+  JSON.stringify(hosts[name].settings(place(scope), installation).map(settings => ({ ...settings, path: '' })))
+
+describe.each(HOST_NAMES)('%s', name => {
+  const host = hosts[name]
+  const [first] = host.settings(place('user'), user) as readonly SettingsFile[]
+
+  it('[SU7] for a user it is started with absolute paths, and its own data folder', () => {
+    const server = startedBy(first?.server?.value ?? {})
+    expect(server?.words.slice(0, 5)).toEqual(['/opt/node', '/opt/runsheet.js', 'mcp', '--data', '/home/ann/.runsheet'])
+    expect(server?.words.includes('--hooks')).toBe(tried.has(name))
+    expect(server?.installation).toEqual(tried.has(name) ? user : { ...user, features: [] })
+    expect(textOf(name, 'user', user)).not.toContain('npx')
+  })
+
+  it('[SU8] for a project there is nothing of this machine', () => {
+    const files = host.settings(place('project'), project)
+    expect(files.every(({ path }) => path.startsWith('/work/app/'))).toBe(true)
+    expect(textOf(name, 'project', project)).not.toMatch(/\/(home|opt|work|usr)\//)
+    expect(startedBy((files[0] as SettingsFile).server?.value ?? {})?.words.slice(0, 2)).toEqual(['runsheet', 'mcp'])
+  })
+
+  it('[SU9] without hooks, it is just a server', () => {
+    const text = textOf(name, 'user', { ...user, features: [] })
+    expect(text).not.toMatch(/--hooks|--no-|mcp_tool|hook \w+ --host/)
+  })
+})
+
+describe('hooks', () => {
+  const events = (name: (typeof HOST_NAMES)[number], features: Installation['features']): readonly string[] =>
+    hosts[name]
+      .settings(place('user'), { ...user, features })
+      .flatMap(file => (file.format === 'own' ? [] : Object.keys(file.hooks ?? {})))
+
+  it.each([
+    ['claude-code', ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'Stop']],
+    ['codex', ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'Stop']],
+    ['gemini', ['SessionStart', 'BeforeAgent', 'AfterTool', 'AfterAgent']],
+    ['qwen', ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'Stop']],
+  ] as const)('[SU9] %s has those of its events that are of use, and only for what is on', (name, all) => {
+    expect(events(name, FEATURES)).toEqual(all)
+    expect(events(name, ['evidence']).every(event => /Tool/.test(event))).toBe(true)
+    expect(events(name, ['digest', 'evidence'])).not.toContain(all.at(-1))
+    expect(events(name, ['gate', 'digest']).some(event => /Tool/.test(event))).toBe(false)
+    expect(textOf(name, 'user', { ...user, features: ['gate'] })).toMatch(/--no-evidence\W+--no-digest/)
+  })
+
+  it('[SU9] Codex gets exactly the variables that each event has', () => {
+    const text = textOf('codex', 'user', user)
+    expect([...new Set(text.match(/\$\{\w+\}/g))].sort()).toEqual([
+      '${hook_event_name}',
+      '${session_id}',
+      '${source}',
+      '${tool_input}',
+      '${tool_name}',
+      '${tool_response}',
+      '${tool_use_id}',
+      '${turn_id}',
+    ])
+    expect(text).not.toContain('trusted_hash')
+  })
+
+  it('[SU12] Codex says in its own file which hooks a person has accepted', () => {
+    const path = '/home/ann/.codex/hooks.json'
+    const state = { [`${path}:post_tool_use:1:0`]: { trusted_hash: 'sha256:0' } }
+    const { acceptance } = hosts.codex
+    expect(acceptance?.settings(place('project')).path).toBe('/home/ann/.codex/config.toml')
+    const has = (group: number): boolean | undefined =>
+      acceptance?.has({ hooks: { state } }, { path, event: 'PostToolUse', group, handler: 0 })
+    expect([has(0), has(1)]).toEqual([false, true])
+  })
+
+  it('[SU9] a command survives the shell, whatever the paths', () => {
+    const odd = { ...user, program: ['/opt/my node', "/opt/ann's/runsheet.js"] as const }
+    expect(textOf('gemini', 'user', { ...odd, data: '/home/$ann' })).toContain(
+      `'/opt/my node' '/opt/ann'\\\\''s/runsheet.js' hook SessionStart --host gemini --data '/home/$ann'`,
+    )
+  })
+})
+
+describe('where settings are', () => {
+  const paths = (name: (typeof HOST_NAMES)[number], more: Partial<Place>): readonly string[] =>
+    hosts[name].settings(place('user', more), user).map(({ path }) => path)
+
+  it('[SU9] follows the variables and files of the host', () => {
+    const environment = {
+      CLAUDE_CONFIG_DIR: '/c',
+      CODEX_HOME: '/x',
+      GEMINI_CLI_HOME: '/g',
+      QWEN_HOME: '~/q',
+      XDG_CONFIG_HOME: '/conf',
+    }
+    expect(paths('claude-code', { environment })).toEqual(['/c/.claude.json', '/c/settings.json'])
+    expect(paths('codex', { environment })).toEqual(['/x/config.toml', '/x/hooks.json'])
+    expect(paths('gemini', { environment })).toEqual(['/g/.gemini/settings.json'])
+    expect(paths('qwen', { environment })).toEqual(['/home/ann/q/settings.json'])
+    expect(paths('opencode', { environment })).toEqual([
+      '/conf/opencode/opencode.json',
+      '/conf/opencode/plugin/runsheet.js',
+    ])
+    expect(paths('opencode', { exists: path => path.endsWith('.jsonc') })[0]).toBe(
+      '/home/ann/.config/opencode/opencode.jsonc',
+    )
+    expect(paths('vscode', { environment })).toEqual(['/conf/Code/User/mcp.json'])
+    expect(paths('vscode', { platform: 'darwin' })).toEqual([
+      '/home/ann/Library/Application Support/Code/User/mcp.json',
+    ])
+    expect(paths('zed', { platform: 'darwin' })).toEqual(['/home/ann/.config/zed/settings.json'])
+    expect(paths('zed', { platform: 'win32', environment: { APPDATA: '/roaming' } })).toEqual([
+      '/roaming/Zed/settings.json',
+    ])
+  })
+})

@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { folderIn, type Host, mcpArguments, type Place } from '../host.ts'
+import { commandHooks } from './command-hooks.ts'
+
+const HOOKS = {
+  host: 'qwen',
+  uses: {
+    SessionStart: ['digest'],
+    // Also tells the turn that the gate is about.
+    UserPromptSubmit: ['digest', 'gate'],
+    PostToolUse: ['evidence'],
+    PostToolUseFailure: ['evidence'],
+    Stop: ['gate'],
+  },
+  timeout: 10,
+} as const
+
+export const qwen: Host = {
+  name: 'qwen',
+  label: 'Qwen Code',
+  command: 'qwen',
+  tried: '0.24.4',
+  serverPath: ['mcpServers', 'runsheet'],
+  settings: (place, installation) => {
+    const [command, ...args] = [...installation.program, ...mcpArguments(installation, true)]
+    return [
+      {
+        path: join(folderOf(place), 'settings.json'),
+        format: 'json',
+        server: { path: qwen.serverPath, value: { command, args, trust: true } },
+        hooks: commandHooks(HOOKS, place, installation),
+      },
+    ]
+  },
+  notes: ({ scope }) => (scope === 'project' ? ['Qwen Code uses .qwen only in folders that you trust.'] : []),
+}
+
+const folderOf = (place: Place): string =>
+  place.scope === 'project' ? join(place.project, '.qwen') : (folderIn(place, 'QWEN_HOME') ?? join(place.home, '.qwen'))

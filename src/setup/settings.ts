@@ -1,0 +1,238 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type HookGroup, isOurs } from './hooks.ts'
+import { OTHER_TRANSPORTS, type PlacedHook } from './host.ts'
+import { appendJson, isBare, readJson, removeJson, setJson } from './json-edit.ts'
+import { SettingsError } from './settings-error.ts'
+import { readToml, removeTable, setTable, type Table } from './toml-edit.ts'
+
+/** A settings file of a host, and what of it is ours. */
+export type Settings = SettingsFile | OwnFile
+
+export interface SettingsFile {
+  readonly path: string
+  readonly format: 'json' | 'toml'
+  readonly server?: { readonly path: readonly string[]; readonly value: Table }
+  /** An item of a list. */
+  readonly item?: { readonly path: readonly string[]; readonly value: string }
+  /** By event. Undefined: the file has no hooks of ours. */
+  readonly hooks?: Readonly<Record<string, HookGroup>>
+}
+
+/** A file that is ours alone. */
+export interface OwnFile {
+  readonly path: string
+  readonly format: 'own'
+  /** Undefined: it is not wanted. */
+  readonly text: string | undefined
+  /** What its first line begins with. */
+  readonly mark: string
+}
+
+/** What was there before setup, of what it would otherwise take for its own. */
+export type Kept = readonly string[]
+
+/** The text with our entries as they are to be, and all else as it was. Undefined: no file. */
+export function merge(settings: Settings, before: string | undefined): string | undefined {
+  if (settings.format === 'own') return mergeOwn(settings, before)
+  const [bom, text] = split(before ?? '')
+  const edited = settings.format === 'toml' ? mergeToml(settings, text) : mergeJson(settings, text)
+  checkRest(settings, text, edited)
+  return before === undefined && edited === '' ? undefined : bom + edited
+}
+
+/** The text without our entries, and without the containers that are empty then, unless they were there before. */
+export function unmerge(settings: Settings, before: string, kept: Kept): string | undefined {
+  if (settings.format === 'own') return before.startsWith(settings.mark) ? undefined : before
+  const [bom, text] = split(before)
+  const { server } = settings
+  const edited =
+    settings.format === 'json' ? unmergeJson(settings, text, kept) : server ? removeTable(text, server.path) : text
+  checkRest(settings, text, edited)
+  return bom + edited
+}
+
+/** What to keep when our entries are taken out again. */
+export function keptIn(settings: Settings, before: string | undefined): Kept {
+  if (settings.format !== 'json' || before === undefined) return []
+  const data = readJson(split(before)[1])
+  const { item } = settings
+  const isItemThere = item !== undefined && listAt(data, item.path).includes(item.value)
+  const there = containers(settings, data).filter(path => valueAt(data, path) !== undefined)
+  return [...there.map(keyOf), ...(isItemThere ? [itemKey(item.path)] : [])]
+}
+
+/** The data of a file; `{}` if it is empty. */
+export function dataOf(settings: SettingsFile, text: string): unknown {
+  const [, body] = split(text)
+  return settings.format === 'toml' ? readToml(body) : (readJson(body) ?? {})
+}
+
+/** What is at a path of data. */
+export const valueAt = (data: unknown, path: readonly (string | number)[]): unknown =>
+  path.reduce<unknown>(
+    (node, key) => (typeof node === 'object' && node !== null ? (node as Record<string, unknown>)[key] : undefined),
+    data,
+  )
+
+/** The groups with handlers of ours, by event. */
+export function ownHooks(data: unknown): Readonly<Record<string, readonly HookGroup[]>> {
+  const own = eventsIn(data).map(event => [event, groupsAt(data, event).filter(hasOurs)] as const)
+  return Object.fromEntries(own.filter(([, groups]) => groups.length > 0))
+}
+
+/** Where our handlers are. */
+export const placesOfHooks = (data: unknown, path: string): readonly PlacedHook[] =>
+  eventsIn(data).flatMap(event =>
+    groupsAt(data, event).flatMap(({ hooks }, group) =>
+      (Array.isArray(hooks) ? hooks : []).flatMap((each, handler) =>
+        isOurs(each) ? [{ path, event, group, handler }] : [],
+      ),
+    ),
+  )
+
+function mergeOwn({ text, mark }: OwnFile, before: string | undefined): string | undefined {
+  if (before === undefined || before.startsWith(mark)) return text
+  throw new SettingsError('it is not a file of ours. Move it away')
+}
+
+function mergeToml({ server }: SettingsFile, text: string): string {
+  return server ? setTable(text, server.path, server.value, OTHER_TRANSPORTS) : text
+}
+
+function mergeJson({ server, item, hooks }: SettingsFile, before: string): string {
+  let text = before
+  if (server) {
+    const present = valueAt(readJson(text), server.path)
+    const value = { ...rest(present), ...server.value }
+    if (!isDeepStrictEqual(present, value)) text = setJson(text, server.path, value)
+  }
+  if (item && !listAt(readJson(text), item.path).includes(item.value)) text = appendJson(text, item.path, item.value)
+  if (!hooks) return text
+  const events = Object.keys(ownHooks(readJson(text)))
+  text = withoutHooks(text, hooks)
+  for (const event of events) if (isBare(text, ['hooks', event])) text = removeJson(text, ['hooks', event])
+  for (const [event, group] of Object.entries(hooks)) {
+    const isThere = groupsAt(readJson(text), event).some(each => isDeepStrictEqual(each, group))
+    if (!isThere) text = appendJson(text, ['hooks', event], group)
+  }
+  return text
+}
+
+function unmergeJson(settings: SettingsFile, before: string, kept: Kept): string {
+  const { server, item, hooks } = settings
+  const paths = containers(settings, readJson(before))
+  let text = server ? removeJson(before, server.path) : before
+  if (item && !kept.includes(itemKey(item.path))) {
+    const index = listAt(readJson(text), item.path).indexOf(item.value)
+    if (index !== -1) text = removeJson(text, [...item.path, index])
+  }
+  if (hooks) text = withoutHooks(text, {})
+  for (const path of paths) {
+    if (isBare(text, path) && !kept.includes(keyOf(path))) text = removeJson(text, path)
+  }
+  return text
+}
+
+/** Without our handlers, except the first of each group that is wanted. */
+function withoutHooks(before: string, wanted: Readonly<Record<string, HookGroup>>): string {
+  let text = before
+  for (const [event, all] of Object.entries(valueAt(readJson(before), ['hooks']) ?? {})) {
+    if (!Array.isArray(all)) continue
+    const groups = all as readonly HookGroup[]
+    const good = groups.findIndex(group => isDeepStrictEqual(group, wanted[event]))
+    for (const [index, group] of [...groups.entries()].toReversed()) {
+      if (index === good || !hasOurs(group)) continue
+      const path = ['hooks', event, index]
+      if (group.hooks.every(isOurs)) text = removeJson(text, path)
+      else {
+        for (const [at, handler] of [...group.hooks.entries()].toReversed())
+          if (isOurs(handler)) text = removeJson(text, [...path, 'hooks', at])
+      }
+    }
+  }
+  return text
+}
+
+/** Refuses a result that changes what is not ours, whatever the form of the file. */
+function checkRest(settings: SettingsFile, before: string, after: string): void {
+  const others = (text: string): unknown => withoutOurs(settings, structuredClone(dataOf(settings, text)))
+  try {
+    if (isDeepStrictEqual(others(before), others(after))) return
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error
+  }
+  throw new SettingsError('its form does not allow to add or remove entries safely. Edit it by hand')
+}
+
+function withoutOurs(settings: SettingsFile, data: unknown): unknown {
+  const { server, item, hooks } = settings
+  const drop = (path: readonly string[]): void => {
+    const parent = valueAt(data, path.slice(0, -1))
+    if (typeof parent === 'object' && parent !== null) Reflect.deleteProperty(parent, path.at(-1) ?? '')
+  }
+  const put = (path: readonly string[], list: readonly unknown[]): void => {
+    const parent = valueAt(data, path.slice(0, -1))
+    if (typeof parent === 'object' && parent !== null) Reflect.set(parent, path.at(-1) ?? '', list)
+  }
+  const paths = containers(settings, data)
+  if (server) drop(server.path)
+  if (item)
+    put(
+      item.path,
+      listAt(data, item.path).filter(each => each !== item.value),
+    )
+  for (const event of hooks ? eventsIn(data) : []) {
+    const groups = valueAt(data, ['hooks', event])
+    if (!Array.isArray(groups)) continue
+    const left = (groups as readonly HookGroup[]).flatMap(group => {
+      if (!hasOurs(group)) return [group]
+      const hooks = group.hooks.filter(each => !isOurs(each))
+      return hooks.length === 0 ? [] : [{ ...group, hooks }]
+    })
+    put(['hooks', event], left)
+  }
+  for (const path of paths) {
+    const value = valueAt(data, path)
+    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) drop(path)
+  }
+  return data
+}
+
+/** Objects and lists that hold our entries, innermost first. */
+function containers({ server, item, hooks }: SettingsFile, data: unknown): readonly (readonly string[])[] {
+  const events = hooks ? [...Object.keys(hooks), ...eventsIn(data)] : []
+  const full = [
+    ...(server ? [server.path.slice(0, -1)] : []),
+    ...(item ? [item.path] : []),
+    ...[...new Set(events)].map(event => ['hooks', event]),
+  ]
+  const all = full.flatMap(path => path.map((_, index) => path.slice(0, index + 1)))
+  const byKey = new Map(all.map(path => [keyOf(path), path]))
+  return [...byKey.values()].sort((a, b) => b.length - a.length)
+}
+
+const rest = (present: unknown): Table =>
+  Object.fromEntries(
+    Object.entries((present as object | undefined) ?? {}).filter(([key]) => !OTHER_TRANSPORTS.includes(key)),
+  )
+
+const hasOurs = (group: HookGroup | undefined): group is HookGroup =>
+  Array.isArray(group?.hooks) && group.hooks.some(isOurs)
+
+const groupsAt = (data: unknown, event: string): readonly HookGroup[] =>
+  listAt(data, ['hooks', event]) as readonly HookGroup[]
+
+function listAt(data: unknown, path: readonly string[]): readonly unknown[] {
+  const value = valueAt(data, path)
+  return Array.isArray(value) ? value : []
+}
+
+const eventsIn = (data: unknown): readonly string[] =>
+  Object.keys((valueAt(data, ['hooks']) as object | undefined) ?? {})
+
+const keyOf = (path: readonly string[]): string => path.join('.')
+const itemKey = (path: readonly string[]): string => `${keyOf(path)}[]`
+
+/** Some editors write a byte order mark. */
+const split = (text: string): readonly [bom: string, text: string] =>
+  text.startsWith('\uFEFF') ? ['\uFEFF', text.slice(1)] : ['', text]

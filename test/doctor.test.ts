@@ -1,0 +1,92 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { SetupScene } from './support/setup-scene.ts'
+
+/** A page that runs already. */
+let served: SetupScene
+let scene: SetupScene
+beforeAll(async () => {
+  served = new SetupScene()
+  await served.start(['serve', '--data', served.data]).line(line => line.startsWith('Runsheet is ready'))
+})
+afterAll(() => served.end())
+beforeEach(() => {
+  scene = new SetupScene(served.data)
+})
+afterEach(() => scene.end())
+
+describe('runsheet doctor', () => {
+  it('[SU12] starts the server as the host would, and says that all is well', async () => {
+    await scene.run(['setup', 'gemini', '--yes'])
+    const { code, out } = await scene.run(['doctor', 'gemini'])
+    expect(out).toMatch(/^Gemini CLI \(user scope\): .*\/\.gemini\/settings\.json$/m)
+    expect(out).toMatch(/ok {5}the server answers in [\d.]+ s, with 4 tools: plan, update, tasks, await_review$/m)
+    expect(out).toMatch(/ok {5}hooks: SessionStart, BeforeAgent, AfterTool, AfterAgent$/m)
+    expect(out).toMatch(/ok {5}data folder/)
+    expect(out).toMatch(/ok {5}page http/)
+    expect(out).not.toContain('WRONG')
+    expect(code).toBe(0)
+  })
+
+  it('[SU12] says for each problem what to do, and exits with 1', async () => {
+    await scene.run(['setup', 'qwen', '--yes'])
+    const file = '.qwen/settings.json'
+    const text = scene.read(file)
+    const doctor = async (changed: string) => {
+      scene.write(file, changed)
+      const { code, out } = await scene.run(['doctor', 'qwen'])
+      expect(code).toBe(1)
+      return out
+        .split('\n')
+        .filter((line, index, all) => /WRONG/.test(`${line}${all[index - 1]}`))
+        .join('\n')
+    }
+    expect(await doctor(text.replaceAll(process.execPath, '/nowhere/node'))).toMatch(
+      /\/nowhere\/node is not there\n +Write the settings anew: .* setup qwen\.$/,
+    )
+    const several = text
+      .replace('"Stop"', '"SubagentStop"')
+      .replace('"mcp"', '"mcp", "--no-such"')
+      .replace('"trust"', '"disabled": true, "trust"')
+    const found = await doctor(several)
+    expect(found).toContain('switched off in Qwen Code')
+    expect(found).toMatch(/the server does not start: runsheet: unknown option: --no-such.*\n +Try it: /)
+    expect(found).toMatch(/missing or differ: Stop, SubagentStop\n +Write them anew: /)
+    expect(await doctor('{')).toMatch(/cannot use .*settings\.json: line 1, .*\n +Mend the file\.$/)
+    chmodSync(scene.data, 0o755)
+    expect(await doctor(text)).toMatch(/other users of this machine may read .*\n +Run: chmod go= /)
+    chmodSync(scene.data, 0o700)
+  })
+
+  it('[SU12] says that nobody has accepted the hooks of Codex', async () => {
+    await scene.run(['setup', 'codex', '--yes'])
+    const { code, out } = await scene.run(['doctor', 'codex'])
+    expect(code).toBe(1)
+    expect(out).toMatch(/nobody has accepted the hooks .*Stop.*\n +Start codex, type \/hooks/)
+  })
+
+  it('[SU12] says that the page is not where the browser is signed in', async () => {
+    await scene.run(['setup', 'zed', '--yes'])
+    writeFileSync(join(scene.data, 'port'), '1\n')
+    const { code, out } = await scene.run(['doctor', 'zed'])
+    expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('the page is not on its port 1') })
+  })
+
+  it('[SU13] without a host it looks at all that are set up, in both scopes', async () => {
+    const none = await scene.run(['doctor'])
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining('is not set up for any host. To do so: ') })
+    await scene.run(['setup', 'cursor', '--yes'])
+    await scene.run(['setup', 'vscode', '--yes'])
+    await scene.run(['setup', 'vscode', '--scope', 'project', '--yes'])
+    const { code, out } = await scene.run(['doctor'])
+    expect(out.match(/^\w.*scope\)/gm)).toEqual([
+      'Cursor (user scope)',
+      'VS Code (user scope)',
+      'VS Code (project scope)',
+    ])
+    expect(out).toContain('both scopes are set up')
+    expect(out).toContain('not tried; written as its documentation says')
+    expect(code).toBe(1)
+  })
+})
