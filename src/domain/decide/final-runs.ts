@@ -14,7 +14,7 @@ export const finalRuns = (state: Conversation, turn_id: string, pass: number, fi
   }))
 
 /**
- * The same for plans of agents elsewhere in which an edit of these tasks leaves nothing open, although nobody claims it: a
+ * The same for plans of agents elsewhere in which an edit of these tasks leaves nothing open without a claim: a
  * person settled the last one, or a model deleted it. In a turn of ours its driver sees to that.
  */
 export function finalRunsAfter(

@@ -430,7 +430,7 @@ describe('what is not proven', () => {
     ['a person removes', (plan: Plan) => plan.removes('person', 2)],
     ['a model deletes', (plan: Plan) => plan.removes('model', 2)],
     ['a model blocks', (plan: Plan) => plan.sets('model', 2, { status: 'blocked', outcome: 'No key.' })],
-  ])('[TC11] the checks of a plan run once more if %s its last open task, which nobody claims', (_, edit) => {
+  ])('[TC11] the checks of a plan run once more if %s its last open task without a claim', (_, edit) => {
     const plan = new Plan(approved('A', NPM), { title: 'B' })
     plan.runs('failed')
     plan.claims(1)
