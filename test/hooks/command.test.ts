@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { openDoor } from '../../src/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { CLI } from '../support/children.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const main = fileURLToPath(new URL(`../../${CLI}`, import.meta.url))
 
 function scratch(): string {
   const folder = scratchFolder()

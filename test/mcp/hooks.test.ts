@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { evidenceOf, openDoor } from '../../src/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { CLI } from '../support/children.ts'
 import { type Era, type Host, hostOf, overStdio, PLAN } from '../support/mcp.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -15,7 +16,7 @@ async function started(name: string, era: Era, ...args: readonly string[]): Prom
   mkdirSync(data, { mode: 0o700 })
   writeFileSync(join(data, 'opencode-secret'), `${SECRET}\n`, { mode: 0o600 })
   const env = { CLAUDE_CODE_SESSION_ID: 'of-the-environment' }
-  const host = await overStdio(data, hostOf({ era, name }), ['--review', 'off', ...args], 'src/cli/main.ts', { env })
+  const host = await overStdio(data, hostOf({ era, name }), ['--review', 'off', ...args], CLI, { env })
   onTestFinished(async () => {
     await host.client.close()
     rmSync(folder, { recursive: true, force: true })
