@@ -27,8 +27,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)) },
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    // Twice the cores of CI: most tests wait more than they work.
-    maxWorkers: 4,
+    // Three times the cores of CI: most tests wait more than they work.
+    maxWorkers: 6,
     projects: [
       {
         extends: true,
