@@ -209,6 +209,8 @@ export interface EventData {
     readonly duration_ms: number
     /** Why it is inconclusive. */
     readonly reason?: string
+    /** It was not run: what it runs is not what was approved any more. */
+    readonly changed?: true
     /** The end of the output. */
     readonly tail?: string
     readonly output_sha256?: string
