@@ -2,7 +2,7 @@ import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
 import { labelOf } from './check-label.ts'
 import type { VerdictBasis } from './claim.ts'
 import type { Instant } from './instant.ts'
-import { homeOf, openInPlan, planHistory, planTurnOf } from './lineage.ts'
+import { homeOf, lineage, openInPlan, planHistory, planTurnOf } from './lineage.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
 import type { Turn } from './turn.ts'
@@ -19,6 +19,8 @@ export interface CheckRun {
   readonly exit?: number
   /** Why it is inconclusive. */
   readonly reason?: string
+  /** What it runs is not what was approved any more. */
+  readonly changed?: true
   /** The end of the output of a run that did not pass. */
   readonly tail?: string
   /** The workspace as the run left it. Without one, the run is out of date. */
@@ -306,13 +308,16 @@ const claimedPlans = (state: Proofs, claims: readonly OpenClaim[]): readonly str
  */
 export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
   const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
+  const moved = new Set<string>()
   for (const plan of new Set([turnId, ...claimedPlans(state, claimsOf(state, turnId))])) {
     const home = homeOf(state, plan)
     for (const task of planHistory(state, plan)) {
       if (task.status !== 'completed' || !isSamePlace(workspaceOf(state, task), home?.workspace)) continue
-      for (const { hash, id, kind } of countingChecks(state, task)) {
+      for (const check of countingChecks(state, task)) {
+        const { hash, id, kind } = check
         if (kind !== 'person' && !found.has(hash))
           found.set(hash, { turn_id: turnId, task_id: task.id, check_id: id, hash })
+        if (hasMoved(state, task, check)) moved.add(hash)
       }
     }
     for (const { hash, id } of home?.done_checks ?? []) {
@@ -322,7 +327,7 @@ export function staleChecks(state: Proofs, turnId: string, fingerprint: string |
   const isInPass = (valueIn(state.turns, turnId)?.passes ?? 0) > 0
   const isFresh = ({ hash }: Pick<CheckRequest, 'hash'>): boolean => {
     const { last } = recordOf(state, hash)
-    if (!last || last.result === 'inconclusive' || last.fingerprint !== fingerprint) return false
+    if (!last || last.result === 'inconclusive' || last.fingerprint !== fingerprint || moved.has(hash)) return false
     // What a final pass has seen is known, whatever it was. Otherwise a failure may have been mended since.
     return isInPass && last.why === 'final' ? true : last.result === 'passed' && fingerprint !== undefined
   }
@@ -347,16 +352,42 @@ export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclu
 
 /** How a check of a task stands, for people. */
 export function checkState(state: Proofs, task: Task, check: Check): CheckState {
-  if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
-  return runState(state, check)
+  return check.kind !== 'person' && isRunning(state, check) ? 'running' : lastState(state, task, check)
 }
 
 /** How a check that runs stands, whichever task or plan has it. */
 export function runState(state: Pick<Proofs, 'runs' | 'turns'>, check: Check): CheckState {
-  const { last, started } = recordOf(state, check.hash)
-  if (started) return 'running'
+  return isRunning(state, check) ? 'running' : lastRunState(state, check)
+}
+
+const isRunning = (state: Pick<Proofs, 'runs'>, { hash }: Check): boolean => recordOf(state, hash).started !== undefined
+
+/** The same as of the last run: one under way changes nothing before it ends. */
+function lastState(state: Proofs, task: Task, check: Check): CheckState {
+  if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
+  const stands = lastRunState(state, check)
+  return stands === 'passed' && hasMoved(state, task, check) ? 'stale' : stands
+}
+
+function lastRunState(state: Pick<Proofs, 'runs' | 'turns'>, check: Check): CheckState {
+  const { last } = recordOf(state, check.hash)
   if (!last) return 'waiting'
   return last.result === 'passed' && isStale(state, last) ? 'stale' : last.result
+}
+
+/** Whether a check last ran before its plan went on in another workspace, where nothing of this one is checked. */
+function hasMoved(state: Pick<Proofs, 'turns' | 'adopted' | 'runs'>, task: Task, { hash }: Check): boolean {
+  const { last } = recordOf(state, hash)
+  const place = workspaceOf(state, task)
+  const elsewhere = [...valuesIn(state.turns)].filter(({ workspace }) => workspace && !isSamePlace(workspace, place))
+  // Most often there is none.
+  if (!last || elsewhere.length === 0) return false
+  const own = new Set([task.conversation_turn_id, planTurnOf(state, task)])
+  const before = new Set(lineage(state, last.turn_id))
+  return elsewhere.some(
+    ({ id, claimed = 0 }) =>
+      (!before.has(id) || claimed > last.seq) && lineage(state, id).some(earlier => own.has(earlier)),
+  )
 }
 
 /**
@@ -395,8 +426,17 @@ export interface Stood {
 export function standingOf(state: Proofs, task: Task): Stood | undefined {
   const standing = standingWordOf(state, task)
   if (!standing) return undefined
-  const reasons = (task.checks ?? []).map(check => `${labelOf(check)}: ${reasonFor(state, task, check)}`)
+  const again = (check: Check): string => (isAskedAgain(state, check) ? '; it is being checked again' : '')
+  const reasons = (task.checks ?? []).map(
+    check => `${labelOf(check)}: ${reasonFor(state, task, check)}${again(check)}`,
+  )
   return { standing, reasons: standing === 'proven' ? reasons : [wordFor(state, task), ...reasons] }
+}
+
+/** Whether a check that ran is running, or waits for its turn. */
+const isAskedAgain = (state: Pick<Proofs, 'runs' | 'requests'>, { hash }: Check): boolean => {
+  const { last, started } = recordOf(state, hash)
+  return last !== undefined && (started !== undefined || state.requests.some(request => request.hash === hash))
 }
 
 /** The same without the reasons. */
@@ -447,7 +487,7 @@ const IN_THE_WAY: ReadonlySet<Finding> = new Set(['failed', 'stale', 'not_passed
 /** What one check says about its task, for people. */
 export function findingOf(state: Proofs, task: Task, check: Check): Finding {
   if (!isApproved(state, task.id, check)) return 'unapproved'
-  const now = checkState(state, task, check)
+  const now = lastState(state, task, check)
   if (now === 'failed' || now === 'stale') return now
   if (now !== 'passed') return 'not_passed'
   if (waitingGuards(state, task, check).length > 0) return 'guarded'
@@ -468,7 +508,9 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
     case 'failed':
       return 'fails now'
     case 'stale':
-      return 'passed before the workspace changed'
+      return hasMoved(state, task, check)
+        ? `passed in ${workspaceOf(state, task)?.path}, and the plan goes on in another folder`
+        : 'passed before the workspace changed'
     case 'not_passed':
       return 'has not passed'
     case 'guarded':
