@@ -22,6 +22,8 @@ export interface ReviewOrigin {
   readonly tool?: string
   /** Commands of the workspace that a check may be picked from. */
   readonly commands?: readonly string[] | undefined
+  /** The model sent checks that were left out. */
+  readonly unchecked?: boolean | undefined
 }
 
 /** A new task. The caller generates its id, so that `decide` stays pure. */
