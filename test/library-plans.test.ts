@@ -103,7 +103,7 @@ it('[CR1][CR4] a model is told about its own field, with an example that has a c
   expect(await refused('A=b npm test')).toMatchObject({ error: `${variable} ${example}` })
 })
 
-it('[TC14] a plan that ends in another folder proves nothing of the first, which is open to a check there', async () => {
+it('[TC14] a plan that ends in another folder proves nothing of what was done in the first', async () => {
   const elsewhere = join(workspace.folder, 'elsewhere')
   mkdirSync(elsewhere)
   const store = openMemoryStore()
@@ -118,5 +118,5 @@ it('[TC14] a plan that ends in another folder proves nothing of the first, which
   await there.conversation('chat-1').turn('turn-2').call('update', { id: 2, outcome: 'They know.' })
   expect(await ends(there)).toEqual(['reported', 'reported'])
   const [sum] = await here.conversation('chat-1').tasks()
-  expect(sum?.standing_reasons?.[1]).toMatch(/^\.\/check: passed in .*work, and the plan goes on in another folder$/)
+  expect(sum?.standing_reasons).toContain('./check: passed before the plan went on in another folder')
 })

@@ -6,18 +6,9 @@ import { type EvidenceSource, mostTelling, type Shown, type ToolFact } from './e
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import { type CallCounts, countCalls, PlanLog } from './plan-log.ts'
-import {
-  type CheckState,
-  checkState,
-  isApproved,
-  proofOf,
-  recordOf,
-  type RunReason,
-  type Standing,
-  standingOf,
-  standingsOf,
-  waitingGuards,
-} from './proof.ts'
+import { type CheckState, checkState, waitingGuards } from './check-state.ts'
+import { isApproved, proofOf, recordOf, type RunReason } from './proof.ts'
+import { type Standing, standingOf, standingsOf } from './standing.ts'
 import type { Changes } from './review.ts'
 import { EDITABLE, type Task, type TaskStatus } from './task.ts'
 import type { TurnStatus } from './turn.ts'

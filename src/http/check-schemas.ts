@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Check } from '../domain/check.ts'
-import type { CheckRecord, CheckRequest, OpenClaim, Standing, TaskProof } from '../domain/proof.ts'
+import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from '../domain/proof.ts'
+import type { Standing } from '../domain/standing.ts'
 import type { CheckView, SentCheck } from '../domain/wire.ts'
 import { described } from './described.ts'
 import { exact } from './exact.ts'

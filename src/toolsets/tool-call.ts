@@ -3,7 +3,7 @@ import type { CommandOf, NewTask, Sources, TaskChange } from '../domain/command.
 import type { StoredEvent } from '../domain/event.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import { TOOLSETS } from '../domain/policy.ts'
-import type { ResolvedClaim } from '../domain/proof.ts'
+import type { ResolvedClaim } from '../domain/open-claims.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { REQUIRES, type Task } from '../domain/task.ts'
 import type { CallChecks, Transaction } from '../door/door.ts'

@@ -4,17 +4,9 @@ import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } f
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
 import { homeOf } from '../lineage.ts'
-import {
-  type CheckRun,
-  claimOn,
-  failingDoneChecks,
-  isChecked,
-  MAX_RED_CLAIMS,
-  proofOf,
-  recordOf,
-  type ResolvedClaim,
-  staleChecks,
-} from '../proof.ts'
+import { failingDoneChecks, staleChecks } from '../check-runs.ts'
+import { claimOn, type ResolvedClaim } from '../open-claims.ts'
+import { type CheckRun, isChecked, MAX_RED_CLAIMS, proofOf, recordOf } from '../proof.ts'
 import { inRow, Refusal, type RefusalData } from '../refusal.ts'
 import { isOpen, NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import type { Draft, ListEditor } from './list-editor.ts'

@@ -3,16 +3,11 @@ import { dataOf, Driver, typesOf } from '../../../test/support/domain.ts'
 import type { Check, CheckResult, Workspace } from '../check.ts'
 import type { Command, RunOutcome } from '../command.ts'
 import { awaitsChecks, lineage, planTurnOf } from '../conversation.ts'
-import {
-  checkState,
-  MAX_REDS,
-  nextRun,
-  plansEndedBy,
-  resolvedClaims,
-  settleable,
-  standingOf,
-  staleChecks,
-} from '../proof.ts'
+import { nextRun, staleChecks } from '../check-runs.ts'
+import { checkState } from '../check-state.ts'
+import { plansEndedBy, resolvedClaims, settleable } from '../open-claims.ts'
+import { MAX_REDS } from '../proof.ts'
+import { standingOf } from '../standing.ts'
 import type { PolicyPatch } from '../policy.ts'
 import type { SubmittedRow } from '../review.ts'
 
@@ -583,7 +578,7 @@ describe('a plan that goes on in another turn', () => {
     opensIn('turn-2', { ...WORKSPACE, path: '/elsewhere' })
     expect(plan.standing(1)).toEqual({
       standing: 'reported',
-      reasons: ["the agent's word", 'npm test: passed in /work, and the plan goes on in another folder'],
+      reasons: ["the agent's word", 'npm test: passed before the plan went on in another folder'],
     })
     expect(checkState(plan.state, plan.task(1), NPM)).toBe('stale')
     opensIn('turn-3', WORKSPACE)
