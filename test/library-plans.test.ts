@@ -94,8 +94,8 @@ it('[TC13] the claim that leaves nothing open is refused while a check of the wh
 
 it('[CR1][CR4] a model is told about its own field, with an example that has a check', async () => {
   const turn = open().conversation('chat-1').turn('turn-1')
-  const refused = async (check: string): Promise<unknown> =>
-    (await turn.call('plan', { tasks: [{ title: 'A' }, { title: 'B', check }] })) as unknown
+  const refused = (check: string): Promise<unknown> =>
+    turn.call('plan', { tasks: [{ title: 'A' }, { title: 'B', check }] })
   const example = 'Send {"tasks":[{"title":"…","done_when":"…","check":"npm test"}]}'
   const nothing = 'tasks[1].check must be a command that can fail: this one ends the same whatever was done.'
   const variable = 'tasks[1].check must be a command that begins with a program, such as env NAME=value npm test.'

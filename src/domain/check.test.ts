@@ -89,7 +89,7 @@ describe('a check', () => {
     [['sh', '-c', 'true; true']],
     [['sh', '-c', 'printf x']],
     [['bash', '-c', 'echo a && true']],
-    [['bash', '-c', 'set -e\necho "all good" || exit 1\n']],
+    [['bash', '-c', 'set -e; echo "all good" || exit 1']],
     [['sh', '-c', 'exec env A=b timeout 5 true']],
     [['sh']],
     [['bash', '--norc']],

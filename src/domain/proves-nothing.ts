@@ -46,7 +46,7 @@ function withoutWrappers(run: readonly string[]): readonly string[] {
 function isIdleShell(args: readonly string[]): boolean {
   const flag = args.findIndex(arg => /^-[a-z]*c$/.test(arg))
   if (flag < 0) return args.every(arg => arg.startsWith('-'))
-  return (args[flag + 1] ?? '').split(/&&|\|\||[;|&\n]/).every(isIdleCommand)
+  return (args[flag + 1] ?? '').split(/&&|\|\||[;|&]/).every(isIdleCommand)
 }
 
 function isIdleCommand(text: string): boolean {
