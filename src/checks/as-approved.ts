@@ -33,7 +33,9 @@ function programChange(word: string, known: Program | null, where: Where): strin
   const here = findProgram(word, where)
   const other = here instanceof Obstacle ? undefined : here.path
   if (known === null) {
-    return other && `${word} was not found when it was approved, and is ${other} here. Write it with that path to allow it.`
+    return (
+      other && `${word} was not found when it was approved, and is ${other} here. Write it with that path to allow it.`
+    )
   }
   if (!existsSync(known.path)) {
     const instead = other === undefined ? '' : `; here ${word} is ${other}`

@@ -94,7 +94,11 @@ describe('a command', () => {
     mkdirSync(join(scene.folder, 'folder'))
     scene.write('plain.sh', 'exit 0')
     // As bwrap does: with a code that a program may have, too.
-    scene.script('wrapper', 'command -v "$1" >/dev/null || { echo "wrapper: execvp $1: No such file or directory"; exit 1; }', 'exec "$@"')
+    scene.script(
+      'wrapper',
+      'command -v "$1" >/dev/null || { echo "wrapper: execvp $1: No such file or directory"; exit 1; }',
+      'exec "$@"',
+    )
     for (const wrap of [['nice'], [join(scene.folder, 'wrapper')]]) {
       const run = await runCommand({ kind: 'command', run: [word] }, { ...scene, wrap }, { redact })
       expect(run).toMatchObject({ result: 'inconclusive', reason: expect.stringContaining(reason) })

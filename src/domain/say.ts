@@ -140,7 +140,7 @@ const ENGLISH: Required<Sentences> = {
   },
   claims_spent: ({ task, by, times }, speaker) => {
     const what = by === 'checks' ? 'its checks failed each time' : 'the assessor turned it down each time'
-    return `Task ${speaker.id(task)} was claimed ${times} times, and ${what}. Further claims are refused until a person changes it. Leave it to them, and say in your answer what is missing.`
+    return `Task ${speaker.id(task)} was claimed ${times} times, and ${what}. Further claims are refused until a person reopens it, or changes what it asks for or its checks. Leave it to them, and say in your answer what is missing.`
   },
   check_failed: ({ task, check, ...run }, speaker) => {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''

@@ -20,9 +20,7 @@ export function standingOf(state: Proofs, task: Task): Stood | undefined {
   const standing = standingWordOf(state, task)
   if (!standing) return undefined
   const again = (check: Check): string => (isAskedAgain(state, check) ? '; it is being checked again' : '')
-  const reasons = (task.checks ?? []).map(
-    check => `${labelOf(check)}: ${reasonFor(state, task, check)}${again(check)}`,
-  )
+  const reasons = (task.checks ?? []).map(check => `${labelOf(check)}: ${reasonFor(state, task, check)}${again(check)}`)
   return { standing, reasons: standing === 'proven' ? reasons : [wordFor(state, task), ...reasons] }
 }
 

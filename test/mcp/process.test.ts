@@ -324,7 +324,9 @@ describe('runsheet mcp', () => {
     const { client, call } = await overStdio(data, host, ['--review', 'off'])
     ends.push(() => client.close())
     const offered = async (): Promise<boolean> =>
-      JSON.stringify((await client.listTools()).tools.find(({ name }) => name === 'plan')?.inputSchema).includes('check')
+      JSON.stringify((await client.listTools()).tools.find(({ name }) => name === 'plan')?.inputSchema).includes(
+        'check',
+      )
     expect(await offered()).toBe(true)
     const planned = call('plan', { tasks: [{ title: 'A', check: 'npm test' }] })
     named.resolve()
@@ -354,7 +356,9 @@ describe('runsheet mcp', () => {
     writeFileSync(join(work, 'sum.txt'), '3')
     await host.call('update', { id: 1, outcome: 'It is in sum.txt.' })
     const { tasks } = await person.tasks('s1')
-    expect(tasks).toMatchObject([{ standing: 'proven', checks: [{ programs: [{ path: join(scratch, 'one', 'prog') }] }] }])
+    expect(tasks).toMatchObject([
+      { standing: 'proven', checks: [{ programs: [{ path: join(scratch, 'one', 'prog') }] }] },
+    ])
     const list = await host.client.readResource({ uri: 'runsheet://s1/tasks' })
     const [content] = list.contents
     expect(JSON.parse(content && 'text' in content ? content.text : '')).toMatchObject({ tasks })
