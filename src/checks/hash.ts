@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
-import { type Check, type CheckSpec, specOf, type Workspace } from '../domain/check.ts'
+import { type Check, type CheckSpec, specOf, type WithPrograms, type Workspace } from '../domain/check.ts'
 import { Obstacle } from './obstacle.ts'
 import type { Place } from './place.ts'
 import { findProgram, isName, programFile, type Where } from './program.ts'
 
-/** A check before or after an edge has added to it. */
-type Approvable = CheckSpec & Pick<Partial<Check>, 'programs'>
-
 /** The hash that a person approves: it changes with everything that decides what would run. */
-export const approvalHash = (check: Approvable, place: Place): string =>
+export const approvalHash = (check: WithPrograms, place: Place): string =>
   hashOf(check, place.workspace, place.wrap, programsOf(check, place))
 
 /** The same where nobody can tell which program it would be: on another machine, or without a workspace. */
@@ -17,7 +14,7 @@ export const unresolvedHash = (check: CheckSpec, workspace: Workspace | undefine
   hashOf(check, workspace, wrap, null)
 
 /** The files of the programs that a command starts: the wrapper's and its own. Null for one that was not found. */
-export function programsOf(check: Approvable, place: Place): readonly (string | null)[] {
+export function programsOf(check: WithPrograms, place: Place): readonly (string | null)[] {
   const where = whereOf(check, place)
   return programWords(check, place).map((word, index) => {
     const known = isName(word) ? check.programs?.[index] : undefined
@@ -46,7 +43,7 @@ export function whereOf(check: CheckSpec, { workspace, env }: Place): Where {
 }
 
 function hashOf(
-  check: Approvable,
+  check: CheckSpec,
   workspace: Workspace | undefined,
   wrap: readonly string[],
   programs: readonly (string | null)[] | null,

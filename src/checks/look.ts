@@ -1,5 +1,6 @@
+import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
 import { LIMITS, type Limits } from './fingerprint.ts'
-import { type Guarded, guardsOf } from './guarded.ts'
+import { guardsOf } from './guarded.ts'
 import { Obstacle } from './obstacle.ts'
 import type { Place } from './place.ts'
 import { findProgram } from './program.ts'
@@ -18,7 +19,7 @@ export interface LookOptions extends Place {
 
 /** The fingerprint of a workspace, and the files that these checks are about: guarded ones, and those not to change. */
 export function lookAt(
-  checks: readonly Guarded[],
+  checks: readonly WithPrograms<RunnableSpec>[],
   options: LookOptions,
   { isFingerprinted = true }: { readonly isFingerprinted?: boolean } = {},
 ): Promise<Survey> {

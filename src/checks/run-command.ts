@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
-import { type Check, type CommandCheck, DEFAULT_TIMEOUT_MS, type Program } from '../domain/check.ts'
+import { type CommandCheck, DEFAULT_TIMEOUT_MS, type Program, type WithPrograms } from '../domain/check.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { whereOf } from './hash.ts'
 import { Obstacle } from './obstacle.ts'
@@ -32,11 +32,8 @@ export interface RunLimits {
 
 const LIMITS: RunLimits = { outputBytes: 64_000_000, graceMs: 2_000 }
 
-/** A command, with the programs that were approved. */
-type Approved = CommandCheck & Pick<Partial<Check>, 'programs'>
-
 /** Runs a command to its end, its limits or a stop. No process stays behind, but for daemons. */
-export async function runCommand(check: Approved, place: Place, watched: Watched): Promise<Outcome> {
+export async function runCommand(check: WithPrograms<CommandCheck>, place: Place, watched: Watched): Promise<Outcome> {
   const command = prepared(check, place)
   if (command instanceof Obstacle) return inconclusive(command.reason)
   const stop = new Stop(check.timeout_ms ?? DEFAULT_TIMEOUT_MS, watched.signal)
@@ -51,7 +48,7 @@ export async function runCommand(check: Approved, place: Place, watched: Watched
 async function runPrepared(
   command: Command,
   stop: Stop,
-  check: Approved,
+  check: WithPrograms<CommandCheck>,
   place: Place,
   { redact, kill, onOutput, limits }: Watched,
 ): Promise<Outcome> {
@@ -115,7 +112,10 @@ interface Command {
 }
 
 /** A command as it is started. */
-function prepared({ run, programs = [], cwd: folder = '.' }: Approved, place: Place): Command | Obstacle {
+function prepared(
+  { run, programs = [], cwd: folder = '.' }: WithPrograms<CommandCheck>,
+  place: Place,
+): Command | Obstacle {
   if (process.platform === 'win32') return new Obstacle('Commands are run on Linux and macOS only.')
   const { workspace, wrap, env } = place
   const cwd = folderIn(workspace, folder)
@@ -166,7 +166,12 @@ async function untilEnd(
 }
 
 /** Why a run that ended by itself says nothing. */
-function unclear(exit: number | undefined, check: Approved, place: Place, output: Output): string | undefined {
+function unclear(
+  exit: number | undefined,
+  check: WithPrograms<CommandCheck>,
+  place: Place,
+  output: Output,
+): string | undefined {
   if (exit === undefined) return 'The process that ran it was killed.'
   if (exit === (check.exit ?? 0)) return undefined
   const signal = KILLED_BY[exit]
@@ -177,7 +182,12 @@ function unclear(exit: number | undefined, check: Approved, place: Place, output
 }
 
 /** Why a wrapper could not start a program that is not here either. Some say so only in words. */
-function missingInside(exit: number, check: Approved, place: Place, tail: string): string | undefined {
+function missingInside(
+  exit: number,
+  check: WithPrograms<CommandCheck>,
+  place: Place,
+  tail: string,
+): string | undefined {
   const [word = ''] = check.run
   const found = findProgram(word, whereOf(check, place), check.programs?.at(-1))
   if (!(found instanceof Obstacle) || isScript(word)) return undefined

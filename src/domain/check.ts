@@ -58,6 +58,9 @@ type Identified = {
   readonly programs?: readonly (Program | null)[]
 }
 
+/** What a check is, with the programs that were found for it. */
+export type WithPrograms<S extends CheckSpec = CheckSpec> = S & Pick<Identified, 'programs'>
+
 /** A check of a task. */
 export type Check = CheckSpec & Identified
 export type RunnableCheck = RunnableSpec & Identified

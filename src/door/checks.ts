@@ -6,6 +6,7 @@ import {
   cleanCommand,
   MAX_CHECKS,
   specOf,
+  type WithPrograms,
   type Workspace,
 } from '../domain/check.ts'
 import type { Decision, NewTask, TaskChange } from '../domain/command.ts'
@@ -25,8 +26,8 @@ export interface CheckMaker {
   /** The words of a command line, or what is wrong with it. */
   split(line: string): readonly string[] | Problem
   /** A hash of everything that decides what would run. */
-  hash(spec: CheckSpec, workspace: Workspace | undefined): string
-  /** The programs that the hash covers, by name. */
+  hash(spec: WithPrograms, workspace: Workspace | undefined): string
+  /** The programs that the hash covers. */
   programs?(spec: CheckSpec, workspace: Workspace | undefined): Check['programs']
   /** Whether a judge of ours rules on the claims of agents elsewhere. */
   judges?(): boolean
@@ -186,7 +187,8 @@ export function prepareChecks(
 /** A new check, with what a person approves. */
 export function madeCheck(spec: CheckSpec, id: string, maker: CheckMaker, workspace: Workspace | undefined): Check {
   const programs = maker.programs?.(spec, workspace)
-  return { ...spec, id, hash: maker.hash(spec, workspace), ...(programs ? { programs } : {}) }
+  const found = programs ? { ...spec, programs } : spec
+  return { ...found, id, hash: maker.hash(found, workspace) }
 }
 
 /** A check whose command may be a line. */
@@ -210,6 +212,6 @@ export const plainMaker: CheckMaker = {
   split: splitWords,
   hash: (spec, workspace) =>
     createHash('sha256')
-      .update(JSON.stringify(sorted([spec, workspace ?? null])))
+      .update(JSON.stringify(sorted([specOf(spec), workspace ?? null])))
       .digest('hex'),
 }

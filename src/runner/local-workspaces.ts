@@ -15,6 +15,7 @@ import {
   cleanCommand,
   DEFAULT_PROTECT,
   type RunnableCheck,
+  type WithPrograms,
   type Workspace,
 } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
@@ -108,7 +109,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   }
 
   /** On another machine nobody here can tell which program it would be. */
-  hash(spec: CheckSpec, workspace: Workspace | undefined): string {
+  hash(spec: WithPrograms, workspace: Workspace | undefined): string {
     if (!workspace || !this.#isHere(workspace)) {
       return unresolvedHash(spec, workspace, this.#options.wrap ?? [])
     }
