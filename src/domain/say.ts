@@ -139,8 +139,9 @@ const ENGLISH: Required<Sentences> = {
     return `Task ${speaker.id(task)} was not accepted: ${why}${isNews ? ` It is ${speaker.word('blocked')} now.` : ''}`
   },
   claims_spent: ({ task, by, times }, speaker) => {
-    const what = by === 'checks' ? 'its checks failed each time' : 'the assessor turned it down each time'
-    return `Task ${speaker.id(task)} was claimed ${times} times, and ${what}. Further claims are refused until a person reopens it, or changes what it asks for or its checks. Leave it to them, and say in your answer what is missing.`
+    const what =
+      by === 'checks' ? `claimed ${times} times while its checks failed` : `turned down ${times} times by the assessor`
+    return `Task ${speaker.id(task)} was ${what}. Further claims are refused until a person reopens it, or changes what it asks for or its checks. Leave it to them, and say in your answer what is missing.`
   },
   check_failed: ({ task, check, ...run }, speaker) => {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
