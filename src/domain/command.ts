@@ -5,7 +5,8 @@ import type { ToolFact } from './evidence.ts'
 import type { SomeFields } from './fields.ts'
 import type { PolicyPatch, ToolsetName } from './policy.ts'
 import type { SubmittedRow } from './review.ts'
-import type { MadeClaim, ResolvedClaim, RunReason } from './proof.ts'
+import type { ResolvedClaim } from './open-claims.ts'
+import type { MadeClaim, RunReason } from './proof.ts'
 import type { EndReason } from './turn.ts'
 
 /** The host's messages that new tasks came from. */
@@ -22,6 +23,8 @@ export interface ReviewOrigin {
   readonly tool?: string
   /** Commands of the workspace that a check may be picked from. */
   readonly commands?: readonly string[] | undefined
+  /** The model sent checks that were left out. */
+  readonly unchecked?: boolean | undefined
 }
 
 /** A new task. The caller generates its id, so that `decide` stays pure. */

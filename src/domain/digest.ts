@@ -2,7 +2,7 @@ import { labelOf } from './check-label.ts'
 import { type Conversation, tasksInView } from './conversation.ts'
 import type { HeldPlan } from './gate.ts'
 import type { ToolsetName } from './policy.ts'
-import { failingDoneChecks } from './proof.ts'
+import { failingDoneChecks } from './check-runs.ts'
 import { isOpen, type Task } from './task.ts'
 
 /** Estimates: a digest has at most 400 tokens, even if its titles are random letters. */

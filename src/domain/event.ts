@@ -4,7 +4,8 @@ import type { EvidenceSource, ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
-import type { MadeClaim, RunReason, Standing } from './proof.ts'
+import type { MadeClaim, RunReason } from './proof.ts'
+import type { Standing } from './standing.ts'
 import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
 import type { Actor, Task } from './task.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
@@ -209,6 +210,8 @@ export interface EventData {
     readonly duration_ms: number
     /** Why it is inconclusive. */
     readonly reason?: string
+    /** It was not run: what it runs is not what was approved any more. */
+    readonly changed?: true
     /** The end of the output. */
     readonly tail?: string
     readonly output_sha256?: string

@@ -1,7 +1,9 @@
 import type { Check } from './check.ts'
 import { type Conversation, openTasks, planTurnOf } from './conversation.ts'
 import type { Json, StoredEvent } from './event.ts'
-import { checkState, claimOn, failingDoneChecks, resolutionOf, runState } from './proof.ts'
+import { failingDoneChecks } from './check-runs.ts'
+import { checkState, runState } from './check-state.ts'
+import { claimOn, resolutionOf } from './open-claims.ts'
 import { isOpen, type Task } from './task.ts'
 import { isFinished } from './turn.ts'
 

@@ -77,8 +77,8 @@ export interface RefusalData {
   /** Nothing was written: the assessor has to rule on these claims first. */
   assessment_required: { readonly claims: readonly Claim[] }
   not_accepted: InRow & { readonly task: Task; readonly verdict: Exclude<Verdict, 'ok'>; readonly reason: string }
-  /** Claims on this task are not assessed any more, until a person changes it. */
-  claims_spent: InRow & { readonly task: Task }
+  /** Claims on this task are not looked at any more, until a person changes it: so often they were turned down. */
+  claims_spent: InRow & { readonly task: Task; readonly by: 'checks' | 'assessor'; readonly times: number }
   /** Without a field: it was to be deleted. */
   settled_by_person: InRow & { readonly field?: string; readonly task: Task }
   rejected_task_stays: InRow & { readonly task: Task; readonly action: 'reword' | 'delete' }

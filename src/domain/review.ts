@@ -76,6 +76,8 @@ export interface ReviewRequest {
   readonly tool?: string
   /** Commands of the workspace that a check may be picked from. */
   readonly commands?: readonly string[]
+  /** The model sent checks that were left out, because there is no workspace. */
+  readonly unchecked?: true
   /** The review that a person opened again as this one. */
   readonly reopens?: string
   /** The review of the same turn that was sent back before this one. */

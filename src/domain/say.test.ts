@@ -27,7 +27,7 @@ const SAMPLES: RefusalData = {
   reviewed_tasks_are_fixed: { action: 'reword' },
   assessment_required: { claims: [] },
   not_accepted: { task, verdict: 'not_ok', reason: 'There is no test.' },
-  claims_spent: { task },
+  claims_spent: { task, by: 'checks', times: 6 },
   settled_by_person: { task, field: 'title' },
   rejected_task_stays: { task, action: 'reword' },
   check_failed: { task, check: 'npm test', exit: 1, reds: 2 },

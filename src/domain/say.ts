@@ -1,7 +1,7 @@
 import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import type { TaskFields } from './fields.ts'
-import { isSettled } from './task.ts'
+import { EDITABLE, isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
 
 /** The words of an audience: a toolset's model, a form, a page in its language. Absent parts use our own words. */
@@ -118,7 +118,7 @@ const ENGLISH: Required<Sentences> = {
   version_mismatch: ({ task, expected }, speaker) =>
     `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
-    const now = SET_BY_PERSONS.filter(field => Object.hasOwn(changed, field) && speaker.has(field)).map(field => {
+    const now = EDITABLE.filter(field => Object.hasOwn(changed, field) && speaker.has(field)).map(field => {
       const value = field === 'checks' ? labelsOf(changed[field]) : changed[field]
       const shown = field === 'status' && typeof value === 'string' ? speaker.word(value) : value
       return `${speaker.word(field)} ${Array.isArray(value) ? 'are' : 'is'} now ${JSON.stringify(shown)}`
@@ -138,8 +138,11 @@ const ENGLISH: Required<Sentences> = {
     const isNews = task.status === 'blocked' && speaker.word('blocked') !== speaker.word('pending')
     return `Task ${speaker.id(task)} was not accepted: ${why}${isNews ? ` It is ${speaker.word('blocked')} now.` : ''}`
   },
-  claims_spent: ({ task }, speaker) =>
-    `Task ${speaker.id(task)} was turned down too often. Further claims are refused until a person changes it. Leave it to them, and say in your answer what is missing.`,
+  claims_spent: ({ task, by, times }, speaker) => {
+    const what =
+      by === 'checks' ? `claimed ${times} times while its checks failed` : `turned down ${times} times by the assessor`
+    return `Task ${speaker.id(task)} was ${what}. Further claims are refused until a person reopens it, or changes what it asks for or its checks. Leave it to them, and say in your answer what is missing.`
+  },
   check_failed: ({ task, check, ...run }, speaker) => {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
     return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${codeOf(run)}.${blocked}${outputOf(run)}`
@@ -202,20 +205,6 @@ const NOT_RUNNABLE = {
 } as const
 
 const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
-
-/** The fields that a person can set; the rules change the others. */
-const SET_BY_PERSONS = [
-  'title',
-  'details',
-  'criteria',
-  'priority',
-  'tags',
-  'status',
-  'outcome',
-  'position',
-  'checks',
-  'may_change',
-] as const
 
 /** The checks of a task in a few words each; a task without any has none. */
 const labelsOf = (checks: unknown): readonly string[] => ((checks ?? []) as readonly Check[]).map(labelOf)

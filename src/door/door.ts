@@ -32,7 +32,7 @@ import type {
 } from '../store/store.ts'
 
 // Edges import everything that comes through the door from here, and nothing from the store.
-export { type CallChecks, type CheckMaker, preparedChange, preparedTask, type SentFields } from './checks.ts'
+export { type CallChecks, type CheckMaker, madeCheck, preparedChange, preparedTask, type SentFields } from './checks.ts'
 export { hashOf } from './hash.ts'
 export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './evidence.ts'
 export type { EventObserver } from './every-commit.ts'

@@ -241,6 +241,7 @@ export const reviewFields = {
   toolset: described(toolset, 'the toolset that asked; older logs lack it').exactOptional(),
   tool: described(z.string(), 'the tool that asked; older logs lack it').exactOptional(),
   commands: described(z.array(z.string()), 'commands of the workspace that a check may be picked from').exactOptional(),
+  unchecked: described(z.literal(true), 'the model sent checks, left out for want of a workspace').exactOptional(),
   reopens: described(z.string(), 'the review that a person opened again as this one').exactOptional(),
   revises: described(z.string(), 'the review of the same turn that was sent back before this one').exactOptional(),
 }

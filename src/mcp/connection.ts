@@ -13,6 +13,7 @@ import * as z from 'zod'
 import { tasksInView } from '../domain/conversation.ts'
 import { type Origin, type OriginName, originNames, originOf } from '../domain/origin.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
+import { taskOnWire } from '../domain/proof-view.ts'
 import { redactor } from '../domain/redact.ts'
 import { invalidField, Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
@@ -173,7 +174,8 @@ export class Connection {
       this.#reportFault(error)
       throw new ProtocolError(ProtocolErrorCode.InternalError, messageFor(error))
     })
-    const list = { session_id: conversation, seq: state.seq, tasks: tasksInView(state) }
+    const tasks = tasksInView(state).map(task => taskOnWire(state, task))
+    const list = { session_id: conversation, seq: state.seq, tasks }
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(list) }] }
   }
 

@@ -23,8 +23,13 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
   }
   const rows = resolution.changes ?? UNCHANGED
   const changes = toolset.changes?.(rows, resolution.tasks ?? [], tasks) ?? { ...rows }
-  return { ...tool.created?.(view, tasks), changes, ...comment }
+  return { ...tool.created?.(view, tasks), changes, ...comment, ...(review.unchecked ? UNCHECKED : {}) }
 }
+
+/** What an answer says where checks of the model were left out. */
+export const UNCHECKED = {
+  message: 'The checks were left out: Runsheet has no workspace here to run them in. Settle these tasks without them.',
+} as const
 
 /** The tool that asked for a review. Older reviews do not name it: then it is the planning tool. */
 export function askedBy(

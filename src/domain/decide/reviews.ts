@@ -37,7 +37,7 @@ export function reviewRequired(
   if (!command.review || !command.turn_id) {
     return new Refusal('persons_only', { action: 'create_tasks' })
   }
-  const { review_id, tool_call_id, toolset, tool, commands } = command.review
+  const { review_id, tool_call_id, toolset, tool, commands, unchecked } = command.review
   if (!isId(review_id) || state.reviews.has(review_id)) return idIsTaken('review_id')
   const opening = drafts.filter(({ status = 'pending' }) => isOpen({ status }))
   const open = state.open.length + opening.length
@@ -66,6 +66,7 @@ export function reviewRequired(
         ...(toolset === undefined ? {} : { toolset }),
         ...(tool === undefined ? {} : { tool }),
         ...(commands?.length ? { commands } : {}),
+        ...(unchecked ? { unchecked } : {}),
         ...(sentBack ? { revises: sentBack.review_id } : {}),
       },
     },

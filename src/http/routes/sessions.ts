@@ -3,7 +3,7 @@ import { type Conversation, isParked, listed, planTurnOf } from '../../domain/co
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import { limitedTurns } from '../../domain/limited-turns.ts'
 import { withoutOrigin } from '../../domain/origin.ts'
-import { standingsOf } from '../../domain/proof.ts'
+import { standingsOf } from '../../domain/standing.ts'
 import { taskOnWire } from '../../domain/proof-view.ts'
 import { combined, projection } from '../../domain/projection.ts'
 import { type ReviewRequest, statusAt } from '../../domain/review.ts'
