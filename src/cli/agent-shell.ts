@@ -3,6 +3,7 @@ import type { Environment } from './clean-environment.ts'
 /** What agents set for the commands that they run. */
 const MARKS: Readonly<Record<string, string>> = {
   CLAUDECODE: 'Claude Code',
+  CODEX_CI: 'Codex',
   CODEX_THREAD_ID: 'Codex',
   GEMINI_CLI: 'Gemini CLI',
   QWEN_CODE: 'Qwen Code',

@@ -7,7 +7,7 @@ import type { Decision, Door, ReviewRecord } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
-import { dropKeys, INTERRUPT, nextKey } from './keys.ts'
+import { dropKeys, INTERRUPT, pressedKey } from './keys.ts'
 import { type PlanRow, rowsOf, sentRows } from './plan-rows.ts'
 import { EditedFile, editedPlan, type EditedPlan, type EditOptions, planFileText, sayInPlan } from './review-edit.ts'
 import { isRun, keysText, planText, type Screen } from './review-screen.ts'
@@ -78,15 +78,20 @@ export class Reviewer {
     for (const line of ['', ...planText(screen, columns, paint), '']) print(line)
     await dropKeys(terminal.input)
     for (const line of keysText(screen, this.#isEdited, paint)) print(line)
-    for (;;) {
-      const key = await nextKey(terminal.input, signal)
-      if (key === 's') return 'skipped'
-      if (key === 'q') return 'quit'
-      if (key === INTERRUPT) return 'interrupted'
-      if (key === 'a') return this.#decide({ action: 'confirm', tasks: this.#rows, ...this.#comment })
-      if (key === 'e') return this.#edit()
-      if (key === 'c') return this.#requestChanges()
-      if (key === 'r') return this.#reject()
+    const key = await pressedKey('aecrsq', terminal, signal)
+    switch (key) {
+      case 'a':
+        return this.#decide({ action: 'confirm', tasks: this.#rows, ...this.#comment })
+      case 'e':
+        return this.#edit()
+      case 'c':
+        return this.#requestChanges()
+      case 'r':
+        return this.#reject()
+      case 's':
+        return 'skipped'
+      default:
+        return key === INTERRUPT ? 'interrupted' : 'quit'
     }
   }
 
@@ -127,7 +132,7 @@ export class Reviewer {
       else this.#tell('The file was empty: nothing was changed, and the plan goes on waiting.')
     } catch (error) {
       if (!(error instanceof CliError)) throw error
-      this.#tell(`${error.message} What you wrote is in ${file.path}`)
+      this.#tell(error.message, `What you wrote is in ${file.path}`)
     }
   }
 
@@ -171,7 +176,7 @@ export class Reviewer {
     try {
       const { resolution } = await door.reviews.decide(LOCAL_TENANT, review_id, decision, 'terminal')
       if (resolution && resolution.via !== 'terminal') throw new DecidedElsewhere(resolution)
-      for (const line of this.#outcome(decision)) this.#tell(line)
+      this.#tell(...this.#outcome(decision))
       this.#plan = this.#proposed
       return 'over'
     } catch (error) {
@@ -187,16 +192,16 @@ export class Reviewer {
   #outcome({ action }: Decision): string[] {
     const isOurs = this.#state.turns.get(this.#review.conversation_turn_id)?.status !== 'open'
     const next = isOurs
-      ? 'The server goes on with the turn.'
-      : 'An agent that still waits goes on now; another one hears it with its next call.'
-    if (action === 'cancel') return [`Rejected: nothing was written. ${next}`]
+      ? 'The turn goes on as soon as a server runs.'
+      : 'The agent goes on if it still waits, else it hears of it with its next call.'
+    if (action === 'cancel') return ['Rejected: nothing was written.', next]
     if (action === 'revise') {
-      return [`Sent back: nothing was written. ${next}`, `To see its next plan: ${this.#options.waitCommand}`]
+      return ['Sent back: nothing was written.', next, `To see the next plan: ${this.#options.waitCommand}`]
     }
     const { rows } = this.#plan
     const runs = rows.flatMap(row => row.checks.filter(each => isRun(each, row, this.#review.draft_tasks))).length
-    const checks = runs === 0 ? '' : runs === 1 ? ', and 1 check may run' : `, and ${runs} checks may run`
-    return [`Approved: ${steps(rows.length)} written${checks}. ${next}`]
+    const checks = runs === 0 ? '' : `, and ${runs === 1 ? '1 check' : `${runs} checks`} may run`
+    return [`Approved: ${steps(rows.length)} written${checks}.`, next]
   }
 
   /** Aborts `over` once somebody else has decided. */
@@ -218,9 +223,8 @@ export class Reviewer {
     this.#tell(`Your edits are kept in ${file.path}`)
   }
 
-  #tell(line: string): void {
-    this.#options.print('')
-    this.#options.print(line)
+  #tell(...lines: readonly string[]): void {
+    for (const line of ['', ...lines]) this.#options.print(line)
   }
 }
 

@@ -13,7 +13,7 @@ import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { existingFolder } from './data-folder.ts'
 import { reviewCommand } from './invocation.ts'
-import { dropKeys, INTERRUPT, nextKey } from './keys.ts'
+import { dropKeys, INTERRUPT, pressedKey } from './keys.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { Reviewer } from './review-one.ts'
 import { ServerLock } from './server-lock.ts'
@@ -33,8 +33,8 @@ export interface ReviewOptions extends SettingsOptions {
   readonly wait?: true
 }
 
-/** As many as there are digits. */
-const MAX_LISTED = 9
+/** The keys that pick a plan. */
+const DIGITS = '123456789'
 /** Hints can be lost. */
 const LOOK_MS = 2_000
 const INTERRUPTED = 130
@@ -131,7 +131,7 @@ class Desk {
   }
 
   async #waiting(): Promise<readonly ReviewRequest[]> {
-    const limit = MAX_LISTED + this.#skipped.size
+    const limit = DIGITS.length + this.#skipped.size
     const { items } = await this.#door.reviews.waiting(LOCAL_TENANT, this.#options.session, { limit })
     return items.filter(({ review_id }) => !this.#skipped.has(review_id))
   }
@@ -163,13 +163,8 @@ class Desk {
     }
     await dropKeys(this.#terminal.input)
     console.log(`\nWhich one? 1 to ${waiting.length}, or q to quit`)
-    for (;;) {
-      const key = await nextKey(this.#terminal.input, NEVER)
-      if (key === INTERRUPT) return INTERRUPT
-      if (key === 'q') return undefined
-      const review = waiting[Number(key) - 1]
-      if (review) return review
-    }
+    const key = await pressedKey(`${DIGITS.slice(0, waiting.length)}q`, this.#terminal, NEVER)
+    return key === INTERRUPT ? INTERRUPT : waiting[Number(key) - 1]
   }
 
   async #show(review: ReviewRequest): ReturnType<Reviewer['run']> {

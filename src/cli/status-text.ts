@@ -90,7 +90,7 @@ const MARKS: Record<TaskStatus, string> = {
 
 /** A plan for people: each step with its status and standing. */
 export function overviewText({ title, session_id, chosen, plan }: Overview, columns: number, paint: Paint): string[] {
-  const { tasks, done, of, standings, checking, failing } = plan
+  const { tasks, done, of, standings, checking, failing, reviews } = plan
   const how = tally(standings)
   return [
     paint.bold(fitted(title, columns)),
@@ -102,12 +102,16 @@ export function overviewText({ title, session_id, chosen, plan }: Overview, colu
           `${done} of ${of} done${how === '' ? '' : `: ${how}`}`,
           ...tasks.map(task => taskText(task, checking, columns, paint)),
         ]),
+    ...reviews.flatMap(review => ['', 'Proposed', ...proposedText(review.draft_tasks, columns)]),
     ...checking
       .filter(({ task }) => task === null)
       .map(each => `  ${checkingText(each, columns - 20)} ${paint.dim('(of the plan)')}`),
     ...failing.map(check => paint.red(`  fails: ${fitted(check, columns - 9)}`)),
   ]
 }
+
+const proposedText = (rows: readonly { readonly title: string }[], columns: number): string[] =>
+  rows.map(({ title }, index) => `  [?] ${String(index + 1).padStart(2)}  ${fitted(title, columns - 10)}`)
 
 function taskText(task: TaskLine, checking: readonly Checking[], columns: number, paint: Paint): string {
   const { number, title, status, standing } = task
