@@ -133,7 +133,12 @@ program
     await runHook(process.argv.slice(3), process.env)
   })
 
-addTerminalCommands(program, { environment: process.env, invocation: invocationHere, configOf })
+addTerminalCommands(program, {
+  environment: process.env,
+  invocation: invocationHere,
+  configOf,
+  words: process.argv.slice(3),
+})
 addHostCommands(program, { environment: process.env, invocation: invocationHere, secrets: () => secrets('token') })
 addDataCommands(program, process.env, invocationHere)
 
