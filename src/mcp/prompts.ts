@@ -5,7 +5,9 @@ import { planDigest, proofDigest } from '../domain/digest.ts'
 import { cut, isBlank, LIMITS } from '../domain/text.ts'
 import { namesOf } from '../toolsets/guidance.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
+import { clientOf } from './client-info.ts'
 import type { Connection } from './connection.ts'
+import type { HostTraits } from './hosts.ts'
 
 export interface PromptOptions {
   readonly toolset: Toolset
@@ -28,7 +30,7 @@ export function offerPrompts(server: McpServer, { toolset, connection, pageUrl }
       description: 'Plan before you work: I review the steps.',
       argsSchema: PLAN_ARGUMENTS,
     },
-    ({ goal }) => said(planText(toolset, goal)),
+    ({ goal }, ctx) => said(planText(toolset, goal, clientOf(server, ctx).traits)),
   )
   server.registerPrompt(
     'status',
@@ -60,8 +62,9 @@ const STATUS =
 const DONE =
   'Tell me briefly what was proven, what a person or a model judged, and what rests on your word alone. Do not change anything.'
 
-function planText(toolset: Toolset, goal: string | undefined): string {
-  const what = goal === undefined || isBlank(goal) ? 'what we have talked about' : `this: ${cut(goal, LIMITS.text)}`
+function planText(toolset: Toolset, goal: string | undefined, { splitsArguments }: HostTraits): string {
+  const named = splitsArguments ? 'what the arguments of this command say' : `this: ${cut(goal ?? '', LIMITS.text)}`
+  const what = goal === undefined || isBlank(goal) ? 'what we have talked about' : named
   const tool = toolset.tools.find(({ created }) => created)
   const names = namesOf(toolset)
   return [

@@ -43,6 +43,12 @@ describe.each(ERAS)('prompts for a client of %s', era => {
     }
   })
 
+  it("[MC50] Claude Code, which gives a prompt only the first word, is told to go by the command's arguments", async () => {
+    const agent = await overHttp(server, hostOf({ era, name: 'claude-code' }), { as: 'agent' })
+    expect(await prompt(agent, 'plan', { goal: 'Ship' })).toMatch(/^Plan what the arguments of this command say\n/)
+    await agent.client.close()
+  })
+
   it('[MC51] status and done are about the conversation of the connection', async () => {
     const [mine, other] = [await host(era, `mine-${era}`), await host(era, `other-${era}`)]
     await mine.call('plan', { tasks: [{ title: 'Collect' }, { title: 'Write' }] })
