@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { StatusReport } from '../../src/cli/status.ts'
@@ -61,6 +61,19 @@ describe('runsheet status --line', () => {
     expect(await status(place)).toEqual(EMPTY)
     expect(readdirSync(place.data)).toEqual(['runsheet.db'])
     expect(existsSync(join(place.home, '.runsheet'))).toBe(false)
+  })
+
+  it('[TE2] loads neither the command line library nor an HTTP client', () => {
+    const text = (file: string): string => readFileSync(join(dirname(main), file), 'utf8')
+    const entry = /import\("\.\/(status-line-[\w-]+\.js)"\)/.exec(text('runsheet.js'))?.[1] ?? ''
+    const loaded = new Set([entry])
+    for (const file of loaded) {
+      for (const [, next = ''] of text(file).matchAll(/^(?:import|export) .*?"\.\/([\w-]+\.js)";$/gm)) loaded.add(next)
+    }
+    expect(loaded.size).toBeGreaterThan(1)
+    const all = [...loaded].map(text).join('\n')
+    expect(all).toContain('async function printStatusLine(')
+    expect(all).not.toMatch(/class CommanderError|\bfetch\(|from "node:https?"/)
   })
 
   it('[TE1] says how far the plan is, what is at work, and what waits for a person', async () => {
