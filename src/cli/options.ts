@@ -25,7 +25,7 @@ export const configOption = (): Option =>
     .default(DEFAULT_CONFIG)
     .argParser(expandHome)
 
-export const workspaceOption = (): Option =>
+const workspaceOption = (): Option =>
   fromEnv('--workspace <folder>', 'folder in which the checks of tasks run').argParser(expandHome)
 
 export const serveOptions = (): readonly Option[] => [

@@ -74,7 +74,7 @@ export class Reviewer {
     const { print, paint, terminal } = this.#options
     signal.throwIfAborted()
     const screen = await this.#screen()
-    const columns = columnsOfTerminal(terminal.output as { readonly columns?: number })
+    const columns = columnsOfTerminal(terminal.output)
     for (const line of ['', ...planText(screen, columns, paint), '']) print(line)
     await dropKeys(terminal.input)
     for (const line of keysText(screen, this.#isEdited, paint)) print(line)

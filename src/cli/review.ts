@@ -29,7 +29,6 @@ export interface ReviewOptions extends SettingsOptions {
   readonly data?: string
   readonly store?: string
   readonly session?: string
-  readonly workspace?: string
   readonly wait?: true
 }
 
@@ -81,7 +80,7 @@ const hasPlans = ({ store, data }: StatusPlace): boolean =>
 async function openedDoor(options: ReviewOptions, { store, data }: StatusPlace): Promise<Door> {
   const redact = redactor({ known: secretsInUrl(store).known })
   const { checks } = readSettings(options, line => console.error(line))
-  const workspaces = workspacesFor({ ...options, data }, checks, redact)
+  const workspaces = workspacesFor({ data, environment: options.environment }, checks, redact)
   const onError = exceptStorage(error => console.error(redact.line(`runsheet: ${String(error)}`)))
   const door = openDoor({ store: await openWritableStore({ store, data }), checks: workspaces, onError })
   return door.from(originOf('person', 'terminal'))

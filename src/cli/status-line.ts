@@ -16,6 +16,7 @@ const MAX_MS = 2_000
  */
 export async function printStatusLine(words: readonly string[], environment: Environment): Promise<never> {
   setTimeout(() => process.exit(0), MAX_MS)
+  process.stdout.on('error', () => process.exit(0))
   const line = await lineFor(words, environment).catch(() => '')
   await new Promise(done => process.stdout.write(`${line}\n`, done))
   process.exit(0)

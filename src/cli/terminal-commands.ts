@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Environment } from './clean-environment.ts'
 import { expandHome } from './default-paths.ts'
-import { configOption, storeOption, workspaceOption } from './options.ts'
+import { configOption, storeOption } from './options.ts'
 import type { ReviewOptions } from './review.ts'
 import type { ConfigChoice } from './settings.ts'
 import type { StatusOptions } from './status.ts'
@@ -42,7 +42,6 @@ export function addTerminalCommands(program: Command, options: TerminalCommandOp
     .addOption(nearestData())
     .addOption(storeOption())
     .addOption(configOption())
-    .addOption(workspaceOption())
     .action(async (given: Omit<ReviewOptions, 'environment' | 'invocation' | 'config'>, command: Command) => {
       const { reviewPlans } = await import('./review.ts')
       const terminal = { input: process.stdin, output: process.stdout }

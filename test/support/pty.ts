@@ -44,7 +44,7 @@ export function inPty(args: readonly string[], { env = {}, cwd, columns = 100 }:
   let hasEnded = false
   const listeners = new Set<() => void>()
   const tell = (): void => {
-    for (const listener of [...listeners]) listener()
+    for (const listener of listeners) listener()
   }
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     output += chunk

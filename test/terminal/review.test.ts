@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CheckSpec } from '../../src/domain/check.ts'
+import { planStatus } from '../../src/domain/plan-status.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Door } from '../../src/door/door.ts'
 import { BUILT, runCli } from '../support/children.ts'
@@ -21,7 +22,7 @@ const review = (
   { folder, home }: Site,
   env: Readonly<Record<string, string>> = {},
   args: readonly string[] = [],
-): Pty => inPty(['review', ...args], { cwd: folder, env: { HOME: home, NO_COLOR: '1', ...env } })
+): Pty => inPty(['review', ...args], { cwd: folder, env: { HOME: home, TMPDIR: home, NO_COLOR: '1', ...env } })
 
 /** A program that is used as an editor. */
 function editor({ home }: Site, ...lines: readonly string[]): { EDITOR: string } {
@@ -199,7 +200,6 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     await pty.until('Your edits are kept in ')
     expect(await pty.ended).toBe(0)
     const [, kept = ''] = /kept in (\S+)\n/.exec(pty.shown()) ?? []
-    onTestFinished(() => rmSync(dirname(kept), { recursive: true }))
     expect(readFileSync(kept, 'utf8')).toContain('## [1] My plan\n')
   })
 
@@ -223,7 +223,6 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     pty.type('s')
     expect(await pty.ended).toBe(0)
     const [, kept = ''] = /kept in (\S+)\n/.exec(pty.shown()) ?? []
-    onTestFinished(() => rmSync(dirname(kept), { recursive: true }))
     expect(readFileSync(kept, 'utf8')).toContain('## [1] Better plan\n')
     expect(await pending(door)).toMatchObject([{ draft_tasks: [{ title: 'New plan' }] }])
   })
@@ -273,6 +272,38 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
       if (kind === 'file') expect(readFileSync(taskFile(place), 'utf8')).toContain('Jump')
     },
   )
+})
+
+describe(`a check that is written in the terminal${noPty}`, { skip: noPty !== '' }, () => {
+  it('[TE11] runs where the agent works, and proves the step', async () => {
+    const place = site()
+    const env = { HOME: place.home, XDG_CONFIG_HOME: join(place.home, '.config') }
+    const host = await overStdio(place.data, hostOf({ era: '2025' }), ['--workspace', place.folder], BUILT, {
+      env,
+      cwd: place.folder,
+    })
+    onTestFinished(() => host.client.close())
+    const answer = host.call('plan', { tasks: [{ title: 'Write it down' }] })
+    const pty = review(
+      place,
+      { ...env, ...editor(place, `printf -- '\\n- may change: notes.txt\\n- [x] ls notes.txt\\n' >> "$1"`) },
+      ['--wait'],
+    )
+    await pty.until(KEYS)
+    pty.type('e')
+    await pty.until('let the check marked [x] run')
+    await pty.until(KEYS)
+    pty.type('a')
+    await pty.until('and 1 check may run.')
+    await answer
+    expect(await host.call('update', { id: 1, outcome: 'Done.' })).toMatchObject({ isError: true })
+    writeFileSync(join(place.folder, 'notes.txt'), 'noted')
+    expect(await host.call('update', { id: 1, outcome: 'Done.' })).toMatchObject({ isError: false })
+    const door = await doorAt(place)
+    const { items } = await door.conversations.list('local', { limit: 1 })
+    const state = await door.read({ tenant: 'local', conversation: items[0]?.session_id ?? '' })
+    expect(planStatus(state, await door.now())).toMatchObject({ done: 1, standings: { proven: 1 } })
+  })
 })
 
 describe('runsheet review without a terminal', () => {
