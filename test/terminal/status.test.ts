@@ -76,12 +76,13 @@ describe('runsheet status --line', () => {
     expect(all).not.toMatch(/class CommanderError|\bfetch\(|from "node:https?"/)
   })
 
-  it('[TE1] says how far the plan is, what is at work, and what waits for a person', async () => {
+  it('[TE1] [TE7] says how far the plan is, what is at work, and what waits for a person', async () => {
     const place = site()
     const agent = await new Agent(await doorAt(place), 'chat').opens({ review: false })
     await agent.plans('Collect', 'Check', 'Write')
     await agent.settles(1, { status: 'completed', outcome: 'Found 12.' })
     expect(await status(place)).toEqual(says('plan 1/3 · Check'))
+    expect(await status(place, { env: { RUNSHEET_STORE: 'file' } })).toEqual(says('plan 1/3 · Check'))
     await agent.settles(2, { status: 'blocked', outcome: 'No key.' })
     expect(await status(place)).toEqual(says('plan 1/3, 1 blocked · Write'))
     await agent.settles(3, { status: 'completed', outcome: 'Written.' })
