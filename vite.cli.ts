@@ -37,8 +37,8 @@ export default defineConfig({
           groups: [
             // Apart from `main.ts`, which awaits the command's import and would deadlock.
             { name: 'common', test: COMMON, priority: 2 },
-            // A host waits for each hook: what that needs is one file, which other commands share.
-            { name: 'hook', test: /src\/cli\/hook\.ts$/, priority: 1.5 },
+            // A host waits for each hook, and a prompt for its line: what they need is one file, which other commands share.
+            { name: 'hook', test: /src\/cli\/(hook|status-line)\.ts$/, priority: 1.5 },
             { name: 'mcp', test: /src\/cli\/mcp\.ts$/, priority: 1 },
           ],
         },

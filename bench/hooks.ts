@@ -8,7 +8,8 @@ import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { hostOf, overStdio } from '../test/support/mcp.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 
-// How long a host waits for a hook: as a command, beside a bare Node in the same run, and as a tool of the MCP process.
+// How long a host waits for a hook: as a command, beside a bare Node in the same run, and as a tool of the MCP process. And
+// how long a prompt or a status bar waits for its line.
 
 const ROUNDS = Number(process.argv[2] ?? 60)
 const program = fileURLToPath(new URL('../dist/cli/runsheet.js', import.meta.url))
@@ -58,14 +59,20 @@ function benchCommands(): void {
   const bare = Array.from({ length: ROUNDS }, () => timed(['-e', '0'], ''))
   print('node -e 0', bare)
   for (const [event, more] of Object.entries(COMMANDS)) {
-    const args = [program, 'hook', event, '--host', 'gemini', '--data', data]
-    const payload = JSON.stringify({ session_id: 'chat', ...more })
-    timed(args, payload)
-    print(
-      `runsheet hook ${event}`,
-      Array.from({ length: ROUNDS }, () => timed(args, payload)),
-    )
+    const args = ['hook', event, '--host', 'gemini', '--data', data]
+    benchCommand(`runsheet hook ${event}`, args, JSON.stringify({ session_id: 'chat', ...more }))
   }
+  benchCommand('status --line, of a session', ['status', '--line', '--data', data], '{"session_id":"chat"}')
+  benchCommand('status --line, newest', ['status', '--line', '--data', data], '')
+}
+
+function benchCommand(name: string, args: readonly string[], input: string): void {
+  const words = [program, ...args]
+  timed(words, input)
+  print(
+    name,
+    Array.from({ length: ROUNDS }, () => timed(words, input)),
+  )
 }
 
 async function benchTool(call: (event: string, more: object) => Promise<void>): Promise<void> {
@@ -82,7 +89,7 @@ async function benchTool(call: (event: string, more: object) => Promise<void>): 
 
 function timed(args: readonly string[], input: string): number {
   const started = performance.now()
-  const { status } = spawnSync(process.execPath, args, { input })
+  const { status } = spawnSync(process.execPath, args, { input, cwd: folder })
   if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}`)
   return performance.now() - started
 }

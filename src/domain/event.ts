@@ -17,7 +17,7 @@ export type Usage = { readonly [key: string]: Json }
 export type Verdict = 'ok' | 'not_ok' | 'unknown'
 /** The way in that a tool call took: a turn of ours, HTTP, MCP, or a program. */
 export type Edge = 'turn' | 'http' | 'mcp' | 'library'
-export type DecisionVia = 'http' | 'mcp_form' | 'library' | 'system'
+export type DecisionVia = 'http' | 'mcp_form' | 'terminal' | 'library' | 'system'
 
 /** A tool call as its step stores it. */
 export interface ToolCallRecord {

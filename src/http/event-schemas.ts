@@ -55,7 +55,7 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
       ).exactOptional(),
       comment: described(z.string(), 'for the agent').exactOptional(),
       via: described(
-        z.enum(['http', 'mcp_form', 'library', 'system', 'mcp_app']),
+        z.enum(['http', 'mcp_form', 'terminal', 'library', 'system', 'mcp_app']),
         'how the decision came in; `mcp_app` is no longer written',
       ),
       created_count: described(z.int(), 'tasks that it created'),

@@ -5,6 +5,7 @@ import { AWAIT_REVIEW } from '../toolsets/observe.ts'
 import { AWAIT_REVIEW_INPUT, Connection, type ConnectionOptions, type McpOptions } from './connection.ts'
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { offerHookTool } from './hook-tool.ts'
+import { offerPrompts } from './prompts.ts'
 import { firstRootPath } from './roots.ts'
 import { tasksUri } from './tasks-uri.ts'
 import { ALWAYS_LOAD, annotationsOf, displaySchema, inputSchema, outputSchema, titleOf } from './tool-schemas.ts'
@@ -61,6 +62,7 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
     { title: 'Task list', description: 'The current tasks of this conversation.', mimeType: 'application/json' },
     (uri, _, ctx) => connection.readTasks(uri.href, ctx),
   )
+  offerPrompts(server, { ...options, toolset, connection })
   const { hooks } = connectionOptions
   if (hooks) offerHookTool(server, { ...options, hooks, conversation: ctx => connection.conversationOf(ctx) })
   connection.sendUpdates()

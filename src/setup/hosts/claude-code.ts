@@ -1,5 +1,13 @@
 import { join } from 'node:path'
-import { eventsFor, type EventUses, type Handler, type HookGroup, hookCommand, toolHook } from '../hooks.ts'
+import {
+  eventsFor,
+  type EventUses,
+  type Handler,
+  type HookGroup,
+  hookCommand,
+  statusCommand,
+  toolHook,
+} from '../hooks.ts'
 import { folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
 
 const USES: EventUses = {
@@ -55,12 +63,19 @@ export const claudeCode: Host = {
       },
     ]
   },
-  notes: ({ scope }) => [
+  notes: (place, installation) => [
     'Sessions that are running know nothing of it until they are restarted.',
-    ...(scope === 'project'
+    statusLineNote(place, installation),
+    ...(place.scope === 'project'
       ? ['Claude Code asks each person once, in a terminal, to trust the folder and the servers of .mcp.json.']
       : []),
   ],
+}
+
+/** There is one status line, and it may be the person's own: it is theirs to change. */
+function statusLineNote(place: Place, installation: Installation): string {
+  const statusLine = { type: 'command', command: statusCommand(installation, place.platform) }
+  return `To see the plan in its status line, put this into ${filesOf(place).settings}: "statusLine": ${JSON.stringify(statusLine)}`
 }
 
 function filesOf(place: Place): { server: string; settings: string } {
