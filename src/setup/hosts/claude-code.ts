@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { eventsFor, type EventUses, type Handler, type HookGroup, hookCommand, toolHook } from '../hooks.ts'
-import { folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import { FEATURES, folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
 
 const USES: EventUses = {
   SessionStart: ['digest'],
-  // Also tells the turn that the gate is about.
-  UserPromptSubmit: ['digest', 'gate'],
+  // Also tells the session and the turn: after /clear the server's environment still has the old session.
+  UserPromptSubmit: FEATURES,
   PostToolUse: ['evidence'],
   PostToolUseFailure: ['evidence'],
   Stop: ['gate'],
