@@ -4,7 +4,10 @@ import { bundleWorker } from './scripts/bundle-worker.ts'
 
 /** What `main.ts` shares with commands. */
 const COMMON =
-  /src\/(cli\/(cli-error|default-paths|invocation|usual-port|version)|domain\/policy|setup\/host|store\/private-file)\.ts$/
+  /src\/(cli\/(cli-error|invocation|usual-port|version)|domain\/policy|setup\/host|store\/private-file)\.ts$/
+
+/** What a hook needs that can ask the MCP process of its host. */
+const HOOK = /src\/(cli\/(hook|hook-socket|host-process|default-paths)|hooks\/event)\.ts$/
 
 /** Setup copies it into OpenCode's settings as it is. It lies beside the program as it lies beside the source. */
 const opencodePlugin: Plugin = {
@@ -37,8 +40,10 @@ export default defineConfig({
           groups: [
             // Apart from `main.ts`, which awaits the command's import and would deadlock.
             { name: 'common', test: COMMON, priority: 2 },
-            // A host waits for each hook: what that needs is one file, which other commands share.
-            { name: 'hook', test: /src\/cli\/hook\.ts$/, priority: 1.5 },
+            // A host waits for each hook: it loads no more than it needs, one file after the other.
+            { name: 'hook', test: HOOK, priority: 3 },
+            { name: 'hook-direct', test: /src\/cli\/hook-direct\.ts$/, priority: 1.7 },
+            { name: 'hook-writer', test: /src\/cli\/hook-writer\.ts$/, priority: 1.5 },
             { name: 'mcp', test: /src\/cli\/mcp\.ts$/, priority: 1 },
           ],
         },

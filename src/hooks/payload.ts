@@ -11,6 +11,7 @@ interface HostForm {
   readonly session: string
   /** The field with the turn's id. */
   readonly turn?: string
+  readonly keepsDigest?: true
   /** How its names of our own tools begin: their answers are in the log already. */
   readonly ours: string
   readonly call: (payload: Payload, event: string) => HookCall
@@ -55,6 +56,7 @@ const FORMS: Readonly<Record<HookHost, HostForm>> = {
       'session.idle': 'stop',
     },
     session: 'sessionID',
+    keepsDigest: true,
     ours: 'runsheet_',
     call: ({ tool, args, output, content, metadata }) => ({
       tool: textOf(tool),
@@ -73,8 +75,10 @@ export function eventOf(host: HookHost, name: string, payload: Payload): HookEve
   if (kind === undefined || session === undefined) return undefined
   const turn = form.turn === undefined ? undefined : hostId(payload[form.turn])
   const about = { session, ...(turn === undefined ? {} : { turn }) }
-  if (kind === 'prompt')
-    return isPersons(payload['prompt'] ?? firstOf(payload['parts'])) ? { kind, ...about } : undefined
+  if (kind === 'prompt') {
+    const prompted = { kind, ...about, ...(form.keepsDigest ? { keepsDigest: true as const } : {}) }
+    return isPersons(payload['prompt'] ?? firstOf(payload['parts'])) ? prompted : undefined
+  }
   // A subagent works for the agent that has the plan: it may stop, and what its tools answered still tells.
   if (kind === 'stop' && textOf(payload['agent_id']) !== '') return undefined
   if (kind !== 'tool') return { kind, ...about }
