@@ -1,4 +1,4 @@
-import { GATE_MARK } from '../domain/digest.ts'
+import { GATE_MARK } from '../domain/host-marks.ts'
 import type { HookCall, HookEvent, HookHost } from './event.ts'
 import { hostId } from './host-id.ts'
 
@@ -46,7 +46,7 @@ const FORMS: Readonly<Record<HookHost, HostForm>> = {
     ...CLAUDE,
     events: { SessionStart: 'start', BeforeAgent: 'prompt', AfterTool: 'tool', AfterAgent: 'stop' },
     ours: 'mcp_runsheet_',
-    call: (payload, event) => exited(shown(CLAUDE.call(payload, event))),
+    call: (payload, event) => unmarked(shown(CLAUDE.call(payload, event))),
   },
   opencode: {
     events: {
@@ -97,11 +97,13 @@ const shown = (call: HookCall): HookCall => {
   return llmContent === undefined ? { ...call, ok } : { ...call, answer: llmContent, ok }
 }
 
-/** Gemini CLI reports how a command ended in the text only, and only if it failed. */
-function exited(call: HookCall): HookCall {
-  if (call.tool !== 'run_shell_command' || typeof call.answer !== 'string') return call
-  const [, code = '0'] = [...call.answer.matchAll(/^Exit Code: (-?\d+)$/gm)].at(-1) ?? []
-  return { ...call, ok: call.ok && code === '0' }
+/** Gemini CLI puts marks around a text, and reports how a command ended there only, and only if it failed. */
+function unmarked(call: HookCall): HookCall {
+  if (typeof call.answer !== 'string') return call
+  const answer = call.answer.replaceAll(/^<untrusted_context>\n|\n<\/untrusted_context>$/g, '')
+  if (call.tool !== 'run_shell_command') return { ...call, answer }
+  const [, code = '0'] = [...answer.matchAll(/^Exit Code: (-?\d+)$/gm)].at(-1) ?? []
+  return { ...call, answer, ok: call.ok && code === '0' }
 }
 
 const isError = (response: unknown): boolean => {
