@@ -22,7 +22,10 @@ export type ReadingEvent = HookEvent & { readonly kind: 'start' | 'prompt' }
 /** How much of a log is read for news. */
 const MAX_EVENTS = 1_000
 
-/** Tells an agent where its plan stands: when a session starts, and with a prompt what others changed meanwhile. */
+/**
+ * Tells an agent where its plan stands: when a session starts, else with the first prompt of which we hear, and then
+ * whenever others have changed it.
+ */
 export async function tellPlan(event: ReadingEvent, { log, features, notes }: DigestDeps): Promise<HookAnswer> {
   const { session } = event
   const state = await log.state()
@@ -31,8 +34,9 @@ export async function tellPlan(event: ReadingEvent, { log, features, notes }: Di
     notes.write({ ...note, told: state.seq })
     return features.digest ? told(state) : SILENCE
   }
+  const isFirst = event.keepsDigest || note.told === undefined
   const seen = Math.max(note.told ?? 0, state.answered_seq)
-  const isDue = features.digest && (event.keepsDigest || (state.seq > seen && (await hasNews(log, seen))))
+  const isDue = features.digest && (isFirst || (state.seq > seen && (await hasNews(log, seen))))
   // A turn of the host begins here.
   notes.write({ session, turn: event.turn, since: state.seq, told: isDue ? state.seq : note.told })
   return isDue ? told(state) : SILENCE

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { doorOf, hook, QUIET, scratch, withPlan } from '../support/hooks.ts'
 
 const start = JSON.stringify({ session_id: 'chat' })
+const prompt = JSON.stringify({ session_id: 'chat', prompt: 'Go on.' })
 
 it('[HK8] says nothing, creates nothing and ends with 0, whatever is wrong', async () => {
   const folder = scratch()
@@ -37,28 +38,25 @@ it("[HK1] OpenCode's plugin learns where a turn began, also before there is a da
   expect(JSON.parse(stopped.stdout)).toMatchObject({ reason: expect.stringContaining('"Collect"') as unknown })
 })
 
-it('[HK5] gives the digest as the host wants it', async () => {
+it('[HK5] gives the digest as the host wants it, with the first prompt if no MCP process is there yet', async () => {
   const data = await withPlan()
-  const { code, stdout } = await hook(['SessionStart', '--host', 'claude-code', '--data', data], start, data)
+  const words = ['--host', 'gemini', '--data', data]
+  expect(await hook(['SessionStart', ...words], start, data)).toEqual(QUIET)
+  expect(await hook(['BeforeAgent', ...words, '--no-digest'], prompt, data)).toEqual(QUIET)
+  const { code, stdout } = await hook(['BeforeAgent', ...words], prompt, data)
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
     hookSpecificOutput: {
-      hookEventName: 'SessionStart',
+      hookEventName: 'BeforeAgent',
       additionalContext: expect.stringContaining('"Collect"') as unknown,
     },
   })
-  expect(await hook(['SessionStart', '--host', 'claude-code', '--data', data, '--no-digest'], start, data)).toEqual(
-    QUIET,
-  )
+  expect(await hook(['BeforeAgent', ...words], prompt, data)).toEqual(QUIET)
 })
 
 it('[HK10] leaves the session in a file for the MCP process of the same host', async () => {
   const data = await withPlan()
-  await hook(
-    ['BeforeAgent', '--host', 'gemini', '--data', data],
-    JSON.stringify({ session_id: 'chat', prompt: 'Go' }),
-    data,
-  )
+  await hook(['BeforeAgent', '--host', 'gemini', '--data', data], prompt, data)
   const file = join(data, 'hosts', `${process.pid}.json`)
   expect(existsSync(file)).toBe(true)
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
@@ -72,7 +70,7 @@ it('[HK8] leaves a database as it found it, and stores evidence without an MCP p
   const data = await withPlan()
   const words = ['--host', 'gemini', '--data', data]
   const files = readdirSync(data)
-  await hook(['SessionStart', ...words], start, data)
+  await hook(['BeforeAgent', ...words], prompt, data)
   expect(readdirSync(data).filter(name => name !== 'hosts')).toEqual(files)
   const call = { session_id: 'chat', tool_name: 'shell', tool_input: { command: 'ls' }, tool_response: 'a' }
   expect(await hook(['AfterTool', ...words], JSON.stringify(call), data)).toEqual(QUIET)
@@ -87,6 +85,6 @@ it('[HK8] writes nothing to a database that is too large to be checked in time, 
   truncateSync(join(data, 'runsheet.db'), 65 * 1024 * 1024)
   const idle = JSON.stringify({ sessionID: 'chat', note: { since: 0 } })
   expect(await hook(['session.idle', '--host', 'opencode', '--data', data], idle, data)).toEqual(QUIET)
-  const { stdout } = await hook(['SessionStart', '--host', 'gemini', '--data', data], start, data)
+  const { stdout } = await hook(['BeforeAgent', '--host', 'gemini', '--data', data], prompt, data)
   expect(stdout).toContain('Collect')
 })

@@ -14,6 +14,14 @@ const socketIn = (data: string, form = 'v1'): string => join(data, 'hosts', `${p
 const gemini = (data: string, event: string, payload: object = {}): ReturnType<typeof hook> =>
   hook([event, '--host', 'gemini', '--data', data], JSON.stringify({ session_id: 'chat', ...payload }), data)
 
+/** A prompt in a chat of OpenCode, which is told the plan each time. */
+const opencode = (data: string): ReturnType<typeof hook> =>
+  hook(
+    ['chat.message', '--host', 'opencode', '--data', data],
+    JSON.stringify({ sessionID: 'chat', prompt: 'Go' }),
+    data,
+  )
+
 /** Listens in the place of the MCP process. */
 async function listening(path: string, onSocket: (socket: Socket) => void): Promise<void> {
   mkdirSync(join(path, '..'), { recursive: true })
@@ -49,9 +57,9 @@ it('[HK14] without a process that listens, the hook reads the database itself', 
   const data = await withPlan()
   const told = expect.stringContaining('Collect') as unknown
   await listening(socketIn(data, 'v0'), () => expect.unreachable('it is of another version'))
-  expect(await gemini(data, 'SessionStart')).toMatchObject({ stdout: told })
+  expect(await opencode(data)).toMatchObject({ stdout: told })
   writeFileSync(socketIn(data), 'no socket')
-  expect(await gemini(data, 'SessionStart')).toMatchObject({ stdout: told })
+  expect(await opencode(data)).toMatchObject({ stdout: told })
 })
 
 it('[HK14] the socket of a process that was killed is as good as none', async () => {
@@ -63,7 +71,7 @@ it('[HK14] the socket of a process that was killed is as good as none', async ()
   killed.kill('SIGKILL')
   await once(killed, 'exit')
   expect(lstatSync(socketIn(data)).isSocket()).toBe(true)
-  expect((await gemini(data, 'SessionStart')).stdout).toContain('Collect')
+  expect((await opencode(data)).stdout).toContain('Collect')
 })
 
 it('[HK14] a process that is frozen, dies or answers by half is silence: the event may have been acted on', async () => {
@@ -75,7 +83,7 @@ it('[HK14] a process that is frozen, dies or answers by half is silence: the eve
   const ended = ways.map(async way => {
     const data = await withPlan()
     await listening(socketIn(data), way)
-    return gemini(data, 'SessionStart')
+    return opencode(data)
   })
   expect(await Promise.all(ended)).toEqual([QUIET, QUIET, QUIET])
 })
