@@ -23,7 +23,7 @@ const SHELL = 'echo evidence-42'
 type Payload = Readonly<Record<string, unknown>>
 interface Timed {
   readonly name: string
-  readonly run: () => number
+  readonly run: (round: number) => number
 }
 
 /** The events that each host runs a command for, and how: through a shell, or not. */
@@ -34,17 +34,11 @@ const COMMANDS = {
     events: ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'Stop'],
   },
   opencode: { inShell: false, events: ['chat.message', 'session.created', 'tool.execute.after', 'session.idle'] },
-  'claude-code': { inShell: true, events: ['SessionStart'] },
 } as const
-/** Those that come before the host has connected its MCP server: they read the database themselves. */
-const EARLY = {
-  gemini: [],
-  qwen: ['SessionStart'],
-  opencode: ['chat.message'],
-  'claude-code': ['SessionStart'],
-} as const
+/** Commands that come before the host has connected its MCP server: they look into the database themselves. */
+const EARLY = ['qwen SessionStart', 'opencode chat.message'] as const
 const TOOL_CALL = { tool: 'Bash', input: JSON.stringify({ command: SHELL }), response: '{"stdout":"evidence-42"}' }
-const TOOLS = { UserPromptSubmit: {}, PostToolUse: TOOL_CALL, Stop: {} } as const
+const TOOLS = { SessionStart: {}, UserPromptSubmit: {}, PostToolUse: TOOL_CALL, Stop: {} } as const
 
 const load = (): string => loadavg()[0]?.toFixed(2) ?? '?'
 console.log(
@@ -54,12 +48,14 @@ console.log(
   'Counted for a command: from its start to its end, with the shell where the host uses one, Node, the answer and evidence that is handed over. The plan has 10 tasks, its log 150 calls.',
 )
 try {
-  await withPlan()
-  benchCommands('Commands before the MCP process is connected', EARLY)
+  await withPlans()
+  benchCommands('Commands before the MCP process is connected', [
+    ...EARLY.map(name => ({ ...commandOf(name, 'a-new-session'), name: `${name}, new` })),
+    ...EARLY.map(name => ({ ...commandOf(name), name: `${name}, resumed` })),
+  ])
   const host = await overStdio(data, hostOf({ era: '2026', name: 'claude-code' }), ['--hooks'])
-  benchCommands('Commands beside the MCP process of the host', {
-    ...Object.fromEntries(Object.entries(COMMANDS).map(([name, { events }]) => [name, events])),
-  })
+  const names = Object.entries(COMMANDS).flatMap(([host, { events }]) => events.map(event => `${host} ${event}`))
+  benchCommands('Commands beside the MCP process of the host', [...names.map(name => commandOf(name)), sentBack()])
   await benchTool(async (event, more) => {
     const { isError } = await host.call('hook', { event, session: SESSION, turn: 'p1', ...more })
     if (isError) throw new Error(`${event} failed`)
@@ -70,15 +66,18 @@ try {
   rmSync(folder, { recursive: true, maxRetries: 5 })
 }
 
-async function withPlan(): Promise<void> {
+async function withPlans(): Promise<void> {
   const door = openDoor({ store: await openSqliteStore({ path: join(data, 'runsheet.db') }) })
+  const rounds = Array.from({ length: ROUNDS + 1 }, (_, index) => index - 1)
+  for (const conversation of [SESSION, ...rounds.map(heldIn)]) {
+    const create = Array.from({ length: 10 }, (_, n) => ({ id: door.newId(), title: `Step ${n + 1} of the report` }))
+    await door.run(
+      { tenant: 'local', conversation },
+      { type: 'open_turn', turn_id: 'p1', toolset: 'runsheet', host: { review: false } },
+      { type: 'edit_tasks', by: 'model', turn_id: 'p1', create },
+    )
+  }
   const ref = { tenant: 'local', conversation: SESSION }
-  const create = Array.from({ length: 10 }, (_, n) => ({ id: door.newId(), title: `Step ${n + 1} of the report` }))
-  await door.run(
-    ref,
-    { type: 'open_turn', turn_id: 'p1', toolset: 'runsheet', host: { review: false } },
-    { type: 'edit_tasks', by: 'model', turn_id: 'p1', create },
-  )
   for (let n = 0; n < 150; n += 1) {
     const call = { tool: 'Bash', arguments: { command: 'npm test' }, answer: 'ok 3\n'.repeat(50), ok: true }
     await door.run(ref, { type: 'add_evidence', evidence_id: `evd_${n}`, source: 'host', ...call })
@@ -87,14 +86,13 @@ async function withPlan(): Promise<void> {
 }
 
 /** Rounds of all, so that each meets the same conditions as the bare Node. */
-function benchCommands(title: string, events: Readonly<Record<string, readonly string[]>>): void {
+function benchCommands(title: string, hooks: readonly Timed[]): void {
   const bare: Timed = { name: 'node -e 0', run: () => timed([process.execPath, '-e', '0'], '') }
-  const hooks = Object.entries(events).flatMap(([host, names]) => names.map(name => commandOf(host as HookHost, name)))
   const all = [bare, ...hooks]
   const times = all.map((): number[] => [])
   for (let round = -1; round < ROUNDS; round += 1) {
     for (const [index, { run }] of all.entries()) {
-      const ms = run()
+      const ms = run(round)
       // Round -1 is a warm-up.
       if (round >= 0) times[index]?.push(ms)
     }
@@ -106,11 +104,20 @@ function benchCommands(title: string, events: Readonly<Record<string, readonly s
 
 type HookHost = keyof typeof COMMANDS
 
-function commandOf(host: HookHost, event: string): Timed {
+/** `name`: the host and its event. */
+function commandOf(name: string, session = SESSION): Timed {
+  const [host, event = ''] = name.split(' ') as [HookHost, string?]
   const words = [process.execPath, program, 'hook', event, '--host', host, '--data', data]
   const command = COMMANDS[host].inShell ? ['sh', '-c', words.map(word => `'${word}'`).join(' ')] : words
-  const payload = JSON.stringify(recorded(host, event))
-  return { name: `${host} ${event}`, run: () => timed(command, payload) }
+  const payload = JSON.stringify(recorded(host, event)).replaceAll(SESSION, session)
+  return { name, run: () => timed(command, payload) }
+}
+
+/** A stop that the gate holds: each round in a conversation of its own, since it gives up in time. */
+function sentBack(): Timed {
+  const command = [process.execPath, program, 'hook', 'session.idle', '--host', 'opencode', '--data', data]
+  const payload = (round: number): string => JSON.stringify({ sessionID: heldIn(round), note: { since: 0 } })
+  return { name: 'opencode session.idle, held', run: round => timed(command, payload(round)) }
 }
 
 /** What the host sent; of tool calls that of its shell. */
@@ -136,6 +143,10 @@ async function benchTool(call: (event: string, more: object) => Promise<void>): 
   }
 }
 
+function heldIn(round: number): string {
+  return `held-${round + 1}`
+}
+
 function timed([command = '', ...args]: readonly string[], input: string): number {
   const started = performance.now()
   const { status } = spawnSync(command, args, { input })
@@ -149,7 +160,7 @@ function print(name: string, times: readonly number[], baseline?: number): void 
   const goal = name.startsWith('node') ? undefined : baseline === undefined ? GOAL.tool : GOAL.command
   const ratio = baseline === undefined ? '' : `  ${(p50 / baseline).toFixed(2)} × bare`
   const met = goal === undefined ? '' : `  goal ${goal}: ${p95 < goal ? 'met' : 'NOT MET'}`
-  console.log(`${name.padEnd(28)} p50 ${shown(p50)}  p95 ${shown(p95)}${ratio}${met}`)
+  console.log(`${name.padEnd(32)} p50 ${shown(p50)}  p95 ${shown(p95)}${ratio}${met}`)
 }
 
 function shown(ms: number): string {

@@ -1,5 +1,5 @@
-import { chmodSync, rmSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
+import { rmSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
 import type { Door } from '../door/door.ts'
 import { type HookAnswer, SILENCE } from '../hooks/event.ts'
 import { handleHook } from '../hooks/handle.ts'
@@ -25,26 +25,38 @@ export interface HookServerOptions {
 const MAX_LINE = 1_024
 /** The command has given up by then. */
 const MAX_MS = 2_000
+/** Of a socket's path, in bytes. Systems allow 104 or more, and older versions of Node cut off the rest. */
+const MAX_PATH = 100
 
 /**
  * Answers the hooks of the host that started this process, where they are commands. Without a socket, as on Windows or
  * where its path would be too long, they open the database themselves. Returns how to stop.
  */
 export function serveHooks(options: HookServerOptions): () => void {
-  if (process.platform === 'win32') return () => {}
   const { data, onError } = options
+  const path = hookSocket(data, hostProcess())
+  if (process.platform === 'win32' || Buffer.byteLength(path) > MAX_PATH) return () => {}
   const server = createServer({ allowHalfOpen: true }, socket => serve(socket, options))
   server.on('error', () => {}).unref()
   try {
     makePrivateFolder(hostsFolder(data))
-    const path = hookSocket(data, hostProcess())
     // A process that was killed has left it behind.
     rmSync(path, { force: true })
-    server.listen(path, () => chmodSync(path, 0o600))
+    listenPrivately(server, path)
   } catch (error) {
     onError(error)
   }
   return () => void server.close()
+}
+
+/** The socket is its owner's only from the beginning: it is bound before `listen` returns. */
+function listenPrivately(server: Server, path: string): void {
+  const umask = process.umask(0o177)
+  try {
+    server.listen(path)
+  } finally {
+    process.umask(umask)
+  }
 }
 
 function serve(socket: Socket, options: HookServerOptions): void {

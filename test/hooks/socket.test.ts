@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect, inject, it, onTestFinished, vi } from 'vitest'
+import { serveHooks } from '../../src/cli/hook-server.ts'
+import { redactor } from '../../src/domain/redact.ts'
+import { openDoor } from '../../src/door/door.ts'
+import { HostHooks } from '../../src/mcp/host-hooks.ts'
+import { openMemoryStore } from '../../src/store/memory.ts'
 import { hook, QUIET, scratch, withPlan } from '../support/hooks.ts'
 import { hostOf, overStdio, PLAN } from '../support/mcp.ts'
 import { freshDatabase } from '../support/postgres.ts'
@@ -86,6 +91,16 @@ it('[HK14] a process that is frozen, dies or answers by half is silence: the eve
     return opencode(data)
   })
   expect(await Promise.all(ended)).toEqual([QUIET, QUIET, QUIET])
+})
+
+it('[HK14] where the path is too long for a socket there is none', async () => {
+  const data = join(scratch(), 'a'.repeat(100))
+  const door = openDoor({ store: openMemoryStore() })
+  const hooks = new HostHooks({ features: { gate: true, evidence: true, digest: true }, redact: redactor() })
+  const stop = serveHooks({ data, door, hooks, session: undefined, onError: () => {} })
+  expect(existsSync(data)).toBe(false)
+  stop()
+  await door.close()
 })
 
 it('[HK14] what is no event is answered with nothing, and the process goes on', async () => {
