@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
+import type { Redactor } from '../domain/redact.ts'
 import type { Door } from '../door/door.ts'
 import { type HookAnswer, SILENCE } from '../hooks/event.ts'
 import { handleHook } from '../hooks/handle.ts'
-import type { HookNotes } from '../hooks/notes.ts'
-import type { HostHooks } from '../mcp/host-hooks.ts'
 import { makePrivateFolder } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { answerLine, type HookCommand, hostEvent, type HostEvent } from './hook-answer.ts'
@@ -15,7 +14,7 @@ import { hostProcess, hostsFolder } from './host-process.ts'
 export interface HookServerOptions {
   readonly data: string
   readonly door: Door
-  readonly hooks: HostHooks
+  readonly redact: Redactor
   /** `--session` */
   readonly session: string | undefined
   readonly onError: (error: unknown) => void
@@ -86,19 +85,12 @@ async function answer(text: string, options: HookServerOptions): Promise<string>
 }
 
 async function act(hook: HostEvent, options: HookServerOptions): Promise<HookAnswer> {
-  const { door, hooks, session, onError } = options
-  const { event, features } = hook
+  const { data, door, redact, session, onError } = options
+  const { host, event, features, given } = hook
   const ref = { tenant: LOCAL_TENANT, conversation: session ?? event.session }
-  const work = handleHook(event, { door, ref, features, notes: notesOf(hook, options), redact: hooks.redact })
+  const work = handleHook(event, { door, ref, features, notes: given ?? fileNotes(data, host), redact })
   if (event.kind !== 'tool') return work
   // There is nothing to answer, so the host need not wait until it is stored. Writes keep their order.
   work.catch(onError)
   return SILENCE
-}
-
-function notesOf({ host, event, given }: HostEvent, { data, hooks }: HookServerOptions): HookNotes {
-  if (host !== 'claude-code' && host !== 'codex') return given ?? fileNotes(data, host)
-  // Their other hooks are calls of this process: both have to know the same session.
-  hooks.heard(event)
-  return hooks.notes
 }

@@ -121,7 +121,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     folder: folderName(process.cwd()),
     openBrowser: options.browser === 'on' ? browserFor(environment) : undefined,
   })
-  const stopHooks = hooks && serveHooks({ data, door, hooks, session, onError: printError })
+  const stopHooks = hooks && serveHooks({ data, door, redact, session, onError: printError })
   setTimeout(() => void page.ready().catch(printError), PAGE_START_DELAY_MS)
   await hostDisconnected()
   stopHooks?.()

@@ -14,6 +14,3 @@ export interface HookNotes {
   read(session: string): HookNote
   write(note: HookNote): void
 }
-
-/** For hooks that need none. */
-export const NO_NOTES: HookNotes = { read: session => ({ session }), write: () => {} }

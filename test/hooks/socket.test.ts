@@ -7,7 +7,6 @@ import { expect, inject, it, onTestFinished, vi } from 'vitest'
 import { serveHooks } from '../../src/cli/hook-server.ts'
 import { redactor } from '../../src/domain/redact.ts'
 import { openDoor } from '../../src/door/door.ts'
-import { HostHooks } from '../../src/mcp/host-hooks.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { hook, QUIET, scratch, withPlan } from '../support/hooks.ts'
 import { hostOf, overStdio, PLAN } from '../support/mcp.ts'
@@ -96,8 +95,7 @@ it('[HK14] a process that is frozen, dies or answers by half is silence: the eve
 it('[HK14] where the path is too long for a socket there is none', async () => {
   const data = join(scratch(), 'a'.repeat(100))
   const door = openDoor({ store: openMemoryStore() })
-  const hooks = new HostHooks({ features: { gate: true, evidence: true, digest: true }, redact: redactor() })
-  const stop = serveHooks({ data, door, hooks, session: undefined, onError: () => {} })
+  const stop = serveHooks({ data, door, redact: redactor(), session: undefined, onError: () => {} })
   expect(existsSync(data)).toBe(false)
   stop()
   await door.close()
