@@ -7,7 +7,7 @@ import { handleHook } from '../hooks/handle.ts'
 import { makePrivateFolder } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { answerLine, type HookCommand, hostEvent, type HostEvent } from './hook-answer.ts'
-import { hookSocket, MAX_PAYLOAD } from './hook-socket.ts'
+import { HAS_SOCKETS, hookSocket, MAX_PAYLOAD } from './hook-socket.ts'
 import { fileNotes } from './host-notes.ts'
 import { hostProcess, hostsFolder } from './host-process.ts'
 
@@ -32,9 +32,10 @@ const MAX_PATH = 100
  * where its path would be too long, they open the database themselves. Returns how to stop.
  */
 export function serveHooks(options: HookServerOptions): () => void {
+  if (!HAS_SOCKETS) return () => {}
   const { data, onError } = options
   const path = hookSocket(data, hostProcess())
-  if (process.platform === 'win32' || Buffer.byteLength(path) > MAX_PATH) return () => {}
+  if (Buffer.byteLength(path) > MAX_PATH) return () => {}
   const server = createServer({ allowHalfOpen: true }, socket => serve(socket, options))
   server.on('error', () => {}).unref()
   try {

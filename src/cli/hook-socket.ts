@@ -9,6 +9,9 @@ import { hostFile, hostProcess } from './host-process.ts'
 /** Raised when that form changes: a process of another version is then not found. */
 const FORM = 1
 
+/** Whether sockets are files here. */
+export const HAS_SOCKETS = process.platform !== 'win32'
+
 /** Longest payload of a host's event; longer ones are left alone. */
 export const MAX_PAYLOAD = 8 * 1024 * 1024
 
@@ -33,6 +36,7 @@ export function askMcpProcess(data: string, command: HookCommand, payload: strin
 
 /** The parent first: to look further up takes time on some systems. */
 function socketOfHost(data: string): string | undefined {
+  if (!HAS_SOCKETS) return undefined
   const ofParent = hookSocket(data, process.ppid)
   if (isOwn(ofParent)) return ofParent
   const ofHost = hookSocket(data, hostProcess())
