@@ -1,6 +1,7 @@
 import { labelOf } from './check-label.ts'
 import { type Conversation, tasksInView } from './conversation.ts'
 import type { HeldPlan } from './gate.ts'
+import { DIGEST_MARK, GATE_MARK } from './host-marks.ts'
 import type { ToolsetName } from './policy.ts'
 import { failingDoneChecks } from './check-runs.ts'
 import { type Standing, standingOf } from './standing.ts'
@@ -12,10 +13,6 @@ const MAX_TEXT = 45
 const MAX_OPEN = 12
 const MAX_DONE = 3
 const MAX_CHECKS = 3
-
-/** How our texts to a host begin: prompts that are ours can be told from a person's. */
-export const GATE_MARK = 'RUNSHEET-GATE:'
-export const DIGEST_MARK = 'RUNSHEET-DIGEST:'
 
 /** Events that change what a digest says. */
 export const DIGEST_EVENTS: ReadonlySet<string> = new Set([

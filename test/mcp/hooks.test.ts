@@ -68,10 +68,14 @@ it('[HK12] the tool is offered with --hooks only, and to the two hosts whose hoo
   }
 })
 
-it('[HK12] it is refused to a model: a call that carries a tool-use id of the host', async () => {
-  const { client } = await started('codex-mcp-client', '2025', '--hooks')
-  const asked = { name: 'hook', arguments: { event: 'Stop', session: 's', turn: 't' }, _meta: { callId: 'call_1' } }
-  expect(await client.callTool(asked)).toMatchObject({ isError: true })
+it.each([
+  ['codex-mcp-client', 'callId'],
+  ['claude-code', 'claudecode/toolUseId'],
+])('[HK12] it is refused to a model: a call of %s that carries a tool-use id of the host', async (name, id) => {
+  const { client } = await started(name, '2025', '--hooks')
+  const asked = { name: 'hook', arguments: { event: 'Stop', session: 's', turn: 't' } }
+  expect(await client.callTool({ ...asked, _meta: { [id]: 'call_1' } })).toMatchObject({ isError: true })
+  expect((await client.callTool(asked)).isError).toBeFalsy()
 })
 
 it("[HK11] a call belongs to the chat that OpenCode's plugin signed; without a valid signature it is refused", async () => {
