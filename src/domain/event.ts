@@ -5,7 +5,7 @@ import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
 import type { MadeClaim, RunReason, Standing } from './proof.ts'
-import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
+import type { CancelReason, Changes, ConfirmedTask, ReviewRequest, RowComment } from './review.ts'
 import type { Actor, Task } from './task.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
 
@@ -90,6 +90,8 @@ export interface EventData {
     readonly counts: PlanCounts
     /** The completed tasks of the plan by standing. Absent in logs of older versions. */
     readonly standings?: Readonly<Record<Standing, number>>
+    /** Both over all turns of the plan. Absent if it goes on from no other turn, and in logs of older versions. */
+    readonly whole?: { readonly counts: PlanCounts; readonly standings: Readonly<Record<Standing, number>> }
     readonly steps: number
     readonly usage: Usage
   }
@@ -167,6 +169,8 @@ export interface EventData {
     readonly action: 'confirm' | 'cancel'
     readonly reason?: CancelReason | (string & {})
     readonly comment?: string
+    /** What the person said about rows of the proposal. */
+    readonly row_comments?: readonly RowComment[]
     /** Older logs may also say `mcp_app`. */
     readonly via: DecisionVia | 'mcp_app'
     readonly created_count: number
@@ -238,6 +242,8 @@ export interface EventData {
   }
   review_panel_opened: { readonly review_id: string; readonly panel: string }
   review_panel_left: { readonly review_id: string; readonly panel: string }
+  /** A person gave it more time. */
+  review_extended: Attributed & { readonly review_id: string; readonly expires_at: Instant }
 }
 
 /** The types of the events in a log. */
