@@ -36,6 +36,7 @@ export type Mark =
   | ({ readonly kind: 'failure' } & EventData['turn_failed'])
   | ({ readonly kind: 'end'; readonly at: Instant } & EventData['turn_finished'])
 
+/** Marks of one kind, or of several. */
 export type MarkOf<K extends Mark['kind']> = Extract<Mark, { readonly kind: K }>
 
 /** Turn id to its marks. */

@@ -24,6 +24,7 @@ export interface ThreadTurn {
   readonly end: TurnEnd | undefined
 }
 
+/** One item of a turn, in the order of the log. */
 export type ThreadItem =
   /** What a person asked, or the agent said outside of any step, with the tools that it used then. */
   | { readonly kind: 'message'; readonly message: Message; readonly calls: readonly MessageCall[] }
@@ -43,6 +44,7 @@ export interface WorkedStep {
   readonly items: readonly StepItem[]
 }
 
+/** One item of the work on a task. */
 export type StepItem =
   | { readonly kind: 'text'; readonly message: Message }
   | { readonly kind: 'call'; readonly call: MessageCall }
@@ -62,6 +64,7 @@ export interface PlanTally {
   readonly standings: Readonly<Record<Standing, number>> | undefined
 }
 
+/** How a turn ended. */
 export interface TurnEnd {
   readonly at: Instant
   readonly status: TurnStatus
