@@ -6,7 +6,7 @@ import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
 import type { MadeClaim, RunReason } from './proof.ts'
 import type { Standing } from './standing.ts'
-import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
+import type { CancelReason, Changes, ConfirmedTask, ReviewRequest, RowComment } from './review.ts'
 import type { Actor, Task } from './task.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
 
@@ -91,6 +91,8 @@ export interface EventData {
     readonly counts: PlanCounts
     /** The completed tasks of the plan by standing. Absent in logs of older versions. */
     readonly standings?: Readonly<Record<Standing, number>>
+    /** Both over all turns of the plan. Absent if it goes on from no other turn, and in logs of older versions. */
+    readonly whole?: { readonly counts: PlanCounts; readonly standings: Readonly<Record<Standing, number>> }
     readonly steps: number
     readonly usage: Usage
   }
@@ -168,6 +170,8 @@ export interface EventData {
     readonly action: 'confirm' | 'cancel'
     readonly reason?: CancelReason | (string & {})
     readonly comment?: string
+    /** What the person said about rows of the proposal. */
+    readonly row_comments?: readonly RowComment[]
     /** Older logs may also say `mcp_app`. */
     readonly via: DecisionVia | 'mcp_app'
     readonly created_count: number
@@ -241,6 +245,8 @@ export interface EventData {
   }
   review_panel_opened: { readonly review_id: string; readonly panel: string }
   review_panel_left: { readonly review_id: string; readonly panel: string }
+  /** A person gave it more time. */
+  review_extended: Attributed & { readonly review_id: string; readonly expires_at: Instant }
 }
 
 /** The types of the events in a log. */

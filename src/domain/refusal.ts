@@ -130,7 +130,17 @@ export interface RefusalData {
   review_already_decided: { readonly review_id: string; readonly status: ReviewStatus }
   review_expired: { readonly review_id: string }
   review_not_reopenable: { readonly review_id: string; readonly status: ReviewStatus; readonly successor?: string }
+  review_without_deadline: { readonly review_id: string }
   too_many_reviews: { readonly limit: number }
+  /** A change that cannot be taken back. */
+  not_undoable: {
+    readonly because: 'unknown' | 'not_persons' | 'changed' | 'removed' | 'listed' | 'too_old'
+    /** The task as it is now. */
+    readonly task?: Task
+    /** For `changed`: what is no longer as the change left it, and who changed it. */
+    readonly fields?: readonly string[]
+    readonly by?: 'person' | 'agent'
+  }
 }
 
 /** The codes of refusals. */

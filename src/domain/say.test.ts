@@ -47,7 +47,9 @@ const SAMPLES: RefusalData = {
   review_already_decided: { review_id: 'rev-1', status: 'confirmed' },
   review_expired: { review_id: 'rev-1' },
   review_not_reopenable: { review_id: 'rev-1', status: 'confirmed' },
+  review_without_deadline: { review_id: 'rev-1' },
   too_many_reviews: { limit: 20 },
+  not_undoable: { because: 'changed', task, fields: ['title'], by: 'agent' },
 }
 const refusals = (Object.keys(SAMPLES) as RefusalCode[]).map(
   code => new Refusal(...([code, SAMPLES[code]] as ConstructorParameters<typeof Refusal>)),

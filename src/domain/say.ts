@@ -186,6 +186,12 @@ const ENGLISH: Required<Sentences> = {
     successor === undefined
       ? `This review cannot be reopened: it is ${status}. Only a review that timed out, whose panel was closed, or that a form in an MCP host ended can be.`
       : `This review was already reopened or revised: go on with review ${successor}.`,
+  review_without_deadline: () => 'This review has no deadline: it waits until it is decided.',
+  not_undoable: ({ because, task, fields = [], by }, speaker) => {
+    if (because !== 'changed' || !task) return NOT_UNDOABLE[because]
+    const who = by === 'person' ? 'A person' : 'The agent'
+    return `${who} has changed task ${speaker.id(task)} since (${speaker.words(fields)}). Nothing was undone.`
+  },
   too_many_reviews: ({ limit }) =>
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }
@@ -202,6 +208,15 @@ const NOT_RUNNABLE = {
   person: 'a person ticks it',
   unapproved: 'no person has approved it',
   no_workspace: 'its turn has no workspace',
+} as const
+
+const NOT_UNDOABLE = {
+  unknown: 'This task has no such change. Send the version that the change led to.',
+  not_persons: 'Only what a person changed can be undone.',
+  changed: 'The task has changed since. Nothing was undone.',
+  removed: 'The task was removed since. Undo that first.',
+  listed: 'The task is back already.',
+  too_old: 'Too many tasks were removed since: this one cannot be brought back.',
 } as const
 
 const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const

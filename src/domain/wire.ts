@@ -189,6 +189,10 @@ export interface DecisionAnswer {
   /** The turn that goes on with a reopened plan. */
   readonly turn_id?: string
 }
+/** A review after a person gave it more time. */
+export interface ExtendAnswer {
+  readonly review: ReviewRequest
+}
 /** A review that was opened again. */
 export interface ReopenAnswer {
   /** The new review; it names the old one in `reopens`. */

@@ -45,6 +45,7 @@ export interface Strings {
   readonly remove: string
   readonly removed: (title: string) => string
   readonly undone: string
+  readonly redone: string
   readonly save: string
   readonly discard: string
   readonly retry: string
@@ -82,6 +83,8 @@ export interface Strings {
   readonly templateExists: (name: string) => string
   readonly replaceTemplate: string
   readonly comment: string
+  /** What a person says about one row. */
+  readonly rowComment: string
   readonly confirm: string
   readonly cancel: string
   readonly requestChanges: string
@@ -213,6 +216,8 @@ export interface TimelineStrings {
   readonly unknownTask: string
   readonly proposed: (titles: string) => string
   readonly reopened: (titles: string) => string
+  /** A person gave a review more time. */
+  readonly extended: string
   readonly confirmed: string
   /** How a plan ended that was not confirmed, by reason; other reasons are `notConfirmed`. */
   readonly notConfirmedBecause: Readonly<Record<CancelReason, string>>

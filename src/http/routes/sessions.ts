@@ -247,7 +247,7 @@ async function eventsUpTo(
 /** A review with its draft; shown as expired once it is overdue. */
 function reviewAt(request: ReviewRequest, { reviews }: Conversation, now: string): ReviewRequest[] {
   const review = reviews.get(request.review_id)
-  return review ? [{ ...request, status: statusAt(review, now) }] : []
+  return review ? [{ ...request, expires_at: review.expires_at, status: statusAt(review, now) }] : []
 }
 
 export function turnsOf(state: Conversation): TurnView[] {
