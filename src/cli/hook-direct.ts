@@ -19,7 +19,7 @@ export async function answerDirectly(data: string, command: HookCommand, text: s
   const notes = given ?? fileNotes(data, host)
   if (!isThere || !hasConversation(path, { tenant: LOCAL_TENANT, conversation: event.session })) {
     // The plan may be made in this turn, and the gate has to know where the turn began.
-    if (event.kind === 'prompt') notes.write({ session: event.session, turn: event.turn, since: 0 })
+    if (event.kind === 'prompt') notes.write({ session: event.session, turn: event.turn, since: 0, told: 0 })
     return answerLine(hook, SILENCE)
   }
   // Loaded only here: most sessions have no plan, and a host waits for each module.

@@ -31,7 +31,7 @@ it("[HK1] OpenCode's plugin learns where a turn began, also before there is a da
   const folder = scratch()
   const words = ['chat.message', '--host', 'opencode', '--data', join(folder, 'none')]
   const { stdout } = await hook(words, JSON.stringify({ sessionID: 'chat', prompt: 'Go' }), folder)
-  expect(JSON.parse(stdout)).toEqual({ note: { since: 0 } })
+  expect(JSON.parse(stdout)).toEqual({ note: { since: 0, told: 0 } })
   const data = await withPlan()
   const idle = JSON.stringify({ sessionID: 'chat', note: { since: 0 } })
   const stopped = await hook(['session.idle', '--host', 'opencode', '--data', data], idle, data)
