@@ -1,7 +1,7 @@
 import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
 import { isBlank, LIMITS } from '../domain/text.ts'
 import type { Decision } from '../door/door.ts'
-import { APPROVE_ROWS, type Choice, CHOICES, type FormContent } from './review-form.ts'
+import { type Choice, choicesFor, type FormContent, shownChecks } from './review-form.ts'
 
 /** The forms: the choice, and what to change. */
 export type FormScreen = 'choice' | 'changes'
@@ -17,14 +17,14 @@ export type FormAnswer =
   | { readonly kind: 'nothing' }
 
 export function answerIn(screen: FormScreen, review: ReviewRequest, content: FormContent): FormAnswer {
-  if (screen === 'choice') return CHOSEN[choiceIn(content) ?? 'nothing'](review, content)
+  if (screen === 'choice') return CHOSEN[choiceIn(review, content) ?? 'nothing'](review, content)
   if (textIn(content, 'comment') !== undefined) return CHOSEN.changes(review, content)
   return 'comment' in content ? { kind: 'invalid', message: 'Say what to change.' } : { kind: 'nothing' }
 }
 
-function choiceIn({ decision }: FormContent): Choice | undefined {
-  if (decision === APPROVE_ROWS) return 'approve'
-  return (Object.keys(CHOICES) as Choice[]).find(choice => CHOICES[choice] === decision)
+function choiceIn(review: ReviewRequest, { decision }: FormContent): Choice | undefined {
+  const offered = [true, false].flatMap(hasRows => Object.entries(choicesFor(review, hasRows)) as [Choice, string][])
+  return offered.find(([, text]) => text === decision)?.[0]
 }
 
 const CHOSEN: Record<Choice | 'nothing', (review: ReviewRequest, content: FormContent) => FormAnswer> = {
@@ -45,7 +45,7 @@ const decided = (decision: Decision, formRows: readonly number[] = []): FormAnsw
 })
 
 /**
- * The rows of an approved form. What is missing or empty is unchanged: some clients send only what was changed, and others
+ * The rows of an approved form, with the checks that it showed. What is missing or empty is unchanged: some clients send only what was changed, and others
  * nothing that they did not show. Only its number in `remove` removes a task.
  */
 function approval({ draft_tasks }: ReviewRequest, content: FormContent): FormAnswer {
@@ -58,11 +58,13 @@ function approval({ draft_tasks }: ReviewRequest, content: FormContent): FormAns
   }
   const rows = Array.from({ length: LIMITS.batch }, (_, index) => index + 1).flatMap(number => {
     const title = textIn(content, `title_${number}`)
-    const isDraft = draft_tasks[number - 1] !== undefined
-    if (removed.includes(number) || (!isDraft && title === undefined)) return []
+    const draft = draft_tasks[number - 1]
+    if (removed.includes(number) || (!draft && title === undefined)) return []
+    const approve = draft ? shownChecks(draft).map(({ hash }) => hash) : []
     const row: SubmittedRow = {
       ...(title === undefined ? {} : { title }),
-      ...(isDraft ? { draft_index: number - 1 } : {}),
+      ...(draft ? { draft_index: number - 1 } : {}),
+      ...(approve.length === 0 ? {} : { approve }),
     }
     return [{ number, row }]
   })

@@ -172,3 +172,47 @@ describe('the answer in a form', () => {
     },
   )
 })
+
+describe('checks in a form', () => {
+  const test = { kind: 'command', run: ['npm', 'test', '--', 'a b'], cwd: 'web', contains: 'pass 12' } as const
+  const review = reviewOf(
+    { title: 'A', checks: [{ ...test, id: 'c1', hash: 'h1' }] },
+    { title: 'B', checks: [{ kind: 'file', path: 'b.md', id: 'c2', hash: 'h2' }] },
+    'C',
+  )
+  const hidden = reviewOf({ title: 'A', checks: [{ ...test, contains: 'a\u200bb', id: 'c1', hash: 'h1' }] })
+  const APPROVE = 'Approve as proposed, and let its 2 checks run'
+
+  it('[HO12] are shown in full, and the choice that approves says that it lets them run', () => {
+    const { message, requestedSchema } = choiceForm(review, PLAIN)
+    expect(message.split('\n').slice(3)).toEqual([
+      '1. A',
+      `   Check: npm test -- 'a b' (in web, contains "pass 12")`,
+      '2. B',
+      '   Check: b.md exists',
+      '3. C',
+    ])
+    expect(requestedSchema.properties).toMatchObject({ decision: { enum: expect.arrayContaining([APPROVE]) } })
+    expect(fieldsOf(review, ROWS)).toMatchObject({
+      decision: { default: 'Approve as shown, and let its 2 checks run' },
+      title_2: { description: 'Check: b.md exists' },
+    })
+  })
+
+  it('[HO12] are allowed by approving the form that shows them, each for its own task', () => {
+    expect(answerIn('choice', review, { decision: APPROVE })).toMatchObject({
+      decision: {
+        tasks: [{ draft_index: 0, approve: ['h1'] }, { draft_index: 1, approve: ['h2'] }, { draft_index: 2 }],
+      },
+    })
+    expect(answerIn('choice', review, { decision: 'Approve as proposed' })).toEqual({ kind: 'nothing' })
+  })
+
+  it('[HO12] one that cannot be shown as it is is not allowed', () => {
+    expect(choiceForm(hidden, PLAIN).message).toContain('A check that cannot be shown here, and is not allowed')
+    expect(answerIn('choice', hidden, { decision: 'Approve as proposed' })).toMatchObject({
+      decision: { tasks: [{ draft_index: 0 }] },
+    })
+    expect(JSON.stringify(answerIn('choice', hidden, { decision: 'Approve as proposed' }))).not.toContain('approve')
+  })
+})

@@ -1,19 +1,27 @@
 import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@modelcontextprotocol/server'
+import type { Check } from '../domain/check.ts'
+import { describeCheck, isLegible } from '../domain/check-label.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 
+export type Choice = 'approve' | 'changes' | 'reject' | 'page'
+
 /** The choices of the first form. The values are what clients show: not all of them show titles of values. */
-export const CHOICES = {
-  approve: 'Approve as proposed',
+export const choicesFor = (review: ReviewRequest, hasRows: boolean): Readonly<Record<Choice, string>> => ({
+  approve: `${hasRows ? 'Approve as shown' : 'Approve as proposed'}${allowing(review)}`,
   changes: 'Request changes',
   reject: 'Reject',
   page: 'Edit on the page',
-} as const
+})
 
-export type Choice = keyof typeof CHOICES
+/** Approving a plan allows its checks, so the choice says so. */
+function allowing({ draft_tasks }: ReviewRequest): string {
+  const { length } = draft_tasks.flatMap(shownChecks)
+  return length === 0 ? '' : `, and let ${length === 1 ? 'its check' : `its ${length} checks`} run`
+}
 
-/** Instead of `approve`, in a form with rows: what is approved can be edited in it. */
-export const APPROVE_ROWS = 'Approve as shown'
+/** The checks that a form shows in full: approving it allows exactly these. */
+export const shownChecks = ({ checks = [] }: DraftRow): readonly Check[] => checks.filter(isLegible)
 
 /** The fields of a submitted form, not yet validated. */
 export type FormContent = Readonly<Record<string, unknown>>
@@ -43,8 +51,8 @@ export function choiceForm(
   { pageUrl, hasRows }: FormOptions,
   error?: FormError,
 ): ElicitRequestFormParams {
-  const { page, approve, ...others } = CHOICES
-  const choices = [hasRows ? APPROVE_ROWS : approve, ...Object.values(others), ...(pageUrl === undefined ? [] : [page])]
+  const { page, ...others } = choicesFor(review, hasRows)
+  const choices = [...Object.values(others), ...(pageUrl === undefined ? [] : [page])]
   const intro = `${error ? `${error.message} ` : ''}The agent proposes ${countTasks(review)}. Nothing is written unless you approve.`
   const where = pageUrl === undefined ? [] : [`The page: ${pageUrl}`]
   const plan = hasRows ? [] : ['', ...planLines(review)]
@@ -110,13 +118,26 @@ function rowFields({ draft_tasks }: ReviewRequest, typed: FormContent): Record<s
 }
 
 /** What a row says besides its title. Each is one line, so that no text can look like a row of the plan. */
-function notes({ details, criteria, priority, status, tags }: DraftRow): string[] {
+function notes(row: DraftRow): string[] {
+  const { details, criteria, priority, status, tags, may_change = [] } = row
   const facts = [
     ...(priority === 'medium' ? [] : [`${priority} priority`]),
     ...(status === 'todo' ? [] : [`starts as ${status}`]),
     ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
+    ...(may_change.length === 0 ? [] : [`may change: ${may_change.join(', ')}`]),
   ]
-  return [details && short(details), criteria && `Done when: ${short(criteria)}`, facts.join(', ')].filter(Boolean)
+  const texts = [details && short(details), criteria && `Done when: ${short(criteria)}`, facts.join(', ')]
+  return [...texts.filter(Boolean), ...checkNotes(row)]
+}
+
+/** Each check in full: it is what a person allows. */
+function checkNotes(row: DraftRow): string[] {
+  const shown = shownChecks(row)
+  const hidden = (row.checks?.length ?? 0) - shown.length
+  return [
+    ...shown.map(check => `Check: ${describeCheck(check)}`),
+    ...(hidden === 0 ? [] : ['A check that cannot be shown here, and is not allowed by approving']),
+  ]
 }
 
 const short = (text: string): string => cut(text.replaceAll(/\s+/g, ' '), MAX_TEXT)
