@@ -47,9 +47,9 @@ function runsOf(line: string): Run[] {
   let style: Style = {}
   let column = 0
   // Links (OSC 8) are left out.
-  const plain = line.replaceAll(/\u001b\]8;[^\u0007\u001b]*(?:\u0007|\u001b\\)/g, '')
-  for (const part of plain.split(/(\u001b\[[0-9;:]*m)/)) {
-    const codes = /^\u001b\[([0-9;:]*)m$/.exec(part)?.[1]
+  const plain = line.replaceAll(/\p{Cc}\]8;\P{Cc}*\p{Cc}\\?/gu, '')
+  for (const part of plain.split(/(\p{Cc}\[[0-9;:]*m)/u)) {
+    const codes = /^\p{Cc}\[([0-9;:]*)m$/u.exec(part)?.[1]
     if (codes !== undefined) style = styled(style, codes.split(/[;:]/).map(Number))
     else if (part !== '') {
       runs.push({ text: part, column, style })
@@ -102,7 +102,9 @@ function indexed(index: number): string | undefined {
   if (index < 16) return BRIGHT[index - 8]
   if (index >= 232) return hex(Array.from({ length: 3 }, () => 8 + (index - 232) * 10))
   const cube = index - 16
-  return hex([Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map(level => (level === 0 ? 0 : 55 + level * 40)))
+  return hex(
+    [Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map(level => (level === 0 ? 0 : 55 + level * 40)),
+  )
 }
 
 const hex = (parts: readonly number[]): string => `#${parts.map(part => part.toString(16).padStart(2, '0')).join('')}`
@@ -116,7 +118,9 @@ function drawRun({ text, column, style }: Run, row: number): string {
   const y = MARGIN + row * CELL.height
   const length = round(cells * CELL.width)
   const background = backgroundOf(style)
-  const box = background ? `<rect x="${x}" y="${y}" width="${length}" height="${CELL.height}" fill="${background}"/>` : ''
+  const box = background
+    ? `<rect x="${x}" y="${y}" width="${length}" height="${CELL.height}" fill="${background}"/>`
+    : ''
   if (text.trim() === '') return box
   const color = style.inverse ? (style.background ?? COLORS.page) : style.color
   const looks = [

@@ -1,5 +1,5 @@
 import { GATE_MARK } from '../../src/domain/digest.ts'
-import { jsonIn, type ModelAnswer, type ModelRequest, type OfferedTool, type ToolResult } from './model/model.ts'
+import type { ModelAnswer, ModelRequest, OfferedTool, ToolResult } from './model/model.ts'
 import type { ModelScript } from './model/scripted-model.ts'
 
 /** A call of one of the host's own tools, by the name that the host has for it. */
@@ -24,18 +24,17 @@ export function worker({ tasks, before = () => [], stopsAfter = Infinity, heedsG
     const ours = request.results.filter(isOurs)
     const last = ours.at(-1)
     if (!last) return call(request, 'plan', { tasks })
-    const answer = jsonIn(last.text)
-    if (!answer) return { text: `CONFUSED by the answer of ${last.name}: ${last.text}` }
-    const { status, review_id, claim_id, cancelled, reason, next, remaining } = answer
-    if (status === 'pending_review') return call(request, 'await_review', { review_id })
-    if (status === 'checking') return call(request, 'await_review', { claim_id })
-    if (cancelled === true) return { text: `REFUSED: ${String(reason)}` }
-    const [, number, title = ''] = /^(\d+) (.*)$/.exec(typeof next === 'string' ? next : '') ?? []
-    if (number === undefined) return { text: remaining === 0 ? 'DONE' : `CONFUSED by ${last.text}` }
+    const says = (field: string): string => fieldIn(last.text, field)
+    const remaining = says('remaining')
+    if (says('status') === 'pending_review') return call(request, 'await_review', { review_id: says('review_id') })
+    if (says('status') === 'checking') return call(request, 'await_review', { claim_id: says('claim_id') })
+    if (says('cancelled') === 'true') return { text: `REFUSED: ${says('reason')}` }
+    const [, number, title = ''] = /^(\d+) (.*)$/.exec(says('next')) ?? []
+    if (number === undefined) return { text: remaining === '0' ? 'DONE' : `CONFUSED by ${last.text}` }
     const id = Number(number)
     const isHeld = heedsGate && request.said.some(text => text.includes(GATE_MARK))
     const settled = new Set(updates(ours).map(({ id: settledId }) => settledId))
-    if (!isHeld && settled.size >= stopsAfter) return { text: `STOPPED EARLY: ${String(remaining)} open` }
+    if (!isHeld && settled.size >= stopsAfter) return { text: `STOPPED EARLY: ${remaining} open` }
     const attempt = updates(ours).filter(update => update.id === id).length
     const own = before(title, attempt)[callsSince(request, last)]
     return own ? { call: own } : call(request, 'update', { id, outcome: `Did number ${number}.` })
@@ -48,12 +47,16 @@ export const talker: ModelScript = () => ({ text: 'Hello.' })
 /** A call of one of our tools, whatever prefix or group the host has for them. */
 function call({ tools }: ModelRequest, name: string, args: object): ModelAnswer {
   const offered = tools.find(tool => isNamed(tool, name))
-  if (offered) return { call: { ...offered, arguments: args } }
+  if (offered) return { call: { name: offered.name, namespace: offered.namespace, arguments: args } }
   // Qwen Code has MCP tools called through a tool of its own.
   const bridge = tools.find(tool => tool.name === 'tool_call')
   if (bridge) return { call: { name: bridge.name, arguments: { name: `mcp__runsheet__${name}`, arguments: args } } }
   return { text: `NO TOOL ${name} among ${tools.map(tool => tool.name).join(', ')}` }
 }
+
+/** A field of our answer. Hosts put words around it, and some put it into JSON of their own. */
+const fieldIn = (text: string, field: string): string =>
+  new RegExp(`"${field}":(?:"([^"]*)"|(\\w+))`).exec(text.replaceAll('\\', ''))?.slice(1).join('') ?? ''
 
 const isNamed = ({ name, namespace = '' }: OfferedTool, ours: string): boolean =>
   (name === ours && namespace.includes('runsheet')) || (name.includes('runsheet') && name.endsWith(`_${ours}`))
@@ -63,8 +66,7 @@ const isOurs = ({ name }: ToolResult): boolean => /(^|_)(plan|update|tasks|await
 const updates = (ours: readonly ToolResult[]): readonly { readonly id?: number }[] =>
   ours.flatMap(({ name, arguments: args }) => {
     if (!name.endsWith('update')) return []
-    const given: unknown = typeof args === 'string' ? JSON.parse(args) : args
-    return [(given ?? {}) as { readonly id?: number }]
+    return [(typeof args === 'string' ? JSON.parse(args) : (args ?? {})) as { readonly id?: number }]
   })
 
 /** How many calls of the host's own tools were answered since. */

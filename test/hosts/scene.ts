@@ -44,6 +44,7 @@ export class HostScene {
     this.data = join(this.home, '.runsheet')
     this.person = new Person(this.data)
     mkdirSync(this.project, { recursive: true })
+    this.addSettings(driver.signedIn ?? {})
   }
 
   /** `bin`: the folder with the host's program. */
@@ -122,9 +123,26 @@ export class HostScene {
     return running
   }
 
-  /** The next plan that waits for the person. */
-  review(): Promise<ReviewRequest> {
-    return this.person.review(AbortSignal.timeout(REVIEW_MS))
+  /** The next plan of these runs that waits for the person. */
+  async review(...runs: readonly Running[]): Promise<ReviewRequest> {
+    const over = new AbortController()
+    const ends = Promise.all(runs.map(run => run.ended)).then(() => {
+      throw new Error(`${this.driver.label} ended without a plan`)
+    })
+    try {
+      const signal = AbortSignal.any([over.signal, AbortSignal.timeout(REVIEW_MS)])
+      return await Promise.race([this.person.review(signal), ends])
+    } finally {
+      over.abort()
+    }
+  }
+
+  /** Puts settings into the home folder, by their path there. */
+  addSettings(settings: Readonly<Record<string, string>>): void {
+    for (const [path, text] of Object.entries(settings)) {
+      mkdirSync(dirname(join(this.home, path)), { recursive: true })
+      writeFileSync(join(this.home, path), text)
+    }
   }
 
   /** Writes a file into the project. */
@@ -150,8 +168,8 @@ export class HostScene {
     const plans = await this.person.plans().catch(() => [])
     const parts = {
       'the model': asked.join('\n'),
-      'plans': plans.map(plan => [plan.title, ...outline(plan)].join('\n  ')).join('\n'),
-      ...Object.fromEntries(this.#runs.map((run, index) => [`program ${index + 1}`, run.printed().slice(-4_000)])),
+      plans: plans.map(plan => [plan.title, ...outline(plan)].join('\n  ')).join('\n'),
+      ...Object.fromEntries(this.#runs.map((run, index) => [`program ${index + 1}`, tail(run.printed())])),
     }
     return Object.entries(parts)
       .map(([name, text]) => `--- ${name}\n${text}\n`)
@@ -179,6 +197,9 @@ export class HostScene {
     rmSync(this.#folder, { recursive: true, maxRetries: 5 })
   }
 }
+
+/** The first line, which is the command, and the end. */
+const tail = (text: string): string => `${text.slice(0, text.indexOf('\n'))}\n…${text.slice(-3_000)}`
 
 const signalGroup = (pid: number | undefined): void => {
   if (pid !== undefined) signal(-pid)

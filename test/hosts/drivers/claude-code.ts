@@ -29,6 +29,7 @@ export const claudeCode: Driver = {
   sessionIn: printed => found(/"session_id":"([^"]+)"/, printed),
   shell: command => ({ name: 'Bash', arguments: { command, description: 'Look' } }),
   write: (path, content) => ({ name: 'Write', arguments: { file_path: path, content } }),
+  shellName: 'Bash',
   tellsFailures: true,
   settings: {
     '.claude.json': `{

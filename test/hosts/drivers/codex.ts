@@ -24,6 +24,7 @@ export const codex: Driver = {
   shell: command => ({ name: 'exec_command', arguments: { cmd: command } }),
   // It edits through its shell.
   write: (path, content) => codex.shell(`cat > '${path}' <<'END'\n${content}END\n`),
+  shellName: 'Bash',
   tellsFailures: false,
   settings: {
     '.codex/config.toml': `# Mine.

@@ -24,10 +24,14 @@ export interface Driver {
   sessionIn(printed: string): string | undefined
   /** A call of its own shell. */
   shell(command: string): OwnCall
+  /** Its shell, as its hooks name it. */
+  readonly shellName: string
   /** A call that writes a new file; the path is absolute. */
   write(path: string, content: string): OwnCall
   /** Whether it says of a command that it failed. */
   readonly tellsFailures: boolean
+  /** The settings of a user who has only signed in, where the host keeps that in its settings. */
+  readonly signedIn?: Readonly<Record<string, string>>
   /** Settings of a user who has used it before, by their path in the home folder. */
   readonly settings: Readonly<Record<string, string>>
   /** The files of them that it writes anew when it runs. */

@@ -26,10 +26,13 @@ export const gemini: Driver = {
   sessionIn: printed => found(/"session_id":"([^"]+)"/, printed),
   shell: command => ({ name: 'run_shell_command', arguments: { command, description: 'Look' } }),
   write: (path, content) => ({ name: 'write_file', arguments: { file_path: path, content } }),
+  shellName: 'run_shell_command',
   tellsFailures: true,
+  signedIn: { '.gemini/settings.json': '{ "security": { "auth": { "selectedType": "gemini-api-key" } } }\n' },
   settings: {
     '.gemini/settings.json': `{
   // Mine.
+  "security": { "auth": { "selectedType": "gemini-api-key" } },
   "ui": { "theme": "Default" },
   "mcpServers": { "files": { "command": "true" } },
   "hooks": { "AfterAgent": [{ "hooks": [{ "type": "command", "command": "true" }] }] }

@@ -39,6 +39,7 @@ export const opencode: Driver = {
   sessionIn: printed => found(/"sessionID":"([^"]+)"/, printed),
   shell: command => ({ name: 'bash', arguments: { command, description: 'Look' } }),
   write: (path, content) => ({ name: 'write', arguments: { filePath: path, content } }),
+  shellName: 'bash',
   tellsFailures: true,
   settings: {
     '.config/opencode/opencode.jsonc': `{

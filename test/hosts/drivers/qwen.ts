@@ -30,6 +30,7 @@ export const qwen: Driver = {
     arguments: { command, description: 'Look', is_background: false },
   }),
   write: (path, content) => ({ name: 'write_file', arguments: { file_path: path, content } }),
+  shellName: 'run_shell_command',
   tellsFailures: true,
   settings: {
     '.qwen/settings.json': `{

@@ -52,17 +52,3 @@ export function textOf(content: unknown): string {
     .map((part: { readonly text?: unknown }) => (typeof part.text === 'string' ? part.text : JSON.stringify(part)))
     .join('\n')
 }
-
-/** The first JSON object in a text: hosts put words of their own around a tool's answer. */
-export function jsonIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  for (let from = text.indexOf('{'); from >= 0; from = text.indexOf('{', from + 1)) {
-    for (let to = text.lastIndexOf('}'); to > from; to = text.lastIndexOf('}', to - 1)) {
-      try {
-        return JSON.parse(text.slice(from, to + 1)) as Readonly<Record<string, unknown>>
-      } catch {
-        // Not this pair of braces.
-      }
-    }
-  }
-  return undefined
-}

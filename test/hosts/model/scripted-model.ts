@@ -34,9 +34,9 @@ export class ScriptedModel {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Everything that the host told the model in its latest request. */
-  get heard(): string {
-    return this.asked.at(-1)?.request.said.join('\n') ?? ''
+  /** Every text that the host told the model. */
+  get heard(): readonly string[] {
+    return this.asked.flatMap(({ request }) => request.said)
   }
 
   async close(): Promise<void> {
