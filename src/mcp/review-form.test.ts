@@ -11,8 +11,8 @@ function reviewOf(...rows: readonly (string | SomeFields)[]): ReviewRequest {
   return review
 }
 
-const PLAIN: FormOptions = { pageUrl: 'http://page/', hasRows: false }
-const ROWS: FormOptions = { pageUrl: 'http://page/', hasRows: true }
+const PLAIN: FormOptions = { pageUrl: 'http://page/', kind: 'plain' }
+const ROWS: FormOptions = { pageUrl: 'http://page/', kind: 'rows' }
 const FULL = { title: 'A', details: 'soon,\n2. at once', criteria: 'seen', priority: 'high', tags: ['x', 'y'] } as const
 
 const fieldsOf = (review: ReviewRequest, options: FormOptions, content?: FormContent): Record<string, unknown> =>
@@ -52,7 +52,7 @@ describe('the first form', () => {
   })
 
   it('[MC15] offers the page only where there is one', () => {
-    const without = { pageUrl: undefined, hasRows: false }
+    const without = { pageUrl: undefined, kind: 'plain' } as const
     expect(fieldsOf(reviewOf('A'), without)).toMatchObject({
       decision: { enum: ['Approve as proposed', 'Request changes', 'Reject'] },
     })
@@ -180,7 +180,7 @@ describe('checks in a form', () => {
     { title: 'B', checks: [{ kind: 'file', path: 'b.md', id: 'c2', hash: 'h2' }] },
     'C',
   )
-  const hidden = reviewOf({ title: 'A', checks: [{ ...test, contains: 'a\u200bb', id: 'c1', hash: 'h1' }] })
+  const long = { ...test, run: ['npm', 'test', '--', 'a'.repeat(50)] } as const
   const APPROVE = 'Approve as proposed, and let its 2 checks run'
 
   it('[HO12] are shown in full, and the choice that approves says that it lets them run', () => {
@@ -208,11 +208,36 @@ describe('checks in a form', () => {
     expect(answerIn('choice', review, { decision: 'Approve as proposed' })).toEqual({ kind: 'nothing' })
   })
 
-  it('[HO12] one that cannot be shown as it is is not allowed', () => {
-    expect(choiceForm(hidden, PLAIN).message).toContain('A check that cannot be shown here, and is not allowed')
-    expect(answerIn('choice', hidden, { decision: 'Approve as proposed' })).toMatchObject({
-      decision: { tasks: [{ draft_index: 0 }] },
+  it.each([
+    ['with invisible characters', { ...test, contains: 'a\u200bb' }, PLAIN, 'Approve as proposed, without its check'],
+    ['too long for the line of a row', long, ROWS, 'Approve as shown, without its check'],
+  ])('[HO12] one %s is not shown, and not allowed', (_, check, options, decision) => {
+    const hidden = reviewOf({ title: 'A', checks: [{ ...check, id: 'c1', hash: 'h1' }] })
+    const form = JSON.stringify(choiceForm(hidden, options))
+    expect(form).toContain('Its check cannot be shown here: allow it on the page')
+    expect(form).not.toContain('npm test')
+    expect(form).toContain(decision)
+    expect(answerIn('choice', hidden, { decision })).toEqual({
+      kind: 'decision',
+      decision: { action: 'confirm', tasks: [{ draft_index: 0 }] },
+      formRows: [1],
     })
-    expect(JSON.stringify(answerIn('choice', hidden, { decision: 'Approve as proposed' }))).not.toContain('approve')
+  })
+
+  it('[HO12] a screen that would cut a long plan shows its titles, and allows none', () => {
+    const titles = Array.from({ length: 7 }, (_, row) => `Task ${row} ${'x'.repeat(80)}`)
+    const rows = titles.map((title, row) => ({ title, checks: [{ ...test, id: `c${row}`, hash: `h${row}` }] }))
+    const screen: FormOptions = { pageUrl: 'http://page/', kind: 'screen' }
+    const decision = 'Approve as proposed, without its checks'
+    const form = choiceForm(reviewOf(...rows), screen)
+    const lines = form.message.split('\n')
+    expect(lines[3]).toBe('It is long. The page shows all of it; these are the titles:')
+    expect(lines.slice(4).map(line => line.slice(0, 9))).toEqual(
+      titles.map((_, row) => `${row + 1}. Task ${row}`.slice(0, 9)),
+    )
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(76)
+    expect(form.requestedSchema.properties).toMatchObject({ decision: { enum: expect.arrayContaining([decision]) } })
+    expect(JSON.stringify(answerIn('choice', reviewOf(...rows), { decision }))).not.toContain('"approve"')
+    expect(choiceForm(reviewOf(...rows.slice(0, 3)), screen).message).toContain('Check: npm test')
   })
 })

@@ -6,22 +6,41 @@ import { cut, LIMITS } from '../domain/text.ts'
 
 export type Choice = 'approve' | 'changes' | 'reject' | 'page'
 
+/**
+ * How a client draws forms: the plan can be `rows` to edit, each cut at the end of its line, or a message, of which a
+ * `screen` shows no more than fits.
+ */
+export type FormKind = 'rows' | 'screen' | 'plain'
+
 /** The choices of the first form. The values are what clients show: not all of them show titles of values. */
-export const choicesFor = (review: ReviewRequest, hasRows: boolean): Readonly<Record<Choice, string>> => ({
-  approve: `${hasRows ? 'Approve as shown' : 'Approve as proposed'}${allowing(review)}`,
+export const choicesFor = (review: ReviewRequest, kind: FormKind): Readonly<Record<Choice, string>> => ({
+  approve: `${kind === 'rows' ? 'Approve as shown' : 'Approve as proposed'}${allowing(review, kind)}`,
   changes: 'Request changes',
   reject: 'Reject',
   page: 'Edit on the page',
 })
 
-/** Approving a plan allows its checks, so the choice says so. */
-function allowing({ draft_tasks }: ReviewRequest): string {
-  const { length } = draft_tasks.flatMap(shownChecks)
-  return length === 0 ? '' : `, and let ${length === 1 ? 'its check' : `its ${length} checks`} run`
+/** Approving a plan allows the checks that the form shows, so the choice says so. */
+function allowing(review: ReviewRequest, kind: FormKind): string {
+  const { length: all } = review.draft_tasks.flatMap(({ checks = [] }) => checks)
+  const { length: shown } = shownChecks(review, kind).flat()
+  if (all === 0) return ''
+  if (shown === 0) return `, without its check${all === 1 ? '' : 's'}`
+  if (shown < all) return `, and let ${shown} of its ${all} checks run`
+  return `, and let its ${all === 1 ? 'check' : `${all} checks`} run`
 }
 
-/** The checks that a form shows in full: approving it allows exactly these. */
-export const shownChecks = ({ checks = [] }: DraftRow): readonly Check[] => checks.filter(isLegible)
+/** The checks of each row that a form shows in full: approving it allows exactly these. */
+export function shownChecks(review: ReviewRequest, kind: FormKind): readonly (readonly Check[])[] {
+  const isShort = kind === 'screen' && isLong(review)
+  const fits = (check: Check): boolean =>
+    isLegible(check) && !isShort && (kind !== 'rows' || describeCheck(check).length <= MAX_CHECK_IN_ROW)
+  return review.draft_tasks.map(({ checks = [] }) => checks.filter(fits))
+}
+
+/** Whether a screen of 80 columns and 24 lines would cut the plan. */
+const isLong = (review: ReviewRequest): boolean =>
+  planLines(review).reduce((lines, { length }) => lines + Math.ceil(length / SCREEN.columns), 0) > SCREEN.lines
 
 /** The fields of a submitted form, not yet validated. */
 export type FormContent = Readonly<Record<string, unknown>>
@@ -35,12 +54,16 @@ export interface FormError {
 export interface FormOptions {
   /** The page to edit the plan on, if there is one. */
   readonly pageUrl: string | undefined
-  /** The client shows defaults, and fields in this order: the plan is shown as fields, to be edited. */
-  readonly hasRows: boolean
+  readonly kind: FormKind
 }
 
 /** Empty rows in which a person may add tasks. */
 const SPARE_ROWS = 2
+
+/** Fits beside its label on a line of 80 columns: the client cuts what a row says at the end of the line. */
+const MAX_CHECK_IN_ROW = 60
+/** What of the plan fits above the choices. */
+const SCREEN = { columns: 76, lines: 12 }
 
 /** A longer text of a row is cut; the page shows all of it. */
 const MAX_TEXT = 500
@@ -48,17 +71,18 @@ const MAX_TEXT = 500
 /** The first form: one choice about the whole plan, which is its message or its rows. */
 export function choiceForm(
   review: ReviewRequest,
-  { pageUrl, hasRows }: FormOptions,
+  { pageUrl, kind }: FormOptions,
   error?: FormError,
 ): ElicitRequestFormParams {
-  const { page, ...others } = choicesFor(review, hasRows)
+  const hasRows = kind === 'rows'
+  const { page, ...others } = choicesFor(review, kind)
   const choices = [...Object.values(others), ...(pageUrl === undefined ? [] : [page])]
   const intro = `${error ? `${error.message} ` : ''}The agent proposes ${countTasks(review)}. Nothing is written unless you approve.`
   const where = pageUrl === undefined ? [] : [`The page: ${pageUrl}`]
-  const plan = hasRows ? [] : ['', ...planLines(review)]
+  const plan = kind === 'screen' && isLong(review) ? shortPlan(review) : planLines(review)
   return {
     mode: 'form',
-    message: [intro, ...where, ...plan].join('\n'),
+    message: [intro, ...where, ...(hasRows ? [] : ['', ...plan])].join('\n'),
     requestedSchema: {
       type: 'object',
       properties: {
@@ -88,12 +112,21 @@ export const countTasks = ({ draft_tasks: { length } }: ReviewRequest): string =
   length === 1 ? '1 task' : `${length} tasks`
 
 /** The plan as numbered lines. */
-function planLines({ draft_tasks }: ReviewRequest): string[] {
-  return draft_tasks.flatMap((row, index) => [`${index + 1}. ${row.title}`, ...notes(row).map(note => `   ${note}`)])
+function planLines({ draft_tasks }: ReviewRequest): readonly string[] {
+  return draft_tasks.flatMap((row, index) => [
+    `${index + 1}. ${row.title}`,
+    ...notes(row, (row.checks ?? []).filter(isLegible)).map(note => `   ${note}`),
+  ])
+}
+
+function shortPlan({ draft_tasks }: ReviewRequest): readonly string[] {
+  const titles = draft_tasks.map(({ title }, index) => cut(`${index + 1}. ${title}`, SCREEN.columns))
+  return ['It is long. The page shows all of it; these are the titles:', ...titles]
 }
 
 /** The plan as fields. Forms are flat: a title for each row and each spare row, and the numbers of those to remove. */
-function rowFields({ draft_tasks }: ReviewRequest, typed: FormContent): Record<string, PrimitiveSchemaDefinition> {
+function rowFields(review: ReviewRequest, typed: FormContent): Record<string, PrimitiveSchemaDefinition> {
+  const { draft_tasks } = review
   const count = Math.min(draft_tasks.length + SPARE_ROWS, LIMITS.batch)
   const field = (name: string, title: string, fallback?: string, description = ''): PrimitiveSchemaDefinition => {
     const shown = typeof typed[name] === 'string' ? typed[name] : fallback
@@ -104,11 +137,12 @@ function rowFields({ draft_tasks }: ReviewRequest, typed: FormContent): Record<s
       ...(shown === undefined ? {} : { default: shown }),
     }
   }
+  const shown = shownChecks(review, 'rows')
   const rows = Array.from({ length: count }, (_, index) => {
     const row = draft_tasks[index]
     const name = `title_${index + 1}`
     const title = row ? `Task ${index + 1}` : 'Another task (optional)'
-    return [name, field(name, title, row?.title, row && notes(row).join(' · '))] as const
+    return [name, field(name, title, row?.title, row && notes(row, shown[index] ?? []).join(' · '))] as const
   })
   return {
     ...Object.fromEntries(rows),
@@ -118,7 +152,7 @@ function rowFields({ draft_tasks }: ReviewRequest, typed: FormContent): Record<s
 }
 
 /** What a row says besides its title. Each is one line, so that no text can look like a row of the plan. */
-function notes(row: DraftRow): string[] {
+function notes(row: DraftRow, shown: readonly Check[]): string[] {
   const { details, criteria, priority, status, tags, may_change = [] } = row
   const facts = [
     ...(priority === 'medium' ? [] : [`${priority} priority`]),
@@ -127,16 +161,15 @@ function notes(row: DraftRow): string[] {
     ...(may_change.length === 0 ? [] : [`may change: ${may_change.join(', ')}`]),
   ]
   const texts = [details && short(details), criteria && `Done when: ${short(criteria)}`, facts.join(', ')]
-  return [...texts.filter(Boolean), ...checkNotes(row)]
+  return [...checkNotes(row, shown), ...texts.filter(Boolean)]
 }
 
-/** Each check in full: it is what a person allows. */
-function checkNotes(row: DraftRow): string[] {
-  const shown = shownChecks(row)
-  const hidden = (row.checks?.length ?? 0) - shown.length
+/** First, and each in full: it is what a person allows. */
+function checkNotes({ checks = [] }: DraftRow, shown: readonly Check[]): string[] {
+  const isAll = shown.length === checks.length
   return [
     ...shown.map(check => `Check: ${describeCheck(check)}`),
-    ...(hidden === 0 ? [] : ['A check that cannot be shown here, and is not allowed by approving']),
+    ...(isAll ? [] : ['Its check cannot be shown here: allow it on the page']),
   ]
 }
 
