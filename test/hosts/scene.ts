@@ -7,6 +7,7 @@ import { scratchFolder } from '../support/scratch.ts'
 import type { Driver } from './drivers/driver.ts'
 import { ScriptedModel } from './model/scripted-model.ts'
 import { outline, Person } from './person.ts'
+import { Terminal } from './terminal.ts'
 
 /** How long a host gets for a run without a person. */
 const RUN_MS = 180_000
@@ -22,6 +23,15 @@ export interface Running {
   kill(): void
 }
 
+export interface TerminalRun {
+  /** More arguments. */
+  readonly args?: readonly string[]
+  /** More variables. */
+  readonly env?: Readonly<Record<string, string>>
+  /** What it shows first, if not that it can be asked. */
+  readonly sees?: string
+}
+
 /** A fresh home folder and project, a scripted model, and a person at the page. */
 export class HostScene {
   readonly driver: Driver
@@ -33,6 +43,7 @@ export class HostScene {
   readonly #folder = realpathSync(scratchFolder())
   readonly #bin: string
   readonly #runs: Running[] = []
+  readonly #terminals: Terminal[] = []
   #server: string | undefined
 
   private constructor(driver: Driver, bin: string, model: ScriptedModel) {
@@ -89,6 +100,28 @@ export class HostScene {
     return this.start(this.driver.command, args)
   }
 
+  /** Starts the host in a terminal, and waits until it can be asked. */
+  async terminal({ args = [], env = {}, sees }: TerminalRun = {}): Promise<Terminal> {
+    const { command, terminal } = this.driver
+    const words = [command, ...terminal.args(this.model.url), ...args]
+    const opened = new Terminal({ command: words, cwd: this.project, env: { ...this.env, ...env } })
+    this.#terminals.push(opened)
+    await opened.sees(sees ?? terminal.ready)
+    return opened
+  }
+
+  /** Variables of a desktop whose browser only notes what it is told to open. */
+  get browser(): Readonly<Record<string, string>> {
+    const program = join(this.home, 'browser')
+    writeFileSync(program, `#!/bin/sh\necho "$1" >> '${program}.opened'\n`, { mode: 0o755 })
+    return { DISPLAY: ':9', BROWSER: program }
+  }
+
+  /** What the browser was told to open. */
+  opened(): readonly string[] {
+    return readOrNothing(join(this.home, 'browser.opened')).split('\n').filter(Boolean)
+  }
+
   /** Starts the host's own server, for hosts whose gate works only there. Later runs use it. */
   async serve(): Promise<void> {
     const { server } = this.driver
@@ -123,18 +156,15 @@ export class HostScene {
     return running
   }
 
-  /** The next plan of these runs that waits for the person. */
+  /** The next plan that waits for the person. Fails if all of these runs end first. */
   async review(...runs: readonly Running[]): Promise<ReviewRequest> {
     const over = new AbortController()
-    const ends = Promise.all(runs.map(run => run.ended)).then(() => {
+    const review = this.person.review(AbortSignal.any([over.signal, AbortSignal.timeout(REVIEW_MS)]))
+    if (runs.length === 0) return review
+    const ended = Promise.all(runs.map(run => run.ended)).then(() => {
       throw new Error(`${this.driver.label} ended without a plan`)
     })
-    try {
-      const signal = AbortSignal.any([over.signal, AbortSignal.timeout(REVIEW_MS)])
-      return await Promise.race([this.person.review(signal), ends])
-    } finally {
-      over.abort()
-    }
+    return Promise.race([review, ended]).finally(() => over.abort())
   }
 
   /** Puts settings into the home folder, by their path there. */
@@ -146,9 +176,7 @@ export class HostScene {
   }
 
   /** Writes a file into the project. */
-  write(path: string, text: string): void {
-    writeFileSync(join(this.project, path), text)
-  }
+  readonly write = (path: string, text: string): void => writeFileSync(join(this.project, path), text)
 
   /** The processes of this user: those whose home folder this is. */
   processes(): readonly number[] {
@@ -169,6 +197,7 @@ export class HostScene {
     const parts = {
       'the model': asked.join('\n'),
       plans: plans.map(plan => [plan.title, ...outline(plan)].join('\n  ')).join('\n'),
+      ...Object.fromEntries(this.#terminals.map(({ screen }, index) => [`terminal ${index + 1}`, screen])),
       ...Object.fromEntries(this.#runs.map((run, index) => [`program ${index + 1}`, tail(run.printed())])),
     }
     return Object.entries(parts)

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { DIGEST_MARK } from '../../src/domain/digest.ts'
 import { talker, worker } from './agent.ts'
 import type { Driver } from './drivers/driver.ts'
-import { installed } from './installed.ts'
-import { outline, type Plan } from './person.ts'
-import { HostScene } from './scene.ts'
+import { GREETING, isProven, scriptGreeting } from './greeting.ts'
+import { isDone, sceneOf } from './opened.ts'
+import { outline } from './person.ts'
+import type { HostScene } from './scene.ts'
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -26,27 +27,7 @@ const SLOW_MS = 75_000
 /** What holds in every host, with the settings that `runsheet setup` makes. */
 export function hostSuite(host: Driver): void {
   describe(host.label, () => {
-    let bin = ''
-    beforeAll(async () => {
-      bin = await installed(host)
-    })
-
-    async function opened(): Promise<HostScene> {
-      const scene = await HostScene.open(host, bin)
-      onTestFinished(async ({ task }) => {
-        if (task.result?.state === 'fail') process.stderr.write(`${host.label}: ${task.name}\n${await scene.story()}`)
-        await scene.end()
-      })
-      return scene
-    }
-
-    async function isDone(scene: HostScene, titles: readonly string[]): Promise<Plan> {
-      const done = titles.map(title => `${title}: completed`)
-      await expect.poll(async () => (await scene.person.plans()).map(outline)).toEqual([done])
-      const [plan] = await scene.person.plans()
-      if (!plan) throw new Error('there is no plan')
-      return plan
-    }
+    const opened = sceneOf(host)
 
     it('[HO1] a person edits the plan on the page, and the agent works through what was confirmed', async ({
       task,
@@ -210,31 +191,15 @@ export function hostSuite(host: Driver): void {
 
     it('[HO10] a task whose check was red is proven once the agent has done it', async () => {
       const scene = await opened()
-      const tasks = [{ title: 'Write greeting.mjs', check: 'node check.mjs' }, { title: 'Tell Ann' }]
-      const file = join(scene.project, 'greeting.mjs')
-      const done = host.write(file, 'export const greeting = name => `Hello, ${name}!`\n')
-      // The first claim comes before the work.
-      const before = (title: string, attempt: number) => (title.startsWith('Write') && attempt === 1 ? [done] : [])
-      scene.model.script = worker({ tasks, before })
-      scene.write(
-        'check.mjs',
-        "import { greeting } from './greeting.mjs'\nif (greeting('Ann') !== 'Hello, Ann!') process.exit(1)\n",
-      )
+      scriptGreeting(scene)
       await scene.start('git', ['init', '--quiet']).ended
       await scene.setup()
-      const run = scene.run('Greet Ann.')
+      const run = scene.run(GREETING.prompt)
       const review = await scene.review(run)
       expect(review.draft_tasks[0]?.checks).toMatchObject([{ kind: 'command', run: ['node', 'check.mjs'] }])
       await scene.person.confirm(review)
       expect((await run.ended).code).toBe(0)
-      const { events, tasks: made } = await isDone(scene, ['1 Write greeting.mjs', '2 Tell Ann'])
-      expect(made.map(({ standing }) => standing)).toEqual(['proven', 'reported'])
-      const results = events.flatMap(({ type, data }) => (type === 'check_ran' ? [[data.why, data.result]] : []))
-      expect(results.slice(0, 3)).toEqual([
-        ['baseline', 'failed'],
-        ['claim', 'failed'],
-        ['claim', 'passed'],
-      ])
+      await isProven(scene)
     })
 
     it('[HO11] doctor is content with what setup wrote', async () => {

@@ -1,34 +1,49 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
-import type { HostScene } from './scene.ts'
 
-const SIZE = { columns: 110, lines: 40 }
+export interface TerminalOptions {
+  readonly command: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+const SIZE = { columns: 110, lines: 36 }
+const KEY_MS = 300
+/** What comes sooner after a text counts as pasted with it. */
+const PASTE_MS = 500
 const RECORDINGS = fileURLToPath(new URL('../../docs/terminals/', import.meta.url))
 
-/** A terminal at which a person sits: tmux, with the host in it. */
+/** A terminal at which a person sits: tmux, with a program in it. */
 export class Terminal {
   readonly #name = `runsheet-${randomUUID()}`
   readonly #env: Readonly<Record<string, string>>
 
-  constructor(scene: HostScene, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.#env = { ...scene.env, TERM: 'xterm-256color', ...env }
-    const command = [scene.driver.command, ...args].map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  constructor({ command, cwd, env }: TerminalOptions) {
+    this.#env = { ...env, TERM: 'xterm-256color' }
+    const line = command.map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
     const size = ['-x', String(SIZE.columns), '-y', String(SIZE.lines)]
-    // Programs here get this environment, by which the scene finds and ends them.
-    this.#tmux('new-session', '-d', ...size, '-c', scene.project, `${command}; sleep 600`)
+    // The last screen stays in view.
+    this.#tmux('new-session', '-d', ...size, '-c', cwd, `${line}; echo; echo "It ended: $?"; sleep 600`)
   }
 
   /** Keys by tmux's names, such as `Enter` and `Down`. */
-  keys(...keys: readonly string[]): void {
-    for (const key of keys) this.#tmux('send-keys', key)
+  async keys(...keys: readonly string[]): Promise<void> {
+    for (const key of keys) {
+      this.#tmux('send-keys', key)
+      await delay(KEY_MS)
+    }
   }
 
-  type(text: string): void {
+  /** Types a line. */
+  async enter(text: string): Promise<void> {
     this.#tmux('send-keys', '-l', text)
+    await this.sees(text)
+    await delay(PASTE_MS)
+    await this.keys('Enter')
   }
 
   /** What the person sees. */
@@ -36,20 +51,18 @@ export class Terminal {
     return this.#tmux('capture-pane', '-p')
   }
 
-  /** Waits until the person sees this. */
-  async sees(...texts: readonly (string | RegExp)[]): Promise<string> {
-    for (const text of texts) {
-      const seen = typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text)
-      await expect.poll(() => this.screen).toEqual(seen)
-    }
-    return this.screen
+  /** Waits until the person sees all of this. */
+  async sees(...texts: readonly string[]): Promise<void> {
+    await expect.poll(() => texts.filter(text => !this.screen.includes(text)), { message: this.screen }).toEqual([])
   }
 
-  /** Keeps the screen, with its colours, for the docs: only with RECORD=1. */
-  record(name: string): void {
+  /** Keeps the screen, with its colours, for the docs, with RECORD=1; `known` are texts of this run to replace. */
+  record(name: string, known: Readonly<Record<string, string>> = {}): void {
     if (!process.env['RECORD']) return
-    mkdirSync(dirname(RECORDINGS), { recursive: true })
-    writeFileSync(`${RECORDINGS}${name}.ansi`, this.#tmux('capture-pane', '-p', '-e').trimEnd().concat('\n'))
+    const screen = this.#tmux('capture-pane', '-p', '-e').trimEnd()
+    const text = Object.entries(known).reduce((shown, [from, to]) => shown.replaceAll(from, to), screen)
+    mkdirSync(RECORDINGS, { recursive: true })
+    writeFileSync(`${RECORDINGS}${name}.ansi`, `${text}\n`)
   }
 
   #tmux(...args: readonly string[]): string {

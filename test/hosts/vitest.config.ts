@@ -8,7 +8,7 @@ export default defineConfig({
     reporters: ['verbose', './test/hosts/figures-reporter.ts', './test/support/counts-reporter.ts'],
     testTimeout: 240_000,
     hookTimeout: 660_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 60_000 } },
     pool: 'forks',
     // One host at a time: each takes a core of its own.
     fileParallelism: false,

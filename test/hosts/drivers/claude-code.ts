@@ -44,4 +44,16 @@ export const claudeCode: Driver = {
 `,
   },
   rewrites: ['.claude.json'],
+  terminal: {
+    args: () => ['--model', 'claude-sonnet-4-5', '--allowedTools', 'Bash,Write'],
+    settings: project => ({
+      '.claude.json': JSON.stringify({
+        hasCompletedOnboarding: true,
+        theme: 'dark',
+        customApiKeyResponses: { approved: ['fake'], rejected: [] },
+        projects: { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+      }),
+    }),
+    ready: '? for shortcuts',
+  },
 }

@@ -40,13 +40,18 @@ web_search = false
 `,
   },
   rewrites: [],
+  terminal: {
+    args: codexModel,
+    ready: 'Ask Codex to do anything',
+  },
 }
 
 /** Settings that lead Codex to a scripted model, on the command line: the file is setup's alone. */
-export const codexModel = (modelUrl: string): readonly string[] =>
-  [
+function codexModel(modelUrl: string): readonly string[] {
+  return [
     'model="fake"',
     'model_provider="fake"',
     'check_for_update_on_startup=false',
     `model_providers.fake={name="fake",base_url="${modelUrl}/v1",env_key="FAKE_KEY",wire_api="responses",request_max_retries=0,stream_max_retries=0}`,
   ].flatMap(setting => ['-c', setting])
+}

@@ -36,6 +36,7 @@ export interface Driver {
   readonly settings: Readonly<Record<string, string>>
   /** The files of them that it writes anew when it runs. */
   readonly rewrites: readonly string[]
+  readonly terminal: TerminalDriver
 }
 
 export interface RunOptions {
@@ -44,6 +45,15 @@ export interface RunOptions {
   readonly session?: string | undefined
   /** The URL of the host's own server. */
   readonly server?: string | undefined
+}
+
+/** How tests run it in a terminal. */
+export interface TerminalDriver {
+  args(modelUrl: string): readonly string[]
+  /** The settings of a user who has used it in this project before, so that it asks nothing at the start. */
+  settings?(project: string): Readonly<Record<string, string>>
+  /** What is on the screen once it can be asked. */
+  readonly ready: string
 }
 
 /** The first match of a pattern's group. */

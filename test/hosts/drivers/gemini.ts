@@ -40,4 +40,8 @@ export const gemini: Driver = {
 `,
   },
   rewrites: [],
+  terminal: {
+    args: () => ['-m', 'gemini-2.5-pro', '--approval-mode', 'auto_edit'],
+    ready: 'Type your message',
+  },
 }

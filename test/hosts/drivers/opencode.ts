@@ -51,4 +51,8 @@ export const opencode: Driver = {
 `,
   },
   rewrites: [],
+  terminal: {
+    args: () => [],
+    ready: 'Ask anything',
+  },
 }

@@ -42,4 +42,8 @@ export const qwen: Driver = {
 `,
   },
   rewrites: ['.qwen/settings.json'],
+  terminal: {
+    args: () => ['--auth-type', 'openai'],
+    ready: 'Type your message',
+  },
 }
