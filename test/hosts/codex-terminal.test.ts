@@ -23,7 +23,7 @@ async function opened(): Promise<HostScene> {
 
 /** Starts Codex, and accepts the hooks. */
 async function accepted(scene: HostScene): Promise<Terminal> {
-  const terminal = await scene.terminal({ sees: 'Hooks need review' })
+  const terminal = await scene.terminal({ env: scene.browser, sees: 'Hooks need review' })
   await terminal.keys('2', 'Enter')
   await terminal.sees(codex.terminal.ready)
   return terminal
@@ -99,6 +99,7 @@ it('[HO14][HO15] changes, rejection and the page; each /new begins another conve
   const third = await asked(scene, terminal)
   await terminal.keys('4')
   await terminal.sees('Calling runsheet.plan', 'esc to interrupt')
+  await expect.poll(() => scene.opened()).toEqual([third.address])
   await scene.person.client.decide(third.review, { action: 'cancel' })
   await terminal.sees('REFUSED: user_cancelled')
   await fresh()

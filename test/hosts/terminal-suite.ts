@@ -21,11 +21,12 @@ export function terminalSuite(host: Driver, { showsAddress }: { readonly showsAd
     const scene = await opened()
     scriptGreeting(scene)
     await scene.setup()
-    const terminal = await scene.terminal()
+    const terminal = await scene.terminal({ env: scene.browser })
     await terminal.enter(GREETING.prompt)
     const review = await scene.review()
-    const { local = '' } = scene.person.server ?? {}
-    await terminal.sees('plan', ...(showsAddress ? [`${local}?chat=${review.session_id}`] : []))
+    const address = `${scene.person.server?.local}?chat=${review.session_id}`
+    await terminal.sees('plan', ...(showsAddress ? [address] : []))
+    await expect.poll(() => scene.opened()).toEqual([address])
     terminal.record(`${host.name}-waits`, forDocs(scene))
     await scene.person.confirm(review)
     await isProven(scene)
