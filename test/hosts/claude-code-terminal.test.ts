@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { DIGEST_MARK } from '../../src/domain/digest.ts'
+import type { ReviewRequest } from '../../src/domain/review.ts'
 import { talker } from './agent.ts'
 import { claudeCode } from './drivers/claude-code.ts'
 import { GREETING, isProven, scriptGreeting } from './greeting.ts'
@@ -23,14 +24,19 @@ async function opened(): Promise<HostScene> {
   return scene
 }
 
+interface Asked {
+  readonly address: string
+  readonly review: ReviewRequest
+}
+
 /** Asks for the greeting, and looks at the form. */
-async function asked(scene: HostScene, terminal: Terminal): Promise<{ address: string; review: string }> {
+async function asked(scene: HostScene, terminal: Terminal): Promise<Asked> {
   await terminal.enter(GREETING.prompt)
-  const { session_id, review_id } = await scene.review()
-  const address = `${scene.person.server?.local}?chat=${session_id}`
+  const review = await scene.review()
+  const address = `${scene.person.server?.local}?chat=${review.session_id}`
   await terminal.sees(APPROVE, `The page: ${address}`)
   await delay(LOOK_MS)
-  return { address, review: review_id }
+  return { address, review }
 }
 
 /** Chooses another decision, counted from the first, and submits the form. */
@@ -40,13 +46,12 @@ const choose = (terminal: Terminal, down: number): Promise<void> =>
 it('[HO14][HO12] the form shows the plan with its check, and three keys approve it and let the check run', async () => {
   const scene = await opened()
   const terminal = await scene.terminal()
-  await asked(scene, terminal)
+  const { review } = await asked(scene, terminal)
   await terminal.sees('Task 1: Write greeting.mjs', 'Check: node check.mjs', 'Task 2: Mention it in the README')
-  terminal.record('claude-code-form', forDocs(scene))
+  terminal.record('claude-code', GREETING.prompt, forDocs(scene, review))
   await terminal.keys('Up', 'Up', 'Enter')
   await isProven(scene)
   await terminal.sees('DONE')
-  terminal.record('claude-code-done', forDocs(scene))
 })
 
 it('[HO14][HO15] changes, rejection, a link and the page; each /clear begins another conversation', async () => {
@@ -56,7 +61,6 @@ it('[HO14][HO15] changes, rejection, a link and the page; each /clear begins ano
     await terminal.enter('/clear')
     await terminal.sees(claudeCode.terminal.ready)
   }
-  const status = async (id: string): Promise<string> => (await scene.person.client.review(id)).review.status
 
   const first = await asked(scene, terminal)
   await choose(terminal, 1)
@@ -78,15 +82,14 @@ it('[HO14][HO15] changes, rejection, a link and the page; each /clear begins ano
   await delay(LOOK_MS)
   await terminal.keys('Escape')
   await terminal.sees(`${third.address} · Waiting for a person`)
-  expect(await status(third.review)).toBe('pending')
-  await scene.person.client.decide(third.review, { action: 'cancel' })
+  expect((await scene.person.client.review(third.review.review_id)).review.status).toBe('pending')
+  await scene.person.client.decide(third.review.review_id, { action: 'cancel' })
   await terminal.sees('REFUSED: user_cancelled')
   await fresh()
 
   const fourth = await asked(scene, terminal)
   await choose(terminal, 3)
   await terminal.sees(`${fourth.address} · Waiting for a person`)
-  terminal.record('claude-code-page', forDocs(scene))
   // Once for each review that came to the page, and never with a code.
   expect(scene.opened()).toEqual([third.address, fourth.address])
   expect(new Set([first, second, third, fourth].map(({ address }) => address)).size).toBe(4)

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { DIGEST_MARK } from '../../src/domain/digest.ts'
+import type { ReviewRequest } from '../../src/domain/review.ts'
 import { talker, worker } from './agent.ts'
 import { codex } from './drivers/codex.ts'
 import { GREETING, isProven, scriptGreeting } from './greeting.ts'
@@ -29,29 +30,33 @@ async function accepted(scene: HostScene): Promise<Terminal> {
   return terminal
 }
 
+interface Asked {
+  readonly address: string
+  readonly review: ReviewRequest
+}
+
 /** Asks for the greeting, and looks at the form. */
-async function asked(scene: HostScene, terminal: Terminal): Promise<{ address: string; review: string }> {
+async function asked(scene: HostScene, terminal: Terminal): Promise<Asked> {
   await terminal.enter(GREETING.prompt)
-  const { session_id, review_id } = await scene.review()
-  const address = `${scene.person.server?.local}?chat=${session_id}`
+  const review = await scene.review()
+  const address = `${scene.person.server?.local}?chat=${review.session_id}`
   await terminal.sees(`The page: ${address}`, '1. Approve as proposed, and let its check run')
   await delay(LOOK_MS)
-  return { address, review: review_id }
+  return { address, review }
 }
 
 it('[HO14][HO12] the form shows the plan with its check, and one key approves it and lets the check run', async () => {
   const scene = await opened()
   const terminal = await scene.terminal({ sees: 'Hooks need review' })
-  terminal.record('codex-hooks')
+  terminal.record('codex-hooks', 'Hooks need review')
   await terminal.keys('2', 'Enter')
   await terminal.sees(codex.terminal.ready)
-  await asked(scene, terminal)
+  const { review } = await asked(scene, terminal)
   await terminal.sees('1. Write greeting.mjs', 'Check: node check.mjs', '2. Mention it in the README')
-  terminal.record('codex-form', forDocs(scene))
+  terminal.record('codex', GREETING.prompt, forDocs(scene, review))
   await terminal.keys('1')
   await isProven(scene)
   await terminal.sees('DONE')
-  terminal.record('codex-done', forDocs(scene))
 })
 
 it('[HO16] hooks run once a person has accepted them in /hooks, and doctor says so', async () => {
@@ -100,13 +105,13 @@ it('[HO14][HO15] changes, rejection and the page; each /new begins another conve
   await terminal.keys('4')
   await terminal.sees('Calling runsheet.plan', 'esc to interrupt')
   await expect.poll(() => scene.opened()).toEqual([third.address])
-  await scene.person.client.decide(third.review, { action: 'cancel' })
+  await scene.person.client.decide(third.review.review_id, { action: 'cancel' })
   await terminal.sees('REFUSED: user_cancelled')
   await fresh()
 
   // A form that is open is withdrawn when the page decides.
   const fourth = await asked(scene, terminal)
-  await scene.person.client.decide(fourth.review, { action: 'cancel' })
+  await scene.person.client.decide(fourth.review.review_id, { action: 'cancel' })
   await terminal.sees('REFUSED: user_cancelled')
   expect(new Set([first, second, third, fourth].map(({ address }) => address)).size).toBe(4)
 })

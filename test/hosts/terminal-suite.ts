@@ -1,16 +1,18 @@
 import { expect, it } from 'vitest'
+import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Driver } from './drivers/driver.ts'
 import { GREETING, isProven, scriptGreeting } from './greeting.ts'
 import { sceneOf } from './opened.ts'
 import type { HostScene } from './scene.ts'
 
-/** How an address of the page looks in the docs. */
-export const SHOWN_ADDRESS = 'http://127.0.0.1:4747/'
-
-/** Texts of a run, and how the docs show them. */
-export const forDocs = (scene: HostScene): Readonly<Record<string, string>> => ({
-  [scene.person.server?.local ?? '-']: SHOWN_ADDRESS,
-  [scene.home]: '/home/ann',
+/** What is of this run only, and how the docs show it. */
+export const forDocs = (
+  { person, home }: HostScene,
+  { session_id }: ReviewRequest,
+): Readonly<Record<string, string>> => ({
+  [person.server?.local ?? '']: 'http://127.0.0.1:4747/',
+  [session_id]: '307a9781-ec0d-4fc9-a3c0-f4aca6a3ad12',
+  [home]: '~',
 })
 
 /** In the terminal of a host that has no forms, the page decides. */
@@ -27,11 +29,11 @@ export function terminalSuite(host: Driver, { showsAddress }: { readonly showsAd
     const address = `${scene.person.server?.local}?chat=${review.session_id}`
     await terminal.sees('plan', ...(showsAddress ? [address] : []))
     await expect.poll(() => scene.opened()).toEqual([address])
-    terminal.record(`${host.name}-waits`, forDocs(scene))
+    if (showsAddress) terminal.record(host.name, GREETING.prompt, forDocs(scene, review))
     await scene.person.confirm(review)
     await isProven(scene)
     await terminal.sees('DONE')
-    terminal.record(`${host.name}-done`, forDocs(scene))
+    if (!showsAddress) terminal.record(host.name, GREETING.prompt, forDocs(scene, review))
     expect((await scene.person.plans()).map(({ title }) => title)).toEqual([
       `${host.label} · website · Write greeting.mjs`,
     ])

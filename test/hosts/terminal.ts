@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { expect } from 'vitest'
 
 export interface TerminalOptions {
@@ -56,13 +57,16 @@ export class Terminal {
     await expect.poll(() => texts.filter(text => !this.screen.includes(text)), { message: this.screen }).toEqual([])
   }
 
-  /** Keeps the screen, with its colours, for the docs, with RECORD=1; `known` are texts of this run to replace. */
-  record(name: string, known: Readonly<Record<string, string>> = {}): void {
+  /** Keeps the screen for the docs, with its colours, from the line with this text on: only with RECORD=1. */
+  record(name: string, from: string, known: Readonly<Record<string, string>> = {}): void {
     if (!process.env['RECORD']) return
-    const screen = this.#tmux('capture-pane', '-p', '-e').trimEnd()
-    const text = Object.entries(known).reduce((shown, [from, to]) => shown.replaceAll(from, to), screen)
+    const lines = this.#tmux('capture-pane', '-p', '-e').trimEnd().split('\n')
+    const shown = lines.slice(lines.findIndex(line => line.includes(from)))
+    const isBlank = (line = ''): boolean => stripVTControlCharacters(line).trim() === ''
+    const text = shown.filter((line, index) => !isBlank(line) || !isBlank(shown[index - 1])).join('\n')
+    const replaced = Object.entries(known).reduce((all, [ours, docs]) => all.replaceAll(ours, docs), text)
     mkdirSync(RECORDINGS, { recursive: true })
-    writeFileSync(`${RECORDINGS}${name}.ansi`, `${text}\n`)
+    writeFileSync(`${RECORDINGS}${name}.ansi`, `${replaced}\n`)
   }
 
   #tmux(...args: readonly string[]): string {
