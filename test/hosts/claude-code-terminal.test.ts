@@ -5,7 +5,7 @@ import type { ReviewRequest } from '../../src/domain/review.ts'
 import { talker } from './agent.ts'
 import { claudeCode } from './drivers/claude-code.ts'
 import { GREETING, isProven, scriptGreeting } from './greeting.ts'
-import { sceneOf } from './opened.ts'
+import { isDone, sceneOf } from './opened.ts'
 import type { HostScene } from './scene.ts'
 import type { Terminal } from './terminal.ts'
 import { forDocs } from './terminal-suite.ts'
@@ -52,6 +52,21 @@ it('[HO14][HO12] the form shows the plan with its check, and three keys approve 
   await terminal.keys('Up', 'Up', 'Enter')
   await isProven(scene)
   await terminal.sees('DONE')
+})
+
+it('[HO14] a title can be edited in the form, and tasks added and removed', async () => {
+  const scene = await opened()
+  const terminal = await scene.terminal()
+  await asked(scene, terminal)
+  await terminal.keys('Down', 'End')
+  await terminal.type(' for Ann')
+  await terminal.keys('Down', 'Down')
+  await terminal.type('Tell Ann')
+  await terminal.keys('Down', 'Down')
+  await terminal.type('2')
+  await terminal.sees('Task 1: Write greeting.mjs for Ann', 'Another task (optional): Tell Ann')
+  await terminal.keys(...Array.from({ length: 6 }, () => 'Up'), 'Up', 'Enter')
+  await isDone(scene, ['1 Write greeting.mjs for Ann', '2 Tell Ann'])
 })
 
 it('[HO14][HO15] changes, rejection, a link and the page; each /clear begins another conversation', async () => {

@@ -25,7 +25,8 @@ async function opened(): Promise<HostScene> {
 /** Starts Codex, and accepts the hooks. */
 async function accepted(scene: HostScene): Promise<Terminal> {
   const terminal = await scene.terminal({ env: scene.browser, sees: 'Hooks need review' })
-  await terminal.keys('2', 'Enter')
+  await terminal.press('Down', '› 2. Trust all')
+  await terminal.keys('Enter')
   await terminal.sees(codex.terminal.ready)
   return terminal
 }
@@ -49,7 +50,8 @@ it('[HO14][HO12] the form shows the plan with its check, and one key approves it
   const scene = await opened()
   const terminal = await scene.terminal({ sees: 'Hooks need review' })
   terminal.record('codex-hooks', 'Hooks need review')
-  await terminal.keys('2', 'Enter')
+  await terminal.press('Down', '› 2. Trust all')
+  await terminal.keys('Enter')
   await terminal.sees(codex.terminal.ready)
   const { review } = await asked(scene, terminal)
   await terminal.sees('1. Write greeting.mjs', 'Check: node check.mjs', '2. Mention it in the README')
@@ -63,7 +65,8 @@ it('[HO16] hooks run once a person has accepted them in /hooks, and doctor says 
   const scene = await opened()
   scene.model.script = worker({ tasks: [{ title: 'Look' }, { title: 'Leap' }], stopsAfter: 1 })
   const terminal = await scene.terminal({ sees: 'Hooks need review' })
-  await terminal.keys('3', 'Enter')
+  await terminal.press('Down', '› 3. Continue without')
+  await terminal.keys('Enter')
   await terminal.sees(codex.terminal.ready)
   expect((await scene.attempt('doctor', 'codex')).printed).toContain('nobody has accepted the hooks')
   await terminal.enter('/hooks')

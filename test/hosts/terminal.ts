@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -25,6 +25,7 @@ export class Terminal {
 
   constructor({ command, cwd, env }: TerminalOptions) {
     this.#env = { ...env, TERM: 'xterm-256color' }
+    if (spawnSync('tmux', ['-V']).error) throw new Error('there is no tmux: install it, for example with apt')
     const line = command.map(word => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
     const size = ['-x', String(SIZE.columns), '-y', String(SIZE.lines)]
     // The last screen stays in view.
@@ -39,11 +40,28 @@ export class Terminal {
     }
   }
 
-  /** Types a line. */
-  async enter(text: string): Promise<void> {
+  /** Presses a key until the person sees this: a program that has just drawn something may not listen yet. */
+  async press(key: string, text: string): Promise<void> {
+    await expect
+      .poll(
+        async () => {
+          await this.keys(key)
+          return this.screen
+        },
+        { interval: 1_000 },
+      )
+      .toContain(text)
+  }
+
+  async type(text: string): Promise<void> {
     this.#tmux('send-keys', '-l', text)
     await this.sees(text)
     await delay(PASTE_MS)
+  }
+
+  /** Types a line. */
+  async enter(text: string): Promise<void> {
+    await this.type(text)
     await this.keys('Enter')
   }
 
@@ -54,7 +72,7 @@ export class Terminal {
 
   /** Waits until the person sees all of this. */
   async sees(...texts: readonly string[]): Promise<void> {
-    await expect.poll(() => texts.filter(text => !this.screen.includes(text)), { message: this.screen }).toEqual([])
+    await expect.poll(() => texts.filter(text => !this.screen.includes(text))).toEqual([])
   }
 
   /** Keeps the screen for the docs, with its colours, from the line with this text on: only with RECORD=1. */
