@@ -9,6 +9,8 @@ const PURE = ['test/{corpus,domain-properties,layers,spec,surface}.test.ts']
 const PROCESSES = ['src/{checks,cli}/**/*.test.ts']
 /** Tests that measure their process, or mock a module that others have loaded. */
 const ALONE = ['test/mcp/long-waits.test.ts', 'test/http/stream.test.ts', 'src/checks/run-command.test.ts']
+/** With real hosts: `npm run test:hosts`. */
+const HOSTS = ['test/hosts/**']
 const SETUP = ['test/support/global-postgres.ts', 'test/support/global-children.ts']
 
 export default defineConfig({
@@ -46,7 +48,7 @@ export default defineConfig({
         test: {
           name: 'edge',
           include: ['test/**/*.test.ts', ...PROCESSES],
-          exclude: [...PURE, ...STORE, ...BROWSER, ...ALONE],
+          exclude: [...PURE, ...STORE, ...BROWSER, ...ALONE, ...HOSTS],
           isolate: false,
           globalSetup: SETUP,
         },

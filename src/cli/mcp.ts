@@ -15,6 +15,7 @@ import { serveOverStdio } from '../mcp/stdio.ts'
 import { toolsetOf } from '../mcp/toolset-of.ts'
 import { exceptStorage, openDoor, type StorageReport } from '../door/door.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
+import type { LocalWorkspaces } from '../runner/local-workspaces.ts'
 import { readRegularFile } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
@@ -73,6 +74,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const { policy, checks } = readSettings(options, line => console.error(line))
   const judges = (): boolean => hasJudge(page)
   const workspaces = workspacesFor({ ...options, data, judges }, checks, redact)
+  if (options.hooks && options.workspace === undefined) addProject(workspaces, printError)
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
   const store = await openWritableStore({ store: options.store, data })
   for (const line of folder.warnings) console.error(line)
@@ -131,6 +133,17 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   await door.close()
   // Handles that the host left open would keep the process alive.
   process.exit(0)
+}
+
+/** The folder that a host with hooks works in: there the checks of tasks run, unless the client names a root. */
+function addProject(workspaces: LocalWorkspaces, onError: (error: unknown) => void): void {
+  if (folderName(process.cwd()) === undefined) return
+  try {
+    workspaces.add(process.cwd())
+  } catch (error) {
+    // Without checks rather than without a server.
+    onError(error)
+  }
 }
 
 /** What OpenCode's plugin signs chats with; `runsheet setup` makes it. */

@@ -25,3 +25,6 @@ export function describeCheck(check: Check): string {
   ]
   return conditions.length === 0 ? labelOf(check) : `${labelOf(check)} (${conditions.join(', ')})`
 }
+
+/** Whether a person can see what it is: with invisible or control characters it could look like something else. */
+export const isLegible = (check: Check): boolean => !/\p{C}/u.test(describeCheck(check))

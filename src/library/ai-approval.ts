@@ -1,6 +1,6 @@
 import type { ModelMessage, ToolApprovalStatus } from 'ai'
 import type { Check } from '../domain/check.ts'
-import { describeCheck } from '../domain/check-label.ts'
+import { describeCheck, isLegible } from '../domain/check-label.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { type Decision, StoreError } from '../door/door.ts'
@@ -88,9 +88,7 @@ function shownText({ draft_tasks }: ReviewRequest): string {
   )
 }
 
-/** Those that look like what they are: one with invisible or control characters could show something else. */
-const shownChecks = ({ checks = [] }: DraftRow): readonly Check[] =>
-  checks.filter(check => !/\p{C}/u.test(describeCheck(check)))
+const shownChecks = ({ checks = [] }: DraftRow): readonly Check[] => checks.filter(isLegible)
 
 interface AskedCall {
   readonly id: string

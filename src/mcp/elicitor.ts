@@ -221,8 +221,8 @@ export class Elicitor {
   }
 
   async #formOptions(review: ReviewRequest, ctx: ServerContext): Promise<FormOptions> {
-    const { drawsRows = false } = clientOf(this.#deps.server, ctx).traits
-    return { pageUrl: await this.#pageUrl(review), hasRows: drawsRows }
+    const { form = 'plain' } = clientOf(this.#deps.server, ctx).traits
+    return { pageUrl: await this.#pageUrl(review), kind: form }
   }
 
   /** The page's URL, without a code, if it is known soon. */

@@ -1,7 +1,7 @@
 import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
 import { isBlank, LIMITS } from '../domain/text.ts'
 import type { Decision } from '../door/door.ts'
-import { APPROVE_ROWS, type Choice, CHOICES, type FormContent } from './review-form.ts'
+import { type Choice, choicesFor, type FormContent, type FormKind, shownChecks } from './review-form.ts'
 
 /** The forms: the choice, and what to change. */
 export type FormScreen = 'choice' | 'changes'
@@ -17,26 +17,38 @@ export type FormAnswer =
   | { readonly kind: 'nothing' }
 
 export function answerIn(screen: FormScreen, review: ReviewRequest, content: FormContent): FormAnswer {
-  if (screen === 'choice') return CHOSEN[choiceIn(content) ?? 'nothing'](review, content)
-  if (textIn(content, 'comment') !== undefined) return CHOSEN.changes(review, content)
+  if (screen === 'choice') return chosen(review, content)
+  const comment = textIn(content, 'comment')
+  if (comment !== undefined) return decided({ action: 'revise', comment })
   return 'comment' in content ? { kind: 'invalid', message: 'Say what to change.' } : { kind: 'nothing' }
 }
 
-function choiceIn({ decision }: FormContent): Choice | undefined {
-  if (decision === APPROVE_ROWS) return 'approve'
-  return (Object.keys(CHOICES) as Choice[]).find(choice => CHOICES[choice] === decision)
+function chosen(review: ReviewRequest, content: FormContent): FormAnswer {
+  const { choice, kind = 'plain' } = choiceIn(review, content) ?? {}
+  const comment = textIn(content, 'comment')
+  switch (choice) {
+    case 'approve':
+      return approval(review, content, kind)
+    case 'changes':
+      return comment === undefined ? { kind: 'changes' } : decided({ action: 'revise', comment })
+    case 'reject':
+      return decided({ action: 'cancel', ...commentIn(content) })
+    case 'page':
+      return { kind: 'page' }
+    case undefined:
+      return { kind: 'nothing' }
+  }
 }
 
-const CHOSEN: Record<Choice | 'nothing', (review: ReviewRequest, content: FormContent) => FormAnswer> = {
-  approve: approval,
-  changes: (_, content) => {
-    const comment = textIn(content, 'comment')
-    return comment === undefined ? { kind: 'changes' } : decided({ action: 'revise', comment })
-  },
-  reject: (_, content) => decided({ action: 'cancel', ...commentIn(content) }),
-  page: () => ({ kind: 'page' }),
-  nothing: () => ({ kind: 'nothing' }),
+/** What was chosen, and in which kind of form: those that allow other checks say so in other words. */
+function choiceIn(review: ReviewRequest, { decision }: FormContent): { choice: Choice; kind: FormKind } | undefined {
+  const offered = KINDS.flatMap(kind =>
+    Object.entries(choicesFor(review, kind)).map(([choice, text]) => ({ choice: choice as Choice, text, kind })),
+  )
+  return offered.find(({ text }) => text === decision)
 }
+
+const KINDS: readonly FormKind[] = ['rows', 'screen', 'plain']
 
 const decided = (decision: Decision, formRows: readonly number[] = []): FormAnswer => ({
   kind: 'decision',
@@ -45,10 +57,12 @@ const decided = (decision: Decision, formRows: readonly number[] = []): FormAnsw
 })
 
 /**
- * The rows of an approved form. What is missing or empty is unchanged: some clients send only what was changed, and others
+ * The rows of an approved form, with the checks that it showed. What is missing or empty is unchanged: some clients send only what was changed, and others
  * nothing that they did not show. Only its number in `remove` removes a task.
  */
-function approval({ draft_tasks }: ReviewRequest, content: FormContent): FormAnswer {
+function approval(review: ReviewRequest, content: FormContent, kind: FormKind): FormAnswer {
+  const { draft_tasks } = review
+  const shown = shownChecks(review, kind)
   const removed = (textIn(content, 'remove') ?? '')
     .split(/[\s,;]+/)
     .filter(Boolean)
@@ -58,11 +72,13 @@ function approval({ draft_tasks }: ReviewRequest, content: FormContent): FormAns
   }
   const rows = Array.from({ length: LIMITS.batch }, (_, index) => index + 1).flatMap(number => {
     const title = textIn(content, `title_${number}`)
-    const isDraft = draft_tasks[number - 1] !== undefined
-    if (removed.includes(number) || (!isDraft && title === undefined)) return []
+    const draft = draft_tasks[number - 1]
+    if (removed.includes(number) || (!draft && title === undefined)) return []
+    const approve = (shown[number - 1] ?? []).map(({ hash }) => hash)
     const row: SubmittedRow = {
       ...(title === undefined ? {} : { title }),
-      ...(isDraft ? { draft_index: number - 1 } : {}),
+      ...(draft ? { draft_index: number - 1 } : {}),
+      ...(approve.length === 0 ? {} : { approve }),
     }
     return [{ number, row }]
   })

@@ -1,4 +1,5 @@
 import type { HookHost } from '../hooks/event.ts'
+import type { FormKind } from './review-form.ts'
 
 /** What we know of a host, by the name of its client. Versions and dates are in docs/hosts. */
 export interface HostTraits {
@@ -8,8 +9,8 @@ export interface HostTraits {
   readonly holdMs?: number
   /** Progress resets its limit: a call that sends some can be held until it is decided. */
   readonly progressResetsLimit?: true
-  /** Its forms show defaults, and fields in the order of the schema. */
-  readonly drawsRows?: true
+  /** `rows` if its forms show defaults, and fields in the order of the schema. */
+  readonly form?: FormKind
   /** The host's hooks see the URLs that its person is asked to open. */
   readonly sharesUrls?: true
   /** It gives a prompt the first word of what was typed, and the model all of it beside the prompt. */
@@ -32,12 +33,12 @@ const HOSTS: Readonly<Record<string, HostTraits>> = {
   'claude-code': {
     label: 'Claude Code',
     holdMs: 540_000,
-    drawsRows: true,
+    form: 'rows',
     sharesUrls: true,
     splitsArguments: true,
     ...CLAUDE_VARIABLES,
   },
-  'codex-mcp-client': { label: 'Codex', holdMs: 280_000 },
+  'codex-mcp-client': { label: 'Codex', holdMs: 280_000, form: 'screen' },
   'gemini-cli-mcp-client': { label: 'Gemini CLI', holdMs: 540_000, hookHost: 'gemini' },
   opencode: { label: 'OpenCode', progressResetsLimit: true },
   'qwen-cli-mcp-client': { label: 'Qwen Code', hookHost: 'qwen' },

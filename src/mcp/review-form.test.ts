@@ -11,8 +11,8 @@ function reviewOf(...rows: readonly (string | SomeFields)[]): ReviewRequest {
   return review
 }
 
-const PLAIN: FormOptions = { pageUrl: 'http://page/', hasRows: false }
-const ROWS: FormOptions = { pageUrl: 'http://page/', hasRows: true }
+const PLAIN: FormOptions = { pageUrl: 'http://page/', kind: 'plain' }
+const ROWS: FormOptions = { pageUrl: 'http://page/', kind: 'rows' }
 const FULL = { title: 'A', details: 'soon,\n2. at once', criteria: 'seen', priority: 'high', tags: ['x', 'y'] } as const
 
 const fieldsOf = (review: ReviewRequest, options: FormOptions, content?: FormContent): Record<string, unknown> =>
@@ -52,7 +52,7 @@ describe('the first form', () => {
   })
 
   it('[MC15] offers the page only where there is one', () => {
-    const without = { pageUrl: undefined, hasRows: false }
+    const without = { pageUrl: undefined, kind: 'plain' } as const
     expect(fieldsOf(reviewOf('A'), without)).toMatchObject({
       decision: { enum: ['Approve as proposed', 'Request changes', 'Reject'] },
     })
@@ -171,4 +171,73 @@ describe('the answer in a form', () => {
       expect(answerIn('choice', review, content)).toEqual({ kind: 'nothing' })
     },
   )
+})
+
+describe('checks in a form', () => {
+  const test = { kind: 'command', run: ['npm', 'test', '--', 'a b'], cwd: 'web', contains: 'pass 12' } as const
+  const review = reviewOf(
+    { title: 'A', checks: [{ ...test, id: 'c1', hash: 'h1' }] },
+    { title: 'B', checks: [{ kind: 'file', path: 'b.md', id: 'c2', hash: 'h2' }] },
+    'C',
+  )
+  const long = { ...test, run: ['npm', 'test', '--', 'a'.repeat(50)] } as const
+  const APPROVE = 'Approve as proposed, and let its 2 checks run'
+
+  it('[HO12] are shown in full, and the choice that approves says that it lets them run', () => {
+    const { message, requestedSchema } = choiceForm(review, PLAIN)
+    expect(message.split('\n').slice(3)).toEqual([
+      '1. A',
+      `   Check: npm test -- 'a b' (in web, contains "pass 12")`,
+      '2. B',
+      '   Check: b.md exists',
+      '3. C',
+    ])
+    expect(requestedSchema.properties).toMatchObject({ decision: { enum: expect.arrayContaining([APPROVE]) } })
+    expect(fieldsOf(review, ROWS)).toMatchObject({
+      decision: { default: 'Approve as shown, and let its 2 checks run' },
+      title_2: { description: 'Check: b.md exists' },
+    })
+  })
+
+  it('[HO12] are allowed by approving the form that shows them, each for its own task', () => {
+    expect(answerIn('choice', review, { decision: APPROVE })).toMatchObject({
+      decision: {
+        tasks: [{ draft_index: 0, approve: ['h1'] }, { draft_index: 1, approve: ['h2'] }, { draft_index: 2 }],
+      },
+    })
+    expect(answerIn('choice', review, { decision: 'Approve as proposed' })).toEqual({ kind: 'nothing' })
+  })
+
+  it.each([
+    ['with invisible characters', { ...test, contains: 'a\u200bb' }, PLAIN, 'Approve as proposed, without its check'],
+    ['too long for the line of a row', long, ROWS, 'Approve as shown, without its check'],
+  ])('[HO12] one %s is not shown, and not allowed', (_, check, options, decision) => {
+    const hidden = reviewOf({ title: 'A', checks: [{ ...check, id: 'c1', hash: 'h1' }] })
+    const form = JSON.stringify(choiceForm(hidden, options))
+    expect(form).toContain('Its check cannot be shown here: allow it on the page')
+    expect(form).not.toContain('npm test')
+    expect(form).toContain(decision)
+    expect(answerIn('choice', hidden, { decision })).toEqual({
+      kind: 'decision',
+      decision: { action: 'confirm', tasks: [{ draft_index: 0 }] },
+      formRows: [1],
+    })
+  })
+
+  it('[HO12] a screen that would cut a long plan shows its titles, and allows none', () => {
+    const titles = Array.from({ length: 7 }, (_, row) => `Task ${row} ${'x'.repeat(80)}`)
+    const rows = titles.map((title, row) => ({ title, checks: [{ ...test, id: `c${row}`, hash: `h${row}` }] }))
+    const screen: FormOptions = { pageUrl: 'http://page/', kind: 'screen' }
+    const decision = 'Approve as proposed, without its checks'
+    const form = choiceForm(reviewOf(...rows), screen)
+    const lines = form.message.split('\n')
+    expect(lines[3]).toBe('It is long. The page shows all of it; these are the titles:')
+    expect(lines.slice(4).map(line => line.slice(0, 9))).toEqual(
+      titles.map((_, row) => `${row + 1}. Task ${row}`.slice(0, 9)),
+    )
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(76)
+    expect(form.requestedSchema.properties).toMatchObject({ decision: { enum: expect.arrayContaining([decision]) } })
+    expect(JSON.stringify(answerIn('choice', reviewOf(...rows), { decision }))).not.toContain('"approve"')
+    expect(choiceForm(reviewOf(...rows.slice(0, 3)), screen).message).toContain('Check: npm test')
+  })
 })

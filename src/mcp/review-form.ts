@@ -1,19 +1,46 @@
 import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@modelcontextprotocol/server'
+import type { Check } from '../domain/check.ts'
+import { describeCheck, isLegible } from '../domain/check-label.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 
+export type Choice = 'approve' | 'changes' | 'reject' | 'page'
+
+/**
+ * How a client draws forms: the plan can be `rows` to edit, each cut at the end of its line, or a message, of which a
+ * `screen` shows no more than fits.
+ */
+export type FormKind = 'rows' | 'screen' | 'plain'
+
 /** The choices of the first form. The values are what clients show: not all of them show titles of values. */
-export const CHOICES = {
-  approve: 'Approve as proposed',
+export const choicesFor = (review: ReviewRequest, kind: FormKind): Readonly<Record<Choice, string>> => ({
+  approve: `${kind === 'rows' ? 'Approve as shown' : 'Approve as proposed'}${allowing(review, kind)}`,
   changes: 'Request changes',
   reject: 'Reject',
   page: 'Edit on the page',
-} as const
+})
 
-export type Choice = keyof typeof CHOICES
+/** Approving a plan allows the checks that the form shows, so the choice says so. */
+function allowing(review: ReviewRequest, kind: FormKind): string {
+  const { length: all } = review.draft_tasks.flatMap(({ checks = [] }) => checks)
+  const { length: shown } = shownChecks(review, kind).flat()
+  if (all === 0) return ''
+  if (shown === 0) return `, without its check${all === 1 ? '' : 's'}`
+  if (shown < all) return `, and let ${shown} of its ${all} checks run`
+  return `, and let its ${all === 1 ? 'check' : `${all} checks`} run`
+}
 
-/** Instead of `approve`, in a form with rows: what is approved can be edited in it. */
-export const APPROVE_ROWS = 'Approve as shown'
+/** The checks of each row that a form shows in full: approving it allows exactly these. */
+export function shownChecks(review: ReviewRequest, kind: FormKind): readonly (readonly Check[])[] {
+  const isShort = kind === 'screen' && isLong(review)
+  const fits = (check: Check): boolean =>
+    isLegible(check) && !isShort && (kind !== 'rows' || describeCheck(check).length <= MAX_CHECK_IN_ROW)
+  return review.draft_tasks.map(({ checks = [] }) => checks.filter(fits))
+}
+
+/** Whether a screen of 80 columns and 24 lines would cut the plan. */
+const isLong = (review: ReviewRequest): boolean =>
+  planLines(review).reduce((lines, { length }) => lines + Math.ceil(length / SCREEN.columns), 0) > SCREEN.lines
 
 /** The fields of a submitted form, not yet validated. */
 export type FormContent = Readonly<Record<string, unknown>>
@@ -27,12 +54,16 @@ export interface FormError {
 export interface FormOptions {
   /** The page to edit the plan on, if there is one. */
   readonly pageUrl: string | undefined
-  /** The client shows defaults, and fields in this order: the plan is shown as fields, to be edited. */
-  readonly hasRows: boolean
+  readonly kind: FormKind
 }
 
 /** Empty rows in which a person may add tasks. */
 const SPARE_ROWS = 2
+
+/** Fits beside its label on a line of 80 columns: the client cuts what a row says at the end of the line. */
+const MAX_CHECK_IN_ROW = 60
+/** What of the plan fits above the choices. */
+const SCREEN = { columns: 76, lines: 12 }
 
 /** A longer text of a row is cut; the page shows all of it. */
 const MAX_TEXT = 500
@@ -40,17 +71,18 @@ const MAX_TEXT = 500
 /** The first form: one choice about the whole plan, which is its message or its rows. */
 export function choiceForm(
   review: ReviewRequest,
-  { pageUrl, hasRows }: FormOptions,
+  { pageUrl, kind }: FormOptions,
   error?: FormError,
 ): ElicitRequestFormParams {
-  const { page, approve, ...others } = CHOICES
-  const choices = [hasRows ? APPROVE_ROWS : approve, ...Object.values(others), ...(pageUrl === undefined ? [] : [page])]
+  const hasRows = kind === 'rows'
+  const { page, ...others } = choicesFor(review, kind)
+  const choices = [...Object.values(others), ...(pageUrl === undefined ? [] : [page])]
   const intro = `${error ? `${error.message} ` : ''}The agent proposes ${countTasks(review)}. Nothing is written unless you approve.`
   const where = pageUrl === undefined ? [] : [`The page: ${pageUrl}`]
-  const plan = hasRows ? [] : ['', ...planLines(review)]
+  const plan = kind === 'screen' && isLong(review) ? shortPlan(review) : planLines(review)
   return {
     mode: 'form',
-    message: [intro, ...where, ...plan].join('\n'),
+    message: [intro, ...where, ...(hasRows ? [] : ['', ...plan])].join('\n'),
     requestedSchema: {
       type: 'object',
       properties: {
@@ -80,12 +112,21 @@ export const countTasks = ({ draft_tasks: { length } }: ReviewRequest): string =
   length === 1 ? '1 task' : `${length} tasks`
 
 /** The plan as numbered lines. */
-function planLines({ draft_tasks }: ReviewRequest): string[] {
-  return draft_tasks.flatMap((row, index) => [`${index + 1}. ${row.title}`, ...notes(row).map(note => `   ${note}`)])
+function planLines({ draft_tasks }: ReviewRequest): readonly string[] {
+  return draft_tasks.flatMap((row, index) => [
+    `${index + 1}. ${row.title}`,
+    ...notes(row, (row.checks ?? []).filter(isLegible)).map(note => `   ${note}`),
+  ])
+}
+
+function shortPlan({ draft_tasks }: ReviewRequest): readonly string[] {
+  const titles = draft_tasks.map(({ title }, index) => cut(`${index + 1}. ${title}`, SCREEN.columns))
+  return ['It is long. The page shows all of it; these are the titles:', ...titles]
 }
 
 /** The plan as fields. Forms are flat: a title for each row and each spare row, and the numbers of those to remove. */
-function rowFields({ draft_tasks }: ReviewRequest, typed: FormContent): Record<string, PrimitiveSchemaDefinition> {
+function rowFields(review: ReviewRequest, typed: FormContent): Record<string, PrimitiveSchemaDefinition> {
+  const { draft_tasks } = review
   const count = Math.min(draft_tasks.length + SPARE_ROWS, LIMITS.batch)
   const field = (name: string, title: string, fallback?: string, description = ''): PrimitiveSchemaDefinition => {
     const shown = typeof typed[name] === 'string' ? typed[name] : fallback
@@ -96,11 +137,12 @@ function rowFields({ draft_tasks }: ReviewRequest, typed: FormContent): Record<s
       ...(shown === undefined ? {} : { default: shown }),
     }
   }
+  const shown = shownChecks(review, 'rows')
   const rows = Array.from({ length: count }, (_, index) => {
     const row = draft_tasks[index]
     const name = `title_${index + 1}`
     const title = row ? `Task ${index + 1}` : 'Another task (optional)'
-    return [name, field(name, title, row?.title, row && notes(row).join(' · '))] as const
+    return [name, field(name, title, row?.title, row && notes(row, shown[index] ?? []).join(' · '))] as const
   })
   return {
     ...Object.fromEntries(rows),
@@ -110,13 +152,25 @@ function rowFields({ draft_tasks }: ReviewRequest, typed: FormContent): Record<s
 }
 
 /** What a row says besides its title. Each is one line, so that no text can look like a row of the plan. */
-function notes({ details, criteria, priority, status, tags }: DraftRow): string[] {
+function notes(row: DraftRow, shown: readonly Check[]): string[] {
+  const { details, criteria, priority, status, tags, may_change = [] } = row
   const facts = [
     ...(priority === 'medium' ? [] : [`${priority} priority`]),
     ...(status === 'todo' ? [] : [`starts as ${status}`]),
     ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
+    ...(may_change.length === 0 ? [] : [`may change: ${may_change.join(', ')}`]),
   ]
-  return [details && short(details), criteria && `Done when: ${short(criteria)}`, facts.join(', ')].filter(Boolean)
+  const texts = [details && short(details), criteria && `Done when: ${short(criteria)}`, facts.join(', ')]
+  return [...checkNotes(row, shown), ...texts.filter(Boolean)]
+}
+
+/** First, and each in full: it is what a person allows. */
+function checkNotes({ checks = [] }: DraftRow, shown: readonly Check[]): string[] {
+  const isAll = shown.length === checks.length
+  return [
+    ...shown.map(check => `Check: ${describeCheck(check)}`),
+    ...(isAll ? [] : ['Its check cannot be shown here: allow it on the page']),
+  ]
 }
 
 const short = (text: string): string => cut(text.replaceAll(/\s+/g, ' '), MAX_TEXT)

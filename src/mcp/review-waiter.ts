@@ -144,7 +144,8 @@ export class ReviewWaiter {
     const stopped = new AbortController()
     void page.then(url => {
       if (url === undefined || stopped.signal.aborted) return
-      message += ` at ${url}`
+      // In front, since hosts cut long lines.
+      message = `${url} · ${message}`
       send()
     })
     return () => {

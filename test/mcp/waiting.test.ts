@@ -121,7 +121,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     await third.promise
     await server.person.decide(review_id, { action: 'cancel' })
     expect((await answer).structuredContent).toMatchObject({ confirmed: false })
-    const at = `${waits} at ${server.url.href}?chat=c1`
+    const at = `${server.url.href}?chat=c1 · ${waits}`
     expect(seen.slice(0, 3)).toEqual([
       { progress: 1, message: waits },
       { progress: 2, message: at },

@@ -29,6 +29,21 @@ const INPUT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 const SECONDS = 10
 
+/** Codex gives servers few variables. These say whether, and how, a plan can be opened in the person's browser. */
+const DESKTOP = [
+  'BROWSER',
+  'DISPLAY',
+  'WAYLAND_DISPLAY',
+  'XAUTHORITY',
+  'XDG_RUNTIME_DIR',
+  'DBUS_SESSION_BUS_ADDRESS',
+  'SSH_CONNECTION',
+  'SSH_CLIENT',
+  'SSH_TTY',
+  'CI',
+  'RUNSHEET_BROWSER',
+]
+
 export const codex: Host = {
   name: 'codex',
   label: 'Codex',
@@ -44,7 +59,10 @@ export const codex: Host = {
         path: join(folder, 'config.toml'),
         format: 'toml',
         // With `required` it waits for the server before the first turn.
-        server: { path: codex.serverPath, value: { command, args, required: true, startup_timeout_sec: 30 } },
+        server: {
+          path: codex.serverPath,
+          value: { command, args, env_vars: DESKTOP, required: true, startup_timeout_sec: 30 },
+        },
       },
       { path: join(folder, 'hooks.json'), format: 'json', hooks: hooksFor(installation) },
     ]

@@ -87,6 +87,13 @@ describe('hooks', () => {
     expect(text).not.toContain('trusted_hash')
   })
 
+  it('[SU9] Codex passes on the variables that say whether a plan can be opened in a browser', () => {
+    const [file] = hosts.codex.settings(place('project'), project) as readonly SettingsFile[]
+    expect(file?.server?.value['env_vars']).toEqual(
+      expect.arrayContaining(['DISPLAY', 'BROWSER', 'SSH_CONNECTION', 'CI']),
+    )
+  })
+
   it('[SU12] Codex says in its own file which hooks a person has accepted', () => {
     const path = '/home/ann/.codex/hooks.json'
     const state = { [`${path}:post_tool_use:1:0`]: { trusted_hash: 'sha256:0' } }

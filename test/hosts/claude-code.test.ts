@@ -1,0 +1,4 @@
+import { claudeCode } from './drivers/claude-code.ts'
+import { hostSuite } from './suite.ts'
+
+hostSuite(claudeCode)

@@ -1,0 +1,4 @@
+import { codex } from './drivers/codex.ts'
+import { hostSuite } from './suite.ts'
+
+hostSuite(codex)

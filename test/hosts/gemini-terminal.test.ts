@@ -1,0 +1,4 @@
+import { gemini } from './drivers/gemini.ts'
+import { terminalSuite } from './terminal-suite.ts'
+
+terminalSuite(gemini, { showsAddress: true })

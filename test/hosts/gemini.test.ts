@@ -1,0 +1,4 @@
+import { gemini } from './drivers/gemini.ts'
+import { hostSuite } from './suite.ts'
+
+hostSuite(gemini)

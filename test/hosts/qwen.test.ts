@@ -1,0 +1,4 @@
+import { qwen } from './drivers/qwen.ts'
+import { hostSuite } from './suite.ts'
+
+hostSuite(qwen)

@@ -1,0 +1,221 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { DIGEST_MARK } from '../../src/domain/host-marks.ts'
+import { talker, worker } from './agent.ts'
+import type { Driver } from './drivers/driver.ts'
+import { GREETING, isProven, scriptGreeting } from './greeting.ts'
+import { isDone, sceneOf } from './opened.ts'
+import { outline } from './person.ts'
+import type { HostScene } from './scene.ts'
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** From `runsheet setup` to the first plan that waits for the person. */
+    firstPlanMs?: number
+  }
+}
+
+const TASKS = [{ title: 'Collect the figures' }, { title: 'Check the figures' }, { title: 'Write the report' }]
+const EDITED = ['1 Collect the figures of May', '2 Write the report', '3 Send it to Ann']
+const PROMPT = 'Make the May report.'
+/** Longer than a machine takes to answer a form. */
+const LOOK_MS = 3_000
+const SLOW_MS = 75_000
+
+/** What holds in every host, with the settings that `runsheet setup` makes. */
+export function hostSuite(host: Driver): void {
+  describe(host.label, () => {
+    const opened = sceneOf(host)
+
+    it('[HO1] a person edits the plan on the page, and the agent works through what was confirmed', async ({
+      task,
+    }) => {
+      const scene = await opened()
+      scene.model.script = worker({ tasks: TASKS })
+      const started = performance.now()
+      await scene.setup()
+      const run = scene.run(PROMPT)
+      const review = await scene.review(run)
+      task.meta.firstPlanMs = performance.now() - started
+      await scene.person.edit(review)
+      expect((await run.ended).code).toBe(0)
+      const plan = await isDone(scene, EDITED)
+      expect(plan.title).toBe(`${host.label} · website · Collect the figures`)
+      expect(scene.model.asked.at(-1)?.answer).toEqual({ text: 'DONE' })
+    })
+
+    it('[HO2] a person may take 75 s', async () => {
+      const scene = await opened()
+      scene.model.script = worker({ tasks: TASKS })
+      await scene.setup()
+      const run = scene.run(PROMPT)
+      const review = await scene.review(run)
+      await delay(SLOW_MS)
+      await scene.person.edit(review)
+      expect((await run.ended).code).toBe(0)
+      await isDone(scene, EDITED)
+    })
+
+    it('[HO3] neither the host nor silence decides; what a person rejects is not written', async () => {
+      const scene = await opened()
+      scene.model.script = worker({ tasks: TASKS })
+      await scene.setup()
+      const run = scene.run(PROMPT)
+      const review = await scene.review(run)
+      await delay(LOOK_MS)
+      expect((await scene.person.client.review(review.review_id)).review.status).toBe('pending')
+      await scene.person.reject(review)
+      await run.ended
+      expect(scene.model.asked.at(-1)?.answer).toEqual({ text: 'REFUSED: user_cancelled' })
+      expect((await scene.person.plans()).map(outline)).toEqual([[]])
+    })
+
+    it('[HO4] an agent that stops early is sent back, and finishes', async () => {
+      const scene = await opened()
+      scene.model.script = worker({ tasks: TASKS, stopsAfter: 1 })
+      await scene.setup()
+      await scene.serve()
+      const run = scene.run(PROMPT)
+      await scene.person.edit(await scene.review(run))
+      expect((await run.ended).code).toBe(0)
+      const { events } = await isDone(scene, EDITED)
+      expect(events.filter(({ type }) => type === 'gate_followed')).toHaveLength(1)
+    })
+
+    it('[HO4][HO6] one that stops again and again is let go, and told of the plan when it is resumed', async () => {
+      const scene = await opened()
+      scene.model.script = worker({ tasks: TASKS, stopsAfter: 1, heedsGate: false })
+      await scene.setup()
+      await scene.serve()
+      const run = scene.run(PROMPT)
+      await scene.person.edit(await scene.review(run))
+      const { printed } = await run.ended
+      const followUps = async (): Promise<number | undefined> =>
+        (await scene.person.plans())[0]?.events.filter(({ type }) => type === 'gate_followed').length
+      await expect.poll(followUps).toBe(3)
+      scene.model.script = talker
+      scene.model.asked.length = 0
+      await scene.run('Hello again.', host.sessionIn(printed)).ended
+      const digests = scene.model.heard.filter(text => text.includes(DIGEST_MARK))
+      expect(digests).toContainEqual(expect.stringContaining('Now: 2 "Write the report"'))
+      expect(await followUps()).toBe(3)
+      expect(await scene.person.plans()).toHaveLength(1)
+    })
+
+    it("[HO5] the results of the host's own tools are at the task", async () => {
+      const scene = await opened()
+      const calls = [host.shell('echo evidence-42'), host.shell('cat no-such-file')]
+      const before = (title: string) => (title.startsWith('Collect') ? calls : [])
+      scene.model.script = worker({ tasks: TASKS, before })
+      await scene.setup()
+      const run = scene.run(PROMPT)
+      await scene.person.edit(await scene.review(run))
+      await run.ended
+      const { session, tasks } = await isDone(scene, EDITED)
+      const { evidence } = await scene.person.client.evidence(session, tasks[0]?.id ?? '')
+      expect(evidence.map(({ source, tool, ok }) => ({ source, tool, ok }))).toEqual([
+        { source: 'host', tool: host.shellName, ok: true },
+        { source: 'host', tool: host.shellName, ok: !host.tellsFailures },
+      ])
+      expect(JSON.stringify(evidence[0]?.answer)).toContain('evidence-42')
+      expect(JSON.stringify(evidence[1]?.answer)).toContain('No such file')
+      const other = await scene.person.client.evidence(session, tasks[1]?.id ?? '')
+      expect(other.evidence).toEqual([])
+    })
+
+    it('[HO7] two chats at a time have a plan each', async () => {
+      const scene = await opened()
+      scene.model.script = request => {
+        const month = request.said.some(text => text.includes('June report')) ? 'June' : 'May'
+        return worker({ tasks: [{ title: `Collect ${month}` }, { title: `Write ${month}` }] })(request)
+      }
+      await scene.setup()
+      await scene.serve()
+      const runs = [scene.run(PROMPT), scene.run('Make the June report.')]
+      for (const _ of runs) await scene.person.confirm(await scene.review(...runs))
+      await Promise.all(runs.map(run => run.ended))
+      const plans = (await scene.person.plans()).map(outline)
+      expect(plans.toSorted((a, b) => a.join().localeCompare(b.join()))).toEqual([
+        ['1 Collect June: completed', '2 Write June: completed'],
+        ['1 Collect May: completed', '2 Write May: completed'],
+      ])
+    })
+
+    it('[HO8] settings that were there come back byte for byte', async () => {
+      const scene = await opened()
+      scene.addSettings(host.settings)
+      await scene.setup()
+      expect(settingsOf(scene)).not.toEqual(host.settings)
+      await scene.runsheet('setup', host.name, '--remove', '--yes')
+      expect(settingsOf(scene)).toEqual(host.settings)
+    })
+
+    it('[HO8] after the host has run with them, exactly our entries go', async () => {
+      const scene = await opened()
+      scene.addSettings(host.settings)
+      scene.model.script = worker({ tasks: TASKS })
+      await scene.setup()
+      const run = scene.run(PROMPT)
+      await scene.person.edit(await scene.review(run))
+      await run.ended
+      await isDone(scene, EDITED)
+      await scene.runsheet('setup', host.name, '--remove', '--yes')
+      const after = settingsOf(scene)
+      for (const [path, text] of Object.entries(host.settings)) {
+        expect(after[path]).not.toContain('runsheet')
+        if (!host.rewrites.includes(path)) expect(after[path]).toBe(text)
+      }
+    })
+
+    it('[HO9] the page that the host started outlives it, and gets none of its variables', async () => {
+      const scene = await opened()
+      scene.model.script = worker({ tasks: TASKS })
+      await scene.setup()
+      await scene.endPage()
+      const run = scene.run(PROMPT)
+      await expect.poll(() => scene.person.server).toBeDefined()
+      const review = await scene.review(run)
+      const { pid = 0 } = scene.person.server ?? {}
+      run.kill()
+      await run.ended
+      await expect.poll(() => scene.processes()).toEqual([pid])
+      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      const ofHost = Object.keys(host.env(scene.model.url))
+      expect(ofHost.filter(name => variables.includes(`${name}=`))).toEqual([])
+      expect(variables).not.toMatch(/(^|\0)(CLAUDE|CODEX|GEMINI|OPENCODE|QWEN|AI_AGENT)/)
+      await scene.person.confirm(review)
+      expect((await scene.person.plans()).map(({ tasks }) => tasks.length)).toEqual([3])
+    })
+
+    it('[HO10] a task whose check was red is proven once the agent has done it', async () => {
+      const scene = await opened()
+      scriptGreeting(scene)
+      await scene.start('git', ['init', '--quiet']).ended
+      await scene.setup()
+      const run = scene.run(GREETING.prompt)
+      const review = await scene.review(run)
+      expect(review.draft_tasks[0]?.checks).toMatchObject([{ kind: 'command', run: ['node', 'check.mjs'] }])
+      await scene.person.confirm(review)
+      expect((await run.ended).code).toBe(0)
+      await isProven(scene)
+    })
+
+    it('[HO11] doctor is content with what setup wrote', async () => {
+      const scene = await opened()
+      await scene.setup()
+      const { code, printed } = await scene.attempt('doctor', host.name)
+      expect(printed).toContain(`${host.label} ${host.version} (tried with ${host.version})`)
+      const wrong = printed.split('\n').filter(line => /^ +WRONG/.test(line))
+      if (host.name === 'codex') expect(wrong).toEqual([expect.stringContaining('nobody has accepted the hooks')])
+      else expect({ code, wrong }).toEqual({ code: 0, wrong: [] })
+    })
+  })
+
+  function settingsOf({ home }: HostScene): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      Object.keys(host.settings).map(path => [path, readFileSync(join(home, path), 'utf8')] as const),
+    )
+  }
+}
