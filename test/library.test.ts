@@ -326,7 +326,7 @@ describe('checks', () => {
     expect((await chat.tasks()).at(-1)).toEqual(changed)
     await expect(chat.addTask({ title: 'Cheat', check: 'true' })).rejects.toMatchObject({
       code: 'invalid_field',
-      data: { field: 'checks[0].run' },
+      data: { field: 'check' },
     })
   })
 })

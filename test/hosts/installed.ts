@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Driver } from './drivers/driver.ts'
 
@@ -10,24 +10,40 @@ const run = promisify(execFile)
 /** Where the hosts are kept between runs: 1.4 GB. */
 const CACHE = process.env['RUNSHEET_HOSTS'] ?? join(homedir(), '.cache', 'runsheet-hosts')
 const INSTALL_MS = 600_000
+const VERSION_MS = 60_000
 
 /** The folder with the host's program, which is installed first if need be; from the registry that npm is configured for. */
 export async function installed(host: Driver): Promise<string> {
   const folder = join(CACHE, host.command)
-  if (versionIn(folder, host) !== host.version) {
-    mkdirSync(folder, { recursive: true })
-    if (!existsSync(join(folder, 'package.json'))) writeFileSync(join(folder, 'package.json'), '{"private":true}')
-    const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', `${host.package}@${host.version}`]
-    await run('npm', args, { cwd: folder, timeout: INSTALL_MS }).catch((error: unknown) => {
-      const { stderr, message } = error as Error & { readonly stderr?: string }
-      throw new Error(`${host.label} ${host.version} could not be installed in ${folder}: ${stderr || message}`)
-    })
-  }
-  return join(folder, 'node_modules', '.bin')
+  const bin = join(folder, 'node_modules', '.bin')
+  if ((await problemWith(host, bin)) === undefined) return bin
+  // What is half there would count as installed.
+  rmSync(join(folder, 'node_modules'), { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  if (!existsSync(join(folder, 'package.json'))) writeFileSync(join(folder, 'package.json'), '{"private":true}')
+  // The scripts of Claude Code and OpenCode put their programs into place.
+  const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts=false', `${host.package}@${host.version}`]
+  const failure = await run('npm', args, { cwd: folder, env: ENV, timeout: INSTALL_MS }).then(() => undefined, reasonOf)
+  const problem = failure ?? (await problemWith(host, bin))
+  if (problem === undefined) return bin
+  throw new Error(`${host.label} ${host.version} could not be installed in ${folder}: ${problem}`)
 }
 
-function versionIn(folder: string, { package: name }: Driver): string | undefined {
-  const manifest = join(folder, 'node_modules', name, 'package.json')
-  if (!existsSync(manifest)) return undefined
-  return (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string }).version
+const ENV = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter) }
+
+/** Why the program there cannot be used; undefined if it can. */
+async function problemWith({ command, version }: Driver, bin: string): Promise<string | undefined> {
+  const program = join(bin, command)
+  if (!existsSync(program)) return `there is no ${program}`
+  try {
+    const { stdout } = await run(program, ['--version'], { env: ENV, timeout: VERSION_MS })
+    return stdout.includes(version) ? undefined : `${program} is ${stdout.trim()}`
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { stderr, message } = error as Error & { readonly stderr?: string }
+  return stderr?.trim() || message
 }

@@ -6,12 +6,11 @@ import { HostScene } from './scene.ts'
 
 /** Installs the host before the tests of a file; returns how a test opens a scene with it. */
 export function sceneOf(host: Driver): () => Promise<HostScene> {
-  let bin = ''
-  beforeAll(async () => {
-    bin = await installed(host)
-  })
+  let bin: Promise<string> | undefined
+  // A host that cannot be installed fails its tests, each with the reason.
+  beforeAll(() => (bin = installed(host)).catch(() => {}))
   return async () => {
-    const scene = await HostScene.open(host, bin)
+    const scene = await HostScene.open(host, (await bin) ?? '')
     onTestFinished(async ({ task }) => {
       if (task.result?.state === 'fail') process.stderr.write(`${host.label}: ${task.name}\n${await scene.story()}`)
       await scene.end()

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { BUILT } from '../support/children.ts'
 import { type Era, type Host, hostOf, overStdio } from '../support/mcp.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -11,7 +12,7 @@ async function startedIn(folder: 'project' | 'home', era: Era, args: readonly st
   mkdirSync(cwd)
   const env = { HOME: join(scratch, 'home'), XDG_CONFIG_HOME: join(scratch, 'config') }
   const host = hostOf({ era, name: 'codex-mcp-client' })
-  await overStdio(join(scratch, 'data'), host, args, 'src/cli/main.ts', { env, cwd })
+  await overStdio(join(scratch, 'data'), host, args, BUILT, { env, cwd })
   onTestFinished(async () => {
     await host.client.close()
     rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
