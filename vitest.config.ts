@@ -29,8 +29,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)) },
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    // Three times the cores of CI: most tests wait more than they work.
-    maxWorkers: 6,
+    // Twice the cores of CI: most tests wait more than they work.
+    maxWorkers: 4,
     projects: [
       {
         extends: true,
