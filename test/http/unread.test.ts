@@ -68,14 +68,13 @@ it('[AU11] an answer that is larger than all that agents may read at once is ref
 })
 
 it('[AU11] a client that takes nothing of its answer for a while is cut off', async () => {
-  const server = await served({ maxBytesInFlight: 24 * MB, stallMs: 200 })
-  const sockets = [await unread(server, ANSWER), await unread(server, ANSWER)]
+  const server = await served({ maxBytesInFlight: 16 * MB, stallMs: 200 })
+  const socket = await unread(server, ANSWER)
+  // Agents have room for one such answer: another gets through only once this one was cut off.
   await expect.poll(async () => (await read(server, 'agent')).status).toBe(200)
-  for (const socket of sockets) {
-    socket.resume()
-    if (!socket.closed) await once(socket, 'close')
-    expect(socket.bytesRead).toBeLessThan(7 * MB)
-  }
+  socket.resume()
+  if (!socket.closed) await once(socket, 'close')
+  expect(socket.bytesRead).toBeLessThan(7 * MB)
 })
 
 it('[AU11] one that reads slowly gets all of it', async () => {

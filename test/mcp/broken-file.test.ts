@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Child, CLI, runCli } from '../support/children.ts'
@@ -33,7 +33,13 @@ async function served(): Promise<Served> {
     rmSync(data, { recursive: true })
   })
   const [url = ''] = /http:\S+\//.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
-  return { data, url: new URL(url), child, write: text => writeFileSync(join(data, FILE), text) }
+  return { data, url: new URL(url), child, write: text => replace(join(data, FILE), text) }
+}
+
+/** Replaces a file in one step: a reader sees the old text or the new one, never half of it. */
+function replace(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text)
+  renameSync(`${path}.new`, path)
 }
 
 async function joined(data: string, era: (typeof ERAS)[number]): Promise<Host & StdioEnd> {
