@@ -76,6 +76,8 @@ export interface RefusalData {
   reviewed_tasks_are_fixed: InRow & { readonly action: 'reword' | 'delete' }
   /** Nothing was written: the assessor has to rule on these claims first. */
   assessment_required: { readonly claims: readonly Claim[] }
+  /** Nothing was written: with this the plan would be over, and its checks have to run first. */
+  final_runs_required: object
   not_accepted: InRow & { readonly task: Task; readonly verdict: Exclude<Verdict, 'ok'>; readonly reason: string }
   /** Claims on this task are not looked at any more, until a person changes it: so often they were turned down. */
   claims_spent: InRow & { readonly task: Task; readonly by: 'checks' | 'assessor'; readonly times: number }

@@ -141,7 +141,7 @@ export const storedEvents = [
       turn_id,
       status: turnFields.status,
       because: described(
-        z.enum(['answered', 'budget', 'gate', 'limit', 'unjudged', 'repeats', 'rejected', 'empty', 'stopped', 'error']),
+        z.enum(['answered', 'budget', 'gate', 'limit', 'unjudged', 'unchecked', 'repeats', 'rejected', 'empty', 'stopped', 'error']),
         'why it ended; older logs lack it',
       ).exactOptional(),
       remaining,

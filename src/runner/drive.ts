@@ -1,12 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
+import type { SeenWorkspace } from '../domain/command.ts'
+import { type Conversation, currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Task } from '../domain/task.ts'
 import type { Claim, Judged } from '../domain/claim.ts'
 import { whyNotGranted } from '../domain/decide/claims.ts'
 import { followedTasks } from '../domain/gate.ts'
-import { namedFiles, staleChecks } from '../domain/check-runs.ts'
-import { resolvedClaims } from '../domain/open-claims.ts'
+import { hasFinalRuns } from '../domain/decide/final-runs.ts'
+import { awaitsFinal, namedFiles } from '../domain/check-runs.ts'
+import { homeOf } from '../domain/lineage.ts'
+import { workspaceKey } from '../domain/needs.ts'
+import { claimsOf, type ResolvedClaim, resolvedClaims, withEnd } from '../domain/open-claims.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Door, StoreError } from '../door/door.ts'
@@ -46,12 +50,19 @@ export interface TurnDeps {
   readonly silenceMs?: number | undefined
   /** Receives the cause of a failure that ends a turn. */
   readonly onError?: ((error: unknown) => void) | undefined
+  /** No process has the workspace of the claims that are waited for: they end. */
+  readonly isUnserved?: boolean
 }
 
 /** `stop`: a person stopped the turn. `leave`: the turn is no longer ours. */
 export interface Signals {
   readonly stop: AbortSignal
   readonly leave: AbortSignal
+}
+
+export interface DriveOptions {
+  /** No process has the workspace that the turn waits for: it is not waited for any more. */
+  readonly isUnserved?: boolean
 }
 
 type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
@@ -65,7 +76,12 @@ const REPAIR_POLL_MS = 200
  * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move follows from the log
  * alone, so another process can continue after a crash.
  */
-export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): Promise<void> {
+export async function drive(
+  held: HeldLease,
+  deps: TurnDeps,
+  signals: Signals,
+  { isUnserved = false }: DriveOptions = {},
+): Promise<void> {
   const turn = await ActiveTurn.open(deps.door, held)
   if (!turn) return
   // A process that died may have left its live text behind.
@@ -77,11 +93,13 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
     try {
       switch (move.type) {
         case 'park':
-          return
-        case 'finish':
+          return isUnserved ? await endWait(turn, deps, either) : undefined
+        case 'finish': {
+          const seen = move.because === 'answered' ? await look(turn, deps) : undefined
           // Runs again what is out of date; then the next move may be another.
-          if (move.because === 'answered' && (await recheck(turn, deps))) break
-          return await finish(turn, deps, move.because)
+          if (move.because === 'answered' && (await recheck(turn, deps, seen))) break
+          return await finish(turn, deps, move.because, { seen })
+        }
         case 'ask':
           await ask(turn, deps, move, either)
           break
@@ -93,7 +111,8 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
           break
         case 'follow':
           // A check of the whole plan that failed may have been mended since.
-          if (openInPlan(turn.run).length > 0 || !(await recheck(turn, deps))) await follow(turn, deps, move)
+          if (openInPlan(turn.run).length > 0 || !(await recheck(turn, deps, await look(turn, deps))))
+            await follow(turn, deps, move)
           break
       }
       await turn.catchUp()
@@ -104,9 +123,9 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
         if (await isRepaired(turn, either)) continue
         return signals.leave.aborted ? undefined : await endUnreadable(turn, deps, error)
       }
-      if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', error.failure)
+      if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', { failure: error.failure })
       // The turn was started with a model that is no longer configured.
-      if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error, deps.redact))
+      if (error instanceof UnknownModel) return await finish(turn, deps, 'error', { failure: failureOf(error, deps.redact) })
       const isEnding = move.type === 'finish'
       // After a stop the next move ends the turn; an end that cannot be written waits for the store.
       const isStopped = signals.stop.aborted && !isEnding
@@ -115,7 +134,7 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
       // If the log moved, the next move may differ; otherwise the same error would recur.
       if (isStopped || turn.run.state.seq > seq) continue
       if (isEnding) throw error
-      await finish(turn, deps, 'error', INTERNAL)
+      await finish(turn, deps, 'error', { failure: INTERNAL })
       throw error
     }
   }
@@ -180,7 +199,11 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
   const { run } = turn
   const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
   const tool_call_id = textId(move.step)
-  const [claimed] = resolvedClaims(run.state, run.turn, tool_call_id)
+  const resolved = (state: Conversation): readonly ResolvedClaim[] => {
+    const claims = resolvedClaims(state, run.turn, tool_call_id)
+    return deps.isUnserved ? withEnd(claims, 'waiting', 'no_workspace') : claims
+  }
+  const [claimed] = resolved(run.state)
   if (task && !claimed) return claimText(turn, deps, task, move.step)
   const red = task && claimed && whyNotGranted(run.state, claimed, task)
   const judged = task && !red ? await judgeText(turn, deps, task, move.step, signal) : undefined
@@ -191,7 +214,7 @@ async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, s
       transaction.mustRun({
         type: 'refuse_claims',
         turn_id: run.turn,
-        claims: resolvedClaims(transaction.state, run.turn, tool_call_id),
+        claims: resolved(transaction.state),
       })
     if (task && judged) recordVerdicts(transaction, task.id, judged, given)
     const last = judged?.opinions.at(-1)
@@ -280,18 +303,45 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
   )
 }
 
-/** Asks for another run of the checks that the workspace has changed under. Whether there are any. */
-async function recheck(turn: ActiveTurn, { door, workspaces }: TurnDeps): Promise<boolean> {
+/** The workspace of the turn's plan, if this process has it. */
+async function look({ run: { state, turn } }: ActiveTurn, { workspaces }: TurnDeps): Promise<SeenWorkspace | undefined> {
+  const workspace = homeOf(state, turn)?.workspace
+  if (!workspace || !workspaces?.keys.includes(workspaceKey(workspace)) || !hasFinalRuns(state, turn)) return undefined
+  return { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) }
+}
+
+/**
+ * Asks for another run of the checks that the workspace has changed under. Whether there are any. Without the workspace,
+ * another process that has it makes them.
+ */
+async function recheck(turn: ActiveTurn, { door }: TurnDeps, seen: SeenWorkspace = {}): Promise<boolean> {
   const { state, turn: turn_id, steps } = turn.run
-  const workspace = state.turns.get(turn_id)?.workspace
-  if (!workspace || !workspaces || staleChecks(state, turn_id, undefined).length === 0) return false
-  const fingerprint = await workspaces.fingerprint(workspace, namedFiles(state))
-  const { events } = await door.run(turn.at(`recheck:${steps.length}`), { type: 'request_final', turn_id, fingerprint })
+  if (!hasFinalRuns(state, turn_id)) return false
+  const key = `recheck:${steps.length}:${state.turns.get(turn_id)?.passes ?? 0}`
+  const { events } = await door.run(turn.at(key), { type: 'request_final', turn_id, ...seen })
   return events.length > 0
 }
 
+/** Goes on without the checks that no process can run: what is claimed is refused, and a plan that is over is not done. */
+async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): Promise<void> {
+  const { run } = turn
+  const step = lastStep(run)
+  const call = step?.calls.find(each => !each.answer)
+  if (step && call && claimsOf(run.state, run.turn, call.id).length > 0) {
+    return makeCall(turn, { ...deps, isUnserved: true }, step, call, signal)
+  }
+  const [claimed] = claimsOf(run.state, run.turn)
+  if (step && claimed) return assess(turn, { ...deps, isUnserved: true }, { type: 'judge', step, task: claimed.task_id }, signal)
+  if (awaitsFinal(run.state, run.turn)) await finish(turn, deps, 'unchecked')
+}
+
 /** The only way a turn ends: the final message and the status, in one commit. */
-async function finish(turn: ActiveTurn, deps: TurnDeps, because: EndReason, failure?: Failure): Promise<void> {
+async function finish(
+  turn: ActiveTurn,
+  deps: TurnDeps,
+  because: EndReason,
+  { failure, seen }: { readonly failure?: Failure; readonly seen?: SeenWorkspace | undefined } = {},
+): Promise<void> {
   const { run } = turn
   const step = lastStep(run)
   const isAnswer = step !== undefined && step.calls.length === 0 && !run.hasNewInput
@@ -310,6 +360,7 @@ async function finish(turn: ActiveTurn, deps: TurnDeps, because: EndReason, fail
       ...(why ? { failure: { code: why.code, message: why.message } } : {}),
       steps: run.steps.length,
       usage: run.usage,
+      seen,
     },
   )
   await deps.live.done(turn.lease)
@@ -335,7 +386,7 @@ async function endUnreadable(turn: ActiveTurn, deps: TurnDeps, error: StoreError
   const open = lastStep(turn.run)?.calls.filter(({ answer }) => !answer) ?? []
   for (const call of open) await recordAnswer(turn, deps, call, `Error: ${error.message}`)
   const message = `The task file${error.file ? ` ${error.file}` : ''} is corrupt or invalid. Repair it, then continue.`
-  await finish(turn, deps, 'error', { code: error.code, message, isRetryable: false })
+  await finish(turn, deps, 'error', { failure: { code: error.code, message, isRetryable: false } })
 }
 
 const INTERNAL: Failure = {

@@ -1,4 +1,4 @@
-import { listed, openTasks, planCounts } from '../domain/conversation.ts'
+import { listed, openTasks, planCounts, planHistory } from '../domain/conversation.ts'
 import { labelOf } from '../domain/check-label.ts'
 import { failingDoneChecks } from '../domain/check-runs.ts'
 import { recordOf } from '../domain/proof.ts'
@@ -43,6 +43,8 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
   gate: 'I stopped here because several follow-ups settled nothing more.',
   limit: 'I stopped here because this turn reached its limit of steps in a row.',
   unjudged: 'I stopped here because the assessor gave no clear verdict, and unjudged work does not count as done.',
+  unchecked:
+    'I stopped here because the checks of this plan could not run once more: no process with its workspace is running. Start Runsheet there, then continue.',
   repeats: 'I stopped here because I kept repeating the same calls.',
   rejected: 'I stopped here because three plans in a row were turned down. Tell me what you would like instead.',
   empty: 'The model gave no answer.',
@@ -64,7 +66,7 @@ const STANDINGS: Record<Standing, string> = {
 
 /** How far "done" can be trusted, for a plan with checks: "5 of 5 done: 3 proven, 2 on the agent's word". */
 function tally({ state, turn }: Run): string {
-  const plan = listed(state, turn)
+  const plan = planHistory(state, turn)
   if (!plan.some(({ checks }) => checks?.length)) return ''
   const counts = standingsOf(state, plan)
   const parts = (Object.keys(STANDINGS) as Standing[]).flatMap(standing =>

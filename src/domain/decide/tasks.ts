@@ -6,6 +6,7 @@ import { cleanFields, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
+import { claimedPlans } from '../open-claims.ts'
 import { proofOf } from '../proof.ts'
 import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
@@ -65,8 +66,10 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   // Last, so that a call that is refused anyway never reaches the assessor.
   if (claims && claims.open.length > 0) return new Refusal('assessment_required', { claims: claims.open })
   const edited = [...targets.changes.map(({ task }) => task), ...targets.removals]
-  // A call that is made again has waited for these runs.
-  const final = command.resolved ? [] : finalRunsAfter(state, events, edited, now)
+  // A call that is made again has waited for the runs of the plans that it claims.
+  const waited = new Set(claimedPlans(state, command.resolved?.map(({ claim }) => claim) ?? []))
+  const unasked = edited.filter(task => !waited.has(planTurnOf(state, task)))
+  const final = finalRunsAfter(state, events, unasked, now)
   if (!opened || events.length === 0) return [...events, ...approvals, ...asked, ...final]
   return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN } }, ...events]
 }
