@@ -1,35 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SeenWorkspace } from '../domain/command.ts'
-import { type Conversation, currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
+import { currentTask, openTasks } from '../domain/conversation.ts'
 import type { Redactor } from '../domain/redact.ts'
-import type { Task } from '../domain/task.ts'
-import type { Claim, Judged } from '../domain/claim.ts'
-import { whyNotGranted } from '../domain/decide/claims.ts'
 import { followedTasks } from '../domain/gate.ts'
-import { hasFinalRuns } from '../domain/decide/final-runs.ts'
-import { awaitsFinal, namedFiles } from '../domain/check-runs.ts'
-import { homeOf } from '../domain/lineage.ts'
-import { workspaceKey } from '../domain/needs.ts'
-import { claimsOf, type ResolvedClaim, resolvedClaims, withEnd } from '../domain/open-claims.ts'
-import { asProse, isBlank } from '../domain/text.ts'
+import { awaitsFinal } from '../domain/check-runs.ts'
+import { claimsOf } from '../domain/open-claims.ts'
+import { isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Door, StoreError } from '../door/door.ts'
 import { promptFor, retryFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
-import { todosOf } from '../toolsets/todos.ts'
-import { recordVerdicts, sealOf } from '../toolsets/verdicts.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
 import { makeCall, recordAnswer, toolsetOf } from './tool-calls.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
 import type { HeldLease } from './held-lease.ts'
-import { judgeAll } from './judging.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
+import { look, recheck } from './recheck.ts'
 import { ModelCallFailed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
-import { lastStep, openInPlan, type Run, type Step } from './run.ts'
+import { lastStep, openInPlan, type Run } from './run.ts'
+import { assess } from './text-claims.ts'
 import { ActiveTurn, isUnreadable } from './turn.ts'
 import type { Workspaces } from './workspaces.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
@@ -125,7 +118,8 @@ export async function drive(
       }
       if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', { failure: error.failure })
       // The turn was started with a model that is no longer configured.
-      if (error instanceof UnknownModel) return await finish(turn, deps, 'error', { failure: failureOf(error, deps.redact) })
+      if (error instanceof UnknownModel)
+        return await finish(turn, deps, 'error', { failure: failureOf(error, deps.redact) })
       const isEnding = move.type === 'finish'
       // After a stop the next move ends the turn; an end that cannot be written waits for the store.
       const isStopped = signals.stop.aborted && !isEnding
@@ -194,103 +188,6 @@ function retryGuidance(run: Run, toolset: Toolset): string {
   return refused && !hasReview ? retryFor(toolset, { state: run.state, turnId: run.turn }) : ''
 }
 
-/** `manage_todos`: judges the text as the claim for the current task, then advances to the next one. */
-async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, signal: AbortSignal): Promise<void> {
-  const { run } = turn
-  const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
-  const tool_call_id = textId(move.step)
-  const resolved = (state: Conversation): readonly ResolvedClaim[] => {
-    const claims = resolvedClaims(state, run.turn, tool_call_id)
-    return deps.isUnserved ? withEnd(claims, 'waiting', 'no_workspace') : claims
-  }
-  const [claimed] = resolved(run.state)
-  if (task && !claimed) return claimText(turn, deps, task, move.step)
-  const red = task && claimed && whyNotGranted(run.state, claimed, task)
-  const judged = task && !red ? await judgeText(turn, deps, task, move.step, signal) : undefined
-  const { newId } = deps.door
-  await deps.door.transact(turn.at(`judge:${move.step.number}`), transaction => {
-    const given = { turnId: run.turn, basis: move.step.digest_seq, grants: true }
-    if (red)
-      transaction.mustRun({
-        type: 'refuse_claims',
-        turn_id: run.turn,
-        claims: resolved(transaction.state),
-      })
-    if (task && judged) recordVerdicts(transaction, task.id, judged, given)
-    const last = judged?.opinions.at(-1)
-    const because = last && last.verdict !== 'ok' ? last.verdict : undefined
-    transaction.mustRun({ type: 'settle_claims', turn_id: run.turn, tool_call_id, because })
-    if (last?.verdict === 'unknown') return null
-    const send = (text: string) =>
-      transaction.mustRun(
-        turn.fact({ type: 'message_added', data: { message_id: newId(), role: 'user', text, synthetic: true } }),
-      )
-    const { state } = transaction
-    const next = currentTask(state, run.turn)
-    if (next && next.id === task?.id) {
-      const reason = (red?.message ?? (last?.reason || 'a person has changed it')).replace(/\.$/, '')
-      send(`That step is not done yet: ${reason}. Continue with it: ${next.title}`)
-      return null
-    }
-    if (!next) return null
-    const todos = todosOf(tasksInView(state), run.turn, each => planTurnOf(state, each))
-    if (run.advances >= run.policy.max_advances) {
-      const remaining = openTasks(state, run.turn).length
-      const message = `Reached the limit of ${run.policy.max_advances} steps in a row; ${remaining} remain.`
-      transaction.mustRun(
-        turn.fact({ type: 'todos_limit_reached', data: { message, remaining, current: todos.current } }),
-      )
-      return null
-    }
-    const data = {
-      next: next.title,
-      state: todos,
-      iteration: run.advances + 1,
-      max_iterations: run.policy.max_advances,
-    }
-    transaction.mustRun(turn.fact({ type: 'todos_resubmitting', data }))
-    send(`NEXT_TODO: ${next.title}`)
-    return null
-  })
-}
-
-/** A text claims the task that it is about, as a call would. */
-async function claimText(turn: ActiveTurn, { door }: TurnDeps, task: Task, step: Step): Promise<void> {
-  const claim = textClaim(task, step)
-  const { status, outcome } = claim
-  const made = { claim_id: `clm_${door.newId()}`, task_id: task.id, status, outcome, seal: sealOf(claim) }
-  const tool_call_id = textId(step)
-  await door.run(turn.at(`claim:${tool_call_id}`), {
-    type: 'make_claims',
-    turn_id: turn.run.turn,
-    tool_call_id,
-    basis: step.digest_seq,
-    claims: [made],
-  })
-}
-
-const textId = ({ number }: Step): string => `step:${number}`
-
-const textClaim = ({ id, title, details, criteria }: Task, { text }: Step): Claim => ({
-  task: id,
-  title,
-  details,
-  criteria,
-  status: 'completed',
-  outcome: asProse(text),
-})
-
-async function judgeText(
-  turn: ActiveTurn,
-  deps: TurnDeps,
-  task: Task,
-  step: Step,
-  signal: AbortSignal,
-): Promise<Judged | undefined> {
-  const [judged] = await judgeAll(turn, deps, step, textId(step), [textClaim(task, step)], signal)
-  return judged
-}
-
 /** The gate: sends the model back to the open tasks. */
 async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf<'follow'>): Promise<void> {
   const { run } = turn
@@ -303,25 +200,6 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
   )
 }
 
-/** The workspace of the turn's plan, if this process has it. */
-async function look({ run: { state, turn } }: ActiveTurn, { workspaces }: TurnDeps): Promise<SeenWorkspace | undefined> {
-  const workspace = homeOf(state, turn)?.workspace
-  if (!workspace || !workspaces?.keys.includes(workspaceKey(workspace)) || !hasFinalRuns(state, turn)) return undefined
-  return { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) }
-}
-
-/**
- * Asks for another run of the checks that the workspace has changed under. Whether there are any. Without the workspace,
- * another process that has it makes them.
- */
-async function recheck(turn: ActiveTurn, { door }: TurnDeps, seen: SeenWorkspace = {}): Promise<boolean> {
-  const { state, turn: turn_id, steps } = turn.run
-  if (!hasFinalRuns(state, turn_id)) return false
-  const key = `recheck:${steps.length}:${state.turns.get(turn_id)?.passes ?? 0}`
-  const { events } = await door.run(turn.at(key), { type: 'request_final', turn_id, ...seen })
-  return events.length > 0
-}
-
 /** Goes on without the checks that no process can run: what is claimed is refused, and a plan that is over is not done. */
 async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): Promise<void> {
   const { run } = turn
@@ -331,7 +209,8 @@ async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): P
     return makeCall(turn, { ...deps, isUnserved: true }, step, call, signal)
   }
   const [claimed] = claimsOf(run.state, run.turn)
-  if (step && claimed) return assess(turn, { ...deps, isUnserved: true }, { type: 'judge', step, task: claimed.task_id }, signal)
+  if (step && claimed)
+    return assess(turn, { ...deps, isUnserved: true }, { type: 'judge', step, task: claimed.task_id }, signal)
   if (awaitsFinal(run.state, run.turn)) await finish(turn, deps, 'unchecked')
 }
 
