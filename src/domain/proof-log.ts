@@ -65,7 +65,13 @@ export const PROOF_REDUCERS: Reducers = {
     return { runs: state.runs.with(hash, tries > 0 ? { ...record, started: { ...started, tries } } : record) }
   },
   check_ran: afterRun,
-  baseline_taken: (state, { data: { turn_id }, seq }) => changeTurn(state, turn_id, { baseline: seq }),
+  baseline_taken: (state, { data: { turn_id }, seq }) => ({
+    ...changeTurn(state, turn_id, { baseline: seq }),
+    // The plan's own checks are looked at, and run at its end only.
+    requests: state.requests.filter(
+      request => request.turn_id !== turn_id || request.why !== 'baseline' || request.task_id !== undefined,
+    ),
+  }),
   guard_accepted: (state, { data: { task_id, guard } }) =>
     changeProof(state, task_id, ({ accepted }) => ({ accepted: [...accepted.filter(each => each !== guard), guard] })),
   check_ticked: (state, { data: { task_id, check_id } }) =>

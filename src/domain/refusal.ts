@@ -94,13 +94,17 @@ export interface RefusalData {
     readonly tail?: string
     readonly reds: number
   }
-  /** With this claim the plan would be over, but a check of the whole plan is red. Not counted against the task. */
+  /** With this claim the plan would be over, but a check of the whole plan did not pass. Not counted against the task. */
   plan_check_failed: InRow & {
     readonly task: Task
     readonly check: string
     readonly exit?: number
     readonly reason?: string
     readonly tail?: string
+    /** It could not be run. */
+    readonly isUnclear?: boolean
+    /** It passed, but these files changed since confirmation, and no person has accepted that. */
+    readonly guarded?: readonly string[]
   }
   /** A check of the task could not be run, or its run was ended. Not counted. */
   not_checked: InRow & { readonly task: Task; readonly check?: string; readonly reason: string }

@@ -32,20 +32,24 @@ export class CheckSettling {
     this.#signal = signal
   }
 
-  /** Makes the call of a claim again. One that cannot be made is ended: it would fail for ever. */
-  async settle(state: Conversation, claim: OpenClaim): Promise<void> {
+  /**
+   * Makes the call of a claim again. One that cannot be made is ended: it would fail for ever. False if runs come first that
+   * need another lease: that of the judge is not for checks.
+   */
+  async settle(state: Conversation, claim: OpenClaim): Promise<boolean> {
     const { onError } = this.#deps
     try {
       const { status } = await this.#made(state, claim)
-      if (status !== 'claimed') return
+      if (status !== 'claimed') return status !== 'ending' || !claim.judge
       onError(new Error(STUCK))
     } catch (error) {
       // Ended while it judged: the next process goes on.
-      if (this.#signal.aborted) return
+      if (this.#signal.aborted) return false
       if (isStorage(error)) throw error
       onError(error)
     }
     await abandonCall(this.#context(claim), claim)
+    return true
   }
 
   /**
@@ -69,12 +73,13 @@ export class CheckSettling {
   async #made(state: Conversation, claim: OpenClaim): Promise<ResumedCall> {
     const { judge } = this.#deps
     const context = this.#context(claim)
-    let learnt: Learnt = {}
+    let seen: Learnt['seen']
+    let judged: Learnt['judged']
     for (;;) {
-      const call = await settleCall(context, claim, learnt)
-      if (call.status === 'ending' && !learnt.seen) learnt = { ...learnt, seen: await this.#look(state, claim) }
-      else if (call.status === 'claimed' && !learnt.judged && judge)
-        learnt = { ...learnt, judged: await judge(this.#held, state, call.claims, this.#signal) }
+      const call = await settleCall(context, claim, { ...(seen ? { seen } : {}), ...(judged ? { judged } : {}) })
+      if (call.status === 'ending' && !seen) seen = await this.#look(state, claim)
+      else if (call.status === 'claimed' && !judged && judge)
+        judged = await judge(this.#held, state, call.claims, this.#signal)
       else return call
     }
   }

@@ -1,6 +1,6 @@
 import { listed, openTasks, planCounts, planHistory } from '../domain/conversation.ts'
 import { labelOf } from '../domain/check-label.ts'
-import { failingDoneChecks } from '../domain/check-runs.ts'
+import { unpassedChecks, whyReopened, whyUnpassed } from '../domain/plan-checks.ts'
 import { recordOf } from '../domain/proof.ts'
 import { type Standing, standingsOf } from '../domain/standing.ts'
 import { isOpen } from '../domain/task.ts'
@@ -21,16 +21,19 @@ export function followUpText(
   toolset: Toolset = toolsets[run.policy.toolset],
 ): string {
   const open = openTasks(run.state, run.turn)
-  const failing = failingDoneChecks(run.state, run.turn)
   if (open.length === 0) {
-    const checks = failing.map(check => {
+    const checks = unpassedChecks(run.state, run.turn).map(check => {
       const { last } = recordOf(run.state, check.hash)
-      return `\`${labelOf(check)}\` fails${last?.tail ? `. The end of its output:\n${last.tail}` : '.'}`
+      const why = `\`${labelOf(check)}\` ${whyUnpassed(run.state, run.turn, check).replace(/\.$/, '')}.`
+      return last?.result === 'failed' && last.tail ? `${why} The end of its output:\n${last.tail}` : why
     })
     return `Every task is settled, but the plan is not done: ${checks.join('\n')}\nMend that, then answer again.`
   }
   const { idOf } = toolset.vocabulary
-  const names = open.slice(0, 10).map(task => `${idOf(task)} ${cut(task.title, 120)}`)
+  const names = open.slice(0, 10).map(task => {
+    const why = whyReopened(run.state, task)
+    return `${idOf(task)} ${cut(task.title, 120)}${why === undefined ? '' : ` (${why})`}`
+  })
   const more = open.length > names.length ? ` and ${open.length - names.length} more` : ''
   return `The plan is not finished. Open: ${names.join('; ')}${more}. Continue: do the work, and ${settlingFor(toolset)}`
 }

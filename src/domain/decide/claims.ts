@@ -4,7 +4,7 @@ import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } f
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
 import { homeOf } from '../lineage.ts'
-import { failingDoneChecks } from '../check-runs.ts'
+import { planGuards, unpassedChecks } from '../plan-checks.ts'
 import { claimOn, type ResolvedClaim } from '../open-claims.ts'
 import { type CheckRun, isChecked, MAX_RED_CLAIMS, proofOf, recordOf } from '../proof.ts'
 import { inRow, Refusal, type RefusalData } from '../refusal.ts'
@@ -121,13 +121,19 @@ export class Claims {
     const missing = missingRuns(this.#state, this.#edit.turn_id ?? '', this.#edit.seen)
     if (missing.length > 0) return new Refusal('final_runs_required', {})
     for (const task of last) {
-      const [check] = failingDoneChecks(this.#state, planTurnOf(this.#state, task))
-      if (check)
+      const plan = planTurnOf(this.#state, task)
+      const [check] = unpassedChecks(this.#state, plan)
+      if (check) {
+        const { result } = recordOf(this.#state, check.hash).last ?? {}
+        const guarded = result === 'passed' ? planGuards(this.#state, plan, check) : []
         return new Refusal('plan_check_failed', {
           ...inRow(this.#rows.get(task.id)),
           task,
           ...redRun(this.#state, check),
+          ...(result === 'inconclusive' ? { isUnclear: true } : {}),
+          ...(guarded.length > 0 ? { guarded } : {}),
         })
+      }
     }
     return undefined
   }

@@ -7,8 +7,8 @@ import { assessTask } from './assessment.ts'
 import { addEvidence } from './evidence.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
 import { expireReview, leavePanel, showPanel } from './reviews.ts'
+import { acceptGuards } from './guards.ts'
 import {
-  acceptGuards,
   endCheck,
   handBackCheck,
   makeClaims,

@@ -5,7 +5,6 @@ import { type Conversation, fold, lineage, planHistory, planTurnOf, stamped } fr
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
-import { waitingGuards } from '../check-state.ts'
 import { claimsOf, GRANTABLE, type ResolvedClaim } from '../open-claims.ts'
 import { isApproved, MAX_REDS, type OpenClaim, proofOf, recordOf, type StartedRun, workspaceOf } from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
@@ -68,8 +67,7 @@ function runsEndedWith(
     why === 'final' && isAlone && isAskedIn(state, turnId, hash, why)
   const isUnserved = refused.some(({ resolution }) => endOf(resolution) === 'no_workspace')
   const reason = isUnserved ? RUN_LOST : 'The claim that it was made for ended.'
-  const ends = (started: StartedRun, hash: string): boolean =>
-    ids.has(started.claim_id ?? '') || isFinal(hash, started)
+  const ends = (started: StartedRun, hash: string): boolean => ids.has(started.claim_id ?? '') || isFinal(hash, started)
   return endedRuns(state, turnId, now, reason, ends)
 }
 
@@ -153,10 +151,8 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
 }
 
 /** Asks for what is out of date before a plan ends. No events: everything is fresh, or was run often enough. */
-export const requestFinal = (
-  state: Conversation,
-  { turn_id, fingerprint }: CommandOf<'request_final'>,
-): NewEvent[] => missingRuns(state, turn_id, { fingerprint })
+export const requestFinal = (state: Conversation, { turn_id, fingerprint }: CommandOf<'request_final'>): NewEvent[] =>
+  missingRuns(state, turn_id, { fingerprint })
 
 /** A person stops a run. The process that makes it hears of it. */
 export function stopCheck(state: Conversation, command: CommandOf<'stop_check'>, now: Instant): NewEvent[] | Refusal {
@@ -176,28 +172,6 @@ export function tickCheck(state: Conversation, command: CommandOf<'tick_check'>)
   if (proofOf(state, task.id).ticked.includes(check.id)) return []
   const data = { task_id: task.id, check_id: check.id }
   return [{ type: 'check_ticked', turn_id: planTurnOf(state, task), data }]
-}
-
-/** A person accepts changes to guarded files: exactly those that the newest runs of the task's checks found. */
-export function acceptGuards(state: Conversation, command: CommandOf<'accept_guards'>): NewEvent[] | Refusal {
-  const task = findTask(state, command.task)
-  if (!task) return new Refusal('task_not_found', { ref: command.task, ...openIn(state) })
-  const waiting = (task.checks ?? []).flatMap(check => {
-    const paths = waitingGuards(state, task, check)
-    const { last } = recordOf(state, check.hash)
-    return paths.length > 0 && last?.guard !== undefined ? [{ paths, guard: last.guard }] : []
-  })
-  const given = new Set(command.paths)
-  const missing = waiting.flatMap(({ paths }) => paths).find(path => !given.has(path))
-  if (missing !== undefined) {
-    return invalidField('paths', { rule: 'invalid', expected: `all files that changed, ${missing} included` })
-  }
-  const distinct = new Map(waiting.map(each => [each.guard, each]))
-  return [...distinct.values()].map(({ paths, guard }) => ({
-    type: 'guard_accepted',
-    turn_id: planTurnOf(state, task),
-    data: { task_id: task.id, paths, guard },
-  }))
 }
 
 export function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'take_baseline'>): NewEvent[] {

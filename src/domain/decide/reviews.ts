@@ -20,7 +20,7 @@ import {
 } from '../review.ts'
 import { isOpen } from '../task.ts'
 import { isBlank, isId, LIMITS, line, Problem, prose } from '../text.ts'
-import { approved } from './approvals.ts'
+import { approved, planLook } from './approvals.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
 
@@ -185,7 +185,8 @@ function confirm(
     changes,
     tasks: rows.map((row, index) => ({ task_id: ids[index] ?? '', change: changeOf(review.draft_tasks, row) })),
   }
-  return [...events, ...approvals, { type: 'task_create_review_resolved', turn_id: turnId, data }]
+  const look = planLook(state, turnId)
+  return [...events, ...approvals, ...look, { type: 'task_create_review_resolved', turn_id: turnId, data }]
 }
 
 /** The deadline of a review that is opened now. */

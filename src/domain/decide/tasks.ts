@@ -12,7 +12,7 @@ import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskS
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { Claims } from './claims.ts'
-import { approved } from './approvals.ts'
+import { approved, planLook } from './approvals.ts'
 import { finalRunsAfter } from './final-runs.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
@@ -70,7 +70,8 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   const waited = new Set(claimedPlans(state, command.resolved?.map(({ claim }) => claim) ?? []))
   const unasked = edited.filter(task => !waited.has(planTurnOf(state, task)))
   const final = finalRunsAfter(state, events, unasked, now)
-  if (!opened || events.length === 0) return [...events, ...approvals, ...asked, ...final]
+  const look = drafts.length > 0 && !reviewed ? planLook(state, turnId ?? FILE_TURN) : []
+  if (!opened || events.length === 0) return [...events, ...approvals, ...asked, ...look, ...final]
   return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN } }, ...events]
 }
 

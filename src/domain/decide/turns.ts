@@ -13,7 +13,8 @@ import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
-import { awaitsFinal, failingDoneChecks } from '../check-runs.ts'
+import { awaitsFinal } from '../check-runs.ts'
+import { unpassedChecks } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
 import type { Task } from '../task.ts'
@@ -112,7 +113,7 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const ending = ENDINGS[because]
   // For an agent elsewhere, the claim that left nothing open has seen to it.
   const isUnchecked = isRunning(turn) && missingRuns(state, turn_id, command.seen).length > 0
-  const isUnproven = failingDoneChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
+  const isUnproven = unpassedChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
   const status = finalStatus(ending, counts, state.policy, turn.dropped, isUnproven)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
