@@ -4,6 +4,7 @@ import { toolsetMismatch } from '../domain/decide/turns.ts'
 import type { ClaimEnd, EventData, Json } from '../domain/event.ts'
 import { awaitsBaseline } from '../domain/check-runs.ts'
 import { type ResolvedClaim, resolvedClaims, withEnd } from '../domain/open-claims.ts'
+import { reopenedBy } from '../domain/plan-checks.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Review } from '../domain/review.ts'
 import {
@@ -21,7 +22,7 @@ import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
 import { countItems, edgeOf, elapsed, observe } from './observe.ts'
 import { awaitBaseline } from './baseline.ts'
-import { type AnswerWithOutcome, unheardOutcome, withOutcome } from './reopened.ts'
+import { type AnswerWithOutcome, unheardOutcome, withOutcome, withReopened } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall, UNCHECKED } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
@@ -299,8 +300,10 @@ function perform(deps: PerformDeps): CallState {
   const judged = deps.judged ?? run?.judged
   const record = (own: Json, ok: boolean, because?: ClaimEnd): CallState => {
     const items = countItems(input)
+    const claims = resolved?.map(({ claim }) => claim) ?? []
     if (resolved) transaction.mustRun({ type: 'settle_claims', turn_id: turn, tool_call_id: toolCallId, because })
-    const answer = withOutcome(transaction.state, own, reopened)
+    const told = resolved ? withReopened(own, reopenedBy(transaction.state, claims), toolset) : own
+    const answer = withOutcome(transaction.state, told, reopened)
     transaction.mustRun(
       answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }),
     )
