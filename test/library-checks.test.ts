@@ -4,7 +4,14 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { machineId } from '../src/checks/workspace.ts'
 import { configFolder } from '../src/cli/config-folder.ts'
-import { createRunsheet, openMemoryStore, type Runsheet, type RunsheetOptions, type Store } from '../src/index.ts'
+import {
+  createRunsheet,
+  openMemoryStore,
+  type Runsheet,
+  type RunsheetOptions,
+  type Store,
+  type Task,
+} from '../src/index.ts'
 import { type ChecksOptions, openChecks } from '../src/library/checks.ts'
 import { createRunner, demoModel } from '../src/library/runner-entry.ts'
 import { openSqliteStore } from '../src/library/sqlite.ts'
@@ -216,7 +223,9 @@ describe('the gate', () => {
     expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 1 })
     rmSync(join(workspace.path, 'sum.txt'))
     await chat.changeTask(2, { status: 'completed' })
-    expect(await turn.followUp()).toMatch(/Open: 1 Write the sum\./)
+    expect(await turn.followUp()).toMatch(
+      /Open: 1 Write the sum \(its check `sh check.sh` fails now with exit code 1\)\./,
+    )
   })
 
   it('[LI10] runs a failed check of the plan again in a turn that a runner drives, too', async () => {
@@ -253,4 +262,127 @@ describe('the gate', () => {
     expect(provider.messages(3).at(-1)?.content).toMatch(/the plan is not done: `sh lint.sh` fails/)
     expect(await seen(chat, 'gate_followed')).toHaveLength(1)
   })
+
+  it('[TC13] gives up on a check of the plan that cannot be run: the turn ends incomplete', async () => {
+    workspace.script('lint', 'test -s clean')
+    const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['./lint']] } })
+    const provider = await Provider.start(({ messages }) => {
+      const answers = messages.filter(({ role }) => role === 'tool').length
+      if (answers === 0) return { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Look' }] } }] }
+      rmSync(join(workspace.path, 'lint'), { force: true })
+      return answers === 1 ? { calls: [{ tool: 'update', args: { id: 1, outcome: 'Looked.' } }] } : 'That is it.'
+    })
+    const model = createOpenAICompatible({ name: 'scripted', baseURL: provider.url })('m')
+    const runner = createRunner({ runsheet, models: { m: model } })
+    onTestFinished(async () => {
+      await runner.close()
+      await runsheet.close()
+      await provider.close()
+    })
+    const chat = runsheet.conversation('chat-1')
+    await chat.startTurn('turn-1', { message: 'Look.', model: 'm' })
+    const [finished] = await seen(chat, 'turn_finished', 1)
+    expect(finished).toMatchObject({ status: 'incomplete', because: 'gate', remaining: 0 })
+    expect(await seen(chat, 'gate_followed')).toHaveLength(3)
+    expect(provider.messages(3).at(-1)?.content).toMatch(
+      /`.\/lint` could not be run: The program .\/lint was not found\./,
+    )
+  })
+})
+
+describe('a check of the whole plan', () => {
+  it('[TC13] that the model edits or deletes is no pass, also in a plan without other checks; a person accepts it', async () => {
+    workspace.script('lint', 'test -s clean')
+    const runsheet = open(openMemoryStore(), { checked: { done: [['./lint']] } })
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', { tasks: [{ title: 'Look' }] })
+    const claims = (call: number, at = turn) => at.call('update', { id: 1, outcome: 'Looked.' }, { id: `call-${call}` })
+    const refused = (text: RegExp) => ({ error: expect.stringMatching(text), remaining: 1 })
+    expect(await claims(1)).toEqual({ ...refused(/fails with exit code 1/), next: '1 Look' })
+    workspace.script('lint', 'exit 0')
+    expect(await claims(2)).toMatchObject(refused(/lint changed since the plan was confirmed/))
+    // Nor is it one in another turn, which finds it as it is now.
+    expect(await claims(3, chat.turn('turn-2'))).toMatchObject(refused(/lint changed since the plan was confirmed/))
+    rmSync(join(workspace.path, 'lint'))
+    expect(await claims(4)).toMatchObject(refused(/could not be run: The program .\/lint was not found/))
+    workspace.script('lint', 'exit 0')
+    await claims(5)
+    await chat.acceptGuards(1, ['lint'])
+    expect(await claims(6)).toEqual({ next: null, remaining: 0 })
+  })
+
+  it('[TC13] may see those guarded files change that a row of the plan may', async () => {
+    workspace.script('lint', 'test -s clean')
+    const runsheet = open(openMemoryStore(), {
+      checked: { done: [['./lint']] },
+      onReview: ({ draft_tasks: [row] }) => ({
+        action: 'confirm',
+        tasks: [{ ...row, draft_index: 0, may_change: ['lint'] }],
+      }),
+    })
+    onTestFinished(() => runsheet.close())
+    const turn = runsheet.conversation('chat-1').turn('turn-1')
+    await turn.call('plan', { tasks: [{ title: 'Change the lint' }] })
+    workspace.script('lint', 'exit 0')
+    expect(await turn.call('update', CLAIM)).toEqual({ next: null, remaining: 0 })
+  })
+})
+
+describe('a task that the end of its plan opens again', () => {
+  const TOOLS = {
+    runsheet: [
+      'plan',
+      { tasks: [{ title: 'A' }, { title: 'B' }] },
+      'update',
+      (task: Task) => ({ id: task.number, outcome: 'x' }),
+    ],
+    checklist: [
+      'add_multiple_checklist_items',
+      { items: [{ title: 'A' }, { title: 'B' }] },
+      'update_checklist_items',
+      (task: Task) => ({ items: [{ id: task.id, isChecked: true }] }),
+    ],
+    task_manager: [
+      'add_task',
+      { tasks: [{ title: 'A' }, { title: 'B' }] },
+      'complete_task',
+      (task: Task) => ({ id: task.id, outcome: 'x' }),
+    ],
+    turn_todos: [
+      'create_todo',
+      { items: [{ title: 'A' }, { title: 'B' }] },
+      'complete_todo',
+      (task: Task) => ({ todoId: task.id, outcome: 'x' }),
+    ],
+    task_list: ['AddTask', { title: 'A' }, 'CompleteTask', (task: Task) => ({ taskId: String(task.number) })],
+  } as const
+
+  it.each(Object.keys(TOOLS) as (keyof typeof TOOLS)[])(
+    '[TC16] is named in the answer and the digest: %s',
+    async toolset => {
+      workspace.script('check', 'test -s sum.txt')
+      const [plans, plan, settles, settled] = TOOLS[toolset]
+      const runsheet = open(openMemoryStore(), { policy: { review: false, assessor: false, toolset } })
+      onTestFinished(() => runsheet.close())
+      const chat = runsheet.conversation('chat-1')
+      const turn = chat.turn('turn-1', { toolset })
+      await turn.call(plans, plan)
+      if (toolset === 'task_list') await turn.call(plans, { title: 'B' })
+      const task = async (index: number): Promise<Task> => (await chat.tasks())[index] as Task
+      await chat.changeTask((await task(0)).id, { checks: [{ kind: 'command', run: ['./check'] }] })
+      workspace.write('sum.txt', '42')
+      // The answer to any call lifts the fence.
+      await turn.call(settles, settled(await task(0)))
+      await turn.call(settles, settled(await task(0)))
+      expect((await task(0)).status).toBe('completed')
+      rmSync(join(workspace.path, 'sum.txt'))
+      const { id, number } = await task(0)
+      const name = ['runsheet', 'task_list'].includes(toolset) ? number : id
+      const why = 'its check `./check` fails now with exit code 1'
+      expect(await turn.call(settles, settled(await task(1)))).toMatchObject({ reopened: [`${name} A: ${why}`] })
+      expect(await turn.digest()).toContain(`${name} A (open again: ${why})`)
+    },
+  )
 })

@@ -105,7 +105,3 @@ export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] 
   const checks = [...valuesIn(tasks)].flatMap(task => task.checks ?? [])
   return [...new Set(checks.flatMap(check => (check.kind === 'file' ? check.path : [])))].sort()
 }
-
-/** The plan's own checks that failed when they last ran. */
-export const failingDoneChecks = (state: Pick<Proofs, 'runs' | 'turns'>, turnId: string): readonly Check[] =>
-  (homeOf(state, turnId)?.done_checks ?? []).filter(({ hash }) => recordOf(state, hash).last?.result === 'failed')

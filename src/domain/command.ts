@@ -131,6 +131,8 @@ export type Command =
       readonly failure?: { readonly code: string; readonly message: string }
       readonly steps: number
       readonly usage: Usage
+      /** The workspace of its plan. Absent: no process with it has looked. */
+      readonly seen?: SeenWorkspace | undefined
     }
   | ({
       /** Creates, changes and removes, in this order, all or nothing. */
@@ -153,6 +155,8 @@ export type Command =
       readonly judges?: boolean | undefined
       /** A model's call that is made again: its claims, and how their checks ended. */
       readonly resolved?: readonly ResolvedClaim[] | undefined
+      /** The workspace of their plan. Absent: no process with it has looked. */
+      readonly seen?: SeenWorkspace | undefined
     } & Sources)
   | (Opinion & {
       readonly type: 'assess_task'
@@ -249,6 +253,11 @@ export type NewClaim = Pick<MadeClaim, 'claim_id' | 'task_id' | 'status' | 'outc
 export interface CheckTarget {
   readonly task: string | number
   readonly check_id: string
+}
+
+/** A workspace as a process that has it saw it. Without a fingerprint, everything in it counts as changed. */
+export interface SeenWorkspace {
+  readonly fingerprint?: string | undefined
 }
 
 /** What a run came to. */

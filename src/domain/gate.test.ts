@@ -111,7 +111,7 @@ describe('the gate for an agent elsewhere', () => {
   it('[HK3] names stale checks, and a failing check of a plan whose tasks are settled', () => {
     const check = { id: 'c1', hash: 'h1', kind: 'command', run: ['npm', 'test'] } as unknown as Check
     const plan = { turn: 'turn-1', open: [], failing: [check], stale: [check], followUp: 1 }
-    expect(gateText(plan, 'runsheet')).toContain('a check of the plan fails: "npm test"')
+    expect(gateText(plan, 'runsheet')).toContain('a check of the plan did not pass: "npm test"')
     expect(gateText(plan, 'runsheet')).toContain('Passed before the files changed, so they may fail now: "npm test"')
   })
 })

@@ -1,7 +1,7 @@
 import type { Check } from './check.ts'
 import { type Conversation, openTasks, planTurnOf } from './conversation.ts'
 import type { Json, StoredEvent } from './event.ts'
-import { failingDoneChecks } from './check-runs.ts'
+import { unpassedChecks } from './plan-checks.ts'
 import { checkState, runState } from './check-state.ts'
 import { claimOn, resolutionOf } from './open-claims.ts'
 import { isOpen, type Task } from './task.ts'
@@ -24,7 +24,7 @@ export interface HeldPlan {
   /** The turn whose plan it is. */
   readonly turn: string
   readonly open: readonly Task[]
-  /** The plan's own checks that failed when they last ran. */
+  /** The plan's own checks that did not pass when they last ran. */
   readonly failing: readonly Check[]
   /** Checks that passed before the workspace changed. */
   readonly stale: readonly Check[]
@@ -41,7 +41,7 @@ export function heldPlan(state: Conversation, hostTurn: readonly StoredEvent[]):
   const turn = state.turns.get(workedOn(state, hostTurn) ?? '')
   if (!turn || isFinished(turn) || turn.stop_requested) return undefined
   const open = openTasks(state, turn.id).filter(task => !isBeingChecked(state, task))
-  const failing = openTasks(state, turn.id).length === 0 ? failingDoneChecks(state, turn.id) : []
+  const failing = openTasks(state, turn.id).length === 0 ? unpassedChecks(state, turn.id) : []
   const made = followUpsIn(state, turn.id, hostTurn)
   if ((open.length === 0 && failing.length === 0) || made >= MAX_FOLLOW_UPS) return undefined
   return { turn: turn.id, open, failing, stale: staleIn(state, turn.id), followUp: made + 1 }

@@ -21,6 +21,14 @@ export interface ResolvedClaim {
 export const resolvedClaims = (state: Proofs, turnId: string, callId: string): readonly ResolvedClaim[] =>
   claimsOf(state, turnId, callId).map(claim => ({ claim, resolution: resolutionOf(state, claim) }))
 
+/** The claims, of which those whose checks stand like this end for another reason. */
+export const withEnd = (
+  claims: readonly ResolvedClaim[],
+  result: 'waiting' | 'passed',
+  because: string,
+): readonly ResolvedClaim[] =>
+  claims.map(each => (each.resolution.result === result ? { ...each, resolution: { result: 'ended', because } } : each))
+
 export function resolutionOf(state: Proofs, claim: OpenClaim): Resolution {
   if (claim.ended !== undefined) return { result: 'ended', because: claim.ended }
   const task = valueIn(state.tasks, claim.task_id)
@@ -64,6 +72,9 @@ export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] 
   return []
 }
 
+/** How the checks of a claim stand that nothing stands against. */
+export const GRANTABLE: ReadonlySet<Resolution['result']> = new Set(['passed', 'waiting'])
+
 /**
  * The plans, by their turns, of which nothing is left open if a call's claims are granted, unless one of them is known to be
  * refused.
@@ -74,8 +85,6 @@ export function plansEndedBy(state: Proofs, { turn_id, tool_call_id }: OpenClaim
   const claimed = new Set(together.map(({ task_id }) => task_id))
   return claimedPlans(state, together).filter(plan => openInPlan(state, plan).every(({ id }) => claimed.has(id)))
 }
-
-const GRANTABLE: ReadonlySet<string> = new Set(['passed', 'waiting'])
 
 /** The plans that claims are about, by their turns. */
 export const claimedPlans = (state: Proofs, claims: readonly OpenClaim[]): readonly string[] => [

@@ -1,5 +1,6 @@
 import { labelOf } from './check-label.ts'
-import { failingDoneChecks, findCheck } from './check-runs.ts'
+import { findCheck } from './check-runs.ts'
+import { unpassedChecks } from './plan-checks.ts'
 import { type Conversation, tasksInView } from './conversation.ts'
 import type { Instant } from './instant.ts'
 import { resolutionOf } from './open-claims.ts'
@@ -62,7 +63,7 @@ export function planStatus(state: Conversation, now: Instant): PlanStatus | unde
     blocked: counted.filter(({ status }) => status === 'blocked').length,
     standings: standingsOf(state, counted),
     checking: [...claims.flatMap(({ checking }) => checking ?? []), ...requested(state)],
-    failing: failingDoneChecks(state, state.latest_turn ?? '').map(labelOf),
+    failing: unpassedChecks(state, state.latest_turn ?? '').map(labelOf),
     ticks: claims.flatMap(({ tick }) => tick ?? []),
     reviews,
   }

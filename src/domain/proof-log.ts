@@ -1,6 +1,8 @@
 import type { Check } from './check.ts'
 import type { Conversation } from './conversation.ts'
 import type { EventData, EventType, StoredEvent } from './event.ts'
+import { openInPlan, planTurnOf } from './lineage.ts'
+import { claimsOf } from './open-claims.ts'
 import {
   type CheckRecord,
   type CheckRequest,
@@ -31,8 +33,9 @@ export const PROOF_REDUCERS: Reducers = {
     // Every claim may end the plan, so each has all final passes: a model cannot spend them first.
     ...changeTurn(state, turn_id ?? '', { claimed: seq, passes: 0 }),
   }),
-  claim_settled: (state, { data: { claim_id, task_id, because } }) => ({
+  claim_settled: (state, { data: { claim_id, task_id, result, because }, turn_id }) => ({
     claims: state.claims.without(claim_id),
+    ...(result === 'refused' ? withoutFinal(state, claim_id, task_id, turn_id ?? '') : {}),
     ...(because === 'check_failed' && state.tasks.has(task_id)
       ? changeProof(state, task_id, ({ reds }) => ({ reds: reds + 1 }))
       : {}),
@@ -62,7 +65,13 @@ export const PROOF_REDUCERS: Reducers = {
     return { runs: state.runs.with(hash, tries > 0 ? { ...record, started: { ...started, tries } } : record) }
   },
   check_ran: afterRun,
-  baseline_taken: (state, { data: { turn_id }, seq }) => changeTurn(state, turn_id, { baseline: seq }),
+  baseline_taken: (state, { data: { turn_id }, seq }) => ({
+    ...changeTurn(state, turn_id, { baseline: seq }),
+    // The plan's own checks are looked at, and run at its end only.
+    requests: state.requests.filter(
+      request => request.turn_id !== turn_id || request.why !== 'baseline' || request.task_id !== undefined,
+    ),
+  }),
   guard_accepted: (state, { data: { task_id, guard } }) =>
     changeProof(state, task_id, ({ accepted }) => ({ accepted: [...accepted.filter(each => each !== guard), guard] })),
   check_ticked: (state, { data: { task_id, check_id } }) =>
@@ -70,6 +79,20 @@ export const PROOF_REDUCERS: Reducers = {
   // Only counted: evidence informs people and the judge, and settles nothing.
   evidence_added: (state, { turn_id }) =>
     changeTurn(state, turn_id ?? '', ({ reports = 0 }) => ({ reports: reports + 1 })),
+}
+
+/** A plan that goes on needs no runs before its end, unless another claim of the turn waits for them. */
+function withoutFinal(
+  state: Conversation,
+  claimId: string,
+  taskId: string,
+  turnId: string,
+): Pick<Conversation, 'requests'> {
+  const task = state.tasks.get(taskId)
+  const goesOn = task && openInPlan(state, planTurnOf(state, task)).length > 0
+  const isAwaited = claimsOf(state, turnId).some(({ claim_id }) => claim_id !== claimId)
+  if (!goesOn || isAwaited) return { requests: state.requests }
+  return { requests: state.requests.filter(({ turn_id, why }) => turn_id !== turnId || why !== 'final') }
 }
 
 /** The state with another turn of this id, if there is one. */

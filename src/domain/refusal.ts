@@ -76,6 +76,8 @@ export interface RefusalData {
   reviewed_tasks_are_fixed: InRow & { readonly action: 'reword' | 'delete' }
   /** Nothing was written: the assessor has to rule on these claims first. */
   assessment_required: { readonly claims: readonly Claim[] }
+  /** Nothing was written: with this the plan would be over, and its checks have to run first. */
+  final_runs_required: object
   not_accepted: InRow & { readonly task: Task; readonly verdict: Exclude<Verdict, 'ok'>; readonly reason: string }
   /** Claims on this task are not looked at any more, until a person changes it: so often they were turned down. */
   claims_spent: InRow & { readonly task: Task; readonly by: 'checks' | 'assessor'; readonly times: number }
@@ -92,13 +94,17 @@ export interface RefusalData {
     readonly tail?: string
     readonly reds: number
   }
-  /** With this claim the plan would be over, but a check of the whole plan is red. Not counted against the task. */
+  /** With this claim the plan would be over, but a check of the whole plan did not pass. Not counted against the task. */
   plan_check_failed: InRow & {
     readonly task: Task
     readonly check: string
     readonly exit?: number
     readonly reason?: string
     readonly tail?: string
+    /** It could not be run. */
+    readonly isUnclear?: boolean
+    /** It passed, but these files changed since confirmation, and no person has accepted that. */
+    readonly guarded?: readonly string[]
   }
   /** A check of the task could not be run, or its run was ended. Not counted. */
   not_checked: InRow & { readonly task: Task; readonly check?: string; readonly reason: string }

@@ -26,6 +26,7 @@ const SAMPLES: RefusalData = {
   edited_by_person: { task, changed: { title: 'Peek', status: 'completed', updated_at: 'x' } },
   reviewed_tasks_are_fixed: { action: 'reword' },
   assessment_required: { claims: [] },
+  final_runs_required: {},
   not_accepted: { task, verdict: 'not_ok', reason: 'There is no test.' },
   claims_spent: { task, by: 'checks', times: 6 },
   settled_by_person: { task, field: 'title' },

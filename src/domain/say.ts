@@ -131,6 +131,7 @@ const ENGLISH: Required<Sentences> = {
       ? 'A reviewed task cannot be reworded. Propose the new wording as a new plan.'
       : 'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
   assessment_required: () => 'The assessor has to rule on this first. Make the call again.',
+  final_runs_required: () => 'The checks of the plan have to run first. Make the call again.',
   not_accepted: ({ task, verdict, reason }, speaker) => {
     const why = /[.!?]$/.test(reason) ? reason : `${reason}.`
     if (verdict === 'unknown') return `Task ${speaker.id(task)} was not assessed. ${why}`
@@ -147,8 +148,15 @@ const ENGLISH: Required<Sentences> = {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
     return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${codeOf(run)}.${blocked}${outputOf(run)}`
   },
-  plan_check_failed: ({ task, check, ...run }, speaker) =>
-    `Task ${speaker.id(task)} stays open: with it the plan would be over, but \`${check}\`, a check of the whole plan, fails${codeOf(run)}. This does not count against the task. Mend it, then settle the task again.${outputOf(run)}`,
+  plan_check_failed: ({ task, check, isUnclear, guarded, ...run }, speaker) => {
+    const open = `Task ${speaker.id(task)} stays open: with it the plan would be over, but \`${check}\`, a check of the whole plan,`
+    const uncounted = 'This does not count against the task.'
+    if (guarded)
+      return `${open} does not count, because ${guarded.join(', ')} changed since the plan was confirmed. ${uncounted} Put that back, then settle the task again; or leave it to a person, who can accept the change.`
+    if (isUnclear)
+      return `${open} could not be run${codeOf(run)}. ${uncounted} If you changed what it needs, put that back, then settle the task again; otherwise leave it to a person, who can mend it or its settings.`
+    return `${open} fails${codeOf(run)}. ${uncounted} Mend it, then settle the task again.${outputOf(run)}`
+  },
   not_checked: ({ task, check, reason }, speaker) =>
     `Task ${speaker.id(task)} was not checked${check === undefined ? '' : ` with \`${check}\``}: ${reason} This does not count against it.`,
   claim_open: ({ task }, speaker) => `Task ${speaker.id(task)} is being checked. Wait for the result.`,

@@ -13,6 +13,7 @@ export type EndReason =
   | 'gate'
   | 'limit'
   | 'unjudged'
+  | 'unchecked'
   | 'repeats'
   | 'rejected'
   | 'empty'
@@ -27,6 +28,7 @@ export const ENDINGS: Record<EndReason, Ending> = {
   budget: 'exhausted',
   limit: 'exhausted',
   unjudged: 'exhausted',
+  unchecked: 'exhausted',
   repeats: 'exhausted',
   rejected: 'exhausted',
   empty: 'failed',

@@ -12,6 +12,7 @@ import type { Decided } from '../store/store.ts'
 export class Transaction {
   readonly now: Instant
   readonly events: NewEvent[] = []
+  readonly #before: Conversation
   #state: Conversation
   /** Decided but not folded in yet: the state in between is often not needed. */
   #ahead: readonly StoredEvent[] = []
@@ -21,6 +22,7 @@ export class Transaction {
 
   /** `origin` is recorded with each decision. */
   constructor(state: Conversation, now: Instant, origin?: Origin) {
+    this.#before = state
     this.#state = state
     this.now = now
     this.#origin = origin
@@ -48,6 +50,13 @@ export class Transaction {
     const decided = this.run(command)
     if (decided instanceof Refusal) throw decided
     return decided
+  }
+
+  /** Takes back everything that was decided so far. */
+  reset(): void {
+    this.events.length = 0
+    this.#ahead = []
+    this.#state = this.#before
   }
 
   /** Ends the transaction without writing anything: `return transaction.discard(value)` still answers the value. */

@@ -56,6 +56,7 @@ const REFUSED: Record<RefusalCode, number> = {
   edited_by_person: 409,
   reviewed_tasks_are_fixed: 409,
   assessment_required: 409,
+  final_runs_required: 409,
   not_accepted: 409,
   claims_spent: 409,
   settled_by_person: 409,

@@ -1,6 +1,9 @@
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import { followedTasks, followUpsIn, MAX_FOLLOW_UPS } from '../domain/gate.ts'
-import { awaitsFinal, failingDoneChecks, namedFiles } from '../domain/check-runs.ts'
+import { awaitsFinal, namedFiles } from '../domain/check-runs.ts'
+import { homeOf } from '../domain/lineage.ts'
+import { workspaceKey } from '../domain/needs.ts'
+import { unpassedChecks } from '../domain/plan-checks.ts'
 import { isFinished } from '../domain/turn.ts'
 import type { Door, Ref } from '../door/door.ts'
 import { followUpText } from '../runner/messages.ts'
@@ -28,7 +31,7 @@ export async function nextFollowUp(deps: GateDeps): Promise<string | undefined> 
   const current = state.turns.get(turn)
   if (!policy?.gate || !current || isFinished(current) || current.stop_requested) return undefined
   const open = followedTasks(openTasks(state, turn))
-  if (open.length === 0 && failingDoneChecks(state, turn).length === 0) return undefined
+  if (open.length === 0 && unpassedChecks(state, turn).length === 0) return undefined
   const made = await followUpsOf(door, ref, state, turn)
   if (made >= MAX_FOLLOW_UPS) return undefined
   const fact = { type: 'gate_followed', data: { follow_up: made + 1, open } } as const
@@ -47,15 +50,16 @@ async function followUpsOf({ conversations }: Door, ref: Ref, state: Conversatio
 }
 
 /**
- * The plan after its final runs. A check of the whole plan that failed runs again: the model may have mended it since.
+ * The plan after its final runs. A check of the whole plan that did not pass runs again: the model may have mended it since.
  */
 async function rechecked(deps: GateDeps): Promise<Conversation> {
   const { door, ref, turn, workspaces } = deps
   const state = await afterFinalRuns(deps)
-  const workspace = state.turns.get(turn)?.workspace
+  const workspace = homeOf(state, turn)?.workspace
   const isOpen = openTasks(state, turn).length > 0
-  if (!workspace || isOpen || failingDoneChecks(state, turn).length === 0) return state
-  const fingerprint = await workspaces?.fingerprint(workspace, namedFiles(state))
+  if (!workspace || isOpen || unpassedChecks(state, turn).length === 0) return state
+  const isHere = workspaces?.keys.includes(workspaceKey(workspace))
+  const fingerprint = isHere ? await workspaces?.fingerprint(workspace, namedFiles(state)) : undefined
   await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint })
   return afterFinalRuns(deps)
 }

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react'
 import { checkLabel, runText } from './check-text.ts'
+import { Guards } from './guards.tsx'
 import { usePlan } from './plan-context.ts'
 import { ProofIcon } from './proof-icon.tsx'
 import { useStrings } from './strings.ts'
@@ -33,6 +34,10 @@ export function PlanChecks(): ReactElement | null {
           </li>
         ))}
       </ul>
+      <Guards
+        paths={[...new Set(proof.ownChecks.flatMap(({ guards }) => guards))]}
+        onAccept={() => proof.acceptGuards()}
+      />
     </div>
   )
 }

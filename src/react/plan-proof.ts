@@ -3,7 +3,9 @@ import type { Check } from '../domain/check.ts'
 import type { ConversationLike } from '../domain/conversation.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type CheckState, checkState, runState, waitingGuards } from '../domain/check-state.ts'
+import { planHistory } from '../domain/lineage.ts'
 import { claimOn } from '../domain/open-claims.ts'
+import { planGuards } from '../domain/plan-checks.ts'
 import { type CheckRun, countingChecks, type Proofs, recordOf, type StartedRun, workspaceOf } from '../domain/proof.ts'
 import { type Finding, findingOf, type Standing, standingsOf, standingWordOf } from '../domain/standing.ts'
 import { valueIn } from '../domain/table.ts'
@@ -31,6 +33,8 @@ export interface PlanCheck extends Pick<TaskCheck, 'check' | 'last'> {
   readonly state: CheckState
   /** The end of what it printed: of the run under way, or of a last one that did not pass. */
   readonly output: string | undefined
+  /** Changed files that a person has to accept before it counts. */
+  readonly guards: readonly string[]
 }
 
 /** The agent says that a task is done, and its checks look into it. */
@@ -57,8 +61,8 @@ export interface PlanProof {
   readonly run: (task: Task, check: Check) => Promise<boolean>
   readonly stop: (task: Task, check: Check) => Promise<boolean>
   readonly tick: (task: Task, check: Check) => Promise<boolean>
-  /** Accepts all changes to guarded files that the checks of a task wait for. */
-  readonly acceptGuards: (task: Task) => Promise<boolean>
+  /** Accepts all changes to guarded files that the checks of a task wait for; without a task, those of the whole plan. */
+  readonly acceptGuards: (task?: Task) => Promise<boolean>
   /** The end of the output of a run; undefined where it could not be read. */
   readonly outputOf: (run: CheckRun) => Promise<string | undefined>
 }
@@ -88,9 +92,14 @@ export function planProof(
     run: (task, check) => attempt(client.runCheck(session, task.id, check.id)),
     stop: (task, check) => attempt(client.stopCheck(session, task.id, check.id)),
     tick: (task, check) => attempt(client.tickCheck(session, task.id, check.id)),
-    acceptGuards: task => {
-      const paths = new Set(checksOf(task).flatMap(({ guards }) => guards))
-      return attempt(client.acceptGuards(session, task.id, [...paths]))
+    acceptGuards: async task => {
+      const guardsOf = (each: Task): readonly string[] => checksOf(each).flatMap(({ guards }) => guards)
+      const plan = planHistory(state, state.latest_turn ?? '')
+      // Those of the whole plan are accepted with a task of it, best with one that waits for none of its own.
+      const of = task ?? plan.find(each => guardsOf(each).length === 0) ?? plan[0]
+      if (!of) return false
+      const ofPlan = task ? [] : ownChecks(state, live).flatMap(({ guards }) => guards)
+      return attempt(client.acceptGuards(session, of.id, [...new Set([...guardsOf(of), ...ofPlan])]))
     },
     outputOf: async run => {
       let tail: string | undefined
@@ -102,10 +111,12 @@ export function planProof(
 
 /** Those of the newest turn that has some: a turn that continues a plan has them again. */
 function ownChecks(state: PlanState, live: LiveOutput): readonly PlanCheck[] {
-  const checks = valueIn(state.turns, state.latest_turn ?? '')?.done_checks ?? []
+  const turn = state.latest_turn ?? ''
+  const checks = valueIn(state.turns, turn)?.done_checks ?? []
   return checks.map(check => {
     const { last, started } = recordOf(state, check.hash)
-    return { check, last, state: runState(state, check), output: liveText(live, started) ?? last?.tail }
+    const guards = planGuards(state, turn, check)
+    return { check, last, state: runState(state, check), output: liveText(live, started) ?? last?.tail, guards }
   })
 }
 

@@ -1,10 +1,11 @@
-import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { type ReactElement, useEffect, useRef } from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import type { SentCheck } from '../domain/wire.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { AddCheck } from './add-check.tsx'
 import { CheckItem } from './check-item.tsx'
 import { withText } from './check-text.ts'
+import { Guards } from './guards.tsx'
 import { usePlan } from './plan-context.ts'
 import { useStrings } from './strings.ts'
 import { TaskEvidence } from './task-evidence.tsx'
@@ -45,7 +46,7 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
         </ul>
       )}
       <TaskEvidence taskId={task.id} />
-      <Guards task={task} paths={[...new Set(checks.flatMap(({ guards }) => guards))]} />
+      <Guards paths={[...new Set(checks.flatMap(({ guards }) => guards))]} onAccept={() => proof.acceptGuards(task)} />
       <div className="rs-proof-actions">
         {proof.hasWorkspace(task) && (
           <AddCheck about={about} onAdd={line => replace([...current, { kind: 'command', run: line.trim() }])} />
@@ -66,34 +67,6 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
           </button>
         )}
       </div>
-    </div>
-  )
-}
-
-/** The changed files that a person has to accept before the checks prove anything. */
-function Guards({ task, paths }: { readonly task: Task; readonly paths: readonly string[] }): ReactElement | null {
-  const { checks: strings } = useStrings()
-  const { proof } = usePlan().plan
-  const [isBusy, setBusy] = useState(false)
-  if (paths.length === 0) return null
-  const accept = async (): Promise<void> => {
-    setBusy(true)
-    await proof.acceptGuards(task)
-    setBusy(false)
-  }
-  return (
-    <div className="rs-guards">
-      <p>{strings.guarded}</p>
-      <ul>
-        {paths.map(path => (
-          <li key={path} className="rs-code">
-            {path}
-          </li>
-        ))}
-      </ul>
-      <button type="button" className="rs-button rs-small" aria-disabled={isBusy} onClick={() => void accept()}>
-        {strings.acceptGuards}
-      </button>
     </div>
   )
 }

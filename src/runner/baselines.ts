@@ -1,5 +1,5 @@
 import type { Check, Workspace } from '../domain/check.ts'
-import { type Conversation, openTasks } from '../domain/conversation.ts'
+import { type Conversation, lineage, openTasks } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { RunToMake } from '../domain/check-runs.ts'
 import type { Door, Lease } from '../door/door.ts'
@@ -50,6 +50,17 @@ export class Baselines {
     return baseline
   }
 
+  /** Looks at the guarded files of a plan before the work. If that fails, none of them count as unchanged. */
+  async look(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<unknown> {
+    try {
+      return await this.take(lease, state, next, workspace)
+    } catch (error) {
+      const none = { covers: [], files: {}, incomplete: true } as const
+      await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id: next.turn_id, ...none })
+      throw error
+    }
+  }
+
   async #read(lease: Lease, { turns }: Conversation, turnId: string): Promise<Known> {
     const seq = turns.get(turnId)?.baseline
     const known = this.#known.get(turnId)
@@ -64,9 +75,11 @@ export class Baselines {
   }
 }
 
-/** The turn whose plan a run belongs to. */
-const planOf = (state: Conversation, { task_id, turn_id }: RunToMake): string =>
-  (task_id === undefined ? undefined : state.tasks.get(task_id))?.conversation_turn_id ?? turn_id
+/** The turn whose plan a run belongs to; for a check of the whole plan, the first one that was looked at. */
+function planOf(state: Conversation, { task_id, turn_id }: RunToMake): string {
+  if (task_id !== undefined) return state.tasks.get(task_id)?.conversation_turn_id ?? turn_id
+  return lineage(state, turn_id).findLast(id => state.turns.get(id)?.baseline !== undefined) ?? turn_id
+}
 
 /** The checks of a plan and of its tasks. */
 const checksOf = (state: Conversation, turnId: string): readonly Check[] => [

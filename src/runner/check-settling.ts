@@ -1,10 +1,12 @@
-import type { CommandOf } from '../domain/command.ts'
+import type { CommandOf, SeenWorkspace } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { homeOf } from '../domain/lineage.ts'
 import { namedFiles } from '../domain/check-runs.ts'
-import { plansEndedBy } from '../domain/open-claims.ts'
+import { workspaceKey } from '../domain/needs.ts'
+import { claimedPlans } from '../domain/open-claims.ts'
 import type { OpenClaim } from '../domain/proof.ts'
 import { type Door, StoreError } from '../door/door.ts'
+import type { Learnt, ResumedCall } from '../toolsets/calls.ts'
 import { abandonCall, settleCall } from '../toolsets/claims.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import type { ClaimJudge } from './claim-judge.ts'
@@ -30,24 +32,24 @@ export class CheckSettling {
     this.#signal = signal
   }
 
-  /** Makes the call of a claim again. One that cannot be made is ended: it would fail for ever. */
-  async settle(state: Conversation, claim: OpenClaim): Promise<void> {
-    const { onError, judge } = this.#deps
-    const context = this.#context(claim)
+  /**
+   * Makes the call of a claim again. One that cannot be made is ended: it would fail for ever. False if runs come first that
+   * need another lease: that of the judge is not for checks.
+   */
+  async settle(state: Conversation, claim: OpenClaim): Promise<boolean> {
+    const { onError } = this.#deps
     try {
-      if (await this.#isRechecked(state, claim)) return
-      const call = await settleCall(context, claim)
-      const judged = call.status === 'claimed' ? await judge?.(this.#held, state, call.claims, this.#signal) : undefined
-      const { status } = judged ? await settleCall(context, claim, { judged }) : call
-      if (status === 'answered' || status === 'checking') return
+      const { status } = await this.#made(state, claim)
+      if (status !== 'claimed') return status !== 'ending' || !claim.judge
       onError(new Error(STUCK))
     } catch (error) {
       // Ended while it judged: the next process goes on.
-      if (this.#signal.aborted) return
+      if (this.#signal.aborted) return false
       if (isStorage(error)) throw error
       onError(error)
     }
-    await abandonCall(context, claim)
+    await abandonCall(this.#context(claim), claim)
+    return true
   }
 
   /**
@@ -56,7 +58,7 @@ export class CheckSettling {
    */
   async isSettledBy(state: Conversation, ran: CommandOf<'end_check'>, claim: OpenClaim | undefined): Promise<boolean> {
     const isOurs = claim && !claim.judge && state.turns.get(claim.turn_id)?.status === 'open'
-    if (!isOurs || (ran.outcome.result === 'passed' && plansEndedBy(state, claim).length > 0)) return false
+    if (!isOurs) return false
     try {
       const call = await settleCall(this.#context(claim), claim, { ran })
       return call.status === 'answered' && call.stored
@@ -67,17 +69,28 @@ export class CheckSettling {
     }
   }
 
-  /** Before the last open task of a plan is granted, everything that is out of date runs once more. */
-  async #isRechecked(state: Conversation, claim: OpenClaim): Promise<boolean> {
-    const { lease } = this.#held
-    const { door, workspaces } = this.#deps
-    const [plan] = plansEndedBy(state, claim)
-    const workspace = plan === undefined ? undefined : homeOf(state, plan)?.workspace
-    if (!workspace) return false
-    const fingerprint = await workspaces.fingerprint(workspace, namedFiles(state))
-    const final = { type: 'request_final', turn_id: lease.turn, fingerprint } as const
-    const { events } = await door.run({ ...lease, lease }, final)
-    return events.length > 0
+  /** Makes the call with all that its rules ask for: a look at the workspace, the verdicts of the judge. */
+  async #made(state: Conversation, claim: OpenClaim): Promise<ResumedCall> {
+    const { judge } = this.#deps
+    const context = this.#context(claim)
+    let seen: Learnt['seen']
+    let judged: Learnt['judged']
+    for (;;) {
+      const call = await settleCall(context, claim, { ...(seen ? { seen } : {}), ...(judged ? { judged } : {}) })
+      if (call.status === 'ending' && !seen) seen = await this.#look(state, claim)
+      else if (call.status === 'claimed' && !judged && judge)
+        judged = await judge(this.#held, state, call.claims, this.#signal)
+      else return call
+    }
+  }
+
+  /** The workspace of the plan that a claim is about. Without it, everything in it counts as changed. */
+  async #look(state: Conversation, claim: OpenClaim): Promise<SeenWorkspace> {
+    const { workspaces } = this.#deps
+    const [plan = claim.turn_id] = claimedPlans(state, [claim])
+    const workspace = homeOf(state, plan)?.workspace
+    if (!workspace || !workspaces.keys.includes(workspaceKey(workspace))) return {}
+    return { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) }
   }
 
   #context({ judge }: OpenClaim): ToolContext {

@@ -1,7 +1,7 @@
 import type { Workspace } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
-import { homeOf } from '../domain/lineage.ts'
+import { homeOf, planHistory } from '../domain/lineage.ts'
 import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
 import { settleable } from '../domain/open-claims.ts'
 import { MAX_TRIES, recordOf, workspaceOf } from '../domain/proof.ts'
@@ -114,7 +114,7 @@ export class CheckWork {
         // In a turn of ours its driver goes on.
         const [claim] = state.turns.get(lease.turn)?.status === 'open' ? settleable(state, lease.turn) : []
         if (!claim || (claim.judge && !this.#judge)) return
-        await this.#settling.settle(state, claim)
+        if (!(await this.#settling.settle(state, claim))) return
       }
     }
   }
@@ -148,7 +148,7 @@ export class CheckWork {
       const { state } = transaction
       const next = nextRun(state, lease.turn)
       const workspace = next && placeOf(state, next)
-      const baseline = next && this.#baselines.known(state, next)
+      const baseline = next && !isLook(next) ? this.#baselines.known(state, next) : undefined
       if (!baseline || !workspace || recordOf(state, next.check.hash).started) return transaction.discard(undefined)
       const start = this.#start(next)
       transaction.mustRun(start)
@@ -162,6 +162,10 @@ export class CheckWork {
     const { hash } = next.check
     const workspace = placeOf(state, next)
     if (!workspace) throw new TypeError(`Turn ${next.turn_id} has no workspace.`)
+    if (isLook(next)) {
+      await this.#baselines.look(lease, state, next, workspace).catch((error: unknown) => this.#unexpected(error))
+      return
+    }
     const { started } = recordOf(state, hash)
     if (started && started.tries >= MAX_TRIES) {
       return this.#end(hash, started.run_id, unrun(`It was interrupted ${started.tries} times.`))
@@ -208,7 +212,6 @@ export class CheckWork {
     live: LiveOutput,
   ): Promise<RunOutcome> {
     const signal = AbortSignal.any([stop.signal, this.#leave.signal, this.#lost.signal])
-    const task = next.task_id === undefined ? undefined : state.tasks.get(next.task_id)
     try {
       const maxMs = next.why === 'baseline' ? await this.#timeLeft(next) : undefined
       if (maxMs !== undefined && maxMs <= 0) return unrun('There was no time left for it.')
@@ -217,7 +220,7 @@ export class CheckWork {
       return await this.#workspaces.run(next.check, {
         workspace,
         baseline,
-        mayChange: task?.may_change ?? [],
+        mayChange: mayChange(state, next),
         also: namedFiles(state),
         signal,
         kill: this.#lost.signal,
@@ -258,6 +261,15 @@ const unrun = (reason: string): RunOutcome => ({ result: 'inconclusive', duratio
 function placeOf(state: Conversation, { task_id, turn_id }: RunToMake): Workspace | undefined {
   const task = task_id === undefined ? undefined : state.tasks.get(task_id)
   return task ? workspaceOf(state, task) : homeOf(state, turn_id)?.workspace
+}
+
+/** A check of the whole plan does not run before the work: only its guarded files are looked at. */
+const isLook = ({ why, task_id }: RunToMake): boolean => why === 'baseline' && task_id === undefined
+
+/** The guarded files that a task may change; for a check of the whole plan, all that its tasks may. */
+function mayChange(state: Conversation, { task_id, turn_id }: RunToMake): readonly string[] {
+  const tasks = task_id === undefined ? planHistory(state, turn_id) : [state.tasks.get(task_id)]
+  return tasks.flatMap(task => task?.may_change ?? [])
 }
 
 const UNRUN = 'Runsheet failed to run it; its log has the details.'

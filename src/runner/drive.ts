@@ -1,31 +1,28 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
+import type { SeenWorkspace } from '../domain/command.ts'
+import { currentTask, openTasks } from '../domain/conversation.ts'
 import type { Redactor } from '../domain/redact.ts'
-import type { Task } from '../domain/task.ts'
-import type { Claim, Judged } from '../domain/claim.ts'
-import { whyNotGranted } from '../domain/decide/claims.ts'
 import { followedTasks } from '../domain/gate.ts'
-import { namedFiles, staleChecks } from '../domain/check-runs.ts'
-import { resolvedClaims } from '../domain/open-claims.ts'
-import { asProse, isBlank } from '../domain/text.ts'
+import { awaitsFinal } from '../domain/check-runs.ts'
+import { claimsOf } from '../domain/open-claims.ts'
+import { isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Door, StoreError } from '../door/door.ts'
 import { promptFor, retryFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
-import { todosOf } from '../toolsets/todos.ts'
-import { recordVerdicts, sealOf } from '../toolsets/verdicts.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
 import { makeCall, recordAnswer, toolsetOf } from './tool-calls.ts'
 import { type Failure, failureOf, UnknownModel } from './failure.ts'
 import type { HeldLease } from './held-lease.ts'
-import { judgeAll } from './judging.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
+import { look, recheck } from './recheck.ts'
 import { ModelCallFailed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
-import { lastStep, openInPlan, type Run, type Step } from './run.ts'
+import { lastStep, openInPlan, type Run } from './run.ts'
+import { assess } from './text-claims.ts'
 import { ActiveTurn, isUnreadable } from './turn.ts'
 import type { Workspaces } from './workspaces.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
@@ -46,12 +43,19 @@ export interface TurnDeps {
   readonly silenceMs?: number | undefined
   /** Receives the cause of a failure that ends a turn. */
   readonly onError?: ((error: unknown) => void) | undefined
+  /** No process has the workspace of the claims that are waited for: they end. */
+  readonly isUnserved?: boolean
 }
 
 /** `stop`: a person stopped the turn. `leave`: the turn is no longer ours. */
 export interface Signals {
   readonly stop: AbortSignal
   readonly leave: AbortSignal
+}
+
+export interface DriveOptions {
+  /** No process has the workspace that the turn waits for: it is not waited for any more. */
+  readonly isUnserved?: boolean
 }
 
 type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
@@ -65,7 +69,12 @@ const REPAIR_POLL_MS = 200
  * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move follows from the log
  * alone, so another process can continue after a crash.
  */
-export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): Promise<void> {
+export async function drive(
+  held: HeldLease,
+  deps: TurnDeps,
+  signals: Signals,
+  { isUnserved = false }: DriveOptions = {},
+): Promise<void> {
   const turn = await ActiveTurn.open(deps.door, held)
   if (!turn) return
   // A process that died may have left its live text behind.
@@ -77,11 +86,13 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
     try {
       switch (move.type) {
         case 'park':
-          return
-        case 'finish':
+          return isUnserved ? await endWait(turn, deps, either) : undefined
+        case 'finish': {
+          const seen = move.because === 'answered' ? await look(turn, deps) : undefined
           // Runs again what is out of date; then the next move may be another.
-          if (move.because === 'answered' && (await recheck(turn, deps))) break
-          return await finish(turn, deps, move.because)
+          if (move.because === 'answered' && (await recheck(turn, deps, seen))) break
+          return await finish(turn, deps, move.because, { seen })
+        }
         case 'ask':
           await ask(turn, deps, move, either)
           break
@@ -93,7 +104,8 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
           break
         case 'follow':
           // A check of the whole plan that failed may have been mended since.
-          if (openInPlan(turn.run).length > 0 || !(await recheck(turn, deps))) await follow(turn, deps, move)
+          if (openInPlan(turn.run).length > 0 || !(await recheck(turn, deps, await look(turn, deps))))
+            await follow(turn, deps, move)
           break
       }
       await turn.catchUp()
@@ -104,9 +116,10 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
         if (await isRepaired(turn, either)) continue
         return signals.leave.aborted ? undefined : await endUnreadable(turn, deps, error)
       }
-      if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', error.failure)
+      if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', { failure: error.failure })
       // The turn was started with a model that is no longer configured.
-      if (error instanceof UnknownModel) return await finish(turn, deps, 'error', failureOf(error, deps.redact))
+      if (error instanceof UnknownModel)
+        return await finish(turn, deps, 'error', { failure: failureOf(error, deps.redact) })
       const isEnding = move.type === 'finish'
       // After a stop the next move ends the turn; an end that cannot be written waits for the store.
       const isStopped = signals.stop.aborted && !isEnding
@@ -115,7 +128,7 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
       // If the log moved, the next move may differ; otherwise the same error would recur.
       if (isStopped || turn.run.state.seq > seq) continue
       if (isEnding) throw error
-      await finish(turn, deps, 'error', INTERNAL)
+      await finish(turn, deps, 'error', { failure: INTERNAL })
       throw error
     }
   }
@@ -175,99 +188,6 @@ function retryGuidance(run: Run, toolset: Toolset): string {
   return refused && !hasReview ? retryFor(toolset, { state: run.state, turnId: run.turn }) : ''
 }
 
-/** `manage_todos`: judges the text as the claim for the current task, then advances to the next one. */
-async function assess(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'judge'>, signal: AbortSignal): Promise<void> {
-  const { run } = turn
-  const task = move.task === undefined ? undefined : run.state.tasks.get(move.task)
-  const tool_call_id = textId(move.step)
-  const [claimed] = resolvedClaims(run.state, run.turn, tool_call_id)
-  if (task && !claimed) return claimText(turn, deps, task, move.step)
-  const red = task && claimed && whyNotGranted(run.state, claimed, task)
-  const judged = task && !red ? await judgeText(turn, deps, task, move.step, signal) : undefined
-  const { newId } = deps.door
-  await deps.door.transact(turn.at(`judge:${move.step.number}`), transaction => {
-    const given = { turnId: run.turn, basis: move.step.digest_seq, grants: true }
-    if (red)
-      transaction.mustRun({
-        type: 'refuse_claims',
-        turn_id: run.turn,
-        claims: resolvedClaims(transaction.state, run.turn, tool_call_id),
-      })
-    if (task && judged) recordVerdicts(transaction, task.id, judged, given)
-    const last = judged?.opinions.at(-1)
-    const because = last && last.verdict !== 'ok' ? last.verdict : undefined
-    transaction.mustRun({ type: 'settle_claims', turn_id: run.turn, tool_call_id, because })
-    if (last?.verdict === 'unknown') return null
-    const send = (text: string) =>
-      transaction.mustRun(
-        turn.fact({ type: 'message_added', data: { message_id: newId(), role: 'user', text, synthetic: true } }),
-      )
-    const { state } = transaction
-    const next = currentTask(state, run.turn)
-    if (next && next.id === task?.id) {
-      const reason = (red?.message ?? (last?.reason || 'a person has changed it')).replace(/\.$/, '')
-      send(`That step is not done yet: ${reason}. Continue with it: ${next.title}`)
-      return null
-    }
-    if (!next) return null
-    const todos = todosOf(tasksInView(state), run.turn, each => planTurnOf(state, each))
-    if (run.advances >= run.policy.max_advances) {
-      const remaining = openTasks(state, run.turn).length
-      const message = `Reached the limit of ${run.policy.max_advances} steps in a row; ${remaining} remain.`
-      transaction.mustRun(
-        turn.fact({ type: 'todos_limit_reached', data: { message, remaining, current: todos.current } }),
-      )
-      return null
-    }
-    const data = {
-      next: next.title,
-      state: todos,
-      iteration: run.advances + 1,
-      max_iterations: run.policy.max_advances,
-    }
-    transaction.mustRun(turn.fact({ type: 'todos_resubmitting', data }))
-    send(`NEXT_TODO: ${next.title}`)
-    return null
-  })
-}
-
-/** A text claims the task that it is about, as a call would. */
-async function claimText(turn: ActiveTurn, { door }: TurnDeps, task: Task, step: Step): Promise<void> {
-  const claim = textClaim(task, step)
-  const { status, outcome } = claim
-  const made = { claim_id: `clm_${door.newId()}`, task_id: task.id, status, outcome, seal: sealOf(claim) }
-  const tool_call_id = textId(step)
-  await door.run(turn.at(`claim:${tool_call_id}`), {
-    type: 'make_claims',
-    turn_id: turn.run.turn,
-    tool_call_id,
-    basis: step.digest_seq,
-    claims: [made],
-  })
-}
-
-const textId = ({ number }: Step): string => `step:${number}`
-
-const textClaim = ({ id, title, details, criteria }: Task, { text }: Step): Claim => ({
-  task: id,
-  title,
-  details,
-  criteria,
-  status: 'completed',
-  outcome: asProse(text),
-})
-
-async function judgeText(
-  turn: ActiveTurn,
-  deps: TurnDeps,
-  task: Task,
-  step: Step,
-  signal: AbortSignal,
-): Promise<Judged | undefined> {
-  const [judged] = await judgeAll(turn, deps, step, textId(step), [textClaim(task, step)], signal)
-  return judged
-}
-
 /** The gate: sends the model back to the open tasks. */
 async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf<'follow'>): Promise<void> {
   const { run } = turn
@@ -280,18 +200,27 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
   )
 }
 
-/** Asks for another run of the checks that the workspace has changed under. Whether there are any. */
-async function recheck(turn: ActiveTurn, { door, workspaces }: TurnDeps): Promise<boolean> {
-  const { state, turn: turn_id, steps } = turn.run
-  const workspace = state.turns.get(turn_id)?.workspace
-  if (!workspace || !workspaces || staleChecks(state, turn_id, undefined).length === 0) return false
-  const fingerprint = await workspaces.fingerprint(workspace, namedFiles(state))
-  const { events } = await door.run(turn.at(`recheck:${steps.length}`), { type: 'request_final', turn_id, fingerprint })
-  return events.length > 0
+/** Goes on without the checks that no process can run: what is claimed is refused, and a plan that is over is not done. */
+async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): Promise<void> {
+  const { run } = turn
+  const step = lastStep(run)
+  const call = step?.calls.find(each => !each.answer)
+  if (step && call && claimsOf(run.state, run.turn, call.id).length > 0) {
+    return makeCall(turn, { ...deps, isUnserved: true }, step, call, signal)
+  }
+  const [claimed] = claimsOf(run.state, run.turn)
+  if (step && claimed)
+    return assess(turn, { ...deps, isUnserved: true }, { type: 'judge', step, task: claimed.task_id }, signal)
+  if (awaitsFinal(run.state, run.turn)) await finish(turn, deps, 'unchecked')
 }
 
 /** The only way a turn ends: the final message and the status, in one commit. */
-async function finish(turn: ActiveTurn, deps: TurnDeps, because: EndReason, failure?: Failure): Promise<void> {
+async function finish(
+  turn: ActiveTurn,
+  deps: TurnDeps,
+  because: EndReason,
+  { failure, seen }: { readonly failure?: Failure; readonly seen?: SeenWorkspace | undefined } = {},
+): Promise<void> {
   const { run } = turn
   const step = lastStep(run)
   const isAnswer = step !== undefined && step.calls.length === 0 && !run.hasNewInput
@@ -310,6 +239,7 @@ async function finish(turn: ActiveTurn, deps: TurnDeps, because: EndReason, fail
       ...(why ? { failure: { code: why.code, message: why.message } } : {}),
       steps: run.steps.length,
       usage: run.usage,
+      seen,
     },
   )
   await deps.live.done(turn.lease)
@@ -335,7 +265,7 @@ async function endUnreadable(turn: ActiveTurn, deps: TurnDeps, error: StoreError
   const open = lastStep(turn.run)?.calls.filter(({ answer }) => !answer) ?? []
   for (const call of open) await recordAnswer(turn, deps, call, `Error: ${error.message}`)
   const message = `The task file${error.file ? ` ${error.file}` : ''} is corrupt or invalid. Repair it, then continue.`
-  await finish(turn, deps, 'error', { code: error.code, message, isRetryable: false })
+  await finish(turn, deps, 'error', { failure: { code: error.code, message, isRetryable: false } })
 }
 
 const INTERNAL: Failure = {

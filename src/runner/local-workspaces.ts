@@ -151,18 +151,20 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   async run(check: Check, options: RunOptions): Promise<RunOutcome> {
     if (check.kind === 'person') throw new TypeError('A person ticks it.')
     const { workspace, baseline, mayChange, also, signal, kill, maxMs, beforeStart, onOutput } = options
-    const limit = maxMs === undefined ? [] : [AbortSignal.timeout(maxMs)]
+    const limit = maxMs === undefined ? undefined : AbortSignal.timeout(maxMs)
     const { files, guarded, ...ran } = await runCheck(check, {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
       also,
-      signal: AbortSignal.any([signal, ...limit]),
+      signal: limit ? AbortSignal.any([signal, limit]) : signal,
       kill,
       beforeStart,
       onOutput,
     })
     if (ran.changed) return ran
-    return { ...ran, ...this.#guards(files, baseline.incomplete ? undefined : guarded, mayChange) }
+    const isCutOff = limit?.aborted === true && !signal.aborted && ran.result === 'inconclusive'
+    const reason = isCutOff ? { reason: 'Time ran out before it ended.' } : {}
+    return { ...ran, ...reason, ...this.#guards(files, baseline.incomplete ? undefined : guarded, mayChange) }
   }
 
   /** The guarded files that changed without leave, and a digest of what they are now. */

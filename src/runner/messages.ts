@@ -1,7 +1,7 @@
-import { listed, openTasks, planCounts } from '../domain/conversation.ts'
+import { listed, openTasks, planCounts, planHistory } from '../domain/conversation.ts'
 import { labelOf } from '../domain/check-label.ts'
-import { failingDoneChecks } from '../domain/check-runs.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
+import { unpassedChecks, whyReopened, whyUnpassed } from '../domain/plan-checks.ts'
 import { recordOf } from '../domain/proof.ts'
 import { type Standing, standingsOf } from '../domain/standing.ts'
 import { isOpen } from '../domain/task.ts'
@@ -22,16 +22,19 @@ export function followUpText(
   toolset: Toolset = toolsets[run.policy.toolset],
 ): string {
   const open = openTasks(run.state, run.turn)
-  const failing = failingDoneChecks(run.state, run.turn)
   if (open.length === 0) {
-    const checks = failing.map(check => {
+    const checks = unpassedChecks(run.state, run.turn).map(check => {
       const { last } = recordOf(run.state, check.hash)
-      return `\`${labelOf(check)}\` fails${last?.tail ? `. The end of its output:\n${last.tail}` : '.'}`
+      const why = `\`${labelOf(check)}\` ${whyUnpassed(run.state, run.turn, check).replace(/\.$/, '')}.`
+      return last?.result === 'failed' && last.tail ? `${why} The end of its output:\n${last.tail}` : why
     })
     return `Every task is settled, but the plan is not done: ${checks.join('\n')}\nMend that, then answer again.`
   }
   const { idOf } = toolset.vocabulary
-  const names = open.slice(0, 10).map(task => `${idOf(task)} ${cut(task.title, 120)}`)
+  const names = open.slice(0, 10).map(task => {
+    const why = whyReopened(run.state, task)
+    return `${idOf(task)} ${cut(task.title, 120)}${why === undefined ? '' : ` (${why})`}`
+  })
   const more = open.length > names.length ? ` and ${open.length - names.length} more` : ''
   return `The plan is not finished. Open: ${names.join('; ')}${more}. Continue: do the work, and ${settlingFor(toolset)}`
 }
@@ -44,6 +47,8 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
   gate: `No progress after ${MAX_FOLLOW_UPS} attempts.`,
   limit: 'I stopped here because this turn reached its limit of steps in a row.',
   unjudged: 'I stopped here because the assessor gave no clear verdict, and unjudged work does not count as done.',
+  unchecked:
+    'I stopped here because the checks of this plan could not run once more: no process with its workspace is running. Start Runsheet there, then continue.',
   repeats: 'I stopped here because I kept repeating the same calls.',
   rejected: 'I stopped here because three plans in a row were turned down. Tell me what you would like instead.',
   empty: 'The model gave no answer.',
@@ -65,7 +70,7 @@ const STANDINGS: Record<Standing, string> = {
 
 /** How far "done" can be trusted, for a plan with checks: "5 of 5 done: 3 proven, 2 on the agent's word". */
 function tally({ state, turn }: Run): string {
-  const plan = listed(state, turn)
+  const plan = planHistory(state, turn)
   if (!plan.some(({ checks }) => checks?.length)) return ''
   const counts = standingsOf(state, plan)
   const parts = (Object.keys(STANDINGS) as Standing[]).flatMap(standing =>

@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { originOf } from '../domain/origin.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
-import { DRIVE, driveIn, type Need, needsOf } from '../domain/needs.ts'
+import { awaitsChecks, type Conversation } from '../domain/conversation.ts'
+import { checkIn, DRIVE, driveIn, type Need, needsOf, workspaceKey } from '../domain/needs.ts'
 import { type Door, type Lease, type LiveEntry, type Ref, refKey } from '../door/door.ts'
+import { servedUntil } from '../toolsets/serving.ts'
 import { HeldLease } from './held-lease.ts'
-import { type TurnDeps, drive } from './drive.ts'
+import { type DriveOptions, type TurnDeps, drive } from './drive.ts'
 import { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { isUnreadable } from './turn.ts'
@@ -53,6 +55,8 @@ export class Runner {
   readonly #leaseMs: number
   readonly #pollMs: number
   readonly #driven = new Map<string, DrivenTurn>()
+  /** The turns that wait for checks in workspaces that this process does not have. */
+  readonly #awaiting = new Map<string, Promise<void>>()
   readonly #ending = new AbortController()
   #timers: NodeJS.Timeout[] = []
   /** Turns of ours whose hint could not be followed, as it may have been about a stop. */
@@ -127,6 +131,7 @@ export class Runner {
     // Ends the calls that wait for a server that does not answer.
     const closed = this.#deps.outside.close()
     await this.#claiming
+    await Promise.all(this.#awaiting.values())
     await Promise.all([...this.#driven.values()].map(({ ended }) => ended))
     await closed
   }
@@ -143,11 +148,11 @@ export class Runner {
     }
   }
 
-  #claim(wanted?: Ref & { readonly turn: string }): Promise<HeldLease | undefined> {
-    return HeldLease.claim(this.#options.door.turns, this.#id, this.#leaseMs, { abilities: this.#abilities, wanted })
+  #claim(wanted?: Ref & { readonly turn: string }, abilities = this.#abilities): Promise<HeldLease | undefined> {
+    return HeldLease.claim(this.#options.door.turns, this.#id, this.#leaseMs, { abilities, wanted })
   }
 
-  #drive(held: HeldLease): void {
+  #drive(held: HeldLease, options: DriveOptions = {}): void {
     const { lease } = held
     // Our own lease expired, or the previous turn is still being released: let that end first.
     const before = this.#driven.get(refKey(lease))
@@ -157,7 +162,7 @@ export class Runner {
     const driven = async (): Promise<void> => {
       await before?.ended
       try {
-        await drive(held, this.#deps, { stop: stop.signal, leave: leave.signal })
+        await drive(held, this.#deps, { stop: stop.signal, leave: leave.signal }, options)
       } catch (error) {
         this.#options.onError?.(error)
         // Keep the lease for a moment: another process would most likely fail in the same way.
@@ -211,13 +216,50 @@ export class Runner {
       const driven = this.#driven.get(refKey(ref))
       if (driven) {
         if (state.turns.get(running_turn)?.stop_requested) driven.stop.abort(new Error('Stopped.'))
-      } else if (this.#abilities.some(need => need === needsOf(state, running_turn))) await this.take(ref, running_turn)
+      } else if (this.#isAble(needsOf(state, running_turn))) await this.take(ref, running_turn)
+      else if (this.#mayOutwait(state, running_turn)) this.#outwait(ref, running_turn)
     } catch (error) {
       if (!this.#ending.signal.aborted && !isUnreadable(error)) {
         this.#options.onError?.(error)
         if (this.#driven.has(refKey(ref))) this.#unheard.set(refKey(ref), ref)
       }
     }
+  }
+
+  #isAble(need: Need | null): boolean {
+    return need !== null && this.#abilities.includes(need)
+  }
+
+  /** Whether a turn that is ours to drive waits for checks in a workspace of others. */
+  #mayOutwait(state: Conversation, turnId: string): boolean {
+    const { workspace } = state.turns.get(turnId) ?? {}
+    const need = needsOf(state, turnId)
+    const here = (this.#options.workspaces?.keys ?? []).map(checkIn)
+    return need !== null && !here.includes(need) && this.#isAble(workspace ? driveIn(workspaceKey(workspace)) : DRIVE)
+  }
+
+  /** Waits for the checks of a turn. If no process can run them, the turn goes on without. */
+  #outwait(ref: Ref, turn: string): void {
+    const key = refKey(ref)
+    if (this.#awaiting.has(key)) return
+    const outwaited = async (): Promise<void> => {
+      const { door } = this.#deps
+      const wanted = { tenant: ref.tenant, conversation: ref.conversation, turn }
+      const signal = this.#ending.signal
+      try {
+        while (!(await servedUntil({ door, ...wanted }, turn, state => !awaitsChecks(state, turn), { signal }))) {
+          const need = needsOf(await door.read(wanted), turn)
+          const held = need === null ? undefined : await this.#claim(wanted, [need])
+          if (held) return this.#drive(held, { isUnserved: true })
+        }
+      } catch (error) {
+        if (!signal.aborted) this.#options.onError?.(error)
+      }
+    }
+    this.#awaiting.set(
+      key,
+      outwaited().finally(() => this.#awaiting.delete(key)),
+    )
   }
 
   #lookAgain(): void {

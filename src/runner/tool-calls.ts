@@ -5,7 +5,7 @@ import { hashOf } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { claimsOf } from '../domain/open-claims.ts'
-import { awaitCall, beginCall, type CallState, resumeCall } from '../toolsets/calls.ts'
+import { awaitCall, beginCall, type ResumedCall, resumeCall } from '../toolsets/calls.ts'
 import { observe } from '../toolsets/observe.ts'
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
@@ -70,9 +70,12 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
   }
   // Its claims are stored and checked: it is made again, with the verdicts of the judge.
   const isClaimed = claimsOf(run.state, run.turn, call.id).length > 0
-  const make = (judged?: readonly Judged[]): Promise<CallState> =>
+  const make = (judged?: readonly Judged[]): Promise<ResumedCall> =>
     isClaimed
-      ? resumeCall(toolset, call.tool, call.arguments, call.id, context, judged ? { judged } : {})
+      ? resumeCall(toolset, call.tool, call.arguments, call.id, context, {
+          ...(judged ? { judged } : {}),
+          ...(deps.isUnserved ? { ended: 'no_workspace' as const } : {}),
+        })
       : beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
   let state = await make()
   if (state.status === 'claimed') state = await make(await judgeAll(turn, deps, step, call.id, state.claims, signal))

@@ -1,9 +1,10 @@
 import type { Claim, Judged } from '../domain/claim.ts'
-import type { CommandOf, Sources } from '../domain/command.ts'
+import type { CommandOf, SeenWorkspace, Sources } from '../domain/command.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
 import type { ClaimEnd, EventData, Json } from '../domain/event.ts'
 import { awaitsBaseline } from '../domain/check-runs.ts'
-import { type ResolvedClaim, resolvedClaims } from '../domain/open-claims.ts'
+import { type ResolvedClaim, resolvedClaims, withEnd } from '../domain/open-claims.ts'
+import { reopenedBy } from '../domain/plan-checks.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Review } from '../domain/review.ts'
 import {
@@ -21,7 +22,7 @@ import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
 import { countItems, edgeOf, elapsed, observe } from './observe.ts'
 import { awaitBaseline } from './baseline.ts'
-import { type AnswerWithOutcome, unheardOutcome, withOutcome } from './reopened.ts'
+import { type AnswerWithOutcome, unheardOutcome, withOutcome, withReopened } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall, UNCHECKED } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
@@ -41,6 +42,12 @@ export type CallState =
   | { readonly status: 'checking'; readonly call_id: string; readonly claim_ids: readonly string[] }
   /** Nothing more is stored. Make the call again with the judge's verdicts. */
   | { readonly status: 'claimed'; readonly claims: readonly Claim[] }
+
+/**
+ * `ending`: nothing more is stored, because a plan would be over before its last runs. Make the call again with a look at
+ * its workspace; if that was given, the runs are asked for.
+ */
+export type ResumedCall = CallState | { readonly status: 'ending' }
 
 /**
  * Begins a call as one commit. What the toolset refuses is an answer to the model. Refusals about the turn or the policy
@@ -193,13 +200,15 @@ export interface Learnt {
   readonly judged?: readonly Judged[]
   /** How the last run ended that it waits for: written in the same commit, or not at all. */
   readonly ran?: CommandOf<'end_check'>
+  /** The workspace of the plan that it would end. */
+  readonly seen?: SeenWorkspace
   /** Why its checks are not waited for any more. */
   readonly ended?: 'no_workspace' | 'no_judge'
 }
 
 /**
  * Makes a call again whose claims are checked, as one commit with their end. `claimed`: a judge has to rule on them first.
- * `checking`: they are not over yet.
+ * `checking`: they are not over yet. `ending`: they wait for the runs before the end of their plan.
  */
 export async function resumeCall(
   toolset: Toolset,
@@ -207,8 +216,8 @@ export async function resumeCall(
   input: unknown,
   callId: string,
   context: ToolContext,
-  { judged, ran, ended }: Learnt = {},
-): Promise<CallState> {
+  { judged, ran, seen, ended }: Learnt = {},
+): Promise<ResumedCall> {
   const started = performance.now()
   const tool = toolNamed(toolset, name)
   const parsed = tool && parseInput(tool, input)
@@ -217,37 +226,36 @@ export async function resumeCall(
   const reopened = await unheardOutcome(context)
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
   const at = { tenant, conversation, once, ...leaseOf(context) }
-  const { value, replayed } = await door.transact(at, (transaction): CallState => {
+  const { value, replayed } = await door.transact(at, (transaction): ResumedCall => {
     if (ran) transaction.mustRun(ran)
-    const found = resolvedClaims(transaction.state, turn, callId)
-    const unended = { result: 'ended', because: ended ?? '' } as const
-    const resolved = found.map(each =>
-      ended && each.resolution.result === 'waiting' ? { ...each, resolution: unended } : each,
-    )
+    const resolved = resolvedClaims(transaction.state, turn, callId)
     const [first] = resolved
     // A stop has settled them: there is no answer any more.
     if (!first) return transaction.discard(STOPPED)
-    if (resolved.some(({ resolution }) => resolution.result === 'waiting')) {
-      return transaction.discard({
-        status: 'checking',
-        call_id: callId,
-        claim_ids: resolved.map(each => each.claim.claim_id),
-      })
-    }
     const { basis } = first.claim
-    const made = {
-      toolset,
-      tool,
-      input: parsed.value,
-      context,
-      transaction,
-      toolCallId: callId,
-      basis,
-      started,
-      reopened,
+    const base = { toolset, tool, input: parsed.value, context, transaction, toolCallId: callId, started, reopened }
+    const make = (claims: readonly ResolvedClaim[]): ResumedCall => {
+      try {
+        return perform({ ...base, basis, resolved: claims, seen, ...(judged ? { judged } : {}) })
+      } catch (error) {
+        if (!(error instanceof Refusal) || !error.is('final_runs_required')) throw error
+        transaction.reset()
+        return { status: 'ending' }
+      }
     }
-    return perform({ ...made, resolved, ...(judged ? { judged } : {}) })
+    const awaited = ended ? withEnd(resolved, 'waiting', ended) : resolved
+    if (awaited.some(({ resolution }) => resolution.result === 'waiting')) {
+      const claim_ids = awaited.map(({ claim }) => claim.claim_id)
+      return transaction.discard({ status: 'checking', call_id: callId, claim_ids })
+    }
+    const made = make(awaited)
+    if (made.status !== 'ending') return made
+    return ended ? make(withEnd(awaited, 'passed', ended)) : transaction.discard(made)
   })
+  if (value.status === 'ending' && seen) {
+    // A commit of its own: the key of this one is for the answer. Until then the claims stay open.
+    await door.run({ tenant, conversation, ...leaseOf(context) }, { type: 'request_final', turn_id: turn, ...seen })
+  }
   if (value.status === 'answered' && value.stored && !replayed) {
     const call = { callId, toolset: toolset.name, tool: tool.name, items: countItems(input), started, stored: true }
     observe(context, { ...call, outcome: value.ok ? 'ok' : 'refused' })
@@ -282,6 +290,7 @@ interface PerformDeps {
   /** Its claims, if it is made again after their checks. */
   readonly resolved?: readonly ResolvedClaim[]
   readonly judged?: readonly Judged[]
+  readonly seen?: SeenWorkspace | undefined
 }
 
 /** Runs the tool inside the transaction and records the call. */
@@ -291,8 +300,10 @@ function perform(deps: PerformDeps): CallState {
   const judged = deps.judged ?? run?.judged
   const record = (own: Json, ok: boolean, because?: ClaimEnd): CallState => {
     const items = countItems(input)
+    const claims = resolved?.map(({ claim }) => claim) ?? []
     if (resolved) transaction.mustRun({ type: 'settle_claims', turn_id: turn, tool_call_id: toolCallId, because })
-    const answer = withOutcome(transaction.state, own, reopened)
+    const told = resolved ? withReopened(own, reopenedBy(transaction.state, claims), toolset) : own
+    const answer = withOutcome(transaction.state, told, reopened)
     transaction.mustRun(
       answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }),
     )
@@ -313,6 +324,7 @@ function perform(deps: PerformDeps): CallState {
     sources: sourcesOf(context),
     judged: judged ?? [],
     resolved,
+    seen: deps.seen,
     judges: judgesOf(context),
     checks: checksIn(transaction, context),
     lastText: run?.lastText,
@@ -324,7 +336,7 @@ function perform(deps: PerformDeps): CallState {
     const review_id = transaction.state.pending_reviews.at(-1) ?? ''
     return { status: 'pending_review', call_id: toolCallId, review_id }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof Refusal) || error.is('final_runs_required')) throw error
     if (error.is('assessment_required') && !judged) {
       const { claims } = error.data
       if (resolved || claims.some(({ task }) => typeof task === 'number')) {

@@ -1,11 +1,12 @@
 import { awaitsBaseline } from '../domain/check-runs.ts'
+import { needsOf } from '../domain/needs.ts'
 import { claimsOf } from '../domain/open-claims.ts'
 import type { OpenClaim } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Commit, Door, Ref } from '../door/door.ts'
-import { type CallState, type Learnt, resumeCall } from './calls.ts'
+import { type CallState, type Learnt, type ResumedCall, resumeCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
 import { toolsets } from './index.ts'
 import { servedUntil } from './serving.ts'
@@ -41,15 +42,38 @@ export async function awaitClaims(
     claim_ids.length > 0 ? openOnes(state, claim_ids).length === 0 : !awaitsBaseline(state, turn_id)
   let answer: ClaimAnswer | undefined
   const onCommit = ({ events }: Commit): void => void (answer ??= answerAmong(events, turn_id, call_id))
-  if (!(await servedUntil(context, turn_id, isOver, { signal, onCommit }))) {
+  while (!(await servedUntil(context, turn_id, isOver, { signal, onCommit }))) {
     const [claim] = openOnes(await door.read(ref), claim_ids)
-    if (claim) await settleCall(context, claim, { ended: claim.judge ? 'no_judge' : 'no_workspace' })
+    if (!claim || (await isUnserved(context, claim))) break
   }
   return answer ?? answerIn(context, turn_id, call_id)
 }
 
+/** How long an edge may take to end a claim. */
+const ENDING_MS = 5_000
+
+/**
+ * Ends a claim that no process serves, in place of the one that did not: under its lease, so that it cannot go on, and the
+ * next one need not wait for the end of that. False if a process serves it after all.
+ */
+async function isUnserved(context: ToolContext, claim: OpenClaim): Promise<boolean> {
+  const { door, tenant, conversation } = context
+  const { turn_id: turn } = claim
+  const need = needsOf(await door.read({ tenant, conversation }), turn)
+  if (need === null) return false
+  const wanted = { tenant, conversation, turn }
+  const lease = await door.turns.claim(door.newId(), ENDING_MS, { abilities: [need], wanted })
+  if (!lease) return false
+  try {
+    await settleCall({ ...context, lease }, claim, { ended: claim.judge ? 'no_judge' : 'no_workspace' })
+    return true
+  } finally {
+    await door.turns.release(lease)
+  }
+}
+
 /** Makes the call of these claims again, with its arguments from the log. */
-export async function settleCall(context: ToolContext, claim: OpenClaim, learnt: Learnt = {}): Promise<CallState> {
+export async function settleCall(context: ToolContext, claim: OpenClaim, learnt: Learnt = {}): Promise<ResumedCall> {
   const { door, tenant, conversation } = context
   const ref = { tenant, conversation }
   const called = await callOf(context, claim)

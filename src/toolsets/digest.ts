@@ -1,4 +1,5 @@
 import { currentTask, listed, openTasks, planTurnOf } from '../domain/conversation.ts'
+import { whyReopened } from '../domain/plan-checks.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut } from '../domain/text.ts'
@@ -32,7 +33,10 @@ function planPart({ state, turnId, request }: View & { readonly request?: string
   const plan = listed(state, turnId)
   if (plan.length === 0) return []
   const current = currentTask(state, turnId)
-  const line = (task: Task): string => lineOf(task, vocabulary)
+  const line = (task: Task): string => {
+    const why = whyReopened(state, task)
+    return `${lineOf(task, vocabulary)}${why === undefined ? '' : ` (open again: ${inLine(why)})`}`
+  }
   const settled = plan.filter(task => !isOpen(task))
   const waiting = plan.filter(task => isOpen(task) && task.id !== current?.id)
   const ended = settled.slice(-MAX_DONE).map(task => {

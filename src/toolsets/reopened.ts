@@ -1,8 +1,10 @@
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
+import type { Reopened } from '../domain/plan-checks.ts'
 import type { ReviewRecord } from '../door/door.ts'
 import type { ToolContext } from './context.ts'
 import { reviewAnswer } from './review-answer.ts'
+import type { Toolset } from './toolset.ts'
 
 /** A call's answer, and the reopened review whose outcome it also carries. */
 export interface AnswerWithOutcome {
@@ -37,4 +39,10 @@ export function withOutcome(state: Conversation, result: Json, record: ReviewRec
   const tasks = record.tasks.flatMap(({ id }) => state.tasks.get(id) ?? [])
   const outcome = { review_id, confirmed: true, ...reviewAnswer(state, { ...record, tasks }) }
   return { result: { ...result, review: outcome }, review_id }
+}
+
+/** The answer to a claim, with the tasks that the runs before the end of the plan opened again. */
+export function withReopened(result: Json, reopened: readonly Reopened[], { vocabulary }: Toolset): Json {
+  if (reopened.length === 0 || typeof result !== 'object' || result === null || Array.isArray(result)) return result
+  return { ...result, reopened: reopened.map(({ task, why }) => `${vocabulary.idOf(task)} ${task.title}: ${why}`) }
 }

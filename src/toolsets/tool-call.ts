@@ -1,5 +1,5 @@
 import { type Judged, judgedOn, objectionTo } from '../domain/claim.ts'
-import type { CommandOf, NewTask, Sources, TaskChange } from '../domain/command.ts'
+import type { CommandOf, NewTask, SeenWorkspace, Sources, TaskChange } from '../domain/command.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import { TOOLSETS } from '../domain/policy.ts'
@@ -28,6 +28,8 @@ export interface ToolCallDeps {
   readonly judged: readonly Judged[]
   /** A call that is made again: its claims, and how their checks ended. */
   readonly resolved?: readonly ResolvedClaim[] | undefined
+  /** The workspace of the plan that it would end. */
+  readonly seen?: SeenWorkspace | undefined
   /** Agents elsewhere: a judge of ours rules on their claims. */
   readonly judges?: boolean | undefined
   /** Where the turn has a workspace. */
@@ -113,7 +115,7 @@ export class ToolCall implements View {
   }
 
   tryEdit(edit: Edit): readonly StoredEvent[] | Refusal {
-    const { turnId, basis, sources, transaction, judged, resolved, judges } = this.#deps
+    const { turnId, basis, sources, transaction, judged, resolved, seen, judges } = this.#deps
     const change = edit.change ? { change: edit.change.map(one => this.#withOutcome(one)) } : {}
     return transaction.run({
       ...sources,
@@ -125,6 +127,7 @@ export class ToolCall implements View {
       basis,
       judged,
       resolved,
+      seen,
       judges,
     })
   }

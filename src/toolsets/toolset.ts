@@ -91,6 +91,8 @@ export const tool = <I>(definition: Tool<I, z.ZodType<I>>): Tool => ({
   ...definition,
   output: definition.output.extend({
     review: review.optional(),
+    // Done tasks that a claim opened again, because their checks fail now.
+    ...(definition.created || definition.reads ? {} : { reopened: z.array(z.string()).optional() }),
     // That checks were left out.
     ...(definition.checked ? { message: z.string().optional() } : {}),
   }),

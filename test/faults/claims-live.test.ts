@@ -195,6 +195,118 @@ describe.concurrent('no process with the workspace', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
+  it('[CF8][TC2] the claim that leaves nothing open, though its task has no check: the task stays open, not counted', () =>
+    ClaimScene.play(async scene => {
+      const child = await scene.child()
+      await scene.planned(child.agent)
+      await scene.call(claim(1), child.agent)
+      await scene.checkless(1)
+      child.process.kill('SIGKILL')
+      await child.ended
+      scene.remove('done-a')
+      expect(await said(scene.call(claim(2)))).toContain('No process with its workspace')
+      expect((await scene.of('claim_settled')).at(-1)).toMatchObject({
+        data: { result: 'refused', because: 'no_workspace' },
+      })
+      expect(await scene.task(1)).toMatchObject({ status: 'in_progress' })
+      // The dead process is fenced off: the next one need not wait for the end of its lease.
+      scene.takeOver()
+      expect(resultOf(await scene.call(claim(2, 'call-again')))).toEqual({
+        next: '1 a',
+        remaining: 1,
+        reopened: ['1 a: its check `./check-a` fails now with exit code 1'],
+      })
+      expect(await scene.task(0)).toMatchObject({ status: 'in_progress', checks: [{ state: 'failed' }] })
+    }))
+
+  it('[CF8][TC15] killed in the final pass: the claim ends, and nothing of it is left running', () =>
+    ClaimScene.play(async scene => {
+      const child = await scene.child()
+      await scene.planned(child.agent)
+      await scene.call(claim(1), child.agent)
+      scene.write('hold-a')
+      const lost = scene.call(claim(2), child.agent).catch(() => undefined)
+      await scene.begun('a', 3)
+      const answered = scene.call(claim(2))
+      child.process.kill('SIGKILL')
+      await lost
+      expect(await said(answered)).toContain('No process with its workspace')
+      expect(await scene.of('check_ran')).toContainEqual(
+        expect.objectContaining({
+          data: expect.objectContaining({ why: 'final', reason: 'The process that ran it ended.' }),
+        }),
+      )
+      const { requests, runs } = await scene.turns.door.read(HERE)
+      expect([requests, [...runs.values()].filter(({ started }) => started)]).toEqual([[], []])
+      const { status, standing_reasons } = await scene.task(0)
+      expect([status, standing_reasons?.join()]).toEqual(['completed', expect.not.stringContaining('being checked')])
+      expect((await scene.task(1)).status).toBe('in_progress')
+      expect(await scene.faults()).toEqual([])
+    }))
+
+  it('[TC12] a turn of ours that continues the plan ends incomplete, says why, and counts the whole plan', () =>
+    ClaimScene.play(
+      async scene => {
+        const child = await scene.child()
+        await scene.planned(child.agent)
+        await scene.call(claim(1), child.agent)
+        await scene.checkless(1)
+        child.process.kill('SIGKILL')
+        await child.ended
+        scene.remove('done-a')
+        scene.drive()
+        const reader = await scene.turns.open({ message: 'Go on.', turn_id: 't2', continue_turn_id: 't1' })
+        await reader.over
+        expect(reader.of('turn_finished')).toMatchObject([{ data: { status: 'incomplete', because: 'unchecked' } }])
+        const text = reader.of('message_added').at(-1)?.data.text
+        expect(text).toMatch(
+          /^All done\.\n\n.*no process with its workspace is running.*\n\n2 of 2 done: 1 proven, 1 on/,
+        )
+        expect((await scene.turns.door.read(HERE)).requests).toEqual([])
+      },
+      {
+        isAway: true,
+        answers: ({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'All done.' : CLAIM_B),
+      },
+    ))
+
+  it('[CF8] a claim in a turn of ours is refused, and the turn goes on', () =>
+    ClaimScene.play(
+      async scene => {
+        const child = await scene.child()
+        await scene.planned(child.agent)
+        child.process.kill('SIGKILL')
+        await child.ended
+        scene.drive()
+        const go = { message: 'Go on.', turn_id: 't2', continue_turn_id: 't1', gate: false }
+        const reader = await scene.turns.open(go)
+        await reader.over
+        expect(reader.of('claim_settled')).toMatchObject([{ data: { result: 'refused', because: 'no_workspace' } }])
+        expect(JSON.stringify(reader.of('tool_answered'))).toContain('No process with its workspace')
+        expect(reader.of('turn_finished')).toMatchObject([{ data: { remaining: 2 } }])
+      },
+      { isAway: true, answers: ({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'Not done.' : CLAIM) },
+    ))
+
+  it('[TC12] with a process that has it, a turn of ours without it is checked there', () =>
+    ClaimScene.play(
+      async scene => {
+        const child = await scene.child({ drives: false })
+        await scene.planned(child.agent)
+        await scene.call(claim(1), child.agent)
+        await scene.checkless(1)
+        scene.drive()
+        const reader = await scene.turns.open({ message: 'Go on.', turn_id: 't2', continue_turn_id: 't1' })
+        await reader.over
+        expect(reader.of('turn_finished')).toMatchObject([{ data: { status: 'done' } }])
+        expect((await scene.of('check_ran')).filter(({ data }) => data.why === 'final')).not.toEqual([])
+      },
+      {
+        isAway: true,
+        answers: ({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'All done.' : CLAIM_B),
+      },
+    ))
+
   it('[CF8] while a person has to tick it, nobody needs the workspace: the claim waits', () =>
     ClaimScene.play(async scene => {
       scene.takeOver()
@@ -346,3 +458,4 @@ const PLANNED = {
   ],
 }
 const CLAIM = { calls: [{ tool: 'update', args: { id: 1, outcome: 'did it' } }] }
+const CLAIM_B = { calls: [{ tool: 'update', args: { id: 2, outcome: 'did it' } }] }

@@ -22,6 +22,8 @@ export interface ClaimChildOrder extends Place {
   readonly tokens: { readonly person: string; readonly agent: string }
   readonly endAt?: EndAt
   readonly waitMs?: number
+  /** Whether it also drives turns. Default: it does. */
+  readonly drives?: boolean
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as ClaimChildOrder
@@ -45,7 +47,7 @@ const server = createHttpServer({
   turns: { names: models.names, defaultName: models.defaultName, take: (ref, turn) => void runner.take(ref, turn) },
 })
 writeSync(1, `url ${(await server.listen(0, '127.0.0.1')).href}\n`)
-runner.start()
+if (order.drives !== false) runner.start()
 checks.start()
 let size = -1
 setInterval(() => {

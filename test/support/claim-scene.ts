@@ -34,6 +34,8 @@ export const HERE = { tenant: 'local', conversation: 'c1' } as const
 export interface ClaimSceneOptions {
   readonly store?: 'sqlite' | 'postgres'
   readonly answers?: Answers
+  /** The server offers its turns no workspace. */
+  readonly isAway?: boolean
   /** Mounts a disk for the data; the function that it returns unmounts it. */
   readonly mount?: (folder: string) => () => void
 }
@@ -76,7 +78,7 @@ export class ClaimScene {
   }
 
   static async play(work: (scene: ClaimScene) => Promise<void>, options: ClaimSceneOptions = {}): Promise<void> {
-    const { store = 'sqlite', answers, mount } = options
+    const { store = 'sqlite', answers, isAway = false, mount } = options
     const folder = realpathSync(scratchFolder())
     const data = join(folder, 'data')
     mkdirSync(data)
@@ -92,7 +94,8 @@ export class ClaimScene {
     }
     mkdirSync(place.workspace)
     const opened = database ? await openPostgresStore({ url: at }) : await openSqliteStore({ path: at })
-    const door = openDoor({ store: opened, checks: workspacesIn(place) })
+    const { workspace: _workspace, ...away } = place
+    const door = openDoor({ store: opened, checks: workspacesIn(isAway ? away : place) })
     const turns = await startTurns({ door, isIdle: true, host: HOST, ...(answers ? { answers } : {}) })
     const process = { model: MODEL, provider: turns.provider.url, leaseMs: LEASE_MS, tokens: TOKENS }
     const scene = new ClaimScene(turns, folder, { store, at, ...place, ...process })
@@ -140,6 +143,22 @@ export class ClaimScene {
     this.#ends.push(() => Promise.all([runner.close(), checks.close()]))
     runner.start()
     checks.start()
+  }
+
+  /** Drives turns in this process from now on, without the workspace. */
+  drive(): void {
+    const { door, provider } = this.turns
+    const models = configuredModels({ model: MODEL, url: provider.url, key: 'k' })
+    const runner = new Runner({ door, models, leaseMs: LEASE_MS, retryMs: 1 })
+    this.#ends.push(() => runner.close())
+    runner.start()
+  }
+
+  /** A person takes the checks from a task, and the agent hears of it. */
+  async checkless(index: number): Promise<void> {
+    const { id, version } = await this.task(index)
+    await this.turns.person.changeTask('c1', id, version, { checks: [] })
+    await this.call(['tasks', {}, `call-look-${index}`])
   }
 
   /** What the agent is answered, by its own server or by the child's. */

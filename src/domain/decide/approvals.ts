@@ -1,6 +1,7 @@
 import type { Check } from '../check.ts'
-import type { Conversation } from '../conversation.ts'
+import { type Conversation, lineage } from '../conversation.ts'
 import type { CheckRef, EventData, NewEvent } from '../event.ts'
+import { awaitsBaseline } from '../check-runs.ts'
 import { proofOf } from '../proof.ts'
 import type { Task } from '../task.ts'
 
@@ -25,6 +26,18 @@ export function approved(
     }
   }
   return events
+}
+
+/** Asks for a look at the guarded files of a new plan's own checks, before the work. They run at its end only. */
+export function planLook(state: Conversation, turn_id: string): NewEvent[] {
+  const { workspace, done_checks = [] } = state.turns.get(turn_id) ?? {}
+  const isKnown = lineage(state, turn_id).some(id => state.turns.get(id)?.baseline !== undefined)
+  if (!workspace || isKnown || awaitsBaseline(state, turn_id)) return []
+  return done_checks.map(check => ({
+    type: 'check_requested',
+    turn_id,
+    data: { ...refOf(undefined, check), why: 'baseline' },
+  }))
 }
 
 export const refOf = (task_id: string | undefined, { id, hash }: Check): CheckRef => ({

@@ -7,6 +7,7 @@ import { Refusal } from '../refusal.ts'
 import { isOpen, NEXT, type Task } from '../task.ts'
 import { asProse, isId } from '../text.ts'
 import { isRunning } from '../turn.ts'
+import { finalRunsAfter } from './final-runs.ts'
 import { modelTurn, taskInReach } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
 
@@ -40,8 +41,10 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
     editor.change(task.id, { status: 'blocked', outcome: asProse(reasonIn(command)) })
     editor.sign(task.id)
   }
-  const events = editor.finish()
-  return events instanceof Refusal ? events : [assessed(command, task.id), ...events]
+  const edits = editor.finish()
+  if (edits instanceof Refusal) return edits
+  const events = [assessed(command, task.id), ...edits]
+  return [...events, ...finalRunsAfter(state, events, [task], now)]
 }
 
 /** Open, or blocked by anyone but a person, whose words stay. */

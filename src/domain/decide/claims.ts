@@ -4,11 +4,12 @@ import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } f
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
 import { homeOf } from '../lineage.ts'
-import { failingDoneChecks, staleChecks } from '../check-runs.ts'
+import { planGuards, unpassedChecks } from '../plan-checks.ts'
 import { claimOn, type ResolvedClaim } from '../open-claims.ts'
 import { type CheckRun, isChecked, MAX_RED_CLAIMS, proofOf, recordOf } from '../proof.ts'
 import { inRow, Refusal, type RefusalData } from '../refusal.ts'
-import { isOpen, NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
+import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
+import { hasFinalRuns, missingRuns } from './final-runs.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
 
 type Edit = CommandOf<'edit_tasks'>
@@ -28,8 +29,8 @@ export class Claims {
   readonly #endsPlan: boolean
   /** Task id to the element that claims it. */
   readonly #rows = new Map<string, number>()
-  /** The tasks whose claims need neither check nor judge. */
-  readonly #unasked = new Set<string>()
+  /** Those of them whose claims wait for a check or the judge. */
+  readonly #asked = new Set<string>()
 
   constructor(state: Conversation, edit: Edit, isJudged: boolean, endsPlan: boolean) {
     this.#state = state
@@ -66,24 +67,22 @@ export class Claims {
       return new Refusal('claim_open', { row, task, claim_id, tool_call_id, turn_id, joins: isClaim(task, status) })
     }
     if (!isClaim(task, status)) return undefined
-    if (!this.#isAsked(task, status)) {
-      if (!resolved) this.#unasked.add(task.id)
-      return undefined
-    }
     const red = resolved && whyNotGranted(this.#state, resolved, task, row)
     if (red) return red
+    this.#rows.set(task.id, row)
+    if (!this.#isAsked(task, status)) return undefined
     const judged = judgedOn(this.#edit.judged ?? [], task.id)
     const objection = judged && objectionTo(judged)
     if (objection) return new Refusal('not_accepted', { row, task, ...objection })
     const spent = judged || resolved ? undefined : this.#spent(task)
     if (spent) return new Refusal('claims_spent', { row, task, ...spent })
-    this.#rows.set(task.id, row)
+    this.#asked.add(task.id)
     return undefined
   }
 
-  /** Grants what passed its checks and the judge, if it is still what the judge saw. */
+  /** Grants what passed its checks and the judge, if it is still what the judge saw, and if the plan may end with it. */
   settle(editor: ListEditor): Refusal | undefined {
-    for (const [id, row] of this.#rows) {
+    for (const id of this.#asked) {
       const task = editor.get(id)
       const claim = task && claimIn(task)
       // Reopened by a later element of the same call: nothing is claimed any more.
@@ -94,40 +93,49 @@ export class Claims {
       const hasChecks = claim.status === 'completed' && isChecked(this.#state, task)
       if (judged ? hasChecks && !isPassed : this.#isJudged || !isPassed) this.open.push(claim)
       else if (judged && !isSameClaim(judged.claim, claim)) {
-        return new Refusal('not_accepted', { row, task, verdict: 'unknown', reason: CHANGED })
+        return new Refusal('not_accepted', {
+          ...inRow(this.#rows.get(id)),
+          task,
+          verdict: 'unknown',
+          reason: CHANGED,
+        })
       } else if (judged) editor.sign(id)
     }
-    const failing = this.#failingPlan(editor)
-    if (failing) return failing
-    for (const id of this.#unasked) {
-      const task = editor.get(id)
-      const claim = task && claimIn(task)
-      if (claim && this.#isLast(task, editor)) this.open.push(claim)
-    }
-    return undefined
+    return this.#endsPlan ? this.#endPlan(editor) : undefined
   }
 
-  /** Why the plan may not end with these claims: a check of the whole plan failed in the runs that they waited for. */
-  #failingPlan(editor: ListEditor): Refusal | undefined {
-    if (!this.#endsPlan) return undefined
-    for (const { claim } of this.#edit.resolved ?? []) {
-      const task = editor.get(claim.task_id)
-      if (!task || isOpen(task) || editor.hasOpen(planTurnOf(this.#state, task))) continue
-      const [check] = failingDoneChecks(this.#state, planTurnOf(this.#state, task))
-      if (check)
+  /** What leaves nothing open waits, as a claim, for the runs that the plan needs before it ends, and for its own checks. */
+  #endPlan(editor: ListEditor): Refusal | undefined {
+    const last = [...this.#rows.keys()].flatMap(id => {
+      const task = editor.get(id)
+      return task && claimIn(task) && !editor.hasOpen(planTurnOf(this.#state, task)) ? task : []
+    })
+    if (!this.#edit.resolved) {
+      const unasked = last.filter(
+        task => !this.#asked.has(task.id) && hasFinalRuns(this.#state, planTurnOf(this.#state, task)),
+      )
+      this.open.push(...unasked.flatMap(task => claimIn(task) ?? []))
+      return undefined
+    }
+    if (last.length === 0) return undefined
+    const missing = missingRuns(this.#state, this.#edit.turn_id ?? '', this.#edit.seen)
+    if (missing.length > 0) return new Refusal('final_runs_required', {})
+    for (const task of last) {
+      const plan = planTurnOf(this.#state, task)
+      const [check] = unpassedChecks(this.#state, plan)
+      if (check) {
+        const { result } = recordOf(this.#state, check.hash).last ?? {}
+        const guarded = result === 'passed' ? planGuards(this.#state, plan, check) : []
         return new Refusal('plan_check_failed', {
           ...inRow(this.#rows.get(task.id)),
           task,
           ...redRun(this.#state, check),
+          ...(result === 'inconclusive' ? { isUnclear: true } : {}),
+          ...(guarded.length > 0 ? { guarded } : {}),
         })
+      }
     }
     return undefined
-  }
-
-  /** Whether the plan ends with it, and has checks that must be fresh then. */
-  #isLast(task: Task, editor: ListEditor): boolean {
-    const turnId = planTurnOf(this.#state, task)
-    return this.#endsPlan && !editor.hasOpen(turnId) && staleChecks(this.#state, turnId, undefined).length > 0
   }
 
   /** Whether the checks of a new task may run. */
@@ -199,7 +207,8 @@ const isCodeAlone = (check: Check, { exit }: CheckRun): boolean =>
 const ENDED: Readonly<Record<string, string>> = {
   edited: 'A person changed its checks meanwhile.',
   stopped: 'It was stopped.',
-  no_workspace: 'No process with its workspace is running. Start Runsheet there, then claim it again.',
+  no_workspace:
+    'No process with its workspace is running, so the checks of its plan cannot run. Start Runsheet there, then claim it again.',
   no_judge: 'The server with the judge is not running. Start it, then claim it again.',
   gone: 'The task was removed.',
 }

@@ -1,12 +1,33 @@
+import type { SeenWorkspace } from '../command.ts'
 import { type Conversation, fold, planTurnOf, stamped } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
-import { openInPlan } from '../lineage.ts'
+import { openInPlan, planHistory } from '../lineage.ts'
 import { staleChecks } from '../check-runs.ts'
+import { claimsOf } from '../open-claims.ts'
+import { changeTurn } from '../proof-log.ts'
 import type { Task } from '../task.ts'
 
+/** How often the checks of a finished plan are run again. */
+const MAX_PASSES = 2
+
+/**
+ * Asks for what has to run before a plan ends: the checks that are out of date. Nothing, if all were run often enough.
+ * Without a look at the workspace, everything is out of date that has run in it.
+ */
+export function missingRuns(state: Conversation, turn_id: string, seen: SeenWorkspace = {}): NewEvent[] {
+  const hasPlan = planHistory(state, turn_id).length > 0 || claimsOf(state, turn_id).length > 0
+  const pass = (state.turns.get(turn_id)?.passes ?? 0) + 1
+  return !hasPlan || pass > MAX_PASSES ? [] : finalRuns(state, turn_id, pass, seen.fingerprint)
+}
+
+/** Whether a plan has checks that run before it ends. An earlier final pass says nothing about the next end. */
+export const hasFinalRuns = (state: Conversation, turnId: string): boolean =>
+  planHistory(state, turnId).length > 0 &&
+  staleChecks({ ...state, ...changeTurn(state, turnId, { passes: 0 }) }, turnId, undefined).length > 0
+
 /** Asks for the checks of a plan that did not run on this fingerprint; without one, for all of them. */
-export const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerprint?: string): NewEvent[] =>
+const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerprint?: string): NewEvent[] =>
   staleChecks(state, turn_id, fingerprint).map(({ task_id, check_id, hash }) => ({
     type: 'check_requested',
     turn_id,

@@ -6,9 +6,9 @@ import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
 import { addEvidence } from './evidence.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
+import { acceptGuards } from './guards.ts'
 import { expireReview, extendReview, leavePanel, showPanel } from './reviews.ts'
 import {
-  acceptGuards,
   endCheck,
   handBackCheck,
   makeClaims,

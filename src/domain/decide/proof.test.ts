@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, Driver, typesOf } from '../../../test/support/domain.ts'
 import type { Check, CheckResult, Workspace } from '../check.ts'
-import type { Command, RunOutcome } from '../command.ts'
+import type { Command, RunOutcome, SeenWorkspace } from '../command.ts'
 import { awaitsChecks, lineage, planTurnOf } from '../conversation.ts'
+import { planDigest } from '../digest.ts'
 import { nextRun, staleChecks } from '../check-runs.ts'
 import { checkState } from '../check-state.ts'
-import { plansEndedBy, resolvedClaims, settleable } from '../open-claims.ts'
+import { resolvedClaims, settleable, withEnd } from '../open-claims.ts'
+import { reopenedBy, whyReopened } from '../plan-checks.ts'
 import { MAX_REDS } from '../proof.ts'
 import { standingOf } from '../standing.ts'
 import type { PolicyPatch } from '../policy.ts'
@@ -59,12 +61,12 @@ class Plan extends Driver {
     this.run({ type: 'make_claims', turn_id, tool_call_id: call, basis: this.state.answered_seq, claims })
   }
 
-  /** Makes the claiming call again. */
-  resumes(number: number, call = CALL) {
-    const resolved = resolvedClaims(this.state, 'turn-1', call)
-    this.run({ type: 'refuse_claims', turn_id: 'turn-1', claims: resolved })
-    const answer = this.ask(this.settles(number, { resolved }))
-    this.run({ type: 'settle_claims', turn_id: 'turn-1', tool_call_id: call })
+  /** Makes the claiming call again, after a look at the workspace. */
+  resumes(number: number, call = CALL, turn_id = 'turn-1', seen: SeenWorkspace = { fingerprint: 'f1' }) {
+    const resolved = resolvedClaims(this.state, turn_id, call)
+    this.run({ type: 'refuse_claims', turn_id, claims: resolved })
+    const answer = this.ask(this.settles(number, { resolved, seen }))
+    this.run({ type: 'settle_claims', turn_id, tool_call_id: call })
     return answer
   }
 
@@ -509,6 +511,134 @@ describe('what is not proven', () => {
   })
 })
 
+describe('the end of a plan', () => {
+  /** A is proven; B has a check, and is claimed; C has none. */
+  const racing = (): Plan => {
+    const plan = new Plan(approved('A', NPM), approved('B', FILE), { title: 'C' })
+    plan.runs('failed')
+    plan.runs('failed')
+    plan.claims(1, 'call-1')
+    plan.runs('passed')
+    plan.resumes(1, 'call-1')
+    plan.claims(2, 'call-2')
+    plan.runs('passed', { fingerprint: 'f2' })
+    return plan
+  }
+  const final = (plan: Plan, fingerprint: string) =>
+    dataOf(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint }), 'check_requested')
+
+  it('[TC15] is that of the claim that leaves nothing open when it is settled, not when it was made', () => {
+    const plan = racing()
+    // Right before the claim on B is settled: C is not the last one, because B is open.
+    plan.run(plan.settles(3))
+    const resolved = resolvedClaims(plan.state, 'turn-1', 'call-2')
+    const settles = (seen?: SeenWorkspace) => plan.refusal(plan.settles(2, { resolved, seen })).code
+    expect([settles(), settles({}), settles({ fingerprint: 'f2' })]).toEqual(Array(3).fill('final_runs_required'))
+    expect(final(plan, 'f2')).toMatchObject([{ hash: NPM.hash, pass: 1 }])
+    plan.runs('failed', { fingerprint: 'f2' })
+    plan.resumes(2, 'call-2', 'turn-1', { fingerprint: 'f2' })
+    expect([1, 2, 3].map(number => plan.task(number).status)).toEqual(['in_progress', 'completed', 'completed'])
+  })
+
+  it('[TC15] is not that of a claim which another task is open beside', () => {
+    const plan = racing()
+    plan.resumes(2, 'call-2')
+    expect(plan.task(2).status).toBe('completed')
+    expect(plan.refusal(plan.settles(3)).code).toBe('assessment_required')
+  })
+
+  it('[TC15] needs its runs although an earlier end had them, also without a fingerprint', () => {
+    const none = { fingerprint: undefined }
+    const plan = new Plan(approved('A', NPM), { title: 'B' })
+    plan.runs('failed', none)
+    plan.claims(1, 'call-1')
+    plan.runs('passed', none)
+    plan.resumes(1, 'call-1')
+    plan.claims(2, 'call-2')
+    plan.run({ type: 'request_final', turn_id: 'turn-1' })
+    plan.runs('passed', none)
+    plan.resumes(2, 'call-2', 'turn-1', {})
+    expect(plan.task(2).status).toBe('completed')
+    plan.run(plan.sets('person', 2, { status: 'pending' }))
+    plan.answer()
+    expect(plan.refusal(plan.settles(2)).code).toBe('assessment_required')
+  })
+
+  it('[CF8] a claim that waits for its runs and ends without them leaves neither runs nor requests behind', () => {
+    const plan = racing()
+    plan.run(plan.settles(3))
+    final(plan, 'f2')
+    plan.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'r', hash: NPM.hash, why: 'final' })
+    const claims = withEnd(resolvedClaims(plan.state, 'turn-1', 'call-2'), 'passed', 'no_workspace')
+    const events = plan.run({ type: 'refuse_claims', turn_id: 'turn-1', claims })
+    expect(dataOf(events, 'check_ran')).toMatchObject([{ run_id: 'r', reason: 'The process that ran it ended.' }])
+    expect(dataOf(events, 'claim_settled')).toMatchObject([{ result: 'refused', because: 'no_workspace' }])
+    expect([plan.state.requests, plan.state.runs.get(NPM.hash)?.started]).toEqual([[], undefined])
+    expect(plan.standing(1)?.reasons.join()).not.toContain('being checked')
+  })
+
+  it('[TC11] after five red claims that block the last open task, too', () => {
+    const plan = new Plan(approved('A', NPM), approved('B', FILE))
+    plan.runs('failed')
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    for (let count = 1; count <= MAX_REDS; count += 1) {
+      expect(plan.state.requests).toEqual([])
+      plan.claims(2, `call-${count}`)
+      plan.runs('failed')
+      plan.resumes(2, `call-${count}`)
+    }
+    expect(plan.task(2).status).toBe('blocked')
+    expect(plan.state.requests).toMatchObject([{ hash: NPM.hash, why: 'final' }])
+  })
+
+  it('[TC12] in a turn of ours is not done before its runs, made in this workspace or not', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'B' })
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    plan.start('turn-2', { review: false, assessor: false, gate: false }, 'turn-1')
+    plan.run(plan.sets('model', 2, { status: 'completed', outcome: 'Done' }))
+    const ends = (seen?: SeenWorkspace) => {
+      const because = 'answered'
+      const answer = plan.ask({ type: 'finish_turn', turn_id: 'turn-2', because, steps: 1, usage: {}, seen })
+      return answer instanceof Error ? answer : dataOf(answer, 'turn_finished').map(({ status }) => status)
+    }
+    const before = plan.state
+    for (const [seen, status] of [
+      [undefined, 'incomplete'],
+      [{ fingerprint: 'f2' }, 'incomplete'],
+      [{ fingerprint: 'f1' }, 'done'],
+    ] as const) {
+      plan.state = before
+      expect(ends(seen)).toEqual([status])
+    }
+  })
+})
+
+describe('a task that the end of its plan opened again', () => {
+  it('[TC16] is named with the reason to the one whose claim it was', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'B' })
+    plan.runs('failed')
+    plan.claims(1, 'call-1')
+    plan.runs('passed')
+    plan.resumes(1, 'call-1')
+    plan.claims(2, 'call-2')
+    const claims = [...plan.state.claims.values()]
+    expect(reopenedBy(plan.state, claims)).toEqual([])
+    plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f2' })
+    plan.runs('failed', { fingerprint: 'f2' })
+    const why = 'its check `npm test` fails now with exit code 1'
+    expect(reopenedBy(plan.state, claims)).toEqual([{ task: plan.task(1), why }])
+    plan.resumes(2, 'call-2')
+    expect(planDigest(plan.state)).toContain(`Open again: 1 "A": ${JSON.stringify(why)}`)
+    expect(whyReopened(plan.state, plan.task(2))).toBeUndefined()
+  })
+})
+
 describe('a plan that goes on in another turn', () => {
   const opens = (plan: Plan, plans = false) =>
     plan.run({ type: 'open_turn', turn_id: 'turn-2', toolset: 'runsheet', host: {}, workspace: WORKSPACE, plans })
@@ -530,8 +660,6 @@ describe('a plan that goes on in another turn', () => {
     const plan = half()
     opens(plan)
     plan.claims(2, 'call-2', 'turn-2')
-    const [claim] = plan.state.claims.values()
-    expect(claim && plansEndedBy(plan.state, claim)).toEqual(['turn-2'])
     expect(finals(plan, 'f2')).toMatchObject([{ hash: NPM.hash, task_id: plan.task(1).id }])
     plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
     expect([plan.task(1).status, planTurnOf(plan.state, plan.task(1))]).toEqual(['pending', 'turn-2'])
@@ -544,8 +672,6 @@ describe('a plan that goes on in another turn', () => {
     plan.run(plan.edits('person', { create: [{ id: plan.id(), title: 'C' }] }))
     plan.answer()
     plan.claims(2, 'call-2', 'turn-2')
-    const [claim] = plan.state.claims.values()
-    expect(claim && plansEndedBy(plan.state, claim)).toEqual(['turn-1'])
     expect(finals(plan, 'f2')).toMatchObject([{ hash: NPM.hash }])
     plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
     expect(planTurnOf(plan.state, plan.task(1))).toBe('turn-1')
@@ -612,7 +738,7 @@ describe('a plan that goes on in another turn', () => {
     expect(asked.map(({ hash }) => hash)).toEqual([NPM.hash])
     plan.runs('passed', none)
     expect(plan.run({ type: 'request_final', turn_id: 'turn-1' })).toEqual([])
-    plan.resumes(2, 'call-2')
+    plan.resumes(2, 'call-2', 'turn-1', {})
     expect([plan.standing(1)?.standing, plan.standing(2)?.standing]).toEqual(['proven', 'proven'])
   })
 })
@@ -711,6 +837,10 @@ describe('a check of the whole plan', () => {
     chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host, ...place })
     chat.run(chat.adds('model', 'A'))
     chat.answer()
+    // Before the work only its guarded files are looked at.
+    expect(nextRun(chat.state, 'turn-1')).toEqual({ turn_id: 'turn-1', check: LINT, why: 'baseline', at: chat.now })
+    chat.run({ type: 'take_baseline', turn_id: 'turn-1', covers: ['lint.sh'], files: {} })
+    expect(nextRun(chat.state, 'turn-1')).toBeUndefined()
     expect(chat.refusal(settles(chat)).code).toBe('assessment_required')
     const claim = { claim_id: 'c', task_id: chat.task(1).id, status: 'completed', outcome: 'x', seal: 's' } as const
     chat.run({
@@ -725,25 +855,69 @@ describe('a check of the whole plan', () => {
   }
   const settles = (chat: Driver, more: object = {}) =>
     chat.sets('model', 1, { status: 'completed', outcome: 'x' }, more)
+  const again = (chat: Driver) => {
+    const resolved = resolvedClaims(chat.state, 'turn-1', CALL)
+    return chat.ask(settles(chat, { resolved, seen: { fingerprint: 'f1' } }))
+  }
   const ran = (chat: Driver, outcome: RunOutcome) => {
     const run = { turn_id: 'turn-1', run_id: 'r', hash: LINT.hash }
     chat.run({ type: 'start_check', ...run, why: 'final' })
     chat.run({ type: 'end_check', ...run, outcome })
-    return chat.ask(settles(chat, { resolved: resolvedClaims(chat.state, 'turn-1', CALL) }))
+    return again(chat)
   }
 
   it('[TC13] that fails refuses the claim that leaves nothing open, and does not count against its task', () => {
     const chat = ending()
-    const refusal = ran(chat, { result: 'failed', exit: 2, tail: 'no semicolons', duration_ms: 1 })
+    const refusal = ran(chat, { result: 'failed', exit: 2, tail: 'no semicolons', duration_ms: 1, fingerprint: 'f1' })
     expect(refusal).toMatchObject({ code: 'plan_check_failed', data: { exit: 2, tail: 'no semicolons' } })
     expect((refusal as Error).message).toMatch(/`npm run lint`, a check of the whole plan, fails with exit code 2/)
     chat.run({ type: 'settle_claims', turn_id: 'turn-1', tool_call_id: CALL, because: 'refused' })
     expect([chat.task(1).status, chat.state.proof.get(chat.task(1).id)?.reds ?? 0]).toEqual(['in_progress', 0])
   })
 
-  it.each(['passed', 'inconclusive'] as const)('[TC13] that is %s refuses nothing', result => {
+  it('[TC13] that passed refuses nothing', () => {
     const chat = ending()
-    ran(chat, { result, duration_ms: 1 })
+    ran(chat, { result: 'passed', duration_ms: 1, fingerprint: 'f1' })
     expect(chat.task(1).status).toBe('completed')
+  })
+
+  it('[TC13] that could not be run, however often, refuses it with the reason and the way out', () => {
+    const chat = ending()
+    const gone = { result: 'inconclusive', duration_ms: 1, reason: 'The program npm was not found.' } as const
+    expect(ran(chat, gone)).toMatchObject({ code: 'final_runs_required' })
+    chat.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })
+    const refusal = ran(chat, gone)
+    expect(refusal).toMatchObject({ code: 'plan_check_failed' })
+    expect((refusal as Error).message).toMatch(
+      /could not be run: The program npm was not found\. This does not count against the task\. If you changed .* mend it or its settings\.$/,
+    )
+    chat.run({ type: 'settle_claims', turn_id: 'turn-1', tool_call_id: CALL, because: 'refused' })
+    expect(chat.task(1).status).toBe('in_progress')
+    // A person who settles the task has the last word on it; the plan is not done for that.
+    chat.run(chat.sets('person', 1, { status: 'completed' }))
+    expect(dataOf(chat.finish('turn-1'), 'turn_finished')).toMatchObject([{ status: 'incomplete' }])
+  })
+
+  it('[TC13] that passed with other guarded files than at confirmation refuses it until a person accepts them', () => {
+    const chat = ending()
+    const guarded = { guarded: ['lint.sh'], guard: 'g1' }
+    const refusal = ran(chat, { result: 'passed', duration_ms: 1, fingerprint: 'f1', ...guarded })
+    expect(refusal).toMatchObject({ code: 'plan_check_failed', data: { guarded: ['lint.sh'] } })
+    expect((refusal as Error).message).toMatch(
+      /lint\.sh changed since the plan was confirmed.* a person, who can accept/,
+    )
+    chat.run({ type: 'accept_guards', task: 1, paths: ['lint.sh'] })
+    again(chat)
+    expect(chat.task(1).status).toBe('completed')
+  })
+
+  it('[TC13] is none of a turn without a plan', () => {
+    const chat = ending()
+    ran(chat, { result: 'failed', exit: 2, duration_ms: 1 })
+    chat.run({ type: 'stop_turn', turn_id: 'turn-1' })
+    const place = { workspace: WORKSPACE, done_checks: [LINT] }
+    chat.run({ type: 'open_turn', turn_id: 'turn-2', toolset: 'runsheet', host: {}, plans: true, ...place })
+    expect(chat.run({ type: 'request_final', turn_id: 'turn-2', fingerprint: 'f2' })).toEqual([])
+    expect(dataOf(chat.finish('turn-2'), 'turn_finished')).toMatchObject([{ status: 'done' }])
   })
 })

@@ -5,19 +5,15 @@ import { type Conversation, fold, lineage, planHistory, planTurnOf, stamped } fr
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
-import { waitingGuards } from '../check-state.ts'
-import { claimsOf, type ResolvedClaim } from '../open-claims.ts'
+import { claimsOf, GRANTABLE, type ResolvedClaim } from '../open-claims.ts'
 import { isApproved, MAX_REDS, type OpenClaim, proofOf, recordOf, type StartedRun, workspaceOf } from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import { isOpen, type Task } from '../task.ts'
 import { asProse } from '../text.ts'
 import { refOf } from './approvals.ts'
-import { finalRuns } from './final-runs.ts'
+import { finalRunsAfter, missingRuns } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
 import { findTask, openIn } from './tasks.ts'
-
-/** How often the checks of a finished plan are run again. */
-const MAX_PASSES = 2
 
 /** Stores what a call claims, one claim per task. */
 export function makeClaims(_: Conversation, command: CommandOf<'make_claims'>): NewEvent[] {
@@ -36,12 +32,9 @@ export function refuseClaims(
   now: Instant,
 ): NewEvent[] | Refusal {
   const editor = new ListEditor(state, now, 'system', turn_id)
-  const settled: NewEvent[] = []
-  for (const { claim, resolution } of claims) {
-    if (resolution.result === 'passed' || resolution.result === 'waiting') continue
-    settled.push(...endedRuns(state, turn_id, now, ({ claim_id }) => claim_id === claim.claim_id))
-    const because = endOf(resolution)
-    settled.push(claimSettled(claim, 'refused', because))
+  const refused = claims.filter(({ resolution }) => !GRANTABLE.has(resolution.result))
+  const blocked: Task[] = []
+  for (const { claim, resolution } of refused) {
     if (resolution.result !== 'failed') continue
     const task = state.tasks.get(claim.task_id)
     const isLast = proofOf(state, claim.task_id).reds + 1 >= MAX_REDS
@@ -49,9 +42,33 @@ export function refuseClaims(
     if (!isLast || !task || !(isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person'))) continue
     const outcome = asProse(`Its check failed ${MAX_REDS} times: ${labelOf(resolution.check)}.`)
     editor.change(task.id, { status: 'blocked', outcome })
+    blocked.push(task)
   }
-  const events = editor.finish()
-  return events instanceof Refusal ? events : [...settled, ...events]
+  const edits = editor.finish()
+  if (edits instanceof Refusal) return edits
+  const events = [
+    ...runsEndedWith(state, turn_id, refused, now),
+    ...refused.map(({ claim, resolution }) => claimSettled(claim, 'refused', endOf(resolution))),
+    ...edits,
+  ]
+  return [...events, ...finalRunsAfter(state, events, blocked, now)]
+}
+
+/** The runs under way that refused claims wait for: their own, and those before the end of their plan. */
+function runsEndedWith(
+  state: Conversation,
+  turnId: string,
+  refused: readonly ResolvedClaim[],
+  now: Instant,
+): NewEvent[] {
+  const ids = new Set(refused.map(({ claim }) => claim.claim_id))
+  const isAlone = refused.length > 0 && claimsOf(state, turnId).every(({ claim_id }) => ids.has(claim_id))
+  const isFinal = (hash: string, { why }: StartedRun): boolean =>
+    why === 'final' && isAlone && isAskedIn(state, turnId, hash, why)
+  const isUnserved = refused.some(({ resolution }) => endOf(resolution) === 'no_workspace')
+  const reason = isUnserved ? RUN_LOST : 'The claim that it was made for ended.'
+  const ends = (started: StartedRun, hash: string): boolean => ids.has(started.claim_id ?? '') || isFinal(hash, started)
+  return endedRuns(state, turnId, now, reason, ends)
 }
 
 /** Ends the claims of a call that was made. */
@@ -63,30 +80,30 @@ export function settleClaims(state: Conversation, command: CommandOf<'settle_cla
   })
 }
 
-/** Ends the claims of a turn that is stopped, and all its runs but a person's. */
-export function stopClaimsOf(state: Conversation, turnId: string, now: Instant): NewEvent[] {
+/** Ends the claims of a turn that is over, and all its runs but a person's. */
+export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, reason: string): NewEvent[] {
   const claims = claimsOf(state, turnId)
   const ids = new Set(claims.map(({ claim_id }) => claim_id))
-  const isAsked = (hash: string, { why }: StartedRun): boolean =>
-    state.requests.some(each => each.turn_id === turnId && each.hash === hash && each.why === why && why !== 'person')
-  const runs = endedRuns(
-    state,
-    turnId,
-    now,
-    (started, hash) => ids.has(started.claim_id ?? '') || isAsked(hash, started),
-  )
+  const runs = endedRuns(state, turnId, now, reason, (started, hash) => {
+    const { why, claim_id = '' } = started
+    return ids.has(claim_id) || (why !== 'person' && isAskedIn(state, turnId, hash, why))
+  })
   return [...runs, ...claims.map(claim => claimSettled(claim, 'refused', 'stopped'))]
 }
 
-/** Runs under way that nobody waits for any more. */
+const isAskedIn = ({ requests }: Conversation, turnId: string, hash: string, why: StartedRun['why']): boolean =>
+  requests.some(each => each.turn_id === turnId && each.hash === hash && each.why === why)
+
+/** Runs under way that are not waited for any more. */
 const endedRuns = (
   state: Conversation,
   turnId: string,
   now: Instant,
+  reason: string,
   ends: (started: StartedRun, hash: string) => boolean,
 ): NewEvent[] =>
   [...state.runs.entries()].flatMap(([hash, { started }]) =>
-    started && ends(started, hash) ? stoppedRun(turnId, hash, started, now) : [],
+    started && ends(started, hash) ? endedRun(turnId, hash, started, now, reason) : [],
   )
 
 /** Begins a run, if it is still the next one. */
@@ -134,10 +151,8 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
 }
 
 /** Asks for what is out of date before a plan ends. No events: everything is fresh, or was run often enough. */
-export function requestFinal(state: Conversation, { turn_id, fingerprint }: CommandOf<'request_final'>): NewEvent[] {
-  const pass = (state.turns.get(turn_id)?.passes ?? 0) + 1
-  return pass > MAX_PASSES ? [] : finalRuns(state, turn_id, pass, fingerprint)
-}
+export const requestFinal = (state: Conversation, { turn_id, fingerprint }: CommandOf<'request_final'>): NewEvent[] =>
+  missingRuns(state, turn_id, { fingerprint })
 
 /** A person stops a run. The process that makes it hears of it. */
 export function stopCheck(state: Conversation, command: CommandOf<'stop_check'>, now: Instant): NewEvent[] | Refusal {
@@ -145,7 +160,7 @@ export function stopCheck(state: Conversation, command: CommandOf<'stop_check'>,
   if (found instanceof Refusal) return found
   const { task, check } = found
   const { started } = recordOf(state, check.hash)
-  return started ? stoppedRun(planTurnOf(state, task), check.hash, started, now) : []
+  return started ? endedRun(planTurnOf(state, task), check.hash, started, now, RUN_STOPPED) : []
 }
 
 export function tickCheck(state: Conversation, command: CommandOf<'tick_check'>): NewEvent[] | Refusal {
@@ -157,28 +172,6 @@ export function tickCheck(state: Conversation, command: CommandOf<'tick_check'>)
   if (proofOf(state, task.id).ticked.includes(check.id)) return []
   const data = { task_id: task.id, check_id: check.id }
   return [{ type: 'check_ticked', turn_id: planTurnOf(state, task), data }]
-}
-
-/** A person accepts changes to guarded files: exactly those that the newest runs of the task's checks found. */
-export function acceptGuards(state: Conversation, command: CommandOf<'accept_guards'>): NewEvent[] | Refusal {
-  const task = findTask(state, command.task)
-  if (!task) return new Refusal('task_not_found', { ref: command.task, ...openIn(state) })
-  const waiting = (task.checks ?? []).flatMap(check => {
-    const paths = waitingGuards(state, task, check)
-    const { last } = recordOf(state, check.hash)
-    return paths.length > 0 && last?.guard !== undefined ? [{ paths, guard: last.guard }] : []
-  })
-  const given = new Set(command.paths)
-  const missing = waiting.flatMap(({ paths }) => paths).find(path => !given.has(path))
-  if (missing !== undefined) {
-    return invalidField('paths', { rule: 'invalid', expected: `all files that changed, ${missing} included` })
-  }
-  const distinct = new Map(waiting.map(each => [each.guard, each]))
-  return [...distinct.values()].map(({ paths, guard }) => ({
-    type: 'guard_accepted',
-    turn_id: planTurnOf(state, task),
-    data: { task_id: task.id, paths, guard },
-  }))
 }
 
 export function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'take_baseline'>): NewEvent[] {
@@ -258,11 +251,14 @@ function identityOf(hash: string, { tries: _tries, at: _at, ...run }: StartedRun
   return { ...run, hash }
 }
 
-function stoppedRun(turn_id: string, hash: string, started: StartedRun, now: Instant): NewEvent[] {
+function endedRun(turn_id: string, hash: string, started: StartedRun, now: Instant, reason: string): NewEvent[] {
   const duration_ms = Math.max(0, Date.parse(now) - Date.parse(started.at))
-  const data = { ...identityOf(hash, started), result: 'inconclusive' as const, duration_ms, reason: 'It was stopped.' }
+  const data = { ...identityOf(hash, started), result: 'inconclusive' as const, duration_ms, reason }
   return [{ type: 'check_ran', turn_id, data }]
 }
+
+export const RUN_STOPPED = 'It was stopped.'
+const RUN_LOST = 'The process that ran it ended.'
 
 function claimSettled(
   { claim_id, task_id, turn_id }: OpenClaim,

@@ -22,7 +22,7 @@ import {
 } from '../review.ts'
 import { isOpen } from '../task.ts'
 import { isId, LIMITS, line, Problem, prose } from '../text.ts'
-import { approved } from './approvals.ts'
+import { approved, planLook } from './approvals.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
 
@@ -222,7 +222,8 @@ function confirm(
     changes,
     tasks: made,
   }
-  return [...events, ...approvals, { type: 'task_create_review_resolved', turn_id: turnId, data }]
+  const look = planLook(state, turnId)
+  return [...events, ...approvals, ...look, { type: 'task_create_review_resolved', turn_id: turnId, data }]
 }
 
 /** The deadline of a review that is opened now. */

@@ -6,12 +6,13 @@ import { cleanFields, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
+import { claimedPlans } from '../open-claims.ts'
 import { proofOf } from '../proof.ts'
 import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { Claims } from './claims.ts'
-import { approved } from './approvals.ts'
+import { approved, planLook } from './approvals.ts'
 import { finalRunsAfter } from './final-runs.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
@@ -65,9 +66,12 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   // Last, so that a call that is refused anyway never reaches the assessor.
   if (claims && claims.open.length > 0) return new Refusal('assessment_required', { claims: claims.open })
   const edited = [...targets.changes.map(({ task }) => task), ...targets.removals]
-  // A call that is made again has waited for these runs.
-  const final = command.resolved ? [] : finalRunsAfter(state, events, edited, now)
-  if (!opened || events.length === 0) return [...events, ...approvals, ...asked, ...final]
+  // A call that is made again has waited for the runs of the plans that it claims.
+  const waited = new Set(claimedPlans(state, command.resolved?.map(({ claim }) => claim) ?? []))
+  const unasked = edited.filter(task => !waited.has(planTurnOf(state, task)))
+  const final = finalRunsAfter(state, events, unasked, now)
+  const look = drafts.length > 0 && !reviewed ? planLook(state, turnId ?? FILE_TURN) : []
+  if (!opened || events.length === 0) return [...events, ...approvals, ...asked, ...look, ...final]
   return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN } }, ...events]
 }
 

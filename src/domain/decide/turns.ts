@@ -13,14 +13,16 @@ import type { EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
-import { awaitsFinal, failingDoneChecks } from '../check-runs.ts'
+import { awaitsFinal } from '../check-runs.ts'
+import { unpassedChecks } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
 import { lineage, wholePlan } from '../lineage.ts'
 import { isOpen, type Task } from '../task.ts'
-import { ENDINGS, finalStatus, isFinished, type PlanCounts, type Turn } from '../turn.ts'
+import { ENDINGS, finalStatus, isFinished, isRunning, type PlanCounts, type Turn } from '../turn.ts'
+import { missingRuns } from './final-runs.ts'
 import { cancelReviewsOf } from './reviews.ts'
-import { stopClaimsOf } from './proof.ts'
+import { RUN_STOPPED, stopClaimsOf } from './proof.ts'
 import { turnRunning } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
 
@@ -93,7 +95,7 @@ export function stopTurn(state: Conversation, command: CommandOf<'stop_turn'>, n
   if (!turn) return turnNotFound(command.turn_id)
   if (turn.stop_requested || isFinished(turn)) return []
   const { turn_id } = command
-  return [{ type: 'turn_stop_requested', turn_id, data: { turn_id } }, ...endWaits(state, turn_id, now)]
+  return [{ type: 'turn_stop_requested', turn_id, data: { turn_id } }, ...endWaits(state, turn_id, now, RUN_STOPPED)]
 }
 
 export function record(state: Conversation, command: CommandOf<'record'>): NewEvent[] | Refusal {
@@ -110,14 +112,16 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   if (!state.policy) return turnNotFound(turn_id)
   const counts = planCounts(state, turn_id)
   const ending = ENDINGS[because]
-  const isUnproven = failingDoneChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id)
+  // For an agent elsewhere, the claim that left nothing open has seen to it.
+  const isUnchecked = isRunning(turn) && missingRuns(state, turn_id, command.seen).length > 0
+  const isUnproven = unpassedChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
   const status = finalStatus(ending, counts, state.policy, turn.dropped, isUnproven)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
   const standings = standingsOf(state, listed(state, turn_id))
   const sums = { counts, standings, ...wholeOf(state, turn_id) }
   const data = { turn_id, status, because, remaining: counts.open, ...sums, steps, usage }
-  return [...endWaits(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
+  return [...endWaits(state, turn_id, now, 'The turn ended.'), ...failed, { type: 'turn_finished', turn_id, data }]
 }
 
 /** What became of a plan that goes on from other turns, over all of them. */
@@ -146,9 +150,9 @@ const placeOf = ({
 })
 
 /** Ends what a turn that is over waits for. */
-const endWaits = (state: Conversation, turnId: string, now: Instant): NewEvent[] => [
+const endWaits = (state: Conversation, turnId: string, now: Instant, reason: string): NewEvent[] => [
   ...cancelReviewsOf(state, turnId, now),
-  ...stopClaimsOf(state, turnId, now),
+  ...stopClaimsOf(state, turnId, now, reason),
 ]
 
 /** Whether a turn of an agent elsewhere has nothing open and waits for no review. */
