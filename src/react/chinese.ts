@@ -139,7 +139,7 @@ export const chinese: Strings = {
       proves: '之前失败，现在通过',
       passed_already: '本来就通过，只起保护作用',
       proves_other: '证明的是另一步，在此只起保护作用',
-      never_failed: '从未失败过，只起保护作用',
+      never_failed: '开始时未见失败，只起保护作用',
       not_seen: '没有看到它由失败变为通过，只起保护作用',
     },
     run: '运行',

@@ -147,7 +147,7 @@ export const english: Strings = {
       proves: 'failed before, passes now',
       passed_already: 'passes already: guards only',
       proves_other: 'proves another step: guards only here',
-      never_failed: 'never failed first: guards only',
+      never_failed: 'not seen to fail at the start: guards only',
       not_seen: 'no claim saw it turn: guards only',
     },
     run: 'Run',

@@ -7,7 +7,16 @@ import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
 import { waitingGuards } from '../check-state.ts'
 import { claimsOf, type ResolvedClaim } from '../open-claims.ts'
-import { isApproved, MAX_REDS, type OpenClaim, proofOf, recordOf, type StartedRun, workspaceOf } from '../proof.ts'
+import {
+  countingRun,
+  isApproved,
+  MAX_REDS,
+  type OpenClaim,
+  proofOf,
+  recordOf,
+  type StartedRun,
+  workspaceOf,
+} from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import { isOpen, type Task } from '../task.ts'
 import { asProse } from '../text.ts'
@@ -165,8 +174,8 @@ export function acceptGuards(state: Conversation, command: CommandOf<'accept_gua
   if (!task) return new Refusal('task_not_found', { ref: command.task, ...openIn(state) })
   const waiting = (task.checks ?? []).flatMap(check => {
     const paths = waitingGuards(state, task, check)
-    const { last } = recordOf(state, check.hash)
-    return paths.length > 0 && last?.guard !== undefined ? [{ paths, guard: last.guard }] : []
+    const guard = countingRun(recordOf(state, check.hash))?.guard
+    return paths.length > 0 && guard !== undefined ? [{ paths, guard }] : []
   })
   const given = new Set(command.paths)
   const missing = waiting.flatMap(({ paths }) => paths).find(path => !given.has(path))
