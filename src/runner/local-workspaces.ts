@@ -138,13 +138,15 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const globs = [...this.#protect, ...guards.flatMap(each => each.globs), ...watched].filter(isNew)
     const paths = guards.flatMap(each => each.paths).filter(isNew)
     if (globs.length + paths.length === 0) return undefined
-    const { files } = await lookAt(runnable, options)
+    const isFirst = known.covers.length === 0
+    const { files, tracked } = await lookAt(runnable, options, isFirst ? 'tracked' : 'nothing')
     const { matches } = globsOf(globs)
     const found = [...(files ?? [])].filter(([path]) => matches(path) || paths.includes(path))
     return {
       covers: [...new Set([...globs, ...paths])],
       files: Object.fromEntries(found),
       ...(files ? {} : { incomplete: true }),
+      ...(tracked ? { tracked } : {}),
     }
   }
 
@@ -155,6 +157,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const { files, guarded, ...ran } = await runCheck(check, {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
+      since: baseline.tracked ?? null,
       also,
       signal: AbortSignal.any([signal, ...limit]),
       kill,
