@@ -176,7 +176,10 @@ describe('guarded files', () => {
 
   it.each([
     ['the workspace', command('./run.sh', '.', './')],
-    ['the folder of the command, or one that holds it', { ...command('../../run.sh', '.', '..', '../../d'), cwd: 'd/f' }],
+    [
+      'the folder of the command, or one that holds it',
+      { ...command('../../run.sh', '.', '..', '../../d'), cwd: 'd/f' },
+    ],
     ['where the work is done', command('./run.sh', 'src', 'packages/d', './lib/')],
     ['what checks write', command('./run.sh', '--out=coverage', 'dist')],
     ['a folder for a program that goes by names', command('eslint', 'd')],

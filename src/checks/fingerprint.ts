@@ -59,7 +59,9 @@ export function trackedFiles(request: FingerprintRequest): TrackedFiles | undefi
   if (!committed) return undefined
   const known = new Set(committed)
   const others = [...names].filter(name => !known.has(name))
-  return others.length > limits.files * SHARE_OF_OTHERS ? undefined : { ...(commit === undefined ? {} : { commit }), others }
+  return others.length > limits.files * SHARE_OF_OTHERS
+    ? undefined
+    : { ...(commit === undefined ? {} : { commit }), others }
 }
 
 function boundsOf({ exclude, limits }: FingerprintRequest): Bounds {
@@ -68,11 +70,7 @@ function boundsOf({ exclude, limits }: FingerprintRequest): Bounds {
 }
 
 /** Whether a file of the confirmation is still there, and git was made to ignore it: changes of it would not be seen. */
-function hidesOne(
-  request: FingerprintRequest,
-  names: ReadonlySet<string>,
-  { commit, others }: TrackedFiles,
-): boolean {
+function hidesOne(request: FingerprintRequest, names: ReadonlySet<string>, { commit, others }: TrackedFiles): boolean {
   const { root, git } = request
   const committed = commit === undefined ? [] : committedFiles(root, git, commit, boundsOf(request))
   if (!committed) return true

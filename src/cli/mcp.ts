@@ -101,7 +101,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   runner.start()
   const stdio = serveOverStdio({
     door,
-    onRoot: folder => workspaces.add(folder),
+    onRoots: folders => workspaces.name(folders),
     tenant: LOCAL_TENANT,
     version,
     nameOf: originNames(redact),

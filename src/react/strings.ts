@@ -152,6 +152,8 @@ export interface CheckStrings {
   readonly within: (seconds: number) => string
   /** Above the checks of the whole plan. */
   readonly atTheEnd: string
+  /** Above a plan whose checks there is no workspace for. */
+  readonly leftOut: string
   readonly add: string
   readonly addInput: (example: string) => string
   readonly mayChange: string

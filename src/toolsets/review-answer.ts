@@ -28,7 +28,8 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
 
 /** What an answer says where checks of the model were left out. */
 export const UNCHECKED = {
-  message: 'The checks were left out: Runsheet has no workspace here to run them in. Settle these tasks without them.',
+  message:
+    'The checks were left out: Runsheet has no workspace here to run them in. Settle these tasks without them. To have checks, the user starts Runsheet with --workspace FOLDER.',
 } as const
 
 /** The tool that asked for a review. Older reviews do not name it: then it is the planning tool. */

@@ -48,8 +48,9 @@ export function refuseClaims(
   const settled: NewEvent[] = []
   for (const { claim, resolution } of claims) {
     if (resolution.result === 'passed' || resolution.result === 'waiting') continue
-    settled.push(...endedRuns(state, turn_id, now, ({ claim_id }) => claim_id === claim.claim_id))
     const because = endOf(resolution)
+    const isIts = ({ claim_id }: StartedRun): boolean => claim_id === claim.claim_id
+    settled.push(...endedRuns(state, turn_id, now, isIts, because === 'no_workspace' ? PROCESS_ENDED : undefined))
     settled.push(claimSettled(claim, 'refused', because))
     if (resolution.result !== 'failed') continue
     const task = state.tasks.get(claim.task_id)
@@ -93,9 +94,10 @@ const endedRuns = (
   turnId: string,
   now: Instant,
   ends: (started: StartedRun, hash: string) => boolean,
+  reason?: string,
 ): NewEvent[] =>
   [...state.runs.entries()].flatMap(([hash, { started }]) =>
-    started && ends(started, hash) ? stoppedRun(turnId, hash, started, now) : [],
+    started && ends(started, hash) ? stoppedRun(turnId, hash, started, now, reason) : [],
   )
 
 /** Begins a run, if it is still the next one. */
@@ -262,14 +264,22 @@ function checkOf(
 const notRunnable = (task: Task, check: Check, because: 'person' | 'unapproved' | 'no_workspace'): Refusal =>
   new Refusal('check_not_runnable', { task, check: labelOf(check), because })
 
+const PROCESS_ENDED = 'The process that ran it ended.'
+
 /** What the events of a run say of it. */
 function identityOf(hash: string, { tries: _tries, at: _at, ...run }: StartedRun): EventData['check_started'] {
   return { ...run, hash }
 }
 
-function stoppedRun(turn_id: string, hash: string, started: StartedRun, now: Instant): NewEvent[] {
+function stoppedRun(
+  turn_id: string,
+  hash: string,
+  started: StartedRun,
+  now: Instant,
+  reason = 'It was stopped.',
+): NewEvent[] {
   const duration_ms = Math.max(0, Date.parse(now) - Date.parse(started.at))
-  const data = { ...identityOf(hash, started), result: 'inconclusive' as const, duration_ms, reason: 'It was stopped.' }
+  const data = { ...identityOf(hash, started), result: 'inconclusive' as const, duration_ms, reason }
   return [{ type: 'check_ran', turn_id, data }]
 }
 
