@@ -97,12 +97,10 @@ const MODULES = 'node_modules'
 const INTERPRETERS = /^(?:node|(?:ba|da|z)?sh|python[\d.]*|ruby|perl|php)$/
 
 /** Where the work is done, and what checks write: a change in there is nothing to be asked about. */
-const WORK_FOLDERS: ReadonlySet<string> = new Set([
-  ...['app', 'apps', 'client', 'cmd', 'crates', 'doc', 'docs', 'include', 'internal', 'lib', 'libs', 'modules'],
-  ...[MODULES, 'packages', 'pkg', 'public', 'server', 'source', 'sources', 'src', 'web'],
-  ...['artifacts', 'bin', 'build', 'coverage', 'dist', 'log', 'logs', 'out', 'output', 'reports', 'results'],
-  ...['target', 'temp', 'tmp'],
-])
+const SOURCES = `app apps client cmd crates doc docs include internal lib libs modules ${MODULES} packages pkg public server source
+  sources src web`
+const OUTPUTS = 'artifacts bin build coverage dist log logs out output reports results target temp tmp'
+const WORK_FOLDERS: ReadonlySet<string> = new Set(`${SOURCES} ${OUTPUTS}`.split(/\s+/))
 
 /** Text as a glob that matches just that. */
 const escaped = (name: string): string => name.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)

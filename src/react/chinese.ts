@@ -113,7 +113,7 @@ export const chinese: Strings = {
     contains: text => `包含“${text}”`,
     within: seconds => `限时 ${seconds} 秒`,
     atTheEnd: '计划结束前',
-    leftOut: '智能体提出了检查，但 Runsheet 没有可运行检查的工作区。请以 --workspace FOLDER 启动。',
+    leftOut: '智能体提出了检查，但没有可运行检查的文件夹。启动时可指定',
     add: '添加检查',
     addInput: example => `一条命令，例如 ${example}`,
     mayChange: '可以改动',

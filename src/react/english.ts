@@ -121,8 +121,7 @@ export const english: Strings = {
     contains: text => `contains “${text}”`,
     within: seconds => `within ${seconds} s`,
     atTheEnd: 'Before the plan ends',
-    leftOut:
-      'The agent proposed checks, but Runsheet has no workspace to run them in. Start it with --workspace FOLDER to have them.',
+    leftOut: 'The agent proposed checks, but there is no folder to run them in. Name one at the start',
     add: 'Add a check',
     addInput: example => `A command, such as ${example}`,
     mayChange: 'May edit',
