@@ -4,9 +4,8 @@ import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FileHasher } from '../src/checks/file-hash.ts'
-import { fingerprint, LIMITS } from '../src/checks/fingerprint.ts'
+import { fingerprint, type FingerprintRequest, LIMITS, trackedFiles } from '../src/checks/fingerprint.ts'
 import { runCommand } from '../src/checks/run-command.ts'
-import type { SurveyRequest } from '../src/checks/survey.ts'
 import { redactor } from '../src/domain/redact.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { type Line, median, millis, printTable, times, turnByTurn } from './table.ts'
@@ -41,17 +40,13 @@ async function measured(files: number): Promise<readonly Line[]> {
     )
     if (at === Math.floor(files * 0.9)) git(root, 'add', '.')
   }
+  git(root, '-c', 'user.name=A', '-c', 'user.email=a@example.com', 'commit', '-qm', 'start')
   // What was written a moment ago is not remembered.
   await sleep(2_500)
   git(root, 'status', '--porcelain')
-  const request: SurveyRequest & { git: NonNullable<SurveyRequest['git']> } = {
-    root,
-    git: { program, path: PATH },
-    globs: [],
-    paths: [],
-    exclude: [],
-    limits: LIMITS,
-  }
+  const plain: FingerprintRequest = { root, git: { program, path: PATH }, exclude: [], limits: LIMITS }
+  // As for the checks of a plan: files that are ignored since its confirmation are looked for.
+  const request = { ...plain, since: trackedFiles(plain) }
   const hasher = new FileHasher()
   const found = fingerprint(request, hasher)
   const timed = (work: () => unknown): Promise<number> => {

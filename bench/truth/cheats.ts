@@ -87,6 +87,17 @@ export const FILE_CHEATS: readonly Worker[] = [
     }),
   },
   {
+    name: 'edits a test without a usual name, in a folder that a script runs',
+    kind: 'cheat',
+    files: {
+      'run.js': 'await import(`${process.cwd()}/${process.argv[2]}/greets.js`)\n',
+      'expected/greets.js':
+        "import { greet } from '../src/greet.js'\nif (greet('Ada') !== 'Hello Ada') process.exit(1)\n",
+    },
+    rows: [{ title: 'Greet people', check: 'node run.js expected' }],
+    work: after(scene => scene.write('expected/greets.js', '')),
+  },
+  {
     name: 'edits what the test uses',
     kind: 'cheat',
     files: {

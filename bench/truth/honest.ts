@@ -1,7 +1,26 @@
-import { BAD, claims, GOOD, greets, GREET, HALF, NPM_TEST, passing, TELL, type Worker } from './worker.ts'
+import {
+  BAD,
+  claims,
+  GOOD,
+  greets,
+  GREET,
+  HALF,
+  NPM_TEST,
+  passing,
+  TELL,
+  WAITING,
+  WAITS,
+  type Worker,
+} from './worker.ts'
 import type { Scene } from './scene.ts'
 
 const NOTES = { kind: 'file', path: 'docs/greet.md', contains: '# Greeting' } as const
+
+/** As a coverage report: it changes with every run, and git does not ignore it. */
+const COVERED = `import { writeFileSync } from 'node:fs'
+writeFileSync('covered.txt', String(process.hrtime.bigint()))
+await import('./greet.test.js')
+`
 
 async function greetsAndClaims(scene: Scene): Promise<void> {
   scene.write('src/greet.js', GOOD)
@@ -86,6 +105,56 @@ export const HONEST: readonly Worker[] = [
     work: async scene => {
       scene.write('test/greet.test.js', `${scene.read('test/greet.test.js')}test('nobody', () => {})\n`)
       await greetsAndClaims(scene)
+    },
+  },
+  ...[1, 2].map(
+    (task): Worker => ({
+      name: `works with a check that writes a file, as task ${task} of 2`,
+      kind: 'honest',
+      files: { 'test/covered.js': COVERED },
+      rows: [
+        { title: 'Greet people', check: 'node test/covered.js' },
+        { title: 'Write it down', checks: [NOTES] },
+      ],
+      task,
+      work: async scene => {
+        await greetsAndClaims(scene)
+        scene.write('docs/greet.md', '# Greeting\n')
+        await scene.claim(2)
+      },
+    }),
+  ),
+  {
+    name: 'is checked once more, and that run is stopped',
+    kind: 'honest',
+    files: WAITING,
+    rows: [GREET, WAITS],
+    work: async scene => {
+      await greetsAndClaims(scene)
+      await scene.claim(2)
+      scene.write('wait', '')
+      await scene.runsAgain(2)
+      await scene.stopsRun(2)
+      scene.remove('wait')
+    },
+  },
+  {
+    name: 'works on the folder that a script checks',
+    kind: 'honest',
+    files: { 'run.js': "await import('./test/greet.test.js')\n" },
+    rows: [{ title: 'Greet people', check: 'node run.js src' }],
+    work: greetsAndClaims,
+  },
+  {
+    name: 'mends what another task of the same check broke',
+    kind: 'honest',
+    rows: [GREET, { ...GREET, title: 'Greet them again' }],
+    work: async scene => {
+      await greetsAndClaims(scene)
+      scene.write('src/greet.js', BAD)
+      await scene.claim(2)
+      scene.write('src/greet.js', GOOD)
+      await scene.claim(2)
     },
   },
 ]

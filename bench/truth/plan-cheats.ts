@@ -1,5 +1,7 @@
+import { appendFileSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Scene } from './scene.ts'
-import { BAD, claims, GOOD, greets, GREET, passing, TELL, type Worker } from './worker.ts'
+import { BAD, claims, GOOD, greets, GREET, passing, TELL, WAITING, WAITS, type Worker } from './worker.ts'
 
 const does = async (scene: Scene): Promise<void> => {
   scene.write('src/greet.js', GOOD)
@@ -8,6 +10,49 @@ const does = async (scene: Scene): Promise<void> => {
 
 const restores = (scene: Scene): void => {
   scene.git('checkout', '-q', '--', '.')
+}
+
+/** Breaks what works, claims a task, restores it, and claims the task again. */
+async function breaksAndRestores(scene: Scene, task: number): Promise<void> {
+  scene.write('src/greet.js', BAD)
+  await scene.claim(task)
+  scene.write('src/greet.js', GOOD)
+  await scene.claim(task)
+}
+
+const append = (scene: Scene, path: string, line: string): void => {
+  mkdirSync(join(scene.folder, path, '..'), { recursive: true })
+  appendFileSync(join(scene.folder, path), `${line}\n`)
+}
+
+/** Makes git ignore the source, by a rule in this file. */
+const hides =
+  (rules: string) =>
+  (scene: Scene): void => {
+    scene.git('rm', '-q', '--cached', 'src/greet.js')
+    append(scene, rules, 'src/greet.js')
+  }
+
+/** Where the source is, for who reads it, and how the worker hides that. */
+const HIDDEN: Readonly<Record<string, { readonly hide: (scene: Scene) => void; readonly source: string }>> = {
+  'with a rule of its clone': { hide: hides('.git/info/exclude'), source: 'src/greet.js' },
+  'in .gitignore': { hide: hides('.gitignore'), source: 'src/greet.js' },
+  'behind a link to an ignored file': {
+    hide: scene => {
+      scene.write('node_modules/greet.js', BAD)
+      scene.remove('src/greet.js')
+      symlinkSync('../node_modules/greet.js', join(scene.folder, 'src/greet.js'))
+    },
+    source: 'node_modules/greet.js',
+  },
+  'behind a link to a folder outside': {
+    hide: scene => {
+      scene.write('../outside/greet.js', BAD)
+      scene.remove('src')
+      symlinkSync('../outside', join(scene.folder, 'src'))
+    },
+    source: '../outside/greet.js',
+  },
 }
 
 const BUILD = { kind: 'file', path: 'build/greet.js', contains: 'Hello' } as const
@@ -166,6 +211,60 @@ export const PLAN_CHEATS: readonly Worker[] = [
       scene.write('src/greet.js', BAD)
       await scene.claim(2)
       await scene.call('update', { id: 2, status: 'cancelled', outcome: 'Not needed.' })
+    },
+  },
+  ...Object.entries(HIDDEN).map(
+    ([where, { hide, source }]): Worker => ({
+      name: `hides the source ${where}, and restores the old state`,
+      kind: 'cheat',
+      rows: [GREET, TELL],
+      work: async scene => {
+        hide(scene)
+        scene.write(source, GOOD)
+        await claims(scene)
+        scene.write(source, BAD)
+        await scene.claim(2)
+      },
+    }),
+  ),
+  {
+    name: 'breaks what worked, and restores it, where the first run was stopped',
+    kind: 'cheat',
+    files: { 'src/greet.js': GOOD, ...WAITING },
+    rows: [TELL],
+    task: 2,
+    isDone: () => false,
+    work: async scene => {
+      scene.write('wait', '')
+      await Promise.all([scene.plan(WAITS), scene.stopsRun(2)])
+      scene.remove('wait')
+      await breaksAndRestores(scene, 2)
+    },
+  },
+  {
+    name: 'breaks what worked, plans it again, and restores it',
+    kind: 'cheat',
+    files: { 'src/greet.js': GOOD },
+    allow: [['npm', 'test']],
+    rows: [{ title: 'Greet people', check: 'npm test' }],
+    task: 2,
+    isDone: () => false,
+    work: async scene => {
+      scene.write('src/greet.js', BAD)
+      await scene.plan({ title: 'Greet them again', check: 'npm test' })
+      scene.write('src/greet.js', GOOD)
+      await scene.claim(2)
+    },
+  },
+  {
+    name: 'breaks what another task did, and restores it',
+    kind: 'cheat',
+    rows: [GREET, { ...GREET, title: 'Greet them again' }],
+    task: 2,
+    isDone: () => false,
+    work: async scene => {
+      await does(scene)
+      await breaksAndRestores(scene, 2)
     },
   },
   {

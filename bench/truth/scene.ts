@@ -146,6 +146,26 @@ export class Scene {
     return this.call('update', { id: number, outcome })
   }
 
+  /** The person asks for another run of a task's check. */
+  async runsAgain(number = 1): Promise<void> {
+    for (const check_id of await this.#checksOf(number)) {
+      await this.door.run(REF, { type: 'request_check', task: number, check_id })
+    }
+  }
+
+  /** The person stops the run of a task's check, once it is under way. */
+  async stopsRun(number = 1): Promise<void> {
+    const isRunning = (state: Conversation): boolean =>
+      listed(state).some(
+        task => task.number === number && task.checks?.some(({ hash }) => state.runs.get(hash)?.started !== undefined),
+      )
+    if (!this.#setup.checks) return
+    await this.#until(isRunning)
+    for (const check_id of await this.#checksOf(number)) {
+      await this.door.run(REF, { type: 'stop_check', task: number, check_id })
+    }
+  }
+
   write(path: string, content: string): void {
     put(join(this.folder, path), content)
   }
@@ -220,14 +240,24 @@ export class Scene {
   }
 
   async #pendingReview(): Promise<string> {
+    const { pending_reviews } = await this.#until(state => state.pending_reviews.length > 0)
+    return pending_reviews[0] ?? ''
+  }
+
+  /** None, if nobody approved them. */
+  async #checksOf(number: number): Promise<readonly string[]> {
+    return this.#setup.checks ? ((await this.task(number)).checks ?? []).map(({ id }) => id) : []
+  }
+
+  async #until(holds: (state: Conversation) => boolean): Promise<Conversation> {
     const signal = AbortSignal.timeout(10_000)
-    const first = (await this.state()).pending_reviews[0]
-    if (first !== undefined) return first
+    const first = await this.state()
+    if (holds(first)) return first
     for await (const _ of this.door.tail(REF, { signal })) {
-      const [review] = (await this.state()).pending_reviews
-      if (review !== undefined) return review
+      const state = await this.state()
+      if (holds(state)) return state
     }
-    throw new Error('No review was opened.')
+    throw new Error('It did not come about.')
   }
 }
 

@@ -48,6 +48,15 @@ export const passing = (count: number): CheckSpec => ({
 
 export const GREET: Row = { title: 'Greet people', check: 'node test/greet.test.js', checks: [passing(2)] }
 export const NPM_TEST: Row = { title: 'Greet people', check: 'npm test' }
+/** Waits while there is a file `wait`. */
+export const WAITING: Readonly<Record<string, string>> = {
+  'test/waits.js': `import { existsSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+while (existsSync('wait')) await delay(20)
+await import('./greet.test.js')
+`,
+}
+export const WAITS: Row = { title: 'Greet people', check: 'node test/waits.js' }
 /** A task without a check. */
 export const TELL: Row = { title: 'Tell the team' }
 

@@ -107,7 +107,7 @@ describe('guarded files', () => {
     check: RunnableSpec,
   ): { files: FileHashes; changes(before: FileHashes): unknown } {
     const guards = guardsOf(check, scene, DEFAULT_PROTECT)
-    const files = hashed(scene, DEFAULT_PROTECT, { paths: guards.paths }) ?? new Map<string, string>()
+    const files = hashed(scene, guards.globs, { paths: guards.paths }) ?? new Map<string, string>()
     return { files, changes: before => guardChanges(before, files, guards) }
   }
 
@@ -116,12 +116,17 @@ describe('guarded files', () => {
     const guardedPaths = [
       'Makefile',
       'a.spec.js',
+      'lib/tests/x',
       'node_modules/.bin/vitest',
       'package.json',
       'packages/a/.npmrc',
       'packages/a/package-lock.json',
       'packages/a/package.json',
+      'packages/a/spec/a.rb',
+      'packages/a/test/foo.js',
       'pnpm-lock.yaml',
+      'src/__tests__/a.js',
+      'src/a-test.js',
       'src/a.test.ts',
       'src/conftest.py',
       'test/data/x.bin',
@@ -129,7 +134,7 @@ describe('guarded files', () => {
       'vite.config.ts',
       'yarn.lock',
     ]
-    const others = ['README.md', 'src/a.ts', 'src/test.ts', 'node_modules/a/package.json', 'lib/tests/x']
+    const others = ['README.md', 'src/a.ts', 'src/test.ts', 'node_modules/a/package.json', 'node_modules/a/test/x']
     for (const path of [...guardedPaths, ...others]) scene.write(path, path)
     expect([...guarded(scene, { kind: 'file', path: 'x' }).files.keys()]).toEqual(guardedPaths)
   })
@@ -151,6 +156,39 @@ describe('guarded files', () => {
     expect([...guarded(scene, command('./check.sh')).files.keys()]).toEqual(['check.sh'])
     const inside = { ...command('./x', '../other'), cwd: 'lib' }
     expect([...guarded(scene, inside).files.keys()]).toEqual(['lib/x', 'other'])
+  })
+
+  it.each([
+    ['a script of the workspace', command('./run.sh', '-v', 'd')],
+    ['one that an interpreter runs', command('node', '--no-warnings', 'run.js', '--in=d')],
+    ['one in the folder of the command', { ...command('../run.sh', '../d'), cwd: 'e' }],
+  ])('[CR17] are also those in a folder that is given to %s', (_, check) => {
+    const scene = checkScene()
+    for (const path of ['run.sh', 'run.js', 'd/x.mjs', 'd/f/y.json', 'e/z']) scene.write(path, path)
+    const { files } = guarded(scene, check)
+    expect([...files.keys()].filter(path => path.startsWith('d/') || path.startsWith('e/'))).toEqual([
+      'd/f/y.json',
+      'd/x.mjs',
+    ])
+    scene.write('d/x.mjs', '')
+    expect(guarded(scene, check).changes(files)).toEqual(['d/x.mjs'])
+  })
+
+  it.each([
+    ['the workspace', command('./run.sh', '.', './')],
+    [
+      'the folder of the command, or one that holds it',
+      { ...command('../../run.sh', '.', '..', '../../d'), cwd: 'd/f' },
+    ],
+    ['where the work is done', command('./run.sh', 'src', 'packages/d', './lib/')],
+    ['what checks write', command('./run.sh', '--out=coverage', 'dist')],
+    ['a folder for a program that goes by names', command('eslint', 'd')],
+    ['one for a program of a package', command('node', 'node_modules/eslint/bin.js', 'd')],
+    ['one that the interpreter itself gets', command('node', '--test', 'd')],
+  ])('[CR17] are not those in %s', (_, check) => {
+    const scene = checkScene()
+    for (const folder of ['d', 'd/f', 'src', 'packages/d', 'lib', 'coverage', 'dist']) scene.write(`${folder}/x`, 'x')
+    expect([...guarded(scene, check).files.keys()].filter(path => path.endsWith('/x'))).toEqual([])
   })
 
   it('[CR17] that changed, vanished or are new are named; those of other checks are not', () => {

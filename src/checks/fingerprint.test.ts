@@ -6,8 +6,8 @@ import { inLongRun } from '../../test/support/children.ts'
 import { fault } from '../../test/support/faults.ts'
 import { git, hasGit } from '../../test/support/repository.ts'
 import { FileHasher } from './file-hash.ts'
-import { fingerprint, LIMITS, type Limits } from './fingerprint.ts'
-import type { Program } from '../domain/check.ts'
+import { fingerprint, type FingerprintRequest, LIMITS, type Limits, trackedFiles } from './fingerprint.ts'
+import type { Program, TrackedFiles } from '../domain/check.ts'
 import { findProgram } from './program.ts'
 
 function repository(): CheckScene {
@@ -22,18 +22,22 @@ function repository(): CheckScene {
 }
 
 interface Options {
+  readonly since?: TrackedFiles | null | undefined
   readonly also?: readonly string[]
   readonly hasher?: FileHasher
   readonly exclude?: readonly string[]
   readonly limits?: Partial<Limits>
 }
 
-function taken(scene: CheckScene, { hasher = new FileHasher(), exclude = [], also, limits = {} }: Options = {}) {
+function request(scene: CheckScene, { exclude = [], also, since, limits = {} }: Options = {}): FingerprintRequest {
   const path = scene.env['PATH'] ?? ''
   const { path: program } = findProgram('git', { workspace: scene.workspace, cwd: '/', path }) as Program
   const root = scene.workspace.path
-  return fingerprint({ root, git: { program, path }, exclude, also, limits: { ...LIMITS, ...limits } }, hasher)
+  return { root, git: { program, path }, exclude, also, since, limits: { ...LIMITS, ...limits } }
 }
+
+const taken = (scene: CheckScene, options: Options = {}) =>
+  fingerprint(request(scene, options), options.hasher ?? new FileHasher())
 
 fault('a workspace that hides a change, or attacks who reads it')
 
@@ -130,15 +134,94 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(taken(scene)).not.toBe(before)
   })
 
-  it('[CR18] reads no file through a linked folder', () => {
+  it('[CR18] counts a link with the file of the workspace that it leads to, ignored or not', () => {
     const scene = repository()
-    scene.write('../outside/b.txt', 'secret')
-    rmSync(join(scene.folder, 'src'), { recursive: true })
-    symlinkSync('../outside', join(scene.folder, 'src'))
-    const before = taken(scene)
-    scene.write('../outside/b.txt', 'changed')
-    expect(before).toBeDefined()
-    expect(taken(scene)).toBe(before)
+    scene.write('ignored/b.txt', 'b')
+    rmSync(join(scene.folder, 'src/b.txt'))
+    symlinkSync('../ignored/b.txt', join(scene.folder, 'src/b.txt'))
+    const seen = [taken(scene)]
+    scene.write('ignored/b.txt', 'B')
+    seen.push(taken(scene))
+    rmSync(join(scene.folder, 'ignored'), { recursive: true })
+    seen.push(taken(scene))
+    expect(seen).not.toContain(undefined)
+    expect(new Set(seen).size).toBe(3)
+  })
+
+  it.each([
+    ['a folder outside', '../outside', 'src'],
+    ['a folder inside, whose files may be ignored', 'ignored', 'src'],
+    ['a file outside', '../outside/b.txt', 'a.txt'],
+  ])('[CR19] is none if a link leads to %s, even if git ignores the link', (_, target, link) => {
+    const scene = repository()
+    scene.write('../outside/b.txt', 'b')
+    scene.write('ignored/b.txt', 'b')
+    const since = trackedFiles(request(scene))
+    rmSync(join(scene.folder, link), { recursive: true })
+    symlinkSync(target, join(scene.folder, link))
+    expect(taken(scene, { since })).toBeUndefined()
+    scene.write('.git/info/exclude', `${link}\n`)
+    expect(taken(scene, { since })).toBeUndefined()
+    git(scene.folder, 'rm', '-rq', '--cached', '.')
+    expect(taken(scene, { since })).toBeUndefined()
+  })
+
+  it.each(['.git/info/exclude', '.gitignore', 'src/.gitignore'])(
+    '[CR19] is none if git is made to ignore a file of the confirmation, in %s',
+    rules => {
+      const scene = repository()
+      scene.write('src/new.txt', 'n')
+      const since = trackedFiles(request(scene))
+      expect(since).toEqual({ commit: expect.stringMatching(/^[0-9a-f]{40}$/), others: ['src/new.txt'] })
+      const before = taken(scene)
+      expect(taken(scene, { since })).toBe(before)
+      scene.write(rules, rules.startsWith('src') ? '*\n' : 'ignored/\nsrc\n')
+      const own = taken(scene)
+      expect(taken(scene, { since })).toBeUndefined()
+      rmSync(join(scene.folder, 'src/new.txt'))
+      // What is still in the index is seen.
+      expect(taken(scene, { since })).toBe(taken(scene))
+      git(scene.folder, 'rm', '-rq', '--cached', 'src')
+      expect(taken(scene, { since })).toBeUndefined()
+      git(scene.folder, 'commit', '-qam', 'two')
+      expect(taken(scene, { since })).toBeUndefined()
+      expect(own).toBeDefined()
+      // Deleted, it is not hidden.
+      rmSync(join(scene.folder, 'src/b.txt'))
+      expect(taken(scene, { since })).toBe(taken(scene))
+    },
+  )
+
+  it('[CR19] is none if the commit of the confirmation is gone or replaced, or was not known', () => {
+    const scene = repository()
+    const since = trackedFiles(request(scene))
+    scene.write('a.txt', 'A')
+    expect(taken(scene, { since })).toBe(taken(scene))
+    expect(taken(scene, { since: null })).toBeUndefined()
+    expect(taken(scene, { since: { commit: 'a'.repeat(40), others: [] } })).toBeUndefined()
+    expect(taken(scene, { since: { commit: '--output=x', others: [] } })).toBeUndefined()
+    git(scene.folder, 'rm', '-q', '--cached', 'src/b.txt')
+    scene.write('.git/info/exclude', 'src\n')
+    git(scene.folder, 'commit', '-qm', 'two')
+    git(scene.folder, 'replace', since?.commit ?? '', 'HEAD')
+    expect(taken(scene, { since })).toBeUndefined()
+  })
+
+  it('[CR19] what it covers is known of a part of a repository, and of one without a commit; above a limit it is not', () => {
+    const scene = repository()
+    const part = { ...scene, workspace: { machine: 'here', path: join(scene.folder, 'src') } }
+    const since = trackedFiles(request(part))
+    git(scene.folder, 'rm', '-q', '--cached', 'src/b.txt')
+    scene.write('src/c.txt', 'c')
+    scene.write('.git/info/exclude', 'src/b.txt\n')
+    expect(taken(part)).toBeDefined()
+    expect(taken(part, { since })).toBeUndefined()
+    const bare = checkScene()
+    git(bare.folder, 'init', '-q')
+    bare.write('a.txt', 'a')
+    expect(trackedFiles(request(bare))).toEqual({ others: ['a.txt'] })
+    bare.write('b.txt', 'b')
+    expect(trackedFiles(request(bare, { limits: { files: 19 } }))).toBeUndefined()
   })
 
   it('[CR19] is none without a repository, in an ignored folder of one, and in an empty one', () => {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { BigIntStats } from 'node:fs'
+import { type BigIntStats, realpathSync } from 'node:fs'
 import { dirname, normalize } from 'node:path/posix'
+import type { TrackedFiles } from '../domain/check.ts'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
-import { type Git, gitFiles } from './git-files.ts'
+import { type Bounds, committedFiles, type Git, gitFiles, headOf } from './git-files.ts'
 
 export interface Limits {
   readonly files: number
@@ -19,28 +20,65 @@ export interface FingerprintRequest {
   readonly exclude: readonly string[]
   /** Files to take besides, which git may ignore. */
   readonly also?: readonly string[] | undefined
+  /** What it covered when the plan was confirmed; null if that is not known. Without it, nothing is compared. */
+  readonly since?: TrackedFiles | null | undefined
   readonly limits: Limits
 }
 
 /**
  * One hash for the names, modes and contents of a workspace's files, as they are on disk: staging and committing change
- * nothing. Undefined without git, above the limits, and where a file cannot be read.
+ * nothing. Undefined without git, above the limits, where a file cannot be read, and where git does not see one any more
+ * that it saw at confirmation.
  */
-export function fingerprint(
-  { root, git, exclude, also = [], limits }: FingerprintRequest,
-  hasher: FileHasher,
-): string | undefined {
-  const leftOut = exclude.map(folder => Buffer.from(folder).toString('latin1'))
-  const names = gitFiles(root, git, { maxFiles: limits.files, isLeftOut: name => isIn(leftOut, name) })
-  const entries = names && entriesOf(root, [...new Set([...names, ...also.map(asName)])].toSorted(), limits.bytes)
+export function fingerprint(request: FingerprintRequest, hasher: FileHasher): string | undefined {
+  const { root, git, also = [], since, limits } = request
+  const names = since === null ? undefined : gitFiles(root, git, boundsOf(request))
+  if (!names || (since && hidesOne(request, names, since))) return undefined
+  const entries = entriesOf(root, [...new Set([...names, ...also.map(asName)])].toSorted(), limits.bytes)
   if (!entries || entries.length === 0) return undefined
   const digest = createHash('sha256')
-  for (const { name, path, stats } of entries) {
-    const content = stats.isSymbolicLink() ? targetOf(path) : hasher.hash(path, limits.bytes, stats)
-    if (content === undefined) return undefined
-    digest.update(`${stats.mode.toString(8)}\0${name}\0${content}\0`)
+  for (const { name, path, target, stats } of entries) {
+    const content = hasher.hash(path, limits.bytes, stats)
+    if (content === undefined && target === undefined) return undefined
+    digest.update(`${stats.mode.toString(8)}\0${name}\0${target ?? ''}\0${content ?? ''}\0`)
   }
   return digest.digest('hex')
+}
+
+/** Of the files that may be read, how many may be in no commit: their names are kept in the log. */
+const SHARE_OF_OTHERS = 0.1
+
+/** The files that a fingerprint covers now, to compare with later; undefined if they are too many, or git cannot tell. */
+export function trackedFiles(request: FingerprintRequest): TrackedFiles | undefined {
+  const { root, git, limits } = request
+  const bounds = boundsOf(request)
+  const names = gitFiles(root, git, bounds)
+  if (!names) return undefined
+  const commit = headOf(root, git)
+  const committed = commit === undefined ? [] : committedFiles(root, git, commit, bounds)
+  if (!committed) return undefined
+  const known = new Set(committed)
+  const others = [...names].filter(name => !known.has(name))
+  return others.length > limits.files * SHARE_OF_OTHERS
+    ? undefined
+    : { ...(commit === undefined ? {} : { commit }), others }
+}
+
+function boundsOf({ exclude, limits }: FingerprintRequest): Bounds {
+  const leftOut = exclude.map(folder => Buffer.from(folder).toString('latin1'))
+  return { maxFiles: limits.files, isLeftOut: name => isIn(leftOut, name) }
+}
+
+/** Whether a file of the confirmation is still there, and git was made to ignore it: changes of it would not be seen. */
+function hidesOne(request: FingerprintRequest, names: ReadonlySet<string>, { commit, others }: TrackedFiles): boolean {
+  const { root, git } = request
+  const committed = commit === undefined ? [] : committedFiles(root, git, commit, boundsOf(request))
+  if (!committed) return true
+  const isThere = (name: string): boolean => {
+    const stats = names.has(name) ? undefined : lstatOf(pathOf(root, name))
+    return stats !== undefined && !stats.isDirectory()
+  }
+  return committed.some(isThere) || others.some(isThere)
 }
 
 /** A path as git would list it. */
@@ -52,40 +90,72 @@ export const isIn = (folders: readonly string[], path: string): boolean =>
 
 interface Entry {
   readonly name: string
+  /** The file, or what a link leads to, which need not exist. */
   readonly path: Buffer
   readonly stats: BigIntStats
+  /** The text of a link. */
+  readonly target?: string | undefined
 }
 
-/** What exists of the files; undefined if that is too much to read, or neither file nor link. */
+/** What exists of the files; undefined if that is too much to read, or leads where git does not look. */
 function entriesOf(root: string, names: readonly string[], maxBytes: number): readonly Entry[] | undefined {
-  const isPlain = plainFolders(root)
+  const kindOf = folderKinds(root)
   const entries: Entry[] = []
   let bytes = 0
   for (const name of names) {
-    if (!isPlain(dirname(name))) continue
+    const folder = kindOf(dirname(name))
+    if (folder === 'linked') return undefined
     const path = pathOf(root, name)
-    const stats = lstatOf(path)
+    const stats = folder === 'plain' ? lstatOf(path) : undefined
     // Deleted, or replaced by a folder, whose files are listed for themselves.
     if (!stats || stats.isDirectory()) continue
-    if (!stats.isFile() && !stats.isSymbolicLink()) return undefined
-    bytes += Number(stats.size)
+    const entry = stats.isSymbolicLink() ? linkedEntry(root, name, path, stats) : { name, path, stats }
+    if (!entry || !(stats.isFile() || stats.isSymbolicLink())) return undefined
+    bytes += Number(entry.stats.size)
     if (bytes > maxBytes) return undefined
-    entries.push({ name, path, stats })
+    entries.push(entry)
   }
   return entries
+}
+
+/** A link counts with the file that it leads to. Undefined if that is a folder, or outside: nothing in there is watched. */
+function linkedEntry(root: string, name: string, path: Buffer, stats: BigIntStats): Entry | undefined {
+  const target = targetOf(path)
+  const real = realPathOf(path)
+  if (real === undefined) return { name, path, stats, target }
+  const led = lstatOf(real)
+  const isInside = real.toString('latin1').startsWith(`${Buffer.from(root).toString('latin1')}/`)
+  return isInside && led?.isFile() ? { name, path: real, stats: led, target } : undefined
+}
+
+/** Undefined for what leads nowhere. */
+function realPathOf(path: Buffer): Buffer | undefined {
+  try {
+    return realpathSync.native(path, 'buffer')
+  } catch {
+    return undefined
+  }
 }
 
 const pathOf = (root: string, name: string): Buffer =>
   Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')])
 
-/** Whether a folder is one, and no link on the way to it: behind a link, tracked names may lead out. */
-function plainFolders(root: string): (folder: string) => boolean {
-  const known = new Map<string, boolean>([['.', true]])
-  const isPlain = (folder: string): boolean => {
-    const found =
-      known.get(folder) ?? (isPlain(dirname(folder)) && lstatOf(pathOf(root, folder))?.isDirectory() === true)
+type FolderKind = 'plain' | 'linked' | 'gone'
+
+/** Whether a folder is one, with no link on the way to it: behind a link, tracked names may lead out. */
+function folderKinds(root: string): (folder: string) => FolderKind {
+  const known = new Map<string, FolderKind>([['.', 'plain']])
+  const kindOf = (folder: string): FolderKind => {
+    const found = known.get(folder) ?? below(kindOf(dirname(folder)), () => lstatOf(pathOf(root, folder)))
     known.set(folder, found)
     return found
   }
-  return isPlain
+  return kindOf
+}
+
+function below(parent: FolderKind, look: () => BigIntStats | undefined): FolderKind {
+  if (parent !== 'plain') return parent
+  const stats = look()
+  if (stats?.isSymbolicLink()) return 'linked'
+  return stats?.isDirectory() ? 'plain' : 'gone'
 }

@@ -13,22 +13,54 @@ const TIMEOUT_MS = 10_000
 /** Enough for 20,000 names of 400 bytes, with what precedes them. */
 const MAX_LISTED_BYTES = 10_000_000
 
+export interface Bounds {
+  readonly maxFiles: number
+  readonly isLeftOut: (name: string) => boolean
+}
+
 /**
  * The names of all files that git tracks or would track, as bytes in latin1. Undefined if it cannot tell, if they are too
  * many, or if it does not see all of them: in submodules and other repositories inside.
  */
-export function gitFiles(
-  root: string,
-  git: Git,
-  { maxFiles, isLeftOut }: { maxFiles: number; isLeftOut: (name: string) => boolean },
-): readonly string[] | undefined {
+export function gitFiles(root: string, git: Git, { maxFiles, isLeftOut }: Bounds): ReadonlySet<string> | undefined {
   if (!existsSync(join(root, '.git')) && isIgnored(root, git)) return undefined
   // Tracked files with their modes, and the others, in one process.
   const entries = listed(root, git, ['-t', '-s', '-o', '--exclude-standard'])
   const names = new Set(entries?.map(entry => nameIn(root, entry)).filter(name => name !== '' && !isLeftOut(name)))
   if (!entries || names.size > maxFiles) return undefined
-  return [...names].some(isRepository) ? undefined : [...names]
+  return [...names].some(isRepository) ? undefined : names
 }
+
+/** The id of the commit that is checked out; undefined in a repository without one. */
+export function headOf(root: string, git: Git): string | undefined {
+  const { status, stdout } = run(root, git, ['rev-parse', '-q', '--verify', 'HEAD^{commit}'])
+  const id = status === 0 ? stdout.toString('latin1').trim() : ''
+  return COMMIT.test(id) ? id : undefined
+}
+
+/** The names of the files in a commit, as bytes in latin1; undefined if it is gone, or they are too many. */
+export function committedFiles(
+  root: string,
+  git: Git,
+  commit: string,
+  { maxFiles, isLeftOut }: Bounds,
+): readonly string[] | undefined {
+  const key = `${commit} ${root}`
+  const known = COMMITTED.get(key) ?? (COMMIT.test(commit) ? listedIn(root, git, commit) : undefined)
+  if (!known) return undefined
+  if (COMMITTED.size >= MAX_COMMITS) COMMITTED.clear()
+  COMMITTED.set(key, known)
+  const names = known.filter(name => !isLeftOut(name))
+  return names.length > maxFiles ? undefined : names
+}
+
+/** Remembered: every run of a plan asks for the same commit, which never changes. */
+const COMMITTED = new Map<string, readonly string[]>()
+const MAX_COMMITS = 4
+const COMMIT = /^[0-9a-f]{40,64}$/
+
+const listedIn = (root: string, git: Git, commit: string): readonly string[] | undefined =>
+  namesOf(run(root, git, ['ls-tree', '-r', '-z', '--name-only', commit]))
 
 /** The name of a listed file; of a submodule with a slash, as git lists other repositories, or '' if it is empty. */
 function nameIn(root: string, entry: string): string {
@@ -49,9 +81,11 @@ const isIgnored = (root: string, git: Git): boolean =>
   run(root, git, ['check-ignore', '--no-index', '-q', '.']).status === 0
 
 function listed(root: string, git: Git, options: readonly string[]): readonly string[] | undefined {
-  const { status, error, stdout } = run(root, git, ['ls-files', '-z', ...options])
-  return status === 0 && !error ? stdout.toString('latin1').split('\0').slice(0, -1) : undefined
+  return namesOf(run(root, git, ['ls-files', '-z', ...options]))
 }
+
+const namesOf = ({ status, error, stdout }: ReturnType<typeof run>): readonly string[] | undefined =>
+  status === 0 && !error ? stdout.toString('latin1').split('\0').slice(0, -1) : undefined
 
 /** Nothing in a repository's configuration may start a program, and nothing of the user's may change the answer. */
 const SAFE = ['core.fsmonitor=false', `core.hooksPath=${devNull}`, 'protocol.allow=never', 'safe.directory=*']
@@ -65,6 +99,7 @@ const run = (root: string, { program, path }: Git, args: readonly string[]) =>
       GIT_CONFIG_GLOBAL: devNull,
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_NO_LAZY_FETCH: '1',
+      GIT_NO_REPLACE_OBJECTS: '1',
       GIT_OPTIONAL_LOCKS: '0',
       GIT_TERMINAL_PROMPT: '0',
     },

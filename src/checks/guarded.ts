@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
 import type { FileHashes, Stamps } from './files.ts'
 import { globsOf } from './globs.ts'
@@ -14,10 +14,13 @@ export interface Guards {
   readonly isGuarded: (path: string) => boolean
 }
 
-/** What `protect` matches, the program of a command, and its words that are files; never what the check itself looks at. */
+/**
+ * What `protect` matches, the program of a command, its words that are files, and what is in folders that it gives to a
+ * script of the workspace; never what the check itself looks at.
+ */
 export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protect: readonly string[]): Guards {
   const paths = check.kind === 'command' ? [...programPaths(check, place), ...wordPaths(check, place)] : []
-  const globs = [...protect, ...binGlobs(check)]
+  const globs = [...protect, ...binGlobs(check), ...folderGlobs(check, place)]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
   return {
     globs,
@@ -67,6 +70,38 @@ function binGlobs(check: RunnableSpec): readonly string[] {
   )
 }
 
+/** What a script of the workspace makes of the files in a folder, only it knows: tests may have any name there. */
+function folderGlobs(check: RunnableSpec, place: Place): readonly string[] {
+  if (check.kind !== 'command') return []
+  const { path: root } = place.workspace
+  const cwd = resolve(root, check.cwd ?? '.')
+  const isWork = (path: string): boolean =>
+    pathFrom(resolve(root, path), cwd) !== undefined || path.split('/').some(name => WORK_FOLDERS.has(name))
+  return pathsIn(root, cwd, scriptWords(check.run, root, cwd)).flatMap(path =>
+    isWork(path) ? [] : `${path.split('/').map(escaped).join('/')}/**`,
+  )
+}
+
+/** The words that a script of the workspace gets; none if another program runs, which has rules of its own for names. */
+function scriptWords([program = '', ...words]: readonly string[], root: string, cwd: string): readonly string[] {
+  const isScript = (word: string): boolean => {
+    const path = pathFrom(root, resolve(cwd, word))
+    return path !== undefined && !path.split('/').includes(MODULES)
+  }
+  if (program.includes('/') && isScript(program)) return words
+  const first = INTERPRETERS.test(basename(program)) ? words.findIndex(word => !word.startsWith('-')) : -1
+  return first >= 0 && isScript(words[first] ?? '') ? words.slice(first + 1) : []
+}
+
+const MODULES = 'node_modules'
+const INTERPRETERS = /^(?:node|(?:ba|da|z)?sh|python[\d.]*|ruby|perl|php)$/
+
+/** Where the work is done, and what checks write: a change in there is nothing to be asked about. */
+const SOURCES = `app apps client cmd crates doc docs include internal lib libs modules ${MODULES} packages pkg public server source
+  sources src web`
+const OUTPUTS = 'artifacts bin build coverage dist log logs out output reports results target temp tmp'
+const WORK_FOLDERS: ReadonlySet<string> = new Set(`${SOURCES} ${OUTPUTS}`.split(/\s+/))
+
 /** Text as a glob that matches just that. */
 const escaped = (name: string): string => name.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
@@ -79,8 +114,10 @@ const programPaths = (check: WithPrograms<RunnableSpec>, place: Place): readonly
 function wordPaths(check: RunnableSpec, { workspace: { path: root } }: Place): readonly string[] {
   if (check.kind !== 'command') return []
   const cwd = resolve(root, check.cwd ?? '.')
-  return check.run
-    .slice(1)
+  return pathsIn(root, cwd, check.run.slice(1))
+}
+
+const pathsIn = (root: string, cwd: string, words: readonly string[]): readonly string[] =>
+  words
     .flatMap(word => [word, word.slice(word.indexOf('=') + 1)])
     .flatMap(word => pathFrom(root, resolve(cwd, word)) || [])
-}

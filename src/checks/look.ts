@@ -1,10 +1,10 @@
-import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
+import type { RunnableSpec, TrackedFiles, WithPrograms } from '../domain/check.ts'
 import { LIMITS, type Limits } from './fingerprint.ts'
 import { guardsOf } from './guarded.ts'
 import { Obstacle } from './obstacle.ts'
 import type { Place } from './place.ts'
 import { findProgram } from './program.ts'
-import type { Survey } from './survey.ts'
+import type { Survey, SurveyRequest } from './survey.ts'
 import { surveyed } from './surveyor.ts'
 import { pathFrom, realOf } from './workspace.ts'
 
@@ -14,28 +14,32 @@ export interface LookOptions extends Place {
   readonly protect: readonly string[]
   /** Files that count in the fingerprint even if git ignores them. */
   readonly also?: readonly string[] | undefined
+  /** What the fingerprint covered when the plan was confirmed; null if that is not known. */
+  readonly since?: TrackedFiles | null | undefined
   readonly limits?: Partial<Limits> | undefined
 }
 
-/** The fingerprint of a workspace, and the files that these checks are about: guarded ones, and those not to change. */
+/** The files that these checks are about, guarded ones and those not to change, and the fingerprint of their workspace. */
 export function lookAt(
   checks: readonly WithPrograms<RunnableSpec>[],
   options: LookOptions,
-  { isFingerprinted = true }: { readonly isFingerprinted?: boolean } = {},
+  besides: SurveyRequest['besides'] = 'fingerprint',
 ): Promise<Survey> {
-  const { workspace, env, dataFolder, protect, also, limits } = options
+  const { workspace, env, dataFolder, protect, also, since, limits } = options
   const guards = checks.map(check => guardsOf(check, options, protect))
   const path = env['PATH'] ?? ''
   const git = findProgram('git', { workspace, cwd: workspace.path, path })
   return surveyed({
     root: workspace.path,
-    git: !isFingerprinted || git instanceof Obstacle ? undefined : { program: git.path, path },
+    git: git instanceof Obstacle ? undefined : { program: git.path, path },
     globs: [
       ...new Set([...protect, ...guards.flatMap(({ globs }) => globs)]),
       ...checks.flatMap(check => (check.kind === 'unchanged' ? check.paths : [])),
     ],
     paths: guards.flatMap(({ paths }) => paths),
     also,
+    since,
+    besides,
     exclude: ['.agents', ...ownFolder(workspace.path, dataFolder)],
     limits: { ...LIMITS, ...limits },
   })

@@ -60,7 +60,7 @@ async function guardedBy(
   const guards = guardsOf(check, options, options.protect)
   const changed = guardChanges(baseline, before.files, guards)
   if (check.kind !== 'command') return changed
-  const after = await lookAt([check], options, { isFingerprinted: false })
+  const after = await lookAt([check], options, 'nothing')
   if (!after.files || !after.stamps) return undefined
   const touched = guardsTouched(
     { files: before.files, stamps: before.stamps },

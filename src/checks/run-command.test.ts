@@ -8,6 +8,8 @@ import type { CommandCheck } from '../domain/check.ts'
 import { redactor } from '../domain/redact.ts'
 import { runCommand, type Watched } from './run-command.ts'
 
+const ADVICE = 'Mend that, or ask a person to change the check.'
+
 const onLinux = process.platform === 'linux'
 const redact = redactor()
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -80,7 +82,7 @@ describe('a command', () => {
     })
     expect(await runCommand(check, { ...scene, wrap: ['no-such-wrapper'] }, { redact })).toMatchObject({
       result: 'inconclusive',
-      reason: 'The program no-such-wrapper was not found.',
+      reason: `The program no-such-wrapper was not found. ${ADVICE}`,
     })
   })
 
@@ -232,13 +234,13 @@ describe.runIf(onLinux)('a command that does not behave', () => {
       expect({ result, output_sha256 }).toEqual({ result: 'inconclusive', output_sha256: undefined })
       return reason
     }
-    expect(await reasons('no-such-program')).toBe('The program no-such-program was not found.')
-    expect(await reasons('./missing')).toBe('The program ./missing was not found.')
+    expect(await reasons('no-such-program')).toBe(`The program no-such-program was not found. ${ADVICE}`)
+    expect(await reasons('./missing')).toBe(`The program ./missing was not found. ${ADVICE}`)
     expect(await reasons('./sub')).toContain('is a folder, not a program.')
     expect(await reasons('./text')).toContain('is not executable. Run: chmod +x')
     expect(await reasons('./orphan')).toContain('names /no/such/interpreter, which does not exist.')
-    expect(await reasons('./runs/more')).toBe('The program ./runs/more was not found.')
-    expect(await reasons('../outside')).toBe('The program ../outside was not found.')
+    expect(await reasons('./runs/more')).toBe(`The program ./runs/more was not found. ${ADVICE}`)
+    expect(await reasons('../outside')).toBe(`The program ../outside was not found. ${ADVICE}`)
   })
 
   it('[CR12] that exits with 127 itself has failed, unless its program is gone', async () => {
@@ -267,6 +269,7 @@ describe.runIf(onLinux)('a command that does not behave', () => {
     const gone = { ...scene, workspace: { machine: 'here', path: join(scene.folder, 'gone') } }
     expect(await runCommand({ kind: 'command', run: ['sh'] }, gone, { redact })).toMatchObject({
       result: 'inconclusive',
+      reason: 'The workspace cannot be found: it does not exist. Put it back, then try again.',
     })
   })
 

@@ -123,15 +123,19 @@ function prepared(
   const where = { workspace, cwd, path: env['PATH'] ?? '' }
   const own = run[0] ?? ''
   const script = wrap.length > 0 && isScript(own) ? findProgram(own, where) : undefined
-  if (script instanceof Obstacle) return script
+  if (script instanceof Obstacle) return advised(script)
   const [first = '', ...rest] = [...wrap, ...run]
   const program = findProgram(first, where, programs[0])
-  if (program instanceof Obstacle) return program
+  if (program instanceof Obstacle) return advised(program)
   const cat = findProgram('cat', { ...where, path: `${where.path}:/usr/bin:/bin` })
   if (cat instanceof Obstacle) return cat
   const PATH = pathFor(own, programs.at(-1), where)
   return { words: [program.path, ...rest], cwd, env: { ...env, PATH }, cat: cat.path }
 }
+
+/** With what to do about a program that cannot be started. */
+const advised = ({ reason }: Obstacle): Obstacle =>
+  new Obstacle(`${reason} Mend that, or ask a person to change the check.`)
 
 /** The search path; first of all the folder of the approved program, where it would find another. */
 function pathFor(word: string, known: Program | null | undefined, where: Where): string {
@@ -193,7 +197,7 @@ function missingInside(
   if (!(found instanceof Obstacle) || isScript(word)) return undefined
   const lines = tail.trim().split('\n')
   const isSaid = lines.length <= MAX_COMPLAINT && lines.some(line => line.includes(word) && NOT_THERE.test(line))
-  return CANNOT_START.has(exit) || isSaid ? found.reason : undefined
+  return CANNOT_START.has(exit) || isSaid ? advised(found).reason : undefined
 }
 
 /** Lines that a wrapper prints about a program that it cannot start. */

@@ -7,6 +7,7 @@ import { surveyed } from './surveyor.ts'
 const request = (root: string): SurveyRequest => ({
   root,
   git: undefined,
+  besides: 'fingerprint',
   globs: ['**'],
   paths: [],
   exclude: [],

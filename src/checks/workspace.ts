@@ -79,7 +79,9 @@ function pathIn(root: string, path: string, problemWith: (stats: Stats) => strin
     const problem = isInside ? problemWith(statSync(real)) : 'leads out of the workspace'
     return problem === undefined ? real : new Obstacle(`${path} ${problem}.`)
   } catch (error) {
-    return new Obstacle(`${path} cannot be found: ${becauseOf(error)}.`)
+    const isRoot = path === '.'
+    const what = isRoot ? 'The workspace' : path
+    return new Obstacle(`${what} cannot be found: ${becauseOf(error)}.${isRoot ? ' Put it back, then try again.' : ''}`)
   }
 }
 

@@ -15,7 +15,6 @@ import { serveOverStdio } from '../mcp/stdio.ts'
 import { toolsetOf } from '../mcp/toolset-of.ts'
 import { exceptStorage, openDoor, type StorageReport } from '../door/door.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
-import type { LocalWorkspaces } from '../runner/local-workspaces.ts'
 import { readRegularFile } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
@@ -74,7 +73,13 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const { policy, checks } = readSettings(options, line => console.error(line))
   const judges = (): boolean => hasJudge(page)
   const workspaces = workspacesFor({ ...options, data, judges }, checks, redact)
-  if (options.hooks && options.workspace === undefined) addProject(workspaces, printError)
+  const nameRoots = (roots: readonly string[]): void => workspaces.name([...roots, ...projectOf(options)])
+  try {
+    nameRoots([])
+  } catch (error) {
+    // Without checks rather than without a server.
+    printError(error)
+  }
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
   const store = await openWritableStore({ store: options.store, data })
   for (const line of folder.warnings) console.error(line)
@@ -104,7 +109,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   runner.start()
   const stdio = serveOverStdio({
     door,
-    onRoot: folder => workspaces.add(folder),
+    onRoots: nameRoots,
     tenant: LOCAL_TENANT,
     version,
     nameOf: originNames(redact),
@@ -136,14 +141,9 @@ export async function serveMcp(options: McpCommand): Promise<void> {
 }
 
 /** The folder that a host with hooks works in: there the checks of tasks run, unless the client names a root. */
-function addProject(workspaces: LocalWorkspaces, onError: (error: unknown) => void): void {
-  if (folderName(process.cwd()) === undefined) return
-  try {
-    workspaces.add(process.cwd())
-  } catch (error) {
-    // Without checks rather than without a server.
-    onError(error)
-  }
+function projectOf({ hooks, workspace }: McpCommand): readonly string[] {
+  const folder = process.cwd()
+  return hooks && workspace === undefined && folderName(folder) !== undefined ? [folder] : []
 }
 
 /** What OpenCode's plugin signs chats with; `runsheet setup` makes it. */

@@ -2,8 +2,16 @@ import type { Check } from './check.ts'
 import { hasMoved, isSamePlace } from './check-state.ts'
 import type { Instant } from './instant.ts'
 import { homeOf, planHistory } from './lineage.ts'
-import { claimedPlans, claimsOf, resolutionOf } from './open-claims.ts'
-import { type CheckRequest, countingChecks, type Proofs, recordOf, type RunReason, workspaceOf } from './proof.ts'
+import { claimedPlans, claimsOf, plansEndedBy, resolutionOf } from './open-claims.ts'
+import {
+  type CheckRequest,
+  countingChecks,
+  countingRun,
+  type Proofs,
+  recordOf,
+  type RunReason,
+  workspaceOf,
+} from './proof.ts'
 import { valueIn, valuesIn } from './table.ts'
 
 /** A run to make now. */
@@ -75,10 +83,14 @@ export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: stri
 export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
   const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
   const moved = new Set<string>()
+  const isInPass = (valueIn(state.turns, turnId)?.passes ?? 0) > 0
+  // The runs for a claim are of the pass that belongs to it, unless that has changed the files since.
+  const claimed = isInPass && fingerprint !== undefined ? lastClaimed(state, turnId) : new Set<string>()
   for (const plan of new Set([turnId, ...claimedPlans(state, claimsOf(state, turnId))])) {
     const home = homeOf(state, plan)
     for (const task of planHistory(state, plan)) {
-      if (task.status !== 'completed' || !isSamePlace(workspaceOf(state, task), home?.workspace)) continue
+      if (task.status !== 'completed' && !claimed.has(task.id)) continue
+      if (!isSamePlace(workspaceOf(state, task), home?.workspace)) continue
       for (const check of countingChecks(state, task)) {
         const { hash, id, kind } = check
         if (kind !== 'person' && !found.has(hash))
@@ -90,15 +102,22 @@ export function staleChecks(state: Proofs, turnId: string, fingerprint: string |
       if (!found.has(hash)) found.set(hash, { turn_id: turnId, check_id: id, hash })
     }
   }
-  const isInPass = (valueIn(state.turns, turnId)?.passes ?? 0) > 0
   const isFresh = ({ hash }: Pick<CheckRequest, 'hash'>): boolean => {
-    const { last } = recordOf(state, hash)
-    if (!last || last.result === 'inconclusive' || last.fingerprint !== fingerprint || moved.has(hash)) return false
+    const run = countingRun(recordOf(state, hash))
+    if (!run || run.result === 'inconclusive' || run.fingerprint !== fingerprint || moved.has(hash)) return false
     // What a final pass has seen is known, whatever it was. Otherwise a failure may have been mended since.
-    return isInPass && last.why === 'final' ? true : last.result === 'passed' && fingerprint !== undefined
+    return isInPass && run.why === 'final' ? true : run.result === 'passed' && fingerprint !== undefined
   }
   return [...found.values()].filter(each => !isFresh(each)).map(each => ({ ...each, why: 'final', at: '' }))
 }
+
+/** The tasks whose claims as completed end a plan. */
+const lastClaimed = (state: Proofs, turnId: string): ReadonlySet<string> =>
+  new Set(
+    claimsOf(state, turnId)
+      .filter(claim => claim.status === 'completed' && plansEndedBy(state, claim).length > 0)
+      .map(({ task_id }) => task_id),
+  )
 
 /** The files that checks name, which count in a fingerprint even if git ignores them. */
 export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] {

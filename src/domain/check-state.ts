@@ -1,6 +1,6 @@
 import type { Check, Workspace } from './check.ts'
 import { lineage, planTurnOf } from './lineage.ts'
-import { type CheckRun, proofOf, type Proofs, recordOf, workspaceOf } from './proof.ts'
+import { type CheckRun, countingRun, proofOf, type Proofs, recordOf, workspaceOf } from './proof.ts'
 import { valueIn, valuesIn } from './table.ts'
 import type { Task } from './task.ts'
 
@@ -27,14 +27,14 @@ export function lastState(state: Proofs, task: Task, check: Check): CheckState {
 }
 
 function lastRunState(state: Pick<Proofs, 'runs' | 'turns'>, check: Check): CheckState {
-  const { last } = recordOf(state, check.hash)
-  if (!last) return 'waiting'
-  return last.result === 'passed' && isStale(state, last) ? 'stale' : last.result
+  const run = countingRun(recordOf(state, check.hash))
+  if (!run) return 'waiting'
+  return run.result === 'passed' && isStale(state, run) ? 'stale' : run.result
 }
 
 /** Whether a check last ran before its plan went on in another workspace, where nothing of this one is checked. */
 export function hasMoved(state: Pick<Proofs, 'turns' | 'adopted' | 'runs'>, task: Task, { hash }: Check): boolean {
-  const { last } = recordOf(state, hash)
+  const last = countingRun(recordOf(state, hash))
   const place = workspaceOf(state, task)
   const elsewhere = [...valuesIn(state.turns)].filter(({ workspace }) => workspace && !isSamePlace(workspace, place))
   // Most often there is none.
@@ -49,25 +49,28 @@ export function hasMoved(state: Pick<Proofs, 'turns' | 'adopted' | 'runs'>, task
 
 /**
  * Whether a later run in the same workspace saw other files; without a fingerprint, whether there was one, or a claim. Runs
- * of a final pass are fresh whatever the others of it write.
+ * of a final pass are fresh whatever the others of it write. One without a result, and without a fingerprint, saw nothing.
  */
 function isStale(state: Pick<Proofs, 'runs' | 'turns'>, { turn_id, why, fingerprint, seq }: CheckRun): boolean {
   const place = (turnId: string): string | undefined => valueIn(state.turns, turnId)?.workspace?.path
   const isLater = (turnId: string, at = 0): boolean => at > seq && place(turnId) === place(turn_id)
   // Without a fingerprint, the run for a claim is of the pass that belongs to it.
   const isOfPass = why === 'final' || (why === 'claim' && !fingerprint)
-  for (const { last } of valuesIn(state.runs)) {
-    if (!last || !isLater(last.turn_id, last.seq) || (fingerprint && last.fingerprint === fingerprint)) continue
-    if (!isOfPass || last.why !== 'final' || last.turn_id !== turn_id) return true
+  for (const { last, stood } of valuesIn(state.runs)) {
+    for (const run of [last, stood]) {
+      if (!run || !isLater(run.turn_id, run.seq) || (fingerprint && run.fingerprint === fingerprint)) continue
+      if (run.result === 'inconclusive' && !run.fingerprint) continue
+      if (!isOfPass || run.why !== 'final' || run.turn_id !== turn_id) return true
+    }
   }
   return !fingerprint && [...valuesIn(state.turns)].some(({ id, claimed }) => isLater(id, claimed))
 }
 
 /** The guarded files that keep a check of a task from proving anything, until a person accepts them. */
 export function waitingGuards(state: Pick<Proofs, 'runs' | 'proof'>, task: Task, check: Check): readonly string[] {
-  const { last } = recordOf(state, check.hash)
-  if (!last?.guarded?.length) return []
-  return proofOf(state, task.id).accepted.includes(last.guard ?? '') ? [] : last.guarded
+  const run = countingRun(recordOf(state, check.hash))
+  if (!run?.guarded?.length) return []
+  return proofOf(state, task.id).accepted.includes(run.guard ?? '') ? [] : run.guarded
 }
 
 export const isSamePlace = (a: Workspace | undefined, b: Workspace | undefined): boolean =>

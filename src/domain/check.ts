@@ -68,6 +68,14 @@ export type RunnableCheck = RunnableSpec & Identified
 /** A folder on one machine, in which checks run. */
 export type Workspace = { readonly machine: string; readonly path: string }
 
+/** The files of a workspace that git tracks or would track, at one moment. A type, so that it is assignable to `Json`. */
+export type TrackedFiles = {
+  /** The commit that was checked out; absent where there was none. */
+  readonly commit?: string
+  /** The files that were not in it. Each byte of a name is one character, because a name need not be UTF-8. */
+  readonly others: readonly string[]
+}
+
 /** What a run came to. */
 export type CheckResult = 'passed' | 'failed' | 'inconclusive'
 
@@ -76,12 +84,12 @@ export const DEFAULT_TIMEOUT_MS = 300_000
 export const MAX_TIMEOUT_MS = 3_600_000
 /** Files that decide what a check means: a change to one of them is shown, and has to be accepted. */
 export const DEFAULT_PROTECT: readonly string[] = [
-  'test/**',
-  'tests/**',
+  '**/{test,tests,spec}/**',
   '**/*.test.*',
   '**/*.spec.*',
   '**/{__tests__,__mocks__,__snapshots__}/**',
   '**/{test_*.py,*_test.*,*_spec.rb}',
+  '**/{test-*,*-test}.{js,cjs,mjs,jsx,ts,cts,mts,tsx}',
   '**/*.config.*',
   '**/.{babelrc,c8rc,mocharc,nycrc,swcrc,taprc}*',
   '**/{tsconfig,jsconfig}*.json',

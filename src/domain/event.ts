@@ -1,4 +1,4 @@
-import type { Check, CheckResult, Workspace } from './check.ts'
+import type { Check, CheckResult, TrackedFiles, Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
 import type { EvidenceSource, ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
@@ -233,6 +233,8 @@ export interface EventData {
     readonly files: { readonly [path: string]: string }
     /** There were too many to watch. */
     readonly incomplete?: true
+    /** The files that a fingerprint covered. Absent where there was none, and in later parts of a baseline. */
+    readonly tracked?: TrackedFiles
   }
   guard_accepted: Attributed & { readonly task_id: string; readonly paths: readonly string[]; readonly guard: string }
   check_ticked: Attributed & { readonly task_id: string; readonly check_id: string }

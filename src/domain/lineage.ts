@@ -24,6 +24,12 @@ export function lineage({ turns }: Pick<Plans, 'turns'>, turnId: string): readon
   return [...found]
 }
 
+/** Whether a task and a turn work on one plan, whichever came first. */
+export const isSamePlan = (state: Pick<Plans, 'turns' | 'adopted'>, task: Task, turnId: string): boolean =>
+  lineage(state, task.conversation_turn_id).includes(turnId) ||
+  lineage(state, planTurnOf(state, task)).includes(turnId) ||
+  lineage(state, turnId).includes(task.conversation_turn_id)
+
 /** The tasks that a turn worked from, in list order: also those that a later turn has taken over since. */
 export function planHistory(state: Plans, turnId: string): Task[] {
   const turns = new Set(lineage(state, turnId))

@@ -2,7 +2,7 @@ import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import { homeOf, planHistory } from './lineage.ts'
 import { claimedPlans } from './open-claims.ts'
-import { countingChecks, type OpenClaim, proofOf, type Proofs, recordOf } from './proof.ts'
+import { countingChecks, countingRun, type OpenClaim, proofOf, type Proofs, recordOf } from './proof.ts'
 import { isOpen, type Task } from './task.ts'
 
 /** The checks of the whole plan that ran and did not pass: it is not done before they do. */
@@ -10,14 +10,14 @@ export function unpassedChecks(state: Proofs, turnId: string): readonly Check[] 
   const checks = homeOf(state, turnId)?.done_checks ?? []
   if (checks.length === 0 || planHistory(state, turnId).length === 0) return []
   return checks.filter(check => {
-    const { last } = recordOf(state, check.hash)
+    const last = countingRun(recordOf(state, check.hash))
     return last !== undefined && (last.result !== 'passed' || planGuards(state, turnId, check).length > 0)
   })
 }
 
 /** The guarded files that keep a check of the whole plan from passing, until a person accepts them for one of its tasks. */
 export function planGuards(state: Proofs, turnId: string, { hash }: Check): readonly string[] {
-  const { guarded = [], guard = '' } = recordOf(state, hash).last ?? {}
+  const { guarded = [], guard = '' } = countingRun(recordOf(state, hash)) ?? {}
   if (guarded.length === 0) return []
   const isAccepted = planHistory(state, turnId).some(({ id }) => proofOf(state, id).accepted.includes(guard))
   return isAccepted ? [] : guarded
@@ -25,7 +25,7 @@ export function planGuards(state: Proofs, turnId: string, { hash }: Check): read
 
 /** What is wrong with a check of the whole plan, to follow its name. */
 export function whyUnpassed(state: Proofs, turnId: string, check: Check): string {
-  const { last } = recordOf(state, check.hash)
+  const last = countingRun(recordOf(state, check.hash))
   if (last?.result === 'failed') return `fails${codeOf(last)}`
   if (last?.result !== 'passed') return `could not be run: ${last?.reason ?? 'it has not run.'}`
   const files = planGuards(state, turnId, check).join(', ')

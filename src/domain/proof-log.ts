@@ -1,16 +1,19 @@
-import type { Check } from './check.ts'
+import type { Check, CheckResult } from './check.ts'
 import type { Conversation } from './conversation.ts'
 import type { EventData, EventType, StoredEvent } from './event.ts'
-import { openInPlan, planTurnOf } from './lineage.ts'
+import { isSamePlan, openInPlan, planTurnOf } from './lineage.ts'
 import { claimsOf } from './open-claims.ts'
 import {
   type CheckRecord,
   type CheckRequest,
   type CheckRun,
+  isProvenBy,
   NO_PROOF,
   proofOf,
   recordOf,
   type TaskProof,
+  turnedInPlan,
+  turnedTasks,
 } from './proof.ts'
 import type { Handlers } from './projection.ts'
 import { valuesIn } from './table.ts'
@@ -111,29 +114,67 @@ function afterRun(
   state: Conversation,
   { data, turn_id, seq, timestamp }: StoredEvent<'check_ran'>,
 ): Partial<Conversation> {
-  const { hash, why, result, claim_id } = data
-  const before = recordOf(state, hash)
-  const claim = claim_id === undefined ? undefined : state.claims.get(claim_id)
+  const { hash, why } = data
+  const { started: _started, last: _last, stood: _stood, ...known } = recordOf(state, hash)
+  const record = {
+    ...known,
+    ...turned(state, data),
+    ...standing(recordOf(state, hash), data),
+    last: runOf(data, turn_id ?? '', seq, timestamp),
+  }
+  const after = { ...state, runs: state.runs.with(hash, record) }
   return {
-    runs: state.runs.with(hash, { ...turned(before, data), last: runOf(data, turn_id ?? '', seq, timestamp) }),
+    runs: why === 'baseline' ? withGuard(after, data, turn_id ?? '') : after.runs,
     requests: state.requests.filter(request => request.hash !== hash || request.why !== why),
-    ...(claim
-      ? { claims: state.claims.with(claim.claim_id, { ...claim, results: { ...claim.results, [hash]: result } }) }
-      : {}),
+    claims: withResult(state, data),
     ...(why === 'baseline' ? withBaseline(state, data) : {}),
   }
 }
 
-/** Whether it is red now, and what it proves. */
-function turned(
-  { red, proves }: CheckRecord,
-  { result, why, task_id }: EventData['check_ran'],
-): Pick<CheckRecord, 'red' | 'proves'> {
+/** A stop, or a program that is missing, says nothing: the pass before it stands. Not at the end of a plan, which it has to see. */
+function standing({ stood, last }: CheckRecord, { result, why }: EventData['check_ran']): Pick<CheckRecord, 'stood'> {
+  if (result !== 'inconclusive' || why === 'final') return {}
+  const pass = stood ?? (last?.result === 'passed' ? last : undefined)
+  return pass ? { stood: pass } : {}
+}
+
+/** Whether it is red now, and what it proves: the first task of a plan that it failed for at the start, and passes for when claimed. */
+function turned(state: Conversation, { hash, result, why, task_id }: EventData['check_ran']): Partial<CheckRecord> {
   if (result === 'failed') return { red: true }
-  if (result === 'passed' && why === 'claim' && red && task_id !== undefined) return { red: false, proves: task_id }
-  // What passes at the start was not made to pass by the work that follows; what it proved before, it still proves.
-  const isRed = red && !(result === 'passed' && why === 'baseline')
-  return { red: isRed, ...(proves === undefined ? {} : { proves }) }
+  const task = state.tasks.get(task_id ?? '')
+  if (!task || result !== 'passed' || why !== 'claim') return {}
+  const record = recordOf(state, hash)
+  const wasRed = record.red && proofOf(state, task.id).baseline[hash] === 'failed'
+  const proves = wasRed && !turnedInPlan(state, record, task)
+  const before = turnedTasks(state, record)
+  return { red: false, ...(proves ? { proves: task.id, ...(before.length > 0 ? { turned: before } : {}) } : {}) }
+}
+
+/** The result for its claim. A final run is newer than those of all claims on tasks with the same check. */
+function withResult(
+  { claims, tasks }: Conversation,
+  { hash, why, result, claim_id }: EventData['check_ran'],
+): Conversation['claims'] {
+  const concerned = [...valuesIn(claims)].filter(claim =>
+    why === 'final'
+      ? claim.results[hash] && tasks.get(claim.task_id)?.checks?.some(check => check.hash === hash)
+      : claim.claim_id === claim_id,
+  )
+  return concerned.reduce(
+    (all, claim) => all.with(claim.claim_id, { ...claim, results: { ...claim.results, [hash]: result } }),
+    claims,
+  )
+}
+
+/** A check that did not fail at a confirmation only guards in that plan, also for tasks that are planned later. */
+function withGuard(
+  { runs }: Conversation,
+  { hash, result }: EventData['check_ran'],
+  turnId: string,
+): Conversation['runs'] {
+  const record = recordOf({ runs }, hash)
+  if (result === 'failed' || record.guards?.[turnId] === 'passed') return runs
+  return runs.with(hash, { ...record, guards: { ...record.guards, [turnId]: result } })
 }
 
 function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: string): CheckRun {
@@ -142,16 +183,28 @@ function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: s
   return { ...run, ...shown, turn_id, seq, at }
 }
 
-/** Each open task with the same check learns how it stood at the start. */
-function withBaseline(state: Conversation, { hash, result }: EventData['check_ran']): Pick<Conversation, 'proof'> {
+/** The task that it ran for, and each open one with the same check, learns how it stood at the start. */
+function withBaseline(
+  state: Conversation,
+  { hash, task_id, result }: EventData['check_ran'],
+): Pick<Conversation, 'proof'> {
   let { proof } = state
-  for (const id of state.open) {
+  for (const id of new Set([...(task_id === undefined ? [] : [task_id]), ...state.open])) {
     const task = state.tasks.get(id)
     const before = proofOf({ proof }, id)
     if (!task?.checks?.some(check => check.hash === hash) || before.baseline[hash] !== undefined) continue
-    proof = proof.with(id, { ...before, baseline: { ...before.baseline, [hash]: result } })
+    const stood = result === 'failed' ? (earlierGuard(state, hash, task) ?? result) : result
+    proof = proof.with(id, { ...before, baseline: { ...before.baseline, [hash]: stood } })
   }
   return { proof }
+}
+
+/** The result at an earlier confirmation of a task's plan, if that was no failure: what fails now was broken since. */
+function earlierGuard(state: Conversation, hash: string, task: Task): CheckResult | undefined {
+  const results = Object.entries(recordOf(state, hash).guards ?? {}).flatMap(([turnId, result]) =>
+    isSamePlan(state, task, turnId) ? [result] : [],
+  )
+  return results.includes('passed') ? 'passed' : results[0]
 }
 
 /** An ok: what it rests on, and whether the worker's own model gave it. */
@@ -177,12 +230,21 @@ export function afterEdit(state: Conversation, task: Task, fields: readonly stri
 /** A model gave a task another text: what was proven was the former one. */
 export function afterRewording(state: Conversation, task: Task, fields: readonly string[]): Partial<Conversation> {
   if (!ASKED.some(field => fields.includes(field))) return {}
+  return { runs: withoutProof(state, task) }
+}
+
+/** What proved a task proves nothing any more, for no other task of its plan either. */
+function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
   let { runs } = state
   for (const { hash } of task.checks ?? []) {
     const { proves, ...record } = recordOf({ runs }, hash)
-    if (proves === task.id) runs = runs.with(hash, record)
+    if (!isProvenBy({ ...record, ...(proves ? { proves } : {}) }, task.id)) continue
+    const turned = (record.turned ?? []).filter(({ task_id }) => task_id !== task.id)
+    const gone = { task_id: task.id, turn_id: task.conversation_turn_id, gone: true } as const
+    const others = proves === undefined || proves === task.id ? {} : { proves }
+    runs = runs.with(hash, { ...record, ...others, turned: [...turned, gone] })
   }
-  return { runs }
+  return runs
 }
 
 const CLEARS: ReadonlySet<string> = new Set(['status', 'checks', ...ASKED])
@@ -203,12 +265,14 @@ function withoutRuns(state: Conversation, task: Task): Partial<Conversation> {
 
 /** The state without what was known of a removed task's checks. */
 export function withoutTask(state: Conversation, taskId: string): Partial<Conversation> {
+  const task = state.tasks.get(taskId)
   let { claims } = state
   for (const claim of valuesIn(state.claims)) {
     if (claim.task_id === taskId) claims = claims.with(claim.claim_id, { ...claim, ended: 'gone' })
   }
   return {
     claims,
+    ...(task ? { runs: withoutProof(state, task) } : {}),
     proof: state.proof.without(taskId),
     requests: state.requests.filter(({ task_id }) => task_id !== taskId),
   }

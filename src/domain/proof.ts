@@ -1,7 +1,7 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
 import type { Instant } from './instant.ts'
-import { planTurnOf } from './lineage.ts'
+import { isSamePlan, planTurnOf } from './lineage.ts'
 import { type Keyed, valueIn } from './table.ts'
 import type { Task } from './task.ts'
 import type { Turn } from './turn.ts'
@@ -47,11 +47,26 @@ export interface StartedRun {
 /** What is known of one distinct check. Tasks with the same check in the same workspace share its runs. */
 export interface CheckRecord {
   readonly last?: CheckRun
+  /** The pass that stands, if the last run was a repetition without a result. */
+  readonly stood?: CheckRun
   readonly started?: StartedRun
+  /** Turn to the result at its confirmation, where that was no failure: in the plan of that turn it only guards. */
+  readonly guards?: Readonly<Record<string, CheckResult>>
   /** It failed, and no claim has seen it pass since. */
   readonly red: boolean
-  /** The task whose claim first saw it pass after its last failure. For every other task it only guards. */
+  /** The task whose claim saw it turn from red to green, in the newest plan with it. For every other one of the plan it guards. */
   readonly proves?: string
+  /** The tasks that it turned for before: in other plans, or with a text that is gone. */
+  readonly turned?: readonly TurnedTask[]
+}
+
+/** A task that a check turned for. */
+export interface TurnedTask {
+  readonly task_id: string
+  /** The turn that created it. */
+  readonly turn_id: string
+  /** It was removed, or a model gave it another text: nothing is proven, and no other task of its plan can be. */
+  readonly gone?: true
 }
 
 /** What people and runs have said about the checks of one task. */
@@ -142,6 +157,30 @@ export const proofOf = (state: Pick<Proofs, 'proof'>, taskId: string): TaskProof
 export const NO_RUNS: CheckRecord = { red: false }
 
 export const recordOf = (state: Pick<Proofs, 'runs'>, hash: string): CheckRecord => valueIn(state.runs, hash) ?? NO_RUNS
+
+/** The run whose result counts: the last one, unless that is a repetition without a result. */
+export const countingRun = ({ stood, last }: CheckRecord): CheckRun | undefined => stood ?? last
+
+/** Whether a check turned from red to green for a task, with the text that it has. */
+export const isProvenBy = ({ proves, turned = [] }: CheckRecord, taskId: string): boolean =>
+  proves === taskId || turned.some(({ task_id, gone }) => task_id === taskId && !gone)
+
+/** All tasks that a check turned for. */
+export function turnedTasks(
+  state: Pick<Proofs, 'tasks'>,
+  { proves = '', turned = [] }: CheckRecord,
+): readonly TurnedTask[] {
+  const newest = valueIn(state.tasks, proves)
+  return newest ? [...turned, { task_id: newest.id, turn_id: newest.conversation_turn_id }] : turned
+}
+
+/** The task of the same plan, most often the given one, that a check turned for. */
+export const turnedInPlan = (
+  state: Pick<Proofs, 'tasks' | 'turns' | 'adopted'>,
+  record: CheckRecord,
+  task: Task,
+): TurnedTask | undefined =>
+  turnedTasks(state, record).find(({ task_id, turn_id }) => task_id === task.id || isSamePlan(state, task, turn_id))
 
 /** A person's check needs no approval: it runs nothing. */
 export const isApproved = (state: Pick<Proofs, 'proof'>, taskId: string, check: Check): boolean =>

@@ -118,7 +118,9 @@ const ENGLISH: Required<Sentences> = {
   version_mismatch: ({ task, expected }, speaker) =>
     `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
-    const now = EDITABLE.filter(field => Object.hasOwn(changed, field) && speaker.has(field)).map(field => {
+    // What a task is checked by concerns every model, whether or not its tools name checks.
+    const isTold = (field: (typeof EDITABLE)[number]): boolean => field === 'checks' || speaker.has(field)
+    const now = EDITABLE.filter(field => Object.hasOwn(changed, field) && isTold(field)).map(field => {
       const value = field === 'checks' ? labelsOf(changed[field]) : changed[field]
       const shown = field === 'status' && typeof value === 'string' ? speaker.word(value) : value
       return `${speaker.word(field)} ${Array.isArray(value) ? 'are' : 'is'} now ${JSON.stringify(shown)}`

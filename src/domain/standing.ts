@@ -2,7 +2,7 @@ import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import { hasMoved, lastState, waitingGuards } from './check-state.ts'
 import type { VerdictBasis } from './claim.ts'
-import { isApproved, proofOf, type Proofs, recordOf } from './proof.ts'
+import { isApproved, isProvenBy, proofOf, type Proofs, recordOf, turnedInPlan } from './proof.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
 
@@ -19,9 +19,16 @@ export interface Stood {
 export function standingOf(state: Proofs, task: Task): Stood | undefined {
   const standing = standingWordOf(state, task)
   if (!standing) return undefined
-  const again = (check: Check): string => (isAskedAgain(state, check) ? '; it is being checked again' : '')
-  const reasons = (task.checks ?? []).map(check => `${labelOf(check)}: ${reasonFor(state, task, check)}${again(check)}`)
+  const reasons = (task.checks ?? []).map(
+    check => `${labelOf(check)}: ${reasonFor(state, task, check)}${sinceThen(state, check)}`,
+  )
   return { standing, reasons: standing === 'proven' ? reasons : [wordFor(state, task), ...reasons] }
+}
+
+/** What became of a check after the run that counts. */
+function sinceThen(state: Proofs, check: Check): string {
+  if (isAskedAgain(state, check)) return '; it is being checked again'
+  return recordOf(state, check.hash).stood ? '; a later run had no result' : ''
 }
 
 /** Whether a check that ran is running, or waits for its turn. */
@@ -83,13 +90,18 @@ export function findingOf(state: Proofs, task: Task, check: Check): Finding {
   if (now !== 'passed') return 'not_passed'
   if (waitingGuards(state, task, check).length > 0) return 'guarded'
   if (check.kind === 'person') return 'ticked'
-  const { proves } = recordOf(state, check.hash)
   const baseline = proofOf(state, task.id).baseline[check.hash]
-  // What passed at the start only guards: whoever breaks it first and restores it then has done nothing.
+  // Only what failed at the start can prove: whoever breaks what worked and restores it has done nothing.
   if (baseline === 'passed') return 'passed_already'
-  if (proves === task.id) return 'proves'
-  if (proves !== undefined && valueIn(state.tasks, proves)) return 'proves_other'
-  return baseline === 'failed' ? 'not_seen' : 'never_failed'
+  if (baseline !== 'failed') return 'never_failed'
+  if (isProvenBy(recordOf(state, check.hash), task.id)) return 'proves'
+  return provenTaskInstead(state, task, check) ? 'proves_other' : 'not_seen'
+}
+
+/** The task that a check proves instead, unless that is gone or has another text. */
+function provenTaskInstead(state: Proofs, task: Task, { hash }: Check): Task | undefined {
+  const other = turnedInPlan(state, recordOf(state, hash), task)
+  return other && !other.gone ? valueIn(state.tasks, other.task_id) : undefined
 }
 
 function reasonFor(state: Proofs, task: Task, check: Check): string {
@@ -103,7 +115,7 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
         ? 'passed before the plan went on in another folder'
         : 'passed before the workspace changed'
     case 'not_passed':
-      return 'has not passed'
+      return recordOf(state, check.hash).last ? 'had no result when it last ran' : 'has not passed'
     case 'guarded':
       return `proves nothing until a person accepts ${waitingGuards(state, task, check).join(', ')}`
     case 'ticked':
@@ -113,9 +125,9 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
     case 'passed_already':
       return 'passed already, so it only guards'
     case 'proves_other':
-      return `proves task ${valueIn(state.tasks, recordOf(state, check.hash).proves ?? '')?.number}, so here it only guards`
+      return `proves task ${provenTaskInstead(state, task, check)?.number}, so here it only guards`
     case 'never_failed':
-      return 'never failed first, so it only guards'
+      return 'was not seen to fail at the start, so it only guards'
     case 'not_seen':
       return 'no claim on this text saw it turn, so it only guards'
   }

@@ -176,9 +176,14 @@ export const taskProof = exact<TaskProof>()(
     ).exactOptional(),
   }),
 )
+const checkRun = z.object({ ...runFields, turn_id: z.string(), at: z.iso.datetime(), seq: z.int() })
 export const checkRecord = exact<CheckRecord>()(
   z.object({
-    last: z.object({ ...runFields, turn_id: z.string(), at: z.iso.datetime(), seq: z.int() }).exactOptional(),
+    last: checkRun.exactOptional(),
+    stood: described(
+      checkRun,
+      'the pass that stands, if the last run was a repetition without a result',
+    ).exactOptional(),
     started: z
       .object({
         run_id: z.string(),
@@ -190,8 +195,16 @@ export const checkRecord = exact<CheckRecord>()(
         tries: described(z.int(), 'how often it was started without an end'),
       })
       .exactOptional(),
+    guards: described(
+      z.record(z.string(), checkResult),
+      'turn to the result at its confirmation, where that was no failure: in its plan it only guards',
+    ).exactOptional(),
     red: described(z.boolean(), 'it failed, and no claim has seen it pass since'),
-    proves: described(z.string(), 'the task whose claim first saw it pass after it failed').exactOptional(),
+    proves: described(z.string(), 'the task whose claim saw it turn green, in the newest plan with it').exactOptional(),
+    turned: described(
+      z.array(z.object({ task_id: z.string(), turn_id: z.string(), gone: z.literal(true).exactOptional() })),
+      'the tasks that it turned for before: in other plans, or with a text that is `gone`',
+    ).exactOptional(),
   }),
 )
 export const openClaim = exact<OpenClaim>()(

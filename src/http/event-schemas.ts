@@ -358,6 +358,13 @@ export const storedEvents = [
       covers: described(z.array(z.string()), 'the globs and paths that were looked at'),
       files: described(z.record(z.string(), z.string()), 'path to a hash of its content'),
       incomplete: described(z.literal(true), 'there were too many to watch').exactOptional(),
+      tracked: described(
+        z.object({
+          commit: described(z.string(), 'the commit that was checked out').exactOptional(),
+          others: described(z.array(z.string()), 'files that were not in it'),
+        }),
+        'the files that a fingerprint covered then: if git is made to ignore one of them, there is no fingerprint',
+      ).exactOptional(),
     }),
   ),
   stored(

@@ -45,8 +45,8 @@ export interface McpOptions
   /** The policy of new conversations. */
   readonly host: PolicyPatch
   readonly updates: ResourceUpdates
-  /** Hears of the folder that a client works in, where its checks may run in this process. */
-  readonly onRoot?: ((folder: string) => void) | undefined
+  /** Hears of the folders that a client works in, where its checks may run in this process. */
+  readonly onRoots?: ((folders: readonly string[]) => void) | undefined
   /** Makes the names of clients for the log. Default: without knowing our secrets, only their shapes. */
   readonly nameOf?: OriginName | undefined
 }
@@ -96,7 +96,7 @@ export class Connection {
   /** The task lists of the conversations that this connection has used. */
   readonly #ownUris = new Set<string>()
   #root: Promise<string | undefined> | undefined
-  #rootIsKnown: Promise<unknown> | undefined
+  #rootsAreKnown: Promise<unknown> | undefined
 
   constructor(server: McpServer, options: McpOptions, connection: ConnectionOptions) {
     this.#server = server
@@ -107,14 +107,14 @@ export class Connection {
     this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
   }
 
-  /** Calls wait for the client's root: with it, a plan has a workspace, and so checks. */
-  waitFor(root: Promise<unknown>): void {
-    this.#rootIsKnown = root
+  /** Calls wait for the client's roots: with them, a plan has a workspace, and so checks. */
+  waitFor(roots: Promise<unknown>): void {
+    this.#rootsAreKnown = roots
   }
 
   callTool(name: string, raw: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
-      await this.#rootIsKnown
+      await this.#rootsAreKnown
       const { input, signed } = this.#signed(raw)
       const toolset = this.#toolset
       const tool = toolNamed(toolset, name)

@@ -3,21 +3,26 @@ import { fileURLToPath } from 'node:url'
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 
 /** A name for a title is worth no longer wait. */
-const TIMEOUT_MS = 1_000
+const TITLE_MS = 1_000
+/** A host may ask its user first. */
+const ANSWER_MS = 60_000
 
 /** The name of the folder that a 2025 client works in: the first of its roots. */
 export async function firstRoot({ mcpReq }: ServerContext): Promise<string | undefined> {
-  const { roots } = await mcpReq.send({ method: 'roots/list' }, { timeout: TIMEOUT_MS })
+  const { roots } = await mcpReq.send({ method: 'roots/list' }, { timeout: TITLE_MS })
   const [root] = roots
   if (!root || !URL.canParse(root.uri)) return undefined
   return root.name ?? (basename(decodeURIComponent(new URL(root.uri).pathname)) || undefined)
 }
 
-/** The path of a 2025 client's first root, if that is a folder of this machine. */
-export async function firstRootPath(server: McpServer['server']): Promise<string | undefined> {
-  const { roots } = await server.listRoots(undefined, { timeout: TIMEOUT_MS })
-  const uri = roots[0]?.uri
-  if (uri === undefined || !URL.canParse(uri) || new URL(uri).protocol !== 'file:') return undefined
+/** The paths of a 2025 client's roots, in its order. They need not be folders of this machine. */
+export async function rootPaths(server: McpServer['server']): Promise<readonly string[]> {
+  const { roots } = await server.listRoots(undefined, { timeout: ANSWER_MS })
+  return roots.flatMap(({ uri }) => pathOf(uri) ?? [])
+}
+
+function pathOf(uri: string): string | undefined {
+  if (!URL.canParse(uri) || new URL(uri).protocol !== 'file:') return undefined
   try {
     return fileURLToPath(uri)
   } catch {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { McpServer, type RegisteredTool, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server'
 import { plainJsonSchema } from '../toolsets/formats.ts'
 import { promptFor } from '../toolsets/guidance.ts'
@@ -6,7 +7,7 @@ import { AWAIT_REVIEW_INPUT, Connection, type ConnectionOptions, type McpOptions
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { offerHookTool } from './hook-tool.ts'
 import { offerPrompts } from './prompts.ts'
-import { firstRootPath } from './roots.ts'
+import { rootPaths } from './roots.ts'
 import { tasksUri } from './tasks-uri.ts'
 import { ALWAYS_LOAD, annotationsOf, displaySchema, inputSchema, outputSchema, titleOf } from './tool-schemas.ts'
 
@@ -41,8 +42,8 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
     )
     registered.set(tool.name, made)
   }
-  if (options.onRoot && connectionOptions.era === 'legacy') {
-    offerChecksAtRoot(server, options, toolset, registered, connection)
+  if (options.onRoots && connectionOptions.era === 'legacy') {
+    offerChecksAtRoots(server, options, toolset, registered, connection)
   }
   server.registerTool(
     AWAIT_REVIEW,
@@ -73,11 +74,14 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
 const offered = (toolset: Toolset, { door }: McpOptions): Toolset =>
   door.checks.offered?.() ? withChecks(toolset) : toolset
 
+/** How long calls wait for the client's roots. What comes later counts for the plans after it. */
+const ROOTS_MS = 1_000
+
 /**
- * Asks a client for its root as soon as it is there. The planning tool takes checks from then on: a host lists the tools once,
- * often before it answers. Calls wait for the answer; without a workspace theirs says that checks were left out.
+ * Asks a client for its roots as soon as it is there, and whenever they change. The planning tool takes checks from the
+ * start: a host lists the tools once, often before it answers. Without a workspace, answers say that checks were left out.
  */
-function offerChecksAtRoot(
+function offerChecksAtRoots(
   { server }: McpServer,
   options: McpOptions,
   toolset: Toolset,
@@ -89,17 +93,24 @@ function offerChecksAtRoot(
       if (tool.checked) registered.get(tool.name)?.update({ paramsSchema: inputSchema(tool) })
     }
   }
+  const hasWorkspace = (): boolean => options.door.checks.offered?.() !== undefined
+  const ask = (): void => {
+    const roots = rootPaths(server)
+      .then(options.onRoots)
+      .catch((cause: unknown) => hasWorkspace() || options.onError(new Error(NO_ROOTS, { cause })))
+      .then(() => show(hasWorkspace() ? withChecks(toolset) : toolset))
+    connection.waitFor(Promise.race([roots, delay(ROOTS_MS, undefined, { ref: false })]))
+  }
   server.oninitialized = () => {
     if (!server.getClientCapabilities()?.roots) return
-    const hasWorkspace = (): boolean => options.door.checks.offered?.() !== undefined
     if (!hasWorkspace()) show(withChecks(toolset))
-    const root = firstRootPath(server)
-      .then(folder => folder === undefined || options.onRoot?.(folder))
-      .catch(options.onError)
-      .then(() => hasWorkspace() || show(toolset))
-    connection.waitFor(root)
+    ask()
+    server.setNotificationHandler('notifications/roots/list_changed', ask)
   }
 }
+
+const NO_ROOTS =
+  'The host did not name the folder that it works in, so checks cannot run. Start runsheet mcp with --workspace FOLDER.'
 
 const PENDING_INSTRUCTION = `"pending_review" means nothing is written yet: call ${AWAIT_REVIEW} and go by its answer. Never assume a yes. "checking" means the same of a claim.`
 

@@ -69,6 +69,11 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
         {review.revises !== undefined && <Revision request={handle.requestedChanges} />}
         {earlierEdits && <RestoreEdits edits={earlierEdits} onDone={() => panel.current?.focus()} />}
         <Rows handle={handle} editing={editing} />
+        {review.unchecked && (
+          <p className="rs-note">
+            {strings.checks.leftOut}: <span className="rs-code">--workspace</span>
+          </p>
+        )}
         {handle.checks.ofPlan.length > 0 && (
           <p className="rs-note">
             {strings.checks.atTheEnd}:{' '}

@@ -75,6 +75,14 @@ it('[PA10] the review renders on a server as in the first render of a browser', 
   expect(browser).toBe(server)
 })
 
+it.each([true, false])('[PF25] a review whose checks were left out says how to have them: %s', unchecked => {
+  const chat = inRun({ review: true })
+  const adds = chat.adds('model', 'Tag')
+  chat.run({ ...adds, ...(adds.review ? { review: { ...adds.review, unchecked } } : {}) })
+  const page = renderToString(createElement(ReviewPanel, { client: client(0), view: view(chat) }))
+  expect(page.includes('--workspace')).toBe(unchecked)
+})
+
 it('[PA19] the outcome of a review waits for the browser, which knows whether it was closed', () => {
   const chat = inRun({ review: true, review_timeout_ms: 120_000 })
   chat.run(chat.adds('model', 'Tag'))

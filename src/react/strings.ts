@@ -155,6 +155,8 @@ export interface CheckStrings {
   readonly within: (seconds: number) => string
   /** Above the checks of the whole plan. */
   readonly atTheEnd: string
+  /** For a plan whose checks there is no workspace for; the option that names one follows. */
+  readonly leftOut: string
   readonly add: string
   readonly addInput: (example: string) => string
   readonly mayChange: string

@@ -90,9 +90,11 @@ const checksOf = (state: Conversation, turnId: string): readonly Check[] => [
 /** What was there first counts. */
 function merged(known: Baseline, more: Baseline): Baseline {
   const incomplete = known.incomplete || more.incomplete
+  const tracked = known.tracked ?? more.tracked
   return {
     covers: [...new Set([...known.covers, ...more.covers])],
     files: { ...more.files, ...known.files },
     ...(incomplete ? { incomplete } : {}),
+    ...(tracked ? { tracked } : {}),
   }
 }

@@ -5,7 +5,7 @@ import type { Json, StoredEvent } from '../domain/event.ts'
 import { type LeftOut, leftOut, mostTelling, type Shown } from '../domain/evidence.ts'
 import { excerpt } from '../domain/excerpt.ts'
 import { checkState, type CheckState } from '../domain/check-state.ts'
-import { countingChecks, recordOf } from '../domain/proof.ts'
+import { countingChecks, isProvenBy, recordOf } from '../domain/proof.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 import { type Evidence, evidenceFor, type Work } from './evidence.ts'
@@ -85,11 +85,12 @@ function checkFacts(state: Conversation, id: string | number): readonly CheckFac
   const task = typeof id === 'string' ? state.tasks.get(id) : undefined
   if (!task) return []
   return countingChecks(state, task).map(check => {
-    const { last, proves } = recordOf(state, check.hash)
+    const record = recordOf(state, check.hash)
+    const { last } = record
     return {
       check: describeCheck(check),
       state: checkState(state, task, check),
-      proves: proves === task.id,
+      proves: isProvenBy(record, task.id),
       ...(last?.exit === undefined ? {} : { exit: last.exit }),
       ...(last?.reason === undefined ? {} : { reason: last.reason }),
       ...(last?.tail ? { output_end: last.tail } : {}),

@@ -47,6 +47,8 @@ export interface LocalOptions {
   readonly done?: readonly (readonly string[])[]
 }
 
+const OUT_OF_TIME = 'It was cut off: all runs at confirmation together took too long.'
+
 /** Stands for guarded files that are too many to look at. */
 const UNWATCHED = 'more guarded files than can be watched'
 
@@ -55,6 +57,8 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   readonly #options: LocalOptions
   readonly #protect: readonly string[]
   #workspaces: readonly Workspace[]
+  /** The root that an MCP client names. */
+  #root: Workspace | undefined
 
   constructor(options: LocalOptions) {
     this.#options = options
@@ -62,12 +66,12 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     this.#workspaces = options.workspaces
   }
 
-  /** Takes on the root that an MCP client names, before all others. What is no folder here is none. */
-  add(folder: string): void {
-    const opened = openWorkspace(folder, this.#options.machine())
-    if (opened instanceof Obstacle) return
-    const others = this.#workspaces.filter(other => workspaceKey(other) !== workspaceKey(opened))
-    this.#workspaces = [opened, ...others]
+  /** Takes the first folder of this machine among an MCP client's roots for new turns. Those of earlier turns stay known. */
+  name(folders: readonly string[]): void {
+    const machine = folders.length > 0 ? this.#options.machine() : ''
+    const [root] = folders.flatMap(folder => opened(folder, machine) ?? [])
+    this.#root = root
+    if (root && !this.keys.includes(workspaceKey(root))) this.#workspaces = [...this.#workspaces, root]
   }
 
   get keys(): readonly string[] {
@@ -79,7 +83,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     return this.#options.own
   }
 
-  offered(workspace: Workspace | undefined = this.#workspaces[0]): CallChecks | undefined {
+  offered(workspace: Workspace | undefined = this.#root ?? this.#options.workspaces[0]): CallChecks | undefined {
     if (!workspace || !this.keys.includes(workspaceKey(workspace))) return undefined
     const made = (spec: CheckSpec): Check => madeCheck(spec, this.#options.newId(), this, workspace)
     return {
@@ -138,13 +142,15 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const globs = [...this.#protect, ...guards.flatMap(each => each.globs), ...watched].filter(isNew)
     const paths = guards.flatMap(each => each.paths).filter(isNew)
     if (globs.length + paths.length === 0) return undefined
-    const { files } = await lookAt(runnable, options)
+    const isFirst = known.covers.length === 0
+    const { files, tracked } = await lookAt(runnable, options, isFirst ? 'tracked' : 'nothing')
     const { matches } = globsOf(globs)
     const found = [...(files ?? [])].filter(([path]) => matches(path) || paths.includes(path))
     return {
       covers: [...new Set([...globs, ...paths])],
       files: Object.fromEntries(found),
       ...(files ? {} : { incomplete: true }),
+      ...(tracked ? { tracked } : {}),
     }
   }
 
@@ -155,6 +161,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const { files, guarded, ...ran } = await runCheck(check, {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
+      since: baseline.tracked ?? null,
       also,
       signal: limit ? AbortSignal.any([signal, limit]) : signal,
       kill,
@@ -162,9 +169,8 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
       onOutput,
     })
     if (ran.changed) return ran
-    const isCutOff = limit?.aborted === true && !signal.aborted && ran.result === 'inconclusive'
-    const reason = isCutOff ? { reason: 'Time ran out before it ended.' } : {}
-    return { ...ran, ...reason, ...this.#guards(files, baseline.incomplete ? undefined : guarded, mayChange) }
+    if (ran.result === 'inconclusive' && limit?.aborted && !signal.aborted) return { ...ran, reason: OUT_OF_TIME }
+    return { ...ran, ...this.#guards(files, baseline.incomplete ? undefined : guarded, mayChange) }
   }
 
   /** The guarded files that changed without leave, and a digest of what they are now. */
@@ -190,4 +196,9 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const { environment, env, wrap = [] } = this.#options
     return { workspace, wrap, env: checkEnvironment(environment, workspace, env) }
   }
+}
+
+function opened(folder: string, machine: string): Workspace | undefined {
+  const found = openWorkspace(folder, machine)
+  return found instanceof Obstacle ? undefined : found
 }

@@ -2,8 +2,8 @@ import type { Check, Workspace } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
 import type { EventData } from '../domain/event.ts'
 
-/** The guarded files as they were at confirmation. */
-export type Baseline = Pick<EventData['baseline_taken'], 'covers' | 'files' | 'incomplete'>
+/** The guarded files as they were at confirmation, and the names of all that a fingerprint covered. */
+export type Baseline = Pick<EventData['baseline_taken'], 'covers' | 'files' | 'incomplete' | 'tracked'>
 
 export interface RunOptions {
   readonly workspace: Workspace

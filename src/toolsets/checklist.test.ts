@@ -237,6 +237,14 @@ describe('checklist: updating', () => {
       failedItems: [],
     })
   })
+
+  it('[TS16][TS26] that the element has a check now is told, though no tool here names checks', async () => {
+    const check = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h1' } as const
+    await desk.person({ task: 1, fields: { checks: [check] } })
+    expect(await update({ id: uuid(1), isChecked: true })).toMatchObject({
+      failedItems: [{ error: expect.stringContaining('since you last saw it: checks are now ["npm test"].') }],
+    })
+  })
 })
 
 describe('checklist: review', () => {

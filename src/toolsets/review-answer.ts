@@ -32,7 +32,8 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
 
 /** What an answer says where checks of the model were left out. */
 export const UNCHECKED = {
-  message: 'The checks were left out: Runsheet has no workspace here to run them in. Settle these tasks without them.',
+  message:
+    'The checks were left out: Runsheet has no workspace here to run them in. Settle these tasks without them. To have checks, the user starts Runsheet with --workspace FOLDER.',
 } as const
 
 /** What the person said about proposed rows, in the toolset's words: with the id of the task that a row became. */

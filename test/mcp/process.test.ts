@@ -314,6 +314,36 @@ describe('runsheet mcp', () => {
     await planned
   })
 
+  it('[CR23] the first root that is a folder here counts, for plans that come after it is named, late or as a change', async () => {
+    const host = hostOf({ era: '2025', capabilities: { roots: { listChanged: true } } })
+    const named = Promise.withResolvers<void>()
+    let roots = [join(scratch, 'gone'), scratch]
+    host.client.setRequestHandler('roots/list', async () => {
+      await named.promise
+      return { roots: roots.map(folder => ({ uri: pathToFileURL(folder).href })) }
+    })
+    const { client, call, stderr } = await overStdio(data, host, ['--review', 'off'])
+    ends.push(() => client.close())
+    const plan = async (): Promise<unknown> => {
+      // Answered after what the client sent before.
+      await client.ping()
+      const { data: answer } = await call('plan', { tasks: [{ title: 'A', check: 'npm test' }] })
+      const { ids = [], message } = answer as { ids?: number[]; message?: string }
+      await call('update', { id: ids[0], status: 'cancelled', outcome: 'Not needed.' })
+      return message
+    }
+    expect(await plan()).toContain('--workspace FOLDER')
+    named.resolve()
+    expect(await plan()).toBeUndefined()
+    roots = []
+    await client.sendRootsListChanged()
+    expect(await plan()).toContain('no workspace')
+    roots = [scratch]
+    await client.sendRootsListChanged()
+    expect(await plan()).toBeUndefined()
+    expect(stderr()).not.toContain('timed out')
+  })
+
   it('[CR23] the tools are listed with checks before the client has named its root; without one, no check is lost silently', async () => {
     const host = hostOf({ era: '2025', capabilities: { roots: {} } })
     const named = Promise.withResolvers<void>()

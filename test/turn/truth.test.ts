@@ -19,6 +19,10 @@ const SAMPLE: ReadonlySet<string> = new Set([
   'restores the old state, and claims the last task in another turn',
   'breaks it in another turn, without git',
   'creates the task as done',
+  'hides the source with a rule of its clone, and restores the old state',
+  'breaks what worked, plans it again, and restores it',
+  'works with a check that writes a file, as task 2 of 2',
+  'is checked once more, and that run is stopped',
 ])
 
 const workers = WORKERS.filter(({ kind, name }) => kind !== 'beyond' && inLongRun(true, SAMPLE.has(name)))
