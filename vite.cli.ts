@@ -3,8 +3,13 @@ import { defineConfig, type Plugin } from 'vite'
 import { bundleWorker } from './scripts/bundle-worker.ts'
 
 /** What `main.ts` shares with commands. */
-const COMMON =
-  /src\/(cli\/(cli-error|default-paths|invocation|usual-port|version)|domain\/policy|setup\/host|store\/private-file)\.ts$/
+const COMMON = /src\/(cli\/(cli-error|invocation|usual-port|version)|domain\/policy|setup\/host)\.ts$/
+
+/** What a hook needs that can ask the MCP process of its host. */
+const HOOK = /src\/(cli\/(hook|hook-socket|host-process|default-paths)|hooks\/event)\.ts$/
+
+/** What it needs besides, if it cannot, to see that a conversation has no plan. */
+const HOOK_DIRECT = /src\/(cli\/hook-direct|domain\/text|store\/private-file)\.ts$/
 
 /** Setup copies it into OpenCode's settings as it is. It lies beside the program as it lies beside the source. */
 const opencodePlugin: Plugin = {
@@ -36,9 +41,14 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // Apart from `main.ts`, which awaits the command's import and would deadlock.
-            { name: 'common', test: COMMON, priority: 2 },
-            // A host waits for each hook: what that needs is one file, which other commands share.
-            { name: 'hook', test: /src\/cli\/hook\.ts$/, priority: 1.5 },
+            { name: 'common', test: COMMON, priority: 3 },
+            // A host waits for each hook: it loads no more than it needs, one file after the other.
+            { name: 'hook', test: HOOK, priority: 6 },
+            { name: 'hook-direct', test: HOOK_DIRECT, priority: 5 },
+            { name: 'hook-reader', test: /src\/cli\/hook-reader\.ts$/, priority: 4 },
+            { name: 'hook-writer', test: /src\/cli\/hook-writer\.ts$/, priority: 2 },
+            // So does a prompt or a status bar.
+            { name: 'status-line', test: /src\/cli\/status-line\.ts$/, priority: 1.5 },
             { name: 'mcp', test: /src\/cli\/mcp\.ts$/, priority: 1 },
           ],
         },

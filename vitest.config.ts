@@ -21,7 +21,7 @@ export default defineConfig({
       './test/support/counts-reporter.ts',
     ],
     // Larger numbers take longer.
-    testTimeout: process.env['LONG'] ? 900_000 : 60_000,
+    testTimeout: process.env['LONG'] ? 1_800_000 : 60_000,
     hookTimeout: 60_000,
     // Generous, since other work may share the machine.
     expect: { poll: { timeout: 20_000 } },
@@ -29,8 +29,8 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)) },
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    // Twice the cores of CI: most tests wait more than they work.
-    maxWorkers: 4,
+    // Three times the cores of CI: most tests wait more than they work.
+    maxWorkers: 6,
     projects: [
       {
         extends: true,

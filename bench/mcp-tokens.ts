@@ -63,7 +63,8 @@ export async function mcpTokens(name: ToolsetName): Promise<McpTokens> {
   return { definitions, instructions, traffic, total: definitions + instructions + traffic, wholeList: tokensOf(tools) }
 }
 
-async function connectedClient(name: ToolsetName, door: ReturnType<typeof openDoor>): Promise<Client> {
+/** A client of the real MCP server, with that toolset. */
+export async function connectedClient(name: ToolsetName, door: ReturnType<typeof openDoor>): Promise<Client> {
   const onError = (error: unknown): void => console.error(error)
   const server = createMcpServer(
     {
@@ -86,4 +87,4 @@ async function connectedClient(name: ToolsetName, door: ReturnType<typeof openDo
   return client
 }
 
-const tokensOf = (value: unknown): number => countTokens(JSON.stringify(value))
+export const tokensOf = (value: unknown): number => countTokens(JSON.stringify(value))

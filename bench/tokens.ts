@@ -6,12 +6,14 @@ import { callTool } from '../src/toolsets/call-tool.ts'
 import { openAiTools } from '../src/toolsets/formats.ts'
 import { toolsets } from '../src/toolsets/index.ts'
 import { promptFor } from '../src/toolsets/guidance.ts'
+import { benchHostTokens } from './host-tokens.ts'
 import { benchMcpTokens } from './mcp-tokens.ts'
 import { type Line, printTable } from './table.ts'
 import { playScript } from './token-script.ts'
 
 await benchTokens()
 await benchMcpTokens()
+await benchHostTokens()
 
 async function benchTokens(): Promise<void> {
   const lines: Line[] = []

@@ -50,7 +50,8 @@ console.log(await turn.finish()) // { status: 'done', remaining: 0, counts: …,
 // #region person
 const task = await chat.addTask({ title: 'Send it to Ann', priority: 'high' })
 const changed = await chat.changeTask(task.number, { title: 'Send it to Bob' }, { version: task.version })
-await chat.removeTask(changed.id)
+const removed = await chat.removeTask(changed.id)
+await chat.undoChange(removed.id, removed.version) // the task is back, with its number
 // #endregion
 
 // #region errors

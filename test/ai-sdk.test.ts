@@ -1,15 +1,11 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, jsonSchema, type LanguageModel, type ModelMessage, streamText, tool } from 'ai'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   createRunsheet,
   openMemoryStore,
   type Conversation,
-  type EventData,
-  type EventType,
-  type OnReview,
   type Runsheet,
   type RunsheetOptions,
   type Turn,
@@ -17,37 +13,19 @@ import {
 import { createJudge, planAgent, planLoop } from '../src/library/ai-sdk.ts'
 import { openChecks } from '../src/library/checks.ts'
 import { openSqliteStore } from '../src/library/sqlite.ts'
+import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts'
 import { type Answer, Provider } from './support/provider.ts'
-import { scratchFolder } from './support/scratch.ts'
 
-let folder: string
-let workspace: string
-
-beforeEach(() => {
-  folder = scratchFolder()
-  workspace = join(folder, 'work')
-  mkdirSync(workspace)
-  vi.stubEnv('XDG_CONFIG_HOME', join(folder, 'config'))
-  write('check.sh', 'test -s sum.txt || { echo there is no sum; exit 3; }\n')
-})
-afterEach(() => {
-  vi.unstubAllEnvs()
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-})
-
-const write = (name: string, text: string): void => writeFileSync(join(workspace, name), text)
-
-const approveAll: OnReview = ({ draft_tasks }) => ({
-  action: 'confirm',
-  tasks: draft_tasks.map(({ checks = [] }, draft_index) => ({ draft_index, approve: checks.map(({ hash }) => hash) })),
-})
+const workspace = ScratchWorkspace.each(each =>
+  each.write('check.sh', 'test -s sum.txt || { echo there is no sum; exit 3; }\n'),
+)
 
 /** The agent's own tool. */
 const save = tool({
   description: 'Writes a file.',
   inputSchema: jsonSchema<{ text: string }>({ type: 'object', properties: { text: { type: 'string' } } }),
   execute: async ({ text }) => {
-    write('sum.txt', text)
+    workspace.write('sum.txt', text)
     return `wrote ${text}`
   },
 })
@@ -69,7 +47,7 @@ async function scene(
   const model = modelAt(provider)
   const runsheet = createRunsheet({
     store: openMemoryStore(),
-    checks: openChecks({ workspace }),
+    checks: openChecks({ workspace: workspace.path }),
     policy: { assessor: judgedBy !== undefined },
     ...(judgedBy ? { judge: createJudge({ model: modelAt(provider, 'judge') }) } : {}),
     ...rest,
@@ -84,16 +62,6 @@ async function scene(
 
 const modelAt = (provider: Provider, name = 'worker'): LanguageModel =>
   createOpenAICompatible({ name: 'scripted', baseURL: provider.url })(name)
-
-async function seen<T extends EventType>(chat: Conversation, type: T): Promise<EventData[T][]> {
-  const found: EventData[T][] = []
-  const { seq: head } = await chat.snapshot()
-  for await (const { seq, events } of chat.events()) {
-    found.push(...events.flatMap(event => (event.type === type ? [event.data as EventData[T]] : [])))
-    if (seq >= head) break
-  }
-  return found
-}
 
 const PLAN = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Write the sum', check: 'sh check.sh' }] } }] }
 const CLAIM = { calls: [{ tool: 'update', args: { id: 1, outcome: 'The sum is in sum.txt.' } }] }
@@ -214,7 +182,7 @@ describe("AI SDK's loop", () => {
   })
 
   it('[AI4] after a restart the digest says where the plan stands, and follow-ups are not counted anew', async () => {
-    const store = join(folder, 'runsheet.db')
+    const store = join(workspace.folder, 'runsheet.db')
     const policy = { review: false, assessor: false }
     const two = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Look' }, { title: 'Leap' }] } }] }
     const done = { calls: [{ tool: 'update', args: { id: 1, outcome: 'Looked around.' } }] }

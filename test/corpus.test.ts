@@ -45,6 +45,7 @@ const TYPES: Record<EventType, true> = {
   evidence_added: true,
   review_panel_opened: true,
   review_panel_left: true,
+  review_extended: true,
 }
 
 describe('the frozen corpus', () => {

@@ -2,14 +2,18 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Claim, Judged } from '../src/domain/claim.ts'
-import type { Command } from '../src/domain/command.ts'
+import type { Command, CommandOf } from '../src/domain/command.ts'
 import { type Conversation, emptyConversation, fold, planTurnOf } from '../src/domain/conversation.ts'
 import { needsOf } from '../src/domain/needs.ts'
 import { Refusal } from '../src/domain/refusal.ts'
 import type { StoredEvent } from '../src/domain/event.ts'
-import { freeze, thaw } from '../src/domain/snapshot.ts'
+import { plusMs } from '../src/domain/instant.ts'
+import { freeze, snapshotOf, thaw } from '../src/domain/snapshot.ts'
 import { isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../src/domain/task.ts'
+import { type ThreadItem, threadOf } from '../src/domain/thread.ts'
+import type { Message } from '../src/domain/transcript.ts'
 import { isRunning } from '../src/domain/turn.ts'
+import { type View, view } from '../src/domain/view.ts'
 import { commitOf } from '../src/store/commit.ts'
 import { rowsOf, type TurnRow } from '../src/store/rows.ts'
 import { inLongRun } from './support/children.ts'
@@ -20,17 +24,18 @@ const RUNS = inLongRun(500, 50)
 
 const COMMANDS = words(`
   set_policy open_turn start_turn stop_turn record finish_turn edit_tasks assess_task
-  decide_review expire_review show_panel leave_panel`)
+  decide_review extend_review expire_review show_panel leave_panel undo_change`)
 const EVENTS = words(`
   policy_set turn_opened turn_started turn_stop_requested turn_failed turn_finished tool_answered
   task_created task_changed task_removed task_assessed task_create_review_required task_create_review_resolved
-  review_panel_opened review_panel_left`)
+  review_panel_opened review_panel_left review_extended`)
 // All that so few commands can lead to: not the limits of a batch, of open tasks or of claims, or a conversation without a turn.
 const CODES = words(`
   invalid_id invalid_field batch_empty two_in_progress task_not_found task_settled status_not_allowed outcome_required
   version_mismatch edited_by_person reviewed_tasks_are_fixed assessment_required not_accepted rejected_task_stays
   settled_by_person assessor_required persons_only
-  turn_not_found turn_running turn_conflict turn_finished review_not_found review_already_decided review_expired`)
+  turn_not_found turn_running turn_conflict turn_finished review_not_found review_already_decided review_expired
+  review_without_deadline not_undoable`)
 
 /** One command that was run: the state it met, what came of it, and the conversation after it. */
 interface Step {
@@ -94,12 +99,30 @@ describe('tasks', () => {
     })
   })
 
-  it('[TA10] a removed task is marked, and does not come back', () => {
-    always(({ chat }) => {
-      for (const { task } of dataOf(chat.log, 'task_removed')) {
+  it('[TA10] a removed task is marked, and comes back only if a person undoes its removal', () => {
+    always(({ chat, before, command, events }) => {
+      for (const { task } of dataOf(events, 'task_removed')) {
         expect(task.removed_at).toBe(task.updated_at)
         expect(chat.state.tasks.has(task.id)).toBe(false)
       }
+      for (const { task } of dataOf(events, 'task_changed')) {
+        if (!before.tasks.has(task.id)) expect([command.type, task.removed_at]).toEqual(['undo_change', undefined])
+      }
+    })
+  })
+
+  it('[TA21] to undo an undo is to have the change again, and nothing else', () => {
+    always(({ chat, before, command, events }) => {
+      const change =
+        command.type === 'undo_change' ? events.find(({ data }) => 'by' in data && data.by === 'person') : null
+      if (!change || !('task' in change.data)) return
+      const twin = Object.assign(new Driver(), { state: chat.state, now: plusMs(chat.now, 1) })
+      const again = twin.ask({ type: 'undo_change', change: change as CommandOf<'undo_change'>['change'] })
+      if (again instanceof Refusal) throw again
+      const { id } = change.data.task
+      expect(twin.state.tasks.has(id)).toBe(before.tasks.has(id))
+      const said = (state: Conversation): unknown => SEALED.map(field => state.tasks.get(id)?.[field])
+      expect(said(twin.state)).toEqual(said(before))
     })
   })
 
@@ -107,14 +130,14 @@ describe('tasks', () => {
     always(({ before, events }) => {
       const touched = taskEvents(events)
       expect(new Set(touched.map(({ task }) => task.id)).size).toBe(touched.length)
-      for (const { task } of touched) expect(task.version).toBe((before.tasks.get(task.id)?.version ?? 0) + 1)
+      for (const { task } of touched) expect(task.version).toBe((knownIn(before, task.id)?.version ?? 0) + 1)
     })
   })
 
   it('[TA11] `from` holds what the changed fields were, and no other field changed', () => {
     always(({ before, events }) => {
       for (const { task, from } of dataOf(events, 'task_changed')) {
-        const was = fieldsOf(before.tasks.get(task.id))
+        const was = fieldsOf(knownIn(before, task.id))
         const now = fieldsOf(task)
         const changed = [...new Set([...was.keys(), ...now.keys()])].filter(
           field => !isDeepStrictEqual(was.get(field), now.get(field)),
@@ -128,7 +151,8 @@ describe('tasks', () => {
   it('[TA1] a status follows another as the table says, each time that the call names the task', () => {
     always(({ before, command, events }) => {
       for (const { task, from } of dataOf(events, 'task_changed')) {
-        if (from['status'] === undefined) continue
+        // What is undone is as it was, however it came to that.
+        if (from['status'] === undefined || command.type === 'undo_change') continue
         const status = from['status'] as TaskStatus
         expect([...reachable(status, timesNamed(command, before.tasks.get(task.id)))]).toContain(task.status)
       }
@@ -242,8 +266,9 @@ describe('who has a say', () => {
   })
 
   it('[TA14] judged_by is who settled the task, and null while it is open', () => {
-    always(({ chat, events }) => {
+    always(({ chat, command, events }) => {
       for (const task of chat.state.tasks.values()) if (isOpen(task)) expect(task.judged_by).toBeNull()
+      if (command.type === 'undo_change') return
       for (const { task, by, from } of dataOf(events, 'task_changed')) {
         if (from['status'] === undefined || isOpen(task)) continue
         expect(task.judged_by).toBe(by === 'person' || by === 'assessor' ? by : null)
@@ -292,6 +317,40 @@ describe('reviews and turns', () => {
         if (turn.status !== 'running' && turn.status !== 'open')
           expect(state.turns.get(turn.id)?.status).toBe(turn.status)
       }
+    })
+  })
+})
+
+describe('the thread', () => {
+  it('[TH7] tells every message once, every decided plan once, and every step once in a turn', () => {
+    always(({ chat }) => {
+      const shown = view.of(chat.log)
+      const thread = threadOf(chat.state, shown)
+      const items = thread.flatMap(turn => turn.items.map(item => ({ item, turn: turn.turn_id })))
+      const told = items.flatMap(({ item, turn }) => messagesIn(item).map(({ message_id }) => `${turn} ${message_id}`))
+      const said = shown.messages.filter(hasText).map(({ turn_id, message_id }) => `${turn_id} ${message_id}`)
+      expect(new Set(told)).toEqual(new Set(said))
+      expect(told.length).toBe(new Set(told).size)
+      const cards = items.flatMap(({ item }) => (item.kind === 'plan' ? [item.card] : []))
+      const decided = dataOf(chat.log, 'task_create_review_resolved').map(({ review_id }) => review_id)
+      expect(cards.map(({ review_id }) => review_id).toSorted()).toEqual(decided.toSorted())
+      for (const { outcome, rows, steps, removed } of cards)
+        if (outcome === 'approved') expect(rows.length).toBe(steps + removed)
+      for (const { items: own, tally } of thread) {
+        const steps = own.flatMap(item => (item.kind === 'step' ? [item.step.task_id] : []))
+        expect(new Set(steps).size).toBe(steps.length)
+        if (tally) expect(tally.done + tally.blocked + tally.open).toBe(tally.total)
+      }
+    })
+  })
+
+  it('[TH7] is the same from a snapshot, and folded event by event', () => {
+    const known = new WeakMap<Driver, View>()
+    always(({ chat, events }) => {
+      const folded = events.reduce(view.apply, known.get(chat) ?? view.initial)
+      known.set(chat, JSON.parse(JSON.stringify(folded)) as View)
+      expect(isDeepStrictEqual(folded, view.of(chat.log))).toBe(true)
+      expect(isDeepStrictEqual(threadOf(snapshotOf(chat.state), folded), threadOf(chat.state, folded))).toBe(true)
     })
   })
 })
@@ -368,6 +427,19 @@ function fieldsOf(task: Task | undefined): Map<string, unknown> {
   const { version: _version, updated_at: _updated, ...fields } = { ...task }
   return new Map(Object.entries(fields))
 }
+
+/** A task that is listed, or that a person removed. */
+const knownIn = (state: Conversation, id: string): Task | undefined =>
+  state.tasks.get(id) ?? state.removed.get(id)?.task
+
+/** The texts in an item of a thread. */
+function messagesIn(item: ThreadItem): readonly Message[] {
+  if (item.kind === 'message') return [item.message].filter(hasText)
+  if (item.kind === 'follow_ups') return item.messages.filter(hasText)
+  return item.kind === 'step' ? item.step.items.flatMap(each => (each.kind === 'text' ? [each.message] : [])) : []
+}
+
+const hasText = ({ text }: Message): boolean => text !== ''
 
 function taskEvents(events: readonly StoredEvent[]) {
   return events.flatMap(({ type, data }) => {

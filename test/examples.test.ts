@@ -61,7 +61,7 @@ it('the library is used as its page shows it', async () => {
   const stdout = await run('library.ts')
   expect(stdout).toContain("status: 'done'")
   expect(stdout).toContain('Task 1 is at version 2, not 1: it has changed since.\nCollect the figures 1\n')
-  expect(stdout).toMatch(/\n18 true true\ntrue\n/)
+  expect(stdout).toMatch(/\n19 true true\ntrue\n/)
   expect(stdout).toContain("removed: [ 'Look' ]")
   expect(stdout).toContain('its check `sh notes.test.sh` fails with exit code 1.')
   expect(stdout).toMatch(/\nTake notes proven\n$/)

@@ -1,74 +1,33 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { machineId } from '../src/checks/workspace.ts'
 import { configFolder } from '../src/cli/config-folder.ts'
-import {
-  createRunsheet,
-  openMemoryStore,
-  type Conversation,
-  type EventData,
-  type EventType,
-  type OnReview,
-  type Runsheet,
-  type RunsheetOptions,
-  type Store,
-} from '../src/index.ts'
+import { createRunsheet, openMemoryStore, type Runsheet, type RunsheetOptions, type Store } from '../src/index.ts'
 import { type ChecksOptions, openChecks } from '../src/library/checks.ts'
 import { createRunner, demoModel } from '../src/library/runner-entry.ts'
 import { openSqliteStore } from '../src/library/sqlite.ts'
+import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts'
 import { Provider } from './support/provider.ts'
-import { scratchFolder } from './support/scratch.ts'
 
-let folder: string
-let workspace: string
-
-beforeEach(() => {
-  folder = scratchFolder()
-  workspace = join(folder, 'work')
-  mkdirSync(workspace)
-  // The machine's id is kept there.
-  vi.stubEnv('XDG_CONFIG_HOME', join(folder, 'config'))
-})
-afterEach(() => {
-  vi.unstubAllEnvs()
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-})
-
-const write = (name: string, text: string): void => writeFileSync(join(workspace, name), text)
-
-/** Confirms what is proposed, with every check. */
-const approveAll: OnReview = ({ draft_tasks }) => ({
-  action: 'confirm',
-  tasks: draft_tasks.map(({ checks = [] }, draft_index) => ({ draft_index, approve: checks.map(({ hash }) => hash) })),
-})
+const workspace = ScratchWorkspace.each()
 
 function open(store: Store, options: Partial<RunsheetOptions> & { checked?: Partial<ChecksOptions> } = {}): Runsheet {
   const { checked, ...rest } = options
-  const checks = openChecks({ workspace, ...checked })
+  const checks = openChecks({ workspace: workspace.path, ...checked })
   return createRunsheet({ store, checks, onReview: approveAll, policy: { assessor: false }, ...rest })
 }
 
 const PLAN = { tasks: [{ title: 'Write the sum', check: 'sh check.sh' }] }
 const CLAIM = { id: 1, outcome: 'The sum is in sum.txt.' }
 
-async function seen<T extends EventType>(chat: Conversation, type: T, enough = 0): Promise<EventData[T][]> {
-  const found: EventData[T][] = []
-  const { seq: head } = await chat.snapshot()
-  for await (const { seq, events } of chat.events()) {
-    found.push(...events.flatMap(event => (event.type === type ? [event.data as EventData[T]] : [])))
-    if (seq >= head && found.length >= enough) break
-  }
-  return found
-}
-
 describe.each([
   ['memory', async () => openMemoryStore()],
-  ['SQLite', async () => openSqliteStore(join(folder, 'runsheet.db'))],
+  ['SQLite', async () => openSqliteStore(join(workspace.folder, 'runsheet.db'))],
 ])('checks in the process of the library, on %s', (_, store) => {
   it('[LI7] a claim is refused while its check is red, and proven once it passes', async () => {
-    write('check.sh', 'test -s sum.txt || { echo there is no sum; exit 3; }\n')
+    workspace.write('check.sh', 'test -s sum.txt || { echo there is no sum; exit 3; }\n')
     const runsheet = open(await store())
     onTestFinished(() => runsheet.close())
     const chat = runsheet.conversation('chat-1')
@@ -78,7 +37,7 @@ describe.each([
     expect(await turn.call('update', CLAIM)).toMatchObject({
       error: expect.stringMatching(/`sh check.sh` fails with exit code 3[^]*there is no sum/),
     })
-    write('sum.txt', '42')
+    workspace.write('sum.txt', '42')
     expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 0 })
     expect(await chat.tasks()).toMatchObject([{ status: 'completed', standing: 'proven' }])
     expect((await seen(chat, 'check_ran')).map(({ why, result }) => [why, result])).toEqual([
@@ -92,7 +51,7 @@ describe.each([
 
 describe('checks in the process of the library', () => {
   it('[LI7] what nobody approved never runs, and does not stand in the way', async () => {
-    write('check.sh', 'touch ran\n')
+    workspace.write('check.sh', 'touch ran\n')
     const runsheet = open(openMemoryStore(), {
       onReview: ({ draft_tasks }) => ({ action: 'confirm', tasks: draft_tasks }),
     })
@@ -102,11 +61,11 @@ describe('checks in the process of the library', () => {
     await turn.call('plan', PLAN)
     expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 0 })
     expect(await chat.tasks()).toMatchObject([{ standing: 'reported', checks: [{ approved: false }] }])
-    expect(existsSync(join(workspace, 'ran'))).toBe(false)
+    expect(existsSync(join(workspace.path, 'ran'))).toBe(false)
   })
 
   it('[LI7] what is allowed runs without approval, with the given variables and behind the wrapper', async () => {
-    write('check.sh', 'echo "$COLOUR $WRAPPED" > said; exit 1\n')
+    workspace.write('check.sh', 'echo "$COLOUR $WRAPPED" > said; exit 1\n')
     const runsheet = open(openMemoryStore(), {
       onReview: ({ draft_tasks }) => ({ action: 'confirm', tasks: draft_tasks }),
       checked: { allow: [['sh', 'check.sh']], env: { COLOUR: 'red' }, wrap: ['/usr/bin/env', 'WRAPPED=yes'] },
@@ -114,7 +73,7 @@ describe('checks in the process of the library', () => {
     onTestFinished(() => runsheet.close())
     const turn = runsheet.conversation('chat-1').turn('turn-1')
     await turn.call('plan', PLAN)
-    expect(readFileSync(join(workspace, 'said'), 'utf8')).toBe('red yes\n')
+    expect(readFileSync(join(workspace.path, 'said'), 'utf8')).toBe('red yes\n')
   })
 
   it('[LI7] a runner of the same runsheet drives turns in the workspace', async () => {
@@ -131,9 +90,9 @@ describe('checks in the process of the library', () => {
   })
 
   it('[LI7] a run that ends with its process is made again by the next one', async () => {
-    write('check.sh', 'test -s sum.txt || sleep 1000\n')
+    workspace.write('check.sh', 'test -s sum.txt || sleep 1000\n')
     const opened = async (): Promise<Runsheet> =>
-      open(await openSqliteStore(join(folder, 'runsheet.db')), {
+      open(await openSqliteStore(join(workspace.folder, 'runsheet.db')), {
         policy: { assessor: false, review: false },
         checked: { allow: [['sh', 'check.sh']] },
       })
@@ -143,7 +102,7 @@ describe('checks in the process of the library', () => {
     await seen(chat, 'check_started', 1)
     await first.close()
     expect(await call).toBe('Error: The store is closed.')
-    write('sum.txt', '42')
+    workspace.write('sum.txt', '42')
     const second = await opened()
     onTestFinished(() => second.close())
     const [ran] = await seen(second.conversation('chat-1'), 'check_ran', 1)
@@ -152,11 +111,11 @@ describe('checks in the process of the library', () => {
 
   it('[LI7] names the workspace as the program does, so that both share its lease', () => {
     const machine = machineId(configFolder(process.env))
-    expect(openChecks({ workspace }).workspace).toEqual({ machine, path: realpathSync(workspace) })
+    expect(openChecks({ workspace: workspace.path }).workspace).toEqual({ machine, path: realpathSync(workspace.path) })
   })
 
   it('[LI8] a person asks for a run, ticks what only a person can see, and accepts changed files', async () => {
-    write('check.sh', 'test -s sum.txt\n')
+    workspace.write('check.sh', 'test -s sum.txt\n')
     const runsheet = open(openMemoryStore())
     onTestFinished(() => runsheet.close())
     const chat = runsheet.conversation('chat-1')
@@ -169,7 +128,7 @@ describe('checks in the process of the library', () => {
     expect((await seen(chat, 'check_ran', 2)).at(-1)).toMatchObject({ why: 'person', result: 'failed' })
     expect(await chat.tickCheck(1, look?.id ?? '')).toMatchObject({ checks: [{}, { state: 'passed' }] })
     // The check itself is a file that it names, and so is guarded.
-    write('check.sh', 'exit 0\n')
+    workspace.write('check.sh', 'exit 0\n')
     const claim = (): Promise<unknown> => turn.call('update', CLAIM)
     await claim()
     await claim()
@@ -181,10 +140,11 @@ describe('checks in the process of the library', () => {
   })
 
   it('[LI9] refuses a folder that is none, a command that proves nothing, and what openChecks did not return', () => {
-    expect(() => openChecks({ workspace: join(folder, 'nowhere') })).toThrow(/nowhere cannot be used as a workspace/)
-    expect(() => openChecks({ workspace, done: [['true']] })).toThrow(/a command that can fail/)
-    expect(() => openChecks({ workspace, protect: ['../x'] })).toThrow(/checks.protect/)
-    const checks = { workspace: { machine: 'm', path: workspace } }
+    const nowhere = join(workspace.folder, 'nowhere')
+    expect(() => openChecks({ workspace: nowhere })).toThrow(/nowhere cannot be used as a workspace/)
+    expect(() => openChecks({ workspace: workspace.path, done: [['true']] })).toThrow(/a command that can fail/)
+    expect(() => openChecks({ workspace: workspace.path, protect: ['../x'] })).toThrow(/checks.protect/)
+    const checks = { workspace: { machine: 'm', path: workspace.path } }
     expect(() => createRunsheet({ store: openMemoryStore(), checks })).toThrow('openChecks of runsheet/checks')
   })
 })
@@ -193,7 +153,7 @@ describe('the gate', () => {
   const planned = { policy: { review: false, assessor: false } } as const
 
   it('[LI10] sends a model back to what is open, three times without progress, counted in the log', async () => {
-    const path = join(folder, 'runsheet.db')
+    const path = join(workspace.folder, 'runsheet.db')
     const opened = async (): Promise<Runsheet> => createRunsheet({ store: await openSqliteStore(path), ...planned })
     const first = await opened()
     const turn = first.conversation('chat-1').turn('turn-1', { prefix: 'rs_' })
@@ -230,7 +190,7 @@ describe('the gate', () => {
   })
 
   it('[LI10] holds a plan whose own check fails, and runs that again before it lets go', async () => {
-    write('lint.sh', 'test -s clean || { echo untidy; exit 1; }\n')
+    workspace.write('lint.sh', 'test -s clean || { echo untidy; exit 1; }\n')
     const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['sh', 'lint.sh']] } })
     onTestFinished(() => runsheet.close())
     const chat = runsheet.conversation('chat-1')
@@ -239,28 +199,28 @@ describe('the gate', () => {
     await turn.call('update', { id: 2, outcome: 'Leapt.' })
     await chat.changeTask(1, { status: 'completed' })
     expect(await turn.followUp()).toMatch(/`sh lint.sh` fails[^]*untidy/)
-    write('clean', 'yes')
+    workspace.write('clean', 'yes')
     expect(await turn.followUp()).toBeUndefined()
     expect(await turn.finish()).toMatchObject({ status: 'done' })
   })
 
   it('[LI10] waits for the last runs of a plan that nobody claimed, and goes on with what they reopened', async () => {
-    write('check.sh', 'test -s sum.txt\n')
+    workspace.write('check.sh', 'test -s sum.txt\n')
     const checked = { allow: [['sh', 'check.sh']] }
     const runsheet = open(openMemoryStore(), { ...planned, checked })
     onTestFinished(() => runsheet.close())
     const chat = runsheet.conversation('chat-1')
     const turn = chat.turn('turn-1')
     await turn.call('plan', { tasks: [...PLAN.tasks, { title: 'Leap' }] })
-    write('sum.txt', '42')
+    workspace.write('sum.txt', '42')
     expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 1 })
-    rmSync(join(workspace, 'sum.txt'))
+    rmSync(join(workspace.path, 'sum.txt'))
     await chat.changeTask(2, { status: 'completed' })
     expect(await turn.followUp()).toMatch(/Open: 1 Write the sum\./)
   })
 
   it('[LI10] runs a failed check of the plan again in a turn that a runner drives, too', async () => {
-    write('lint.sh', 'test -s clean\n')
+    workspace.write('lint.sh', 'test -s clean\n')
     const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['sh', 'lint.sh']] } })
     const provider = await Provider.start([
       { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Look' }] } }] },
@@ -275,7 +235,7 @@ describe('the gate', () => {
       inputSchema: { type: 'object' },
       isRepeatable: true,
       call: async () => {
-        write('clean', 'yes')
+        workspace.write('clean', 'yes')
         return 'tidy'
       },
     } as const

@@ -1,43 +1,18 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
-import { createRunsheet, openMemoryStore, type OnReview, type Runsheet, type RunsheetOptions } from '../src/index.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { createRunsheet, openMemoryStore, type Runsheet, type RunsheetOptions } from '../src/index.ts'
 import { type ChecksOptions, openChecks } from '../src/library/checks.ts'
+import { approveAll, ScratchWorkspace } from './support/checked-library.ts'
 import { git, hasGit } from './support/repository.ts'
-import { scratchFolder } from './support/scratch.ts'
 
-let folder: string
-let workspace: string
-
-beforeEach(() => {
-  folder = scratchFolder()
-  workspace = join(folder, 'work')
-  mkdirSync(workspace)
-  // The machine's id is kept there.
-  vi.stubEnv('XDG_CONFIG_HOME', join(folder, 'config'))
-  script('check', 'test -s sum.txt || { echo there is no sum; exit 3; }')
-})
-afterEach(() => {
-  vi.unstubAllEnvs()
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-})
-
-const write = (name: string, text: string): void => writeFileSync(join(workspace, name), text)
-
-function script(name: string, ...lines: readonly string[]): void {
-  write(name, ['#!/bin/sh', ...lines, ''].join('\n'))
-  chmodSync(join(workspace, name), 0o755)
-}
-
-/** Confirms what is proposed, with every check. */
-const approveAll: OnReview = ({ draft_tasks }) => ({
-  action: 'confirm',
-  tasks: draft_tasks.map(({ checks = [] }, draft_index) => ({ draft_index, approve: checks.map(({ hash }) => hash) })),
-})
+const workspace = ScratchWorkspace.each(each =>
+  each.script('check', 'test -s sum.txt || { echo there is no sum; exit 3; }'),
+)
 
 function open(options: Partial<RunsheetOptions> & { checked?: Partial<ChecksOptions> } = {}): Runsheet {
   const { checked, ...rest } = options
-  const checks = openChecks({ workspace, ...checked })
+  const checks = openChecks({ workspace: workspace.path, ...checked })
   const policy = { assessor: false, ...rest.policy }
   const runsheet = createRunsheet({ store: openMemoryStore(), checks, onReview: approveAll, ...rest, policy })
   onTestFinished(() => runsheet.close())
@@ -52,10 +27,10 @@ it('[TC12] a plan that ends in another turn is checked there as a whole', async 
   const chat = runsheet.conversation('chat-1')
   const turn = chat.turn('turn-1')
   await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check' }, { title: 'Tell the team' }] })
-  write('sum.txt', '3')
+  workspace.write('sum.txt', '3')
   await turn.call('update', { id: 1, outcome: 'It is in sum.txt.' })
   expect(await ends(runsheet)).toEqual(['proven', 'in_progress'])
-  write('sum.txt', '')
+  workspace.write('sum.txt', '')
   await chat.turn('turn-2').call('update', { id: 2, outcome: 'They know.' })
   expect(await ends(runsheet)).toEqual(['in_progress', 'reported'])
 })
@@ -74,7 +49,7 @@ it('[AS4] a task that is created as done waits for the claim that runs its check
   expect(await turn.call('complete_task', { id, outcome: 'It is in sum.txt.' })).toMatchObject({
     error: expect.stringContaining('`./check` fails with exit code 3'),
   })
-  write('sum.txt', '3')
+  workspace.write('sum.txt', '3')
   await turn.call('complete_task', { id, outcome: 'It is in sum.txt.' })
   expect(await ends(runsheet)).toEqual(['proven'])
 })
@@ -82,7 +57,7 @@ it('[AS4] a task that is created as done waits for the claim that runs its check
 it.runIf(hasGit)(
   '[CM11] a plan does not end over a completed task whose check is known to fail (needs git)',
   async () => {
-    git(workspace, 'init', '-q')
+    git(workspace.path, 'init', '-q')
     const runsheet = open()
     const turn = runsheet.conversation('chat-1').turn('turn-1')
     const check = './check'
@@ -92,9 +67,9 @@ it.runIf(hasGit)(
         { title: 'Check the sum', check },
       ],
     })
-    write('sum.txt', '3')
+    workspace.write('sum.txt', '3')
     await turn.call('update', { id: 1, outcome: 'It is in sum.txt.' })
-    write('sum.txt', '')
+    workspace.write('sum.txt', '')
     await turn.call('update', { id: 2, outcome: 'It is right.' })
     await turn.call('update', { id: 2, status: 'cancelled', outcome: 'Not needed.' })
     expect(await ends(runsheet)).toEqual(['in_progress', 'cancelled'])
@@ -102,17 +77,46 @@ it.runIf(hasGit)(
 )
 
 it('[TC13] the claim that leaves nothing open is refused while a check of the whole plan fails', async () => {
-  script('lint', 'test -s notes.txt || { echo there are no notes; exit 4; }')
+  workspace.script('lint', 'test -s notes.txt || { echo there are no notes; exit 4; }')
   const runsheet = open({ checked: { done: [['./lint']] } })
   const turn = runsheet.conversation('chat-1').turn('turn-1')
   await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check' }, { title: 'Tell the team' }] })
-  write('sum.txt', '3')
+  workspace.write('sum.txt', '3')
   await turn.call('update', { id: 1, outcome: 'It is in sum.txt.' })
   expect(await turn.call('update', { id: 2, outcome: 'They know.' })).toMatchObject({
     error: expect.stringMatching(/`.\/lint`, a check of the whole plan, fails with exit code 4[^]*there are no notes/),
   })
   expect(await ends(runsheet)).toEqual(['proven', 'in_progress'])
-  write('notes.txt', 'x')
+  workspace.write('notes.txt', 'x')
   await turn.call('update', { id: 2, outcome: 'They know.' })
   expect(await ends(runsheet)).toEqual(['proven', 'reported'])
+})
+
+it('[CR1][CR4] a model is told about its own field, with an example that has a check', async () => {
+  const turn = open().conversation('chat-1').turn('turn-1')
+  const refused = (check: string): Promise<unknown> =>
+    turn.call('plan', { tasks: [{ title: 'A' }, { title: 'B', check }] })
+  const example = 'Send {"tasks":[{"title":"…","done_when":"…","check":"npm test"}]}'
+  const nothing = 'tasks[1].check must be a command that can fail: this one ends the same whatever was done.'
+  const variable = 'tasks[1].check must be a command that begins with a program, such as env NAME=value npm test.'
+  expect(await refused('true')).toMatchObject({ error: `${nothing} ${example}` })
+  expect(await refused('A=b npm test')).toMatchObject({ error: `${variable} ${example}` })
+})
+
+it('[TC14] a plan that ends in another folder proves nothing of what was done in the first', async () => {
+  const elsewhere = join(workspace.folder, 'elsewhere')
+  mkdirSync(elsewhere)
+  const store = openMemoryStore()
+  const here = open({ store })
+  const plan = [{ title: 'Write the sum', check: './check' }, { title: 'Tell the team' }]
+  await here.conversation('chat-1').turn('turn-1').call('plan', { tasks: plan })
+  workspace.write('sum.txt', '3')
+  await here.conversation('chat-1').turn('turn-1').call('update', { id: 1, outcome: 'It is in sum.txt.' })
+  expect(await ends(here)).toEqual(['proven', 'in_progress'])
+  workspace.write('sum.txt', '')
+  const there = open({ store, checked: { workspace: elsewhere } })
+  await there.conversation('chat-1').turn('turn-2').call('update', { id: 2, outcome: 'They know.' })
+  expect(await ends(there)).toEqual(['reported', 'reported'])
+  const [sum] = await here.conversation('chat-1').tasks()
+  expect(sum?.standing_reasons).toContain('./check: passed before the plan went on in another folder')
 })

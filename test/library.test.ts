@@ -57,6 +57,25 @@ describe('a review', () => {
     expect(asked[1]?.revises).toBe(asked[0]?.review_id)
   })
 
+  it('[RE30] may have comments on its rows, and gets more time through the library', async () => {
+    const chat = open({ policy: { review_timeout_ms: 60_000 } }).conversation('chat-1')
+    const waiting = chat.turn('turn-1').call('plan', PLAN)
+    const review = await vi.waitFor(async () => {
+      const [found] = await chat.reviews()
+      if (!found) throw new Error('nothing waits yet')
+      return found
+    })
+    const extended = await chat.extendReview(review.review_id, { ms: 86_400_000 })
+    expect(Date.parse(extended.expires_at ?? '') - Date.parse(review.expires_at ?? '')).toBeGreaterThan(86_000_000)
+    expect(await chat.reviews()).toEqual([extended])
+    const other = runsheet.conversation('chat-2')
+    await expect(other.extendReview(review.review_id)).rejects.toMatchObject({ code: 'review_not_found' })
+    const row_comments = [{ draft_index: 1, comment: 'Carefully' }]
+    await chat.decide(review.review_id, { ...ALL, row_comments })
+    expect(await waiting).toMatchObject({ row_comments: [{ id: 2, title: 'Leap', comment: 'Carefully' }] })
+    await expect(chat.extendReview(review.review_id)).rejects.toMatchObject({ code: 'review_already_decided' })
+  })
+
   it('[RE22] fails the call if onReview sends it back without a word', async () => {
     const chat = open({ onReview: () => ({ action: 'revise', comment: ' ' }) }).conversation('chat-1')
     await expect(chat.turn('turn-1').call('plan', PLAN)).rejects.toThrow('onReview was refused: comment must not be')
@@ -219,6 +238,18 @@ describe('a conversation', () => {
     ).toEqual(['Leap', 'Look'])
   })
 
+  it("[LI6][TA21] a person's change is taken back and made again", async () => {
+    const chat = open({ policy: { review: false } }).conversation('chat-1')
+    await chat.turn('turn-1').call('plan', PLAN)
+    const [, leap] = await chat.tasks()
+    const removed = await chat.removeTask(leap?.id ?? '')
+    const back = await chat.undoChange(removed.id, removed.version)
+    expect([back.version, back.number]).toEqual([3, 2])
+    expect((await chat.undoChange(back.id, back.version)).removed_at).toEqual(expect.any(String))
+    expect((await chat.tasks()).map(({ title }) => title)).toEqual(['Look'])
+    await expect(chat.undoChange(back.id, 1)).rejects.toMatchObject({ code: 'not_undoable' })
+  })
+
   it('[LI4] refuses options that it does not know, instead of ignoring them', () => {
     const chat = open().conversation('chat-1')
     expect(() => chat.turn('turn-1', { toolset: 'nope' as 'runsheet' })).toThrow('toolset must be one of: manage_todos')
@@ -295,7 +326,7 @@ describe('checks', () => {
     expect((await chat.tasks()).at(-1)).toEqual(changed)
     await expect(chat.addTask({ title: 'Cheat', check: 'true' })).rejects.toMatchObject({
       code: 'invalid_field',
-      data: { field: 'checks[0].run' },
+      data: { field: 'check' },
     })
   })
 })

@@ -124,6 +124,57 @@ it('[HT31] turns, verdicts and tokens of worker and judge are counted', async ()
   })
 })
 
+it('[HT43] decisions tell whether plans are read: edits, rows, and seconds since a person was shown them', async () => {
+  const server = await startServer({ reviewWaitMs: 1 })
+  onTestFinished(server.close)
+  const metrics = (name: string): Promise<Record<string, number>> => figuresOf(server.url, name)
+  const propose = async (session_id: string): Promise<string> => {
+    const args = { tasks: [{ title: 'Look' }, { title: 'Leap' }] }
+    const answer = await server.agent.call('runsheet', 'plan', { session_id, turn_id: 't1', arguments: args })
+    return 'review_id' in answer ? answer.review_id : ''
+  }
+  const [kept, edited, sentBack, unseen, stopped] = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(propose))
+  for (const id of [kept, edited, sentBack, stopped]) await server.person.showPanel(id ?? '', 'window-1')
+  await server.person.showPanel(kept ?? '', 'window-2')
+  const tasks = [{ draft_index: 0 }, { draft_index: 1 }]
+  await server.person.decide(kept ?? '', { action: 'confirm', tasks })
+  await server.person.decide(edited ?? '', {
+    action: 'confirm',
+    tasks: [{ draft_index: 1, title: 'Jump' }, { title: 'Land' }],
+  })
+  await server.person.decide(sentBack ?? '', { action: 'revise', comment: 'Shorter', tasks: [{ draft_index: 1 }] })
+  // Decided by a program that showed it to nobody.
+  await server.person.decide(unseen ?? '', { action: 'confirm', tasks })
+  await server.person.stop('e', 't1')
+  expect(await metrics('runsheet_review_decision_seconds_count')).toEqual({
+    'confirm no': 1,
+    'confirm yes': 1,
+    'revise yes': 1,
+  })
+  expect(await metrics('runsheet_reviews_confirmed_total')).toEqual({ no: 2, yes: 1 })
+  expect(await metrics('runsheet_review_rows_total')).toEqual({ kept: 4, edited: 1, added: 1, removed: 1 })
+  expect(await metrics('runsheet_review_wait_seconds_count')).toEqual({ confirm: 3, cancel: 2 })
+})
+
+it('[HT43] a process that did not see the panel open finds it in the log', async () => {
+  const data = folder()
+  const [first, second] = [await doorOn(data), await doorOn(data)]
+  onTestFinished(async () => void (await Promise.all([first.close(), second.close()])))
+  const context = { door: first, tenant: 'local', conversation: 'c1', turn: 't1' }
+  const waiting = callTool(toolsets.runsheet, 'plan', { tasks: [{ title: 'Look' }] }, context)
+  const review_id = await vi.waitFor(async () => {
+    const [review] = (await first.reviews.waiting('local', 'c1', { limit: 1 })).items
+    if (!review) throw new Error('nothing waits yet')
+    return review.review_id
+  }, WAIT)
+  await first.run({ tenant: 'local', conversation: 'c1' }, { type: 'show_panel', review_id, panel: 'p' })
+  const metrics = new Metrics(second)
+  await second.reviews.decide('local', review_id, { action: 'confirm', tasks: [{ draft_index: 0 }] }, 'http')
+  await waiting
+  const line = 'runsheet_review_decision_seconds_count{action="confirm",edited="no"} 1'
+  await vi.waitFor(async () => expect(await metrics.text()).toContain(line), WAIT)
+})
+
 it('[HT31][HT33] reviews are counted as opened, pending, resolved and waited for', async () => {
   const server = await startServer({ reviewWaitMs: 1 })
   onTestFinished(server.close)

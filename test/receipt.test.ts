@@ -23,6 +23,22 @@ beforeAll(async () => {
     { type: 'add_evidence', source: 'host', ...call },
     { type: 'add_evidence', source: 'agent', ...call, evidence_id: 'evd_2', ok: false },
   )
+  const workspace = { machine: 'here', path: '/home/ann/app' }
+  const check = { kind: 'command', run: ['prog'], id: 'c1', hash: 'h1' } as const
+  const reason = 'It was approved with /home/ann/one/prog, which is gone; here prog is /home/ann/two/prog.'
+  const run = { turn_id: 't1', run_id: 'r1', hash: 'h1' }
+  await page.run(
+    at('changed'),
+    { type: 'open_turn', turn_id: 't1', toolset: 'runsheet', host: { review: false }, workspace },
+    {
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't1',
+      create: [{ id: 'task-2', title: 'A', checks: [check], allowed: ['h1'] }],
+    },
+    { type: 'start_check', ...run, why: 'baseline' },
+    { type: 'end_check', ...run, outcome: { result: 'inconclusive', duration_ms: 0, reason, changed: true } },
+  )
   for (const session of ['older', 'newer']) {
     await page.run(at(session), startTurn('t1'), propose('t1', `rev-${session}`, 'Read', 'Write'))
     const kept = [{ draft_index: 0 }, { draft_index: 1, title: '<b>@octocat</b> | closes #1\n## Hi' }]
@@ -56,6 +72,12 @@ describe('runsheet receipt', () => {
     const { text } = await receipt('--session', 'reported')
     expect(text).toContain('- Tool calls, as the host says: 1 ok, 0 failed (`Bash` 1)')
     expect(text).toContain('- Tool calls, as the agent says: 0 ok, 1 failed (`Bash` 1)')
+  })
+
+  it('[CR24] names programs that changed, and not where they are', async () => {
+    const { text } = await receipt('--session', 'changed')
+    expect(text).toContain('It was approved with …/prog, which is gone; here prog is …/prog.')
+    expect(text).not.toContain('/home')
   })
 
   it('[RC9] no title can break it', async () => {

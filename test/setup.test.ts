@@ -179,7 +179,7 @@ describe('runsheet setup', () => {
     await scene.run(['setup', 'qwen', '--yes', '--no-gate', '--no-digest'])
     type Qwen = { hooks: object; mcpServers: { runsheet: { args: string[] } } }
     const { hooks, mcpServers } = scene.json('.qwen/settings.json') as Qwen
-    expect(Object.keys(hooks)).toEqual(['PostToolUse', 'PostToolUseFailure'])
+    expect(Object.keys(hooks)).toEqual(['UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure'])
     expect(mcpServers.runsheet.args.slice(-3)).toEqual(['--hooks', '--no-gate', '--no-digest'])
     await scene.run(['setup', 'qwen', '--remove', '--yes'])
     expect(existsSync(join(scene.home, '.qwen'))).toBe(false)

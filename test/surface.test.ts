@@ -41,8 +41,11 @@ it.each([
       'randomId',
       'standingOf',
       'standingWordOf',
+      'tallyOf',
       'tasksInView',
+      'threadOf',
       'waitingGuards',
+      'wholePlan',
     ],
   ],
 ])('[LA6] %s exports exactly this', (_, exports, names) => {

@@ -18,8 +18,9 @@ export function checkEnvironment(
 const USUAL_PATH = ['/usr/local/bin', '/usr/bin', '/bin']
 
 /** A PATH without folders that an agent writes to: its workspace, and what depends on the working folder. */
-export function searchPath(path: string | undefined, workspace: Workspace): string {
-  const kept = (path ?? '').split(delimiter).filter(folder => isAbsolute(folder) && !isIn(workspace, folder))
+export function searchPath(path: string | undefined, workspace?: Workspace): string {
+  const isOutside = (folder: string): boolean => workspace === undefined || !isIn(workspace, folder)
+  const kept = (path ?? '').split(delimiter).filter(folder => isAbsolute(folder) && isOutside(folder))
   return (kept.length > 0 ? kept : USUAL_PATH).join(delimiter)
 }
 

@@ -7,7 +7,8 @@ import { fault } from '../../test/support/faults.ts'
 import { git, hasGit } from '../../test/support/repository.ts'
 import { FileHasher } from './file-hash.ts'
 import { fingerprint, LIMITS, type Limits } from './fingerprint.ts'
-import { findProgram, type Program } from './program.ts'
+import type { Program } from '../domain/check.ts'
+import { findProgram } from './program.ts'
 
 function repository(): CheckScene {
   const scene = checkScene()

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { RunnableSpec } from '../domain/check.ts'
+import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
 import type { FileHashes, Stamps } from './files.ts'
 import { globsOf } from './globs.ts'
 import { programsOf } from './hash.ts'
@@ -15,7 +15,7 @@ export interface Guards {
 }
 
 /** What `protect` matches, the program of a command, and its words that are files; never what the check itself looks at. */
-export function guardsOf(check: RunnableSpec, place: Place, protect: readonly string[]): Guards {
+export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protect: readonly string[]): Guards {
   const paths = check.kind === 'command' ? [...programPaths(check, place), ...wordPaths(check, place)] : []
   const globs = [...protect, ...binGlobs(check)]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
@@ -72,7 +72,7 @@ const escaped = (name: string): string => name.replaceAll(/[\\[\](){}*?!+@|^$]/g
 
 const normal = (path: string): string | undefined => pathFrom('/', resolve('/', path))
 
-const programPaths = (check: RunnableSpec, place: Place): readonly string[] =>
+const programPaths = (check: WithPrograms<RunnableSpec>, place: Place): readonly string[] =>
   programsOf(check, place).flatMap(file => (file === null ? [] : [pathFrom(place.workspace.path, file) || file]))
 
 /** Words are taken as paths, and what follows a `=` in them. */

@@ -1,41 +1,54 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { Check, CheckSpec, Workspace } from '../domain/check.ts'
+import { type Check, type CheckSpec, specOf, type WithPrograms, type Workspace } from '../domain/check.ts'
+import { Obstacle } from './obstacle.ts'
 import type { Place } from './place.ts'
-import { programFile } from './program.ts'
+import { findProgram, isName, programFile, type Where } from './program.ts'
 
 /** The hash that a person approves: it changes with everything that decides what would run. */
-export function approvalHash(check: CheckSpec, { workspace, wrap, env }: Place): string {
-  const covered = [
-    contentOf(check),
-    workspace.machine,
-    workspace.path,
-    wrap,
-    programsOf(check, { workspace, wrap, env }),
-  ]
-  return createHash('sha256').update(JSON.stringify(covered)).digest('hex')
-}
+export const approvalHash = (check: WithPrograms, place: Place): string =>
+  hashOf(check, place.workspace, place.wrap, programsOf(check, place))
 
 /** The same where nobody can tell which program it would be: on another machine, or without a workspace. */
-export function unresolvedHash(check: CheckSpec, workspace: Workspace | undefined, wrap: readonly string[]): string {
-  const covered = [contentOf(check), workspace?.machine ?? null, workspace?.path ?? null, wrap, null]
-  return createHash('sha256').update(JSON.stringify(covered)).digest('hex')
+export const unresolvedHash = (check: CheckSpec, workspace: Workspace | undefined, wrap: readonly string[]): string =>
+  hashOf(check, workspace, wrap, null)
+
+/** The files of the programs that a command starts: the wrapper's and its own. Null for one that was not found. */
+export function programsOf(check: WithPrograms, place: Place): readonly (string | null)[] {
+  const where = whereOf(check, place)
+  return programWords(check, place).map((word, index) => {
+    const known = isName(word) ? check.programs?.[index] : undefined
+    return known === undefined ? programFile(word, where) : (known?.file ?? null)
+  })
 }
 
-/** Whether this is what was approved. */
-export const isAsApproved = (check: Check, place: Place): boolean =>
-  check.hash === approvalHash(check, place) || check.hash === unresolvedHash(check, place.workspace, place.wrap)
+/** Where the search path finds these programs now, for the check to keep; undefined if it names none. */
+export function foundPrograms(check: CheckSpec, place: Place): Check['programs'] {
+  const words = programWords(check, place)
+  if (!words.some(isName)) return undefined
+  return words.map(word => {
+    const found = isName(word) ? findProgram(word, whereOf(check, place)) : undefined
+    return found && !(found instanceof Obstacle) ? found : null
+  })
+}
 
-const contentOf = (check: CheckSpec): readonly (readonly [string, unknown])[] =>
-  Object.entries(check)
-    .filter(([name]) => name !== 'id' && name !== 'hash')
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+/** The first words of the wrapper and of the command. */
+export const programWords = (check: CheckSpec, { wrap }: Pick<Place, 'wrap'>): readonly string[] =>
+  check.kind === 'command' ? [wrap[0], check.run[0]].flatMap(word => word ?? []) : []
 
-/** The files of the programs that a command starts: the wrapper's and its own. Null for one that does not exist. */
-export function programsOf(check: CheckSpec, { workspace, wrap, env }: Place): readonly (string | null)[] {
-  if (check.kind !== 'command') return []
-  const cwd = resolve(workspace.path, check.cwd ?? '.')
-  return [wrap[0], check.run[0]].flatMap(word =>
-    word === undefined ? [] : [programFile(word, { workspace, cwd, path: env['PATH'] ?? '' })],
-  )
+/** Where a command looks for its programs. */
+export function whereOf(check: CheckSpec, { workspace, env }: Place): Where {
+  const folder = check.kind === 'command' ? check.cwd : undefined
+  return { workspace, cwd: resolve(workspace.path, folder ?? '.'), path: env['PATH'] ?? '' }
+}
+
+function hashOf(
+  check: CheckSpec,
+  workspace: Workspace | undefined,
+  wrap: readonly string[],
+  programs: readonly (string | null)[] | null,
+): string {
+  const content = Object.entries(specOf(check)).sort(([a], [b]) => (a < b ? -1 : 1))
+  const covered = [content, workspace?.machine ?? null, workspace?.path ?? null, wrap, programs]
+  return createHash('sha256').update(JSON.stringify(covered)).digest('hex')
 }

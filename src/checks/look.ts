@@ -1,4 +1,4 @@
-import type { RunnableSpec } from '../domain/check.ts'
+import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
 import { LIMITS, type Limits } from './fingerprint.ts'
 import { guardsOf } from './guarded.ts'
 import { Obstacle } from './obstacle.ts'
@@ -19,7 +19,7 @@ export interface LookOptions extends Place {
 
 /** The fingerprint of a workspace, and the files that these checks are about: guarded ones, and those not to change. */
 export function lookAt(
-  checks: readonly RunnableSpec[],
+  checks: readonly WithPrograms<RunnableSpec>[],
   options: LookOptions,
   { isFingerprinted = true }: { readonly isFingerprinted?: boolean } = {},
 ): Promise<Survey> {

@@ -10,6 +10,8 @@ export interface Outcome {
   readonly output_sha256?: string
   /** Why it did not pass. */
   readonly reason?: string
+  /** It was not run: it is not what was approved any more. */
+  readonly changed?: true
 }
 
 export const passed: Outcome = { result: 'passed' }

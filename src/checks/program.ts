@@ -1,16 +1,8 @@
 import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import type { Workspace } from '../domain/check.ts'
+import type { Program, Workspace } from '../domain/check.ts'
 import { becauseOf, Obstacle } from './obstacle.ts'
 import { pathFrom, realOf } from './workspace.ts'
-
-/** A program that can be started. */
-export interface Program {
-  /** Where it was found. It is started by this path: a program may go by the name it is called by. */
-  readonly path: string
-  /** Its file, links followed. */
-  readonly file: string
-}
 
 export interface Where {
   readonly workspace: Workspace
@@ -19,10 +11,16 @@ export interface Where {
   readonly path: string
 }
 
-/** The program that the first word of a command names. Without a slash it is looked for in the search path. */
-export function findProgram(word: string, where: Where): Program | Obstacle {
+/** Whether a word names a program that is looked for in the search path. */
+export const isName = (word: string): boolean => !word.includes('/')
+
+/**
+ * The program that the first word of a command names: a name is looked for in the search path. `known` is the one that was
+ * found when the command was approved.
+ */
+export function findProgram(word: string, where: Where, known?: Program | null): Program | Obstacle {
   let obstacle: Obstacle | undefined
-  for (const path of candidates(word, where)) {
+  for (const path of known ? [known.path] : candidates(word, where)) {
     const found = programAt(path)
     if (found && !(found instanceof Obstacle)) return found
     obstacle ??= found
@@ -34,11 +32,11 @@ export function findProgram(word: string, where: Where): Program | Obstacle {
 export function programFile(word: string, where: Where): string | null {
   const found = findProgram(word, where)
   if (!(found instanceof Obstacle)) return found.file
-  return word.includes('/') ? realOf(resolve(where.cwd, word)) : null
+  return isName(word) ? null : realOf(resolve(where.cwd, word))
 }
 
 function candidates(word: string, { workspace, cwd, path }: Where): readonly string[] {
-  if (!word.includes('/')) return path.split(delimiter).map(folder => join(folder, word))
+  if (isName(word)) return path.split(delimiter).map(folder => join(folder, word))
   const absolute = resolve(cwd, word)
   return word.startsWith('/') || pathFrom(workspace.path, absolute) !== undefined ? [absolute] : []
 }

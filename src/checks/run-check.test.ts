@@ -89,7 +89,10 @@ describe('a run of a check', () => {
   it('[CR22] runs nothing but what was approved', async () => {
     const scene = checkScene()
     const check = approved(scene, { kind: 'command', run: ['touch', 'ran'] })
-    const refused = { result: 'inconclusive', reason: 'What it runs has changed since it was approved.' }
+    const reason = expect.stringMatching(
+      /^What it runs has changed since it was approved: .* A person can approve it again/,
+    )
+    const refused = { result: 'inconclusive', reason, changed: true }
     for (const [forged, more] of [
       [{ ...check, run: ['touch', 'ran', 'more'] }, {}],
       [{ ...check, timeout_ms: 1_000 }, {}],

@@ -1,10 +1,10 @@
 import type { RunnableCheck } from '../domain/check.ts'
+import { changeSince } from './as-approved.ts'
 import { checkFile } from './check-file.ts'
 import { checkUnchanged } from './check-unchanged.ts'
 import type { FileHashes } from './files.ts'
 import type { Limits } from './fingerprint.ts'
 import { guardChanges, guardsOf, guardsTouched } from './guarded.ts'
-import { isAsApproved } from './hash.ts'
 import { type LookOptions, lookAt } from './look.ts'
 import { inconclusive, type Outcome } from './outcome.ts'
 import type { Survey } from './survey.ts'
@@ -30,9 +30,8 @@ export interface CheckRun extends Outcome {
 
 /** Runs a check as it was approved, once. */
 export async function runCheck(check: RunnableCheck, options: CheckOptions): Promise<CheckRun> {
-  if (!isAsApproved(check, options)) {
-    return { ...inconclusive('What it runs has changed since it was approved.'), duration_ms: 0 }
-  }
+  const change = changeSince(check, options)
+  if (change !== undefined) return { ...inconclusive(change), changed: true, duration_ms: 0 }
   const before = await lookAt([check], options)
   const { fingerprint, files } = before
   const baseline = options.baseline && new Map(Object.entries(options.baseline))

@@ -84,6 +84,35 @@ describe('a command', () => {
     })
   })
 
+  it.each([
+    ['a script that is missing', './nope.sh', './nope.sh'],
+    ['a folder', './folder', 'is a folder, not a program.'],
+    ['a script that is not executable', './plain.sh', 'is not executable'],
+    ['a program that is nowhere', 'no-such-program', 'The program no-such-program was not found.'],
+  ])('[CR12] inside a wrapper, %s is inconclusive', async (_, word, reason) => {
+    const scene = checkScene()
+    mkdirSync(join(scene.folder, 'folder'))
+    scene.write('plain.sh', 'exit 0')
+    // As bwrap does: with a code that a program may have, too.
+    scene.script(
+      'wrapper',
+      'command -v "$1" >/dev/null || { echo "wrapper: execvp $1: No such file or directory"; exit 1; }',
+      'exec "$@"',
+    )
+    for (const wrap of [['nice'], [join(scene.folder, 'wrapper')]]) {
+      const run = await runCommand({ kind: 'command', run: [word] }, { ...scene, wrap }, { redact })
+      expect(run).toMatchObject({ result: 'inconclusive', reason: expect.stringContaining(reason) })
+    }
+  })
+
+  it('[CR12] a wrapper may have programs of its own, which fail as others do', async () => {
+    const scene = checkScene()
+    scene.script('wrapper', 'only_inside() { echo "$2: not found"; echo a; echo b; echo c; return 1; }', '"$@"')
+    const place = { ...scene, wrap: [join(scene.folder, 'wrapper')] }
+    const check = { kind: 'command', run: ['only_inside', 'x', 'only_inside'] } as const
+    expect(await runCommand(check, place, { redact })).toMatchObject({ result: 'failed', exit: 1 })
+  })
+
   it.runIf(onLinux)('[CR9] has no terminal, no input, and none of our descriptors', async () => {
     const scene = checkScene()
     const run = await shell(

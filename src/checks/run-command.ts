@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
-import { type CommandCheck, DEFAULT_TIMEOUT_MS } from '../domain/check.ts'
+import { delimiter, dirname } from 'node:path'
+import { type CommandCheck, DEFAULT_TIMEOUT_MS, type Program, type WithPrograms } from '../domain/check.ts'
 import type { Redactor } from '../domain/redact.ts'
+import { whereOf } from './hash.ts'
 import { Obstacle } from './obstacle.ts'
 import { failed, inconclusive, type Outcome, passed } from './outcome.ts'
 import { Output } from './output.ts'
 import type { Place } from './place.ts'
-import { findProgram } from './program.ts'
+import { findProgram, isName, type Where } from './program.ts'
 import { isWithin, startSupervised, type Supervised } from './supervised.ts'
 import { folderIn } from './workspace.ts'
 
@@ -31,7 +33,7 @@ export interface RunLimits {
 const LIMITS: RunLimits = { outputBytes: 64_000_000, graceMs: 2_000 }
 
 /** Runs a command to its end, its limits or a stop. No process stays behind, but for daemons. */
-export async function runCommand(check: CommandCheck, place: Place, watched: Watched): Promise<Outcome> {
+export async function runCommand(check: WithPrograms<CommandCheck>, place: Place, watched: Watched): Promise<Outcome> {
   const command = prepared(check, place)
   if (command instanceof Obstacle) return inconclusive(command.reason)
   const stop = new Stop(check.timeout_ms ?? DEFAULT_TIMEOUT_MS, watched.signal)
@@ -46,7 +48,7 @@ export async function runCommand(check: CommandCheck, place: Place, watched: Wat
 async function runPrepared(
   command: Command,
   stop: Stop,
-  check: CommandCheck,
+  check: WithPrograms<CommandCheck>,
   place: Place,
   { redact, kill, onOutput, limits }: Watched,
 ): Promise<Outcome> {
@@ -55,7 +57,6 @@ async function runPrepared(
   const output = new Output({ contains: check.contains, maxBytes: outputBytes, redact })
   const running = await startSupervised(command.words, {
     ...command,
-    env: place.env,
     onOutput: chunk => {
       if (!output.take(chunk)) stop.now(`It printed more than ${outputBytes / 1e6} MB and was stopped.`)
       onOutput?.(() => output.liveTail())
@@ -64,7 +65,7 @@ async function runPrepared(
   if (running instanceof Obstacle) return inconclusive(running.reason)
   const exit = await untilEnd(running, stop, graceMs, kill)
   const gone = identityOf(place.workspace.path) === folder ? undefined : 'The workspace was removed or replaced.'
-  const reason = stop.reason ?? gone ?? unclear(exit, check, place)
+  const reason = stop.reason ?? gone ?? unclear(exit, check, place, output)
   return {
     ...(reason === undefined ? verdict(exit, check, output) : inconclusive(reason)),
     ...(exit === undefined ? {} : { exit }),
@@ -106,21 +107,41 @@ class Stop {
 interface Command {
   readonly words: readonly string[]
   readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
   readonly cat: string
 }
 
-/** A command as it is started. Inside a wrapper its own words are left to the wrapper, which may have other programs. */
-function prepared({ run, cwd: folder = '.' }: CommandCheck, { workspace, wrap, env }: Place): Command | Obstacle {
+/** A command as it is started. */
+function prepared(
+  { run, programs = [], cwd: folder = '.' }: WithPrograms<CommandCheck>,
+  place: Place,
+): Command | Obstacle {
   if (process.platform === 'win32') return new Obstacle('Commands are run on Linux and macOS only.')
+  const { workspace, wrap, env } = place
   const cwd = folderIn(workspace, folder)
   if (cwd instanceof Obstacle) return cwd
   const where = { workspace, cwd, path: env['PATH'] ?? '' }
+  const own = run[0] ?? ''
+  const script = wrap.length > 0 && isScript(own) ? findProgram(own, where) : undefined
+  if (script instanceof Obstacle) return script
   const [first = '', ...rest] = [...wrap, ...run]
-  const program = findProgram(first, where)
+  const program = findProgram(first, where, programs[0])
   if (program instanceof Obstacle) return program
   const cat = findProgram('cat', { ...where, path: `${where.path}:/usr/bin:/bin` })
-  return cat instanceof Obstacle ? cat : { words: [program.path, ...rest], cwd, cat: cat.path }
+  if (cat instanceof Obstacle) return cat
+  const PATH = pathFor(own, programs.at(-1), where)
+  return { words: [program.path, ...rest], cwd, env: { ...env, PATH }, cat: cat.path }
 }
+
+/** The search path; first of all the folder of the approved program, where it would find another. */
+function pathFor(word: string, known: Program | null | undefined, where: Where): string {
+  const found = known ? findProgram(word, where) : undefined
+  const isFound = found && !(found instanceof Obstacle) && found.path === known?.path
+  return known && !isFound ? [dirname(known.path), where.path].join(delimiter) : where.path
+}
+
+/** Whether it is a file of the workspace. Other words are left to a wrapper, which may have programs of its own. */
+const isScript = (word: string): boolean => !isName(word) && !word.startsWith('/')
 
 /** The exit code, or undefined if it is not known. */
 async function untilEnd(
@@ -145,14 +166,39 @@ async function untilEnd(
 }
 
 /** Why a run that ended by itself says nothing. */
-function unclear(exit: number | undefined, check: CommandCheck, place: Place): string | undefined {
+function unclear(
+  exit: number | undefined,
+  check: WithPrograms<CommandCheck>,
+  place: Place,
+  output: Output,
+): string | undefined {
   if (exit === undefined) return 'The process that ran it was killed.'
   if (exit === (check.exit ?? 0)) return undefined
   const signal = KILLED_BY[exit]
   if (signal !== undefined) return `It was killed (${signal}).`
   const command = CANNOT_START.has(exit) ? prepared(check, place) : undefined
-  return command instanceof Obstacle ? command.reason : undefined
+  if (command instanceof Obstacle) return command.reason
+  return place.wrap.length > 0 ? missingInside(exit, check, place, output.tail()) : undefined
 }
+
+/** Why a wrapper could not start a program that is not here either. Some say so only in words. */
+function missingInside(
+  exit: number,
+  check: WithPrograms<CommandCheck>,
+  place: Place,
+  tail: string,
+): string | undefined {
+  const [word = ''] = check.run
+  const found = findProgram(word, whereOf(check, place), check.programs?.at(-1))
+  if (!(found instanceof Obstacle) || isScript(word)) return undefined
+  const lines = tail.trim().split('\n')
+  const isSaid = lines.length <= MAX_COMPLAINT && lines.some(line => line.includes(word) && NOT_THERE.test(line))
+  return CANNOT_START.has(exit) || isSaid ? found.reason : undefined
+}
+
+/** Lines that a wrapper prints about a program that it cannot start. */
+const MAX_COMPLAINT = 3
+const NOT_THERE = /no such file|not found/i
 
 /** By someone else: a program that crashes has failed. */
 const KILLED_BY: Readonly<Record<number, string>> = { 129: 'SIGHUP', 130: 'SIGINT', 137: 'SIGKILL', 143: 'SIGTERM' }

@@ -1,7 +1,10 @@
-import { cleanCheck, cleanGlobs, MAX_CHECKS } from '../domain/check.ts'
+import { cleanCommand, cleanGlobs, MAX_CHECKS } from '../domain/check.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { sayProblem } from '../domain/say.ts'
 import { Problem } from '../domain/text.ts'
+import { type Environment, searchPath } from './environment.ts'
+import { Obstacle } from './obstacle.ts'
+import { findProgram, isName } from './program.ts'
 
 /** What the checks of tasks may do. */
 export interface CheckSettings {
@@ -19,12 +22,25 @@ export interface CheckSettings {
 export const NO_CHECK_SETTINGS: CheckSettings = { allow: [], protect: [], wrap: [], env: {}, done: [] }
 
 /** What is wrong with them, as a sentence: a command that proves nothing, or a glob that leads elsewhere. */
-export function problemIn({ allow, done, protect }: CheckSettings): string | undefined {
+export function problemIn({ allow, done, protect, wrap, env }: CheckSettings): string | undefined {
   if (done.length > MAX_CHECKS) return `checks.done may have ${MAX_CHECKS} commands at most, got ${done.length}.`
-  for (const run of [...allow, ...done]) {
-    const check = cleanCheck({ kind: 'command', run }, 'checks')
-    if (check instanceof Refusal) return check.message
+  for (const [name, commands] of Object.entries({ allow, done })) {
+    for (const [index, run] of commands.entries()) {
+      const check = cleanCommand(run, `checks.${name}[${index}]`)
+      if (check instanceof Refusal) return check.message
+    }
   }
+  if (wrap[0]?.trim() === '') return 'checks.wrap must begin with a program.'
+  const name = Object.keys(env).find(each => each === '' || /[=\0]/.test(each))
+  if (name !== undefined) return `checks.env: ${JSON.stringify(name)} is not the name of a variable.`
   const globs = cleanGlobs(protect)
   return globs instanceof Problem ? `checks.protect ${sayProblem(globs.fact)}.` : undefined
+}
+
+/** Why no command could be started in the wrapper, as a sentence. One of the workspace is looked for when a check runs. */
+export function wrapperProblem({ wrap: [word], env }: CheckSettings, ours: Environment): string | undefined {
+  if (word === undefined || !(isName(word) || word.startsWith('/'))) return undefined
+  const path = searchPath(env['PATH'] ?? ours['PATH'])
+  const found = findProgram(word, { workspace: { machine: '', path: '/' }, cwd: '/', path })
+  return found instanceof Obstacle ? `checks.wrap: ${found.reason} Install it, or change the setting.` : undefined
 }

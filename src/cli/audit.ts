@@ -75,11 +75,18 @@ const WORDS: Words = {
   task_created: ({ data: { task, by } }, created) =>
     by === 'model' ? `${tasks(created)} written without review, from ${named(task)}` : `${named(task)} added`,
   task_changed: ({ data: { task, from } }) =>
-    `${named(task)} ${'status' in from ? `set to ${task.status}` : `changed: ${Object.keys(from).join(', ')}`}`,
+    `${named(task)} ${
+      'removed_at' in from
+        ? 'brought back'
+        : 'status' in from
+          ? `set to ${task.status}`
+          : `changed: ${Object.keys(from).join(', ')}`
+    }`,
   task_removed: ({ data: { task } }) => `${named(task)} removed`,
   task_create_review_required: ({ data }) => `review ${data.reopens} reopened as ${data.review_id}`,
   task_create_review_resolved: ({ data: { review_id, action, reason } }, created) =>
     action === 'confirm' ? `review ${review_id} confirmed: ${tasks(created)}` : `review ${review_id} ended: ${reason}`,
+  review_extended: ({ data }) => `review ${data.review_id} extended until ${data.expires_at}`,
   check_approved: ({ data }) => `check ${data.check_id} of task ${data.task_id} approved: ${data.hash}`,
   check_requested: ({ data }) => `check ${data.check_id} of task ${data.task_id} run`,
   guard_accepted: ({ data }) => `changes accepted for task ${data.task_id}: ${data.paths.join(', ')}`,

@@ -13,10 +13,11 @@ const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/compile',
 const FLUSH_AFTER_MS = 3_000
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-const isHook = process.argv[2] === 'hook'
+const [command = '', ...words] = process.argv.slice(2)
+/** A host or a prompt waits for these, and must not see them fail. */
+const isAwaited = command === 'hook' || (command === 'status' && words.includes('--line'))
 if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
-  // A hook that fails would get in the way of its host.
-  if (isHook) process.exit(0)
+  if (isAwaited) process.exit(0)
   console.error(
     `runsheet: Node ${REQUIRED.join('.')} or newer is required, this is ${process.version}. Install it from nodejs.org or with a version manager.`,
   )
@@ -26,8 +27,9 @@ if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
   // Without a writable folder, starting is merely slower.
   module.enableCompileCache(COMPILE_CACHE)
   setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref()
-  if (isHook) await (await import('./hook.ts')).runHook(process.argv.slice(3), process.env)
-  else await import('./main.ts')
+  if (!isAwaited) await import('./main.ts')
+  else if (command === 'hook') await (await import('./hook.ts')).runHook(words, process.env)
+  else await (await import('./status-line.ts')).printStatusLine(words, process.env)
 }
 
 /** Node 22 calls `node:sqlite` experimental with each start. We test what we use of it there. */

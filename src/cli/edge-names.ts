@@ -7,6 +7,7 @@ export const EDGES: Record<Origin['edge'], string> = {
   mcp: 'MCP',
   mcp_form: 'MCP form',
   mcp_link: 'MCP link',
+  terminal: 'terminal',
   library: 'library',
   turn: 'turn',
   file: 'task file',

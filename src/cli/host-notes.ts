@@ -1,15 +1,12 @@
 import { readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import type { HookHost } from '../hooks/event.ts'
-import type { HookNote, HookNotes } from '../hooks/handle.ts'
+import type { HookNote, HookNotes } from '../hooks/notes.ts'
 import { isId } from '../domain/text.ts'
 import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
-import { ancestors, hostProcess } from './host-process.ts'
+import { ancestors, hostFile, hostProcess, hostsFolder } from './host-process.ts'
 
-// Hooks that are commands tell the MCP process of the same host which session it serves. Both descend from the host, so a
-// file with the host's pid as its name is between the two.
+// Hooks that are commands tell the MCP process of the same host which session it serves, in a file of that host.
 
-const FOLDER = 'hosts'
 const MAX_BYTES = 16_384
 
 /** Notes of a command, in a file for its host's process. */
@@ -22,7 +19,7 @@ export function fileNotes(data: string, host: HookHost): HookNotes {
       return noted?.host === host && noted.note.session === session ? noted.note : { session }
     },
     write: note => {
-      makePrivateFolder(join(data, FOLDER))
+      makePrivateFolder(hostsFolder(data))
       replacePrivateFile(file(), JSON.stringify({ host, ...note }))
     },
   }
@@ -37,15 +34,15 @@ export function notedSession(data: string): (host: HookHost) => string | undefin
   }
 }
 
-/** Removes the notes of hosts that are gone. */
+/** Removes the files of hosts that are gone. */
 export function removeOldNotes(data: string): void {
-  for (const name of list(join(data, FOLDER))) {
-    const pid = Number(/^(\d+)\.json$/.exec(name)?.[1])
-    if (pid > 0 && !isAlive(pid)) rmSync(fileOf(data, pid), { force: true })
+  for (const name of list(hostsFolder(data))) {
+    const [, pid, suffix = ''] = /^(\d+)\.(json|v\d+\.sock)$/.exec(name) ?? []
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(hostFile(data, Number(pid), suffix), { force: true })
   }
 }
 
-const fileOf = (data: string, pid: number): string => join(data, FOLDER, `${pid}.json`)
+const fileOf = (data: string, pid: number): string => hostFile(data, pid, 'json')
 
 function readNote(file: string): { readonly host: string; readonly note: HookNote } | undefined {
   try {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** A process, its parent and its name. */
 export interface Ancestor {
@@ -27,6 +28,13 @@ export function ancestors(): readonly Ancestor[] {
 /** The host that runs this process as a hook. */
 export const hostProcess = (): number =>
   ancestors().find(({ name }) => !SHELLS.test(name.replace(/^-/, '')))?.pid ?? process.ppid
+
+/** Where files lie that the processes of a host share. */
+export const hostsFolder = (data: string): string => join(data, 'hosts')
+
+/** Such a file: both descend from the host, so its pid is a name that they know. */
+export const hostFile = (data: string, host: number, suffix: string): string =>
+  join(hostsFolder(data), `${host}.${suffix}`)
 
 function fromProc(pid: number): Ancestor | undefined {
   try {

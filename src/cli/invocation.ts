@@ -33,6 +33,10 @@ export const urlCommand = (invocation: string, data: string): string => `${invoc
 /** The command that serves a data folder. */
 export const serveCommand = (invocation: string, data: string): string => `${invocation} serve${dataOption(data)}`
 
+/** The command that decides what waits; it finds the folder by itself unless that was named. */
+export const reviewCommand = (invocation: string, data = DEFAULT_DATA): string =>
+  `${invocation} review${dataOption(data)}`
+
 /** The command that saves what can be read of a damaged database. */
 export const recoverCommand = (invocation: string, data: string): string => `${invocation} recover${dataOption(data)}`
 

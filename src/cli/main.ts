@@ -12,6 +12,7 @@ import { dataOption, mcpOptions, serveOptions, storeOption } from './options.ts'
 import type { ServeOptions } from './serve.ts'
 import type { ConfigChoice } from './settings.ts'
 import { addHostCommands } from './host-commands.ts'
+import { addTerminalCommands } from './terminal-commands.ts'
 import { MIN_TOKEN_LENGTH } from './token.ts'
 import { usualPort } from './usual-port.ts'
 import { version } from './version.ts'
@@ -132,6 +133,12 @@ program
     await runHook(process.argv.slice(3), process.env)
   })
 
+addTerminalCommands(program, {
+  environment: process.env,
+  invocation: invocationHere,
+  configOf,
+  words: process.argv.slice(3),
+})
 addHostCommands(program, { environment: process.env, invocation: invocationHere, secrets: () => secrets('token') })
 addDataCommands(program, process.env, invocationHere)
 

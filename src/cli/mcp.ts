@@ -24,6 +24,7 @@ import { browserFor } from './browser.ts'
 import { CallReporter } from './call-reporter.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder } from './data-folder.ts'
+import { serveHooks } from './hook-server.ts'
 import { notedSession, removeOldNotes } from './host-notes.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
@@ -122,8 +123,10 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     folder: folderName(process.cwd()),
     openBrowser: options.browser === 'on' ? browserFor(environment) : undefined,
   })
+  const stopHooks = hooks && serveHooks({ data, door, redact, session, onError: printError })
   setTimeout(() => void page.ready().catch(printError), PAGE_START_DELAY_MS)
   await hostDisconnected()
+  stopHooks?.()
   closing.abort()
   await Promise.all([stdio.close(), runner.close()])
   await reporter.flush(LAST_REPORT_MS)

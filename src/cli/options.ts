@@ -20,7 +20,7 @@ export const tenantOption = (): Option => new Option('--tenant <id>', 'whose con
 const reviewOption = (): Option =>
   fromEnv('--review <on|off>', 'whether a person reviews plans in new conversations').choices(['on', 'off'])
 
-const configOption = (): Option =>
+export const configOption = (): Option =>
   fromEnv('--config <file>', 'JSON file with the policy and MCP servers, beside your own settings')
     .default(DEFAULT_CONFIG)
     .argParser(expandHome)

@@ -1,5 +1,6 @@
 import type { Origin } from '../domain/origin.ts'
-import type { RunReason, Standing } from '../domain/proof.ts'
+import type { RunReason } from '../domain/proof.ts'
+import type { Standing } from '../domain/standing.ts'
 import type { CallCounts } from '../domain/plan-log.ts'
 import type { CheckReceipt, Receipt, ReviewReceipt, StepReceipt } from '../domain/receipt.ts'
 import type { TaskStatus } from '../domain/task.ts'
@@ -124,12 +125,15 @@ function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): str
     ...runs.map(({ why, result, exit, duration_ms, reason }) => {
       const code = exit === null ? '' : `, exit code ${exit}`
       // The exit code says why it failed.
-      const because = reason === null || result !== 'inconclusive' ? '' : `: ${inText(reason)}`
+      const because = reason === null || result !== 'inconclusive' ? '' : `: ${inText(withoutFolders(reason))}`
       return `  - ${RUNS[why]}: ${result}${code}, ${seconds(duration_ms)}${because}`
     }),
     ...(guarded.length === 0 ? [] : [`  - changed and not accepted: ${guarded.map(inCode).join(', ')}`]),
   ]
 }
+
+/** Where programs are on this machine is nobody's business. */
+const withoutFolders = (text: string): string => text.replaceAll(/\/[^\s,;]*\/(?=[^\s/,;])/g, '…/')
 
 function approvalText(kind: CheckReceipt['spec']['kind'], approved: CheckReceipt['approved']): string {
   if (approved === null) return 'not approved, never run'

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** A terminal's two sides. */
 export interface Terminal {
   readonly input: Readable & { readonly isTTY?: boolean }
-  readonly output: Writable & { readonly isTTY?: boolean }
+  readonly output: Writable & { readonly isTTY?: boolean; readonly columns?: number }
 }
 
 const DRAIN_MS = 100

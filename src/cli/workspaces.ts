@@ -1,7 +1,7 @@
 import { delimiter, dirname, resolve } from 'node:path'
 import { v7 } from 'uuid'
 import { Obstacle } from '../checks/obstacle.ts'
-import type { CheckSettings } from '../checks/settings.ts'
+import { type CheckSettings, wrapperProblem } from '../checks/settings.ts'
 import { machineId, openWorkspace } from '../checks/workspace.ts'
 import type { Workspace } from '../domain/check.ts'
 import type { Redactor } from '../domain/redact.ts'
@@ -27,6 +27,8 @@ export function workspacesFor(
   settings: CheckSettings,
   redact: Redactor,
 ): LocalWorkspaces {
+  const problem = wrapperProblem(settings, environment)
+  if (problem !== undefined) throw new CliError(problem)
   let known: string | undefined
   // Only where a workspace is used: it is kept in the user's configuration folder.
   const machine = (): string => (known ??= machineId(configFolder(environment)))

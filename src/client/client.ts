@@ -7,6 +7,7 @@ import type { TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type {
   DecisionAnswer,
+  ExtendAnswer,
   ReopenAnswer,
   EventAnswer,
   EvidenceAdded,
@@ -135,6 +136,9 @@ export function createClient(options: ClientOptions) {
       json<TaskAnswer>(task(id, taskId), { method: 'PATCH', body: fields, headers: { 'if-match': String(version) } }),
     removeTask: (id: string, taskId: string, version: number) =>
       json<TaskAnswer>(task(id, taskId), { method: 'DELETE', headers: { 'if-match': String(version) } }),
+    /** Takes back the change that led to this version of a task. Undoing the version of the answer is a redo. */
+    undoTask: (id: string, taskId: string, version: number) =>
+      json<TaskAnswer>(`${task(id, taskId)}/undo`, { method: 'POST', body: { version } }),
 
     /** Asks for a run of an approved check. Its result comes with the events. */
     runCheck: (id: string, taskId: string, checkId: string) => check(id, taskId, checkId, 'run'),
@@ -166,6 +170,9 @@ export function createClient(options: ClientOptions) {
       json<DecisionAnswer>(`${review(id)}/decision`, { method: 'POST', body: decision }),
     /** Opens a review again that nobody decided. */
     reopen: (id: string) => json<ReopenAnswer>(`${review(id)}/reopen`, { method: 'POST' }),
+    /** Gives a review with a deadline more time: from now `ms`, by default as long as it had at first. */
+    extend: (id: string, ms?: number) =>
+      json<ExtendAnswer>(`${review(id)}/extend`, { method: 'POST', body: ms === undefined ? {} : { ms } }),
     showPanel: (id: string, name: string) => json<void>(panel(id, name), { method: 'PUT' }),
     leavePanel: (id: string, name: string) => json<void>(panel(id, name), { method: 'DELETE', keepalive: true }),
 
@@ -173,6 +180,8 @@ export function createClient(options: ClientOptions) {
     template: (name: string) => json<Template>(template(name)),
     saveTemplate: (name: string, tasks: readonly SentRow[]) =>
       json<Template>(template(name), { method: 'PUT', body: { tasks } }),
+    renameTemplate: (name: string, to: string) =>
+      json<Template>(`${template(name)}/rename`, { method: 'POST', body: { name: to } }),
     deleteTemplate: (name: string) => json<void>(template(name), { method: 'DELETE' }),
 
     toolsets: () => json<ToolsetsAnswer>('/api/toolsets'),

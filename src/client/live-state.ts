@@ -34,6 +34,7 @@ const NOTHING: View = {
   limited: { turns: [], max_steps: null },
   added: {},
   work: {},
+  thread: {},
 }
 
 export const emptyFold = (sessionId: string): Folded => ({

@@ -68,6 +68,10 @@ describe('a check', () => {
     },
   )
 
+  it.each(['{..,a}/**', '{a,..}/b', '@(..|a)/**', 'a/{b,c/..}/**'])('[CR3] the glob %s leads out of it', glob => {
+    expect(refused({ kind: 'unchanged', paths: [glob] })).toEqual({ field: 'check.paths[0]', rule: 'invalid' })
+  })
+
   it.each([
     [['true']],
     [['/bin/true']],
@@ -82,16 +86,44 @@ describe('a check', () => {
     [['sh', '-c', '']],
     [['bash', '-lc', 'echo all tests passed']],
     [['/bin/sh', '-ec', ' true; ']],
+    [['sh', '-c', 'true; true']],
+    [['sh', '-c', 'printf x']],
+    [['bash', '-c', 'echo a && true']],
+    [['bash', '-c', 'set -e; echo "all good" || exit 1']],
+    [['sh', '-c', 'exec env A=b timeout 5 true']],
+    [['sh']],
+    [['bash', '--norc']],
+    [['env', '-u', 'FOO', 'true']],
+    [['/usr/bin/env', '-i', 'A=b', 'sh', '-c', ':']],
+    [['nice', 'true']],
+    [['nice', '-n', '5', 'sh', '-c', 'true']],
+    [['timeout', '5', 'true']],
+    [['timeout', '-k', '1s', '0.5m', 'echo', 'ok']],
+    [['command', 'true']],
+    [['nohup', 'sleep', '1']],
+    [['test', '1']],
+    [['test', 'a', '=', 'a']],
+    [['[', '-n', 'x', ']']],
   ])('[CR4] %j proves nothing', run => {
     expect(refused(command(...run))).toEqual({ field: 'check.run', rule: 'invalid' })
   })
 
-  it.each([[['sh', '-c', 'echo $(npm test)']], [['env', 'CI=1', 'npm', 'test']], [['sh', 'test.sh']], [['exit-code']]])(
-    '[CR4] %j may prove something',
-    run => {
-      expect(cleaned(command(...run))).toEqual(command(...run))
-    },
-  )
+  it.each([
+    [['sh', '-c', 'echo $(npm test)']],
+    [['sh', '-c', 'true; npm test']],
+    [['sh', '-c', 'echo a > b']],
+    [['env', 'CI=1', 'npm', 'test']],
+    [['timeout', '60', 'npm', 'test']],
+    [['command', '-v', 'node']],
+    [['test', '-s', 'report.md']],
+    [['[', 'a', '-nt', 'b', ']']],
+    [['sh', 'test.sh']],
+    [['./test']],
+    [['bin/true']],
+    [['exit-code']],
+  ])('[CR4] %j may prove something', run => {
+    expect(cleaned(command(...run))).toEqual(command(...run))
+  })
 
   it.each(['', '  '])('[CR4] %j is in every output', contains => {
     expect(refused({ kind: 'command', run: ['a'], contains })).toEqual({ field: 'check.contains', rule: 'invalid' })

@@ -1,3 +1,4 @@
+import { provesNothing } from './proves-nothing.ts'
 import { invalidField, Refusal } from './refusal.ts'
 import { isId, kind, LIMITS, line, Problem } from './text.ts'
 
@@ -38,11 +39,27 @@ export type CheckKind = CheckSpec['kind']
 /** The kinds that a machine runs. */
 export type RunnableSpec = Exclude<CheckSpec, PersonCheck>
 
+/** A program that was found by its name. A type, not an interface, so that it is assignable to `Json`. */
+export type Program = {
+  /** Where it was found. It is started by this path: a program may go by the name it is called by. */
+  readonly path: string
+  /** Its file, links followed. */
+  readonly file: string
+}
+
 type Identified = {
   readonly id: string
   /** Covers every field, the workspace, the wrapper and the resolved program: what a person approves. */
   readonly hash: string
+  /**
+   * The programs that the hash covers, the wrapper's first: every process runs these, whatever its own search path finds. Null:
+   * not found, or named by a path. Absent where no program is named without one, and in logs of older versions.
+   */
+  readonly programs?: readonly (Program | null)[]
 }
+
+/** What a check is, with the programs that were found for it. */
+export type WithPrograms<S extends CheckSpec = CheckSpec> = S & Pick<Identified, 'programs'>
 
 /** A check of a task. */
 export type Check = CheckSpec & Identified
@@ -96,6 +113,12 @@ export function cleanCheck(raw: unknown, field: string, row?: number): CheckSpec
   }
 }
 
+/** The words of a command that was sent as a line or in the settings: `field` is what they know it by. */
+export function cleanCommand(run: readonly string[], field: string, row?: number): CheckSpec | Refusal {
+  const check = cleanCheck({ kind: 'command', run }, field, row)
+  return check instanceof Refusal && check.is('invalid_field') ? invalidField(field, check.data, row) : check
+}
+
 /** The checks of a task, with the ids and hashes that the edge gave them. */
 export function cleanChecks(raw: unknown): readonly Check[] | Problem | Refusal {
   if (!Array.isArray(raw)) return new Problem({ rule: 'not_an_array', got: kind(raw) })
@@ -105,12 +128,12 @@ export function cleanChecks(raw: unknown): readonly Check[] | Problem | Refusal 
     const field = `checks[${index}]`
     const spec = cleanCheck(one, field)
     if (spec instanceof Refusal) return spec
-    const { id, hash } = one as Partial<Check>
+    const { id, hash, programs } = one as Partial<Check>
     if (!isId(id) || !isId(hash))
       return invalidField(field, { rule: 'invalid', expected: 'a check with an id and a hash' })
     if (checks.some(other => other.id === id || other.hash === hash))
       return invalidField(field, { rule: 'invalid', expected: 'a check that the task does not have yet' })
-    checks.push({ ...spec, id, hash })
+    checks.push({ ...spec, id, hash, ...(programs ? { programs } : {}) })
   }
   return checks
 }
@@ -125,6 +148,12 @@ export function cleanGlobs(raw: unknown): readonly string[] | Problem {
     if (error instanceof Flaw) return error.problem
     throw error
   }
+}
+
+/** What a check is, without what an edge adds to it. */
+export function specOf(check: CheckSpec & Partial<Identified>): CheckSpec {
+  const { id: _id, hash: _hash, programs: _programs, ...spec } = check
+  return spec
 }
 
 /** Cheapest first: a failure there spares the rest. */
@@ -175,26 +204,6 @@ const CLEANERS: { readonly [K in CheckKind]: (raw: Record<string, unknown>) => E
   person: raw => ({ kind: 'person', ask: text('ask', raw['ask']) }),
 }
 
-/** Commands that end the same whatever was done. */
-function provesNothing(run: readonly string[]): boolean {
-  const [program = '', ...args] = withoutEnv(run)
-  if (CONSTANT.has(nameOf(program))) return true
-  const flag = args.findIndex(arg => /^-[a-z]*c$/.test(arg))
-  return SHELLS.has(nameOf(program)) && flag >= 0 && CONSTANT_SCRIPT.test(args[flag + 1] ?? '')
-}
-
-/** The command that `env` runs. */
-function withoutEnv(run: readonly string[]): readonly string[] {
-  if (nameOf(run[0] ?? '') !== 'env') return run
-  const at = run.findIndex((word, index) => index > 0 && !/^-|=/.test(word))
-  return at < 0 ? [] : withoutEnv(run.slice(at))
-}
-
-const nameOf = (program: string): string => program.split('/').at(-1) ?? ''
-const CONSTANT: ReadonlySet<string> = new Set(['', ':', 'echo', 'exit', 'false', 'printf', 'true'])
-const CONSTANT_SCRIPT = /^\s*(true|false|:|exit(\s+\d+)?|echo\b[^|&;<>$`]*)?[\s;]*$/
-const SHELLS: ReadonlySet<string> = new Set(['bash', 'dash', 'ksh', 'sh', 'zsh'])
-
 function words(raw: unknown): readonly string[] {
   const given = list('run', raw, MAX_WORDS)
   return given.map((word, index) => {
@@ -236,7 +245,8 @@ function sought(raw: unknown): string {
 /** A path or glob that stays inside the workspace, as far as its text shows. */
 function pathIn(field: string, raw: unknown): string {
   const path = text(field, raw)
-  const parts = path.split(/[\\/]/)
+  // Braces and parentheses of a glob are alternatives.
+  const parts = path.split(/[\\/{},()|]/)
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.startsWith('~') || parts.includes('..')) {
     throw flaw(field, 'a path inside the workspace: relative, without ".."')
   }

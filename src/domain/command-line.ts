@@ -104,7 +104,8 @@ function problemWith(bare: string, isProgram: boolean): Problem | undefined {
   if (/^~|[=:]~/.test(bare)) return notExpanded('~')
   if (bare.startsWith('#')) return notExpanded('a comment')
   if (!isProgram) return undefined
-  if (/^[A-Za-z_]\w*\+?=/.test(bare)) return unfit('a command that begins with a program: env NAME=value program …')
+  if (/^[A-Za-z_]\w*\+?=/.test(bare))
+    return unfit('a command that begins with a program, such as env NAME=value npm test')
   return KEYWORDS.has(bare) ? forAShell(bare) : undefined
 }
 

@@ -1,11 +1,12 @@
 import type { Check, Workspace } from './check.ts'
 import type { Judged, Opinion } from './claim.ts'
-import type { ClaimEnd, DecisionVia, EventData, NewEvent, Usage } from './event.ts'
+import type { ClaimEnd, DecisionVia, EventData, NewEvent, StoredEvent, Usage } from './event.ts'
 import type { ToolFact } from './evidence.ts'
 import type { SomeFields } from './fields.ts'
 import type { PolicyPatch, ToolsetName } from './policy.ts'
-import type { SubmittedRow } from './review.ts'
-import type { MadeClaim, ResolvedClaim, RunReason } from './proof.ts'
+import type { SentRowComment, SubmittedRow } from './review.ts'
+import type { ResolvedClaim } from './open-claims.ts'
+import type { MadeClaim, RunReason } from './proof.ts'
 import type { EndReason } from './turn.ts'
 
 /** The host's messages that new tasks came from. */
@@ -22,6 +23,8 @@ export interface ReviewOrigin {
   readonly tool?: string
   /** Commands of the workspace that a check may be picked from. */
   readonly commands?: readonly string[] | undefined
+  /** The model sent checks that were left out. */
+  readonly unchecked?: boolean | undefined
 }
 
 /** A new task. The caller generates its id, so that `decide` stays pure. */
@@ -48,16 +51,24 @@ export interface TaskRemoval {
 }
 
 /** A person's answer to a review: confirm with the edited rows, cancel, or send it back to be revised. */
-export type Decision<Row = SubmittedRow> =
-  | { readonly action: 'confirm'; readonly tasks: readonly Row[]; readonly comment?: string | undefined }
-  | { readonly action: 'cancel'; readonly reason?: string | undefined; readonly comment?: string | undefined }
-  | {
-      readonly action: 'revise'
-      /** What to change. */
-      readonly comment: string
-      /** The rows as the person edited them; nothing is written. */
-      readonly tasks?: readonly Row[] | undefined
-    }
+export type Decision<Row = SubmittedRow> = Said &
+  (
+    | { readonly action: 'confirm'; readonly tasks: readonly Row[] }
+    | { readonly action: 'cancel'; readonly reason?: string | undefined }
+    | {
+        /** The comment, or a comment on a row, says what to change. */
+        readonly action: 'revise'
+        /** The rows as the person edited them; nothing is written. */
+        readonly tasks?: readonly Row[] | undefined
+      }
+  )
+
+/** What a person says with a decision. */
+export interface Said {
+  readonly comment?: string | undefined
+  /** About rows of the proposal, also those that are not confirmed. */
+  readonly row_comments?: readonly SentRowComment[] | undefined
+}
 
 /** Facts of a run. They are recorded as long as their turn is not over. */
 export type RunFact = Extract<
@@ -168,6 +179,19 @@ export type Command =
       readonly type: 'reopen_review'
       readonly review_id: string
       readonly new_review_id: string
+    }
+  | {
+      /** A person gives a review with a deadline more time. */
+      readonly type: 'extend_review'
+      readonly review_id: string
+      /** How long it waits from now, at least. Default: as long as it had at first. */
+      readonly ms?: number | undefined
+    }
+  | {
+      /** Takes back a person's change to a task, on a person's behalf. */
+      readonly type: 'undo_change'
+      /** The change, as the log has it. */
+      readonly change: StoredEvent<'task_created' | 'task_changed' | 'task_removed'>
     }
   | {
       /** Stores the claims of a call, which then waits for its checks. */

@@ -4,10 +4,12 @@ import { lineage, planTurnOf } from './lineage.ts'
 import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
-import { awaitsBaseline, awaitsFinal, claimsOf, isResolved } from './proof.ts'
+import { awaitsBaseline, awaitsFinal } from './check-runs.ts'
+import { claimsOf, isResolved } from './open-claims.ts'
 import { afterVerdict, afterEdit, afterRewording, changeTurn, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
+import { broughtBack, isBack, type RemovedTask, withRemoved } from './removed.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { ASKED, byPosition, isOpen, type Task } from './task.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
@@ -52,6 +54,8 @@ export interface Conversation {
   readonly claims: Table<OpenClaim>
   /** The runs that were asked for, other than by claims. */
   readonly requests: readonly CheckRequest[]
+  /** The newest tasks that a person removed, by id. */
+  readonly removed: Table<RemovedTask>
 }
 
 export function emptyConversation(session_id: string): Conversation {
@@ -80,6 +84,7 @@ export function emptyConversation(session_id: string): Conversation {
     runs: Table.from(),
     claims: Table.from(),
     requests: [],
+    removed: Table.from(),
   }
 }
 
@@ -299,20 +304,25 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     ...(by === 'person' || by === 'file' ? afterEdit(state, task, Object.keys(from)) : {}),
     ...(by === 'model' ? afterRewording(state, task, Object.keys(from)) : {}),
     ...(by === 'person' || by === 'file' ? noteEdit(state, task.id, Object.keys(from), seq) : {}),
+    ...(isBack(from) ? broughtBack(state, task) : {}),
   }),
-  task_removed: (state, { data: { task, by } }) => ({
-    tasks: state.tasks.without(task.id),
-    open: state.open.filter(id => id !== task.id),
-    adopted: state.adopted.without(task.id),
-    held: state.held.without(task.id),
-    edits: state.edits.without(task.id),
-    rejections: state.rejections.without(task.id),
-    ...withoutTask(state, task.id),
-    ...changeTurn(state, planTurnOf(state, task), turn => ({
-      removed: turn.removed + 1,
-      dropped: turn.dropped + (by === 'model' ? 1 : 0),
-    })),
-  }),
+  task_removed: (state, event) => {
+    const { task, by } = event.data
+    return {
+      removed: withRemoved(state, event),
+      tasks: state.tasks.without(task.id),
+      open: state.open.filter(id => id !== task.id),
+      adopted: state.adopted.without(task.id),
+      held: state.held.without(task.id),
+      edits: state.edits.without(task.id),
+      rejections: state.rejections.without(task.id),
+      ...withoutTask(state, task.id),
+      ...changeTurn(state, planTurnOf(state, task), turn => ({
+        removed: turn.removed + 1,
+        dropped: turn.dropped + (by === 'model' ? 1 : 0),
+      })),
+    }
+  },
   task_assessed: (state, event) => {
     const { task_id, verdict, fenced } = event.data
     if (fenced || !state.tasks.has(task_id)) return {}
@@ -332,17 +342,18 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     pending_reviews: [...state.pending_reviews, data.review_id],
   }),
   task_create_review_resolved: (state, { data }) => ({
-    ...changeReview(state, data.review_id, review => {
+    ...changeReview(withoutRevised(state, data.review_id), data.review_id, review => {
       const { reason } = data
       const ended = { status: resolvedStatus(data), via: data.via, ...(reason === undefined ? {} : { reason }) }
-      // Only reopening needs the draft any more; the log and the review's row keep it.
-      const draft_tasks = isReopenable(ended) ? review.draft_tasks : []
+      // Reopening needs the draft, and the plan that revises it is compared with it. The log and the review's row keep it.
+      const draft_tasks = isReopenable(ended) || reason === 'changes_requested' ? review.draft_tasks : []
       return { ...ended, draft_tasks, panels: [], closes_at: null }
     }),
     pending_reviews: state.pending_reviews.filter(id => id !== data.review_id),
     // A new turn is told in its message.
     unheard_reviews: data.continued_by ? state.unheard_reviews : [...state.unheard_reviews, data.review_id],
   }),
+  review_extended: (state, { data: { review_id, expires_at } }) => changeReview(state, review_id, { expires_at }),
   review_panel_opened: (state, { data: { review_id, panel } }) =>
     changeReview(state, review_id, review => ({ panels: [...review.panels, panel], closes_at: null })),
   review_panel_left: (state, { data: { review_id, panel }, timestamp }) =>
@@ -416,11 +427,19 @@ function changeReview(
   return { reviews: state.reviews.with(id, { ...review, ...(typeof change === 'function' ? change(review) : change) }) }
 }
 
-/** The reviews, with `next` noted at the one that it reopens or revises, whose draft is no longer needed. */
+/** The reviews, with `next` noted at the one that it reopens, whose draft is no longer needed, or revises. */
 function succeeded(state: Conversation, next: ReviewRequest): Conversation['reviews'] {
   const earlier = next.reopens ?? next.revises
   if (earlier === undefined) return state.reviews
-  return changeReview(state, earlier, { successor: next.review_id, draft_tasks: [] }).reviews
+  const successor = { successor: next.review_id }
+  return changeReview(state, earlier, next.reopens === undefined ? successor : { ...successor, draft_tasks: [] })
+    .reviews
+}
+
+/** A plan that revises another was decided: nobody compares the two any more. */
+function withoutRevised(state: Conversation, id: string): Conversation {
+  const revised = state.reviews.get(id)?.revises
+  return revised === undefined ? state : { ...state, ...changeReview(state, revised, { draft_tasks: [] }) }
 }
 
 function resolvedStatus({ action, reason, via }: EventData['task_create_review_resolved']): ReviewStatus {

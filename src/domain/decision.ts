@@ -23,6 +23,7 @@ const RULES: Rules = {
   task_removed: edited,
   task_create_review_required: ({ reopens }) => reopens !== undefined,
   task_create_review_resolved: always,
+  review_extended: always,
   check_approved: ({ via }) => via !== 'configuration',
   check_requested: ({ why }) => why === 'person',
   guard_accepted: always,

@@ -4,8 +4,9 @@ import type { EvidenceSource, ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
-import type { MadeClaim, RunReason, Standing } from './proof.ts'
-import type { CancelReason, Changes, ConfirmedTask, ReviewRequest } from './review.ts'
+import type { MadeClaim, RunReason } from './proof.ts'
+import type { Standing } from './standing.ts'
+import type { CancelReason, Changes, ConfirmedTask, ReviewRequest, RowComment } from './review.ts'
 import type { Actor, Task } from './task.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
 
@@ -16,7 +17,7 @@ export type Usage = { readonly [key: string]: Json }
 export type Verdict = 'ok' | 'not_ok' | 'unknown'
 /** The way in that a tool call took: a turn of ours, HTTP, MCP, or a program. */
 export type Edge = 'turn' | 'http' | 'mcp' | 'library'
-export type DecisionVia = 'http' | 'mcp_form' | 'library' | 'system'
+export type DecisionVia = 'http' | 'mcp_form' | 'terminal' | 'library' | 'system'
 
 /** A tool call as its step stores it. */
 export interface ToolCallRecord {
@@ -90,6 +91,8 @@ export interface EventData {
     readonly counts: PlanCounts
     /** The completed tasks of the plan by standing. Absent in logs of older versions. */
     readonly standings?: Readonly<Record<Standing, number>>
+    /** Both over all turns of the plan. Absent if it goes on from no other turn, and in logs of older versions. */
+    readonly whole?: { readonly counts: PlanCounts; readonly standings: Readonly<Record<Standing, number>> }
     readonly steps: number
     readonly usage: Usage
   }
@@ -167,6 +170,8 @@ export interface EventData {
     readonly action: 'confirm' | 'cancel'
     readonly reason?: CancelReason | (string & {})
     readonly comment?: string
+    /** What the person said about rows of the proposal. */
+    readonly row_comments?: readonly RowComment[]
     /** Older logs may also say `mcp_app`. */
     readonly via: DecisionVia | 'mcp_app'
     readonly created_count: number
@@ -209,6 +214,8 @@ export interface EventData {
     readonly duration_ms: number
     /** Why it is inconclusive. */
     readonly reason?: string
+    /** It was not run: what it runs is not what was approved any more. */
+    readonly changed?: true
     /** The end of the output. */
     readonly tail?: string
     readonly output_sha256?: string
@@ -238,6 +245,8 @@ export interface EventData {
   }
   review_panel_opened: { readonly review_id: string; readonly panel: string }
   review_panel_left: { readonly review_id: string; readonly panel: string }
+  /** A person gave it more time. */
+  review_extended: Attributed & { readonly review_id: string; readonly expires_at: Instant }
 }
 
 /** The types of the events in a log. */

@@ -40,7 +40,16 @@ describe('the gate for an agent elsewhere', () => {
     chat.run(chat.adds('model', 'A'))
     expect(held(chat)).toBeUndefined()
     chat.run(chat.confirms([{ draft_index: 0 }]))
+    chat.answer()
     expect(held(chat)).toMatchObject({ open: [{ title: 'A' }] })
+  })
+
+  it('[HK1] lets a turn end in which a person confirmed a plan that the agent has not heard of', () => {
+    const chat = outside('runsheet', {})
+    chat.run(chat.adds('model', 'A'))
+    const before = chat.log.length
+    chat.run(chat.confirms([{ draft_index: 0 }]))
+    expect(held(chat, before)).toBeUndefined()
   })
 
   it('[HK1] lets it end once everything is settled', () => {

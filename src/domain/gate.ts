@@ -1,7 +1,9 @@
 import type { Check } from './check.ts'
 import { type Conversation, openTasks, planTurnOf } from './conversation.ts'
 import type { Json, StoredEvent } from './event.ts'
-import { checkState, claimOn, failingDoneChecks, resolutionOf, runState } from './proof.ts'
+import { failingDoneChecks } from './check-runs.ts'
+import { checkState, runState } from './check-state.ts'
+import { claimOn, resolutionOf } from './open-claims.ts'
 import { isOpen, type Task } from './task.ts'
 import { isFinished } from './turn.ts'
 
@@ -81,8 +83,12 @@ function planOf(state: Conversation, event: StoredEvent): string | undefined {
       const task = state.tasks.get(event.data.task_id)
       return task && planTurnOf(state, task)
     }
-    case 'task_create_review_resolved':
-      return event.data.action === 'confirm' ? (event.data.continued_by ?? event.turn_id ?? undefined) : undefined
+    case 'task_create_review_resolved': {
+      const { action, review_id, continued_by } = event.data
+      // Confirmed while the agent was busy with another question: it does not know of it yet.
+      if (action !== 'confirm' || state.unheard_reviews.includes(review_id)) return undefined
+      return continued_by ?? event.turn_id ?? undefined
+    }
     default:
       return undefined
   }

@@ -1,5 +1,6 @@
 import type { Conversation } from './conversation.ts'
 import type { StoredEvent } from './event.ts'
+import { isBack } from './removed.ts'
 import type { Task } from './task.ts'
 
 /**
@@ -19,8 +20,11 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
     case 'task_created':
       return taskProblem(state, data.task) ?? (state.tasks.has(data.task.id) ? 'the task exists already' : undefined)
     case 'task_changed':
-    case 'task_removed':
-      return taskProblem(state, data.task) ?? (state.tasks.has(data.task.id) ? undefined : 'there is no such task')
+    case 'task_removed': {
+      const isBrought = 'from' in data && isBack(data.from)
+      const tasks = isBrought ? state.removed : state.tasks
+      return taskProblem(state, data.task) ?? (tasks.has(data.task.id) ? undefined : 'there is no such task')
+    }
     case 'task_create_review_required':
       if (data.session_id !== state.session_id) return `the review's session_id is not ${state.session_id}`
       return state.reviews.has(data.review_id) ? 'the review exists already' : undefined
@@ -28,6 +32,7 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
       return state.pending_reviews.includes(data.review_id) ? undefined : 'there is no such pending review'
     case 'review_panel_opened':
     case 'review_panel_left':
+    case 'review_extended':
       return state.reviews.has(data.review_id) ? undefined : 'there is no such review'
     case 'turn_opened':
     case 'turn_started':

@@ -1,7 +1,9 @@
 import type { Workspace } from './check.ts'
 import { type Conversation, isParked } from './conversation.ts'
 import { homeOf } from './lineage.ts'
-import { nextRun, settleable, workspaceOf } from './proof.ts'
+import { nextRun } from './check-runs.ts'
+import { settleable } from './open-claims.ts'
+import { workspaceOf } from './proof.ts'
 import { isRunning } from './turn.ts'
 
 /** Who acts next on a turn. A process claims turns that need what it is able to do. */

@@ -8,8 +8,8 @@ import { clip, isBlank } from './text.ts'
 export interface Origin {
   /** Whose right it was made with. `program`: the program that has the library or a task file. */
   readonly actor: 'person' | 'agent' | 'program' | 'system'
-  /** The way in: a request of the page, another HTTP request, a tool call, form or link over MCP, a turn of ours, … */
-  readonly edge: 'page' | 'http' | 'mcp' | 'mcp_form' | 'mcp_link' | 'library' | 'turn' | 'file' | 'system'
+  /** The way in: a request of the page, another HTTP request, a tool call, form or link over MCP, `runsheet review`, … */
+  readonly edge: 'page' | 'http' | 'mcp' | 'mcp_form' | 'mcp_link' | 'terminal' | 'library' | 'turn' | 'file' | 'system'
   /** The name of the credential: `person`, `page` or `agent` for our own tokens, else what `authenticate` returned. */
   readonly credential?: string
   /** The address at the other end of the connection, unless it is this machine's. */

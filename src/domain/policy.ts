@@ -100,8 +100,11 @@ const LIMITS_OF: { readonly [T in ToolsetName]?: Pick<Policy, 'review_timeout_ms
 
 const NULLABLE: readonly string[] = ['review_timeout_ms', 'panel_grace_ms'] satisfies (keyof Policy)[]
 
+/** The furthest that a review's deadline may be away: 30 days. */
+export const MAX_REVIEW_TIMEOUT_MS = 30 * 86_400_000
+
 const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
-  review_timeout_ms: [1, 30 * 86_400_000],
+  review_timeout_ms: [1, MAX_REVIEW_TIMEOUT_MS],
   panel_grace_ms: [0, 86_400_000],
   max_steps: [1, 1_000],
   max_steps_with_plan: [1, 1_000],

@@ -1,5 +1,7 @@
 import type { Check } from './check.ts'
-import { checkState, isApproved, proofOf, type Proofs, standingOf, waitingGuards } from './proof.ts'
+import { checkState, waitingGuards } from './check-state.ts'
+import { isApproved, proofOf, type Proofs } from './proof.ts'
+import { standingOf } from './standing.ts'
 import type { Task } from './task.ts'
 import type { CheckView, TaskView } from './wire.ts'
 

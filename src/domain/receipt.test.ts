@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Driver, inRun, underReview } from '../../test/support/domain.ts'
 import type { Check, CheckResult } from './check.ts'
 import type { EventData } from './event.ts'
-import { nextRun } from './proof.ts'
+import { nextRun } from './check-runs.ts'
 import { type Receipt, receiptOf } from './receipt.ts'
 
 const NPM: Check = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h-npm' }

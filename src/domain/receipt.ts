@@ -1,4 +1,4 @@
-import type { Check, CheckResult, CheckSpec, Workspace } from './check.ts'
+import { type Check, type CheckResult, type CheckSpec, specOf, type Workspace } from './check.ts'
 import { labelOf } from './check-label.ts'
 import { type Conversation, lineage, planHistory } from './conversation.ts'
 import type { EventType, StoredEvent, Verdict } from './event.ts'
@@ -6,20 +6,11 @@ import { type EvidenceSource, mostTelling, type Shown, type ToolFact } from './e
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import { type CallCounts, countCalls, PlanLog } from './plan-log.ts'
-import {
-  type CheckState,
-  checkState,
-  isApproved,
-  proofOf,
-  recordOf,
-  type RunReason,
-  type Standing,
-  standingOf,
-  standingsOf,
-  waitingGuards,
-} from './proof.ts'
+import { type CheckState, checkState, waitingGuards } from './check-state.ts'
+import { isApproved, proofOf, recordOf, type RunReason } from './proof.ts'
+import { type Standing, standingOf, standingsOf } from './standing.ts'
 import type { Changes } from './review.ts'
-import type { Task, TaskStatus } from './task.ts'
+import { EDITABLE, type Task, type TaskStatus } from './task.ts'
 import type { TurnStatus } from './turn.ts'
 
 /** What a plan was, who confirmed it, and how far each "done" can be trusted: as JSON, its documented form. */
@@ -256,20 +247,6 @@ function reportsOf(events: readonly StoredEvent<'evidence_added'>[]): Pick<StepR
   }
 }
 
-/** What people change in a task; other fields follow from these. */
-const EDITABLE = [
-  'title',
-  'details',
-  'criteria',
-  'priority',
-  'tags',
-  'status',
-  'outcome',
-  'position',
-  'checks',
-  'may_change',
-] as const satisfies readonly (keyof Task)[]
-
 function checkOf(state: Conversation, log: PlanLog, task: Task, check: Check): CheckReceipt {
   return {
     ...describedCheck(check),
@@ -295,8 +272,7 @@ function planCheckOf(state: Conversation, log: PlanLog, check: Check): CheckRece
 }
 
 function describedCheck(check: Check): Pick<CheckReceipt, 'check' | 'spec' | 'hash'> {
-  const { id: _id, hash, ...spec } = check
-  return { check: labelOf(check), spec, hash }
+  return { check: labelOf(check), spec: specOf(check), hash: check.hash }
 }
 
 /** Who approved it, or ticked it. An approval may be older than the turns of this plan. */

@@ -77,8 +77,8 @@ export interface RefusalData {
   /** Nothing was written: the assessor has to rule on these claims first. */
   assessment_required: { readonly claims: readonly Claim[] }
   not_accepted: InRow & { readonly task: Task; readonly verdict: Exclude<Verdict, 'ok'>; readonly reason: string }
-  /** Claims on this task are not assessed any more, until a person changes it. */
-  claims_spent: InRow & { readonly task: Task }
+  /** Claims on this task are not looked at any more, until a person changes it: so often they were turned down. */
+  claims_spent: InRow & { readonly task: Task; readonly by: 'checks' | 'assessor'; readonly times: number }
   /** Without a field: it was to be deleted. */
   settled_by_person: InRow & { readonly field?: string; readonly task: Task }
   rejected_task_stays: InRow & { readonly task: Task; readonly action: 'reword' | 'delete' }
@@ -130,7 +130,17 @@ export interface RefusalData {
   review_already_decided: { readonly review_id: string; readonly status: ReviewStatus }
   review_expired: { readonly review_id: string }
   review_not_reopenable: { readonly review_id: string; readonly status: ReviewStatus; readonly successor?: string }
+  review_without_deadline: { readonly review_id: string }
   too_many_reviews: { readonly limit: number }
+  /** A change that cannot be taken back. */
+  not_undoable: {
+    readonly because: 'unknown' | 'not_persons' | 'changed' | 'removed' | 'listed' | 'too_old'
+    /** The task as it is now. */
+    readonly task?: Task
+    /** For `changed`: what is no longer as the change left it, and who changed it. */
+    readonly fields?: readonly string[]
+    readonly by?: 'person' | 'agent'
+  }
 }
 
 /** The codes of refusals. */

@@ -4,7 +4,7 @@ import type { Instant } from './instant.ts'
 import type { ToolsetName } from './policy.ts'
 import { invalidField, Refusal } from './refusal.ts'
 import type { Priority, TaskStatus } from './task.ts'
-import { LIMITS } from './text.ts'
+import { LIMITS, Problem, prose } from './text.ts'
 
 export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
 export type ReviewStatus = 'pending' | 'confirmed' | 'cancelled' | 'expired'
@@ -58,6 +58,15 @@ export interface ConfirmedRow extends DraftRow {
   readonly inserted?: readonly string[]
 }
 
+/** What a person says about one row of the proposal, before validation. */
+export type SentRowComment = {
+  /** The index of the proposed row, from 0. */
+  readonly draft_index: number
+  readonly comment: string
+}
+/** The same as it is stored: with the title that was proposed. */
+export type RowComment = SentRowComment & { readonly title: string }
+
 /** What a person is asked to review, as it is stored and sent. */
 export interface ReviewRequest {
   readonly review_id: string
@@ -76,13 +85,15 @@ export interface ReviewRequest {
   readonly tool?: string
   /** Commands of the workspace that a check may be picked from. */
   readonly commands?: readonly string[]
+  /** The model sent checks that were left out, because there is no workspace. */
+  readonly unchecked?: true
   /** The review that a person opened again as this one. */
   readonly reopens?: string
   /** The review of the same turn that was sent back before this one. */
   readonly revises?: string
 }
 
-/** A review as the state has it. Its draft is kept while it can be decided or reopened. */
+/** A review as the state has it. Its draft is kept while it can be decided or reopened, or a plan that revises it can be decided. */
 export interface Review extends ReviewRequest {
   readonly asked_at: Instant
   /** The panels that currently show it. */
@@ -100,6 +111,8 @@ export interface Review extends ReviewRequest {
 export interface ConfirmedTask {
   readonly task_id: string
   readonly change: 'kept' | 'edited' | 'added'
+  /** The proposed row that it was made from. Absent for an added one, and in logs of older versions. */
+  readonly draft_index?: number
 }
 
 /** What the person did to the draft, row by row. */
@@ -193,6 +206,30 @@ export function confirmedRows(draft: readonly DraftRow[], rows: readonly Submitt
     confirmed.push(one)
   }
   return confirmed
+}
+
+/** The comments on rows of the draft that say something, in row order, or a refusal for the first invalid one. */
+export function rowComments(
+  draft: readonly DraftRow[],
+  sent: readonly SentRowComment[] | undefined,
+): readonly RowComment[] | Refusal {
+  if (sent === undefined) return []
+  if (!Array.isArray(sent)) return invalidField('row_comments', { rule: 'not_an_array' })
+  const byRow = new Map<number, RowComment>()
+  for (const [index, one] of (sent as readonly (Partial<SentRowComment> | null)[]).entries()) {
+    const place = `row_comments[${index}]`
+    if (typeof one !== 'object' || one === null) return invalidField(place, { rule: 'not_an_object' })
+    const { draft_index = -1 } = one
+    const row = Number.isInteger(draft_index) ? draft[draft_index] : undefined
+    if (!row) {
+      return invalidField(`${place}.draft_index`, { rule: 'out_of_range', min: 0, max: draft.length - 1 })
+    }
+    if (byRow.has(draft_index)) return invalidField(`${place}.draft_index`, { rule: 'duplicate', got: draft_index })
+    const comment = prose(one.comment)
+    if (comment instanceof Problem) return invalidField(`${place}.comment`, comment.fact)
+    byRow.set(draft_index, { draft_index, title: row.title, comment })
+  }
+  return [...byRow.values()].filter(({ comment }) => comment !== '').sort((a, b) => a.draft_index - b.draft_index)
 }
 
 /** What the person did to one row. */
@@ -323,7 +360,7 @@ export function approvedIn(draft: readonly DraftRow[], row: ConfirmedRow): { per
 }
 
 /** Whether a person sees the same; the order of tags says nothing. */
-const sameRow = (a: Row, b: Row): boolean => comparable(a) === comparable(b)
+export const sameRow = (a: Row, b: Row): boolean => comparable(a) === comparable(b)
 
 const comparable = (row: Row): string => {
   const { checks, ...fields } = visibleFields(row)

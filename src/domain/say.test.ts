@@ -27,7 +27,7 @@ const SAMPLES: RefusalData = {
   reviewed_tasks_are_fixed: { action: 'reword' },
   assessment_required: { claims: [] },
   not_accepted: { task, verdict: 'not_ok', reason: 'There is no test.' },
-  claims_spent: { task },
+  claims_spent: { task, by: 'checks', times: 6 },
   settled_by_person: { task, field: 'title' },
   rejected_task_stays: { task, action: 'reword' },
   check_failed: { task, check: 'npm test', exit: 1, reds: 2 },
@@ -47,7 +47,9 @@ const SAMPLES: RefusalData = {
   review_already_decided: { review_id: 'rev-1', status: 'confirmed' },
   review_expired: { review_id: 'rev-1' },
   review_not_reopenable: { review_id: 'rev-1', status: 'confirmed' },
+  review_without_deadline: { review_id: 'rev-1' },
   too_many_reviews: { limit: 20 },
+  not_undoable: { because: 'changed', task, fields: ['title'], by: 'agent' },
 }
 const refusals = (Object.keys(SAMPLES) as RefusalCode[]).map(
   code => new Refusal(...([code, SAMPLES[code]] as ConstructorParameters<typeof Refusal>)),

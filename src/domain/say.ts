@@ -1,7 +1,7 @@
 import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import type { TaskFields } from './fields.ts'
-import { isSettled } from './task.ts'
+import { EDITABLE, isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
 
 /** The words of an audience: a toolset's model, a form, a page in its language. Absent parts use our own words. */
@@ -118,7 +118,7 @@ const ENGLISH: Required<Sentences> = {
   version_mismatch: ({ task, expected }, speaker) =>
     `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
-    const now = SET_BY_PERSONS.filter(field => Object.hasOwn(changed, field) && speaker.has(field)).map(field => {
+    const now = EDITABLE.filter(field => Object.hasOwn(changed, field) && speaker.has(field)).map(field => {
       const value = field === 'checks' ? labelsOf(changed[field]) : changed[field]
       const shown = field === 'status' && typeof value === 'string' ? speaker.word(value) : value
       return `${speaker.word(field)} ${Array.isArray(value) ? 'are' : 'is'} now ${JSON.stringify(shown)}`
@@ -138,8 +138,11 @@ const ENGLISH: Required<Sentences> = {
     const isNews = task.status === 'blocked' && speaker.word('blocked') !== speaker.word('pending')
     return `Task ${speaker.id(task)} was not accepted: ${why}${isNews ? ` It is ${speaker.word('blocked')} now.` : ''}`
   },
-  claims_spent: ({ task }, speaker) =>
-    `Task ${speaker.id(task)} was turned down too often. Further claims are refused until a person changes it. Leave it to them, and say in your answer what is missing.`,
+  claims_spent: ({ task, by, times }, speaker) => {
+    const what =
+      by === 'checks' ? `claimed ${times} times while its checks failed` : `turned down ${times} times by the assessor`
+    return `Task ${speaker.id(task)} was ${what}. Further claims are refused until a person reopens it, or changes what it asks for or its checks. Leave it to them, and say in your answer what is missing.`
+  },
   check_failed: ({ task, check, ...run }, speaker) => {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
     return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${codeOf(run)}.${blocked}${outputOf(run)}`
@@ -183,6 +186,12 @@ const ENGLISH: Required<Sentences> = {
     successor === undefined
       ? `This review cannot be reopened: it is ${status}. Only a review that timed out, whose panel was closed, or that a form in an MCP host ended can be.`
       : `This review was already reopened or revised: go on with review ${successor}.`,
+  review_without_deadline: () => 'This review has no deadline: it waits until it is decided.',
+  not_undoable: ({ because, task, fields = [], by }, speaker) => {
+    if (because !== 'changed' || !task) return NOT_UNDOABLE[because]
+    const who = by === 'person' ? 'A person' : 'The agent'
+    return `${who} has changed task ${speaker.id(task)} since (${speaker.words(fields)}). Nothing was undone.`
+  },
   too_many_reviews: ({ limit }) =>
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }
@@ -201,21 +210,16 @@ const NOT_RUNNABLE = {
   no_workspace: 'its turn has no workspace',
 } as const
 
-const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
+const NOT_UNDOABLE = {
+  unknown: 'This task has no such change. Send the version that the change led to.',
+  not_persons: 'Only what a person changed can be undone.',
+  changed: 'The task has changed since. Nothing was undone.',
+  removed: 'The task was removed since. Undo that first.',
+  listed: 'The task is back already.',
+  too_old: 'Too many tasks were removed since: this one cannot be brought back.',
+} as const
 
-/** The fields that a person can set; the rules change the others. */
-const SET_BY_PERSONS = [
-  'title',
-  'details',
-  'criteria',
-  'priority',
-  'tags',
-  'status',
-  'outcome',
-  'position',
-  'checks',
-  'may_change',
-] as const
+const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
 
 /** The checks of a task in a few words each; a task without any has none. */
 const labelsOf = (checks: unknown): readonly string[] => ((checks ?? []) as readonly Check[]).map(labelOf)

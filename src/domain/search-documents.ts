@@ -74,6 +74,6 @@ export function messageIn(event: StoredEvent): FoundMessage | undefined {
 
 const textOf = ({ title, details, outcome }: Task): string => `${title}\n${details}\n${outcome ?? ''}`
 
-/** Most changes are of a status, and leave the text as it is. */
+/** Most changes are of a status, and leave the text as it is. A task that was brought back is found again. */
 const rewords = ({ data: { from } }: StoredEvent<'task_changed'>): boolean =>
-  ['title', 'details', 'outcome'].some(field => Object.hasOwn(from, field))
+  ['title', 'details', 'outcome', 'removed_at'].some(field => Object.hasOwn(from, field))

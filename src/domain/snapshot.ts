@@ -2,7 +2,7 @@ import type { Conversation } from './conversation.ts'
 import { Table, type TableRecord } from './table.ts'
 
 /** Raise it whenever the state or `apply` changes: stores then ignore older snapshots and fold the log. */
-export const SNAPSHOT_VERSION = 7
+export const SNAPSHOT_VERSION = 8
 
 /** The state of a conversation as plain data: `JSON.stringify` and `JSON.parse` keep all of it. */
 export type ConversationSnapshot = { readonly version: number } & {
@@ -23,6 +23,7 @@ export function snapshotOf(state: Conversation): ConversationSnapshot {
     proof: state.proof.toRecord(),
     runs: state.runs.toRecord(),
     claims: state.claims.toRecord(),
+    removed: state.removed.toRecord(),
   }
 }
 
@@ -43,6 +44,7 @@ export function conversationOf({ version, ...snapshot }: ConversationSnapshot): 
     proof: Table.fromRecord(snapshot.proof),
     runs: Table.fromRecord(snapshot.runs),
     claims: Table.fromRecord(snapshot.claims),
+    removed: Table.fromRecord(snapshot.removed),
   }
 }
 

@@ -70,6 +70,20 @@ export const REQUIRES: Record<TaskStatus, { readonly outcome: boolean; readonly 
 /** The fields that say what a task asks for. */
 export const ASKED = ['title', 'details', 'criteria'] as const
 
+/** What people change in a task; other fields follow from these. */
+export const EDITABLE = [
+  'title',
+  'details',
+  'criteria',
+  'priority',
+  'tags',
+  'status',
+  'outcome',
+  'position',
+  'checks',
+  'may_change',
+] as const satisfies readonly (keyof Task)[]
+
 /** The fields that a verdict is about. Its seal is a hash of them. */
 export const SEALED = ['title', 'details', 'criteria', 'outcome'] as const
 

@@ -9,15 +9,18 @@ export interface Template {
 }
 
 /** Validates the rows like those of a review and fills in the defaults. Their checks are kept, approvals are not. */
-export function templateOf(rawName: string, rows: readonly SubmittedRow[]): Template | Refusal {
-  const name = line(rawName, LIMITS.tag)
-  if (name instanceof Problem) return invalidField('name', name.fact)
-  // Templates are looked up by exact name, so a name that cleaning would change is refused.
-  if (name !== rawName)
-    return invalidField('name', {
-      rule: 'invalid',
-      expected: 'one line without control characters or surrounding spaces',
-    })
+export function templateOf(name: string, rows: readonly SubmittedRow[]): Template | Refusal {
+  const wrong = templateNameProblem(name)
+  if (wrong) return wrong
   const tasks = confirmedRows([], rows)
   return tasks instanceof Refusal ? tasks : { name, tasks: tasks.map(visibleFields) }
+}
+
+/** What is wrong with a template's name. Templates are looked up by it, so one that cleaning would change is refused. */
+export function templateNameProblem(raw: string): Refusal | undefined {
+  const name = line(raw, LIMITS.tag)
+  if (name instanceof Problem) return invalidField('name', name.fact)
+  if (name === raw) return undefined
+  const expected = 'one line without control characters or surrounding spaces'
+  return invalidField('name', { rule: 'invalid', expected })
 }

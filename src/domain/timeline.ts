@@ -8,6 +8,7 @@ const IN_TIMELINE: Record<EventType, boolean> = {
   task_assessed: true,
   task_create_review_required: true,
   task_create_review_resolved: true,
+  review_extended: true,
   claim_made: false,
   claim_settled: false,
   check_approved: true,

@@ -2,6 +2,7 @@ import { limitedTurns, type LimitedTurns } from './limited-turns.ts'
 import { combined, projection } from './projection.ts'
 import { type Resolution, resolutions } from './resolution.ts'
 import { title } from './title.ts'
+import { type ThreadLog, threadLog } from './thread-log.ts'
 import { type Message, transcript } from './transcript.ts'
 import { type Work, work } from './work.ts'
 
@@ -15,6 +16,8 @@ export interface View {
   /** Task id to the seq at which a person added it. */
   readonly added: { readonly [task_id: string]: number }
   readonly work: Work
+  /** What happened in each turn, for `threadOf`. */
+  readonly thread: ThreadLog
 }
 
 const added = projection<View['added']>({
@@ -29,4 +32,12 @@ const added = projection<View['added']>({
   },
 })
 
-export const view = combined<View>({ title, messages: transcript, resolutions, limited: limitedTurns, added, work })
+export const view = combined<View>({
+  title,
+  messages: transcript,
+  resolutions,
+  limited: limitedTurns,
+  added,
+  work,
+  thread: threadLog,
+})

@@ -4,7 +4,8 @@ import type { ClaimEnd, Json, StoredEvent, Verdict } from './event.ts'
 import type { EvidenceSource, LeftOut, ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
 import type { Policy, ToolsetName } from './policy.ts'
-import type { CheckState, Standing } from './proof.ts'
+import type { CheckState } from './check-state.ts'
+import type { Standing } from './standing.ts'
 import type { ReviewRequest, SubmittedRow } from './review.ts'
 import type { Part } from './search-marks.ts'
 import type { ConversationSnapshot } from './snapshot.ts'
@@ -46,7 +47,7 @@ export interface TaskView extends Omit<Task, 'checks'> {
 
 /** A check as a caller sends it: a new one, or one as it was read. Its id and hash are never taken as they are. */
 export type SentCheck = (Exclude<CheckSpec, CommandCheck> | SentCommand) &
-  Partial<Pick<Check, 'id' | 'hash'> & CheckStanding>
+  Partial<Pick<Check, 'id' | 'hash' | 'programs'> & CheckStanding>
 /** A command as its words, or as a command line, which is split without a shell. */
 export type SentCommand = Omit<CommandCheck, 'run'> & { readonly run: CommandCheck['run'] | string }
 
@@ -187,6 +188,10 @@ export interface DecisionAnswer {
   readonly result: Json
   /** The turn that goes on with a reopened plan. */
   readonly turn_id?: string
+}
+/** A review after a person gave it more time. */
+export interface ExtendAnswer {
+  readonly review: ReviewRequest
 }
 /** A review that was opened again. */
 export interface ReopenAnswer {

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto'
-import { type Check, type CheckSpec, cleanCheck, MAX_CHECKS, type Workspace } from '../domain/check.ts'
+import {
+  type Check,
+  type CheckSpec,
+  cleanCheck,
+  cleanCommand,
+  MAX_CHECKS,
+  specOf,
+  type WithPrograms,
+  type Workspace,
+} from '../domain/check.ts'
 import type { Decision, NewTask, TaskChange } from '../domain/command.ts'
 import { splitWords } from '../domain/command-line.ts'
 import type { Conversation } from '../domain/conversation.ts'
@@ -17,7 +26,9 @@ export interface CheckMaker {
   /** The words of a command line, or what is wrong with it. */
   split(line: string): readonly string[] | Problem
   /** A hash of everything that decides what would run. */
-  hash(spec: CheckSpec, workspace: Workspace | undefined): string
+  hash(spec: WithPrograms, workspace: Workspace | undefined): string
+  /** The programs that the hash covers. */
+  programs?(spec: CheckSpec, workspace: Workspace | undefined): Check['programs']
   /** Whether a judge of ours rules on the claims of agents elsewhere. */
   judges?(): boolean
   /** What calls of turns in this workspace can do; by default the one that new turns of this process get. Undefined: none. */
@@ -80,7 +91,12 @@ function current(
   { checks: maker }: Making,
 ): readonly Check[] {
   const sentBack = new Set(Array.isArray(sent) ? sent.map((one: Partial<Check> | null) => one?.hash) : [])
-  return known.filter(check => sentBack.has(check.hash) || maker.hash(specOf(check), workspace) === check.hash)
+  const isSame = (check: Check): boolean => {
+    const { hash, programs } = madeCheck(specOf(check), check.id, maker, workspace)
+    // One of an older version does not say which programs it runs.
+    return hash === check.hash && (programs === undefined || check.programs !== undefined)
+  }
+  return known.filter(check => sentBack.has(check.hash) || isSame(check))
 }
 
 /** A decision on a review. */
@@ -140,8 +156,7 @@ export function prepareChecks(
   if (checks !== undefined && check !== undefined) {
     throw invalidField('check', { rule: 'invalid', expected: 'left out where checks is sent' }, row)
   }
-  const sent: unknown =
-    checks ?? (check === undefined ? undefined : [{ kind: 'command', run: wordsIn(check, 'check', maker, row) }])
+  const sent: unknown = checks ?? (check === undefined ? undefined : [{ kind: 'command', run: check }])
   if (sent === undefined) return { fields: {}, approve, inserted: [] }
   if (!Array.isArray(sent)) throw invalidField('checks', { rule: 'not_an_array' }, row)
   if (sent.length > MAX_CHECKS) {
@@ -150,19 +165,30 @@ export function prepareChecks(
   /** The hash that was sent to the one that counts. */
   const inserted = new Map<string, string>()
   const prepared = sent.map((raw: Partial<Check>, index: number): Check => {
-    const spec = cleanCheck(withWords(raw, `checks[${index}].run`, maker, row), `checks[${index}]`, row)
+    const field = `checks[${index}]`
+    const spec =
+      check === undefined
+        ? cleanCheck(withWords(raw, `${field}.run`, maker, row), field, row)
+        : cleanCommand(wordsIn(check, 'check', maker, row), 'check', row)
     if (spec instanceof Refusal) throw spec
     const same = known.find(other => contentOf(other) === contentOf(spec))
     if (same) return same
-    const hash = maker.hash(spec, workspace)
-    if (typeof raw.hash === 'string' && !known.some(({ id }) => id === raw.id)) inserted.set(raw.hash, hash)
-    return { ...spec, id: newId(), hash }
+    const made = madeCheck(spec, newId(), maker, workspace)
+    if (typeof raw.hash === 'string' && !known.some(({ id }) => id === raw.id)) inserted.set(raw.hash, made.hash)
+    return made
   })
   return {
     fields: { checks: prepared },
     approve: approve?.map(hash => inserted.get(hash) ?? hash),
     inserted: [...inserted.values()],
   }
+}
+
+/** A new check, with what a person approves. */
+export function madeCheck(spec: CheckSpec, id: string, maker: CheckMaker, workspace: Workspace | undefined): Check {
+  const programs = maker.programs?.(spec, workspace)
+  const found = programs ? { ...spec, programs } : spec
+  return { ...found, id, hash: maker.hash(found, workspace) }
 }
 
 /** A check whose command may be a line. */
@@ -181,15 +207,11 @@ const isTexts = (raw: unknown): boolean => Array.isArray(raw) && raw.every(each 
 
 const contentOf = (check: CheckSpec & Partial<Check>): string => JSON.stringify(sorted(specOf(check)))
 
-function specOf({ id: _id, hash: _hash, ...spec }: CheckSpec & Partial<Check>): CheckSpec {
-  return spec
-}
-
 /** Until a composition says how checks run here. */
 export const plainMaker: CheckMaker = {
   split: splitWords,
   hash: (spec, workspace) =>
     createHash('sha256')
-      .update(JSON.stringify(sorted([spec, workspace ?? null])))
+      .update(JSON.stringify(sorted([specOf(spec), workspace ?? null])))
       .digest('hex'),
 }

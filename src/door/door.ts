@@ -32,13 +32,14 @@ import type {
 } from '../store/store.ts'
 
 // Edges import everything that comes through the door from here, and nothing from the store.
-export { type CallChecks, type CheckMaker, preparedChange, preparedTask, type SentFields } from './checks.ts'
+export { type CallChecks, type CheckMaker, madeCheck, preparedChange, preparedTask, type SentFields } from './checks.ts'
 export { hashOf } from './hash.ts'
 export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './evidence.ts'
 export type { EventObserver } from './every-commit.ts'
 export type { Service } from './service-watch.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
 export { Transaction } from './transaction.ts'
+export { undoChange } from './undo.ts'
 export type { SentDecision as Decision } from '../domain/wire.ts'
 export type { Edge } from '../domain/event.ts'
 export type { Commit } from '../store/commit.ts'
@@ -251,6 +252,8 @@ export interface Reviews {
   ): Promise<T>
   /** Opens a review again that nobody decided, on a person's behalf. Resolves with the new one. */
   reopen(tenant: string, reviewId: string): Promise<ReviewRequest>
+  /** Gives a review more time, on a person's behalf: from now `ms`, by default as long as it had at first. */
+  extend(tenant: string, reviewId: string, ms?: number): Promise<ReviewRequest>
   /** The id of the review to wait for instead: the one that reopens it, or revises it once that was heard. */
   successorOf(tenant: string, reviewId: string): Promise<string>
   /** Resolves when the review is over, in whichever process. Rejects with the signal's reason if that comes first. */
@@ -269,6 +272,8 @@ export interface Templates {
   get(tenant: string, name: string): Promise<Template | undefined>
   /** Validates and saves the rows under the name, replacing what it held. Throws the refusal if a row is invalid. */
   save(tenant: string, name: string, rows: readonly SentRow[]): Promise<Template>
+  /** Gives a template another name, unless that is taken. Throws the refusal if the name is invalid. */
+  rename(tenant: string, name: string, to: string): Promise<Template | 'unknown' | 'taken'>
   /** Deletes a template. Resolves with false if none has the name. */
   delete(tenant: string, name: string): Promise<boolean>
 }

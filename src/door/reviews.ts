@@ -81,11 +81,17 @@ export class DoorReviews implements Reviews {
     const new_review_id = `rev_${this.#door.newId()}`
     const { value } = await this.#door.transact(ref, transaction => {
       transaction.mustRun({ type: 'reopen_review', review_id: reviewId, new_review_id })
-      const review = transaction.state.reviews.get(new_review_id)
-      if (!review) throw new TypeError(`${reviewId} was not reopened`)
-      return requestOf(review)
+      return reviewIn(transaction.state, new_review_id)
     })
     return value
+  }
+
+  async extend(tenant: string, reviewId: string, ms?: number): Promise<ReviewRequest> {
+    const ref = await this.locate(tenant, reviewId)
+    const { conversation } = await this.#door.transact(ref, transaction => {
+      transaction.mustRun({ type: 'extend_review', review_id: reviewId, ms })
+    })
+    return reviewIn(conversation, reviewId)
   }
 
   async successorOf(tenant: string, reviewId: string): Promise<string> {
@@ -133,4 +139,10 @@ export class DoorReviews implements Reviews {
       ? signal.reason
       : new StoreError('closed', 'The store was closed while the review was pending.')
   }
+}
+
+function reviewIn({ reviews }: Conversation, id: string): ReviewRequest {
+  const review = reviews.get(id)
+  if (!review) throw new TypeError(`there is no review ${id}`)
+  return requestOf(review)
 }

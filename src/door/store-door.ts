@@ -5,7 +5,7 @@ import { type Conversation, nextDeadline } from '../domain/conversation.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type Origin, SYSTEM } from '../domain/origin.ts'
-import { templateOf } from '../domain/template.ts'
+import { templateNameProblem, templateOf } from '../domain/template.ts'
 import type {
   Companion,
   Conversations,
@@ -248,6 +248,13 @@ function templatesIn(store: Store, door: Pick<Door, 'checks' | 'newId'>): Templa
       if (template instanceof Refusal) throw template
       await store.templates.put(tenant, template)
       return template
+    },
+    rename: async (tenant, name, to) => {
+      const wrong = templateNameProblem(to)
+      if (wrong) throw wrong
+      const outcome = name === to ? 'renamed' : await store.templates.rename(tenant, name, to)
+      if (outcome !== 'renamed') return outcome
+      return (await store.templates.get(tenant, to)) ?? 'unknown'
     },
     delete: (tenant, name) => store.templates.delete(tenant, name),
   }

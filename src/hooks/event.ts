@@ -19,7 +19,11 @@ export type HookEvent = {
   readonly turn?: string
 } & (
   | { readonly kind: 'start' }
-  | { readonly kind: 'prompt' }
+  | {
+      readonly kind: 'prompt'
+      /** The host shows a digest until it gets the next one: each prompt brings it up to date. */
+      readonly keepsDigest?: true
+    }
   | { readonly kind: 'tool'; readonly call: HookCall }
   | { readonly kind: 'stop' }
 )

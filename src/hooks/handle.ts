@@ -1,27 +1,11 @@
-import type { Conversation } from '../domain/conversation.ts'
-import { DIGEST_EVENTS, gateText, planDigest } from '../domain/digest.ts'
+import { gateText } from '../domain/digest.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { followedTasks, GATE_EVENTS, heldPlan } from '../domain/gate.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { addEvidence, type Door, type Ref } from '../door/door.ts'
+import { type PlanLog, tellPlan } from './digest.ts'
 import { type HookAnswer, type HookEvent, type HookFeatures, SILENCE } from './event.ts'
-
-/** What is known of a host's session between its events. */
-export interface HookNote {
-  readonly session: string
-  /** The host's turn. */
-  readonly turn?: string | undefined
-  /** The head of the log when that turn began. */
-  readonly since?: number | undefined
-  /** The head of the log of the newest digest. */
-  readonly told?: number | undefined
-}
-
-/** Where that is kept: in the process, in a file, or by the host's plugin. */
-export interface HookNotes {
-  read(session: string): HookNote
-  write(note: HookNote): void
-}
+import type { HookNote, HookNotes } from './notes.ts'
 
 export interface HookDeps {
   readonly door: Door
@@ -31,16 +15,15 @@ export interface HookDeps {
   readonly redact: Redactor
 }
 
-/** How much of a log is read for the gate and for a digest. */
+/** How much of a log is read for the gate. */
 const MAX_EVENTS = 1_000
 
 /** Acts on a host's event. It reads and adds evidence; it never confirms or settles anything. */
 export async function handleHook(event: HookEvent, deps: HookDeps): Promise<HookAnswer> {
   switch (event.kind) {
     case 'start':
-      return onStart(event, deps)
     case 'prompt':
-      return onPrompt(event, deps)
+      return tellPlan(event, { ...deps, log: logOf(deps) })
     case 'tool':
       return onTool(event, deps)
     case 'stop':
@@ -48,22 +31,10 @@ export async function handleHook(event: HookEvent, deps: HookDeps): Promise<Hook
   }
 }
 
-async function onStart({ session }: HookEvent, { door, ref, features, notes }: HookDeps): Promise<HookAnswer> {
-  const state = await door.read(ref)
-  notes.write({ ...notes.read(session), told: state.seq })
-  return features.digest ? told(state) : SILENCE
-}
-
-/** Begins a turn of the host, and tells what others changed since the agent last saw the plan. */
-async function onPrompt({ session, turn }: HookEvent, deps: HookDeps): Promise<HookAnswer> {
-  const { door, ref, features, notes } = deps
-  const state = await door.read(ref)
-  const note = notes.read(session)
-  const seen = Math.max(note.told ?? 0, state.answered_seq)
-  const isNews = features.digest && state.seq > seen && (await hasNews(deps, seen))
-  notes.write({ session, turn, since: state.seq, told: isNews ? state.seq : note.told })
-  return isNews ? told(state) : SILENCE
-}
+const logOf = ({ door, ref }: HookDeps): PlanLog => ({
+  state: () => door.read(ref),
+  eventsAfter: (seq, limit) => door.conversations.eventsAfter(ref, seq, limit),
+})
 
 async function onTool({ call }: HookEvent & { kind: 'tool' }, deps: HookDeps): Promise<HookAnswer> {
   const { door, ref, features, redact } = deps
@@ -93,15 +64,4 @@ async function eventsOfTurn({ door, ref }: HookDeps, turn: string | undefined, n
   return events.filter(
     event => (turn !== undefined && event.turn_id === turn) || (since !== undefined && event.seq > since),
   )
-}
-
-/** Whether somebody changed the plan after this seq. */
-async function hasNews({ door, ref }: HookDeps, seq: number): Promise<boolean> {
-  const events = await door.conversations.eventsAfter(ref, seq, MAX_EVENTS)
-  return events.some(({ type }) => DIGEST_EVENTS.has(type))
-}
-
-function told(state: Conversation): HookAnswer {
-  const text = planDigest(state)
-  return text === '' ? SILENCE : { kind: 'context', text }
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { isId, LIMITS, line } from '../domain/text.ts'
 
 /** A host's id as one of ours. A host cannot know our form, so an id that does not fit is hashed, not refused. */
@@ -13,4 +12,8 @@ export function hostReference(raw: unknown): string | undefined {
   return line(raw, LIMITS.reference) === raw ? raw : `host-${hashed(raw)}`
 }
 
-const hashed = (text: string): string => createHash('sha256').update(text.toWellFormed()).digest('hex').slice(0, 32)
+function hashed(text: string): string {
+  // Loaded only here: a hook waits for each module, and most ids fit.
+  const { createHash } = process.getBuiltinModule('node:crypto')
+  return createHash('sha256').update(text.toWellFormed()).digest('hex').slice(0, 32)
+}

@@ -63,9 +63,11 @@ export const Runsheet = async ({ client, directory }) => {
     'chat.message': async ({ sessionID }, { parts }) => {
       const prompt = parts.map(({ text }) => text ?? '').join('\n')
       if (prompt.startsWith(GATE_MARK)) return
-      chatOf(sessionID).isStopped = false
-      await ask('chat.message', sessionID, { prompt: prompt.slice(0, 100) })
-      await refreshDigest(sessionID)
+      const chat = chatOf(sessionID)
+      chat.isStopped = false
+      // Evidence needs neither where the turn began nor the digest.
+      if (!features.includes('gate') && !features.includes('digest')) return
+      chat.digest = (await ask('chat.message', sessionID, { prompt: prompt.slice(0, 100) }))?.context ?? ''
     },
     'tool.execute.before': async ({ tool, sessionID, callID }, output) => {
       if (!tool.startsWith('runsheet_')) return

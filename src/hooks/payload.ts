@@ -1,4 +1,4 @@
-import { GATE_MARK } from '../domain/digest.ts'
+import { GATE_MARK } from '../domain/host-marks.ts'
 import type { HookCall, HookEvent, HookHost } from './event.ts'
 import { hostId } from './host-id.ts'
 
@@ -11,6 +11,7 @@ interface HostForm {
   readonly session: string
   /** The field with the turn's id. */
   readonly turn?: string
+  readonly keepsDigest?: true
   /** How its names of our own tools begin: their answers are in the log already. */
   readonly ours: string
   readonly call: (payload: Payload, event: string) => HookCall
@@ -45,7 +46,7 @@ const FORMS: Readonly<Record<HookHost, HostForm>> = {
     ...CLAUDE,
     events: { SessionStart: 'start', BeforeAgent: 'prompt', AfterTool: 'tool', AfterAgent: 'stop' },
     ours: 'mcp_runsheet_',
-    call: (payload, event) => exited(shown(CLAUDE.call(payload, event))),
+    call: (payload, event) => unmarked(shown(CLAUDE.call(payload, event))),
   },
   opencode: {
     events: {
@@ -55,6 +56,7 @@ const FORMS: Readonly<Record<HookHost, HostForm>> = {
       'session.idle': 'stop',
     },
     session: 'sessionID',
+    keepsDigest: true,
     ours: 'runsheet_',
     call: ({ tool, args, output, content, metadata }) => ({
       tool: textOf(tool),
@@ -73,8 +75,10 @@ export function eventOf(host: HookHost, name: string, payload: Payload): HookEve
   if (kind === undefined || session === undefined) return undefined
   const turn = form.turn === undefined ? undefined : hostId(payload[form.turn])
   const about = { session, ...(turn === undefined ? {} : { turn }) }
-  if (kind === 'prompt')
-    return isPersons(payload['prompt'] ?? firstOf(payload['parts'])) ? { kind, ...about } : undefined
+  if (kind === 'prompt') {
+    const prompted = { kind, ...about, ...(form.keepsDigest ? { keepsDigest: true as const } : {}) }
+    return isPersons(payload['prompt'] ?? firstOf(payload['parts'])) ? prompted : undefined
+  }
   // A subagent works for the agent that has the plan: it may stop, and what its tools answered still tells.
   if (kind === 'stop' && textOf(payload['agent_id']) !== '') return undefined
   if (kind !== 'tool') return { kind, ...about }
@@ -93,11 +97,13 @@ const shown = (call: HookCall): HookCall => {
   return llmContent === undefined ? { ...call, ok } : { ...call, answer: llmContent, ok }
 }
 
-/** Gemini CLI reports how a command ended in the text only, and only if it failed. */
-function exited(call: HookCall): HookCall {
-  if (call.tool !== 'run_shell_command' || typeof call.answer !== 'string') return call
-  const [, code = '0'] = [...call.answer.matchAll(/^Exit Code: (-?\d+)$/gm)].at(-1) ?? []
-  return { ...call, ok: call.ok && code === '0' }
+/** Gemini CLI puts marks around a text, and reports how a command ended there only, and only if it failed. */
+function unmarked(call: HookCall): HookCall {
+  if (typeof call.answer !== 'string') return call
+  const answer = call.answer.replaceAll(/^<untrusted_context>\n|\n<\/untrusted_context>$/g, '')
+  if (call.tool !== 'run_shell_command') return { ...call, answer }
+  const [, code = '0'] = [...answer.matchAll(/^Exit Code: (-?\d+)$/gm)].at(-1) ?? []
+  return { ...call, answer, ok: call.ok && code === '0' }
 }
 
 const isError = (response: unknown): boolean => {

@@ -1,4 +1,4 @@
-import type { HookNote, HookNotes } from './handle.ts'
+import type { HookNote, HookNotes } from './notes.ts'
 
 /** Sessions whose notes a process keeps. */
 const MAX_SESSIONS = 100

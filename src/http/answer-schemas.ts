@@ -1,13 +1,24 @@
 import * as z from 'zod'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
+import type { RemovedTask } from '../domain/removed.ts'
 import type { Review } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
+import type { Mark } from '../domain/thread-log.ts'
 import type { Turn } from '../domain/turn.ts'
 import type { View } from '../domain/view.ts'
 import type { TurnWork } from '../domain/work.ts'
 import type * as wire from '../domain/wire.ts'
 import * as c from './check-schemas.ts'
-import { claimEnd, event, resolution } from './event-schemas.ts'
+import {
+  claimEnd,
+  endFields,
+  event,
+  failureFields,
+  ranFields,
+  reportFields,
+  resolution,
+  verdictFields,
+} from './event-schemas.ts'
 import { exact } from './exact.ts'
 import * as s from './schemas.ts'
 
@@ -57,6 +68,17 @@ const review = exact<Review>()(
 )
 const byTask = <S extends z.ZodType>(value: S) => z.record(z.string(), value)
 
+const removedTask = exact<RemovedTask>()(
+  z.object({
+    task: s.task,
+    seq: s.described(z.int(), 'the seq of its removal'),
+    adopted: s.described(z.string(), 'the turn that had taken it over').exactOptional(),
+    held: s.described(z.string(), 'the turn of this server that had').exactOptional(),
+    proof: c.taskProof.exactOptional(),
+    rejections: z.int().exactOptional(),
+  }),
+)
+
 const conversation = exact<ConversationSnapshot>()(
   z
     .object({
@@ -79,7 +101,7 @@ const conversation = exact<ConversationSnapshot>()(
       latest_turn: z.string().nullable(),
       reviews: s.described(
         z.record(z.string(), review),
-        'by id; only one that can be decided or reopened has its rows',
+        'by id; only one that can be decided, reopened or compared with a plan that revises it has its rows',
       ),
       pending_reviews: z.array(z.string()),
       unheard_reviews: s.described(z.array(z.string()), 'decided reviews whose answer the agent has not received'),
@@ -88,6 +110,7 @@ const conversation = exact<ConversationSnapshot>()(
       runs: s.described(z.record(z.string(), c.checkRecord), 'hash of a check to its runs'),
       claims: s.described(z.record(z.string(), c.openClaim), 'the claims that are not settled yet, by id'),
       requests: s.described(z.array(c.checkRequest), 'runs that were asked for, other than by claims'),
+      removed: s.described(byTask(removedTask), 'the newest tasks that a person removed, by id'),
     })
     .meta({ id: 'ConversationSnapshot', description: 'The state of a conversation, to apply events to' }),
 )
@@ -109,6 +132,41 @@ const work = exact<TurnWork>()(
   }),
 )
 
+const message_id = s.described(z.string(), 'the message')
+const mark = exact<Mark>()(
+  z
+    .discriminatedUnion('kind', [
+      z.object({ kind: z.literal('request'), message_id, toolset: s.toolset }),
+      z.object({ kind: z.literal('said'), message_id, task_id: z.string().exactOptional() }),
+      z.object({ kind: z.literal('task'), task_id: z.string(), number: z.int(), title: z.string() }),
+      z.object({
+        kind: z.literal('claim'),
+        ...c.claimFields,
+        result: s.described(z.enum(['granted', 'refused']), 'absent while it is checked and judged').exactOptional(),
+        because: s.described(claimEnd, 'what decided it').exactOptional(),
+      }),
+      z.object({ kind: z.literal('verdict'), at: s.instant, ...verdictFields }),
+      z.object({ kind: z.literal('run'), seq: s.described(z.int(), 'the event that has all of it'), ...ranFields }),
+      z.object({
+        kind: z.literal('report'),
+        seq: s.described(z.int(), 'the event that has all of it'),
+        subject: s.described(z.string(), 'the first text of its arguments'),
+        ...reportFields,
+      }),
+      z.object({ kind: z.literal('follow_up'), message_id: message_id.exactOptional() }),
+      z.object({
+        kind: z.literal('plan'),
+        review_id: z.string(),
+        proposed: s.described(z.array(z.string()), 'the titles'),
+        asked_at: s.instant,
+        decided_at: s.described(s.instant, 'absent while it waits').exactOptional(),
+      }),
+      z.object({ kind: z.literal('failure'), ...failureFields }),
+      z.object({ kind: z.literal('end'), at: s.instant, ...endFields }),
+    ])
+    .meta({ id: 'Mark', description: 'Something that happened in a turn, for the thread' }),
+)
+
 const view = exact<View>()(
   z
     .object({
@@ -118,6 +176,7 @@ const view = exact<View>()(
       limited,
       added: s.described(byTask(z.int()), 'task to the seq at which a person added it'),
       work: s.described(z.record(z.string(), work), 'turn to when its agent was at work'),
+      thread: s.described(z.record(z.string(), z.array(mark)), 'turn to what happened in it, in order'),
     })
     .meta({ id: 'View', description: 'What a page shows besides the state' }),
 )
@@ -251,6 +310,7 @@ export const decided = exact<wire.DecisionAnswer>()(
   }),
 )
 export const reopened = exact<wire.ReopenAnswer>()(z.object({ review: s.review }))
+export const extended = exact<wire.ExtendAnswer>()(z.object({ review: s.review }))
 
 export const templates = exact<wire.TemplatesAnswer>()(z.object({ templates: z.array(s.template) }))
 

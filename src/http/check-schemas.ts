@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Check } from '../domain/check.ts'
-import type { CheckRecord, CheckRequest, OpenClaim, Standing, TaskProof } from '../domain/proof.ts'
+import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from '../domain/proof.ts'
+import type { Standing } from '../domain/standing.ts'
 import type { CheckView, SentCheck } from '../domain/wire.ts'
 import { described } from './described.ts'
 import { exact } from './exact.ts'
@@ -30,6 +31,10 @@ const kinds = {
 const identity = {
   id: described(z.string(), 'a UUIDv7'),
   hash: described(z.string(), 'what a person approves: all of its fields, its workspace and its program'),
+  programs: described(
+    z.array(z.object({ path: z.string(), file: z.string() }).nullable()),
+    'the programs that the hash covers, the wrapper first; null: not found, or named by a path',
+  ).exactOptional(),
 }
 
 export const check = exact<Check>()(
@@ -71,6 +76,7 @@ export const checkView = exact<CheckView>()(
 const ignored = {
   id: identity.id.exactOptional(),
   hash: described(z.string(), 'as it was read; a new check has none').exactOptional(),
+  programs: identity.programs,
   approved: standing.approved.exactOptional(),
   state: standing.state.exactOptional(),
   baseline: standing.baseline.exactOptional(),
@@ -146,6 +152,7 @@ export const runFields = {
   exit: described(z.int(), 'the exit code').exactOptional(),
   duration_ms: described(z.number(), 'how long it took'),
   reason: described(z.string(), 'why it is inconclusive').exactOptional(),
+  changed: described(z.literal(true), 'it was not run: it is not what was approved any more').exactOptional(),
   tail: described(z.string(), 'the end of the output').exactOptional(),
   fingerprint: described(z.string(), 'a hash of the workspace').exactOptional(),
   guarded: described(z.array(z.string()), 'guarded files that differ from those at confirmation').exactOptional(),

@@ -77,6 +77,8 @@ const REFUSED: Record<RefusalCode, number> = {
   review_already_decided: 409,
   review_expired: 409,
   review_not_reopenable: 409,
+  review_without_deadline: 409,
+  not_undoable: 409,
   too_many_reviews: 409,
 }
 

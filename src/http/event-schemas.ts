@@ -11,6 +11,7 @@ import {
   policy,
   review,
   role,
+  rowComments,
   described,
   seq,
   task,
@@ -38,6 +39,13 @@ const todo = z
     status: described(z.string(), '`pending`, `current`, `done` or `blocked`'),
   })
   .meta({ id: 'Todo', description: 'A task in short' })
+const planCounts = z.object({
+  completed: z.int(),
+  blocked: z.int(),
+  cancelled: z.int(),
+  removed: z.int(),
+  open: z.int(),
+})
 const current = described(todo.nullable(), 'the task in progress')
 const as_of_seq = described(z.int(), 'the last event that it includes')
 const text = described(z.string(), 'what was written')
@@ -54,14 +62,21 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
         'why it was cancelled: `user_cancelled`, `review_timeout`, `panel_closed`, `turn_stopped`, `changes_requested`, `superseded`, or the words of the person',
       ).exactOptional(),
       comment: described(z.string(), 'for the agent').exactOptional(),
+      row_comments: described(rowComments, 'for the agent, about rows of the draft').exactOptional(),
       via: described(
-        z.enum(['http', 'mcp_form', 'library', 'system', 'mcp_app']),
+        z.enum(['http', 'mcp_form', 'terminal', 'library', 'system', 'mcp_app']),
         'how the decision came in; `mcp_app` is no longer written',
       ),
       created_count: described(z.int(), 'tasks that it created'),
       changes: described(changes, 'what the person did to the draft').exactOptional(),
       tasks: described(
-        z.array(z.object({ task_id: z.string(), change: z.enum(['kept', 'edited', 'added']) })),
+        z.array(
+          z.object({
+            task_id: z.string(),
+            change: z.enum(['kept', 'edited', 'added']),
+            draft_index: described(z.int(), 'the draft row that it was made from; older logs lack it').exactOptional(),
+          }),
+        ),
         'the task that each confirmed row became, in row order; older logs lack it',
       ).exactOptional(),
       continued_by: described(z.string(), 'the turn that goes on with a reopened plan').exactOptional(),
@@ -83,6 +98,60 @@ export const claimEnd = z.enum([
   'no_workspace',
   'refused',
 ])
+
+/** Fields of events that the thread has, too. */
+export const endFields = {
+  turn_id,
+  status: turnFields.status,
+  because: described(
+    z.enum(['answered', 'budget', 'gate', 'limit', 'unjudged', 'repeats', 'rejected', 'empty', 'stopped', 'error']),
+    'why it ended; older logs lack it',
+  ).exactOptional(),
+  remaining,
+  counts: described(planCounts, 'the tasks of the plan by status'),
+  standings: described(standings, 'its completed tasks by standing; older logs lack it').exactOptional(),
+  whole: described(
+    z.object({ counts: planCounts, standings }),
+    'both over all turns of the plan; absent if it goes on from no other turn, and in older logs',
+  ).exactOptional(),
+  steps: described(z.int(), 'model calls'),
+  usage,
+}
+export const failureFields = {
+  turn_id,
+  code: described(z.string(), 'what failed, for programs'),
+  message: described(z.string(), 'what failed, for people'),
+}
+export const verdictFields = {
+  task_id,
+  verdict: described(z.enum(['ok', 'not_ok', 'unknown']), '`unknown` settles nothing'),
+  reason: described(z.string(), "the assessor's words"),
+  model: described(z.string(), "the assessor's model"),
+  usage: usage.exactOptional(),
+  seal: described(z.string(), 'a hash of the title, details, criteria and outcome that were judged').exactOptional(),
+  rests: described(
+    z.enum(['cited', 'uncited', 'words']),
+    'what an ok rests on: evidence that it names, evidence that it does not name, or words alone',
+  ).exactOptional(),
+  cited: described(z.array(z.string()), 'the evidence that it names, by id').exactOptional(),
+  fenced: described(z.literal(true), 'a person changed the task meanwhile: it has no effect').exactOptional(),
+}
+const { tail, ...runsFields } = runFields
+/** Of a run that ended, without the end of its output. */
+export const ranFields = {
+  ...checkRef,
+  ...runsFields,
+  claim_id: claim_id.exactOptional(),
+  output_sha256: described(z.string(), 'a hash of the whole output').exactOptional(),
+}
+/** Of a report, without what the tool was given and answered. */
+export const reportFields = {
+  evidence_id: described(z.string(), 'the report'),
+  task_id,
+  source: described(z.enum(['host', 'agent']), 'who says so'),
+  tool,
+  ok: described(z.boolean(), 'whether the call succeeded'),
+}
 
 /** Every event of the log, in the order of the reference page. */
 export const storedEvents = [
@@ -123,43 +192,8 @@ export const storedEvents = [
     'Open tasks of other plans joined the plan of this turn.',
   )(z.object({ turn_id, task_ids: described(z.array(z.string()), 'the ids of the tasks') })),
   stored('turn_stop_requested', 'A person asked the turn to stop.')(z.object({ turn_id, ...decided })),
-  stored(
-    'turn_failed',
-    'The turn could not go on; `turn_finished` follows.',
-  )(
-    z.object({
-      turn_id,
-      code: described(z.string(), 'what failed, for programs'),
-      message: described(z.string(), 'what failed, for people'),
-    }),
-  ),
-  stored(
-    'turn_finished',
-    'The turn ended.',
-  )(
-    z.object({
-      turn_id,
-      status: turnFields.status,
-      because: described(
-        z.enum(['answered', 'budget', 'gate', 'limit', 'unjudged', 'repeats', 'rejected', 'empty', 'stopped', 'error']),
-        'why it ended; older logs lack it',
-      ).exactOptional(),
-      remaining,
-      counts: described(
-        z.object({
-          completed: z.int(),
-          blocked: z.int(),
-          cancelled: z.int(),
-          removed: z.int(),
-          open: z.int(),
-        }),
-        'the tasks of the plan by status',
-      ),
-      standings: described(standings, 'its completed tasks by standing; older logs lack it').exactOptional(),
-      steps: described(z.int(), 'model calls'),
-      usage,
-    }),
-  ),
+  stored('turn_failed', 'The turn could not go on; `turn_finished` follows.')(z.object(failureFields)),
+  stored('turn_finished', 'The turn ended.')(z.object(endFields)),
   stored(
     'message_added',
     "A message was added, or the last part of a step's message.",
@@ -254,28 +288,7 @@ export const storedEvents = [
     }),
   ),
   stored('task_removed', 'A task was removed from the list.')(z.object({ task: taskNow, by, ...decided })),
-  stored(
-    'task_assessed',
-    'The assessor judged a claim about a task.',
-  )(
-    z.object({
-      task_id,
-      verdict: described(z.enum(['ok', 'not_ok', 'unknown']), '`unknown` settles nothing'),
-      reason: described(z.string(), "the assessor's words"),
-      model: described(z.string(), "the assessor's model"),
-      usage: usage.exactOptional(),
-      seal: described(
-        z.string(),
-        'a hash of the title, details, criteria and outcome that were judged',
-      ).exactOptional(),
-      rests: described(
-        z.enum(['cited', 'uncited', 'words']),
-        'what an ok rests on: evidence that it names, evidence that it does not name, or words alone',
-      ).exactOptional(),
-      cited: described(z.array(z.string()), 'the evidence that it names, by id').exactOptional(),
-      fenced: described(z.literal(true), 'a person changed the task meanwhile: it has no effect').exactOptional(),
-    }),
-  ),
+  stored('task_assessed', 'The assessor judged a claim about a task.')(z.object(verdictFields)),
   stored('task_create_review_required', 'A person is asked to confirm new tasks.')(review.extend(decided)),
   stored('task_create_review_resolved', 'A review was confirmed, cancelled or expired.')(resolution),
   stored('claim_made', 'A model says that a task is settled; it is checked and judged first.')(z.object(claimFields)),
@@ -323,17 +336,7 @@ export const storedEvents = [
     'check_handed_back',
     'The process that made a run ended in good order. The next one makes it again.',
   )(z.object({ ...checkRef, run_id: runFields.run_id, why: runReason, claim_id: claim_id.exactOptional() })),
-  stored(
-    'check_ran',
-    'A run ended.',
-  )(
-    z.object({
-      ...checkRef,
-      ...runFields,
-      claim_id: claim_id.exactOptional(),
-      output_sha256: described(z.string(), 'a hash of the whole output').exactOptional(),
-    }),
-  ),
+  stored('check_ran', 'A run ended.')(z.object({ ...ranFields, tail })),
   stored(
     'baseline_taken',
     'The guarded files were recorded, as they were when the plan was confirmed.',
@@ -362,17 +365,17 @@ export const storedEvents = [
     'A host or an agent elsewhere reported a call of a tool of its own. It proves nothing.',
   )(
     z.object({
-      evidence_id: described(z.string(), 'the report'),
-      task_id,
-      source: described(z.enum(['host', 'agent']), 'who says so'),
-      tool,
+      ...reportFields,
       arguments: described(json, 'what the tool was given, in short if it is long'),
       answer: described(json, 'what it answered, in short if it is long'),
-      ok: described(z.boolean(), 'whether the call succeeded'),
     }),
   ),
   stored('review_panel_opened', 'A panel shows the review.')(z.object({ review_id, panel })),
   stored('review_panel_left', 'A panel no longer shows the review.')(z.object({ review_id, panel })),
+  stored(
+    'review_extended',
+    'A person gave the review more time.',
+  )(z.object({ review_id, expires_at: described(instant, 'its deadline from now on'), ...decided })),
 ] as const
 
 /** The events that are sent without being stored. */

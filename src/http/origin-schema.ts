@@ -8,7 +8,7 @@ const origin = exact<Origin>()(
     .object({
       actor: described(z.enum(['person', 'agent', 'program', 'system']), 'whose right it was made with'),
       edge: described(
-        z.enum(['page', 'http', 'mcp', 'mcp_form', 'mcp_link', 'library', 'turn', 'file', 'system']),
+        z.enum(['page', 'http', 'mcp', 'mcp_form', 'mcp_link', 'terminal', 'library', 'turn', 'file', 'system']),
         'the way in',
       ),
       credential: described(

@@ -1,6 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { EventType, StoredEvent, Usage } from '../domain/event.ts'
 import { dispatch, type Handlers } from '../domain/projection.ts'
+import type { Resolution } from '../domain/resolution.ts'
 import { type Door, type Edge, type ObservedCall, type Ref, refKey } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { AWAIT_REVIEW } from '../toolsets/observe.ts'
@@ -8,6 +9,8 @@ import { AWAIT_REVIEW } from '../toolsets/observe.ts'
 /** Calls that wait for a person take as long as the person. */
 const CALL_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 30, 300, 3_600]
 const REVIEW_SECONDS = [1, 5, 15, 60, 300, 1_800, 7_200, 86_400]
+/** Nobody reads a plan in a second or two. */
+const DECISION_SECONDS = [1, 2, 5, 10, 30, 60, 300, 1_800, 7_200]
 const ITEMS = [0, 1, 2, 5, 10, 20]
 /** Distinct model names in labels; later ones are `other`. */
 const MAX_MODELS = 50
@@ -40,6 +43,8 @@ export class PlanMetrics {
   readonly #model = bounded(MAX_MODELS)
   /** When the pending reviews were opened, and the models of the running turns, as far as they were seen. */
   readonly #openedAt = new Map<string, string>()
+  /** When the pending reviews were first shown to a person. */
+  readonly #shownAt = new Map<string, string>()
   readonly #models = new Map<string, string>()
   readonly #metrics
 
@@ -74,6 +79,16 @@ export class PlanMetrics {
       opened: counter('runsheet_reviews_opened_total', 'Reviews that were opened.', ['toolset']),
       resolved: counter('runsheet_reviews_resolved_total', 'Reviews that ended.', ['action', 'reason']),
       waited: histogram('runsheet_review_wait_seconds', 'From a review to its end.', ['action'], REVIEW_SECONDS),
+      looked: histogram(
+        'runsheet_review_decision_seconds',
+        "From a review's first panel to a person's decision.",
+        ['action', 'edited'],
+        DECISION_SECONDS,
+      ),
+      confirmed: counter('runsheet_reviews_confirmed_total', 'Confirmed reviews, with edits or without.', ['edited']),
+      rows: counter('runsheet_review_rows_total', 'Rows of confirmed reviews, by what the person did to them.', [
+        'change',
+      ]),
       tokens: counter('runsheet_tokens_total', 'Tokens as providers report them.', ['model', 'role', 'direction']),
     }
   }
@@ -124,17 +139,49 @@ export class PlanMetrics {
       this.#openedAt.set(keyOf(ref, review_id), timestamp)
       this.#metrics.opened.inc({ toolset })
     },
-    task_create_review_resolved: (ref, { data: { review_id, action, reason = 'none' }, timestamp }) => {
-      this.#metrics.resolved.inc({ action, reason: REASONS.has(reason) ? reason : 'other' })
-      const waitedSince = (opened: string): void =>
-        this.#metrics.waited.observe({ action }, (Date.parse(timestamp) - Date.parse(opened)) / 1_000)
-      const opened = this.#openedAt.get(keyOf(ref, review_id))
-      this.#openedAt.delete(keyOf(ref, review_id))
-      if (opened !== undefined) return waitedSince(opened)
-      void this.#earlier(ref, 'task_create_review_required', ({ data }) => data.review_id === review_id).then(
-        required => required && waitedSince(required.timestamp),
-      )
+    review_panel_opened: (ref, { data: { review_id }, timestamp }) => {
+      const key = keyOf(ref, review_id)
+      if (!this.#shownAt.has(key)) this.#shownAt.set(key, timestamp)
     },
+    task_create_review_resolved: (ref, { data, timestamp }) => {
+      const { review_id, action, reason = 'none', via } = data
+      const key = keyOf(ref, review_id)
+      const isIt = (event: { readonly data: { readonly review_id: string } }): boolean =>
+        event.data.review_id === review_id
+      this.#metrics.resolved.inc({ action, reason: REASONS.has(reason) ? reason : 'other' })
+      void this.#seconds(ref, this.#openedAt.get(key), timestamp, 'task_create_review_required', isIt).then(
+        seconds => seconds === undefined || this.#metrics.waited.observe({ action }, seconds),
+      )
+      if (via !== 'system') {
+        const labels = { action: reason === 'changes_requested' ? 'revise' : action, edited: isEdited(data) }
+        void this.#seconds(ref, this.#shownAt.get(key), timestamp, 'review_panel_opened', isIt).then(
+          seconds => seconds === undefined || this.#metrics.looked.observe(labels, seconds),
+        )
+      }
+      this.#openedAt.delete(key)
+      this.#shownAt.delete(key)
+      if (action === 'confirm') this.#confirmed(data)
+    },
+  }
+
+  #confirmed(resolution: Resolution): void {
+    const { kept = [], edited = [], added = [], removed = [] } = resolution.changes ?? {}
+    this.#metrics.confirmed.inc({ edited: isEdited(resolution) })
+    for (const [change, rows] of Object.entries({ kept, edited, added, removed })) {
+      if (rows.length > 0) this.#metrics.rows.inc({ change }, rows.length)
+    }
+  }
+
+  /** From an event to a moment; `since` is when this process saw that event, if it did. Undefined if there was none. */
+  async #seconds<T extends EventType>(
+    ref: Ref,
+    since: string | undefined,
+    until: string,
+    type: T,
+    fits: (event: StoredEvent<T>) => boolean,
+  ): Promise<number | undefined> {
+    const from = since ?? (await this.#earlier(ref, type, fits))?.timestamp
+    return from === undefined ? undefined : (Date.parse(until) - Date.parse(from)) / 1_000
   }
 
   /** An event from before this process saw the log; undefined if it cannot be read. */
@@ -173,6 +220,13 @@ function labelsOf(tool: string, edge: Edge | undefined): Pick<ObservedCall, 'too
   if (!edge) return { toolset: 'outside', tool: 'outside', edge: 'turn' }
   const toolset = TOOLSET_OF.get(tool)
   return toolset === undefined ? { toolset: 'unknown', tool: 'unknown', edge } : { toolset, tool, edge }
+}
+
+/** Whether the person changed the plan before deciding. */
+function isEdited({ changes }: Resolution): 'yes' | 'no' {
+  if (!changes) return 'no'
+  const { edited, added, removed, reordered } = changes
+  return reordered || edited.length + added.length + removed.length > 0 ? 'yes' : 'no'
 }
 
 const keyOf = (ref: Ref, id: string): string => `${refKey(ref)}/${id}`

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Workspace } from '../domain/check.ts'
 import type { Json, ToolCallRecord } from '../domain/event.ts'
 import { type Policy, type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
-import type { Changes, DraftRow, ReviewRequest, Row } from '../domain/review.ts'
+import type { Changes, DraftRow, ReviewRequest, Row, RowComment } from '../domain/review.ts'
 import { PRIORITIES, STATUSES, type Task } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { CallAnswer, Message, MessageCall } from '../domain/transcript.ts'
@@ -112,18 +112,37 @@ const sentRow = exact<SentRow>()(
     .partial()
     .meta({ id: 'SubmittedRow' }),
 )
-const comment = described(text, 'for the agent').optional()
+/** What a person said about a row of a draft. */
+const rowComment = {
+  draft_index: described(z.int().min(0), 'the index of the draft row, from 0'),
+  comment: described(text, 'for the agent, about this row'),
+}
+const said = {
+  comment: described(text, 'for the agent').optional(),
+  row_comments: described(z.array(z.strictObject(rowComment)), 'about rows of the draft, confirmed or not').optional(),
+}
 export const decision = z
   .discriminatedUnion('action', [
-    z.strictObject({ action: z.literal('confirm'), tasks: z.array(sentRow), comment }),
-    z.strictObject({ action: z.literal('cancel'), reason: z.string().optional(), comment }),
+    z.strictObject({ action: z.literal('confirm'), tasks: z.array(sentRow), ...said }),
+    z.strictObject({ action: z.literal('cancel'), reason: z.string().optional(), ...said }),
     z.strictObject({
       action: z.literal('revise'),
-      comment: described(text, 'what the agent is to change'),
+      ...said,
+      comment: described(text, 'what the agent is to change; needed without row comments').optional(),
       tasks: described(z.array(sentRow), 'the rows as edited; nothing is written').optional(),
     }),
   ])
   .meta({ id: 'Decision' })
+export const extension = z
+  .strictObject({
+    ms: described(z.number(), 'how long it waits from now, up to 30 days; by default as long as it had at first'),
+  })
+  .partial()
+  .meta({ id: 'Extension' })
+export const undoneVersion = z
+  .strictObject({ version: described(z.int(), 'the version that the change led to') })
+  .meta({ id: 'UndoneVersion' })
+export const templateName = z.strictObject({ name: described(z.string(), '1 to 64 characters') })
 export const templateBody = z.strictObject({ name: z.string().optional(), tasks: z.array(sentRow) })
 
 const policyFields = {
@@ -223,6 +242,13 @@ export const changes = exact<Changes>()(
     })
     .meta({ id: 'Changes', description: 'What the person did to the draft, row by row' }),
 )
+export const rowComments = z.array(
+  exact<RowComment>()(
+    z
+      .object({ ...rowComment, title: described(title, 'the title that was proposed') })
+      .meta({ id: 'RowComment', description: 'What the person said about a row of the draft' }),
+  ),
+)
 export const template = exact<Template>()(
   z.object({ name: z.string(), tasks: z.array(row) }).meta({ id: 'Template', description: 'A saved list of tasks' }),
 )
@@ -241,6 +267,7 @@ export const reviewFields = {
   toolset: described(toolset, 'the toolset that asked; older logs lack it').exactOptional(),
   tool: described(z.string(), 'the tool that asked; older logs lack it').exactOptional(),
   commands: described(z.array(z.string()), 'commands of the workspace that a check may be picked from').exactOptional(),
+  unchecked: described(z.literal(true), 'the model sent checks, left out for want of a workspace').exactOptional(),
   reopens: described(z.string(), 'the review that a person opened again as this one').exactOptional(),
   revises: described(z.string(), 'the review of the same turn that was sent back before this one').exactOptional(),
 }

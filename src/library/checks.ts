@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { v7 } from 'uuid'
 import { findConfigFolder } from '../checks/config-folder.ts'
 import { Obstacle } from '../checks/obstacle.ts'
-import { NO_CHECK_SETTINGS, problemIn } from '../checks/settings.ts'
+import { NO_CHECK_SETTINGS, problemIn, wrapperProblem } from '../checks/settings.ts'
 import { machineId, openWorkspace } from '../checks/workspace.ts'
 import { redactor } from '../domain/redact.ts'
 import { LocalWorkspaces } from '../runner/local-workspaces.ts'
@@ -37,7 +37,7 @@ export interface ChecksOptions {
  */
 export function openChecks({ workspace: folder, data, secrets = [], ...given }: ChecksOptions): Checks {
   const settings = { ...NO_CHECK_SETTINGS, ...given }
-  const problem = problemIn(settings)
+  const problem = problemIn(settings) ?? wrapperProblem(settings, process.env)
   if (problem !== undefined) throw new TypeError(problem)
   const machine = machineId(usable(findConfigFolder(process.env)))
   const workspace = usable(openWorkspace(resolve(folder), machine))

@@ -6,6 +6,7 @@ import {
   evidenceOf,
   preparedChange,
   preparedTask,
+  undoChange,
   type Ref,
   type ReportedCall,
   type TailOptions,
@@ -136,10 +137,26 @@ export class Conversation {
     return viewOf(conversation, task)
   }
 
-  /** Removes a task, by id or number, on a person's behalf. Its history stays. */
-  async removeTask(task: string | number, { version }: { version?: number } = {}): Promise<void> {
+  /** Removes a task, by id or number, on a person's behalf, and returns it as it is then. Its history stays. */
+  async removeTask(task: string | number, { version }: { version?: number } = {}): Promise<TaskView> {
     const { door, ref } = this.#deps
-    await door.run(ref, { type: 'edit_tasks', by: 'person', remove: [{ task, if_version: version }] })
+    const { value } = await door.transact(ref, transaction => {
+      const before = transaction.state
+      const remove = [{ task, if_version: version }]
+      const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', remove })
+      const [removed] = events.flatMap(({ type, data }) => (type === 'task_removed' ? [data.task] : []))
+      if (!removed) throw new TypeError('the task was not removed')
+      return taskOnWire(before, removed)
+    })
+    return value
+  }
+
+  /**
+   * Takes back a person's change to a task: the one that led to this version of it. The answer is the task as it is then, a
+   * removed one, too; undoing its version is a redo. Fails if what was changed has changed again since.
+   */
+  async undoChange(taskId: string, version: number): Promise<TaskView> {
+    return (await undoChange(this.#deps.door, this.#deps.ref, taskId, version)).task
   }
 
   /** Asks for a run of an approved check of a task, on a person's behalf. Its result comes with the events. */
@@ -196,13 +213,18 @@ export class Conversation {
   /** Confirms a plan with the person's rows, or cancels it. The same decision again returns the same. */
   async decide(reviewId: string, decision: Decision): Promise<DecidedReview> {
     const { door, ref } = this.#deps
-    const { conversation } = await door.reviews.locate(ref.tenant, reviewId)
-    if (conversation !== ref.conversation) throw new Refusal('review_not_found', { review_id: reviewId })
+    await this.#checkReview(reviewId)
     return door.reviews.decide(ref.tenant, reviewId, decision, 'library', (state, record): DecidedReview => {
       const { review, resolution } = record
       if (!resolution) throw new TypeError('a decided review has no resolution')
       return { review, resolution, result: reviewAnswer(state, record) }
     })
+  }
+
+  /** Gives a review with a deadline more time, on a person's behalf: from now `ms`, by default as long as it had at first. */
+  async extendReview(reviewId: string, { ms }: { ms?: number } = {}): Promise<ReviewRequest> {
+    await this.#checkReview(reviewId)
+    return this.#deps.door.reviews.extend(this.#deps.ref.tenant, reviewId, ms)
   }
 
   /** Sets the named fields of the policy, between turns. */
@@ -223,6 +245,13 @@ export class Conversation {
   ): Promise<TaskView> {
     const { door, ref } = this.#deps
     return viewOf((await door.run(ref, command)).conversation, command.task)
+  }
+
+  /** Rejects for a review of another conversation. */
+  async #checkReview(reviewId: string): Promise<void> {
+    const { door, ref } = this.#deps
+    const { conversation } = await door.reviews.locate(ref.tenant, reviewId)
+    if (conversation !== ref.conversation) throw new Refusal('review_not_found', { review_id: reviewId })
   }
 
   #read() {

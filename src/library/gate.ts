@@ -1,6 +1,6 @@
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import { followedTasks, followUpsIn, MAX_FOLLOW_UPS } from '../domain/gate.ts'
-import { awaitsFinal, failingDoneChecks, namedFiles } from '../domain/proof.ts'
+import { awaitsFinal, failingDoneChecks, namedFiles } from '../domain/check-runs.ts'
 import { isFinished } from '../domain/turn.ts'
 import type { Door, Ref } from '../door/door.ts'
 import { followUpText } from '../runner/messages.ts'

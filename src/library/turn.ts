@@ -1,7 +1,7 @@
 import type { Json } from '../domain/event.ts'
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import { type Policy, policyWith, type ToolsetName } from '../domain/policy.ts'
-import type { Standing } from '../domain/proof.ts'
+import type { Standing } from '../domain/standing.ts'
 import { invalidField, invalidId, Refusal } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'

@@ -10,9 +10,10 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { tasksInView } from '../domain/conversation.ts'
+import { type Conversation, tasksInView } from '../domain/conversation.ts'
 import { type Origin, type OriginName, originNames, originOf } from '../domain/origin.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
+import { taskOnWire } from '../domain/proof-view.ts'
 import { redactor } from '../domain/redact.ts'
 import { invalidField, Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
@@ -169,12 +170,18 @@ export class Connection {
 
   async readTasks(uri: string, ctx: ServerContext): Promise<ReadResourceResult> {
     const conversation = this.#ownConversation(uri, ctx)
-    const state = await this.#door.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
+    const state = await this.stateOf(conversation)
+    const tasks = tasksInView(state).map(task => taskOnWire(state, task))
+    const list = { session_id: conversation, seq: state.seq, tasks }
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(list) }] }
+  }
+
+  /** A conversation as it is. What fails is a protocol error: no tool could answer it. */
+  stateOf(conversation: string): Promise<Conversation> {
+    return this.#door.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
       this.#reportFault(error)
       throw new ProtocolError(ProtocolErrorCode.InternalError, messageFor(error))
     })
-    const list = { session_id: conversation, seq: state.seq, tasks: tasksInView(state) }
-    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(list) }] }
   }
 
   /** The conversation of a request. */

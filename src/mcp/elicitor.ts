@@ -34,6 +34,12 @@ export interface Question {
 /** A question, and when it was asked by the store's clock. */
 export type Asked = Question & { readonly at: Instant }
 
+/** What a client says its person answered. */
+export interface Answered {
+  readonly action: ElicitResult['action']
+  readonly content?: FormContent | undefined
+}
+
 /** What to do next about a review: ask through the client, send the person to the page, or only wait. */
 export type Step =
   | { readonly kind: 'ask'; readonly question: Question; readonly error?: FormError | undefined }
@@ -116,11 +122,16 @@ export class Elicitor {
       : request
   }
 
-  /** Decides the review as the person answered, and returns the next step. */
-  async answered(
+  /** Decides the review as the person answered, and returns the next step. A decided one is not asked about. */
+  async answered(call: WaitingCall, asked: Asked, answer: Answered, ctx: ServerContext): Promise<Step> {
+    const step = await this.#stepAfter(call, asked, answer, ctx)
+    return step.kind === 'wait' || (await this.#isOver(call)) ? WAIT : step
+  }
+
+  async #stepAfter(
     call: WaitingCall,
     asked: Asked,
-    { action, content = {} }: { action: ElicitResult['action']; content?: FormContent | undefined },
+    { action, content = {} }: Answered,
     ctx: ServerContext,
   ): Promise<Step> {
     const { isPerson, waitLimits } = this.#deps
@@ -228,6 +239,11 @@ export class Elicitor {
 
   async #msSince(at: Instant): Promise<number> {
     return Date.parse(await this.#deps.door.now()) - Date.parse(at)
+  }
+
+  async #isOver({ review, context }: WaitingCall): Promise<boolean> {
+    const { record } = await this.#deps.door.reviews.get(context.tenant, review.review_id)
+    return record.review.status !== 'pending'
   }
 
   async #isShownOrOver({ review, context }: WaitingCall): Promise<boolean> {

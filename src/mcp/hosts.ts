@@ -13,6 +13,8 @@ export interface HostTraits {
   readonly form?: FormKind
   /** The host's hooks see the URLs that its person is asked to open. */
   readonly sharesUrls?: true
+  /** It gives a prompt the first word of what was typed, and the model all of it beside the prompt. */
+  readonly splitsArguments?: true
   /** The variable in which it tells its servers the id of the session. */
   readonly sessionVariable?: string
   /** The variable that says how it was started; `sdk-cli` means without a person. */
@@ -33,6 +35,7 @@ const HOSTS: Readonly<Record<string, HostTraits>> = {
     holdMs: 540_000,
     form: 'rows',
     sharesUrls: true,
+    splitsArguments: true,
     ...CLAUDE_VARIABLES,
   },
   'codex-mcp-client': { label: 'Codex', holdMs: 280_000, form: 'screen' },

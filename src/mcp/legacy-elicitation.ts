@@ -1,9 +1,6 @@
 import type { ElicitResult, ServerContext } from '@modelcontextprotocol/server'
-import type { Instant } from '../domain/instant.ts'
 import type { Elicitor, ElicitorDeps, Step, WaitingCall } from './elicitor.ts'
 
-/** The review expires first, so that its answer is `review_timeout`. */
-const EXPIRY_MARGIN_MS = 1_000
 /** The longest timer there is. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
@@ -83,7 +80,7 @@ export class LegacyElicitation {
   ): Promise<Step> {
     const { params } = await this.#elicitor.request(call, question, ctx, error)
     const at = await this.#deps.door.now()
-    const response = await this.#elicit(params, call, at, ctx, withdrawn, answered)
+    const response = await this.#elicit(params, ctx, withdrawn, answered)
     if (response === undefined) return this.#elicitor.failed(call, question, ctx)
     return this.#elicitor.answered(call, { ...question, at }, response, ctx)
   }
@@ -91,15 +88,12 @@ export class LegacyElicitation {
   /** The client's response; undefined if it failed or the request was withdrawn. */
   async #elicit(
     params: unknown,
-    { review }: WaitingCall,
-    at: Instant,
     ctx: ServerContext,
     signal: AbortSignal,
     answered: AbortSignal,
   ): Promise<ElicitResult | undefined> {
-    const { expires_at } = review
-    const expiry = expires_at === null ? Infinity : Math.max(0, Date.parse(expires_at) - Date.parse(at))
-    const timeout = Math.min(expiry + EXPIRY_MARGIN_MS, MAX_TIMER_MS)
+    // The review's own end withdraws the request: a person may have given it more time.
+    const timeout = MAX_TIMER_MS
     // On the held call's own stream: the client may have no other open.
     const related = answered.aborted ? {} : { relatedRequestId: ctx.mcpReq.id }
     return ctx.mcpReq

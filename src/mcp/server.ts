@@ -5,6 +5,7 @@ import { AWAIT_REVIEW } from '../toolsets/observe.ts'
 import { AWAIT_REVIEW_INPUT, Connection, type ConnectionOptions, type McpOptions } from './connection.ts'
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { offerHookTool } from './hook-tool.ts'
+import { offerPrompts } from './prompts.ts'
 import { firstRootPath } from './roots.ts'
 import { tasksUri } from './tasks-uri.ts'
 import { ALWAYS_LOAD, annotationsOf, displaySchema, inputSchema, outputSchema, titleOf } from './tool-schemas.ts'
@@ -61,6 +62,7 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
     { title: 'Task list', description: 'The current tasks of this conversation.', mimeType: 'application/json' },
     (uri, _, ctx) => connection.readTasks(uri.href, ctx),
   )
+  offerPrompts(server, { ...options, toolset, connection })
   const { hooks } = connectionOptions
   if (hooks) offerHookTool(server, { ...options, hooks, conversation: ctx => connection.conversationOf(ctx) })
   connection.sendUpdates()
@@ -71,7 +73,10 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
 const offered = (toolset: Toolset, { door }: McpOptions): Toolset =>
   door.checks.offered?.() ? withChecks(toolset) : toolset
 
-/** Asks a client for its root as soon as it is there. With a workspace, the planning tool takes checks. */
+/**
+ * Asks a client for its root as soon as it is there. The planning tool takes checks from then on: a host lists the tools once,
+ * often before it answers. Calls wait for the answer; without a workspace theirs says that checks were left out.
+ */
 function offerChecksAtRoot(
   { server }: McpServer,
   options: McpOptions,
@@ -79,17 +84,19 @@ function offerChecksAtRoot(
   registered: ReadonlyMap<string, RegisteredTool>,
   connection: Connection,
 ): void {
+  const show = ({ tools }: Toolset): void => {
+    for (const tool of tools) {
+      if (tool.checked) registered.get(tool.name)?.update({ paramsSchema: inputSchema(tool) })
+    }
+  }
   server.oninitialized = () => {
     if (!server.getClientCapabilities()?.roots) return
+    const hasWorkspace = (): boolean => options.door.checks.offered?.() !== undefined
+    if (!hasWorkspace()) show(withChecks(toolset))
     const root = firstRootPath(server)
-      .then(folder => {
-        if (folder === undefined) return
-        options.onRoot?.(folder)
-        for (const tool of offered(toolset, options).tools) {
-          registered.get(tool.name)?.update({ paramsSchema: inputSchema(tool) })
-        }
-      })
+      .then(folder => folder === undefined || options.onRoot?.(folder))
       .catch(options.onError)
+      .then(() => hasWorkspace() || show(toolset))
     connection.waitFor(root)
   }
 }

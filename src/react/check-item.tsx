@@ -66,7 +66,12 @@ export function CheckItem({ task, of, onApprove, onEdit, onRemove }: CheckItemPr
         </button>
       )}
       <span className="rs-check-actions">
-        <CheckButton task={task} of={of} about={about} onApprove={onApprove} />
+        <CheckButton
+          task={task}
+          of={of}
+          about={about}
+          onApprove={isChanged(of) ? () => void onEdit(textOf(check)) : onApprove}
+        />
         <IconButton
           className="rs-edit"
           label={strings.edit}
@@ -104,6 +109,9 @@ function shownState({ check, state, finding }: Pick<TaskCheck, 'check' | 'state'
   return check.kind === 'person' && state === 'waiting' ? 'unticked' : state
 }
 
+/** Whether it has to be approved anew: writing it again says what it runs now. */
+const isChanged = ({ state, last }: TaskCheck): boolean => state === 'inconclusive' && last?.changed === true
+
 interface CheckButtonProps {
   readonly task: Task
   readonly of: TaskCheck
@@ -127,7 +135,7 @@ function CheckButton({ task, of, about, onApprove }: CheckButtonProps): ReactEle
       {label}
     </button>
   )
-  if (of.finding === 'unapproved') return act(strings.approveOne, onApprove)
+  if (of.finding === 'unapproved' || isChanged(of)) return act(strings.approveOne, onApprove)
   if (check.kind === 'person') return state === 'passed' ? null : act(strings.tick, () => proof.tick(task, check))
   if (!of.isRunnable) return null
   if (state === 'running') return act(strings.stop, () => proof.stop(task, check))

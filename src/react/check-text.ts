@@ -61,7 +61,7 @@ export function textOf(check: SentCheck): string {
 
 /** A check that runs, reads or asks something else: a new one. */
 export function withText(check: SentCheck, text: string): SentCheck {
-  const { id: _id, hash: _hash, ...rest } = check
+  const { id: _id, hash: _hash, programs: _programs, ...rest } = check
   switch (rest.kind) {
     case 'command':
       return { ...rest, run: text }

@@ -27,6 +27,7 @@ export const chineseErrors: ErrorStrings = {
     closed: () => '服务器正在关闭，请稍后再试。',
     session_not_found: () => '找不到该会话。',
     template_not_found: () => '找不到该模板。',
+    template_exists: () => '已有同名模板。',
     batch_empty: () => '计划至少需要一行。',
     batch_too_large: data => `计划行数过多：${atMost(data, '行') ?? '请删减几行'}。`,
     too_many_open: data => `该会话未完成的任务过多：${atMost(data, '项') ?? '请先完成一些'}。`,
@@ -52,6 +53,12 @@ export const chineseErrors: ErrorStrings = {
     review_expired: () => '审阅已超时。',
     review_not_reopenable: ({ successor }) =>
       successor === undefined ? '此计划无法重新打开。' : '此计划已被重新打开。',
+    review_without_deadline: () => '此审阅没有时限。',
+    not_undoable: ({ because, by }) => {
+      if (because === 'changed') return by === 'person' ? '此后有人改动了该任务。' : '此后智能体改动了该任务。'
+      if (because === 'removed') return '该任务此后已被移除。'
+      return because === 'too_old' ? '此后移除的任务过多，无法恢复。' : '已无法撤销。'
+    },
   },
   field: {
     row: '该行',

@@ -1,7 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { splitList } from './check-text.ts'
-import { draftOf, firstUntitled, isEdited, newRow, rebaseDraft, submittedRow } from './draft.ts'
+import {
+  areRowsEdited,
+  asProposed,
+  commentedRows,
+  draftOf,
+  draftText,
+  firstUntitled,
+  isEdited,
+  newRow,
+  rebaseDraft,
+  rowChange,
+  submittedRow,
+} from './draft.ts'
+import { english } from './english.ts'
 
 const row = (title: string, more: Partial<DraftRow> = {}): DraftRow => ({
   title,
@@ -54,6 +67,33 @@ describe('a draft', () => {
     expect(isEdited({ ...draft, rows: draft.rows.toReversed() }, request)).toBe(true)
     const spaced = draft.rows.map(each => ({ ...each, tags: each.tags === '' ? '' : ` ${each.tags} ` }))
     expect(isEdited({ ...draft, rows: spaced }, request)).toBe(false)
+  })
+
+  it('[RE30] a comment on a proposed row is an edit, but not of the row', () => {
+    const request = review(row('A'), row('B'))
+    const { rows } = draftOf(request)
+    const commented = [
+      ...rows.map(each => ({ ...each, comment: each.title === 'B' ? 'Why?' : ' ' })),
+      newRow({ comment: 'x' }),
+    ]
+    const draft = { rows: commented, comment: '' }
+    expect(commentedRows(commented).map(({ draft_index, comment }) => [draft_index, comment])).toEqual([[1, 'Why?']])
+    expect([
+      isEdited({ ...draft, rows: commented.slice(0, 2) }, request),
+      areRowsEdited({ rows: commented.slice(0, 2), comment: '' }, request),
+    ]).toEqual([true, false])
+    expect(submittedRow(commented[1] ?? newRow())).not.toHaveProperty('comment')
+    expect(draftText(draft, english)).toContain('2. B\n   Comment on this step: Why?')
+  })
+
+  it('[RE9] says what the person did to a row, and makes one or all as they were proposed', () => {
+    const request = review(row('A', { tags: ['x'] }), row('B'))
+    const [a, b] = draftOf(request).rows
+    if (!a || !b) throw new Error('no rows')
+    const edited = [newRow({ title: 'C' }), { ...b, title: 'B2', comment: 'Why?' }, a]
+    expect(edited.map(each => rowChange(each, request))).toEqual(['added', 'edited', 'kept'])
+    expect(asProposed(edited, request, b.key)).toEqual([edited[0], { ...b, comment: 'Why?' }, a])
+    expect(asProposed(edited, request)).toEqual([a, { ...b, comment: 'Why?' }])
   })
 
   it('[PA11] keys are unique and do not depend on titles', () => {

@@ -1,4 +1,4 @@
-import type { DraftRow, ReviewRequest, RowStatus } from '../domain/review.ts'
+import type { ConfirmedTask, DraftRow, ReviewRequest, RowStatus } from '../domain/review.ts'
 import type { Priority } from '../domain/task.ts'
 import { LIMITS } from '../domain/text.ts'
 import type { SentRow } from '../domain/wire.ts'
@@ -23,6 +23,8 @@ export interface EditableRow {
   readonly checks: readonly EditableCheck[]
   /** Globs of guarded files that the task may change. */
   readonly may_change: string
+  /** What the person says about a proposed row. About a row of their own there is nobody to tell. */
+  readonly comment: string
 }
 /** The fields of a row that a person edits. */
 export type RowFields = Omit<EditableRow, 'key' | 'draft_index'>
@@ -47,6 +49,7 @@ export const EMPTY: RowFields = {
   tags: '',
   checks: [],
   may_change: '',
+  comment: '',
 }
 
 export function draftOf({ draft_tasks }: ReviewRequest): Draft {
@@ -63,7 +66,7 @@ export const newRow = (fields: Partial<RowFields> = {}): EditableRow => ({ ...EM
 export function fieldsOf(row: Omit<DraftRow, 'order'>): RowFields {
   const { title, details, criteria, priority, status, tags, may_change = [] } = row
   const lists = { tags: tags.join(', '), checks: editableChecks(row), may_change: may_change.join(', ') }
-  return { title, details, criteria, priority, status, ...lists }
+  return { title, details, criteria, priority, status, ...lists, comment: '' }
 }
 
 /** A row as it is sent: every field, so that what was seen is what is written. */
@@ -74,19 +77,44 @@ export function submittedRow(row: EditableRow): SentRow {
   return draft_index === undefined ? fields : { ...fields, draft_index }
 }
 
+/** The rows with one of them as it was proposed, or all as they were. What was said about a row stays. */
+export function asProposed(rows: readonly EditableRow[], review: ReviewRequest, key?: string): readonly EditableRow[] {
+  const proposed = draftOf(review).rows.map(row => {
+    const { comment = '' } = rows.find(({ draft_index }) => draft_index === row.draft_index) ?? {}
+    return { ...row, comment }
+  })
+  if (key === undefined) return proposed
+  return rows.map(row => (row.key === key ? (proposed[row.draft_index ?? -1] ?? row) : row))
+}
+
 /** The number of the first row without a title, counted from 1. */
 export function firstUntitled(rows: readonly EditableRow[]): number | undefined {
   const index = rows.findIndex(({ title }) => title.trim() === '')
   return index < 0 ? undefined : index + 1
 }
 
-export const isEdited = (draft: Draft, review: ReviewRequest): boolean =>
-  draft.comment !== '' || areRowsEdited(draft, review)
+/** The rows with a comment. */
+export const commentedRows = (rows: readonly EditableRow[]): readonly Required<EditableRow>[] =>
+  rows.flatMap(row => (hasComment(row) ? [row] : []))
 
-export function areRowsEdited({ rows }: Draft, review: ReviewRequest): boolean {
-  const sent = (all: readonly EditableRow[]): string => JSON.stringify(all.map(submittedRow))
-  return sent(rows) !== sent(draftOf(review).rows)
+const hasComment = (row: EditableRow): row is Required<EditableRow> =>
+  row.draft_index !== undefined && row.comment.trim() !== ''
+
+/** What the person did to a row. */
+export function rowChange(row: EditableRow, review: ReviewRequest): ConfirmedTask['change'] {
+  const proposed = draftOf(review).rows[row.draft_index ?? -1]
+  if (!proposed) return 'added'
+  return sent([row]) === sent([proposed]) ? 'kept' : 'edited'
 }
+
+export const isEdited = (draft: Draft, review: ReviewRequest): boolean =>
+  draft.comment !== '' || commentedRows(draft.rows).length > 0 || areRowsEdited(draft, review)
+
+export const areRowsEdited = ({ rows }: Draft, review: ReviewRequest): boolean =>
+  sent(rows) !== sent(draftOf(review).rows)
+
+/** Rows as they would be sent, to be compared. */
+const sent = (rows: readonly EditableRow[]): string => JSON.stringify(rows.map(submittedRow))
 
 /** Applies the edits of one proposal to the next one: rows are matched by the title that was proposed. */
 export function rebaseDraft({ rows, comment, proposed }: SavedDraft, { draft_tasks }: ReviewRequest): Draft {
@@ -112,7 +140,7 @@ export function draftText({ rows, comment }: Draft, strings: Strings): string {
 
 /** The fields of a row besides its title that differ from an empty row's, each as a line. */
 export function filledFields(row: EditableRow, strings: Strings): string[] {
-  const { details, criteria, priority, status, tags, checks, may_change } = row
+  const { details, criteria, priority, status, tags, checks, may_change, comment } = row
   return [
     details,
     criteria === '' ? '' : `${strings.criteria}: ${criteria}`,
@@ -121,6 +149,7 @@ export function filledFields(row: EditableRow, strings: Strings): string[] {
     tags === '' ? '' : `${strings.tagsLabel}: ${tags}`,
     ...checks.map(({ spec, text }) => `${kindLabel(spec, strings)}: ${text}`),
     may_change === '' ? '' : `${strings.checks.mayChange}: ${may_change}`,
+    comment === '' ? '' : `${strings.rowComment}: ${comment}`,
   ].filter(line => line !== '')
 }
 

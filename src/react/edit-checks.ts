@@ -2,7 +2,6 @@ import type { Check } from '../domain/check.ts'
 import type { SentCheck } from '../domain/wire.ts'
 import { type EditableRow, newKey } from './draft.ts'
 import { type EditableCheck, isRunnable, newCheck, willRun } from './draft-checks.ts'
-import type { Undo } from './use-undo.ts'
 
 type Rows = readonly EditableRow[]
 
@@ -29,30 +28,24 @@ export interface ReviewChecks {
 
 interface DraftChecksOptions {
   readonly rows: Rows
-  readonly setRows: (change: (rows: Rows) => Rows) => void
+  /** `field` is given while a person types in it. */
+  readonly setRows: (change: (rows: Rows) => Rows, field?: string) => void
   /** The checks that were proposed, of all rows. */
   readonly proposed: readonly SentCheck[]
   readonly areOffered: boolean
   readonly commands: readonly string[]
   readonly ofPlan: readonly Check[]
-  readonly undo: Undo
   /** A check of a row is about to change. */
   readonly onEdit: (rowKey: string) => void
 }
 
 /** Edits of the checks of a draft. */
 export function draftChecks(options: DraftChecksOptions): ReviewChecks {
-  const { rows, setRows, proposed, areOffered, commands, ofPlan, undo, onEdit } = options
+  const { rows, setRows, proposed, areOffered, commands, ofPlan, onEdit } = options
   const runnable = rows.flatMap(({ checks }) => checks).filter(isRunnable)
-  const change = (rowKey: string, checks: (before: Checks) => Checks): void => {
+  const change = (rowKey: string, checks: (before: Checks) => Checks, field?: string): void => {
     onEdit(rowKey)
-    setRows(withChecks(checks, rowKey))
-  }
-  /** A change that the browser's own undo does not know. */
-  const choose = (rowKey: string, checks: (before: Checks) => Checks): void => {
-    const before = rows.find(({ key }) => key === rowKey)?.checks ?? []
-    undo.changed(withChecks(() => before, rowKey))
-    change(rowKey, checks)
+    setRows(withChecks(checks, rowKey), field)
   }
   return {
     areOffered,
@@ -61,20 +54,18 @@ export function draftChecks(options: DraftChecksOptions): ReviewChecks {
     count: runnable.length,
     approvedCount: runnable.filter(willRun).length,
     add: (rowKey, line) => {
-      if (line.trim() !== '') choose(rowKey, before => [...before, newCheck(line, newKey(), proposed)])
+      if (line.trim() !== '') change(rowKey, before => [...before, newCheck(line, newKey(), proposed)])
     },
-    edit: (rowKey, checkKey, text) => {
-      undo.typed()
-      change(rowKey, before => before.map(check => (check.key === checkKey ? { ...check, text } : check)))
-    },
-    remove: (rowKey, checkKey) => choose(rowKey, before => before.filter(({ key }) => key !== checkKey)),
+    edit: (rowKey, checkKey, text) =>
+      change(
+        rowKey,
+        before => before.map(check => (check.key === checkKey ? { ...check, text } : check)),
+        `${rowKey} ${checkKey}`,
+      ),
+    remove: (rowKey, checkKey) => change(rowKey, before => before.filter(({ key }) => key !== checkKey)),
     approve: (rowKey, checkKey, isApproved) =>
-      choose(rowKey, before => before.map(check => (check.key === checkKey ? { ...check, isApproved } : check))),
-    approveAll: () => {
-      const before = new Map(rows.map(({ key, checks }) => [key, checks]))
-      undo.changed(withChecks((now, key) => before.get(key) ?? now))
-      setRows(withChecks(now => now.map(check => ({ ...check, isApproved: true }))))
-    },
+      change(rowKey, before => before.map(check => (check.key === checkKey ? { ...check, isApproved } : check))),
+    approveAll: () => setRows(withChecks(now => now.map(check => ({ ...check, isApproved: true })))),
   }
 }
 
@@ -82,8 +73,6 @@ type Checks = readonly EditableCheck[]
 
 /** The rows, or one of them, with other checks. */
 const withChecks =
-  (change: (checks: Checks, rowKey: string) => Checks, rowKey?: string) =>
+  (change: (checks: Checks) => Checks, rowKey?: string) =>
   (rows: Rows): Rows =>
-    rows.map(row =>
-      rowKey === undefined || row.key === rowKey ? { ...row, checks: change(row.checks, row.key) } : row,
-    )
+    rows.map(row => (rowKey === undefined || row.key === rowKey ? { ...row, checks: change(row.checks) } : row))

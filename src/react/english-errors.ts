@@ -27,6 +27,7 @@ export const englishErrors: ErrorStrings = {
     closed: () => 'The server is shutting down. Try again in a moment.',
     session_not_found: () => 'This conversation does not exist.',
     template_not_found: () => 'This template does not exist.',
+    template_exists: () => 'There is a template with this name already.',
     batch_empty: () => 'A plan needs at least one row.',
     batch_too_large: data => `The plan has too many rows: ${atMost(data, '') ?? 'remove some'}.`,
     too_many_open: data => `This conversation has too many open tasks: ${atMost(data, '') ?? 'finish some first'}.`,
@@ -53,6 +54,12 @@ export const englishErrors: ErrorStrings = {
     review_expired: () => 'The review timed out.',
     review_not_reopenable: ({ successor }) =>
       successor === undefined ? 'This plan cannot be reopened.' : 'This plan was already reopened.',
+    review_without_deadline: () => 'This review has no deadline.',
+    not_undoable: ({ because, by }) => {
+      if (because === 'changed') return `${by === 'person' ? 'Someone' : 'The agent'} has changed this task since.`
+      if (because === 'removed') return 'This task was removed since.'
+      return because === 'too_old' ? 'Too many tasks were removed since.' : 'This can no longer be undone.'
+    },
   },
   field: {
     row: 'The row',

@@ -43,6 +43,7 @@ type ServerCode =
   | 'closed'
   | 'session_not_found'
   | 'template_not_found'
+  | 'template_exists'
 
 /** `invalid_field` has a sentence per rule instead. */
 type PersonCode = Exclude<RefusalCode, AgentCode | 'invalid_field'>
@@ -80,7 +81,7 @@ function fieldText({ errors }: Strings, data: ErrorData<'invalid_field'>): strin
   const { field = '', rule, expected } = data
   const isCheck = /^checks?(\[|$)/.test(field)
   if (isCheck && rule === 'invalid') return errors.check(expected)
-  const key = isCheck ? 'check' : field
+  const key = isCheck ? 'check' : field.startsWith('row_comments') ? 'comment' : field
   const name = isKey(errors.field, key) ? errors.field[key] : field
   return errors.byRule[isKey(errors.byRule, rule) ? rule : 'invalid'](name ?? field, data)
 }

@@ -50,9 +50,13 @@ export function eventText(event: StoredEvent, strings: Strings, names: Names): s
       return event.data.reopens === undefined ? timeline.proposed(titles) : timeline.reopened(titles)
     }
     case 'task_create_review_resolved': {
-      const sentence = event.data.action === 'confirm' ? timeline.confirmed : notConfirmed(event.data.reason, timeline)
-      return event.data.comment === undefined ? sentence : `${sentence}: ${event.data.comment}`
+      const { action, reason, comment, row_comments = [] } = event.data
+      const sentence = action === 'confirm' ? timeline.confirmed : notConfirmed(reason, timeline)
+      const said = [comment ?? [], row_comments.map(each => `${each.title}: ${each.comment}`)].flat()
+      return said.length === 0 ? sentence : `${sentence}: ${said.join(' · ')}`
     }
+    case 'review_extended':
+      return timeline.extended
     case 'check_approved': {
       const { task_id, check_id, via } = event.data
       const actor = via === 'configuration' ? timeline.configuration : timeline.actor.person

@@ -17,11 +17,25 @@ export type { DraftProblem, ReviewHandle } from './use-review.ts'
 export type { ReviewOutcomeHandle } from './use-review-outcome.ts'
 export type { ReviewError } from './use-decision.ts'
 export type { EarlierEdits } from './use-draft.ts'
+export type { MoreTime } from './use-more-time.ts'
 export type { EditableRow, RowFields } from './draft.ts'
 export type { EditableCheck } from './draft-checks.ts'
 export type { ReviewChecks } from './edit-checks.ts'
 export { useEvidence } from './use-evidence.ts'
 export type { EvidenceHandle } from './use-evidence.ts'
+export { useThread } from './use-thread.ts'
+export type {
+  PlanTally,
+  StepItem,
+  StepRun,
+  ThreadItem,
+  ThreadTurn,
+  TurnEnd,
+  WorkedStep,
+} from '../domain/thread.ts'
+export type { PlanCard, PlanOutcome, PlanRow } from '../domain/plan-card.ts'
+export { revisionOf } from '../domain/revision.ts'
+export type { Revision } from '../domain/revision.ts'
 export { useTasks } from './use-tasks.ts'
 export type { TasksHandle } from './use-tasks.ts'
 export type { PlanCheck, PlanProof, TaskCheck, TaskClaim } from './plan-proof.ts'

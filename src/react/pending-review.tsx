@@ -37,8 +37,8 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
   const heading = useId()
   const { panel, onFocus } = usePanelFocus<HTMLElement>()
   const editing = useRowEditing(handle, panel)
-  // The fields of the tools have nothing to do with the rows.
-  useUndoKey(panel, editing.undo, '.rs-template, .rs-selection')
+  // The comment and the fields of the tools have nothing to do with the rows.
+  useUndoKey(panel, editing, '.rs-template, .rs-selection, .rs-comment')
   const question = useCancelQuestion(panel, isBusy)
   const request = useChangeRequest(handle, panel)
   const { conversation, turn } = originOf(view.state, review)

@@ -2,24 +2,10 @@ import type { Client } from '../client/client.ts'
 import type { Check } from '../domain/check.ts'
 import type { ConversationLike } from '../domain/conversation.ts'
 import type { Instant } from '../domain/instant.ts'
-import {
-  type CheckRun,
-  type CheckState,
-  checkState,
-  claimOn,
-  countingChecks,
-  type Finding,
-  findingOf,
-  type Proofs,
-  recordOf,
-  runState,
-  type Standing,
-  type StartedRun,
-  standingsOf,
-  standingWordOf,
-  waitingGuards,
-  workspaceOf,
-} from '../domain/proof.ts'
+import { type CheckState, checkState, runState, waitingGuards } from '../domain/check-state.ts'
+import { claimOn } from '../domain/open-claims.ts'
+import { type CheckRun, countingChecks, type Proofs, recordOf, type StartedRun, workspaceOf } from '../domain/proof.ts'
+import { type Finding, findingOf, type Standing, standingsOf, standingWordOf } from '../domain/standing.ts'
 import { valueIn } from '../domain/table.ts'
 import type { Task } from '../domain/task.ts'
 

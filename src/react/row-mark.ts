@@ -1,4 +1,4 @@
-import type { Standing } from '../domain/proof.ts'
+import type { Standing } from '../domain/standing.ts'
 import type { Task } from '../domain/task.ts'
 import { checkLabel } from './check-text.ts'
 import type { PlanProof, TaskCheck } from './plan-proof.ts'

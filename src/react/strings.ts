@@ -2,7 +2,9 @@ import { createContext, useContext } from 'react'
 import type { CheckKind } from '../domain/check.ts'
 import type { Verdict } from '../domain/event.ts'
 import type { EvidenceSource } from '../domain/evidence.ts'
-import type { CheckState, Finding, RunReason, Standing } from '../domain/proof.ts'
+import type { CheckState } from '../domain/check-state.ts'
+import type { RunReason } from '../domain/proof.ts'
+import type { Finding, Standing } from '../domain/standing.ts'
 import type { CancelReason, ReviewStatus, RowStatus } from '../domain/review.ts'
 import type { Actor, Priority, TaskStatus } from '../domain/task.ts'
 import { english } from './english.ts'
@@ -43,6 +45,7 @@ export interface Strings {
   readonly remove: string
   readonly removed: (title: string) => string
   readonly undone: string
+  readonly redone: string
   readonly save: string
   readonly discard: string
   readonly retry: string
@@ -80,6 +83,8 @@ export interface Strings {
   readonly templateExists: (name: string) => string
   readonly replaceTemplate: string
   readonly comment: string
+  /** What a person says about one row. */
+  readonly rowComment: string
   readonly confirm: string
   readonly cancel: string
   readonly requestChanges: string
@@ -211,6 +216,8 @@ export interface TimelineStrings {
   readonly unknownTask: string
   readonly proposed: (titles: string) => string
   readonly reopened: (titles: string) => string
+  /** A person gave a review more time. */
+  readonly extended: string
   readonly confirmed: string
   /** How a plan ended that was not confirmed, by reason; other reasons are `notConfirmed`. */
   readonly notConfirmedBecause: Readonly<Record<CancelReason, string>>

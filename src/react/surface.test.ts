@@ -15,6 +15,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'errorText',
     'isComposing',
     'localeOf',
+    'revisionOf',
     'turnsInOrder',
     'useConversation',
     'useEvidence',
@@ -22,5 +23,6 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'useRunsheet',
     'useStrings',
     'useTasks',
+    'useThread',
   ])
 })

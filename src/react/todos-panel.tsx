@@ -41,7 +41,7 @@ export function TodosPanel(props: TodosPanelProps): ReactElement | null {
   const [addedId, setAddedId] = useState<string>()
   const listId = useId()
   const panel = useRef<HTMLElement>(null)
-  useUndoKey(panel, plan.undo)
+  useUndoKey(panel, plan)
   const { error, counts, unfinished } = plan
   useEffect(() => {
     if (error !== undefined) onError?.(error as Error)

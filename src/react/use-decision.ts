@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { Client } from '../client/client.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
 import type { SentDecision } from '../domain/wire.ts'
-import { type Draft, submittedRow } from './draft.ts'
+import { commentedRows, type Draft, type EditableRow, submittedRow } from './draft.ts'
 import { errorText } from './error-text.ts'
 import { useStrings } from './strings.ts'
 
@@ -67,11 +67,9 @@ export function useDecision(options: DecisionOptions): Decision {
     if (answer) setSent(undefined)
     // Decided elsewhere in the meantime: the log has the outcome.
     if (answer?.code === 'review_already_decided' || answer?.code === 'review_expired') return onRefresh()
-    const index = answer?.details.row ?? -1
-    const row = sentRows(tried.action, draft)[index]
+    const { row, field } = refusedRow(answer, tried.action, draft)
     const message = answer ? errorText(strings, answer) : strings.failedToSend
     if (!row) return setFailed({ ...tried, message })
-    const field = answer?.details.field ?? ''
     const number = draft.rows.indexOf(row) + 1
     setFailed({ ...tried, message: strings.rowNeedsFixing(number), row: { key: row.key, field, message } })
   }
@@ -99,16 +97,32 @@ function errorOf({ message, row, action, comment }: Failure, send: Decision['sen
 }
 
 function decisionOf(action: Action, comment: string, { draft, areRowsEdited }: DecisionOptions): SentDecision {
-  const commented = comment === '' ? {} : { comment }
+  const onRows = commentedRows(draft.rows).map(row => ({ draft_index: row.draft_index, comment: row.comment }))
+  const said = {
+    ...(comment === '' ? {} : { comment }),
+    ...(onRows.length > 0 ? { row_comments: onRows } : {}),
+  }
   const tasks = sentRows(action, draft).map(submittedRow)
   switch (action) {
     case 'confirm':
-      return { action, tasks, ...commented }
+      return { action, tasks, ...said }
     case 'cancel':
-      return { action, ...commented }
+      return { action, ...said }
     case 'revise':
-      return { action, comment, ...(areRowsEdited && tasks.length > 0 ? { tasks } : {}) }
+      return { action, ...said, ...(areRowsEdited && tasks.length > 0 ? { tasks } : {}) }
   }
+}
+
+/** The row that an error is about, and its field. */
+function refusedRow(
+  error: RunsheetError | undefined,
+  action: Action,
+  draft: Draft,
+): { readonly row: EditableRow | undefined; readonly field: string } {
+  const { row = -1, field = '' } = error?.details ?? {}
+  const [, comment] = /^row_comments\[(\d+)\]/.exec(field) ?? []
+  if (comment === undefined) return { row: sentRows(action, draft)[row], field }
+  return { row: commentedRows(draft.rows)[Number(comment)], field: 'comment' }
 }
 
 /** A plan that is sent back may be half edited: rows without a title are left out. */

@@ -1,5 +1,5 @@
-import { dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
 import { type RefObject, useEffect, useRef } from 'react'
+import { withDragAndDrop } from './with-drag-and-drop.ts'
 
 /** Accepts drops below the last row of a list: the row becomes the last one. */
 export function useDropAtEnd(
@@ -15,21 +15,23 @@ export function useDropAtEnd(
     const lastIndex = (): number => (rows.current?.childElementCount ?? 0) - 1
     let last: Element | null | undefined
     const leave = (): void => last?.classList.remove('rs-drop-after')
-    return dropTargetForElements({
-      element: container,
-      canDrop: ({ source: { data }, input }) =>
-        data['runsheetList'] === list &&
-        Number(data['index']) < lastIndex() &&
-        input.clientY > (rows.current?.lastElementChild?.getBoundingClientRect().bottom ?? Infinity),
-      onDragEnter: () => {
-        last = rows.current?.lastElementChild
-        last?.classList.add('rs-drop-after')
-      },
-      onDragLeave: leave,
-      onDrop: ({ source: { data } }) => {
-        leave()
-        move.current({ key: String(data['key']), index: Number(data['index']) }, lastIndex())
-      },
-    })
+    return withDragAndDrop(({ dropTargetForElements }) =>
+      dropTargetForElements({
+        element: container,
+        canDrop: ({ source: { data }, input }) =>
+          data['runsheetList'] === list &&
+          Number(data['index']) < lastIndex() &&
+          input.clientY > (rows.current?.lastElementChild?.getBoundingClientRect().bottom ?? Infinity),
+        onDragEnter: () => {
+          last = rows.current?.lastElementChild
+          last?.classList.add('rs-drop-after')
+        },
+        onDragLeave: leave,
+        onDrop: ({ source: { data } }) => {
+          leave()
+          move.current({ key: String(data['key']), index: Number(data['index']) }, lastIndex())
+        },
+      }),
+    )
   }, [list, rows])
 }

@@ -1,8 +1,7 @@
-import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
-import { draggable, dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'
 import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { type DropEdge, dropEdge } from './reorder.ts'
 import { useTouchDrag } from './use-touch-drag.ts'
+import { withDragAndDrop } from './with-drag-and-drop.ts'
 
 interface Reorder {
   readonly item: RefObject<HTMLLIElement | null>
@@ -32,18 +31,20 @@ export function useReorder(
     const element = item.current
     const dragHandle = handle.current
     if (!element || !dragHandle) return
-    return combine(
-      draggable({ element, dragHandle, getInitialData: () => ({ runsheetList: list, key, index }) }),
-      dropTargetForElements({
-        element,
-        canDrop: ({ source }) => source.data['runsheetList'] === list && source.data['key'] !== key,
-        onDragEnter: ({ source }) => setEdge(dropEdge(Number(source.data['index']), index)),
-        onDragLeave: () => setEdge(undefined),
-        onDrop: ({ source }) => {
-          setEdge(undefined)
-          move.current({ key: String(source.data['key']), index: Number(source.data['index']) }, index)
-        },
-      }),
+    return withDragAndDrop(({ combine, draggable, dropTargetForElements }) =>
+      combine(
+        draggable({ element, dragHandle, getInitialData: () => ({ runsheetList: list, key, index }) }),
+        dropTargetForElements({
+          element,
+          canDrop: ({ source }) => source.data['runsheetList'] === list && source.data['key'] !== key,
+          onDragEnter: ({ source }) => setEdge(dropEdge(Number(source.data['index']), index)),
+          onDragLeave: () => setEdge(undefined),
+          onDrop: ({ source }) => {
+            setEdge(undefined)
+            move.current({ key: String(source.data['key']), index: Number(source.data['index']) }, index)
+          },
+        }),
+      ),
     )
   }, [list, key, index])
   const onKeyDown = (event: KeyboardEvent): void => {

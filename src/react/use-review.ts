@@ -1,10 +1,20 @@
-import type { Review } from '../domain/review.ts'
-import { areRowsEdited, type EditableRow, firstUntitled, MAX_ROWS, newRow, type RowFields } from './draft.ts'
+import type { ConfirmedTask, Review } from '../domain/review.ts'
+import {
+  areRowsEdited,
+  asProposed,
+  type EditableRow,
+  firstUntitled,
+  MAX_ROWS,
+  newRow,
+  rowChange,
+  type RowFields,
+} from './draft.ts'
 import { draftChecks, type ReviewChecks } from './edit-checks.ts'
 import { moveItem } from './reorder.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 import { type ReviewError, useDecision } from './use-decision.ts'
 import { type EarlierEdits, useDraft } from './use-draft.ts'
+import { type MoreTime, useMoreTime } from './use-more-time.ts'
 import { useNow } from './use-now.ts'
 import { type ReviewOutcomeHandle, useReviewOutcome } from './use-review-outcome.ts'
 import { useReviewPresence } from './use-review-presence.ts'
@@ -19,6 +29,8 @@ export interface ReviewHandle {
   readonly review: Review | undefined
   /** What the person asked to change in the plan that this one revises. */
   readonly requestedChanges: string | undefined
+  /** The plan that this one revises, with its rows; `revisionOf` tells how they differ. */
+  readonly revised: Review | undefined
   readonly rows: readonly EditableRow[]
   readonly comment: string
   /** Whether the draft differs from the proposal. */
@@ -30,11 +42,16 @@ export interface ReviewHandle {
   readonly remove: (key: string) => void
   /** The checks of the rows, which a person reads and approves. */
   readonly checks: ReviewChecks
-  /**
-   * Takes back the last removed, moved, added or reprioritised row. Returns the rows as they are then; undefined where
-   * text was typed last, which the browser's own undo takes back.
-   */
+  /** What the person did to a row. */
+  readonly changeOf: (row: EditableRow) => ConfirmedTask['change']
+  /** Makes a row as it was proposed, or all of them, in their order. Comments on rows stay. */
+  readonly reset: (key?: string) => void
+  /** Takes back the last change of the rows, what was typed included. Returns the rows as they are then. */
   readonly undo: () => readonly EditableRow[] | undefined
+  /** Makes the change again that was taken back last. */
+  readonly redo: () => readonly EditableRow[] | undefined
+  readonly canUndo: boolean
+  readonly canRedo: boolean
   readonly setComment: (comment: string) => void
   /** Edits of an earlier proposal that was never decided. */
   readonly earlierEdits: EarlierEdits | undefined
@@ -49,6 +66,8 @@ export interface ReviewHandle {
   readonly error: ReviewError | undefined
   /** Milliseconds until the review times out, updated every second; undefined before the first effect or without a deadline. */
   readonly remainingMs: number | undefined
+  /** Undefined without a deadline. */
+  readonly moreTime: MoreTime | undefined
   /** How the last review ended, where this person did not decide it here. */
   readonly outcome: ReviewOutcomeHandle | undefined
 }
@@ -77,38 +96,37 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
   const undo = useUndo(review?.review_id)
   const { rows, comment } = draft
   const turn = conversation.turns[review?.conversation_turn_id ?? '']
-  const setRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[]): void =>
+  const moreTime = useMoreTime(client, review, view.retry)
+  const putRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[]): void =>
     update(before => ({ ...before, rows: change(before.rows) }))
+  const setRows: SetRows = (change, field) => {
+    undo.changing(rows, field)
+    putRows(change)
+  }
+  const put = (stepped: readonly EditableRow[] | undefined): readonly EditableRow[] | undefined => {
+    if (stepped) putRows(() => stepped)
+    return stepped
+  }
   return {
     review,
     requestedChanges: resolutions[review?.revises ?? '']?.comment,
+    revised: conversation.reviews[review?.revises ?? ''],
     rows,
     comment,
     isEdited,
     edit: (key, fields) => {
       decision.clearRowError(key)
-      const edited = rows.find(row => row.key === key)
-      if (edited && isChosen(fields)) undo.changed(withFields(key, chosenFields(edited)))
-      else undo.typed()
-      setRows(withFields(key, fields))
+      const [field, ...others] = Object.keys(fields)
+      const isTyped = others.length === 0 && field !== 'priority' && field !== 'status'
+      setRows(withFields(key, fields), isTyped ? `${key} ${field}` : undefined)
     },
-    move: (from, to) => {
-      undo.changed(before => moveItem(before, to, from))
-      setRows(before => moveItem(before, from, to))
-    },
+    move: (from, to) => setRows(before => moveItem(before, from, to)),
     add: (more = [{}]) => {
       const added = more.slice(0, Math.max(0, MAX_ROWS - rows.length)).map(newRow)
-      undo.changed(before => before.filter(row => !added.some(({ key }) => key === row.key)))
       setRows(before => [...before, ...added].slice(0, MAX_ROWS))
       return added.length
     },
-    remove: key => {
-      const index = rows.findIndex(row => row.key === key)
-      const removed = rows[index]
-      if (!removed) return
-      undo.changed(before => before.toSpliced(index, 0, removed).slice(0, MAX_ROWS))
-      setRows(before => before.filter(row => row.key !== key))
-    },
+    remove: key => setRows(before => before.filter(row => row.key !== key)),
     checks: draftChecks({
       rows,
       setRows,
@@ -116,19 +134,24 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
       areOffered: turn?.workspace !== undefined,
       ofPlan: turn?.done_checks ?? [],
       commands: review?.commands ?? [],
-      undo,
       onEdit: decision.clearRowError,
     }),
-    undo: () => {
-      const undone = undo.undone(rows)
-      if (undone) setRows(() => undone)
-      return undone
+    changeOf: row => (review ? rowChange(row, review) : 'added'),
+    reset: key => {
+      if (review) setRows(before => asProposed(before, review, key))
     },
-    setComment: text => {
-      undo.typed()
-      update(before => ({ ...before, comment: text }))
+    undo: () => put(undo.undone(rows)),
+    redo: () => put(undo.redone(rows)),
+    canUndo: undo.canUndo,
+    canRedo: undo.canRedo,
+    setComment: text => update(before => ({ ...before, comment: text })),
+    earlierEdits: earlierEdits && {
+      ...earlierEdits,
+      restore: () => {
+        undo.changing(rows)
+        earlierEdits.restore()
+      },
     },
-    earlierEdits,
     problem: draftProblem(rows),
     confirm: () => decision.send('confirm'),
     cancel: () => decision.send('cancel'),
@@ -136,20 +159,19 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
     isBusy: decision.isBusy,
     error: decision.error,
     remainingMs: deadline === undefined || now === undefined ? undefined : Date.parse(deadline) - now,
+    moreTime,
     outcome,
   }
 }
+
+/** Changes the rows; `field` while a person types in it. */
+type SetRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[], field?: string) => void
 
 function draftProblem(rows: readonly EditableRow[]): DraftProblem | undefined {
   if (rows.length === 0) return { kind: 'no_rows' }
   const row = firstUntitled(rows)
   return row === undefined ? undefined : { kind: 'no_title', row }
 }
-
-/** Whether fields are chosen from a list: then the browser has no undo for them. */
-const isChosen = (fields: Partial<RowFields>): boolean => 'priority' in fields || 'status' in fields
-
-const chosenFields = ({ priority, status }: EditableRow): Partial<RowFields> => ({ priority, status })
 
 const withFields = (key: string, fields: Partial<RowFields>) => (rows: readonly EditableRow[]) =>
   rows.map(row => (row.key === key ? { ...row, ...fields } : row))

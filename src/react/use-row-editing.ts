@@ -13,8 +13,10 @@ export interface RowEditing {
   readonly add: (rows?: readonly Partial<RowFields>[]) => void
   readonly move: (from: number, to: number) => void
   readonly remove: (key: string) => void
-  /** Takes the last change back; false where there is none but typing. */
+  /** Takes the last change back; false where there is none. */
   readonly undo: () => boolean
+  /** Makes it again. */
+  readonly redo: () => boolean
 }
 
 /** Adds a selection, focus and announcements to the edits of a draft. */
@@ -26,6 +28,15 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
   const { rows } = handle
   // A removed row is no longer selected.
   const selected = new Set(rows.flatMap(({ key }) => (checked.has(key) ? key : [])))
+  const showStep = (after: ReturnType<ReviewHandle['undo']>, text: string): boolean => {
+    if (!after) return false
+    const known = new Set(rows.map(({ key }) => key))
+    const restored = after.findIndex(({ key }) => !known.has(key))
+    setAnnouncement(text)
+    if (restored >= 0) focusOn('.rs-row-title', restored)
+    else if (after.length < rows.length) focusOn('.rs-add-row')
+    return true
+  }
   return {
     announcement,
     selected,
@@ -49,15 +60,7 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
       handle.remove(key)
       focusOn(rows.length > 1 ? '.rs-row-title' : '.rs-add-row', Math.min(index, Math.max(0, rows.length - 2)))
     },
-    undo: () => {
-      const undone = handle.undo()
-      if (!undone) return false
-      const known = new Set(rows.map(({ key }) => key))
-      const restored = undone.findIndex(({ key }) => !known.has(key))
-      setAnnouncement(strings.undone)
-      if (restored >= 0) focusOn('.rs-row-title', restored)
-      else if (undone.length < rows.length) focusOn('.rs-add-row')
-      return true
-    },
+    undo: () => showStep(handle.undo(), strings.undone),
+    redo: () => showStep(handle.redo(), strings.redone),
   }
 }

@@ -15,7 +15,10 @@ export type FieldsToSend = (tasks: readonly Task[]) => PersonsFields | undefined
 interface TaskChanges {
   /** The tasks with the changes that are on their way. */
   readonly tasks: readonly Task[]
-  readonly change: (id: string, fields: PersonsFields | FieldsToSend) => Promise<void>
+  /** Resolves with the version that the change led to; undefined where there was nothing to send. */
+  readonly change: (id: string, fields: PersonsFields | FieldsToSend) => Promise<number | undefined>
+  /** Sends something else about a task in turn, with the task as it is then. */
+  readonly send: (id: string, work: (task: Task | undefined) => Promise<number>) => Promise<number>
 }
 
 /** A person's changes, sent one after the other: each starts from what the one before has led to. */
@@ -25,7 +28,7 @@ export function useTaskChanges(client: Client, tasks: readonly Task[]): TaskChan
   const [optimistic, setOptimistic] = useState<ReadonlyMap<string, Optimistic>>(new Map())
   const onTasks = useRef(() => {})
   useEffect(() => onTasks.current(), [tasks])
-  const queue = useRef(Promise.resolve())
+  const queue = useRef<Promise<unknown>>(Promise.resolve())
 
   /** Resolves once the log shows a version of a task. */
   const shown = (id: string, version: number): Promise<void> =>
@@ -38,23 +41,32 @@ export function useTaskChanges(client: Client, tasks: readonly Task[]): TaskChan
       }
       onTasks.current()
     })
-  const send = async (id: string, fieldsToSend: FieldsToSend): Promise<void> => {
-    const task = latest.current.find(each => each.id === id)
-    const fields = fieldsToSend(latest.current)
-    if (task && fields) await shown(id, await changeTask(client, task, fields))
+  /** Does this once the changes before it are through, and the log shows what they led to. */
+  const inTurn = <T extends number | undefined>(
+    id: string,
+    work: (task: Task | undefined) => Promise<T>,
+  ): Promise<T> => {
+    const sent = queue.current.then(async () => {
+      const version = await work(latest.current.find(each => each.id === id))
+      if (version !== undefined) await shown(id, version)
+      return version
+    })
+    queue.current = sent.catch(() => {})
+    return sent
   }
   const change: TaskChanges['change'] = async (id, fields) => {
     const entry = typeof fields === 'function' ? undefined : optimisticOf(fields)
     if (entry) setOptimistic(before => new Map(before).set(id, entry))
-    const sent = queue.current.then(() => send(id, typeof fields === 'function' ? fields : () => fields))
-    queue.current = sent.catch(() => {})
     try {
-      await sent
+      return await inTurn(id, async task => {
+        const toSend = typeof fields === 'function' ? fields(latest.current) : fields
+        return task && toSend && changeTask(client, task, toSend)
+      })
     } finally {
       if (entry) setOptimistic(before => without(before, id, entry))
     }
   }
-  return { tasks: withOptimistic(tasks, optimistic), change }
+  return { tasks: withOptimistic(tasks, optimistic), change, send: inTurn }
 }
 
 /** Sends a change; after a version mismatch once more, unless someone else changed the same fields. */

@@ -1,10 +1,11 @@
-import { useRef, useState } from 'react'
+import { useReducer, useRef, useState } from 'react'
 import type { Client, PersonsFields } from '../client/client.ts'
 import type { LiveState } from '../client/live-state.ts'
 import { randomId } from '../client/random-id.ts'
 import { lineage, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import { instantOf } from '../domain/instant.ts'
 import type { Task } from '../domain/task.ts'
+import { claimedOutcome } from '../domain/thread.ts'
 import { isAtWork, workedMs } from '../domain/work.ts'
 import {
   countTasks,
@@ -16,6 +17,7 @@ import {
 } from './plan-progress.ts'
 import { planProof, type PlanProof } from './plan-proof.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
+import { type Take, TaskHistory } from './task-history.ts'
 import { useNow } from './use-now.ts'
 import { useTaskChanges } from './use-task-changes.ts'
 import { isUnseen } from './unseen-changes.ts'
@@ -38,6 +40,12 @@ export interface TasksHandle {
   readonly isUnseen: (task: Task) => boolean
   /** Changes are sent one after the other. True where the server accepted it; otherwise `error` says why not. */
   readonly change: (id: string, fields: PersonsFields) => Promise<boolean>
+  /** Takes a task off the list. */
+  readonly remove: (id: string) => Promise<boolean>
+  /** Completes a task on the person's word, whatever the assessor or a check said, with what the agent claimed last. */
+  readonly accept: (task: Task) => Promise<boolean>
+  /** Opens a settled task again. */
+  readonly reopen: (task: Task) => Promise<boolean>
   /**
    * Moves a task to an index of the list that the person sees: of `tasks`, or of the `shown` part of it. Resolves with
    * the index where it ended up.
@@ -45,8 +53,15 @@ export interface TasksHandle {
   readonly move: (id: string, to: number, shown?: readonly Task[]) => Promise<number | undefined>
   /** Adds a task; the same title after a failure is the same task. */
   readonly add: (title: string) => Promise<Task | undefined>
-  /** Takes back the last cancellation of this window; undefined where there is none. */
+  /**
+   * Takes back the last change, move, addition or removal of this window; undefined where there is none. False where the
+   * server refused, because what was changed has changed again since: then `error` says so.
+   */
   readonly undo: () => Promise<boolean> | undefined
+  /** Makes the change again that was taken back last. */
+  readonly redo: () => Promise<boolean> | undefined
+  readonly canUndo: boolean
+  readonly canRedo: boolean
   /** The checks of the tasks, and how far "done" can be trusted. */
   readonly proof: PlanProof
   /** Why the last change was not accepted. */
@@ -57,14 +72,13 @@ export interface TasksHandle {
 export function useTasks(source?: RunsheetSource): TasksHandle {
   const { client, session, view } = useRunsheet(source)
   const { conversation, limited } = view.state
-  const { tasks, change } = useTaskChanges(client, tasksInView(conversation))
+  const { tasks, change, send } = useTaskChanges(client, tasksInView(conversation))
   const [error, setError] = useState<unknown>()
   const current = currentTaskOf(conversation, tasks)
   const elapsedMs = useElapsed(client, view.state, current)
   // Repeating a failed addition with the same key cannot add the task twice.
   const failedAdd = useRef({ title: '', key: '' })
-  /** The tasks that were cancelled here, as they were before. */
-  const cancelled = useRef<Task[]>([])
+  const history = useTaskHistory(session)
 
   const attempt = async <T>(work: Promise<T>): Promise<T | undefined> => {
     setError(undefined)
@@ -74,6 +88,12 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
       setError(problem)
       return undefined
     }
+  }
+  /** Notes what a person does, so that it can be taken back. Whether the server accepted it. */
+  const noted = async (id: string, work: Promise<number | undefined>): Promise<boolean> => {
+    const sent = attempt(work.then(version => ({ version })))
+    history.changing(sent.then(made => (made?.version === undefined ? undefined : { id, version: made.version })))
+    return (await sent) !== undefined
   }
   const move: TasksHandle['move'] = async (id, to, shown = tasks) => {
     const ids = new Set(shown.map(task => task.id))
@@ -87,20 +107,24 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
       moved = index
       return { position: target.position }
     }
-    return attempt(change(id, toPosition).then(() => moved))
+    return (await noted(id, change(id, toPosition))) ? moved : undefined
   }
-  const restore = async ({ id, status, outcome }: Task): Promise<void> => {
-    const isStill = (wanted: Task['status'], fields: PersonsFields) => (latest: readonly Task[]) =>
-      latest.some(task => task.id === id && task.status === wanted) ? fields : undefined
-    await change(id, isStill('cancelled', { status: 'pending' }))
-    if (status === 'blocked') await change(id, isStill('pending', { status, outcome }))
-  }
+  const taken: Take = ({ id, version }) =>
+    attempt(
+      send(id, async () => (await client.undoTask(session, id, version)).task.version).then(next => ({
+        id,
+        version: next,
+      })),
+    )
+  const changed: TasksHandle['change'] = (id, fields) => noted(id, change(id, fields))
   const add = async (title: string): Promise<Task | undefined> => {
     const { key } = failedAdd.current.title === title ? failedAdd.current : { key: randomId() }
     failedAdd.current = { title, key }
-    const answer = await attempt(client.addTask(session, { title }, key))
-    if (answer) failedAdd.current = { title: '', key: '' }
-    return answer?.task
+    const answer = attempt(client.addTask(session, { title }, key))
+    history.changing(answer.then(made => made && { id: made.task.id, version: made.task.version }))
+    const { task } = (await answer) ?? {}
+    if (task) failedAdd.current = { title: '', key: '' }
+    return task
   }
   return {
     tasks,
@@ -110,15 +134,21 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     elapsedMs,
     unfinished: unfinishedTurn(conversation, limited),
     isUnseen: task => isUnseen(view.state, task),
-    change: async (id, fields) => {
-      const before = tasks.find(task => task.id === id)
-      if (before && fields.status === 'cancelled') cancelled.current.push(before)
-      return (await attempt(change(id, fields).then(() => true))) ?? false
+    change: changed,
+    remove: id =>
+      noted(
+        id,
+        send(id, async task => (await client.removeTask(session, id, task?.version ?? 0)).task.version),
+      ),
+    accept: ({ id, status }) => {
+      const outcome = status === 'completed' ? undefined : claimedOutcome(view.state.thread, id)
+      return changed(id, { status: 'completed', ...(outcome === undefined ? {} : { outcome }) })
     },
-    undo: () => {
-      const task = cancelled.current.pop()
-      return task && attempt(restore(task)).then(() => true)
-    },
+    reopen: ({ id }) => changed(id, { status: 'pending' }),
+    undo: () => history.undo(taken),
+    redo: () => history.redo(taken),
+    canUndo: history.canUndo,
+    canRedo: history.canRedo,
     move,
     add,
     proof: planProof(client, session, conversation, tasks, view.state.output, work =>
@@ -126,6 +156,14 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     ),
     error,
   }
+}
+
+/** What this window changed in a conversation. */
+function useTaskHistory(session: string): TaskHistory {
+  const [, onChange] = useReducer((count: number) => count + 1, 0)
+  const known = useRef<{ readonly session: string; readonly history: TaskHistory }>(undefined)
+  if (known.current?.session !== session) known.current = { session, history: new TaskHistory(onChange) }
+  return known.current.history
 }
 
 /** How long the agent has worked on a task, while it does. */

@@ -3,30 +3,42 @@ import { type RefObject, useEffect, useRef } from 'react'
 /** Where Ctrl+Z is the browser's own undo. */
 const TEXT_FIELD = 'input, textarea, [contenteditable]'
 
+/** What the keys do. Each returns something falsy where there is nothing to do. */
+interface UndoKeys {
+  readonly undo: () => unknown
+  readonly redo: () => unknown
+}
+
 /**
- * Undoes a change of a panel by Ctrl+Z, or Command+Z on a Mac, as long as the panel is shown: with the focus in it,
- * except in its `fields`, or on the page around it, except in a text field or another panel.
+ * Undoes a change of a panel by Ctrl+Z, and makes it again by Ctrl+Shift+Z or Ctrl+Y (on a Mac with Command), as long as
+ * the panel is shown: with the focus in it, except in its `fields`, or on the page around it, except in a text field or
+ * another panel.
  */
-export function useUndoKey(panel: RefObject<HTMLElement | null>, undo: () => unknown, fields = TEXT_FIELD): void {
-  const latest = useRef(undo)
-  latest.current = undo
+export function useUndoKey(panel: RefObject<HTMLElement | null>, keys: UndoKeys, fields = TEXT_FIELD): void {
+  const latest = useRef(keys)
+  latest.current = keys
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || !isUndo(event) || !isShown(panel.current)) return
+      const key = keyOf(event)
+      // During a composition the keys belong to the input method.
+      if (event.defaultPrevented || !key || event.isComposing || !isShown(panel.current)) return
       // The event's own target is less exact where the focus is in a shadow tree.
       const [target] = event.composedPath()
       if (!(target instanceof Element)) return
       const focused = target.closest('.rs-panel')
       const isElsewhere = focused !== null && focused !== panel.current
       if (isElsewhere || target.closest(focused ? fields : TEXT_FIELD)) return
-      if (latest.current()) event.preventDefault()
+      if (latest.current[key]()) event.preventDefault()
     }
     document.addEventListener('keydown', onKeyDown)
     return () => document.removeEventListener('keydown', onKeyDown)
   }, [panel, fields])
 }
 
-const isUndo = ({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean =>
-  (ctrlKey || metaKey) && !shiftKey && !altKey && key.toLowerCase() === 'z'
+function keyOf({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): keyof UndoKeys | undefined {
+  if (!(ctrlKey || metaKey) || altKey) return undefined
+  if (key.toLowerCase() === 'z') return shiftKey ? 'redo' : 'undo'
+  return key.toLowerCase() === 'y' && !shiftKey ? 'redo' : undefined
+}
 
 const isShown = (panel: HTMLElement | null): boolean => panel !== null && panel.closest('[inert]') === null

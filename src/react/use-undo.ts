@@ -1,43 +1,76 @@
-import { useRef } from 'react'
+import { useState } from 'react'
 import type { EditableRow } from './draft.ts'
 
 type Rows = readonly EditableRow[]
-/** Takes a change back. */
-export type Inverse = (rows: Rows) => Rows
 
-/** Text that was typed: the browser takes it back. */
-const TYPED = 'typed'
+/** Typing in the same field is one change until it pauses this long. */
+const PAUSE_MS = 1_000
 
-export interface Undo {
-  readonly typed: () => void
-  readonly changed: (inverse: Inverse) => void
-  /** The rows without the newest change; undefined where that was typing, or there is none. */
-  readonly undone: (rows: Rows) => Rows | undefined
+/** The rows of a review before each change, and after each that was taken back, newest last. */
+export interface RowHistory {
+  readonly past: readonly Rows[]
+  readonly future: readonly Rows[]
+  /** The field that was typed in last, and when. */
+  readonly typed?: { readonly field: string; readonly at: number }
 }
 
-/**
- * The changes to the rows of a review that the browser's own undo does not know, such as a removed row, in order with
- * the typing that it does know.
- */
+export const NO_HISTORY: RowHistory = { past: [], future: [] }
+
+/** Notes a change that is about to be made to `rows`; `field` is given while a person types in it. */
+export function noted(history: RowHistory, rows: Rows, at: number, field?: string): RowHistory {
+  const { past, typed } = history
+  const isMoreTyping = field !== undefined && typed?.field === field && at - typed.at < PAUSE_MS
+  // Several changes at once, such as to all selected rows, start from the same rows.
+  const isKnown = past.length > 0 && (isMoreTyping || past.at(-1) === rows)
+  const next = { past: isKnown ? past : [...past, rows], future: [] }
+  return field === undefined ? next : { ...next, typed: { field, at } }
+}
+
+/** The history without its newest change, or with it again, and the rows as they are then. */
+export function stepped(
+  history: RowHistory,
+  rows: Rows,
+  by: 'undo' | 'redo',
+): { history: RowHistory; rows: Rows } | undefined {
+  const { past, future } = history
+  const to = (by === 'undo' ? past : future).at(-1)
+  if (!to) return undefined
+  const moved =
+    by === 'undo'
+      ? { past: past.slice(0, -1), future: [...future, rows] }
+      : { past: [...past, rows], future: future.slice(0, -1) }
+  return { history: moved, rows: to }
+}
+
+export interface Undo {
+  readonly canUndo: boolean
+  readonly canRedo: boolean
+  /** To be called before each change of the rows; `field` while a person types in it. */
+  readonly changing: (rows: Rows, field?: string) => void
+  /** The rows without the newest change; undefined where there is none. */
+  readonly undone: (rows: Rows) => Rows | undefined
+  /** The rows with the change again that was taken back last; undefined where there is none. */
+  readonly redone: (rows: Rows) => Rows | undefined
+}
+
+/** Undo and redo for the rows of a review, what is typed included. The browser's own undo knows nothing of removed rows. */
 export function useUndo(reviewId: string | undefined): Undo {
-  const changes = useRef<{ id: string | undefined; stack: (Inverse | typeof TYPED)[] }>({ id: reviewId, stack: [] })
-  const isBrowserUndoing = useRef(false)
-  const stackOf = (): (Inverse | typeof TYPED)[] => {
-    if (changes.current.id !== reviewId) changes.current = { id: reviewId, stack: [] }
-    return changes.current.stack
+  const [kept, setKept] = useState<{ readonly id: string | undefined; readonly history: RowHistory }>()
+  const historyOf = (all: typeof kept): RowHistory => (all?.id === reviewId ? all?.history : undefined) ?? NO_HISTORY
+  const history = historyOf(kept)
+  const step = (rows: Rows, by: 'undo' | 'redo'): Rows | undefined => {
+    const to = stepped(history, rows, by)
+    if (to) setKept({ id: reviewId, history: to.history })
+    return to?.rows
   }
   return {
-    typed: () => {
-      if (!isBrowserUndoing.current && stackOf().at(-1) !== TYPED) stackOf().push(TYPED)
+    canUndo: history.past.length > 0,
+    canRedo: history.future.length > 0,
+    changing: (rows, field) => {
+      const at = performance.now()
+      setKept(before => ({ id: reviewId, history: noted(historyOf(before), rows, at, field) }))
     },
-    changed: inverse => void stackOf().push(inverse),
-    undone: rows => {
-      const last = stackOf().pop()
-      if (typeof last === 'function') return last(rows)
-      // What the browser restores now is not typed.
-      isBrowserUndoing.current = true
-      setTimeout(() => (isBrowserUndoing.current = false))
-      return undefined
-    },
+    undone: rows => step(rows, 'undo'),
+    redone: rows => step(rows, 'redo'),
   }
 }

@@ -1,7 +1,7 @@
 import type { Check, Workspace } from '../domain/check.ts'
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import type { RunToMake } from '../domain/proof.ts'
+import type { RunToMake } from '../domain/check-runs.ts'
 import type { Door, Lease } from '../door/door.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
 

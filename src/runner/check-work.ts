@@ -2,16 +2,9 @@ import type { Workspace } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { homeOf } from '../domain/lineage.ts'
-import {
-  isWanted,
-  MAX_TRIES,
-  namedFiles,
-  nextRun,
-  recordOf,
-  type RunToMake,
-  settleable,
-  workspaceOf,
-} from '../domain/proof.ts'
+import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
+import { settleable } from '../domain/open-claims.ts'
+import { MAX_TRIES, recordOf, workspaceOf } from '../domain/proof.ts'
 import type { Door } from '../door/door.ts'
 import { Baselines } from './baselines.ts'
 import { type CheckDeps, CheckSettling, isStorage } from './check-settling.ts'

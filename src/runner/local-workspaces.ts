@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { checkEnvironment, type Environment } from '../checks/environment.ts'
 import { globsOf } from '../checks/globs.ts'
 import { guardsOf } from '../checks/guarded.ts'
-import { approvalHash, unresolvedHash } from '../checks/hash.ts'
+import { approvalHash, foundPrograms, unresolvedHash } from '../checks/hash.ts'
 import { lookAt } from '../checks/look.ts'
 import { Obstacle } from '../checks/obstacle.ts'
 import type { Place } from '../checks/place.ts'
@@ -12,9 +12,10 @@ import { openWorkspace } from '../checks/workspace.ts'
 import {
   type Check,
   type CheckSpec,
-  cleanCheck,
+  cleanCommand,
   DEFAULT_PROTECT,
   type RunnableCheck,
+  type WithPrograms,
   type Workspace,
 } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
@@ -23,7 +24,7 @@ import { workspaceKey } from '../domain/needs.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { invalidField, Refusal } from '../domain/refusal.ts'
 import { Problem } from '../domain/text.ts'
-import type { CallChecks, CheckMaker } from '../door/door.ts'
+import { type CallChecks, type CheckMaker, madeCheck } from '../door/door.ts'
 import type { Baseline, RunOptions, Workspaces } from './workspaces.ts'
 
 /** What the checks of tasks may do here. */
@@ -80,25 +81,21 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
 
   offered(workspace: Workspace | undefined = this.#workspaces[0]): CallChecks | undefined {
     if (!workspace || !this.keys.includes(workspaceKey(workspace))) return undefined
-    const identified = (spec: CheckSpec): Check => ({
-      ...spec,
-      id: this.#options.newId(),
-      hash: this.hash(spec, workspace),
-    })
+    const made = (spec: CheckSpec): Check => madeCheck(spec, this.#options.newId(), this, workspace)
     return {
       workspace,
       // Only a review asks for them.
       get commands() {
         return commandsIn(workspace.path)
       },
-      done: (this.#options.done ?? []).map(run => identified({ kind: 'command', run })),
+      done: (this.#options.done ?? []).map(run => made({ kind: 'command', run })),
       fromLine: line => {
         const run = this.split(line)
         if (run instanceof Problem) return invalidField('check', run.fact)
-        const spec = cleanCheck({ kind: 'command', run }, 'check')
+        const spec = cleanCommand(run, 'check')
         if (spec instanceof Refusal) return spec
         const isAllowed = (this.#options.allow ?? []).some(words => JSON.stringify(words) === JSON.stringify(run))
-        return { check: identified(spec), isAllowed }
+        return { check: made(spec), isAllowed }
       },
     }
   }
@@ -112,11 +109,16 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   }
 
   /** On another machine nobody here can tell which program it would be. */
-  hash(spec: CheckSpec, workspace: Workspace | undefined): string {
+  hash(spec: WithPrograms, workspace: Workspace | undefined): string {
     if (!workspace || !this.#isHere(workspace)) {
       return unresolvedHash(spec, workspace, this.#options.wrap ?? [])
     }
     return approvalHash(spec, this.#place(workspace))
+  }
+
+  /** Kept with the check, because processes have different search paths. */
+  programs(spec: CheckSpec, workspace: Workspace | undefined): Check['programs'] {
+    return workspace && this.#isHere(workspace) ? foundPrograms(spec, this.#place(workspace)) : undefined
   }
 
   #isHere(workspace: Workspace): boolean {
@@ -159,6 +161,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
       beforeStart,
       onOutput,
     })
+    if (ran.changed) return ran
     return { ...ran, ...this.#guards(files, baseline.incomplete ? undefined : guarded, mayChange) }
   }
 

@@ -9,7 +9,7 @@ describe('last words', () => {
   it.each([
     ['answered', 'Here it is.'],
     ['budget', 'Here it is.\n\nI stopped here because this turn reached its limit of model calls.'],
-    ['gate', 'Here it is.\n\nI stopped here because several follow-ups settled nothing more.'],
+    ['gate', 'Here it is.\n\nNo progress after 3 attempts.'],
     ['limit', 'Here it is.\n\nI stopped here because this turn reached its limit of steps in a row.'],
     [
       'unjudged',

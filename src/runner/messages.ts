@@ -1,6 +1,9 @@
 import { listed, openTasks, planCounts } from '../domain/conversation.ts'
 import { labelOf } from '../domain/check-label.ts'
-import { failingDoneChecks, recordOf, type Standing, standingsOf } from '../domain/proof.ts'
+import { failingDoneChecks } from '../domain/check-runs.ts'
+import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
+import { recordOf } from '../domain/proof.ts'
+import { type Standing, standingsOf } from '../domain/standing.ts'
 import { isOpen } from '../domain/task.ts'
 import { settlingFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
@@ -38,7 +41,7 @@ const MAX_LISTED = 20
 
 const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
   budget: 'I stopped here because this turn reached its limit of model calls.',
-  gate: 'I stopped here because several follow-ups settled nothing more.',
+  gate: `No progress after ${MAX_FOLLOW_UPS} attempts.`,
   limit: 'I stopped here because this turn reached its limit of steps in a row.',
   unjudged: 'I stopped here because the assessor gave no clear verdict, and unjudged work does not count as done.',
   repeats: 'I stopped here because I kept repeating the same calls.',

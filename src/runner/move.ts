@@ -1,6 +1,6 @@
 import { awaitsChecks, currentTask } from '../domain/conversation.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
-import { failingDoneChecks } from '../domain/proof.ts'
+import { failingDoneChecks } from '../domain/check-runs.ts'
 import { isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'

@@ -37,6 +37,12 @@ export function hookCommand(
   return words.map(word => quoted(word, platform)).join(' ')
 }
 
+/** A command line that prints where the plan stands. */
+export const statusCommand = ({ program, data }: Installation, platform: NodeJS.Platform): string =>
+  [...program, 'status', '--line', ...(data === undefined ? [] : ['--data', data])]
+    .map(word => quoted(word, platform))
+    .join(' ')
+
 /** Whether setup, of this or another version, wrote the handler. */
 export function isOurs(handler: unknown): boolean {
   const { type, server, tool, command } = (handler ?? {}) as Handler

@@ -433,6 +433,23 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.due(10)).reviews.map(({ review_id }) => review_id)).toEqual(['rev-late'])
       })
 
+      it('[ST12][RE31] one that gets more time falls due at its latest deadline, and is listed with it', async () => {
+        await store.commit(ref, run(startTurn('t1', { review_timeout_ms: 60_000 }), propose('t1', 'rev-a', 'a')))
+        await store.commit(other, run(startTurn('t1', { review_timeout_ms: 1_000 }), propose('t1', 'rev-b', 'a')))
+        await store.commit(other, run({ type: 'extend_review', review_id: 'rev-b', ms: 90_000 }))
+        const expires_at = (await store.load(other)).reviews.get('rev-b')?.expires_at
+        const waiting = await store.queries.waiting('acme', undefined, { limit: 10 })
+        expect(waiting.items).toMatchObject([{ review_id: 'rev-a' }, { review_id: 'rev-b', expires_at }])
+        subject.advance(1_001)
+        expect((await store.due(10)).reviews).toEqual([])
+        subject.advance(60_000)
+        expect(await store.due(10)).toEqual({ reviews: [{ ...ref, review_id: 'rev-a' }], next: expires_at })
+        subject.advance(30_000)
+        await store.commit(other, run({ type: 'expire_review', review_id: 'rev-b' }))
+        const found = await store.queries.review('acme', 'rev-b')
+        expect(found?.record.review).toMatchObject({ status: 'expired', timeout_ms: 1_000, expires_at })
+      })
+
       it('[ST12][RE13] a panel that leaves brings the deadline forward, and one that returns restores it', async () => {
         const policy = { review_timeout_ms: 60_000, panel_grace_ms: 500 }
         await store.commit(ref, run(startTurn('t1', policy), propose('t1', 'rev-1', 'a')))
@@ -717,6 +734,20 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         true,
         false,
       ])
+    })
+
+    it('[ST19] renames a template, unless the name is taken; of two at once one wins', async () => {
+      await store.templates.put('acme', template('a', 'x'))
+      await store.templates.put('acme', template('b', 'y'))
+      await store.templates.put('other', template('c', 'z'))
+      expect(await store.templates.rename('acme', 'a', 'b')).toBe('taken')
+      expect(await store.templates.rename('acme', 'nowhere', 'c')).toBe('unknown')
+      expect(await store.templates.list('acme')).toEqual([template('a', 'x'), template('b', 'y')])
+      const outcomes = await Promise.all(['c', 'd'].map(name => store.templates.rename('acme', 'a', name)))
+      expect(outcomes.toSorted()).toEqual(['renamed', 'unknown'])
+      const name = outcomes[0] === 'renamed' ? 'c' : 'd'
+      expect(await store.templates.list('acme')).toEqual([template('b', 'y'), template(name, 'x')])
+      expect(await store.templates.get('acme', name)).toEqual(template(name, 'x'))
     })
 
     it('[ST20] live text is overwritten, hinted at, read by other processes, and cleared', async () => {

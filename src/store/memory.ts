@@ -201,6 +201,16 @@ class MemoryStore implements Store {
       const templates = this.#templates.get(tenant) ?? new Map<string, Template>()
       this.#templates.set(tenant, templates.set(template.name, template))
     },
+    rename: async (tenant, name, to) => {
+      this.#check()
+      const templates = this.#templates.get(tenant)
+      const template = templates?.get(name)
+      if (!templates || !template) return 'unknown'
+      if (templates.has(to)) return 'taken'
+      templates.delete(name)
+      templates.set(to, { ...template, name: to })
+      return 'renamed'
+    },
     delete: async (tenant, name) => this.#templates.get(tenant)?.delete(name) ?? false,
   }
 

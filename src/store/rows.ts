@@ -194,6 +194,10 @@ function reviewAfter(
     case 'review_panel_opened':
     case 'review_panel_left':
       return known(event.data.review_id)
+    case 'review_extended': {
+      const record = known(event.data.review_id)
+      return record && { ...record, review: { ...record.review, expires_at: event.data.expires_at } }
+    }
     case 'task_create_review_resolved': {
       const record = known(event.data.review_id)
       const tasks = event.data.action === 'confirm' ? createdIn(commit) : []

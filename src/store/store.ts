@@ -136,6 +136,8 @@ export interface Templates {
   /** By name. */
   list(tenant: string): Promise<readonly Template[]>
   put(tenant: string, template: Template): Promise<void>
+  /** Gives it another name, unless that is taken. */
+  rename(tenant: string, name: string, to: string): Promise<'renamed' | 'unknown' | 'taken'>
   /** Whether there was one. */
   delete(tenant: string, name: string): Promise<boolean>
 }

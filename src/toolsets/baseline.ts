@@ -1,4 +1,4 @@
-import { awaitsBaseline as hasBaselineToTake } from '../domain/proof.ts'
+import { awaitsBaseline as hasBaselineToTake } from '../domain/check-runs.ts'
 import type { ToolContext } from './context.ts'
 import { servedUntil } from './serving.ts'
 

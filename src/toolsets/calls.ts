@@ -2,7 +2,8 @@ import type { Claim, Judged } from '../domain/claim.ts'
 import type { CommandOf, Sources } from '../domain/command.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
 import type { ClaimEnd, EventData, Json } from '../domain/event.ts'
-import { awaitsBaseline, type ResolvedClaim, resolvedClaims } from '../domain/proof.ts'
+import { awaitsBaseline } from '../domain/check-runs.ts'
+import { type ResolvedClaim, resolvedClaims } from '../domain/open-claims.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Review } from '../domain/review.ts'
 import {
@@ -21,9 +22,9 @@ import { parseInput } from './input.ts'
 import { countItems, edgeOf, elapsed, observe } from './observe.ts'
 import { awaitBaseline } from './baseline.ts'
 import { type AnswerWithOutcome, unheardOutcome, withOutcome } from './reopened.ts'
-import { askedBy, reviewAnswer, reviewOfRepeatedCall } from './review-answer.ts'
+import { askedBy, reviewAnswer, reviewOfRepeatedCall, UNCHECKED } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
-import type { Tool, Toolset } from './toolset.ts'
+import type { JsonObject, Tool, Toolset } from './toolset.ts'
 import { sealOf } from './verdicts.ts'
 import type { View } from './view.ts'
 
@@ -319,7 +320,7 @@ function perform(deps: PerformDeps): CallState {
   try {
     const result = tool.run(call, input)
     call.end()
-    if (result !== PENDING) return record(result, true)
+    if (result !== PENDING) return record(call.isUnchecked ? { ...(result as JsonObject), ...UNCHECKED } : result, true)
     const review_id = transaction.state.pending_reviews.at(-1) ?? ''
     return { status: 'pending_review', call_id: toolCallId, review_id }
   } catch (error) {

@@ -1,4 +1,6 @@
-import { awaitsBaseline, claimsOf, type OpenClaim } from '../domain/proof.ts'
+import { awaitsBaseline } from '../domain/check-runs.ts'
+import { claimsOf } from '../domain/open-claims.ts'
+import type { OpenClaim } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'

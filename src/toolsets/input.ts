@@ -13,7 +13,9 @@ export function parseInput(tool: Tool, input: unknown): { readonly value: never 
   const size = sizeOf(input)
   if (size === undefined) return invalidField(ARGUMENTS, { rule: 'invalid', expected: 'JSON' })
   if (size > MAX_CHARACTERS) return invalidField(ARGUMENTS, { rule: 'too_large', limit: MAX_CHARACTERS })
-  const parsed = tool.input.safeParse(input)
+  // A check where none is offered is kept, so that the answer can say that it was left out.
+  const checked = tool.checked?.input.safeParse(input)
+  const parsed = checked?.success ? checked : tool.input.safeParse(input)
   if (parsed.success) return { value: parsed.data as never }
   const [issue] = parsed.error.issues
   if (!issue) return invalidField(ARGUMENTS, { rule: 'invalid' })

@@ -2,6 +2,7 @@ import { type Conversation, planTurnOf } from '../domain/conversation.ts'
 import type { Changes, Review } from '../domain/review.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Policy } from '../domain/policy.ts'
+import type { Task } from '../domain/task.ts'
 import type { ReviewRecord } from '../door/door.ts'
 import { unanswered } from './equal-call.ts'
 import { toolsets } from './index.ts'
@@ -14,7 +15,10 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
   const turnId = tasks[0] ? planTurnOf(state, tasks[0]) : review.conversation_turn_id
   const view: View = { state, turnId }
   const { toolset, tool } = askedBy(review, state.policy)
-  const comment = resolution?.comment === undefined ? {} : { comment: resolution.comment }
+  const comment = {
+    ...(resolution?.comment === undefined ? {} : { comment: resolution.comment }),
+    ...commentsOnRows(toolset, resolution, tasks),
+  }
   if (resolution?.action !== 'confirm') {
     const reason = resolution?.reason ?? 'user_cancelled'
     const changes = resolution?.changes ? { changes: { ...resolution.changes } } : {}
@@ -23,7 +27,29 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
   }
   const rows = resolution.changes ?? UNCHANGED
   const changes = toolset.changes?.(rows, resolution.tasks ?? [], tasks) ?? { ...rows }
-  return { ...tool.created?.(view, tasks), changes, ...comment }
+  return { ...tool.created?.(view, tasks), changes, ...comment, ...(review.unchecked ? UNCHECKED : {}) }
+}
+
+/** What an answer says where checks of the model were left out. */
+export const UNCHECKED = {
+  message: 'The checks were left out: Runsheet has no workspace here to run them in. Settle these tasks without them.',
+} as const
+
+/** What the person said about proposed rows, in the toolset's words: with the id of the task that a row became. */
+function commentsOnRows(
+  { vocabulary: { idOf, words = {} } }: Toolset,
+  resolution: ReviewRecord['resolution'],
+  tasks: readonly Task[],
+): JsonObject {
+  const { row_comments = [], tasks: made = [] } = resolution ?? {}
+  if (row_comments.length === 0) return {}
+  return {
+    row_comments: row_comments.map(({ draft_index, title, comment }) => {
+      const became = made.find(each => each.draft_index === draft_index)
+      const task = tasks.find(({ id }) => id === became?.task_id)
+      return { ...(task ? { id: idOf(task) } : {}), [words['title'] ?? 'title']: title, comment }
+    }),
+  }
 }
 
 /** The tool that asked for a review. Older reviews do not name it: then it is the planning tool. */

@@ -241,6 +241,14 @@ describe('runsheet: review', () => {
     expect(answer).toMatchObject({ changes: { edited: [{ id: 1, title: 'x', status: 'doing' }] } })
   })
 
+  it('[PF24] a check that the person wrote is one line, without id and hash', async () => {
+    open({ review: true })
+    const check = { kind: 'command', run: ['npm', 'test'], contains: 'pass 3' } as const
+    const confirm = { action: 'confirm', tasks: [{ draft_index: 0, checks: [check] }] } as const
+    const answer = await desk.decided(plan({ title: 'Look' }), confirm)
+    expect(answer).toMatchObject({ changes: { edited: [{ id: 1, checks: ['npm test (contains "pass 3")'] }] } })
+  })
+
   it('[TS12] cancelled: the common form, with the comment', async () => {
     const answer = await desk.decided(plan({ title: 'Look' }), { action: 'cancel', comment: 'smaller steps' })
     expect(answer).toEqual({

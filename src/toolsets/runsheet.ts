@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { describeCheck } from '../domain/check-label.ts'
 import { listed, planTurnOf } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
 import type { Changes, ConfirmedTask, Row } from '../domain/review.ts'
@@ -34,7 +35,10 @@ export const runsheet: Toolset = {
       name: 'plan',
       description: 'Propose all steps at once; the user may edit them.',
       input: z.object({ tasks: z.array(planned) }),
-      checkedInput: z.object({ tasks: z.array(planned.extend({ check })) }),
+      checked: {
+        input: z.object({ tasks: z.array(planned.extend({ check })) }),
+        example: '{"tasks":[{"title":"…","done_when":"…","check":"npm test"}]}',
+      },
       example: '{"tasks":[{"title":"…","done_when":"…"}]}',
       at: (row, field) => `tasks[${row}].${field}`,
       output: z.object({ ids: z.array(z.int()), ...ONWARD }),
@@ -128,10 +132,14 @@ function changed(
 
 /** The fields of a row that the person changed. */
 function different(from: Row, to: Row): JsonObject {
-  const { criteria, ...rest } = to
-  const fields = Object.entries({ ...rest, done_when: criteria }) as [keyof Row, Json][]
-  const before = { ...from, done_when: from.criteria }
+  const before = briefly(from)
+  const fields = Object.entries(briefly(to))
   return Object.fromEntries(fields.filter(([field, value]) => JSON.stringify(before[field]) !== JSON.stringify(value)))
+}
+
+/** A row in the model's words; of a check, what has to hold. */
+function briefly({ criteria, checks = [], may_change = [], ...rest }: Row): JsonObject {
+  return { ...rest, done_when: criteria, checks: checks.map(describeCheck), may_change }
 }
 
 /** The tasks that `update` may change: this turn's plan, and every other open task. */

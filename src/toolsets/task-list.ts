@@ -30,7 +30,10 @@ export const taskList: Toolset = {
       name: 'AddTask',
       description: 'Adds a task to the list of this conversation.',
       input: planned,
-      checkedInput: planned.extend({ check }),
+      checked: {
+        input: planned.extend({ check }),
+        example: '{"title":"…","description":"…","check":"npm test"}',
+      },
       example: '{"title":"…","description":"…"}',
       output: listedTask,
       run: (call, { title, description, check: line }: z.infer<typeof planned> & Checked) => {

@@ -70,7 +70,10 @@ export const taskManager: Toolset = {
       description:
         'Proposes tasks, as an array even for one. A person edits and confirms them; the answer says what was created.',
       input: z.object({ tasks: z.array(planned) }),
-      checkedInput: z.object({ tasks: z.array(planned.extend({ check })) }),
+      checked: {
+        input: z.object({ tasks: z.array(planned.extend({ check })) }),
+        example: '{"tasks":[{"title":"…","details":"…","check":"npm test"}]}',
+      },
       example: '{"tasks":[{"title":"…","details":"…","priority":"medium"}]}',
       at: (row, field) => `tasks[${row}].${field}`,
       output: z.object({

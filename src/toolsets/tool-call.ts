@@ -3,7 +3,7 @@ import type { CommandOf, NewTask, Sources, TaskChange } from '../domain/command.
 import type { StoredEvent } from '../domain/event.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import { TOOLSETS } from '../domain/policy.ts'
-import type { ResolvedClaim } from '../domain/proof.ts'
+import type { ResolvedClaim } from '../domain/open-claims.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { REQUIRES, type Task } from '../domain/task.ts'
 import type { CallChecks, Transaction } from '../door/door.ts'
@@ -48,6 +48,7 @@ export class ToolCall implements View {
   /** The verdicts on new tasks: they are recorded once their tasks have ids. */
   readonly #unrecorded: Set<Judged>
   readonly #turnedDown: TurnedDown[] = []
+  #isUnchecked = false
 
   /** Records red checks and the verdicts on listed tasks before the tool runs, so that they stay if the tool refuses. */
   constructor(deps: ToolCallDeps) {
@@ -75,12 +76,22 @@ export class ToolCall implements View {
     const { newId, toolCallId, toolset, tool } = this.#deps
     const create = drafts.map((draft): NewTask => ({ ...draft, id: newId() }))
     const asked = { tool_call_id: toolCallId, toolset: toolset.name, tool: tool.name }
-    const review = { review_id: `rev_${newId()}`, ...asked, commands: this.#deps.checks?.commands }
+    const review = {
+      review_id: `rev_${newId()}`,
+      ...asked,
+      commands: this.#deps.checks?.commands,
+      unchecked: this.#isUnchecked,
+    }
     const events = this.tryEdit({ create, ...also, review })
     if (events instanceof Refusal) throw events.row === undefined ? events : events.at(sent?.[events.row] ?? events.row)
     if (events.some(event => event.type === 'task_create_review_required')) return PENDING
     for (const [index, draft] of create.entries()) this.#settleNew(draft, index)
     return create.flatMap(({ id }) => this.state.tasks.get(id) ?? [])
+  }
+
+  /** Whether checks of the model were left out. */
+  get isUnchecked(): boolean {
+    return this.#isUnchecked
   }
 
   /** The tasks that this call created as done and the assessor turned down, or that have still to be checked or judged. */
@@ -118,10 +129,14 @@ export class ToolCall implements View {
     })
   }
 
-  /** A model's command line as the checks of a new task. Without a workspace there are none. */
+  /** A model's command line as the checks of a new task. Without a workspace there are none, and the answer says so. */
   checked(line: string | undefined, row?: number): Pick<NewTask, 'checks' | 'allowed'> {
     const { checks } = this.#deps
-    if (!checks || line === undefined || line.trim() === '') return {}
+    if (line === undefined || line.trim() === '') return {}
+    if (!checks) {
+      this.#isUnchecked = true
+      return {}
+    }
     const made = checks.fromLine(line)
     if (made instanceof Refusal) throw made.at(row)
     const { check, isAllowed } = made

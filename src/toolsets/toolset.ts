@@ -16,10 +16,10 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly description: string
   /** Validates the arguments; the JSON Schema is made from it. */
   readonly input: S
-  /** The same with a `check` for each new task, for turns that have a workspace. */
-  readonly checkedInput?: z.ZodType
   /** The right form in one line, shown in refusals. */
   readonly example: string
+  /** Both with a `check` for each new task, for turns that have a workspace. */
+  readonly checked?: { readonly input: z.ZodType; readonly example: string }
   /** The path of a field of element `row`; absent if there is only one element. */
   readonly at?: (row: number, field: string) => string
   /** The shape of a successful answer. */
@@ -78,7 +78,7 @@ export interface Checked {
 export function withChecks(toolset: Toolset): Toolset {
   const known = CHECKED.get(toolset)
   if (known) return known
-  const tools = toolset.tools.map(one => (one.checkedInput ? { ...one, input: one.checkedInput } : one))
+  const tools = toolset.tools.map(one => (one.checked ? { ...one, ...one.checked } : one))
   const checked: Toolset = { ...toolset, tools, hasChecks: true }
   CHECKED.set(toolset, checked)
   return checked
@@ -89,5 +89,9 @@ const CHECKED = new WeakMap<Toolset, Toolset>()
 /** Infers the input type of `run` from the schema. */
 export const tool = <I>(definition: Tool<I, z.ZodType<I>>): Tool => ({
   ...definition,
-  output: definition.output.extend({ review: review.optional() }),
+  output: definition.output.extend({
+    review: review.optional(),
+    // That checks were left out.
+    ...(definition.checked ? { message: z.string().optional() } : {}),
+  }),
 })

@@ -46,7 +46,10 @@ export const turnTodos: Toolset = {
       name: 'create_todo',
       description: 'Plans this turn: one item per step, all in one call.',
       input: z.object({ items: z.array(planned) }),
-      checkedInput: z.object({ items: z.array(planned.extend({ check })) }),
+      checked: {
+        input: z.object({ items: z.array(planned.extend({ check })) }),
+        example: '{"items":[{"title":"…","completionCriteria":"…","check":"npm test"}]}',
+      },
       example: '{"items":[{"title":"…","completionCriteria":"…"}]}',
       at: (row, field) => `items[${row}].${field}`,
       output: z.object({

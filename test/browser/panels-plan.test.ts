@@ -262,6 +262,48 @@ describe('with an external agent', () => {
     await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('pending')
   })
 
+  it('[PA30] a renamed, moved and added task is taken back and made again, unless the agent changed it since', async () => {
+    const page = await opened('A', 'B')
+    await button(page, 'Edit: A').click()
+    await page.keyboard.type('A2')
+    await page.keyboard.press('Enter')
+    await says(shown(page), ['A2', 'B'])
+    await button(page, 'Move down: A2').click()
+    await says(shown(page), ['B', 'A2'])
+    await page.getByLabel('New task').fill('C')
+    await page.keyboard.press('Enter')
+    await says(shown(page), ['B', 'A2', 'C'])
+    await page.getByRole('heading', { level: 1 }).click()
+    for (const left of [
+      ['B', 'A2'],
+      ['A2', 'B'],
+      ['A', 'B'],
+    ]) {
+      await page.keyboard.press('Control+z')
+      await says(shown(page), left)
+    }
+    for (const again of [
+      ['A2', 'B'],
+      ['B', 'A2'],
+      ['B', 'A2', 'C'],
+    ]) {
+      await page.keyboard.press('Control+Shift+z')
+      await says(shown(page), again)
+    }
+    await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['B', 'A2', 'C'])
+    await panels.look()
+    await panels.update(1, { outcome: 'Done.' })
+    await button(page, 'Reopen: A2').click()
+    await expect.poll(() => panels.statusOf('A2'), SLOW_BROWSER).not.toBe('completed')
+    await panels.look()
+    await panels.update(1, { outcome: 'Done again.' })
+    await expect.poll(() => panels.statusOf('A2'), SLOW_BROWSER).toBe('completed')
+    await page.getByRole('heading', { level: 1 }).click()
+    await page.keyboard.press('Control+z')
+    await plan(page).getByRole('alert').getByText('The agent has changed this task since.').waitFor()
+    expect(await panels.statusOf('A2')).toBe('completed')
+  })
+
   it('[PA5] Escape discards an edited title; leaving the input saves it', async () => {
     const page = await opened('A', 'B')
     await button(page, 'Edit: A').click()

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { CheckSpec } from '../../src/domain/check.ts'
 import type { RunOutcome } from '../../src/domain/command.ts'
 import type { TaskView } from '../../src/domain/wire.ts'
@@ -216,6 +216,20 @@ describe('the plan', () => {
     await bench.settles(task)
     return task
   }
+
+  it('[CR24] a check that is not what was approved says so, and is approved anew as it is now', async () => {
+    await bench.adds(NPM_TEST)
+    const reason = 'It was approved with /usr/bin/npm, which is gone.'
+    await bench.ran(HASH, 'baseline', { result: 'inconclusive', duration_ms: 0, reason, changed: true })
+    const hash = vi.spyOn(plainMaker, 'hash').mockReturnValue('of-another-program')
+    onTestFinished(() => hash.mockRestore())
+    const page = await opened()
+    await mark(page).click()
+    await section(page).getByText(reason).waitFor()
+    await button(page, 'Approve: npm test').click()
+    await says(state(page), ['waiting to run'])
+    expect((await bench.task()).checks).toMatchObject([{ hash: 'of-another-program', approved: true }])
+  })
 
   it('[PA35] a completed task shows its standing in one word, with an icon', async () => {
     await proven()

@@ -344,7 +344,7 @@ it.each(['sqlite', 'file'] as const)(
     const args = (folder: string): string[] => ['restore', at('b.db'), '--data', folder, '--force']
     const outcomes = new Set<string>()
     // The first renames are of files that are prepared.
-    for (let step = inLongRun(1, 3); ; step += 1) {
+    for (let step = inLongRun(1, 3); ; step += inLongRun(1, 2)) {
       const folder = at(`step-${step}`)
       const store = await open(kind, folder)
       await store.commit(refOf('c9'), run(openTurn('t1'), add('t1', 'of c9')))

@@ -211,6 +211,7 @@ describe.concurrent('no process with the workspace', () => {
 })
 
 describe.concurrent('a plan without a review', () => {
+  fault('a claim that is raced, edited, stopped or left')
   it('[TC9] is answered after its checks; an edge that cannot wait says `checking`, and the same call gets the answer', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child({ waitMs: 200 })
@@ -225,6 +226,7 @@ describe.concurrent('a plan without a review', () => {
 })
 
 describe.concurrent('a process that is ended in good order', () => {
+  fault('a claim that is raced, edited, stopped or left')
   it('[CF20] twice in the middle of the same run: the next one repeats it, and the claim is granted', () =>
     ClaimScene.play(async scene => {
       const first = await scene.child()

@@ -7,8 +7,11 @@ import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.
 import { verifyDatabase } from '../../src/store/sqlite/verify-database.ts'
 import { inLongRun, runCli } from '../support/children.ts'
 import { randomFrom } from '../support/damage.ts'
+import { fault } from '../support/faults.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { serveWatched, type WatchedServer } from '../support/watched-server.ts'
+
+fault('a -wal or -shm that is cut off under a server')
 
 const ref = { tenant: 'local', conversation: 'c1' }
 const CUT =

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { type Child, inLongRun, runCli, runWriter } from '../support/children.ts'
 import { openTurn, run } from '../../src/store/contract.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { answered, fault } from '../support/faults.ts'
+import { answered, fault, held } from '../support/faults.ts'
 import { muteProxy, type Way } from '../support/mute-proxy.ts'
 import { describePostgres, ownDatabase, sql } from '../support/postgres-store.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -103,12 +103,14 @@ async function lockRows(url: string): Promise<() => Promise<void>> {
 }
 
 describePostgres('a process on PostgreSQL', () => {
+  fault('a process that closes its store and ends (postgres)')
   it('[ST21] a process that closes its store waits for that, and ends with 0', async () => {
     const { url } = await muteProxy(await ownDatabase())
     for (let times = 0; times < inLongRun(10, 2); times += 1) {
       const writer = runWriter({ store: 'postgres', at: url, conversation: 'c', from: 0, to: 30, abreast: 3 })
       expect(await writer.ended).toMatchObject({ code: 0 })
       expect(writer.lines.at(-1)).toBe('done')
+      held()
     }
   })
 })

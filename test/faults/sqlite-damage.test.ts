@@ -10,6 +10,7 @@ import { acknowledged, inLongRun, runWriter } from '../support/children.ts'
 import { type Content, contentOf, copyOf, flipBit, type Outcome, outcomeOf, randomFrom } from '../support/damage.ts'
 import { closedDatabase, killedWriter } from '../support/damaged-databases.ts'
 import { takeChecksumsAway } from '../support/former-format.ts'
+import { fault, held } from '../support/faults.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -50,12 +51,14 @@ async function tally(
     const { outcome, detail } = await outcomeOf(copy.path, content)
     expect({ seed, where, outcome, detail }).not.toMatchObject({ outcome: 'silent' })
     counts[outcome] = (counts[outcome] ?? 0) + 1
+    held()
     rmSync(copy.folder, { recursive: true })
   }
   return counts
 }
 
 describe('one flipped bit', () => {
+  fault('one flipped bit in a file of SQLite')
   it('[SQ15][FA5] in the WAL after kill -9: no acknowledged write is missing without notice', async () => {
     const { refused = 0, intact = 0 } = await tally(killed, (path, seed) => flipBit(`${path}-wal`, seed))
     // Harmless is only what follows the last commit.
@@ -77,6 +80,7 @@ describe('one flipped bit', () => {
 })
 
 describe('damaged files', () => {
+  fault('files of SQLite that are cut, missing or of another time')
   const remove =
     (...suffixes: readonly string[]) =>
     (path: string) => {
@@ -123,6 +127,7 @@ describe('damaged files', () => {
 })
 
 describe('the head file', () => {
+  fault('files of SQLite that are cut, missing or of another time')
   it('[SQ15][FA5] covers all that several writers were answered, whichever of them is killed', async () => {
     const random = randomFrom(3)
     for (let round = 0; round < inLongRun(20, 2); round += 1) {
@@ -167,6 +172,7 @@ describe('the head file', () => {
 })
 
 describe('the WAL', () => {
+  fault('files of SQLite that are cut, missing or of another time')
   it('[SQ19] stays small, however much is written', async () => {
     const folder = scratchFolder()
     const path = join(folder, 'runsheet.db')
@@ -181,6 +187,7 @@ describe('the WAL', () => {
 })
 
 describe('an older database', () => {
+  fault('files of SQLite that are cut, missing or of another time')
   it('[SQ3] gets its checksums when it is opened, and is complete', async () => {
     const { folder, path } = copyOf(closed.folder)
     takeChecksumsAway(path)
@@ -192,6 +199,7 @@ describe('an older database', () => {
 })
 
 describe('without damage', () => {
+  fault('files of SQLite that are cut, missing or of another time')
   it('[SQ15][FA5] no kill -9 is reported as damage, with one writer or several, and nothing is lost', async () => {
     const random = randomFrom(7)
     const folder = scratchFolder()

@@ -14,8 +14,11 @@ import { inLongRun, runCli, runWriter } from '../support/children.ts'
 import { copyOf, flipBit } from '../support/damage.ts'
 import { closedDatabase, killedWriter } from '../support/damaged-databases.ts'
 import { takeChecksumsAway } from '../support/former-format.ts'
+import { fault } from '../support/faults.ts'
 import { wholeLog } from '../support/ledger.ts'
 import { scratchFolder } from '../support/scratch.ts'
+
+fault('what can be read of a damaged database, recovered')
 
 const SEEDS = inLongRun(100, 6)
 const CONVERSATIONS = ['plan', 'killed']

@@ -1,53 +1,10 @@
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
-import { openDoor } from '../../src/door/door.ts'
-import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { scratchFolder } from '../support/scratch.ts'
+import { expect, it } from 'vitest'
+import { doorOf, hook, QUIET, scratch, withPlan } from '../support/hooks.ts'
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-
-function scratch(): string {
-  const folder = scratchFolder()
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
-}
-
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-function hook(words: readonly string[], payload: string | undefined, cwd: string): Promise<Ended> {
-  const child = spawn(process.execPath, [main, 'hook', ...words], { cwd, stdio: 'pipe' })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  let [stdout, stderr] = ['', '']
-  child.stdout.on('data', chunk => (stdout += String(chunk)))
-  child.stderr.on('data', chunk => (stderr += String(chunk)))
-  child.stdin.on('error', () => {})
-  // Undefined: a host that never closes it.
-  if (payload !== undefined) child.stdin.end(payload)
-  return new Promise(resolve => child.once('close', code => resolve({ code, stdout, stderr })))
-}
-
-const QUIET: Ended = { code: 0, stdout: '', stderr: '' }
 const start = JSON.stringify({ session_id: 'chat' })
-
-/** A data folder in which the conversation `chat` has a plan. */
-async function withPlan(): Promise<string> {
-  const data = join(scratch(), '.runsheet')
-  const door = openDoor({ store: await openSqliteStore({ path: join(data, 'runsheet.db') }) })
-  await door.run(
-    { tenant: 'local', conversation: 'chat' },
-    { type: 'open_turn', turn_id: 'plan_1', toolset: 'runsheet', host: { review: false } },
-    { type: 'edit_tasks', by: 'model', turn_id: 'plan_1', create: [{ id: door.newId(), title: 'Collect' }] },
-  )
-  await door.close()
-  return data
-}
+const prompt = JSON.stringify({ session_id: 'chat', prompt: 'Go on.' })
 
 it('[HK8] says nothing, creates nothing and ends with 0, whatever is wrong', async () => {
   const folder = scratch()
@@ -74,35 +31,32 @@ it("[HK1] OpenCode's plugin learns where a turn began, also before there is a da
   const folder = scratch()
   const words = ['chat.message', '--host', 'opencode', '--data', join(folder, 'none')]
   const { stdout } = await hook(words, JSON.stringify({ sessionID: 'chat', prompt: 'Go' }), folder)
-  expect(JSON.parse(stdout)).toEqual({ note: { since: 0 } })
+  expect(JSON.parse(stdout)).toEqual({ note: { since: 0, told: 0 } })
   const data = await withPlan()
   const idle = JSON.stringify({ sessionID: 'chat', note: { since: 0 } })
   const stopped = await hook(['session.idle', '--host', 'opencode', '--data', data], idle, data)
   expect(JSON.parse(stopped.stdout)).toMatchObject({ reason: expect.stringContaining('"Collect"') as unknown })
 })
 
-it('[HK5] gives the digest as the host wants it', async () => {
+it('[HK5] gives the digest as the host wants it, with the first prompt if no MCP process is there yet', async () => {
   const data = await withPlan()
-  const { code, stdout } = await hook(['SessionStart', '--host', 'claude-code', '--data', data], start, data)
+  const words = ['--host', 'gemini', '--data', data]
+  expect(await hook(['SessionStart', ...words], start, data)).toEqual(QUIET)
+  expect(await hook(['BeforeAgent', ...words, '--no-digest'], prompt, data)).toEqual(QUIET)
+  const { code, stdout } = await hook(['BeforeAgent', ...words], prompt, data)
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({
     hookSpecificOutput: {
-      hookEventName: 'SessionStart',
+      hookEventName: 'BeforeAgent',
       additionalContext: expect.stringContaining('"Collect"') as unknown,
     },
   })
-  expect(await hook(['SessionStart', '--host', 'claude-code', '--data', data, '--no-digest'], start, data)).toEqual(
-    QUIET,
-  )
+  expect(await hook(['BeforeAgent', ...words], prompt, data)).toEqual(QUIET)
 })
 
 it('[HK10] leaves the session in a file for the MCP process of the same host', async () => {
   const data = await withPlan()
-  await hook(
-    ['BeforeAgent', '--host', 'gemini', '--data', data],
-    JSON.stringify({ session_id: 'chat', prompt: 'Go' }),
-    data,
-  )
+  await hook(['BeforeAgent', '--host', 'gemini', '--data', data], prompt, data)
   const file = join(data, 'hosts', `${process.pid}.json`)
   expect(existsSync(file)).toBe(true)
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
@@ -110,4 +64,27 @@ it('[HK10] leaves the session in a file for the MCP process of the same host', a
     session: 'chat',
     since: expect.any(Number) as unknown,
   })
+})
+
+it('[HK8] leaves a database as it found it, and stores evidence without an MCP process', async () => {
+  const data = await withPlan()
+  const words = ['--host', 'gemini', '--data', data]
+  const files = readdirSync(data)
+  await hook(['BeforeAgent', ...words], prompt, data)
+  expect(readdirSync(data).filter(name => name !== 'hosts')).toEqual(files)
+  const call = { session_id: 'chat', tool_name: 'shell', tool_input: { command: 'ls' }, tool_response: 'a' }
+  expect(await hook(['AfterTool', ...words], JSON.stringify(call), data)).toEqual(QUIET)
+  expect(await hook(['AfterTool', ...words], JSON.stringify({ ...call, session_id: 'other' }), data)).toEqual(QUIET)
+  const ref = { tenant: 'local', conversation: 'chat' }
+  const events = await (await doorOf(data)).conversations.events(ref, { types: ['evidence_added'] })
+  expect(events).toMatchObject([{ data: { source: 'host', tool: 'shell' } }])
+})
+
+it('[HK8] writes nothing to a database that is too large to be checked in time, and still tells the plan', async () => {
+  const data = await withPlan()
+  truncateSync(join(data, 'runsheet.db'), 65 * 1024 * 1024)
+  const idle = JSON.stringify({ sessionID: 'chat', note: { since: 0 } })
+  expect(await hook(['session.idle', '--host', 'opencode', '--data', data], idle, data)).toEqual(QUIET)
+  const { stdout } = await hook(['BeforeAgent', '--host', 'gemini', '--data', data], prompt, data)
+  expect(stdout).toContain('Collect')
 })

@@ -110,6 +110,14 @@ describe('digest', () => {
     expect(await hears({ kind: 'start' }, { digest: false })).toEqual({ kind: 'silence' })
   })
 
+  it('[HK5] comes with the first prompt of a session whose start was not heard', async () => {
+    expect(await prompts('p1')).toEqual({ kind: 'silence' })
+    await plans('p1', 'Collect')
+    notes = new ProcessNotes()
+    expect(await prompts('p2')).toMatchObject({ kind: 'context' })
+    expect(await prompts('p3')).toEqual({ kind: 'silence' })
+  })
+
   it('[HK6] comes with a prompt only if somebody changed the plan since the agent saw it', async () => {
     await plans('p1', 'Collect')
     await hears({ kind: 'start' })

@@ -47,6 +47,7 @@ describe.each(HOOK_HOSTS)('recorded payloads of %s', host => {
     const calls = eventsOf(host).flatMap(event => (event?.kind === 'tool' ? [event.call] : []))
     expect(calls).toMatchObject([{ arguments: { command: 'echo evidence-42' }, ok: true }, {}])
     expect(JSON.stringify(calls[0]?.answer)).toContain('evidence-42')
+    expect(JSON.stringify(calls)).not.toContain('untrusted_context')
     expect(calls[1]).toMatchObject({ arguments: { command: 'cat no-such-file' }, ok: host === 'codex' })
     expect(JSON.stringify(calls[1]?.answer)).toContain('No such file or directory')
   })

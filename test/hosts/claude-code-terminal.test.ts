@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { DIGEST_MARK } from '../../src/domain/digest.ts'
+import { DIGEST_MARK } from '../../src/domain/host-marks.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import { talker } from './agent.ts'
 import { claudeCode } from './drivers/claude-code.ts'

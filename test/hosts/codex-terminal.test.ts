@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { DIGEST_MARK } from '../../src/domain/digest.ts'
+import { DIGEST_MARK } from '../../src/domain/host-marks.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import { talker, worker } from './agent.ts'
 import { codex } from './drivers/codex.ts'

@@ -167,7 +167,7 @@ const tooMany = Array.from({ length: 9 }, (_, index) => ({ kind: 'file', path: `
 describe('a check that is refused', () => {
   it.each<[why: string, sent: object, field: string]>([
     ['proves nothing', { checks: [{ kind: 'command', run: ['true'] }] }, 'checks[0].run'],
-    ['proves nothing', { check: 'echo done' }, 'checks[0].run'],
+    ['proves nothing', { check: 'echo done' }, 'check'],
     ['looks for nothing', { checks: [NPM_TEST, { kind: 'file', path: 'a', contains: ' ' }] }, 'checks[1].contains'],
     ['leaves the workspace', { checks: [{ kind: 'file', path: '../secret' }] }, 'checks[0].path'],
     ['leaves the workspace', { checks: [{ kind: 'unchanged', paths: ['/etc/**'] }] }, 'checks[0].paths[0]'],
@@ -388,7 +388,7 @@ describe('a template', () => {
     const bench = await Bench.set()
     const body = { tasks: [{ title: 'A' }, { title: 'B', check: 'true' }] }
     const path = '/api/task-manager/templates/bad'
-    expect(await bench.server.refused(422, 'PUT', path, { body })).toMatchObject({ row: 1, field: 'checks[0].run' })
+    expect(await bench.server.refused(422, 'PUT', path, { body })).toMatchObject({ row: 1, field: 'check' })
   })
 })
 

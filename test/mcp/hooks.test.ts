@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { evidenceOf, openDoor } from '../../src/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { CLI } from '../support/children.ts'
 import { type Era, type Host, hostOf, overStdio, PLAN } from '../support/mcp.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
@@ -15,7 +16,7 @@ async function started(name: string, era: Era, ...args: readonly string[]): Prom
   mkdirSync(data, { mode: 0o700 })
   writeFileSync(join(data, 'opencode-secret'), `${SECRET}\n`, { mode: 0o600 })
   const env = { CLAUDE_CODE_SESSION_ID: 'of-the-environment' }
-  const host = await overStdio(data, hostOf({ era, name }), ['--review', 'off', ...args], 'src/cli/main.ts', { env })
+  const host = await overStdio(data, hostOf({ era, name }), ['--review', 'off', ...args], CLI, { env })
   onTestFinished(async () => {
     await host.client.close()
     rmSync(folder, { recursive: true, force: true })
@@ -67,10 +68,14 @@ it('[HK12] the tool is offered with --hooks only, and to the two hosts whose hoo
   }
 })
 
-it('[HK12] it is refused to a model: a call that carries a tool-use id of the host', async () => {
-  const { client } = await started('codex-mcp-client', '2025', '--hooks')
-  const asked = { name: 'hook', arguments: { event: 'Stop', session: 's', turn: 't' }, _meta: { callId: 'call_1' } }
-  expect(await client.callTool(asked)).toMatchObject({ isError: true })
+it.each([
+  ['codex-mcp-client', 'callId'],
+  ['claude-code', 'claudecode/toolUseId'],
+])('[HK12] it is refused to a model: a call of %s that carries a tool-use id of the host', async (name, id) => {
+  const { client } = await started(name, '2025', '--hooks')
+  const asked = { name: 'hook', arguments: { event: 'Stop', session: 's', turn: 't' } }
+  expect(await client.callTool({ ...asked, _meta: { [id]: 'call_1' } })).toMatchObject({ isError: true })
+  expect((await client.callTool(asked)).isError).toBeFalsy()
 })
 
 it("[HK11] a call belongs to the chat that OpenCode's plugin signed; without a valid signature it is refused", async () => {

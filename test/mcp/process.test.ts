@@ -314,6 +314,66 @@ describe('runsheet mcp', () => {
     await planned
   })
 
+  it('[CR23] the tools are listed with checks before the client has named its root; without one, no check is lost silently', async () => {
+    const host = hostOf({ era: '2025', capabilities: { roots: {} } })
+    const named = Promise.withResolvers<void>()
+    host.client.setRequestHandler('roots/list', async () => {
+      await named.promise
+      return { roots: [] }
+    })
+    const { client, call } = await overStdio(data, host, ['--review', 'off'])
+    ends.push(() => client.close())
+    const offered = async (): Promise<boolean> =>
+      JSON.stringify((await client.listTools()).tools.find(({ name }) => name === 'plan')?.inputSchema).includes(
+        'check',
+      )
+    expect(await offered()).toBe(true)
+    const planned = call('plan', { tasks: [{ title: 'A', check: 'npm test' }] })
+    named.resolve()
+    expect((await planned).data).toMatchObject({ ids: [1], message: expect.stringContaining('no workspace') })
+    expect(await offered()).toBe(false)
+  })
+
+  it('[CR24][MC8] a check that a person writes runs with the program that their server found, whatever PATH the host has', async () => {
+    const work = join(scratch, 'work')
+    mkdirSync(work)
+    for (const name of ['one', 'two']) {
+      mkdirSync(join(scratch, name))
+      writeFileSync(join(scratch, name, 'prog'), `#!/bin/sh\necho ${name}\ntest -s sum.txt\n`, { mode: 0o755 })
+    }
+    const env = (name: string): Record<string, string> => ({
+      XDG_CONFIG_HOME: join(scratch, 'config'),
+      PATH: `${join(scratch, name)}:${process.env['PATH']}`,
+    })
+    const page = await serveFolder(data, [], env('one'))
+    ends.push(() => (page.process.kill(), page.ended))
+    const host = await joined(['--workspace', work, '--session', 's1'], { env: env('two') })
+    const planned = host.call('plan', { tasks: [{ title: 'A' }] })
+    const person = personAt(data)
+    const { review_id } = await waiting(person)
+    await person.decide(review_id, { action: 'confirm', tasks: [{ draft_index: 0, check: 'prog' }] })
+    await planned
+    writeFileSync(join(work, 'sum.txt'), '3')
+    await host.call('update', { id: 1, outcome: 'It is in sum.txt.' })
+    const { tasks } = await person.tasks('s1')
+    expect(tasks).toMatchObject([
+      { standing: 'proven', checks: [{ programs: [{ path: join(scratch, 'one', 'prog') }] }] },
+    ])
+    const list = await host.client.readResource({ uri: 'runsheet://s1/tasks' })
+    const [content] = list.contents
+    expect(JSON.parse(content && 'text' in content ? content.text : '')).toMatchObject({ tasks })
+  })
+
+  it('[CR25] settings of checks that cannot work are refused in one line', async () => {
+    const config = join(scratch, 'checks.json')
+    writeFileSync(config, JSON.stringify({ checks: { wrap: ['no-such-wrapper'] } }))
+    const ended = await runCli(['mcp', '--data', data, '--config', config]).ended
+    expect([ended.code, ended.stderr]).toEqual([
+      1,
+      'runsheet: checks.wrap: The program no-such-wrapper was not found. Install it, or change the setting.\n',
+    ])
+  })
+
   it('[MC9] takes the policy of new conversations from runsheet.json', async () => {
     const config = join(scratch, 'runsheet.json')
     writeFileSync(config, JSON.stringify({ policy: { toolset: 'task_manager', review: false } }))

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { EndpointOptions } from '../../src/mcp/http.ts'
 import {
@@ -240,6 +241,24 @@ it('[MC25] cancelling a call withdraws its form, and the next call asks again', 
   await expect(answer).rejects.toThrow()
   await withdrawn.promise
   expect((await call('plan', PLAN)).data).toMatchObject({ comment: 'Asked again' })
+})
+
+it('[MC26][RE31] a form stays as long as its review, also one that got more time', async () => {
+  await started({}, { host: { review_timeout_ms: 800 } })
+  let withdrawn = false
+  const { call } = await connected('2025', {
+    capabilities: FORM,
+    answers: async (_, signal) => {
+      signal.addEventListener('abort', () => (withdrawn = true))
+      const [review] = (await server.person.pendingReviews('c1')).reviews
+      await server.person.extend(review?.review_id ?? '', 3_600_000)
+      // Past the first deadline, and past what was added to it.
+      await delay(1_900)
+      return chosen('Approve as proposed', { comment: 'In time' })
+    },
+  })
+  expect((await call('plan', PLAN)).data).toMatchObject({ comment: 'In time' })
+  expect(withdrawn).toBe(false)
 })
 
 it('[MC25] if the call that asked is cancelled, another waiting call asks', async () => {

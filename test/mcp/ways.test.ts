@@ -169,6 +169,21 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     late.resolve({ action: 'accept', content: {} })
   })
 
+  it('[MC20] a form that is closed after the decision leads to no other question', async () => {
+    const late = Promise.withResolvers<ElicitResult>()
+    const { call, asked, person, session } = await connected({
+      capabilities: { elicitation: { form: {}, url: {} } },
+      answers: ({ mode }) => (mode === 'url' ? { action: 'accept' } : late.promise),
+    })
+    const answer = call('plan', PLAN)
+    const { review_id } = await waiting(person, session)
+    await once(asked)
+    await person.decide(review_id, { action: 'confirm', tasks: [{ title: 'As the page has it' }] })
+    late.resolve({ action: 'cancel' })
+    expect((await answer).data).toMatchObject({ next: '1 As the page has it' })
+    expect(asked).toMatchObject([{ mode: 'form' }])
+  })
+
   it('[MC8] the task list is a resource with update notifications', async () => {
     const { client, call, person } = await connected({ review: false })
     await call('plan', PLAN)

@@ -1,10 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
+import { getHeapSpaceStatistics } from 'node:v8'
 
 // Loaded into a server before its own code; the soak asks it for a sample over IPC.
 
 /** What a server says of itself, after a collection. Bytes and milliseconds. */
 export interface Sample {
+  /** Without compiled code, which grows for as long as the engine finds functions worth compiling. */
   readonly heap: number
   readonly rss: number
   /** Sockets, timers and whatever else keeps a process alive. */
@@ -28,10 +30,16 @@ async function sample(): Promise<Sample> {
     globalThis.gc?.()
     await turn()
   }
-  const { heapUsed, external, rss } = process.memoryUsage()
+  const { external, rss } = process.memoryUsage()
   const resources = process.getActiveResourcesInfo()
   // The collection is not the server's delay.
   setTimeout(() => delays.reset(), 50)
   const timers = resources.filter(name => name === 'Timeout').length
-  return { heap: heapUsed + external, rss, resources: resources.length, timers, delay }
+  const heap = external + getHeapSpaceStatistics().reduce(dataIn, 0)
+  return { heap, rss, resources: resources.length, timers, delay }
 }
+
+const dataIn = (
+  sum: number,
+  { space_name: name, space_used_size: size }: ReturnType<typeof getHeapSpaceStatistics>[number],
+): number => (/^(code|trusted|read_only)/.test(name) ? sum : sum + size)

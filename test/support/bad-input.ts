@@ -315,6 +315,7 @@ export function badInput(store: StoreKind): void {
       },
       'POST /api/sessions/:session_id/tasks': { ...fields, status: 'pending' },
       'PATCH /api/sessions/:session_id/tasks/:task_id': { ...fields, status: 'blocked', outcome: 'o' },
+      'POST /api/sessions/:session_id/tasks/:task_id/undo': { version: world.version },
       'POST /api/sessions/:session_id/tasks/:task_id/guards/accept': { paths: ['package.json'] },
       'POST /api/sessions/:session_id/evidence': {
         tool: 'Bash',
@@ -327,7 +328,10 @@ export function badInput(store: StoreKind): void {
         action: 'confirm',
         tasks: [{ ...row, draft_index: 0 }],
         comment: 'c',
+        row_comments: [{ draft_index: 1, comment: 'r' }],
       },
+      'POST /api/task-manager/reviews/:review_id/extend': { ms: 172_800_000 },
+      'POST /api/task-manager/templates/:name/rename': { name: 'saved' },
       'PUT /api/task-manager/templates/:name': { name: 'saved', tasks: [row] },
       'POST /api/metrics/calls': {
         calls: [{ toolset: 'runsheet', tool: 'plan', outcome: 'refused', items: 1, duration_ms: 1 }],
@@ -556,6 +560,7 @@ export function badInput(store: StoreKind): void {
       for (const [place, path] of leaves(fine(route).body).entries()) {
         if (typeof valueAt(fine(route).body, path) !== 'string') continue
         const field = String(path.findLast(step => typeof step === 'string'))
+        const named = path[0] === 'row_comments' ? fieldAt(path) : field
         for (const text of some(TEXTS, place)) {
           const clean = CLEANED[field]?.(text)
           const answer = await asked(route, { body: withValue(fine(route).body, path, text) })
@@ -568,7 +573,7 @@ export function badInput(store: StoreKind): void {
             expect([text, answer.code, answer.field, row === undefined ? row : answer.row]).toEqual([
               text,
               'invalid_field',
-              field,
+              named,
               row,
             ])
           } else {

@@ -53,7 +53,7 @@ export function runCli(
 /** Runs our command line and kills it instead of the nth change of a file's name. */
 export function killedAtRename(step: number, ...args: readonly string[]): Child['ended'] {
   const file = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
-  const program = [process.execPath, '--import', file('killed-at-rename.ts'), file('../../src/cli/main.ts')]
+  const program = [process.execPath, '--import', file('killed-at-rename.ts'), file(`../../${CLI}`)]
   const env = { ...process.env, ...NO_SETTINGS, KILL_AT_RENAME: String(step) }
   return runProcess([...program, ...args], { env }).ended
 }

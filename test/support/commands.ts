@@ -28,7 +28,7 @@ export function resolved(chat: Driver, command: Drawn): Command {
 
 /** A reference in a command; an index counts what exists at that moment. */
 interface Pick {
-  readonly pick: 'new id' | 'new turn' | 'latest turn' | 'turn' | 'review' | 'task' | 'seq'
+  readonly pick: 'new id' | 'new turn' | 'latest turn' | 'turn' | 'review' | 'task' | 'seq' | 'change'
   readonly index: number
 }
 
@@ -54,6 +54,17 @@ const PICKED: Record<Pick['pick'], (chat: Driver, index: number) => unknown> = {
     return index % 2 === 0 ? task?.id : task?.number
   },
   seq: ({ state }, index) => Math.max(0, state.seq - index),
+  change: ({ log }, index) => {
+    const changes = log.filter(({ data }) => 'task' in data && (data.by === 'person' || index === 0))
+    return changes.at(-1 - (index % Math.max(changes.length, 1))) ?? NO_CHANGE
+  },
+}
+
+const NO_CHANGE = {
+  type: 'task_removed',
+  seq: 1,
+  timestamp: '',
+  data: { task: { id: 'nowhere', version: 1 }, by: 'person' },
 }
 
 const isPick = (value: object): value is Pick => 'pick' in value
@@ -126,6 +137,11 @@ const row = some({
   draft_index: mostly(fc.nat(2), JUNK, 10),
 }).map(said => ('draft_index' in said ? said : Object.assign({ title: 'Added' }, said)))
 
+const said = {
+  comment: rarely(mostly(text)),
+  row_comments: rarely(upTo(2, mostly(fc.record({ draft_index: fc.nat(2), comment: mostly(text) })))),
+}
+
 const toolset = mostly(
   fc.constantFrom('manage_todos', 'checklist', 'task_manager', 'turn_todos', 'task_list', 'runsheet'),
 )
@@ -196,9 +212,14 @@ function anything(): Arbitrary<Drawn> {
       6,
       command('assess_task', { turn_id: turn, task, verdict, reason: text, model: fc.constant('demo'), claim, basis }),
     ],
-    [4, decision({ action: fc.constant('confirm'), tasks: upTo(4, mostly(row)), comment: rarely(mostly(text)) })],
-    [1, decision({ action: fc.constant('cancel'), reason: rarely(mostly(name)), comment: rarely(mostly(text)) })],
-    [1, decision({ action: fc.constant('revise'), tasks: rarely(upTo(4, mostly(row))), comment: mostly(text) })],
+    [4, decision({ action: fc.constant('confirm'), tasks: upTo(4, mostly(row)), ...said })],
+    [1, decision({ action: fc.constant('cancel'), reason: rarely(mostly(name)), ...said })],
+    [
+      1,
+      decision({ action: fc.constant('revise'), tasks: rarely(upTo(4, mostly(row))), ...said, comment: mostly(text) }),
+    ],
+    [6, command('undo_change', { change: pick('change', 6) })],
+    [2, command('extend_review', { review_id: review, ms: rarely(mostly(fc.constantFrom(1_000, 500_000), JUNK, 4)) })],
     [1, command('expire_review', { review_id: review })],
     [2, command('reopen_review', { review_id: review, new_review_id: pick('new id') })],
     [3, command('show_panel', { review_id: review, panel: mostly(fc.constantFrom('p', 'q')) })],
@@ -217,8 +238,21 @@ const claim = fc.record({
 })
 const fact = fc.constantFrom(
   { type: 'tool_answered', data: { tool_call_id: 'c', tool: 't', result: null, duration_ms: 1, ok: true } },
-  { type: 'message_added', data: { message_id: 'm', role: 'assistant', text: 'x' } },
+  { type: 'message_added', data: { message_id: 'a', role: 'assistant', text: 'x' } },
+  stepped('s1', 'Looking', 'plan', 'read'),
+  stepped('s2', ''),
+  stepped('s3', 'Done.', 'update'),
+  { type: 'gate_followed', data: { follow_up: 1, open: [] } },
 )
+
+function stepped(message_id: string, words: string, ...tools: readonly string[]) {
+  const task_id = { pick: 'task', index: 0 }
+  const tool_calls = tools.map(tool => ({ tool_call_id: `${message_id}-${tool}`, tool, arguments: {} }))
+  return {
+    type: 'step_finished',
+    data: { step: 1, message_id, text: words, tool_calls, usage: {}, digest_seq: 1, task_id },
+  }
+}
 
 function edit(parts: Record<string, Arbitrary<unknown>>): Arbitrary<Drawn> {
   const asked = fc.record({ review_id: pick('new id'), tool_call_id: fc.constant('c') })

@@ -174,8 +174,12 @@ export interface StdioEnd {
 }
 
 /** Starts the server of a data folder as a child process. */
-export async function serveFolder(data: string, args: readonly string[] = []): Promise<Child> {
-  const child = runCli(['serve', '--port', '0', '--data', data, ...args], { file: 'dist/cli/runsheet.js' })
+export async function serveFolder(
+  data: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Child> {
+  const child = runCli(['serve', '--port', '0', '--data', data, ...args], { file: 'dist/cli/runsheet.js', env })
   await child.line(line => line.startsWith('Runsheet is ready'))
   return child
 }

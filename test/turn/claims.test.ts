@@ -420,10 +420,10 @@ describe('what was turned down', () => {
     })
     const first = await at.chat(JUDGED)
     expect(at.provider.judged).toHaveLength(3)
-    expect(results(first)[4]).toMatchObject({ error: expect.stringContaining('turned down too often') })
+    expect(results(first)[4]).toMatchObject({ error: expect.stringContaining('turned down 3 times by the assessor') })
     const second = await at.chat({ turn_id: 't2', continue_turn_id: 't1' })
     expect(at.provider.judged).toHaveLength(3)
-    expect(results(second)[0]).toMatchObject({ error: expect.stringContaining('turned down too often') })
+    expect(results(second)[0]).toMatchObject({ error: expect.stringContaining('turned down 3 times by the assessor') })
     expect(endOf(second)).toBe('incomplete')
   })
 

@@ -489,9 +489,7 @@ describe('a model that does not stop', () => {
   it('[TR13][TR14] a model that says the same again and again is followed up three times', async () => {
     const ended = await turn([plan('A', 'B'), ...times(9, 'All is well.')])
     expect([ended.finished.status, ended.finished.steps, ended.finished.remaining]).toEqual(['incomplete', 5, 2])
-    expect(ended.text).toBe(
-      'All is well.\n\nI stopped here because several follow-ups settled nothing more.\n\nNot done:\n- A\n- B',
-    )
+    expect(ended.text).toBe('All is well.\n\nNo progress after 3 attempts.\n\nNot done:\n- A\n- B')
   })
 })
 
@@ -676,7 +674,7 @@ describe('a model that would be done with it', () => {
       ...times(4, true),
       false,
     ])
-    expect(ended.text).toMatch(/^THEY ARE\n\nI stopped here .+\n\nNot done:\n- Plant$/)
+    expect(ended.text).toMatch(/^THEY ARE\n\nNo progress after 3 attempts\.\n\nNot done:\n- Plant$/)
   })
 
   it('[JU1][JU5] a model that marks everything done at once: each claim is judged separately', async () => {

@@ -240,7 +240,7 @@ describe('a verdict', () => {
     const claims = chat.sets('model', 1, { status: 'completed', outcome: 'x' })
     expect(chat.refusal(claims).code).toBe('assessment_required')
     chat.run(chat.assesses(1, REJECTS))
-    expect(chat.refusal(claims).code).toBe('claims_spent')
+    expect(chat.refusal(claims).message).toContain('Task 1 was turned down 3 times by the assessor.')
     expect(chat.refusal(chat.sets('model', 1, { status: 'cancelled' })).code).toBe('claims_spent')
     chat.run(chat.sets('model', 1, { status: 'pending' }))
     expect(chat.refusal(claims).code).toBe('claims_spent')

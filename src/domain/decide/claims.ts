@@ -4,18 +4,10 @@ import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } f
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
 import { homeOf } from '../lineage.ts'
-import {
-  type CheckRun,
-  claimOn,
-  failingDoneChecks,
-  isChecked,
-  MAX_RED_CLAIMS,
-  proofOf,
-  recordOf,
-  type ResolvedClaim,
-  staleChecks,
-} from '../proof.ts'
-import { inRow, Refusal } from '../refusal.ts'
+import { failingDoneChecks, staleChecks } from '../check-runs.ts'
+import { claimOn, type ResolvedClaim } from '../open-claims.ts'
+import { type CheckRun, isChecked, MAX_RED_CLAIMS, proofOf, recordOf } from '../proof.ts'
+import { inRow, Refusal, type RefusalData } from '../refusal.ts'
 import { isOpen, NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
 
@@ -83,7 +75,8 @@ export class Claims {
     const judged = judgedOn(this.#edit.judged ?? [], task.id)
     const objection = judged && objectionTo(judged)
     if (objection) return new Refusal('not_accepted', { row, task, ...objection })
-    if (!judged && !resolved && this.#isSpent(task)) return new Refusal('claims_spent', { row, task })
+    const spent = judged || resolved ? undefined : this.#spent(task)
+    if (spent) return new Refusal('claims_spent', { row, task, ...spent })
     this.#rows.set(task.id, row)
     return undefined
   }
@@ -146,9 +139,12 @@ export class Claims {
     return this.#isJudged || (status === 'completed' && isChecked(this.#state, task))
   }
 
-  #isSpent({ id }: Task): boolean {
-    const { rejections } = this.#state
-    return (rejections.get(id) ?? 0) >= MAX_REJECTED_CLAIMS || proofOf(this.#state, id).reds >= MAX_RED_CLAIMS
+  /** Who turned down claims on a task too often. */
+  #spent({ id }: Task): Pick<RefusalData['claims_spent'], 'by' | 'times'> | undefined {
+    const { reds } = proofOf(this.#state, id)
+    if (reds >= MAX_RED_CLAIMS) return { by: 'checks', times: reds }
+    const rejections = this.#state.rejections.get(id) ?? 0
+    return rejections >= MAX_REJECTED_CLAIMS ? { by: 'assessor', times: rejections } : undefined
   }
 }
 

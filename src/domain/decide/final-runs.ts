@@ -2,7 +2,7 @@ import { type Conversation, fold, planTurnOf, stamped } from '../conversation.ts
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { openInPlan } from '../lineage.ts'
-import { staleChecks } from '../proof.ts'
+import { staleChecks } from '../check-runs.ts'
 import type { Task } from '../task.ts'
 
 /** Asks for the checks of a plan that did not run on this fingerprint; without one, for all of them. */

@@ -6,7 +6,7 @@ import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
 import { addEvidence } from './evidence.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
-import { expireReview, leavePanel, showPanel } from './reviews.ts'
+import { expireReview, extendReview, leavePanel, showPanel } from './reviews.ts'
 import {
   acceptGuards,
   endCheck,
@@ -22,6 +22,7 @@ import {
   tickCheck,
 } from './proof.ts'
 import { editTasks } from './tasks.ts'
+import { undoChange } from './undo.ts'
 import { finishTurn, openTurn, record, setPolicy, startTurn, stopTurn } from './turns.ts'
 
 type Decider<T extends CommandType> = (
@@ -42,6 +43,8 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   assess_task: assessTask,
   decide_review: decideAndContinue,
   reopen_review: reopenReview,
+  extend_review: extendReview,
+  undo_change: undoChange,
   make_claims: makeClaims,
   refuse_claims: refuseClaims,
   settle_claims: settleClaims,

@@ -1,12 +1,13 @@
 import { type Conversation, lineage, planTurnOf } from '../conversation.ts'
-import type { NewEvent } from '../event.ts'
+import type { Json, NewEvent } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { Refusal } from '../refusal.ts'
+import type { RemovedTask } from '../removed.ts'
 import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { LIMITS } from '../text.ts'
 import { positionBetween, longestIncreasing, placements, positionsBetween } from './position.ts'
-import { difference, notAllowed, withFields, withStatus } from './transition.ts'
+import { difference, notAllowed, withFields, withFormer, withStatus } from './transition.ts'
 
 export type Draft = Partial<TaskFields> &
   Pick<TaskFields, 'title'> &
@@ -34,6 +35,8 @@ export class ListEditor {
   readonly #changedPlans = new Set<string>()
   readonly #started = new Set<string>()
   readonly #returned = new Set<string>()
+  /** Removed tasks that are listed again. */
+  readonly #back = new Map<string, RemovedTask>()
   #lastNumber: number
   #lastPosition: number
 
@@ -108,6 +111,23 @@ export class ListEditor {
     this.#removed.add(id)
   }
 
+  /** Gives fields of a task the values that they had before the change at `changedAt`. */
+  putBack(id: string, { position, ...from }: { readonly [field: string]: Json }, changedAt: Instant): void {
+    const task = this.get(id)
+    if (!task) return
+    this.#restore(withFormer(task, from), changedAt)
+    if (typeof position === 'number') this.#move(id, position)
+  }
+
+  /** Lists a task again that was removed at `removedAt`. */
+  bringBack(gone: RemovedTask, removedAt: Instant): void {
+    this.#back.set(gone.task.id, gone)
+    const { removed_at: _removed, ...task } = gone.task
+    this.#restore(task, removedAt)
+    // Another task may have its place by now.
+    this.#move(task.id, task.position)
+  }
+
   /** Puts these tasks into this order, moving as few as possible. */
   arrange(ids: readonly string[]): void {
     const tasks = ids.flatMap(id => this.get(id) ?? [])
@@ -174,6 +194,17 @@ export class ListEditor {
     this.#changedPlans.add(turnId)
     this.#touched.set(id, task)
     return task
+  }
+
+  /** What took its place as the current task gives that back, unless it was changed since. */
+  #restore(task: Task, since: Instant): void {
+    const plan = this.#planOf(task)
+    const others = this.#plan(plan).filter(({ id, status }) => id !== task.id && status === 'in_progress')
+    const isCurrent = task.status === 'in_progress' && others.every(({ updated_at }) => updated_at === since)
+    this.#named.set(task.id, this.#by)
+    if (this.get(task.id)?.status !== task.status) this.#changedPlans.add(plan)
+    if (isCurrent) this.#started.add(task.id)
+    this.#touched.set(task.id, task.status === 'in_progress' && !isCurrent ? { ...task, status: 'pending' } : task)
   }
 
   /** At most one task is in progress, and exactly one while any is pending. */
@@ -296,11 +327,11 @@ export class ListEditor {
   }
 
   #planOf(task: Task): string {
-    return planTurnOf(this.#state, task)
+    return this.#back.get(task.id)?.adopted ?? planTurnOf(this.#state, task)
   }
 
   #eventFor(id: string): NewEvent[] {
-    const before = this.#state.tasks.get(id)
+    const before = this.#state.tasks.get(id) ?? this.#back.get(id)?.task
     const task = this.#touched.get(id)
     if (!task) return []
     const by = this.#named.get(id) ?? 'system'

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, Driver, typesOf } from '../../../test/support/domain.ts'
-import type { Check, CheckResult } from '../check.ts'
+import type { Check, CheckResult, Workspace } from '../check.ts'
 import type { Command, RunOutcome } from '../command.ts'
 import { awaitsChecks, lineage, planTurnOf } from '../conversation.ts'
-import { MAX_REDS, nextRun, plansEndedBy, resolvedClaims, settleable, standingOf, staleChecks } from '../proof.ts'
+import { nextRun, staleChecks } from '../check-runs.ts'
+import { checkState } from '../check-state.ts'
+import { plansEndedBy, resolvedClaims, settleable } from '../open-claims.ts'
+import { MAX_REDS } from '../proof.ts'
+import { standingOf } from '../standing.ts'
 import type { PolicyPatch } from '../policy.ts'
 import type { SubmittedRow } from '../review.ts'
 
@@ -175,7 +179,9 @@ describe('a claim', () => {
       plan.resumes(1, `call-${red}`)
       expect(plan.task(1).status).toBe(red < MAX_REDS ? 'in_progress' : 'blocked')
     }
-    expect(plan.refusal(plan.settles(1)).code).toBe('claims_spent')
+    expect(plan.refusal(plan.settles(1)).message).toContain(
+      `Task 1 was claimed ${MAX_REDS + 1} times while its checks failed.`,
+    )
     plan.run(plan.sets('person', 1, { status: 'pending' }))
     plan.answer()
     plan.claims(1, 'call-again')
@@ -322,6 +328,24 @@ describe('what proves', () => {
     expect(dataOf(plan.log, 'task_changed').at(-1)).toMatchObject({ by: 'system', reason: 'npm test fails now.' })
     expect(plan.task(1).status).toBe('pending')
     expect(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f3' })).toEqual([])
+  })
+
+  it('[CM18] while a check runs again, its task keeps its standing, and says so', () => {
+    const plan = new Plan(approved('A', NPM), approved('B'))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    const proven = { standing: 'proven', reasons: ['npm test: failed before, passes now'] }
+    const again = { standing: 'proven', reasons: ['npm test: failed before, passes now; it is being checked again'] }
+    expect(plan.standing(1)).toEqual(proven)
+    plan.run({ type: 'request_check', task: 1, check_id: NPM.id })
+    expect(plan.standing(1)).toEqual(again)
+    plan.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'again', hash: NPM.hash, why: 'person' })
+    expect([plan.standing(1), checkState(plan.state, plan.task(1), NPM)]).toEqual([again, 'running'])
+    const outcome = { result: 'passed', duration_ms: 5, fingerprint: 'f1' } as const
+    plan.run({ type: 'end_check', turn_id: 'turn-1', run_id: 'again', hash: NPM.hash, outcome })
+    expect(plan.standing(1)).toEqual(proven)
   })
 
   it('[CM11] what a person settled is only marked', () => {
@@ -545,6 +569,31 @@ describe('a plan that goes on in another turn', () => {
     plan.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host: {} })
     expect(lineage(plan.state, 'turn-1')).toEqual(['turn-1', 'turn-2'])
     expect(lineage(plan.state, 'turn-2')).toEqual(['turn-2', 'turn-1'])
+  })
+
+  it('[TC14] in another folder: what was proven is out of date, and says so; back in its own it runs again', () => {
+    const plan = half()
+    const opensIn = (turn_id: string, workspace: Workspace) =>
+      plan.run({ type: 'open_turn', turn_id, toolset: 'runsheet', host: {}, workspace })
+    opensIn('turn-2', { ...WORKSPACE, path: '/elsewhere' })
+    expect(plan.standing(1)).toEqual({
+      standing: 'reported',
+      reasons: ["the agent's word", 'npm test: passed before the plan went on in another folder'],
+    })
+    expect(checkState(plan.state, plan.task(1), NPM)).toBe('stale')
+    opensIn('turn-3', WORKSPACE)
+    expect(staleChecks(plan.state, 'turn-3', 'f1').map(({ hash }) => hash)).toEqual([NPM.hash])
+    plan.run({ type: 'request_final', turn_id: 'turn-3', fingerprint: 'f1' })
+    plan.runs('passed', {}, 'turn-3')
+    expect(plan.standing(1)?.standing).toBe('proven')
+    expect(plan.run({ type: 'request_final', turn_id: 'turn-3', fingerprint: 'f1' })).toEqual([])
+  })
+
+  it('[TC14] turns of other plans in other folders change nothing', () => {
+    const plan = half()
+    const place = { ...WORKSPACE, path: '/elsewhere' }
+    plan.run({ type: 'open_turn', turn_id: 'turn-2', toolset: 'runsheet', host: {}, workspace: place, plans: true })
+    expect(plan.standing(1)?.standing).toBe('proven')
   })
 
   it('[CM11] without a fingerprint, a run is out of date after any later one, and one final pass is enough', () => {

@@ -4,19 +4,10 @@ import type { CommandOf } from '../command.ts'
 import { type Conversation, fold, lineage, planHistory, planTurnOf, stamped } from '../conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
-import {
-  claimsOf,
-  isApproved,
-  MAX_REDS,
-  nextRun,
-  type OpenClaim,
-  proofOf,
-  recordOf,
-  type ResolvedClaim,
-  type StartedRun,
-  waitingGuards,
-  workspaceOf,
-} from '../proof.ts'
+import { nextRun } from '../check-runs.ts'
+import { waitingGuards } from '../check-state.ts'
+import { claimsOf, type ResolvedClaim } from '../open-claims.ts'
+import { isApproved, MAX_REDS, type OpenClaim, proofOf, recordOf, type StartedRun, workspaceOf } from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import { isOpen, type Task } from '../task.ts'
 import { asProse } from '../text.ts'

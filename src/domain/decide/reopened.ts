@@ -1,6 +1,6 @@
-import type { CommandOf, Decision } from '../command.ts'
+import type { CommandOf } from '../command.ts'
 import { type Conversation, fold, stamped } from '../conversation.ts'
-import type { NewEvent } from '../event.ts'
+import type { EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { idIsTaken, Refusal } from '../refusal.ts'
 import { confirmedRows, isReopenable, overdue, requestOf, type Review, type Row, statusAt } from '../review.ts'
@@ -58,7 +58,7 @@ export function decideAndContinue(
     {
       type: 'start_turn',
       ...continuation,
-      message: messageFor(decision, rows),
+      message: messageFor(events, rows),
       model: turn.model,
       continue_turn_id: turn.id,
       // The plan goes on where it was.
@@ -78,11 +78,13 @@ function continuedBy(event: NewEvent, continued_by: string): NewEvent {
 }
 
 /** What the person says to the model of the new turn. */
-function messageFor({ action, comment = '' }: Decision, rows: readonly Row[]): string {
-  const words = comment.trim()
-  if (action === 'confirm') return `Go on with the plan I approved. ${words}`.trim()
+function messageFor(decided: readonly NewEvent[], rows: readonly Row[]): string {
+  const [resolved] = decided.flatMap(({ type, data }) => (type === 'task_create_review_resolved' ? [data] : []))
+  const { action, comment = '', row_comments = [] }: Partial<EventData['task_create_review_resolved']> = resolved ?? {}
+  const onRows = row_comments.map(each => `\n- About "${each.title}": ${each.comment}`).join('')
+  if (action === 'confirm') return `${`Go on with the plan I approved. ${comment}`.trim()}${onRows}`
   const titles = rows.map(({ title }) => `\n- ${title}`).join('')
-  return `Change the plan: ${words}${titles && `\nMy version of it:${titles}`}`
+  return `${`Change the plan: ${comment}`.trim()}${onRows}${titles && `\nMy version of it:${titles}`}`
 }
 
 function notReopenable(review: Review, now: Instant): Refusal {

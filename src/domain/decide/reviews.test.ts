@@ -177,8 +177,8 @@ describe('a confirm', () => {
         reordered: false,
       },
       tasks: [
-        { task_id: chat.task(1).id, change: 'kept' },
-        { task_id: chat.task(2).id, change: 'edited' },
+        { task_id: chat.task(1).id, change: 'kept', draft_index: 0 },
+        { task_id: chat.task(2).id, change: 'edited', draft_index: 1 },
         { task_id: chat.task(3).id, change: 'added' },
       ],
     })

@@ -1,8 +1,8 @@
-import type { CommandOf } from '../command.ts'
+import type { CommandOf, Said } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { DecisionVia, NewEvent } from '../event.ts'
 import { type Instant, plusMs } from '../instant.ts'
-import { type Policy, TOOLSETS } from '../policy.ts'
+import { MAX_REVIEW_TIMEOUT_MS, type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, invalidField, Refusal } from '../refusal.ts'
 import {
   approvedIn,
@@ -15,11 +15,13 @@ import {
   MAX_REVIEWS,
   overdue,
   type Review,
+  type RowComment,
+  rowComments,
   ROW_STATUS,
   TASK_STATUS,
 } from '../review.ts'
 import { isOpen } from '../task.ts'
-import { isBlank, isId, LIMITS, line, Problem, prose } from '../text.ts'
+import { isId, LIMITS, line, Problem, prose } from '../text.ts'
 import { approved } from './approvals.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
@@ -37,7 +39,7 @@ export function reviewRequired(
   if (!command.review || !command.turn_id) {
     return new Refusal('persons_only', { action: 'create_tasks' })
   }
-  const { review_id, tool_call_id, toolset, tool, commands } = command.review
+  const { review_id, tool_call_id, toolset, tool, commands, unchecked } = command.review
   if (!isId(review_id) || state.reviews.has(review_id)) return idIsTaken('review_id')
   const opening = drafts.filter(({ status = 'pending' }) => isOpen({ status }))
   const open = state.open.length + opening.length
@@ -66,6 +68,7 @@ export function reviewRequired(
         ...(toolset === undefined ? {} : { toolset }),
         ...(tool === undefined ? {} : { tool }),
         ...(commands?.length ? { commands } : {}),
+        ...(unchecked ? { unchecked } : {}),
         ...(sentBack ? { revises: sentBack.review_id } : {}),
       },
     },
@@ -76,13 +79,31 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
   const review = pendingReview(state, command.review_id, now)
   if (review instanceof Refusal) return review
   const { decision, via } = command
-  const comment = decision.comment === undefined ? '' : prose(decision.comment)
-  if (comment instanceof Problem) return invalidField('comment', comment.fact)
-  if (decision.action === 'confirm') return confirm(state, review, decision.tasks, command.ids, via, comment, now)
-  if (decision.action === 'revise') return sendBack(review, decision, via, comment)
+  const said = saidIn(review, decision)
+  if (said instanceof Refusal) return said
+  if (decision.action === 'confirm') return confirm(state, review, decision.tasks, command.ids, via, said, now)
+  if (decision.action === 'revise') return sendBack(review, decision, via, said)
   const reason = line(decision.reason ?? 'user_cancelled', LIMITS.reference)
   if (reason instanceof Problem) return invalidField('reason', reason.fact)
-  return [cancelled(review, reason, via, comment)]
+  return [cancelled(review, reason, via, said)]
+}
+
+/** Gives a review more time. The latest deadline counts: a request for an earlier one changes nothing. */
+export function extendReview(
+  state: Conversation,
+  { review_id, ms }: CommandOf<'extend_review'>,
+  now: Instant,
+): NewEvent[] | Refusal {
+  const review = pendingReview(state, review_id, now)
+  if (review instanceof Refusal) return review
+  if (review.expires_at === null) return new Refusal('review_without_deadline', { review_id })
+  const wait = ms ?? review.timeout_ms
+  if (!Number.isInteger(wait) || wait === null || wait < 1 || wait > MAX_REVIEW_TIMEOUT_MS) {
+    return invalidField('ms', { rule: 'out_of_range', min: 1, max: MAX_REVIEW_TIMEOUT_MS })
+  }
+  const expires_at = plusMs(now, wait)
+  if (expires_at <= review.expires_at) return []
+  return [{ type: 'review_extended', turn_id: review.conversation_turn_id, data: { review_id, expires_at } }]
 }
 
 /** Expiry is an ordinary command: any process may run it, and the first one wins. */
@@ -122,6 +143,20 @@ export function cancelReviewsOf(state: Conversation, turnId: string, now: Instan
     .map(review => cancelled(review, overdue(review, now) ?? 'turn_stopped', 'system'))
 }
 
+/** What a person said with a decision, cleaned. */
+interface CleanSaid {
+  readonly comment?: string
+  readonly row_comments?: readonly RowComment[]
+}
+
+function saidIn({ draft_tasks }: Review, { comment: raw = '', row_comments }: Said): CleanSaid | Refusal {
+  const comment = prose(raw)
+  if (comment instanceof Problem) return invalidField('comment', comment.fact)
+  const onRows = rowComments(draft_tasks, row_comments)
+  if (onRows instanceof Refusal) return onRows
+  return { ...(comment === '' ? {} : { comment }), ...(onRows.length > 0 ? { row_comments: onRows } : {}) }
+}
+
 /** The reviews of a turn, oldest first. */
 function reviewsOf({ reviews }: Conversation, turnId: string): Review[] {
   return [...reviews.values()]
@@ -143,7 +178,7 @@ function confirm(
   submitted: Parameters<typeof confirmedRows>[1],
   ids: readonly string[],
   via: DecisionVia,
-  comment: string,
+  said: CleanSaid,
   now: Instant,
 ): NewEvent[] | Refusal {
   const rows = confirmedRows(review.draft_tasks, submitted)
@@ -174,15 +209,18 @@ function confirm(
       ...approved(state, task, configuration, 'configuration', turnId),
     ]
   })
-  const commented = comment === '' ? {} : { comment }
+  const made = rows.map((row, index) => {
+    const from = row.draft_index === undefined ? {} : { draft_index: row.draft_index }
+    return { task_id: ids[index] ?? '', change: changeOf(review.draft_tasks, row), ...from }
+  })
   const data = {
     review_id: review.review_id,
     action: 'confirm' as const,
-    ...commented,
+    ...said,
     via,
     created_count: rows.length,
     changes,
-    tasks: rows.map((row, index) => ({ task_id: ids[index] ?? '', change: changeOf(review.draft_tasks, row) })),
+    tasks: made,
   }
   return [...events, ...approvals, { type: 'task_create_review_resolved', turn_id: turnId, data }]
 }
@@ -197,12 +235,12 @@ function sendBack(
   review: Review,
   { tasks }: Extract<Decide['decision'], { readonly action: 'revise' }>,
   via: DecisionVia,
-  comment: string,
+  said: CleanSaid,
 ): NewEvent[] | Refusal {
-  if (isBlank(comment)) return invalidField('comment', { rule: 'empty' })
+  if (!said.comment && !said.row_comments) return invalidField('comment', { rule: 'empty' })
   const rows = tasks && confirmedRows(review.draft_tasks, tasks)
   if (rows instanceof Refusal) return rows
-  return [cancelled(review, 'changes_requested', via, comment, rows && changesBetween(review.draft_tasks, rows))]
+  return [cancelled(review, 'changes_requested', via, said, rows && changesBetween(review.draft_tasks, rows))]
 }
 
 /** The review, if it can still be decided. */
@@ -222,12 +260,18 @@ function pendingReview(state: Conversation, id: string, now: Instant): Review | 
 export const reviewNotFound = (id: string): Refusal => new Refusal('review_not_found', { review_id: id })
 
 /** The end of a review that was not confirmed. */
-export function cancelled(review: Review, reason: string, via: DecisionVia, comment = '', changes?: Changes): NewEvent {
+export function cancelled(
+  review: Review,
+  reason: string,
+  via: DecisionVia,
+  said: CleanSaid = {},
+  changes?: Changes,
+): NewEvent {
   const data = {
     review_id: review.review_id,
     action: 'cancel' as const,
     reason,
-    ...(comment === '' ? {} : { comment }),
+    ...said,
     via,
     created_count: 0,
     ...(changes ? { changes } : {}),

@@ -54,6 +54,14 @@ function without(task: Task, gone: { readonly [K in keyof Task]?: boolean }): Ta
   return Object.fromEntries(Object.entries(task).filter(([field]) => !gone[field as keyof Task])) as unknown as Task
 }
 
+/** The task with the values that some fields had; null for one that was absent. */
+export function withFormer(task: Task, from: { readonly [field: string]: Json }): Task {
+  const isAbsent = (field: string): boolean => from[field] === null && field !== 'judged_by'
+  const absent = Object.fromEntries(Object.keys(from).map(field => [field, isAbsent(field)]))
+  const former = Object.fromEntries(Object.entries(from).filter(([field]) => !isAbsent(field)))
+  return { ...without(task, absent), ...(former as Partial<Task>) }
+}
+
 /** The names of the fields that these would change. */
 export const changedBy = (task: Task, fields: Partial<TaskFields>): ReadonlySet<string> =>
   new Set(Object.keys(difference(task, withFields(task, fields, 'person'))))

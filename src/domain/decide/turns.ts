@@ -9,14 +9,16 @@ import {
   planTurnOf,
   stamped,
 } from '../conversation.ts'
-import type { NewEvent } from '../event.ts'
+import type { EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
-import { awaitsFinal, failingDoneChecks, standingsOf } from '../proof.ts'
+import { awaitsFinal, failingDoneChecks } from '../check-runs.ts'
+import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
-import type { Task } from '../task.ts'
-import { ENDINGS, finalStatus, isFinished, type Turn } from '../turn.ts'
+import { lineage, wholePlan } from '../lineage.ts'
+import { isOpen, type Task } from '../task.ts'
+import { ENDINGS, finalStatus, isFinished, type PlanCounts, type Turn } from '../turn.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { stopClaimsOf } from './proof.ts'
 import { turnRunning } from './tasks.ts'
@@ -80,7 +82,7 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
     ...(sets ? [{ type: 'policy_set' as const, turn_id, data: { policy, by: 'person' as const } }] : []),
     { type: 'turn_started', turn_id, data: { turn_id, message_id, message, policy, model, ...continued, ...place } },
   ]
-  const taken = continue_turn_id === undefined ? [] : takenOver(state, continue_turn_id)
+  const taken = continue_turn_id === undefined ? [] : leftElsewhere(state, continue_turn_id)
   const plans = new Set([turn_id, ...taken.map(task => planTurnOf(state, task))])
   return withCurrent(state, [...started, ...adoption(taken, turn_id)], [...plans], now)
 }
@@ -113,8 +115,25 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
   const standings = standingsOf(state, listed(state, turn_id))
-  const data = { turn_id, status, because, remaining: counts.open, counts, standings, steps, usage }
+  const sums = { counts, standings, ...wholeOf(state, turn_id) }
+  const data = { turn_id, status, because, remaining: counts.open, ...sums, steps, usage }
   return [...endWaits(state, turn_id, now), ...failed, { type: 'turn_finished', turn_id, data }]
+}
+
+/** What became of a plan that goes on from other turns, over all of them. */
+function wholeOf(state: Conversation, turnId: string): Pick<EventData['turn_finished'], 'whole'> {
+  const turns = lineage(state, turnId)
+  if (turns.length === 1) return {}
+  const parts = turns.map(id => planCounts(state, id))
+  const sum = (field: keyof PlanCounts): number => parts.reduce((total, part) => total + part[field], 0)
+  const counts = {
+    completed: sum('completed'),
+    blocked: sum('blocked'),
+    cancelled: sum('cancelled'),
+    removed: sum('removed'),
+    open: sum('open'),
+  }
+  return { whole: { counts, standings: standingsOf(state, wholePlan(state, turnId)) } }
 }
 
 /** Where the checks of a turn run. */
@@ -143,6 +162,12 @@ function takenOver(state: Conversation, turnId: string): Task[] {
     if (!adopter || adopter.id === turnId || adopter.model !== undefined) return false
     return (state.held.get(task.id) ?? task.conversation_turn_id) === turnId
   })
+}
+
+/** What else is open of a turn's plan: what agents elsewhere adopted, and what was reopened of the turns that it goes on from. */
+function leftElsewhere(state: Conversation, turnId: string): Task[] {
+  const reopened = wholePlan(state, turnId).filter(task => isOpen(task) && planTurnOf(state, task) !== turnId)
+  return [...new Set([...takenOver(state, turnId), ...reopened])]
 }
 
 function adoption(tasks: readonly Task[], turn_id: string): NewEvent[] {

@@ -17,7 +17,7 @@ export const loginRoutes = [
       const token = login.redeem(body.code)
       if (token !== undefined) return { body: { token } }
       const message =
-        'This sign-in link was used already or has expired. Get a new one with the command that the server printed.'
+        'This link has expired or was already used. Get a new one with the command that the server printed.'
       throw new HttpError(401, 'invalid_code', message)
     },
   }),

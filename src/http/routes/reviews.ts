@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { DecisionAnswer, ReopenAnswer, ReviewAnswer, ReviewsAnswer } from '../../domain/wire.ts'
+import type { DecisionAnswer, ExtendAnswer, ReopenAnswer, ReviewAnswer, ReviewsAnswer } from '../../domain/wire.ts'
 import { reviewAnswer } from '../../toolsets/review-answer.ts'
 import * as a from '../answer-schemas.ts'
 import { pageOf } from '../parse.ts'
@@ -106,6 +106,27 @@ export const reviewRoutes = [
     handle: async ({ params, caller }, { door }) => {
       const review = await door.reviews.reopen(caller.tenant, params.review_id)
       return { body: { review } satisfies ReopenAnswer }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/task-manager/reviews/:review_id/extend',
+    operationId: 'extendReview',
+    tag: 'Reviews',
+    role: 'person',
+    summary: 'Gives a review with a deadline more time; the latest deadline counts',
+    params: ofReview,
+    body: s.extension,
+    answers: {
+      200: { description: 'The review, with its deadline', schema: a.extended },
+      409: {
+        description: '`review_already_decided`, `review_expired`, or `review_without_deadline`',
+        schema: s.errorBody,
+      },
+    },
+    handle: async ({ params, body, caller }, { door }) => {
+      const review = await door.reviews.extend(caller.tenant, params.review_id, body.ms)
+      return { body: { review } satisfies ExtendAnswer }
     },
   }),
   route({

@@ -3,7 +3,7 @@ import { type Conversation, isParked, listed, planTurnOf } from '../../domain/co
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import { limitedTurns } from '../../domain/limited-turns.ts'
 import { withoutOrigin } from '../../domain/origin.ts'
-import { standingsOf } from '../../domain/proof.ts'
+import { standingsOf } from '../../domain/standing.ts'
 import { taskOnWire } from '../../domain/proof-view.ts'
 import { combined, projection } from '../../domain/projection.ts'
 import { type ReviewRequest, statusAt } from '../../domain/review.ts'
@@ -247,7 +247,7 @@ async function eventsUpTo(
 /** A review with its draft; shown as expired once it is overdue. */
 function reviewAt(request: ReviewRequest, { reviews }: Conversation, now: string): ReviewRequest[] {
   const review = reviews.get(request.review_id)
-  return review ? [{ ...request, status: statusAt(review, now) }] : []
+  return review ? [{ ...request, expires_at: review.expires_at, status: statusAt(review, now) }] : []
 }
 
 export function turnsOf(state: Conversation): TurnView[] {

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../domain/event.ts'
 import { needsState, taskOnWire } from '../../domain/proof-view.ts'
 import type { Task } from '../../domain/task.ts'
 import type { FoundTasksAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../domain/wire.ts'
-import { type Door, hashOf, preparedChange, preparedTask } from '../../door/door.ts'
+import { type Door, hashOf, preparedChange, preparedTask, undoChange } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../http-error.ts'
 import { pageOf } from '../parse.ts'
@@ -164,6 +164,27 @@ export const taskRoutes = [
         }),
       )
       return answered(value)
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/sessions/:session_id/tasks/:task_id/undo',
+    operationId: 'undoTaskChange',
+    tag: 'Tasks',
+    role: 'person',
+    summary: "Takes back a person's change to a task: an edit, a move, a cancellation, a removal or a new task",
+    params: ofTask,
+    body: s.undoneVersion,
+    answers: {
+      200: { description: 'The task; undoing the version that it has now is a redo', schema: a.task },
+      409: {
+        description: '`not_undoable`: `error.because` says why, `error.fields` what has changed since',
+        schema: s.errorBody,
+      },
+    },
+    handle: async ({ params, body, caller }, { door }) => {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
+      return answered(await asOne(undoChange(door, ref, params.task_id, body.version)))
     },
   }),
 ]

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { invalidField } from '../../domain/refusal.ts'
 import * as a from '../answer-schemas.ts'
-import { notFound } from '../http-error.ts'
+import { HttpError, notFound } from '../http-error.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 
@@ -48,6 +48,26 @@ export const templateRoutes = [
         throw invalidField('name', { rule: 'invalid', expected: 'the name in the path' })
       }
       return { body: await door.templates.save(caller.tenant, params.name, body.tasks) }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/task-manager/templates/:name/rename',
+    operationId: 'renameTemplate',
+    tag: 'Templates',
+    role: 'person',
+    summary: 'Gives a template another name',
+    params: named,
+    body: s.templateName,
+    answers: {
+      200: { description: 'The template', schema: s.template },
+      409: { description: '`template_exists`: another one has that name', schema: s.errorBody },
+    },
+    handle: async ({ params, body, caller }, { door }) => {
+      const renamed = await door.templates.rename(caller.tenant, params.name, body.name)
+      if (renamed === 'unknown') throw unknown(params.name)
+      if (renamed === 'taken') throw new HttpError(409, 'template_exists', `There is a template ${body.name} already.`)
+      return { body: renamed }
     },
   }),
   route({

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { eventsFor, type EventUses, type Handler, type HookGroup, hookCommand, toolHook } from '../hooks.ts'
-import { folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import { eventsFor, type EventUses, type HookGroup, statusCommand, toolHook } from '../hooks.ts'
+import { FEATURES, folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
 
 const USES: EventUses = {
   SessionStart: ['digest'],
-  // Also tells the turn that the gate is about.
-  UserPromptSubmit: ['digest', 'gate'],
+  // Also tells the session and the turn: after /clear the server's environment still has the old session.
+  UserPromptSubmit: FEATURES,
   PostToolUse: ['evidence'],
   PostToolUseFailure: ['evidence'],
   Stop: ['gate'],
@@ -16,6 +16,7 @@ const TOOL = { ...TURN, tool: '${tool_name}', call: '${tool_use_id}', input: '${
 
 /** What the tool is given; variables that an event lacks would be empty. */
 const INPUT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  SessionStart: { event: TURN.event, session: TURN.session },
   UserPromptSubmit: TURN,
   PostToolUse: { ...TOOL, response: '${tool_response}' },
   PostToolUseFailure: { ...TOOL, error: '${error}' },
@@ -23,7 +24,8 @@ const INPUT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 const MATCHER: Readonly<Record<string, string>> = {
-  SessionStart: 'startup|resume|compact',
+  // When a session starts or is resumed, the server is not connected yet: the first prompt tells the plan.
+  SessionStart: 'compact',
   PostToolUse: '*',
   PostToolUseFailure: '*',
 }
@@ -51,16 +53,23 @@ export const claudeCode: Host = {
         path: settings,
         format: 'json',
         item: { path: ['permissions', 'allow'], value: 'mcp__runsheet' },
-        hooks: hooksFor(place, installation),
+        hooks: hooksFor(installation),
       },
     ]
   },
-  notes: ({ scope }) => [
+  notes: (place, installation) => [
     'Sessions that are running know nothing of it until they are restarted.',
-    ...(scope === 'project'
+    statusLineNote(place, installation),
+    ...(place.scope === 'project'
       ? ['Claude Code asks each person once, in a terminal, to trust the folder and the servers of .mcp.json.']
       : []),
   ],
+}
+
+/** There is one status line, and it may be the person's own: it is theirs to change. */
+function statusLineNote(place: Place, installation: Installation): string {
+  const statusLine = { type: 'command', command: statusCommand(installation, place.platform) }
+  return `To see the plan in its status line, put this into ${filesOf(place).settings}: "statusLine": ${JSON.stringify(statusLine)}`
 }
 
 function filesOf(place: Place): { server: string; settings: string } {
@@ -75,16 +84,11 @@ function filesOf(place: Place): { server: string; settings: string } {
   }
 }
 
-function hooksFor({ platform }: Place, installation: Installation): Readonly<Record<string, HookGroup>> {
-  const handler = (event: string): Handler => {
-    const input = INPUT[event]
-    if (input) return toolHook(input, SECONDS)
-    // The server is not connected yet when a session starts.
-    return { type: 'command', command: hookCommand('claude-code', event, installation, platform), timeout: SECONDS }
-  }
+function hooksFor(installation: Installation): Readonly<Record<string, HookGroup>> {
   const group = (event: string): HookGroup => {
     const matcher = MATCHER[event]
-    return { ...(matcher === undefined ? {} : { matcher }), hooks: [handler(event)] }
+    const hooks = [toolHook(INPUT[event] ?? TURN, SECONDS)]
+    return { ...(matcher === undefined ? {} : { matcher }), hooks }
   }
   return Object.fromEntries(eventsFor(USES, installation).map(event => [event, group(event)]))
 }

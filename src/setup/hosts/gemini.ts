@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import { folderIn, type Host, mcpArguments, type Place } from '../host.ts'
+import { FEATURES, folderIn, type Host, mcpArguments, type Place } from '../host.ts'
 import { commandHooks } from './command-hooks.ts'
 
 const HOOKS = {
   host: 'gemini',
   uses: {
     SessionStart: ['digest'],
-    // Also tells where a turn begins, which the gate is about.
-    BeforeAgent: ['digest', 'gate'],
+    // Also tells the session, and where a turn begins.
+    BeforeAgent: FEATURES,
     AfterTool: ['evidence'],
     AfterAgent: ['gate'],
   },

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
-import { folderIn, type Host, mcpArguments, type Place } from '../host.ts'
+import { FEATURES, folderIn, type Host, mcpArguments, type Place } from '../host.ts'
 import { commandHooks } from './command-hooks.ts'
 
 const HOOKS = {
   host: 'qwen',
   uses: {
     SessionStart: ['digest'],
-    // Also tells the turn that the gate is about.
-    UserPromptSubmit: ['digest', 'gate'],
+    // Also tells the session and the turn.
+    UserPromptSubmit: FEATURES,
     PostToolUse: ['evidence'],
     PostToolUseFailure: ['evidence'],
     Stop: ['gate'],

@@ -52,6 +52,12 @@ export async function migrate(database: Database): Promise<void> {
   )
 }
 
+/** For a process that only reads. */
+export async function requireFormat(database: Database): Promise<void> {
+  if ((await database.use(session => format(session), ONCE)) === MIGRATIONS.length) return
+  throw new StoreError('readonly', 'The database is not of the format of this Runsheet: start a server on it first.')
+}
+
 /** At startup an operator waits for the error. */
 const ONCE = { retries: false }
 

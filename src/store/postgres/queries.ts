@@ -5,6 +5,7 @@ import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../row
 import type { ConversationSummary, Queries, Templates } from '../store.ts'
 import type { Database } from './connections.ts'
 import { NOW } from './leases.ts'
+import { isDuplicate } from './to-store-error.ts'
 
 interface TaskRow {
   readonly id: string
@@ -144,6 +145,18 @@ export function postgresTemplates(database: Database): Templates {
         },
         [tenant, template.name, JSON.stringify(template)],
       )
+    },
+    rename: async (tenant, name, to) => {
+      const text = `UPDATE runsheet.templates
+        SET name = $3, body = jsonb_set(body::jsonb, '{name}', to_jsonb($3::text))::text
+        WHERE tenant = $1 AND name = $2 RETURNING 1`
+      try {
+        const renamed = await database.write({ text }, [tenant, name, to])
+        return renamed.length > 0 ? 'renamed' : 'unknown'
+      } catch (error) {
+        if (isDuplicate(error)) return 'taken'
+        throw error
+      }
     },
     delete: async (tenant, name) => {
       const deleted = await database.write(

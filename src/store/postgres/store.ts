@@ -30,7 +30,7 @@ import { limitsOf, TIMEOUT_MS } from './limits.ts'
 import { Listener } from './listen.ts'
 import { postgresLive } from './live.ts'
 import { PostgresLog } from './log.ts'
-import { migrate } from './migrate.ts'
+import { migrate, requireFormat } from './migrate.ts'
 import { Notifier } from './notify.ts'
 import { probe } from './probe.ts'
 import { postgresQueries, postgresTemplates } from './queries.ts'
@@ -45,6 +45,8 @@ export interface PostgresStoreOptions {
   readonly poolSize?: number
   /** How long a call may take until it is answered, in milliseconds: 4,000 unless told. Other limits follow from it. */
   readonly timeoutMs?: number
+  /** False: a database that is not of this version's format is refused and left as it is. */
+  readonly migrates?: boolean
 }
 
 /** Connections that calls on locked conversations leave to reads. */
@@ -61,7 +63,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const calls = new Lane(connections, size, limits.callMs)
   const looks = new Lane(connections, LOOKS, limits.lookMs)
   try {
-    await migrate(calls)
+    await (options.migrates === false ? requireFormat(calls) : migrate(calls))
   } catch (error) {
     await connections.close()
     throw error

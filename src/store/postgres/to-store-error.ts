@@ -55,6 +55,9 @@ export const unknownOutcome = (cause: unknown): StoreError =>
 /** Whether a retry may succeed. */
 export const isTransient = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
 
+/** Whether there is a row with the same key already. */
+export const isDuplicate = (error: unknown): boolean => sqlState(error) === '23505'
+
 /** Whether the connection is gone. An error that is not PostgreSQL's comes from the connection. */
 export function endsConnection(error: unknown): boolean {
   const state = sqlState(error)

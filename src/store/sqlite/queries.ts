@@ -139,6 +139,11 @@ export function sqliteTemplates(
     const row = db.prepare('UPDATE identity SET templates = templates + 1 RETURNING templates').get()
     onChange(Number(row?.['templates']))
   }
+  const put = (tenant: string, template: Template): void => {
+    const sql = 'INSERT OR REPLACE INTO templates (tenant, name, body, sum) VALUES (?, ?, ?, ?)'
+    const values = [tenant, template.name, JSON.stringify(template)] as const
+    db.prepare(sql).run(...values, sums.of('template', ...values))
+  }
   return {
     get: async (tenant, name) => {
       const row = read(() => db.prepare(`${TEMPLATES} WHERE tenant = ? AND name = ?`).get(tenant, name))
@@ -148,17 +153,25 @@ export function sqliteTemplates(
       return read(() => db.prepare(`${TEMPLATES} WHERE tenant = ? ORDER BY name`).all(tenant)).map(templateOf)
     },
     put: async (tenant, template) => {
-      const sql = 'INSERT OR REPLACE INTO templates (tenant, name, body, sum) VALUES (?, ?, ?, ?)'
-      const values = [tenant, template.name, JSON.stringify(template)] as const
       await write(() => {
-        db.prepare(sql).run(...values, sums.of('template', ...values))
+        put(tenant, template)
         count()
       })
     },
+    rename: async (tenant, name, to) =>
+      write(() => {
+        const find = db.prepare(`${TEMPLATES} WHERE tenant = ? AND name = ?`)
+        const row = find.get(tenant, name)
+        if (!row) return 'unknown'
+        if (find.get(tenant, to)) return 'taken'
+        put(tenant, { ...templateOf(row), name: to })
+        db.prepare(DELETE_TEMPLATE).run(tenant, name)
+        count()
+        return 'renamed'
+      }),
     delete: async (tenant, name) => {
-      const sql = 'DELETE FROM templates WHERE tenant = ? AND name = ?'
       return write(() => {
-        const wasThere = db.prepare(sql).run(tenant, name).changes > 0
+        const wasThere = db.prepare(DELETE_TEMPLATE).run(tenant, name).changes > 0
         if (wasThere) count()
         return wasThere
       })
@@ -174,6 +187,7 @@ export const refOf = (row: Row): Ref => ({
 
 const REVIEWS = 'SELECT tenant, id, conversation, pending, due_at, body, sum FROM reviews'
 const TEMPLATES = 'SELECT tenant, name, body, sum FROM templates'
+const DELETE_TEMPLATE = 'DELETE FROM templates WHERE tenant = ? AND name = ?'
 
 /** A conversation as a list shows it, for `SqliteLog.summary`. */
 export const SUMMARIES = `SELECT tenant, row_sum AS sum, conversation AS session_id, title, created_at,

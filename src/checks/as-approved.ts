@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs'
+import type { Program, RunnableCheck } from '../domain/check.ts'
+import { approvalHash, programWords, unresolvedHash, whereOf } from './hash.ts'
+import { Obstacle } from './obstacle.ts'
+import type { Place } from './place.ts'
+import { findProgram, isName, programFile, type Where } from './program.ts'
+import { realOf } from './workspace.ts'
+
+/** Why what would run now is not what was approved, and what a person can do; undefined if it is. */
+export function changeSince(check: RunnableCheck, place: Place): string | undefined {
+  if (check.hash === unresolvedHash(check, place.workspace, place.wrap)) return undefined
+  const words = programWords(check, place)
+  const where = whereOf(check, place)
+  if (check.hash !== approvalHash(check, place)) return otherwise(words.at(-1), where)
+  for (const [index, word] of words.entries()) {
+    const known = check.programs?.[index]
+    const change = !isName(word) || known === undefined ? undefined : programChange(word, known, where)
+    if (change !== undefined) return change
+  }
+  return undefined
+}
+
+const AGAIN = 'A person can approve it again in the plan.'
+
+/** A hash does not tell what differs. */
+function otherwise(word: string | undefined, where: Where): string {
+  const file = word === undefined ? null : programFile(word, where)
+  const program = file === null ? '' : `${word} is ${file} now, or `
+  return `What it runs has changed since it was approved: ${program}its folder or checks.wrap is another. ${AGAIN}`
+}
+
+function programChange(word: string, known: Program | null, where: Where): string | undefined {
+  const here = findProgram(word, where)
+  const other = here instanceof Obstacle ? undefined : here.path
+  if (known === null) {
+    return (
+      other && `${word} was not found when it was approved, and is ${other} here. Write it with that path to allow it.`
+    )
+  }
+  if (!existsSync(known.path)) {
+    const instead = other === undefined ? '' : `; here ${word} is ${other}`
+    return `It was approved with ${known.path}, which is gone${instead}. ${AGAIN}`
+  }
+  const file = realOf(known.path)
+  if (file === known.file) return undefined
+  return `It was approved with ${known.file}, and ${known.path} leads to ${file} now. ${AGAIN}`
+}

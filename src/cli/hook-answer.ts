@@ -1,0 +1,49 @@
+import { answerFor } from '../hooks/answer.ts'
+import type { HookAnswer, HookEvent, HookFeatures, HookHost } from '../hooks/event.ts'
+import type { HookNote, HookNotes } from '../hooks/notes.ts'
+import { eventOf, type Payload } from '../hooks/payload.ts'
+
+/** What `runsheet hook` is asked. */
+export interface HookCommand {
+  /** The host's name of the event. */
+  readonly name: string
+  readonly host: HookHost
+  readonly features: HookFeatures
+}
+
+/** A command with what the host sent. */
+export interface HostEvent extends HookCommand {
+  readonly event: HookEvent
+  /** OpenCode's plugin keeps the notes: it sends them along and gets them back. */
+  readonly given: GivenNotes | undefined
+}
+
+interface GivenNotes extends HookNotes {
+  readonly written: () => HookNote | undefined
+}
+
+/** Reads what a host sent; undefined if it is none of our events. */
+export function hostEvent(command: HookCommand, text: string): HostEvent | undefined {
+  const payload: unknown = JSON.parse(text)
+  if (typeof payload !== 'object' || payload === null) return undefined
+  const event = eventOf(command.host, command.name, payload as Payload)
+  return event && { ...command, event, given: command.host === 'opencode' ? givenNotes(payload as Payload) : undefined }
+}
+
+/** What the host is told, as a line of JSON; '' if nothing. */
+export function answerLine({ host, name, given }: HostEvent, answer: HookAnswer): string {
+  const note = given?.written()
+  const whole = { ...answerFor(host, name, answer), ...(note ? { note: { since: note.since, told: note.told } } : {}) }
+  return Object.keys(whole).length > 0 ? `${JSON.stringify(whole)}\n` : ''
+}
+
+function givenNotes(payload: Payload): GivenNotes {
+  const { since, told } = (payload['note'] ?? {}) as Readonly<Record<string, unknown>>
+  const numberOf = (raw: unknown): number | undefined => (typeof raw === 'number' ? raw : undefined)
+  let written: HookNote | undefined
+  return {
+    read: session => ({ session, since: numberOf(since), told: numberOf(told) }),
+    write: note => (written = note),
+    written: () => written,
+  }
+}

@@ -1,0 +1,76 @@
+import type { Check, CheckSpec } from '../domain/check.ts'
+import type { DraftRow, RowStatus } from '../domain/review.ts'
+import type { Priority } from '../domain/task.ts'
+import type { SentRow } from '../domain/wire.ts'
+
+/** A check, with its id and hash if it was proposed. */
+export type MaybeProposed = CheckSpec & Partial<Pick<Check, 'id' | 'hash'>>
+
+/** A check of a row, and whether the person lets it run. */
+export interface PlanCheck {
+  readonly check: MaybeProposed
+  readonly isApproved: boolean
+}
+
+/** A row as a person edits it. */
+export interface PlanRow {
+  /** Which of the proposed rows it is. Absent: the person added it. */
+  readonly draft_index?: number
+  readonly title: string
+  readonly details: string
+  readonly criteria: string
+  readonly priority: Priority
+  readonly status: RowStatus
+  readonly tags: readonly string[]
+  readonly checks: readonly PlanCheck[]
+  readonly may_change: readonly string[]
+}
+
+/** The proposed rows. Their checks are marked, unless the configuration allows them anyway. */
+export const rowsOf = (draft: readonly DraftRow[]): PlanRow[] =>
+  draft.map((row, draft_index) => {
+    const { title, details, criteria, priority, status, tags, checks = [], may_change = [], allowed = [] } = row
+    const marked = checks.map(check => ({ check, isApproved: !allowed.includes(check.hash) }))
+    return { draft_index, title, details, criteria, priority, status, tags, checks: marked, may_change }
+  })
+
+/** The rows as a decision sends them. A row that nobody edited is sent as proposed. */
+export const sentRows = (rows: readonly PlanRow[], draft: readonly DraftRow[]): SentRow[] =>
+  rows.map(row => {
+    const { draft_index, checks, ...fields } = row
+    const approve = checks.flatMap(({ check, isApproved }) =>
+      isApproved && isRunnable(check) ? (check.hash ?? []) : [],
+    )
+    return {
+      ...(isEdited(row, draft) ? { ...fields, checks: checks.map(({ check }) => check) } : {}),
+      ...(draft_index === undefined ? {} : { draft_index }),
+      ...(approve.length > 0 ? { approve } : {}),
+    }
+  })
+
+/** Whether a row says something else than its proposed one, whatever its marks. */
+export function isEdited(row: PlanRow, draft: readonly DraftRow[]): boolean {
+  const proposed = rowsOf(draft)[row.draft_index ?? -1]
+  return !proposed || JSON.stringify(comparable(row)) !== JSON.stringify(comparable(proposed))
+}
+
+const comparable = ({ checks, ...row }: PlanRow): unknown[] => [
+  row.title,
+  row.details,
+  row.criteria,
+  row.priority,
+  row.status,
+  row.tags,
+  row.may_change,
+  checks.map(({ check }) => check.hash ?? check),
+]
+
+/** Whether a machine runs it. */
+export const isRunnable = ({ kind }: MaybeProposed): boolean => kind !== 'person'
+
+/** Whether the configuration allows it: then it runs whatever its mark says, unless it is deleted. */
+export const isAllowed = (
+  { hash }: MaybeProposed,
+  row: Pick<PlanRow, 'draft_index'>,
+  draft: readonly DraftRow[],
+): boolean => hash !== undefined && (draft[row.draft_index ?? -1]?.allowed?.includes(hash) ?? false)

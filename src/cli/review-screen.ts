@@ -1,0 +1,119 @@
+import type { Check, CheckSpec } from '../domain/check.ts'
+import type { Instant } from '../domain/instant.ts'
+import type { DraftRow, ReviewRequest } from '../domain/review.ts'
+import { checkLines } from './check-lines.ts'
+import { isAllowed, isEdited, isRunnable, type PlanCheck, type PlanRow } from './plan-rows.ts'
+import { steps } from './status-text.ts'
+import { fitted, type Paint, widthOf, wrapped } from './terminal-text.ts'
+import { visible } from './visible.ts'
+
+/** What a person sees of a plan before they decide. */
+export interface Screen {
+  readonly review: ReviewRequest
+  readonly rows: readonly PlanRow[]
+  /** For the agent, with the decision. */
+  readonly comment: string
+  readonly title: string
+  /** The page's address for this conversation, if it runs. */
+  readonly url: string | null
+  /** The checks of the whole plan, which the configuration asks for. */
+  readonly planChecks: readonly Check[]
+  /** The title of the task that a row belongs under. */
+  readonly parentOf: (row: PlanRow) => string | undefined
+  readonly now: Instant
+}
+
+/** The plan: every row with all that it says, and every check in full. */
+export function planText(screen: Screen, columns: number, paint: Paint): string[] {
+  const { review, rows, comment, title, url, planChecks, now } = screen
+  const removed = review.draft_tasks.filter((_, index) => !rows.some(({ draft_index }) => draft_index === index))
+  return [
+    paint.bold(fitted(title, columns)),
+    paint.dim(fitted(`${steps(rows.length)} to review, ${deadlineText(review, now)}`, columns)),
+    ...(url === null ? [] : [paint.dim(`Page: ${url}`)]),
+    ...rows.flatMap((row, index) => ['', ...rowText(row, index + 1, screen, columns, paint)]),
+    ...(removed.length === 0
+      ? []
+      : ['', ...removed.map(row => paint.red(`Removed: ${fitted(row.title, columns - 9)}`))]),
+    ...(planChecks.length === 0 ? [] : ['', 'Before the plan ends, as your configuration says:']),
+    ...planChecks.flatMap(check => indented(checkWords(check), columns)),
+    ...(comment === '' ? [] : ['', 'Your comment to the agent:', ...indented(comment, columns)]),
+  ]
+}
+
+/** What the keys do. */
+export function keysText({ rows, review }: Screen, isChanged: boolean, paint: Paint): string[] {
+  const checks = rows.flatMap(row => row.checks.map(check => isRun(check, row, review.draft_tasks))).filter(Boolean)
+  const runs =
+    checks.length === 0
+      ? ''
+      : `, and let the ${checks.length === 1 ? 'check' : `${checks.length} checks`} marked [x] run`
+  const key = (name: string, what: string): string => `  ${paint.bold(name)}  ${what}`
+  return [
+    key('a', `approve ${isChanged ? 'as edited' : 'as proposed'}${runs}`),
+    key('e', 'edit in your editor'),
+    key('c', 'request changes: the agent proposes again'),
+    key('r', 'reject'),
+    `${key('s', 'skip')}${key('q', 'quit')}    ${paint.dim('(it goes on waiting)')}`,
+  ]
+}
+
+/** Whether a check runs once the plan is approved: what a person writes does. */
+export const isRun = ({ check, isApproved }: PlanCheck, row: PlanRow, draft: readonly DraftRow[]): boolean =>
+  isRunnable(check) && (isApproved || check.hash === undefined || isAllowed(check, row, draft))
+
+function rowText(row: PlanRow, number: number, screen: Screen, columns: number, paint: Paint): string[] {
+  const { title, details, criteria, checks, may_change } = row
+  const draft = screen.review.draft_tasks
+  const head = `${String(number).padStart(2)}  `
+  const change = row.draft_index === undefined ? 'added' : isEdited(row, draft) ? 'edited' : ''
+  const mark = change === '' ? '' : ` (${change})`
+  const [first = '', ...rest] = wrapped(title, columns - widthOf(head) - widthOf(mark))
+  const parent = screen.parentOf(row)
+  const facts = factsOf(row)
+  return [
+    `${head}${paint.bold(first)}${paint.yellow(mark)}`,
+    ...rest.map(line => `    ${paint.bold(line)}`),
+    ...(facts === '' ? [] : indented(facts, columns).map(paint.dim)),
+    ...(parent === undefined ? [] : [paint.dim(`    under: ${fitted(parent, columns - 11)}`)]),
+    ...(details === '' ? [] : indented(details, columns)),
+    ...(criteria === '' ? [] : indented(`Done when: ${criteria}`, columns)),
+    ...(may_change.length === 0 ? [] : indented(`May change: ${visible(may_change.join(', '))}`, columns)),
+    ...checks.flatMap(check => checkText(check, row, draft, columns, paint)),
+  ]
+}
+
+function checkText(each: PlanCheck, row: PlanRow, draft: readonly DraftRow[], columns: number, paint: Paint): string[] {
+  const { check } = each
+  if (check.kind === 'person') return indented(`You tick: ${visible(check.ask)}`, columns)
+  const runs = isRun(each, row, draft)
+  const [first = '', ...rest] = wrapped(checkWords(check), columns - MARK.length)
+  const why = isAllowed(check, row, draft) ? 'allowed by your configuration' : runs ? '' : 'not approved: it never runs'
+  return [
+    `    ${runs ? paint.green('[x]') : paint.red('[ ]')} ${first}`,
+    ...rest.map(line => `${MARK}${line}`),
+    ...(why === '' ? [] : [paint.dim(`${MARK}(${why})`)]),
+  ]
+}
+
+/** As wide as the mark before a check. */
+const MARK = ' '.repeat(8)
+
+/** What is approved, in full and with every character that it has. */
+const checkWords = (check: CheckSpec): string => checkLines(check).map(visible).join('\n')
+
+const indented = (text: string, columns: number): string[] =>
+  wrapped(text, columns - 4).map(line => (line === '' ? '' : `    ${line}`))
+
+const factsOf = ({ priority, status, tags }: PlanRow): string =>
+  [
+    ...(priority === 'medium' ? [] : [`${priority} priority`]),
+    ...(status === 'todo' ? [] : [`starts as ${status}`]),
+    ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
+  ].join(', ')
+
+function deadlineText({ expires_at }: ReviewRequest, now: Instant): string {
+  if (expires_at === null) return 'without a deadline'
+  const seconds = Math.max(0, Math.round((Date.parse(expires_at) - Date.parse(now)) / 1_000))
+  return seconds < 120 ? `ends in ${seconds} s` : `ends in ${Math.round(seconds / 60)} min`
+}

@@ -1,0 +1,210 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { ReadStream } from 'node:tty'
+import { setTimeout as delay } from 'node:timers/promises'
+import { originOf } from '../domain/origin.ts'
+import { redactor } from '../domain/redact.ts'
+import { secretsInUrl } from '../domain/secrets.ts'
+import type { ReviewRequest } from '../domain/review.ts'
+import { type Door, exceptStorage, openDoor } from '../door/door.ts'
+import { LOCAL_TENANT } from '../store/store.ts'
+import { agentShell } from './agent-shell.ts'
+import type { Environment } from './clean-environment.ts'
+import { CliError } from './cli-error.ts'
+import { existingFolder } from './data-folder.ts'
+import { reviewCommand } from './invocation.ts'
+import { dropKeys, INTERRUPT, pressedKey } from './keys.ts'
+import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
+import { Reviewer } from './review-one.ts'
+import { ServerLock } from './server-lock.ts'
+import { readSettings, type SettingsOptions } from './settings.ts'
+import { linkTo } from './status.ts'
+import { placeOf, type StatusPlace } from './status-source.ts'
+import { steps } from './status-text.ts'
+import { isInteractive, type Terminal } from './terminal.ts'
+import { columnsOfTerminal, fitted, paintFor } from './terminal-text.ts'
+import { workspacesFor } from './workspaces.ts'
+
+export interface ReviewOptions extends SettingsOptions {
+  readonly data?: string
+  readonly store?: string
+  readonly session?: string
+  readonly wait?: true
+}
+
+/** The keys that pick a plan. */
+const DIGITS = '123456789'
+/** Hints can be lost. */
+const LOOK_MS = 2_000
+const INTERRUPTED = 130
+
+/** Shows what waits for a person, and decides it as they say. Resolves with the exit code. */
+export async function reviewPlans(options: ReviewOptions, terminal: Terminal): Promise<number> {
+  const { environment } = options
+  const input = personAt(terminal, environment)
+  const place = placeOf(options, environment)
+  checkStore(place.store)
+  if (place.store === 'memory') {
+    throw new CliError('review cannot use --store memory: the plans are in the memory of the server. Use its page.')
+  }
+  if (!options.wait && !hasPlans(place)) {
+    console.log(nothing(place))
+    return 0
+  }
+  existingFolder({ data: place.data, environment })
+  const door = await openedDoor(options, place)
+  try {
+    return await new Desk(options, place, door, { ...terminal, input }).run()
+  } finally {
+    await door.close()
+  }
+}
+
+/** The person's side of the terminal. Throws where there is none, or where an agent has it. */
+function personAt(terminal: Terminal, environment: Environment): ReadStream {
+  const { input } = terminal
+  const agent = agentShell(environment)
+  if (agent !== undefined) {
+    throw new CliError(
+      `a plan is decided by a person, and this shell is ${agent}'s. Use a terminal of your own, or the page.`,
+    )
+  }
+  if (isInteractive(terminal) && input instanceof ReadStream) return input
+  throw new CliError('a plan is decided by a person: run this in a terminal (stdin and stdout), or use the page.')
+}
+
+const hasPlans = ({ store, data }: StatusPlace): boolean =>
+  storeLocation(store) !== 'folder' || existsSync(join(data, 'runsheet.db'))
+
+/** What the person decides is recorded as theirs, from a terminal. */
+async function openedDoor(options: ReviewOptions, { store, data }: StatusPlace): Promise<Door> {
+  const redact = redactor({ known: secretsInUrl(store).known })
+  const { checks } = readSettings(options, line => console.error(line))
+  const workspaces = workspacesFor({ data, environment: options.environment }, checks, redact)
+  const onError = exceptStorage(error => console.error(redact.line(`runsheet: ${String(error)}`)))
+  const door = openDoor({ store: await openWritableStore({ store, data }), checks: workspaces, onError })
+  return door.from(originOf('person', 'terminal'))
+}
+
+const nothing = ({ data, store }: StatusPlace): string =>
+  `Nothing waits for you${storeLocation(store) === 'folder' ? ` in ${data}` : ''}.`
+
+/** Where a person sits: the plans that wait, one after the other. */
+class Desk {
+  readonly #options: ReviewOptions
+  readonly #place: StatusPlace
+  readonly #door: Door
+  readonly #terminal: Terminal & { readonly input: ReadStream }
+  readonly #skipped = new Set<string>()
+
+  constructor(
+    options: ReviewOptions,
+    place: StatusPlace,
+    door: Door,
+    terminal: Terminal & { readonly input: ReadStream },
+  ) {
+    this.#options = options
+    this.#place = place
+    this.#door = door
+    this.#terminal = terminal
+  }
+
+  async run(): Promise<number> {
+    let waiting = await this.#waiting()
+    if (waiting.length === 0 && this.#options.wait) waiting = await this.#awaited()
+    if (waiting.length === 0) {
+      console.log(nothing(this.#place))
+      this.#hintAtOtherStore()
+      return 0
+    }
+    while (waiting.length > 0) {
+      const review = waiting.length === 1 ? waiting[0] : await this.#picked(waiting)
+      if (review === undefined || review === INTERRUPT) return review === INTERRUPT ? INTERRUPTED : 0
+      const left = await this.#show(review)
+      if (left === 'quit') return 0
+      if (left === 'interrupted') return INTERRUPTED
+      if (left === 'skipped') this.#skipped.add(review.review_id)
+      waiting = await this.#waiting()
+    }
+    return 0
+  }
+
+  async #waiting(): Promise<readonly ReviewRequest[]> {
+    const limit = DIGITS.length + this.#skipped.size
+    const { items } = await this.#door.reviews.waiting(LOCAL_TENANT, this.#options.session, { limit })
+    return items.filter(({ review_id }) => !this.#skipped.has(review_id))
+  }
+
+  /** Waits for the next one. */
+  async #awaited(): Promise<readonly ReviewRequest[]> {
+    console.log('Waiting for a plan to review (Ctrl-C to stop).')
+    const done = new AbortController()
+    const hints = this.#door.changes(done.signal)[Symbol.asyncIterator]()
+    try {
+      for (let next = hints.next(); ; ) {
+        const waiting = await this.#waiting()
+        if (waiting.length > 0) return waiting
+        const heard = await Promise.race([next.then(() => true), delay(LOOK_MS, false)])
+        if (heard) next = hints.next()
+      }
+    } finally {
+      done.abort()
+    }
+  }
+
+  /** The one that the person picks from several; undefined if none. */
+  async #picked(waiting: readonly ReviewRequest[]): Promise<ReviewRequest | typeof INTERRUPT | undefined> {
+    const columns = columnsOfTerminal(process.stdout)
+    console.log(`\n${waiting.length} plans wait for you:\n`)
+    for (const [index, review] of waiting.entries()) {
+      const title = await this.#titleOf(review)
+      console.log(` ${index + 1}  ${fitted(`${title} (${steps(review.draft_tasks.length)})`, columns - 4)}`)
+    }
+    await dropKeys(this.#terminal.input)
+    console.log(`\nWhich one? 1 to ${waiting.length}, or q to quit`)
+    const key = await pressedKey(`${DIGITS.slice(0, waiting.length)}q`, this.#terminal, NEVER)
+    return key === INTERRUPT ? INTERRUPT : waiting[Number(key) - 1]
+  }
+
+  async #show(review: ReviewRequest): ReturnType<Reviewer['run']> {
+    const { environment, invocation, data } = this.#options
+    const ref = { tenant: LOCAL_TENANT, conversation: review.session_id }
+    const reviewer = new Reviewer(
+      {
+        door: this.#door,
+        terminal: this.#terminal,
+        environment,
+        paint: paintFor(process.stdout, environment),
+        print: line => console.log(line),
+        urlOf: conversation => {
+          const serving = this.#server()
+          return serving ? linkTo(serving.url, conversation) : null
+        },
+        waitCommand: `${reviewCommand(invocation, data)} --wait`,
+      },
+      review,
+      await this.#door.read(ref),
+      await this.#titleOf(review),
+    )
+    return reviewer.run()
+  }
+
+  async #titleOf({ session_id, draft_tasks }: ReviewRequest): Promise<string> {
+    const known = await this.#door.conversations.summary({ tenant: LOCAL_TENANT, conversation: session_id })
+    return known?.title ?? draft_tasks[0]?.title ?? session_id
+  }
+
+  #server(): { readonly url: string; readonly store: string } | undefined {
+    const serving = existsSync(this.#place.data) ? ServerLock.serving(this.#place.data) : undefined
+    return typeof serving === 'object' ? serving : undefined
+  }
+
+  /** A server of this folder may keep its plans elsewhere. */
+  #hintAtOtherStore(): void {
+    const { store } = this.#server() ?? {}
+    if (store === undefined || store === storeLocation(this.#place.store)) return
+    console.log(`The server of ${this.#place.data} uses another store: ${store}. Set RUNSHEET_STORE to the same.`)
+  }
+}
+
+const NEVER = new AbortController().signal

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Environment } from './clean-environment.ts'
+import { sessionOnStdin } from './host-session.ts'
+import { chosen, openedForStatus, placeOf } from './status-source.ts'
+import { statusLine } from './status-text.ts'
+
+// An entry of its own, without the command line library: a prompt or a status bar waits for it each time it is drawn.
+
+/** How long a prompt may be kept waiting. */
+const MAX_MS = 2_000
+
+/**
+ * Prints where the plan stands on one line, and ends the process; `words` are those after `status`. Whatever happens, it
+ * prints an empty line rather than break a prompt: nothing is created, and the exit code is 0.
+ */
+export async function printStatusLine(words: readonly string[], environment: Environment): Promise<never> {
+  setTimeout(() => process.exit(0), MAX_MS)
+  process.stdout.on('error', () => process.exit(0))
+  const line = await lineFor(words, environment).catch(() => '')
+  await new Promise(done => process.stdout.write(`${line}\n`, done))
+  process.exit(0)
+}
+
+async function lineFor(words: readonly string[], environment: Environment): Promise<string> {
+  const place = placeOf({ data: after(words, '--data'), store: after(words, '--store') }, environment)
+  const named = after(words, '--session')
+  const session = named === undefined ? await fromHost() : ({ id: named, by: 'option' } as const)
+  const isInUse = existsSync(join(place.data, 'runsheet.db-wal'))
+  const door = await openedForStatus(place)
+  if (!door) return ''
+  try {
+    const found = await chosen(door, { ...place, session, environment, onlyActive: true })
+    return found ? statusLine(found.plan) : ''
+  } finally {
+    // While others have the database open, there is nothing to tidy up that the end of the process would not.
+    if (!isInUse) await door.close()
+  }
+}
+
+async function fromHost(): Promise<{ readonly id: string; readonly by: 'stdin' } | undefined> {
+  const id = await sessionOnStdin()
+  return id === undefined ? undefined : { id, by: 'stdin' }
+}
+
+function after(words: readonly string[], flag: string): string | undefined {
+  const at = words.indexOf(flag)
+  return at < 0 ? words.find(word => word.startsWith(`${flag}=`))?.slice(flag.length + 1) : words[at + 1]
+}

@@ -1,0 +1,164 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { Conversation } from '../domain/conversation.ts'
+import { type Instant, plusMs } from '../domain/instant.ts'
+import { homeOf } from '../domain/lineage.ts'
+import { planStatus, type PlanStatus } from '../domain/plan-status.ts'
+import { type Door, openDoor, type Ref } from '../door/door.ts'
+import { hostId } from '../hooks/host-id.ts'
+import { openSqliteStore } from '../store/sqlite/store.ts'
+import { StoreError } from '../store/store-error.ts'
+import { LOCAL_TENANT } from '../store/store.ts'
+import type { Environment } from './clean-environment.ts'
+import { DEFAULT_DATA, expandHome } from './default-paths.ts'
+
+// Which plan a status is about, and how it is read. A shell prompt waits for this, so it loads little.
+
+/** What a status is asked about. */
+export interface StatusPlace {
+  readonly store: string
+  /** Absolute. */
+  readonly data: string
+  /** The real path of the folder that the person is in. */
+  readonly folder: string
+}
+
+/** Who named the conversation; `waiting` and `newest`: nobody did. */
+export type ChosenBy = 'option' | 'stdin' | 'environment' | 'waiting' | 'newest'
+
+export interface NamedSession {
+  readonly id: string
+  readonly by: 'option' | 'stdin'
+}
+
+/** A conversation with a plan. */
+export interface Chosen {
+  readonly ref: Ref
+  readonly state: Conversation
+  readonly plan: PlanStatus
+  readonly by: ChosenBy
+}
+
+export interface ChooseOptions {
+  readonly session?: NamedSession | undefined
+  readonly environment: Environment
+  readonly folder: string
+  readonly data: string
+  /** Leaves out plans that nobody has worked on for a while, unless one waits for a person. */
+  readonly onlyActive: boolean
+}
+
+/** A plan that has not changed for this long is not what a status bar is about. */
+const ACTIVE_MS = 12 * 60 * 60 * 1_000
+const MAX_LISTED = 200
+const MAX_WAITING = 20
+/** How many conversations are read in search of one with a plan in this folder. */
+const MAX_READ = 20
+
+/** The data folder: the one that was named, that of this folder, or the one that `runsheet setup` uses. */
+export function placeOf(
+  given: { data?: string | undefined; store?: string | undefined },
+  environment: Environment,
+): StatusPlace {
+  const named = given.data ?? environment['RUNSHEET_DATA']
+  const own = existsSync(DEFAULT_DATA) ? DEFAULT_DATA : join(homedir(), DEFAULT_DATA)
+  const data = resolve(named === undefined || named === '' ? own : expandHome(named))
+  return { data, store: given.store ?? (environment['RUNSHEET_STORE'] || 'sqlite'), folder: realpathSync('.') }
+}
+
+/** Opens the store to read, and creates nothing; undefined if there is none. */
+export async function openedForStatus({ store, data }: StatusPlace): Promise<Door | undefined> {
+  if (store === 'memory') return undefined
+  if (store === 'sqlite' || store === 'file') {
+    // Task files only mirror the log.
+    const path = join(data, 'runsheet.db')
+    return existsSync(path) ? openDoor({ store: await openSqliteStore({ path }), readOnly: true }) : undefined
+  }
+  const { openPostgresStore } = await import('../store/postgres/store.ts')
+  try {
+    return openDoor({ store: await openPostgresStore({ url: store, migrates: false }), readOnly: true })
+  } catch (error) {
+    // A database without plans, or with those of an older version.
+    if (error instanceof StoreError && error.code === 'readonly') return undefined
+    throw error
+  }
+}
+
+/**
+ * The conversation that was named, if it has a plan. Else of this folder the one that waits for a person, then the one that
+ * changed last. In a data folder that projects share, a conversation belongs to the folder that its agent works in.
+ */
+export async function chosen(door: Door, options: ChooseOptions): Promise<Chosen | undefined> {
+  const now = await door.now()
+  const { session, environment } = options
+  if (session) return withPlan(door, session.id, session.by, now)
+  const hinted = hostId(environment['CLAUDE_CODE_SESSION_ID'])
+  const found = hinted === undefined ? undefined : await withPlan(door, hinted, 'environment', now)
+  if (found) return found
+  const belongs = isShared(options) ? isOf(options.folder) : () => true
+  for (const { id, by } of await candidates(door, options.onlyActive ? plusMs(now, -ACTIVE_MS) : '')) {
+    const candidate = await withPlan(door, id, by, now)
+    if (candidate && belongs(candidate.state)) return candidate
+  }
+  return undefined
+}
+
+async function withPlan(door: Door, conversation: string, by: ChosenBy, now: Instant): Promise<Chosen | undefined> {
+  const ref = { tenant: LOCAL_TENANT, conversation }
+  const state = await door.read(ref)
+  const plan = planStatus(state, now)
+  return plan && { ref, state, plan, by }
+}
+
+interface Candidate {
+  readonly id: string
+  readonly by: 'waiting' | 'newest'
+}
+
+async function candidates(door: Door, since: Instant): Promise<readonly Candidate[]> {
+  const [{ items }, { items: reviews }] = await Promise.all([
+    door.conversations.list(LOCAL_TENANT, { limit: MAX_LISTED }),
+    door.reviews.waiting(LOCAL_TENANT, undefined, { limit: MAX_WAITING }),
+  ])
+  const byChange = items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
+  const waits = new Set(reviews.map(({ session_id }) => session_id))
+  const waiting = new Set([...byChange.map(({ session_id }) => session_id).filter(id => waits.has(id)), ...waits])
+  const others = byChange.filter(({ session_id, updated_at }) => !waits.has(session_id) && updated_at >= since)
+  return [
+    ...[...waiting].map(id => ({ id, by: 'waiting' as const })),
+    ...others.map(({ session_id }) => ({ id: session_id, by: 'newest' as const })),
+  ].slice(0, MAX_READ)
+}
+
+/** Whether projects share the data folder: it is not inside the one that the person is in. */
+function isShared({ data, folder }: ChooseOptions): boolean {
+  const home = realOf(dirname(data))
+  return home === realOf(homedir()) || !isWithin(folder, home)
+}
+
+/** Whether the agent of a conversation works in this folder, or in one around it. */
+function isOf(folder: string): (state: Conversation) => boolean {
+  const names = new Set(folder.split(sep))
+  return state => {
+    const turn = state.turns.get(state.latest_turn ?? '')
+    const workspace = homeOf(state, turn?.id ?? '')?.workspace
+    if (workspace) return isWithin(folder, workspace.path)
+    // All that is known of an agent without a workspace is the name of its folder.
+    const [, name] = /.* · (.+)$/s.exec(turn?.client ?? '') ?? []
+    return name !== undefined && names.has(name)
+  }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && resolve(folder, way) === path
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}

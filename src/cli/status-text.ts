@@ -1,0 +1,151 @@
+import type { Checking, PlanStatus, TaskLine } from '../domain/plan-status.ts'
+import type { Standing } from '../domain/standing.ts'
+import type { TaskStatus } from '../domain/task.ts'
+import { fitted, oneLine, type Paint, widthOf } from './terminal-text.ts'
+
+/** Of a status line, and of a title or check in it. */
+const MAX_LINE = 120
+const MAX_PART = 40
+
+/** Where a plan stands, on one line for a status bar. */
+export function statusLine(plan: PlanStatus): string {
+  const parts = [progress(plan), ...asks(plan), ...now(plan), ...checks(plan)]
+  return fitted(parts.join(' · '), MAX_LINE)
+}
+
+function progress({ done, of, open, blocked, standings, reviews }: PlanStatus): string {
+  if (of === 0) return reviews.length > 0 ? 'plan' : 'plan: all steps cancelled'
+  const count = `plan ${done}/${of}`
+  if (open > 0) return blocked > 0 ? `${count}, ${blocked} blocked` : count
+  const how = tally(standings)
+  return [`${count} ${blocked > 0 ? `done, ${blocked} blocked` : 'done'}`, ...(how === '' ? [] : [how])].join(' · ')
+}
+
+function asks({ reviews, ticks }: PlanStatus): string[] {
+  const [review] = reviews
+  const [tick] = ticks
+  return [
+    ...(review ? [`waits for your review: ${steps(review.draft_tasks.length)}`] : []),
+    ...(tick ? [`waits for your tick: ${fitted(tick.ask, MAX_PART)}`] : []),
+  ]
+}
+
+function now({ tasks, reviews }: PlanStatus): string[] {
+  const current = tasks.find(({ status }) => status === 'in_progress')
+  return current && reviews.length === 0 ? [fitted(current.title, MAX_PART)] : []
+}
+
+function checks({ checking, failing }: PlanStatus): string[] {
+  const [first] = checking
+  const [failed] = failing
+  return [
+    ...(first ? [checkingText(first, MAX_PART)] : []),
+    ...(failed === undefined ? [] : [`fails: ${fitted(failed, MAX_PART)}`]),
+  ]
+}
+
+function checkingText({ check, running }: Checking, columns: number): string {
+  if (check === null) return 'being judged'
+  return `${running ? 'checking' : 'to be checked'}: ${fitted(check, columns)}`
+}
+
+export const steps = (count: number): string => (count === 1 ? '1 step' : `${count} steps`)
+
+const WORDS: Record<Standing, string> = {
+  proven: 'proven',
+  confirmed: 'confirmed',
+  judged: 'judged',
+  reported: 'reported',
+}
+
+/** "3 proven, 2 reported" */
+const tally = (standings: PlanStatus['standings']): string =>
+  (Object.keys(WORDS) as Standing[])
+    .filter(standing => standings[standing] > 0)
+    .map(standing => `${standings[standing]} ${WORDS[standing]}`)
+    .join(', ')
+
+export interface Waiting {
+  /** What a person is asked. */
+  readonly text: string
+  readonly where: string
+}
+
+/** What the overview of a plan shows. */
+export interface Overview {
+  readonly title: string
+  readonly session_id: string
+  /** Why this conversation. */
+  readonly chosen: string
+  readonly plan: PlanStatus
+}
+
+const MARKS: Record<TaskStatus, string> = {
+  completed: '[x]',
+  in_progress: '[>]',
+  pending: '[ ]',
+  blocked: '[!]',
+  cancelled: '[-]',
+}
+
+/** A plan for people: each step with its status and standing. */
+export function overviewText({ title, session_id, chosen, plan }: Overview, columns: number, paint: Paint): string[] {
+  const { tasks, done, of, standings, checking, failing, reviews } = plan
+  const how = tally(standings)
+  return [
+    paint.bold(fitted(title, columns)),
+    paint.dim(fitted(`conversation ${session_id}, ${chosen}`, columns)),
+    ...(tasks.length === 0
+      ? []
+      : [
+          '',
+          `${done} of ${of} done${how === '' ? '' : `: ${how}`}`,
+          ...tasks.map(task => taskText(task, checking, columns, paint)),
+        ]),
+    ...reviews.flatMap(review => ['', 'Proposed', ...proposedText(review.draft_tasks, columns)]),
+    ...checking
+      .filter(({ task }) => task === null)
+      .map(each => `  ${checkingText(each, columns - 20)} ${paint.dim('(of the plan)')}`),
+    ...failing.map(check => paint.red(`  fails: ${fitted(check, columns - 9)}`)),
+  ]
+}
+
+const proposedText = (rows: readonly { readonly title: string }[], columns: number): string[] =>
+  rows.map(({ title }, index) => `  [?] ${String(index + 1).padStart(2)}  ${fitted(title, columns - 10)}`)
+
+function taskText(task: TaskLine, checking: readonly Checking[], columns: number, paint: Paint): string {
+  const { number, title, status, standing } = task
+  const under = checking.find(each => each.task === number)
+  const note = under ? checkingText(under, MAX_PART) : (standing ?? NOTES[status] ?? '')
+  const head = `  ${MARKS[status]} ${String(number).padStart(2)}  `
+  const room = columns - widthOf(head) - (note === '' ? 0 : widthOf(note) + 2)
+  const text = fitted(title, Math.max(room, 10))
+  const gap = ' '.repeat(Math.max(0, room - widthOf(text)))
+  return `${head}${STYLES[status](text, paint)}${note === '' ? '' : `${gap}  ${noteStyle(task, paint)(note)}`}`
+}
+
+const NOTES: Partial<Record<TaskStatus, string>> = { blocked: 'blocked', cancelled: 'cancelled' }
+
+const STYLES: Record<TaskStatus, (text: string, paint: Paint) => string> = {
+  completed: text => text,
+  in_progress: (text, { bold }) => bold(text),
+  pending: text => text,
+  blocked: (text, { red }) => red(text),
+  cancelled: (text, { dim }) => dim(text),
+}
+
+function noteStyle({ status, standing }: TaskLine, paint: Paint): (text: string) => string {
+  if (standing === 'proven' || standing === 'confirmed') return paint.green
+  return status === 'blocked' ? paint.red : paint.dim
+}
+
+/** What waits for a person, and where they decide. */
+export function waitingText(waiting: readonly Waiting[], columns: number, paint: Paint): string[] {
+  if (waiting.length === 0) return []
+  return [
+    '',
+    paint.bold(paint.yellow('Waits for you')),
+    // Addresses are not cut: a person copies them.
+    ...waiting.flatMap(({ text, where }) => [`  ${fitted(text, columns - 2)}`, paint.dim(`    ${oneLine(where)}`)]),
+  ]
+}

@@ -1,0 +1,185 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Checking, TaskLine } from '../domain/plan-status.ts'
+import type { Standing } from '../domain/standing.ts'
+import type { Door } from '../door/door.ts'
+import { LOCAL_TENANT } from '../store/store.ts'
+import type { Environment } from './clean-environment.ts'
+import { CliError } from './cli-error.ts'
+import { sessionOnStdin } from './host-session.ts'
+import { reviewCommand } from './invocation.ts'
+import { checkStore } from './open-store.ts'
+import { ServerLock } from './server-lock.ts'
+import { type Chosen, type ChosenBy, chosen, openedForStatus, placeOf, type StatusPlace } from './status-source.ts'
+import { overviewText, steps, type Waiting, waitingText } from './status-text.ts'
+import { columnsOfTerminal, fitted, paintFor } from './terminal-text.ts'
+
+export interface StatusOptions {
+  readonly data?: string
+  readonly store?: string
+  readonly session?: string
+  readonly json?: true
+  readonly environment: Environment
+  readonly invocation: string
+}
+
+/** What `runsheet status --json` prints. Fields may be added; none is renamed or removed within a version. */
+export interface StatusReport {
+  readonly format: 'runsheet-status'
+  readonly version: 1
+  /** The conversation; null if there is none with a plan. */
+  readonly session: {
+    readonly session_id: string
+    readonly title: string | null
+    readonly updated_at: string | null
+    readonly chosen_by: ChosenBy
+  } | null
+  readonly plan: {
+    /** Completed steps, of those that are not cancelled. */
+    readonly done: number
+    readonly of: number
+    readonly open: number
+    readonly blocked: number
+    readonly standings: Readonly<Record<Standing, number>>
+    readonly tasks: readonly TaskLine[]
+    readonly checking: readonly Checking[]
+    /** The plan's own checks that failed when they last ran. */
+    readonly failing: readonly string[]
+    /** Checks that wait for a person to tick them. */
+    readonly ticks: readonly { readonly task: number; readonly ask: string }[]
+  } | null
+  /** The reviews that wait, of all conversations of the data folder, by deadline; at most 50. */
+  readonly reviews: readonly {
+    readonly review_id: string
+    readonly session_id: string
+    readonly title: string | null
+    readonly steps: number
+    readonly expires_at: string | null
+    /** Where it is decided in a browser; null while no server runs. */
+    readonly url: string | null
+  }[]
+  /** The address of the page; null while no server runs. */
+  readonly page: string | null
+}
+
+const MAX_REVIEWS = 50
+
+/** Prints where the plan stands: for people, or as JSON. Without one it says so. */
+export async function printStatus(options: StatusOptions): Promise<void> {
+  const place = placeOf(options, options.environment)
+  checkStore(place.store)
+  const session = await sessionFor(options)
+  const door = await openedForStatus(place)
+  try {
+    const found =
+      door && (await chosen(door, { ...place, session, environment: options.environment, onlyActive: false }))
+    if (!found && session?.by === 'option') throw new CliError(`there is no conversation ${session.id} with a plan.`)
+    const report = await reportOf(door, found, place)
+    if (options.json) console.log(jsonText(report))
+    else for (const line of textOf(report, found, place, options)) console.log(line)
+  } finally {
+    await door?.close()
+  }
+}
+
+async function sessionFor({ session }: StatusOptions): Promise<{ id: string; by: 'option' | 'stdin' } | undefined> {
+  if (session !== undefined) return { id: session, by: 'option' }
+  const id = await sessionOnStdin()
+  return id === undefined ? undefined : { id, by: 'stdin' }
+}
+
+async function reportOf(
+  door: Door | undefined,
+  found: Chosen | undefined,
+  { data }: StatusPlace,
+): Promise<StatusReport> {
+  const page = pageOf(data)
+  return {
+    format: 'runsheet-status',
+    version: 1,
+    session: found && door ? await sessionOf(door, found) : null,
+    plan: found ? planOf(found) : null,
+    reviews: door ? await reviewsOf(door, page) : [],
+    page,
+  }
+}
+
+async function sessionOf(door: Door, { ref, by }: Chosen): Promise<StatusReport['session']> {
+  const { title = null, updated_at = null } = (await door.conversations.summary(ref)) ?? {}
+  return { session_id: ref.conversation, title, updated_at, chosen_by: by }
+}
+
+function planOf({ plan }: Chosen): StatusReport['plan'] {
+  const { done, of, open, blocked, standings, tasks, checking, failing, ticks } = plan
+  return { done, of, open, blocked, standings, tasks, checking, failing, ticks }
+}
+
+async function reviewsOf(door: Door, page: string | null): Promise<StatusReport['reviews']> {
+  const { items } = await door.reviews.waiting(LOCAL_TENANT, undefined, { limit: MAX_REVIEWS })
+  return Promise.all(
+    items.map(async ({ review_id, session_id, draft_tasks, expires_at }) => {
+      const known = await door.conversations.summary({ tenant: LOCAL_TENANT, conversation: session_id })
+      const url = page === null ? null : linkTo(page, session_id)
+      return { review_id, session_id, title: known?.title ?? null, steps: draft_tasks.length, expires_at, url }
+    }),
+  )
+}
+
+export const linkTo = (page: string, conversation: string): string => new URL(`?chat=${conversation}`, page).href
+
+/** The address of the page. To ask who serves a folder creates the lock, so only where there is one. */
+export function pageOf(data: string): string | null {
+  const serving = existsSync(join(data, 'server.lock')) ? ServerLock.serving(data) : undefined
+  return typeof serving === 'object' ? serving.url : null
+}
+
+/** Escapes what a terminal might obey: JSON leaves some control characters as they are. */
+const jsonText = (report: StatusReport): string =>
+  JSON.stringify(report, null, 2).replaceAll(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+const CHOSEN: Record<ChosenBy, string> = {
+  option: 'as you named it',
+  stdin: "the host's session",
+  environment: 'the session of this shell',
+  waiting: 'which waits for you',
+  newest: 'which changed last',
+}
+
+function textOf(
+  { session, reviews, page }: StatusReport,
+  found: Chosen | undefined,
+  { data, folder }: StatusPlace,
+  { environment, invocation, data: named }: StatusOptions,
+): string[] {
+  const paint = paintFor(process.stdout, environment)
+  const columns = columnsOfTerminal(process.stdout)
+  const decide = (id: string | null): string =>
+    [...(page === null || id === null ? [] : [linkTo(page, id)]), reviewCommand(invocation, named)].join('  or  ')
+  const waiting: Waiting[] = [
+    ...reviews.map(({ session_id, title, steps: count }) => ({
+      text: `review of ${steps(count)}${session_id === session?.session_id ? '' : `: ${title ?? session_id}`}`,
+      where: decide(session_id),
+    })),
+    ...(found?.plan.ticks ?? []).map(({ task, ask }) => ({
+      text: `tick for step ${task}: ${ask}`,
+      where: page === null || !session ? 'on the page' : linkTo(page, session.session_id),
+    })),
+  ]
+  const head =
+    found && session
+      ? overviewText(
+          {
+            title: session.title ?? session.session_id,
+            session_id: session.session_id,
+            chosen: CHOSEN[session.chosen_by],
+            plan: found.plan,
+          },
+          columns,
+          paint,
+        )
+      : [fitted(`No plan in ${folder} (data folder ${data}).`, columns)]
+  return [...head, ...waitingText(waiting, columns, paint)]
+}

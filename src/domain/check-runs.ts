@@ -1,0 +1,111 @@
+import type { Check } from './check.ts'
+import { hasMoved, isSamePlace } from './check-state.ts'
+import type { Instant } from './instant.ts'
+import { homeOf, planHistory } from './lineage.ts'
+import { claimedPlans, claimsOf, resolutionOf } from './open-claims.ts'
+import { type CheckRequest, countingChecks, type Proofs, recordOf, type RunReason, workspaceOf } from './proof.ts'
+import { valueIn, valuesIn } from './table.ts'
+
+/** A run to make now. */
+export interface RunToMake {
+  readonly turn_id: string
+  readonly task_id?: string
+  readonly check: Check
+  readonly why: RunReason
+  readonly claim_id?: string
+  /** When it was asked for. */
+  readonly at: Instant
+}
+
+/** The next run in a turn's plan. Follows from the log alone, so that any process with the workspace goes on in the same way. */
+export function nextRun(state: Proofs, turnId: string): RunToMake | undefined {
+  const asked = state.requests.filter(request => request.turn_id === turnId)
+  const baseline = asked.find(({ why }) => why === 'baseline')
+  return (baseline && requested(state, baseline)) ?? claimed(state, turnId) ?? (asked[0] && requested(state, asked[0]))
+}
+
+function claimed(state: Proofs, turnId: string): RunToMake | undefined {
+  for (const claim of claimsOf(state, turnId)) {
+    const task = valueIn(state.tasks, claim.task_id)
+    if (!task || resolutionOf(state, claim).result !== 'waiting') continue
+    const check = countingChecks(state, task).find(each => each.kind !== 'person' && !claim.results[each.hash])
+    const { claim_id, at } = claim
+    if (check) return { turn_id: turnId, task_id: task.id, check, why: 'claim', claim_id, at }
+  }
+  return undefined
+}
+
+function requested(state: Proofs, { turn_id, task_id, hash, why, at }: CheckRequest): RunToMake | undefined {
+  const check = findCheck(state, turn_id, task_id, hash)
+  return check && { turn_id, ...(task_id === undefined ? {} : { task_id }), check, why, at }
+}
+
+/** Whether a run under way still matters: nobody ended it, nor the claim that it is made for. */
+export function isWanted(state: Pick<Proofs, 'runs' | 'claims'>, hash: string, runId: string): boolean {
+  const { started } = recordOf(state, hash)
+  if (started?.run_id !== runId) return false
+  if (started.claim_id === undefined) return true
+  const claim = valueIn(state.claims, started.claim_id)
+  return claim !== undefined && claim.ended === undefined
+}
+
+/** A check of a task by its hash, or without a task one of the plan's own. */
+export function findCheck(
+  state: Pick<Proofs, 'tasks' | 'turns'>,
+  turnId: string,
+  taskId: string | undefined,
+  hash: string,
+): Check | undefined {
+  const checks = taskId === undefined ? homeOf(state, turnId)?.done_checks : valueIn(state.tasks, taskId)?.checks
+  return checks?.find(check => check.hash === hash)
+}
+
+/** Whether the checks of a plan have still to be run as they are at the start. */
+export const awaitsBaseline = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
+  requests.some(({ turn_id, why }) => turn_id === turnId && why === 'baseline')
+
+/** Whether checks of a plan have still to be run before it ends. */
+export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
+  requests.some(({ turn_id, why }) => turn_id === turnId && why === 'final')
+
+/**
+ * The distinct checks of a plan's completed tasks, and of the plan itself, that have not passed on this fingerprint: also of
+ * a plan that a claim in this turn is about.
+ */
+export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
+  const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
+  const moved = new Set<string>()
+  for (const plan of new Set([turnId, ...claimedPlans(state, claimsOf(state, turnId))])) {
+    const home = homeOf(state, plan)
+    for (const task of planHistory(state, plan)) {
+      if (task.status !== 'completed' || !isSamePlace(workspaceOf(state, task), home?.workspace)) continue
+      for (const check of countingChecks(state, task)) {
+        const { hash, id, kind } = check
+        if (kind !== 'person' && !found.has(hash))
+          found.set(hash, { turn_id: turnId, task_id: task.id, check_id: id, hash })
+        if (hasMoved(state, task, check)) moved.add(hash)
+      }
+    }
+    for (const { hash, id } of home?.done_checks ?? []) {
+      if (!found.has(hash)) found.set(hash, { turn_id: turnId, check_id: id, hash })
+    }
+  }
+  const isInPass = (valueIn(state.turns, turnId)?.passes ?? 0) > 0
+  const isFresh = ({ hash }: Pick<CheckRequest, 'hash'>): boolean => {
+    const { last } = recordOf(state, hash)
+    if (!last || last.result === 'inconclusive' || last.fingerprint !== fingerprint || moved.has(hash)) return false
+    // What a final pass has seen is known, whatever it was. Otherwise a failure may have been mended since.
+    return isInPass && last.why === 'final' ? true : last.result === 'passed' && fingerprint !== undefined
+  }
+  return [...found.values()].filter(each => !isFresh(each)).map(each => ({ ...each, why: 'final', at: '' }))
+}
+
+/** The files that checks name, which count in a fingerprint even if git ignores them. */
+export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] {
+  const checks = [...valuesIn(tasks)].flatMap(task => task.checks ?? [])
+  return [...new Set(checks.flatMap(check => (check.kind === 'file' ? check.path : [])))].sort()
+}
+
+/** The plan's own checks that failed when they last ran. */
+export const failingDoneChecks = (state: Pick<Proofs, 'runs' | 'turns'>, turnId: string): readonly Check[] =>
+  (homeOf(state, turnId)?.done_checks ?? []).filter(({ hash }) => recordOf(state, hash).last?.result === 'failed')

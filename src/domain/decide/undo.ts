@@ -1,0 +1,78 @@
+import type { CommandOf } from '../command.ts'
+import type { Conversation } from '../conversation.ts'
+import type { NewEvent } from '../event.ts'
+import type { Instant } from '../instant.ts'
+import { Refusal, type RefusalData } from '../refusal.ts'
+import { isBack } from '../removed.ts'
+import { finalRunsAfter } from './final-runs.ts'
+import { ListEditor } from './list-editor.ts'
+import { difference } from './transition.ts'
+
+type Change = CommandOf<'undo_change'>['change']
+
+/**
+ * Takes back what a person changed, as an edit of its own: to take that one back is a redo. Refused if what was changed has
+ * changed again since.
+ */
+export function undoChange(
+  state: Conversation,
+  { change }: CommandOf<'undo_change'>,
+  now: Instant,
+): NewEvent[] | Refusal {
+  if (change.data.by !== 'person') return notUndoable('not_persons')
+  const editor = new ListEditor(state, now, 'person', null)
+  const refused = undone(state, change, editor)
+  if (refused) return refused
+  const events = editor.finish()
+  if (events instanceof Refusal) return events
+  return [...events, ...finalRunsAfter(state, events, [change.data.task], now)]
+}
+
+function undone(state: Conversation, change: Change, editor: ListEditor): Refusal | undefined {
+  const { task: after } = change.data
+  const now = state.tasks.get(after.id)
+  if (change.type === 'task_removed') {
+    if (now) return notUndoable('listed', { task: now })
+    const gone = state.removed.get(after.id)
+    if (gone?.task.version !== after.version) return notUndoable('too_old')
+    editor.bringBack(gone, change.timestamp)
+    return undefined
+  }
+  if (!now) return notUndoable('removed')
+  // What was added or brought back goes again, unless somebody has worked on it.
+  const removes = change.type === 'task_created' || isBack(change.data.from)
+  const changed = Object.keys(difference(after, now)).filter(field =>
+    removes ? WORKED_ON.has(field) : Object.hasOwn(change.data.from, field),
+  )
+  if (changed.length > 0)
+    return notUndoable('changed', { task: now, fields: changed, by: changedBy(state, change, changed) })
+  if (removes) editor.remove(after.id)
+  else editor.putBack(after.id, change.data.from, change.timestamp)
+  return undefined
+}
+
+/** Fields that say that a task was worked on: not its place, nor what the rules set. */
+const WORKED_ON: ReadonlySet<string> = new Set([
+  'title',
+  'details',
+  'criteria',
+  'priority',
+  'tags',
+  'status',
+  'outcome',
+  'checks',
+  'may_change',
+])
+
+/** Who changed these fields since. */
+function changedBy(state: Conversation, { seq, data }: Change, fields: readonly string[]): 'person' | 'agent' {
+  const edits = state.edits.get(data.task.id) ?? {}
+  return fields.some(field => (edits[field] ?? 0) > seq) ? 'person' : 'agent'
+}
+
+function notUndoable(
+  because: RefusalData['not_undoable']['because'],
+  more: Omit<RefusalData['not_undoable'], 'because'> = {},
+): Refusal {
+  return new Refusal('not_undoable', { because, ...more })
+}

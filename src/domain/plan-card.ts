@@ -1,0 +1,113 @@
+import type { Instant } from './instant.ts'
+import type { Resolution } from './resolution.ts'
+import type { Changes, Row, RowComment } from './review.ts'
+import type { MarkOf } from './thread-log.ts'
+
+/** How a proposed plan was decided, or ended without a decision. */
+export type PlanOutcome =
+  | 'approved'
+  | 'rejected'
+  | 'changes_requested'
+  | 'timed_out'
+  | 'closed'
+  | 'stopped'
+  | 'superseded'
+
+/** A row of a plan: what became of it. */
+export interface PlanRow {
+  /** `proposed`: nothing, because the plan was not approved. */
+  readonly change: 'kept' | 'edited' | 'added' | 'removed' | 'proposed'
+  readonly title: string
+  /** As it was proposed, if it was edited or removed. */
+  readonly from?: Row
+  /** As it was decided. */
+  readonly to?: Row
+  /** Its row in the proposal, where that is known. */
+  readonly draft_index?: number
+  readonly task_id?: string
+}
+
+/** A decided plan: what was proposed, and what the person made of it. */
+export interface PlanCard {
+  readonly review_id: string
+  readonly outcome: PlanOutcome
+  readonly asked_at: Instant
+  readonly decided_at: Instant
+  /** The steps that were approved; of a plan that was not, those that were proposed. */
+  readonly steps: number
+  readonly edited: number
+  readonly added: number
+  readonly removed: number
+  readonly reordered: boolean
+  readonly comment: string | undefined
+  readonly row_comments: readonly RowComment[]
+  /** In the order of the decision, removed ones where they were proposed. */
+  readonly rows: readonly PlanRow[]
+  /** The turn that goes on with a plan that was reopened. */
+  readonly continued_by: string | undefined
+}
+
+/** The card of a decided review; undefined while it waits. */
+export function planCard(
+  { review_id, proposed, asked_at, decided_at }: MarkOf<'plan'>,
+  resolution: Resolution | undefined,
+): PlanCard | undefined {
+  if (decided_at === undefined || !resolution) return undefined
+  const { changes, comment, row_comments = [], continued_by } = resolution
+  const outcome = outcomeOf(resolution)
+  return {
+    review_id,
+    outcome,
+    asked_at,
+    decided_at,
+    steps: outcome === 'approved' ? resolution.created_count : proposed.length,
+    edited: changes?.edited.length ?? 0,
+    added: changes?.added.length ?? 0,
+    removed: changes?.removed.length ?? 0,
+    reordered: changes?.reordered ?? false,
+    comment,
+    row_comments,
+    rows: changes ? rowsOf(changes, resolution, proposed.length) : proposed.map(asProposed),
+    continued_by,
+  }
+}
+
+const OUTCOMES: Readonly<Record<string, PlanOutcome>> = {
+  changes_requested: 'changes_requested',
+  review_timeout: 'timed_out',
+  panel_closed: 'closed',
+  turn_stopped: 'stopped',
+  superseded: 'superseded',
+}
+
+function outcomeOf({ action, reason = '' }: Resolution): PlanOutcome {
+  if (action === 'confirm') return 'approved'
+  return (Object.hasOwn(OUTCOMES, reason) ? OUTCOMES[reason] : undefined) ?? 'rejected'
+}
+
+const asProposed = (title: string, draft_index: number): PlanRow => ({ change: 'proposed', title, draft_index })
+
+/** Row by row. Plans that were sent back and older logs do not say in which order: then kept, edited and added rows follow each other. */
+function rowsOf(changes: Changes, { tasks }: Resolution, count: number): readonly PlanRow[] {
+  const kept = changes.kept.map((to): PlanRow => ({ change: 'kept', title: to.title, to }))
+  const edited = changes.edited.map(({ from, to }): PlanRow => ({ change: 'edited', title: to.title, from, to }))
+  const added = changes.added.map((to): PlanRow => ({ change: 'added', title: to.title, to }))
+  const removed = changes.removed.map((from): PlanRow => ({ change: 'removed', title: from.title, from }))
+  if (!tasks) return [...kept, ...edited, ...added, ...removed]
+  const left = { kept: kept.values(), edited: edited.values(), added: added.values() }
+  const rows = tasks.flatMap(({ change, task_id, draft_index }): PlanRow[] => {
+    const { value } = left[change].next()
+    return value ? [{ ...value, task_id, ...(draft_index === undefined ? {} : { draft_index }) }] : []
+  })
+  const used = new Set(tasks.map(({ draft_index }) => draft_index))
+  const unused = Array.from({ length: count }, (_, index) => index).filter(index => !used.has(index))
+  // Older logs do not say which row became which task.
+  if (unused.length !== removed.length) return [...rows, ...removed]
+  return removed.reduce((all, row, index) => insertedAt(all, { ...row, draft_index: unused[index] ?? 0 }), rows)
+}
+
+/** Behind the last row that was proposed before it. */
+function insertedAt(rows: readonly PlanRow[], row: PlanRow & { readonly draft_index: number }): PlanRow[] {
+  const place = rows.findLastIndex(({ draft_index }) => draft_index !== undefined && draft_index < row.draft_index)
+  return rows.toSpliced(place + 1, 0, row)
+}

@@ -1,0 +1,103 @@
+import { labelOf } from './check-label.ts'
+import { failingDoneChecks, findCheck } from './check-runs.ts'
+import { type Conversation, tasksInView } from './conversation.ts'
+import type { Instant } from './instant.ts'
+import { resolutionOf } from './open-claims.ts'
+import { countingChecks, type OpenClaim, proofOf, recordOf, type RunReason } from './proof.ts'
+import { type Review, statusAt } from './review.ts'
+import { type Standing, standingsOf, standingWordOf } from './standing.ts'
+import { isOpen, type Task, type TaskStatus } from './task.ts'
+
+/** Where a plan stands, for a person who looks at it for a moment. */
+export interface PlanStatus {
+  /** In list order. */
+  readonly tasks: readonly TaskLine[]
+  /** Completed tasks, of those that are not cancelled. */
+  readonly done: number
+  readonly of: number
+  readonly open: number
+  readonly blocked: number
+  readonly standings: Readonly<Record<Standing, number>>
+  /** Claims that are being checked or judged, and runs that were asked for. */
+  readonly checking: readonly Checking[]
+  /** The plan's own checks that failed when they last ran. */
+  readonly failing: readonly string[]
+  /** Checks that wait for a person to tick them. */
+  readonly ticks: readonly { readonly task: number; readonly ask: string }[]
+  /** Reviews that wait for a decision, oldest first. */
+  readonly reviews: readonly Review[]
+}
+
+export interface TaskLine {
+  readonly number: number
+  readonly title: string
+  readonly status: TaskStatus
+  /** Null unless it is completed. */
+  readonly standing: Standing | null
+}
+
+export interface Checking {
+  /** The task's number; null for a check of the plan. */
+  readonly task: number | null
+  /** In a few words; null while the judge is asked. */
+  readonly check: string | null
+  readonly why: RunReason
+  readonly running: boolean
+}
+
+/** Where the plan of a conversation stands; undefined if it has none and none is proposed. */
+export function planStatus(state: Conversation, now: Instant): PlanStatus | undefined {
+  const tasks = tasksInView(state)
+  const reviews = state.pending_reviews
+    .flatMap(id => state.reviews.get(id) ?? [])
+    .filter(review => statusAt(review, now) === 'pending')
+  if (tasks.length === 0 && reviews.length === 0) return undefined
+  const counted = tasks.filter(({ status }) => status !== 'cancelled')
+  const claims = [...state.claims.values()].map(claim => claimed(state, claim))
+  return {
+    tasks: tasks.map(task => lineOf(state, task)),
+    done: counted.filter(({ status }) => status === 'completed').length,
+    of: counted.length,
+    open: counted.filter(isOpen).length,
+    blocked: counted.filter(({ status }) => status === 'blocked').length,
+    standings: standingsOf(state, counted),
+    checking: [...claims.flatMap(({ checking }) => checking ?? []), ...requested(state)],
+    failing: failingDoneChecks(state, state.latest_turn ?? '').map(labelOf),
+    ticks: claims.flatMap(({ tick }) => tick ?? []),
+    reviews,
+  }
+}
+
+const lineOf = (state: Conversation, task: Task): TaskLine => ({
+  number: task.number,
+  title: task.title,
+  status: task.status,
+  standing: standingWordOf(state, task) ?? null,
+})
+
+/** What a claim waits for: a run, a person's tick, or the judge. */
+function claimed(
+  state: Conversation,
+  claim: OpenClaim,
+): { readonly checking?: Checking; readonly tick?: PlanStatus['ticks'][number] } {
+  const task = state.tasks.get(claim.task_id)
+  if (!task) return {}
+  const judged = { checking: { task: task.number, check: null, why: 'claim', running: true } as const }
+  if (resolutionOf(state, claim).result !== 'waiting') return judged
+  const { ticked } = proofOf(state, task.id)
+  const next = countingChecks(state, task).find(check =>
+    check.kind === 'person' ? !ticked.includes(check.id) : claim.results[check.hash] === undefined,
+  )
+  if (!next) return judged
+  if (next.kind === 'person') return { tick: { task: task.number, ask: next.ask } }
+  const running = recordOf(state, next.hash).started !== undefined
+  return { checking: { task: task.number, check: labelOf(next), why: 'claim', running } }
+}
+
+const requested = (state: Conversation): Checking[] =>
+  state.requests.flatMap(({ turn_id, task_id, hash, why }) => {
+    const check = findCheck(state, turn_id, task_id, hash)
+    const task = state.tasks.get(task_id ?? '')?.number ?? null
+    const running = recordOf(state, hash).started !== undefined
+    return check ? [{ task, check: labelOf(check), why, running }] : []
+  })

@@ -1,0 +1,59 @@
+import { splitWords } from './command-line.ts'
+import { Problem } from './text.ts'
+
+/**
+ * Whether a command ends the same whatever was done. A courtesy that knows the usual ways to do nothing, not a guarantee: what
+ * it lets through passes from the start, and so proves nothing (red first).
+ */
+export function provesNothing(run: readonly string[]): boolean {
+  const [program = '', ...args] = withoutWrappers(run)
+  const name = nameOf(program)
+  if (name === 'test' || name === '[') return !args.some(arg => FILE_TEST.test(arg))
+  return NO_OPS.has(name) || (SHELLS.has(name) && isIdleShell(args))
+}
+
+const NO_OPS: ReadonlySet<string> = new Set(['', ':', 'echo', 'exit', 'false', 'printf', 'pwd', 'set', 'sleep', 'true'])
+const SHELLS: ReadonlySet<string> = new Set(['ash', 'bash', 'dash', 'ksh', 'sh', 'zsh'])
+/** Without an operator that looks at files, `test` compares its own words. */
+const FILE_TEST = /^-([a-hkprstuwxGLNOS]|nt|ot|ef)$/
+
+/** Programs that run another one, and those of their options that take the next word. */
+const WRAPPERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['builtin', []],
+  ['command', []],
+  ['env', ['-u', '--unset', '-C', '--chdir']],
+  ['exec', ['-a']],
+  ['nice', ['-n', '--adjustment']],
+  ['nohup', []],
+  ['setsid', []],
+  ['time', []],
+  ['timeout', ['-k', '--kill-after', '-s', '--signal']],
+])
+/** What stands before the command in a wrapper: an option, a variable, a duration. */
+const SETTING = /^-|^\w+=|^\d+(\.\d+)?[smhd]?$/
+
+/** The command that is run in the end. */
+function withoutWrappers(run: readonly string[]): readonly string[] {
+  const [wrapper = '', ...words] = run
+  const valued = WRAPPERS.get(nameOf(wrapper))
+  if (!valued) return run
+  let at = 0
+  while (SETTING.test(words[at] ?? '')) at += valued.includes(words[at] ?? '') ? 2 : 1
+  return withoutWrappers(words.slice(at))
+}
+
+/** A shell without a script, or with one of no-ops only. */
+function isIdleShell(args: readonly string[]): boolean {
+  const flag = args.findIndex(arg => /^-[a-z]*c$/.test(arg))
+  if (flag < 0) return args.every(arg => arg.startsWith('-'))
+  return (args[flag + 1] ?? '').split(/&&|\|\||[;|&]/).every(isIdleCommand)
+}
+
+function isIdleCommand(text: string): boolean {
+  if (text.trim() === '') return true
+  const words = splitWords(text)
+  return !(words instanceof Problem) && provesNothing(words)
+}
+
+/** The name of a program, or of one of the system: a path elsewhere may lead to anything. */
+const nameOf = (program: string): string => program.replace(/^(\/usr(\/local)?)?\/bin\//, '')

@@ -1,0 +1,132 @@
+import type { Check } from './check.ts'
+import { labelOf } from './check-label.ts'
+import { hasMoved, lastState, waitingGuards } from './check-state.ts'
+import type { VerdictBasis } from './claim.ts'
+import { isApproved, proofOf, type Proofs, recordOf } from './proof.ts'
+import { valueIn } from './table.ts'
+import { SEALED, type Task } from './task.ts'
+
+/** How a completed task got there, strongest first. */
+export type Standing = 'proven' | 'confirmed' | 'judged' | 'reported'
+
+/** A standing and its reasons. */
+export interface Stood {
+  readonly standing: Standing
+  readonly reasons: readonly string[]
+}
+
+/** The standing of a completed task, derived from the log and never stored; undefined for any other task. */
+export function standingOf(state: Proofs, task: Task): Stood | undefined {
+  const standing = standingWordOf(state, task)
+  if (!standing) return undefined
+  const again = (check: Check): string => (isAskedAgain(state, check) ? '; it is being checked again' : '')
+  const reasons = (task.checks ?? []).map(check => `${labelOf(check)}: ${reasonFor(state, task, check)}${again(check)}`)
+  return { standing, reasons: standing === 'proven' ? reasons : [wordFor(state, task), ...reasons] }
+}
+
+/** Whether a check that ran is running, or waits for its turn. */
+const isAskedAgain = (state: Pick<Proofs, 'runs' | 'requests'>, { hash }: Check): boolean => {
+  const { last, started } = recordOf(state, hash)
+  return last !== undefined && (started !== undefined || state.requests.some(request => request.hash === hash))
+}
+
+/** The same without the reasons. */
+export function standingWordOf(state: Proofs, task: Task): Standing | undefined {
+  if (task.status !== 'completed') return undefined
+  const findings = (task.checks ?? []).map(check => findingOf(state, task, check))
+  if (findings.includes('proves') && !findings.some(finding => IN_THE_WAY.has(finding))) return 'proven'
+  return task.judged_by === 'person' ? 'confirmed' : task.judged_by === 'assessor' ? 'judged' : 'reported'
+}
+
+function wordFor(state: Proofs, { id, judged_by }: Task): string {
+  if (judged_by === 'person') return 'a person settled it'
+  return judged_by === 'assessor' ? verdictReason(state, id) : "the agent's word"
+}
+
+const RESTS: Record<VerdictBasis, string> = {
+  cited: 'the judge said ok, and named its evidence',
+  uncited: 'the judge said ok, without naming evidence',
+  words: 'the judge said ok, on words alone',
+}
+
+function verdictReason(state: Proofs, taskId: string): string {
+  const { verdict } = proofOf(state, taskId)
+  const said = verdict?.rests ? RESTS[verdict.rests] : 'the judge said ok'
+  const edited = Object.entries(valueIn(state.edits, taskId) ?? {}).some(
+    ([field, seq]) => (SEALED as readonly string[]).includes(field) && seq > (verdict?.seq ?? seq),
+  )
+  return `${said}${verdict?.own ? ", as the worker's own model" : ''}${edited ? ', and a person edited it since' : ''}`
+}
+
+/** What one check says about its task. */
+export type Finding =
+  | 'unapproved'
+  | 'failed'
+  | 'stale'
+  | 'not_passed'
+  | 'guarded'
+  | 'ticked'
+  | 'proves'
+  | 'passed_already'
+  | 'proves_other'
+  | 'never_failed'
+  | 'not_seen'
+
+/** Those that keep a task from being proven. */
+const IN_THE_WAY: ReadonlySet<Finding> = new Set(['failed', 'stale', 'not_passed', 'guarded'])
+
+/** What one check says about its task, for people. */
+export function findingOf(state: Proofs, task: Task, check: Check): Finding {
+  if (!isApproved(state, task.id, check)) return 'unapproved'
+  const now = lastState(state, task, check)
+  if (now === 'failed' || now === 'stale') return now
+  if (now !== 'passed') return 'not_passed'
+  if (waitingGuards(state, task, check).length > 0) return 'guarded'
+  if (check.kind === 'person') return 'ticked'
+  const { proves } = recordOf(state, check.hash)
+  const baseline = proofOf(state, task.id).baseline[check.hash]
+  // What passed at the start only guards: whoever breaks it first and restores it then has done nothing.
+  if (baseline === 'passed') return 'passed_already'
+  if (proves === task.id) return 'proves'
+  if (proves !== undefined && valueIn(state.tasks, proves)) return 'proves_other'
+  return baseline === 'failed' ? 'not_seen' : 'never_failed'
+}
+
+function reasonFor(state: Proofs, task: Task, check: Check): string {
+  switch (findingOf(state, task, check)) {
+    case 'unapproved':
+      return 'not approved, so it never runs'
+    case 'failed':
+      return 'fails now'
+    case 'stale':
+      return hasMoved(state, task, check)
+        ? 'passed before the plan went on in another folder'
+        : 'passed before the workspace changed'
+    case 'not_passed':
+      return 'has not passed'
+    case 'guarded':
+      return `proves nothing until a person accepts ${waitingGuards(state, task, check).join(', ')}`
+    case 'ticked':
+      return 'a person ticked it'
+    case 'proves':
+      return 'failed before, passes now'
+    case 'passed_already':
+      return 'passed already, so it only guards'
+    case 'proves_other':
+      return `proves task ${valueIn(state.tasks, recordOf(state, check.hash).proves ?? '')?.number}, so here it only guards`
+    case 'never_failed':
+      return 'never failed first, so it only guards'
+    case 'not_seen':
+      return 'no claim on this text saw it turn, so it only guards'
+  }
+}
+
+/** How many completed tasks have each standing. */
+export function standingsOf(state: Proofs, tasks: readonly Task[]): Readonly<Record<Standing, number>> {
+  const counts = { proven: 0, confirmed: 0, judged: 0, reported: 0 }
+  for (const task of tasks) {
+    const standing = standingWordOf(state, task)
+    if (standing) counts[standing] += 1
+  }
+  return counts
+}

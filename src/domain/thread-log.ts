@@ -1,0 +1,127 @@
+import type { EventData, Json, StoredEvent } from './event.ts'
+import type { Instant } from './instant.ts'
+import type { ToolsetName } from './policy.ts'
+import { projection } from './projection.ts'
+
+/**
+ * What happened in a turn, for the thread: one mark each, in log order. What was said is in the messages, what was decided in
+ * the resolutions; `threadOf` puts them together.
+ */
+export type Mark =
+  /** What a person asked for. */
+  | { readonly kind: 'request'; readonly message_id: string; readonly toolset: ToolsetName }
+  /** A message, mostly of the agent; `task_id` is the task that was current when its model was asked. */
+  | { readonly kind: 'said'; readonly message_id: string; readonly task_id?: string }
+  /** A task was taken up or settled for the first time in this turn. */
+  | { readonly kind: 'task'; readonly task_id: string; readonly number: number; readonly title: string }
+  | ({ readonly kind: 'claim' } & EventData['claim_made'] &
+      Partial<Pick<EventData['claim_settled'], 'result' | 'because'>>)
+  | ({ readonly kind: 'verdict'; readonly at: Instant } & EventData['task_assessed'])
+  | ({ readonly kind: 'run'; readonly seq: number } & Omit<EventData['check_ran'], 'tail'>)
+  /** A call that an agent elsewhere reported. `subject` is the first text of its arguments; the event has all of them. */
+  | ({ readonly kind: 'report'; readonly seq: number; readonly subject: string } & Omit<
+      EventData['evidence_added'],
+      'arguments' | 'answer'
+    >)
+  /** The gate sent the agent back to open tasks, after this message. */
+  | { readonly kind: 'follow_up'; readonly message_id?: string }
+  /** A proposed plan, with the titles of its rows; without `decided_at` it waits. */
+  | {
+      readonly kind: 'plan'
+      readonly review_id: string
+      readonly proposed: readonly string[]
+      readonly asked_at: Instant
+      readonly decided_at?: Instant
+    }
+  | ({ readonly kind: 'failure' } & EventData['turn_failed'])
+  | ({ readonly kind: 'end'; readonly at: Instant } & EventData['turn_finished'])
+
+/** Marks of one kind, or of several. */
+export type MarkOf<K extends Mark['kind']> = Extract<Mark, { readonly kind: K }>
+
+/** Turn id to its marks. */
+export type ThreadLog = { readonly [turn_id: string]: readonly Mark[] }
+
+type Marks = readonly Mark[]
+
+/** Reports that are kept for each task. */
+const MAX_REPORTS = 50
+const MAX_SUBJECT = 200
+
+export const threadLog = projection<ThreadLog>({
+  initial: {},
+  on: {
+    turn_opened: (log, { data }) => ({ ...log, [data.turn_id]: [] }),
+    turn_started: (log, { data: { turn_id, message_id, policy } }) => ({
+      ...log,
+      [turn_id]: [{ kind: 'request', message_id, toolset: policy.toolset }],
+    }),
+    message_added: changing((marks, { data: { message_id, synthetic } }) =>
+      synthetic ? marks : said(marks, { message_id }),
+    ),
+    step_finished: changing((marks, { data: { message_id, task_id } }) =>
+      said(marks, task_id === undefined ? { message_id } : { message_id, task_id }),
+    ),
+    task_created: changing((marks, { data: { task } }) =>
+      task.status === 'in_progress' ? touched(marks, task) : marks,
+    ),
+    task_changed: changing((marks, { data: { task, from } }) =>
+      Object.hasOwn(from, 'status') && task.status !== 'pending' ? touched(marks, task) : marks,
+    ),
+    claim_made: changing((marks, { data }) => [...marks, { kind: 'claim', ...data }]),
+    claim_settled: changing((marks, { data: { claim_id, result, because } }) =>
+      marks.map(mark => (mark.kind === 'claim' && mark.claim_id === claim_id ? { ...mark, result, because } : mark)),
+    ),
+    task_assessed: changing((marks, { data, timestamp: at }) => [...marks, { kind: 'verdict', at, ...data }]),
+    check_ran: changing((marks, { data: { tail: _tail, ...run }, seq }) =>
+      // What a check says before the work has begun is no news about the work.
+      run.why === 'baseline' ? marks : [...marks, { kind: 'run', seq, ...run }],
+    ),
+    evidence_added: changing((marks, { data: { arguments: args, answer: _answer, ...call }, seq }) => {
+      const [oldest, ...kept] = marks.filter(mark => mark.kind === 'report' && mark.task_id === call.task_id)
+      const left = kept.length + 1 < MAX_REPORTS ? marks : marks.filter(mark => mark !== oldest)
+      return [...left, { kind: 'report', seq, subject: subjectOf(args), ...call }]
+    }),
+    gate_followed: changing(marks => {
+      const last = marks.findLast(({ kind }) => kind === 'said' || kind === 'follow_up')
+      return [...marks, { kind: 'follow_up', ...(last?.kind === 'said' ? { message_id: last.message_id } : {}) }]
+    }),
+    task_create_review_required: changing((marks, { data: { review_id, draft_tasks }, timestamp: asked_at }) => [
+      ...marks,
+      { kind: 'plan', review_id, proposed: draft_tasks.map(({ title }) => title), asked_at },
+    ]),
+    task_create_review_resolved: changing((marks, { data: { review_id }, timestamp: decided_at }) =>
+      marks.map(mark => (mark.kind === 'plan' && mark.review_id === review_id ? { ...mark, decided_at } : mark)),
+    ),
+    turn_failed: changing((marks, { data }) => [...marks, { kind: 'failure', ...data }]),
+    turn_finished: changing((marks, { data, timestamp: at }) => [...marks, { kind: 'end', at, ...data }]),
+  },
+})
+
+/** A handler that changes the marks of the event's turn. */
+function changing<E extends StoredEvent>(change: (marks: Marks, event: E) => Marks) {
+  return (log: ThreadLog, event: E): ThreadLog => {
+    const { turn_id } = event
+    const marks = turn_id !== null && Object.hasOwn(log, turn_id) ? log[turn_id] : undefined
+    return turn_id === null || !marks ? log : { ...log, [turn_id]: change(marks, event) }
+  }
+}
+
+/** A message with a known id replaces the older one in place. */
+const said = (marks: Marks, message: Omit<MarkOf<'said'>, 'kind'>): Marks =>
+  marks.some(mark => mark.kind === 'said' && mark.message_id === message.message_id)
+    ? marks
+    : [...marks, { kind: 'said', ...message }]
+
+/** A turn that is over has no more work: what people settle later shows in the task. */
+const touched = (marks: Marks, { id: task_id, number, title }: EventData['task_created']['task']): Marks =>
+  marks.some(mark => (mark.kind === 'task' && mark.task_id === task_id) || mark.kind === 'end')
+    ? marks
+    : [...marks, { kind: 'task', task_id, number, title }]
+
+/** What a call was about: the first text of its arguments. */
+function subjectOf(args: Json): string {
+  const values = typeof args === 'object' && args !== null ? Object.values(args) : [args]
+  const text = values.find(value => typeof value === 'string') ?? ''
+  return text.slice(0, MAX_SUBJECT).toWellFormed()
+}

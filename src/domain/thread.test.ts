@@ -1,0 +1,231 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { cancels, dataOf, inRun, outside, underReview } from '../../test/support/domain.ts'
+import { corpusLog, threadIn, told } from '../../test/support/thread.ts'
+import { toolsets } from '../toolsets/index.ts'
+import { OWN_TOOLS } from './own-tools.ts'
+import type { PlanCard } from './plan-card.ts'
+import { claimedOutcome } from './thread.ts'
+import { threadLog } from './thread-log.ts'
+import { view } from './view.ts'
+
+const cardsIn = (log: Parameters<typeof threadIn>[0]): PlanCard[] =>
+  threadIn(log).flatMap(({ items }) => items.flatMap(item => (item.kind === 'plan' ? [item.card] : [])))
+
+describe('plans in a thread', () => {
+  it('[TH1] an approved plan is a card: what was edited, added and removed, row by row, in the order of the decision', () => {
+    const [sentBack, approved] = cardsIn(corpusLog('extended'))
+    expect(sentBack).toMatchObject({
+      outcome: 'changes_requested',
+      steps: 1,
+      comment: 'More steps',
+      row_comments: [{ draft_index: 0, title: 'Collect', comment: 'Which ones?' }],
+      rows: [{ change: 'proposed', title: 'Collect', draft_index: 0 }],
+    })
+    expect(approved).toMatchObject({
+      outcome: 'approved',
+      steps: 3,
+      edited: 1,
+      added: 1,
+      removed: 1,
+      reordered: false,
+      comment: 'Good',
+      row_comments: [{ title: 'Print it', comment: 'Nobody reads paper' }],
+      rows: [
+        { change: 'edited', title: 'Collect all figures', draft_index: 0, from: { title: 'Collect figures' } },
+        { change: 'removed', title: 'Print it', draft_index: 1 },
+        { change: 'added', title: 'Send it' },
+        { change: 'kept', title: 'Write', draft_index: 2 },
+      ],
+    })
+    const ids = approved?.rows.flatMap(({ task_id }) => task_id ?? [])
+    expect(ids).toEqual(dataOf(corpusLog('extended'), 'task_created').map(({ task }) => task.id))
+  })
+
+  it('[TH1] a log that does not say which row became which task has all rows, removed ones last', () => {
+    const [card] = cardsIn(corpusLog('review'))
+    expect(card?.rows.map(({ change, title }) => `${change} ${title}`)).toEqual([
+      'kept Compare flights',
+      'edited Find a small hotel in Alfama',
+      'edited Draft an itinerary',
+      'added Check the passports',
+      'removed Book a rental car',
+    ])
+  })
+
+  it.each<[string, Partial<Parameters<typeof cancels>[0]>, string]>([
+    ['rejected', { comment: 'No' }, 'rejected'],
+    ['rejected with words of their own', { reason: 'the moon is full' }, 'rejected'],
+    ['closed', { reason: 'panel_closed' }, 'closed'],
+  ])('[TH1] a plan that was %s is a card, with what was proposed', (_, decision, outcome) => {
+    const chat = underReview('A', 'B')
+    expect(cardsIn(chat.log)).toEqual([])
+    chat.run(cancels(decision))
+    expect(cardsIn(chat.log)).toMatchObject([{ outcome, steps: 2, rows: [{ title: 'A' }, { title: 'B' }] }])
+  })
+
+  it('[TH1] so is one that timed out, that its turn ended, and that a newer one superseded', () => {
+    const late = underReview('A').wait(120_000)
+    late.run({ type: 'expire_review', review_id: 'review-1' })
+    const stopped = underReview('A')
+    stopped.run({ type: 'stop_turn', turn_id: 'turn-1' })
+    const elsewhere = outside('runsheet', { review: true })
+    const review = { review_id: 'review-1', tool_call_id: 'call-1', toolset: 'runsheet', tool: 'plan' } as const
+    elsewhere.run({ ...elsewhere.adds('model', 'A'), review })
+    elsewhere.run({ ...elsewhere.adds('model', 'B'), review: { ...review, review_id: 'review-2' } })
+    const outcomes = [late, stopped, elsewhere].flatMap(({ log }) => cardsIn(log).map(({ outcome }) => outcome))
+    expect(outcomes).toEqual(['timed_out', 'stopped', 'superseded'])
+  })
+})
+
+describe('work in a thread', () => {
+  it('[TH2][TH3] is told by step: what was said, tools, claims, verdicts and checks; bookkeeping is left out', () => {
+    expect(told(threadIn(corpusLog('extended')))).toEqual([
+      'turn-1:',
+      'user: Report on the third quarter',
+      'assistant: A plan first.',
+      'plan changes_requested: 1 steps, 0 edited, 0 added, 0 removed: More steps',
+      'plan approved: 3 steps, 1 edited, 1 added, 1 removed: Good',
+      'step 1 Collect all figures [completed]',
+      '  says I read the file.',
+      '  uses read_file ok',
+      '  claims completed: Some figures.: refused',
+      '  judged not_ok: figures for March are missing',
+      '  claims completed: Twelve figures.: granted',
+      '  judged ok: ',
+      'step 2 Send it [completed]',
+      '  says I cannot send it.',
+      'followed up 2 times, 2 answers',
+      'assistant: One step is blocked.',
+      'incomplete 1 of 2 done, 1 blocked, 0 open',
+      'turn-2:',
+      'user: Go on',
+      'step 2 Send it [completed]',
+      '  says I have an address now.',
+      '  claims completed: Sent.: granted',
+      '  judged ok: ',
+      'assistant: Sent.',
+      'done 2 of 2 done, 0 blocked, 0 open',
+    ])
+  })
+
+  it('[TH3] runs of checks stand at their step with their check, and what an agent elsewhere reports', () => {
+    expect(told(threadIn(corpusLog('proven')))).toEqual([
+      'fix_1:',
+      'plan approved: 2 steps, 1 edited, 0 added, 0 removed',
+      'step 1 Fix the parser [completed]',
+      '  claims completed: It parses.: refused',
+      '  runs command claim failed 880 ms',
+      '  claims completed: It parses now.: granted',
+      '  runs command claim passed 910 ms',
+      'step 2 Write the notes [in_progress]',
+      '  runs file person inconclusive 250 ms',
+      '  claims completed: Written.: waits',
+      'goes on 1 of 2 done, 0 blocked, 1 open',
+    ])
+    expect(told(threadIn(corpusLog('reported')))).toContain('  reports Bash npm test failed')
+  })
+
+  it('[TH3] of many reports the newest fifty of a task are told', () => {
+    const chat = outside()
+    chat.run(chat.adds('model', 'A', 'B'))
+    for (let count = 0; count < 60; count += 1) {
+      const call = { tool: 'Bash', arguments: { command: `echo ${count}` }, answer: '', ok: true }
+      chat.run({ type: 'add_evidence', evidence_id: `evd-${count}`, source: 'host', ...call })
+    }
+    const [turn] = threadIn(chat.log)
+    const [step] = turn?.items.flatMap(item => (item.kind === 'step' ? [item.step] : [])) ?? []
+    expect(step?.items).toHaveLength(50)
+    expect(step?.items.at(0)).toMatchObject({ kind: 'report', subject: 'echo 10' })
+  })
+
+  it('[TH2] a step that was removed keeps its name', () => {
+    const chat = inRun()
+    chat.run(chat.adds('model', 'A', 'B'))
+    chat.run(chat.removes('person', 1))
+    expect(told(threadIn(chat.log))).toContain('step 1 A [removed]')
+  })
+
+  it('[TH2] the names of all tools of every toolset are known', () => {
+    const names = Object.values(toolsets).map(({ name, tools }) => [name, tools.map(tool => tool.name)])
+    expect(OWN_TOOLS).toEqual(Object.fromEntries(names))
+  })
+
+  it('[TH6] what a model claimed last can be taken over by a person who accepts it', () => {
+    const log = corpusLog('extended')
+    const [first] = dataOf(log, 'task_created')
+    const until = log.findIndex(({ type }) => type === 'claim_settled')
+    expect(claimedOutcome(threadLog.of(log.slice(0, until)), first?.task.id ?? '')).toBe('Some figures.')
+    expect(claimedOutcome(threadLog.of(log), first?.task.id ?? '')).toBe('Twelve figures.')
+    expect(claimedOutcome(threadLog.of(log), 'nowhere')).toBeUndefined()
+  })
+})
+
+describe('the end of a turn in a thread', () => {
+  it('[TH5] counts the plan over the turns that it goes on from, as it was then, and of the last one as it is now', () => {
+    const chat = inRun({ gate: true })
+    chat.run(chat.adds('model', 'A', 'B', 'C'))
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))
+    chat.run(chat.sets('model', 2, { status: 'blocked', outcome: 'No key.' }))
+    chat.wait(1).finish('turn-1')
+    expect(threadIn(chat.log)).toMatchObject([
+      { tally: { total: 3, done: 1, blocked: 1, open: 1 }, end: { left: 'open' } },
+    ])
+    chat.wait(1).start('turn-2', {}, 'turn-1')
+    expect(threadIn(chat.log)).toMatchObject([{ end: { left: undefined } }, { end: undefined }])
+    chat.run(chat.sets('model', 3, { status: 'completed', outcome: 'y' }))
+    const [finished] = dataOf(chat.wait(1).finish('turn-2'), 'turn_finished')
+    expect(finished).toMatchObject({
+      counts: { completed: 1, blocked: 0, open: 0 },
+      whole: { counts: { completed: 2, blocked: 1, open: 0 }, standings: { reported: 2 } },
+    })
+    expect(threadIn(chat.log)).toMatchObject([
+      { tally: { total: 3, done: 1, blocked: 1, open: 1 }, end: { status: 'incomplete', left: undefined } },
+      { tally: { total: 3, done: 2, blocked: 1, open: 0 }, end: { left: 'blocked' } },
+    ])
+    // Accepted by the person: the last end says so.
+    chat.run(chat.sets('person', 2, { status: 'completed' }))
+    expect(threadIn(chat.log).at(-1)).toMatchObject({ tally: { done: 3, blocked: 0, standings: { confirmed: 1 } } })
+    expect(threadIn(chat.log).at(-1)?.end?.left).toBeUndefined()
+  })
+
+  it('[PL3][TH5] what was blocked in an earlier turn and is reopened joins the turn that goes on', () => {
+    const chat = inRun({ gate: true })
+    chat.run(chat.adds('model', 'A', 'B'))
+    chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'No key.' }))
+    chat.wait(1).finish('turn-1')
+    chat.wait(1).start('turn-2', {}, 'turn-1')
+    chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'y' }))
+    chat.wait(1).finish('turn-2')
+    chat.run(chat.sets('person', 1, { status: 'pending' }))
+    const events = chat.wait(1).start('turn-3', {}, 'turn-2')
+    expect(dataOf(events, 'tasks_adopted')).toEqual([{ turn_id: 'turn-3', task_ids: [chat.task(1).id] }])
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }, { basis: chat.state.seq }))
+    chat.wait(1).finish('turn-3')
+    expect(threadIn(chat.log).at(-1)).toMatchObject({ tally: { total: 2, done: 2 }, end: { status: 'done' } })
+  })
+
+  it('[TH4] follow-ups of the gate are one item, and so are the answers that they followed', () => {
+    const lines = told(threadIn(corpusLog('gate-and-stop')))
+    expect(lines.filter(line => line.startsWith('followed up'))).toEqual(['followed up 1 times, 1 answers'])
+    expect(lines).not.toContain('assistant: The changelog is written.')
+  })
+
+  it('[TH5] a turn that failed says why', () => {
+    const [failed] = threadIn(corpusLog('gate-and-stop'))
+    expect(failed?.end).toMatchObject({ status: 'failed', failure: { code: expect.any(String) } })
+  })
+})
+
+it('[TH7] folded event by event, a thread is the same as from the whole log, and from a snapshot as from the state', () => {
+  const corpus = new URL('../../test/corpus/v1/', import.meta.url)
+  for (const file of readdirSync(corpus).filter(name => name.endsWith('.jsonl'))) {
+    const log = corpusLog(file.replace('.jsonl', ''))
+    const stepwise = log.reduce(
+      (known, event) => view.apply(JSON.parse(JSON.stringify(known)) as typeof known, event),
+      view.initial,
+    )
+    expect(stepwise).toEqual(view.of(log))
+    for (let end = 0; end <= log.length; end += 1) expect(() => threadIn(log.slice(0, end))).not.toThrow()
+  }
+})

@@ -1,0 +1,270 @@
+import type { Check } from './check.ts'
+import type { Instant } from './instant.ts'
+import { lineage, planTurnOf } from './lineage.ts'
+import { OWN_TOOLS } from './own-tools.ts'
+import { type PlanCard, planCard } from './plan-card.ts'
+import type { Proofs } from './proof.ts'
+import { type Standing, standingsOf } from './standing.ts'
+import { valueIn, valuesIn } from './table.ts'
+import { isOpen, type Task, type TaskStatus } from './task.ts'
+import type { Mark, MarkOf, ThreadLog } from './thread-log.ts'
+import type { Message, MessageCall } from './transcript.ts'
+import { type EndReason, isFinished, type Turn, type TurnStatus } from './turn.ts'
+import type { View } from './view.ts'
+
+/** A turn as the page tells it. */
+export interface ThreadTurn {
+  readonly turn_id: string
+  readonly items: readonly ThreadItem[]
+  /**
+   * How its plan stands, with the turns that it goes on from: now, or as it ended if another turn goes on with it. Undefined
+   * without tasks.
+   */
+  readonly tally: PlanTally | undefined
+  /** How it ended; undefined while it goes on. */
+  readonly end: TurnEnd | undefined
+}
+
+/** One item of a turn, in the order of the log. */
+export type ThreadItem =
+  /** What a person asked, or the agent said outside of any step, with the tools that it used then. */
+  | { readonly kind: 'message'; readonly message: Message; readonly calls: readonly MessageCall[] }
+  | { readonly kind: 'plan'; readonly card: PlanCard }
+  | { readonly kind: 'step'; readonly step: WorkedStep }
+  /** How often the gate sent the agent back, and what it had answered. */
+  | { readonly kind: 'follow_ups'; readonly count: number; readonly messages: readonly Message[] }
+  /** A check of the whole plan. */
+  | { readonly kind: 'run'; readonly run: StepRun }
+
+/** The work on one task in a turn. */
+export interface WorkedStep {
+  readonly task_id: string
+  readonly number: number
+  readonly title: string
+  readonly status: TaskStatus | 'removed'
+  readonly items: readonly StepItem[]
+}
+
+/** One item of the work on a task. */
+export type StepItem =
+  | { readonly kind: 'text'; readonly message: Message }
+  | { readonly kind: 'call'; readonly call: MessageCall }
+  | { readonly kind: 'run'; readonly run: StepRun }
+  | MarkOf<'report' | 'claim' | 'verdict'>
+
+/** A run of a check; `check` is undefined where it is no longer known. */
+export type StepRun = Omit<MarkOf<'run'>, 'kind'> & { readonly check: Check | undefined }
+
+/** The tasks of a plan, counted. Cancelled ones do not count. */
+export interface PlanTally {
+  readonly total: number
+  readonly done: number
+  readonly blocked: number
+  readonly open: number
+  /** The done ones by how far that can be trusted. Undefined in older logs. */
+  readonly standings: Readonly<Record<Standing, number>> | undefined
+}
+
+/** How a turn ended. */
+export interface TurnEnd {
+  readonly at: Instant
+  readonly status: TurnStatus
+  readonly because?: EndReason
+  readonly failure?: { readonly code: string; readonly message: string }
+  /** Of the latest turn: what a turn that continues it takes up, or could once it is reopened. */
+  readonly left: 'open' | 'blocked' | undefined
+}
+
+/** What these functions read: a state or its snapshot. */
+export interface ThreadState extends Proofs {
+  readonly running_turn: string | null
+  readonly latest_turn: string | null
+}
+
+/** The turns in order: what was asked and decided, the work by step, and how it ended. */
+export function threadOf(
+  state: ThreadState,
+  { messages, resolutions, thread }: Pick<View, 'messages' | 'resolutions' | 'thread'>,
+): readonly ThreadTurn[] {
+  const turns = [...valuesIn(state.turns)].sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
+  const continued = new Set(
+    turns.flatMap(({ id, continues, adopts = [] }) => [continues, ...adopts].filter(each => each !== id)),
+  )
+  const said = Map.groupBy(messages, ({ turn_id }) => turn_id)
+  const plans = Map.groupBy(valuesIn(state.tasks), task => planTurnOf(state, task))
+  const names = namesIn(thread)
+  return turns.map(turn => {
+    const marks = valueIn(thread, turn.id) ?? []
+    const end = marks.findLast((mark): mark is MarkOf<'end'> => mark.kind === 'end')
+    const whole = lineage(state, turn.id).flatMap(id => plans.get(id) ?? [])
+    const tally = end && continued.has(turn.id) ? recorded(end) : tallyOf(state, whole)
+    const own = new Map(said.get(turn.id)?.map(message => [message.message_id, message]))
+    const items = itemsOf(marks, { state, turn, names, resolutions, message: id => own.get(id) })
+    return { turn_id: turn.id, items, tally, end: end && endOf(state, turn, marks, end, tally) }
+  })
+}
+
+/** How the tasks of a plan stand now; undefined without any. `wholePlan` has those of a turn. */
+export function tallyOf(state: ThreadState, tasks: readonly Task[]): PlanTally | undefined {
+  const plan = tasks.filter(({ status }) => status !== 'cancelled')
+  if (plan.length === 0) return undefined
+  const done = plan.filter(({ status }) => status === 'completed').length
+  const open = plan.filter(isOpen).length
+  return { total: plan.length, done, open, blocked: plan.length - done - open, standings: standingsOf(state, plan) }
+}
+
+/** How it stood when the turn ended. */
+function recorded({ counts: own, standings: ownStandings, whole }: MarkOf<'end'>): PlanTally | undefined {
+  const { counts, standings } = whole ?? { counts: own, standings: ownStandings }
+  const { completed: done, blocked, open } = counts
+  const total = done + blocked + open
+  return total === 0 ? undefined : { total, done, blocked, open, standings }
+}
+
+function endOf(
+  { latest_turn, running_turn }: ThreadState,
+  turn: Turn,
+  marks: readonly Mark[],
+  { at, status, because }: MarkOf<'end'>,
+  tally: PlanTally | undefined,
+): TurnEnd {
+  const failure = marks.findLast((mark): mark is MarkOf<'failure'> => mark.kind === 'failure')
+  const canGoOn = turn.id === latest_turn && running_turn === null && isFinished(turn) && tally !== undefined
+  return {
+    at,
+    status,
+    ...(because === undefined ? {} : { because }),
+    ...(failure ? { failure: { code: failure.code, message: failure.message } } : {}),
+    left: !canGoOn ? undefined : tally.open > 0 ? 'open' : tally.blocked > 0 ? 'blocked' : undefined,
+  }
+}
+
+/** What a model said last that came of a task, whether or not that was granted. */
+export function claimedOutcome(thread: ThreadLog, taskId: string): string | undefined {
+  const claims = Object.values(thread)
+    .flat()
+    .filter((mark): mark is MarkOf<'claim'> => mark.kind === 'claim' && mark.task_id === taskId)
+  return claims.at(-1)?.outcome || undefined
+}
+
+/** What a turn is told from. */
+interface Source {
+  readonly state: ThreadState
+  readonly turn: Turn
+  readonly names: Names
+  readonly resolutions: View['resolutions']
+  readonly message: (id: string) => Message | undefined
+}
+
+function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] {
+  const { state, turn, names, resolutions, message } = source
+  const isOwn = ownCalls(marks)
+  const answer = answerIn(marks, message)
+  const followed = new Set(marks.flatMap(mark => (mark.kind === 'follow_up' ? (mark.message_id ?? []) : [])))
+  const items: ThreadItem[] = []
+  const steps = new Map<string, StepItem[]>()
+  const step = (taskId: string): StepItem[] => {
+    const known = steps.get(taskId)
+    if (known) return known
+    const work: StepItem[] = []
+    steps.set(taskId, work)
+    items.push({ kind: 'step', step: { task_id: taskId, ...headingOf(state, names, taskId), items: work } })
+    return work
+  }
+  const tell = ({ message_id, task_id }: { readonly message_id: string; readonly task_id?: string }): void => {
+    const found = message(message_id)
+    if (!found || followed.has(message_id)) return
+    const calls = (found.tool_calls ?? []).filter(({ tool }) => !isOwn(tool))
+    if (found.text === '' && calls.length === 0) return
+    if (task_id === undefined || message_id === answer)
+      return void items.push({ kind: 'message', message: found, calls })
+    if (found.text !== '') step(task_id).push({ kind: 'text', message: found })
+    for (const call of calls) step(task_id).push({ kind: 'call', call })
+  }
+  for (const mark of marks) {
+    switch (mark.kind) {
+      case 'request':
+      case 'said':
+        tell(mark)
+        break
+      case 'task':
+        step(mark.task_id)
+        break
+      case 'claim':
+      case 'verdict':
+      case 'report':
+        step(mark.task_id).push(mark)
+        break
+      case 'run': {
+        const { kind, ...made } = mark
+        const run = { ...made, check: checkOf(state, turn, made) }
+        if (made.task_id === undefined) items.push({ kind, run })
+        else step(made.task_id).push({ kind, run })
+        break
+      }
+      case 'follow_up':
+        if (!items.some(({ kind }) => kind === 'follow_ups')) items.push(followUpsIn(marks, message))
+        break
+      case 'plan': {
+        const card = planCard(mark, valueIn(resolutions, mark.review_id))
+        if (card) items.push({ kind: 'plan', card })
+        break
+      }
+      case 'failure':
+      case 'end':
+        break
+    }
+  }
+  return items
+}
+
+/** The calls of the plan's own tools: bookkeeping, which the steps show anyway. */
+function ownCalls(marks: readonly Mark[]): (tool: string) => boolean {
+  const request = marks.find((mark): mark is MarkOf<'request'> => mark.kind === 'request')
+  const own = request ? OWN_TOOLS[request.toolset] : []
+  return tool => own.includes(tool)
+}
+
+/** The message that a turn which is over ended with: not work on a step, even if one is still open. */
+function answerIn(marks: readonly Mark[], message: Source['message']): string | undefined {
+  if (!marks.some(({ kind }) => kind === 'end')) return undefined
+  const last = marks.findLast((mark): mark is MarkOf<'said'> => mark.kind === 'said')
+  const { role, tool_calls = [] } = message(last?.message_id ?? '') ?? {}
+  return role === 'assistant' && tool_calls.length === 0 ? last?.message_id : undefined
+}
+
+function followUpsIn(marks: readonly Mark[], message: Source['message']): ThreadItem {
+  const followUps = marks.filter((mark): mark is MarkOf<'follow_up'> => mark.kind === 'follow_up')
+  const messages = followUps.flatMap(({ message_id }) => (message_id === undefined ? [] : (message(message_id) ?? [])))
+  return { kind: 'follow_ups', count: followUps.length, messages }
+}
+
+/** Number and title of tasks that may be gone by now. */
+type Names = ReadonlyMap<string, Pick<Task, 'number' | 'title'>>
+
+const namesIn = (thread: ThreadLog): Names =>
+  new Map(
+    Object.values(thread)
+      .flat()
+      .flatMap(mark => (mark.kind === 'task' ? [[mark.task_id, mark] as const] : [])),
+  )
+
+function headingOf(
+  { tasks }: ThreadState,
+  names: Names,
+  taskId: string,
+): Pick<WorkedStep, 'number' | 'title' | 'status'> {
+  const task = valueIn(tasks, taskId)
+  if (task) return { number: task.number, title: task.title, status: task.status }
+  const { number = 0, title = '' } = names.get(taskId) ?? {}
+  return { number, title, status: 'removed' }
+}
+
+function checkOf(
+  { tasks }: ThreadState,
+  turn: Turn,
+  { task_id, hash }: Omit<MarkOf<'run'>, 'kind'>,
+): Check | undefined {
+  const checks = task_id === undefined ? turn.done_checks : valueIn(tasks, task_id)?.checks
+  return checks?.find(check => check.hash === hash)
+}

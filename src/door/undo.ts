@@ -1,0 +1,35 @@
+import { openIn } from '../domain/decide/tasks.ts'
+import type { StoredEvent } from '../domain/event.ts'
+import { taskOnWire } from '../domain/proof-view.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { TaskAnswer } from '../domain/wire.ts'
+import type { Ref } from '../store/store.ts'
+import type { Door } from './door.ts'
+
+const CHANGES = ['task_created', 'task_changed', 'task_removed'] as const
+
+type Change = StoredEvent<(typeof CHANGES)[number]>
+
+/**
+ * Takes back the change that led to this version of a task, on a person's behalf, and answers the task as it is then: a
+ * removed one, too. The change that this makes can be taken back in the same way.
+ */
+export async function undoChange(door: Door, ref: Ref, task: string, version: number): Promise<TaskAnswer> {
+  const changes = (await door.conversations.events(ref, { types: CHANGES, task })) as readonly Change[]
+  if (changes.length === 0) throw new Refusal('task_not_found', { ref: task, ...openIn(await door.read(ref)) })
+  const change = changes.find(({ data }) => data.task.version === version)
+  if (!change) throw new Refusal('not_undoable', { because: 'unknown' })
+  const { value } = await door.transact(ref, transaction => {
+    const before = transaction.state
+    const events = transaction.mustRun({ type: 'undo_change', change })
+    const { state } = transaction
+    const removed = events.flatMap(({ type, data }) =>
+      type === 'task_removed' && data.task.id === task ? [data.task] : [],
+    )
+    // What was known of its checks, if it is gone now.
+    const [known, shown] = removed[0] ? [before, removed[0]] : [state, state.tasks.get(task)]
+    if (!shown) throw new TypeError('the task is neither listed nor removed')
+    return { task: taskOnWire(known, shown), seq: state.seq }
+  })
+  return value
+}

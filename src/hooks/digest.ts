@@ -1,0 +1,53 @@
+import type { Conversation } from '../domain/conversation.ts'
+import { DIGEST_EVENTS, planDigest } from '../domain/digest.ts'
+import type { StoredEvent } from '../domain/event.ts'
+import { type HookAnswer, type HookEvent, type HookFeatures, SILENCE } from './event.ts'
+import type { HookNotes } from './notes.ts'
+
+/** The log of the host's conversation. */
+export interface PlanLog {
+  state(): Conversation | Promise<Conversation>
+  eventsAfter(seq: number, limit: number): readonly StoredEvent[] | Promise<readonly StoredEvent[]>
+}
+
+export interface DigestDeps {
+  readonly log: PlanLog
+  readonly features: Pick<HookFeatures, 'digest'>
+  readonly notes: HookNotes
+}
+
+/** An event that only reads. */
+export type ReadingEvent = HookEvent & { readonly kind: 'start' | 'prompt' }
+
+/** How much of a log is read for news. */
+const MAX_EVENTS = 1_000
+
+/**
+ * Tells an agent where its plan stands: when a session starts, else with the first prompt of which we hear, and then
+ * whenever others have changed it.
+ */
+export async function tellPlan(event: ReadingEvent, { log, features, notes }: DigestDeps): Promise<HookAnswer> {
+  const { session } = event
+  const state = await log.state()
+  const note = notes.read(session)
+  if (event.kind === 'start') {
+    notes.write({ ...note, told: state.seq })
+    return features.digest ? told(state) : SILENCE
+  }
+  const isFirst = event.keepsDigest || note.told === undefined
+  const seen = Math.max(note.told ?? 0, state.answered_seq)
+  const isDue = features.digest && (isFirst || (state.seq > seen && (await hasNews(log, seen))))
+  // A turn of the host begins here.
+  notes.write({ session, turn: event.turn, since: state.seq, told: isDue ? state.seq : note.told })
+  return isDue ? told(state) : SILENCE
+}
+
+/** Whether somebody changed the plan after this seq. */
+async function hasNews(log: PlanLog, seq: number): Promise<boolean> {
+  return (await log.eventsAfter(seq, MAX_EVENTS)).some(({ type }) => DIGEST_EVENTS.has(type))
+}
+
+function told(state: Conversation): HookAnswer {
+  const text = planDigest(state)
+  return text === '' ? SILENCE : { kind: 'context', text }
+}

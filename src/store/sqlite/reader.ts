@@ -1,0 +1,37 @@
+import { Checksums } from '../checksum.ts'
+import { identityOf } from './database-identity.ts'
+import { APPLICATION_ID, formatOf, LATEST_FORMAT } from './formats.ts'
+import { SqliteLog } from './log.ts'
+import { refuseUnfinished } from './moves.ts'
+import { connectToPeek } from './peek.ts'
+
+/** The logs of a database. */
+export interface LogReader extends Pick<SqliteLog, 'current' | 'eventsAfter'> {
+  close(): void
+}
+
+/**
+ * Opens a database to read some of its logs, in a time that does not depend on its size: it is not checked as a whole, but
+ * each row that is read has a checksum. Undefined if it has to be opened as usual first.
+ */
+export function openLogReader(path: string): LogReader | undefined {
+  refuseUnfinished(path)
+  const db = connectToPeek(path)
+  if (!db) return undefined
+  try {
+    const isOurs = db.prepare('PRAGMA application_id').get()?.['application_id'] === APPLICATION_ID
+    if (isOurs && formatOf(db) === LATEST_FORMAT) {
+      const log = new SqliteLog(db, new Checksums(identityOf(db).id))
+      return {
+        current: ref => log.current(ref),
+        eventsAfter: (...args) => log.eventsAfter(...args),
+        close: () => db.close(),
+      }
+    }
+    db.close()
+    return undefined
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
