@@ -19,7 +19,7 @@ const open = sceneOf(claudeCode)
 async function opened(): Promise<HostScene> {
   const scene = await open()
   scene.addSettings(claudeCode.terminal.settings?.(scene.project) ?? {})
-  scriptGreeting(scene)
+  scriptGreeting(scene, { stopsAfter: 1 })
   await scene.setup()
   return scene
 }
@@ -43,14 +43,15 @@ async function asked(scene: HostScene, terminal: Terminal): Promise<Asked> {
 const choose = (terminal: Terminal, down: number): Promise<void> =>
   terminal.keys('Right', ...Array.from({ length: down }, () => 'Down'), 'Space', 'Up', 'Up', 'Enter')
 
-it('[HO14][HO12] the form shows the plan with its check, and three keys approve it and let the check run', async () => {
+it('[HO14][HO12][HO4] the form shows the plan with its check, and three keys approve it and let the check run', async () => {
   const scene = await opened()
   const terminal = await scene.terminal()
   const { review } = await asked(scene, terminal)
   await terminal.sees('Task 1: Write greeting.mjs', 'Check: node check.mjs', 'Task 2: Mention it in the README')
   terminal.record('claude-code', GREETING.prompt, forDocs(scene, review))
   await terminal.keys('Up', 'Up', 'Enter')
-  await isProven(scene)
+  const { events } = await isProven(scene)
+  expect(events.filter(({ type }) => type === 'gate_followed')).toHaveLength(1)
   await terminal.sees('DONE')
 })
 

@@ -19,9 +19,9 @@ export const forDocs = (
 export function terminalSuite(host: Driver, { showsAddress }: { readonly showsAddress: boolean }): void {
   const opened = sceneOf(host)
 
-  it(`[HO14] ${host.label} in a terminal: a plan waits for the page, and is worked through`, async () => {
+  it(`[HO14][HO4] ${host.label} in a terminal: a plan waits for the page, and is worked through`, async () => {
     const scene = await opened()
-    scriptGreeting(scene)
+    scriptGreeting(scene, { stopsAfter: 1 })
     await scene.setup()
     const terminal = await scene.terminal({ env: scene.browser })
     await terminal.enter(GREETING.prompt)
@@ -31,11 +31,10 @@ export function terminalSuite(host: Driver, { showsAddress }: { readonly showsAd
     await expect.poll(() => scene.opened()).toEqual([address])
     if (showsAddress) terminal.record(host.name, GREETING.prompt, forDocs(scene, review))
     await scene.person.confirm(review)
-    await isProven(scene)
+    const { title, events } = await isProven(scene)
+    expect(title).toBe(`${host.label} · website · Write greeting.mjs`)
+    expect(events.filter(({ type }) => type === 'gate_followed')).toHaveLength(1)
     await terminal.sees('DONE')
     if (!showsAddress) terminal.record(host.name, GREETING.prompt, forDocs(scene, review))
-    expect((await scene.person.plans()).map(({ title }) => title)).toEqual([
-      `${host.label} · website · Write greeting.mjs`,
-    ])
   })
 }
