@@ -17,7 +17,10 @@ export const Runsheet = async ({ client, directory }) => {
   const { program, data, features } = SETTINGS
   const folder = data ?? join(directory, '.runsheet')
   const path = folder.replace(/^~(?=\/|$)/, homedir())
-  /** By chat: what `runsheet hook` noted, the digest, and whether a person stopped the agent or another agent started it. */
+  /**
+   * By chat: what `runsheet hook` noted, the digest, the prompt that is being handled, and whether a person stopped the agent
+   * or another agent started it.
+   */
   const chats = new Map()
   const chatOf = id => chats.get(id) ?? chats.set(id, { note: {}, digest: '' }).get(id)
   const secret = () => readFileSync(join(path, 'opencode-secret'), 'utf8').trim()
@@ -50,6 +53,7 @@ export const Runsheet = async ({ client, directory }) => {
 
   const onIdle = async sessionID => {
     const chat = chatOf(sessionID)
+    await chat.asked
     const isOver = chat.isSubagent || chat.isStopped
     chat.isStopped = false
     if (isOver || !features.includes('gate')) return
@@ -67,10 +71,14 @@ export const Runsheet = async ({ client, directory }) => {
       chat.isStopped = false
       // Evidence needs neither where the turn began nor the digest.
       if (!features.includes('gate') && !features.includes('digest')) return
-      chat.digest = (await ask('chat.message', sessionID, { prompt: prompt.slice(0, 100) }))?.context ?? ''
+      // OpenCode has other things to do before it needs the answer.
+      chat.asked = ask('chat.message', sessionID, { prompt: prompt.slice(0, 100) }).then(answer => {
+        chat.digest = answer?.context ?? ''
+      })
     },
     'tool.execute.before': async ({ tool, sessionID, callID }, output) => {
       if (!tool.startsWith('runsheet_')) return
+      await chats.get(sessionID)?.asked
       const mac = createHmac('sha256', secret()).update(JSON.stringify([sessionID, callID])).digest('hex')
       output.args.runsheet_session = { id: sessionID, call: callID, mac }
     },
@@ -85,6 +93,7 @@ export const Runsheet = async ({ client, directory }) => {
       await ask('tool.execute.after', sessionID, { tool, args, output: text, content, metadata: { exit: metadata?.exit } })
     },
     'experimental.chat.system.transform': async ({ sessionID }, output) => {
+      await chats.get(sessionID)?.asked
       const { digest } = chats.get(sessionID) ?? {}
       if (digest) output.system.push(digest)
     },
