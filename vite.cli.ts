@@ -37,7 +37,6 @@ export default defineConfig({
       output: {
         entryFileNames: 'runsheet.js',
         chunkFileNames: '[name]-[hash].js',
-        // A host waits for `mcp` at each start, so that command is one file, shared modules included.
         codeSplitting: {
           groups: [
             // Apart from `main.ts`, which awaits the command's import and would deadlock.
@@ -49,7 +48,6 @@ export default defineConfig({
             { name: 'hook-writer', test: /src\/cli\/hook-writer\.ts$/, priority: 2 },
             // So does a prompt or a status bar.
             { name: 'status-line', test: /src\/cli\/status-line\.ts$/, priority: 1.5 },
-            { name: 'mcp', test: /src\/cli\/mcp\.ts$/, priority: 1 },
           ],
         },
       },

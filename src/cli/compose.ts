@@ -6,13 +6,11 @@ import { sandboxTools } from '../runner/demo/sandbox.ts'
 import { givenTools, joinedTools, type OutsideTools } from '../runner/outside.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
 import { claimJudge } from '../runner/claim-judge.ts'
-import { Runner } from '../runner/runner.ts'
+import { importDrive, Runner } from '../runner/runner.ts'
 import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
-import { ResourceUpdates } from '../mcp/resource-updates.ts'
-import { roundStateCodec } from '../mcp/round-state.ts'
-import { createMcpEndpoint } from '../mcp/http.ts'
+import type { McpEndpoint } from '../mcp/http.ts'
 import { type Door, exceptStorage, type LiveEntry, type Ref } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Config } from './configure.ts'
@@ -46,6 +44,9 @@ export interface App {
 
 type PageLink = (conversation: string, signedIn: boolean) => string
 
+/** A server loads its MCP endpoint and the driver of turns when they are needed, or this long after it is ready. */
+const WARM_UP_MS = 3_000
+
 /** Grace period for requests in progress; the process exits within 5 s of a signal. */
 const FINISH_MS = 3_000
 
@@ -77,18 +78,25 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     judge,
     onError: logged('a check failed to run'),
   })
-  const mcp = createMcpEndpoint({
-    door,
-    tenant: LOCAL_TENANT,
-    version,
-    nameOf: originNames(config.redact),
-    host: policy,
-    codec: roundStateCodec(tokens.person),
-    updates: new ResourceUpdates(door, LOCAL_TENANT, logged('resource updates failed')),
-    closing: closing.signal,
-    pageUrl: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
-    onError: exceptStorage(error => log.warn({ err: error }, 'an MCP request failed')),
-  })
+  let mcp: Promise<McpEndpoint> | undefined
+  const openMcp = async (): Promise<McpEndpoint> => {
+    const { createMcpEndpoint } = await import('../mcp/http.ts')
+    const { ResourceUpdates } = await import('../mcp/resource-updates.ts')
+    const { roundStateCodec } = await import('../mcp/round-state.ts')
+    return createMcpEndpoint({
+      door,
+      tenant: LOCAL_TENANT,
+      version,
+      nameOf: originNames(config.redact),
+      host: policy,
+      codec: roundStateCodec(tokens.person),
+      updates: new ResourceUpdates(door, LOCAL_TENANT, logged('resource updates failed')),
+      closing: closing.signal,
+      pageUrl: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
+      onError: exceptStorage(error => log.warn({ err: error }, 'an MCP request failed')),
+    })
+  }
+  const mcpEndpoint = (): Promise<McpEndpoint> => (mcp ??= openMcp())
   // On PostgreSQL each node has metrics of its own.
   const metrics = new Metrics(door, { tenant: LOCAL_TENANT, others: storeLocation(options.store) === 'folder' })
   metrics.watchTurns(runner)
@@ -107,7 +115,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       defaultName: models.defaultName,
       take: (ref, turn) => void runner.take(ref, turn).catch(turnFailed),
     },
-    mcp: (request, incoming) => mcp.fetch(request, incoming),
+    mcp: async (request, incoming) => (await mcpEndpoint()).fetch(request, incoming),
     agentWritesPerMinute: options.agentWrites,
     agentReadsPerMinute: options.agentReads,
     maxStreams: options.maxStreams,
@@ -116,6 +124,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     ...(options.publicUrl ? { publicUrl: options.publicUrl } : {}),
   })
   liveText.on('text', (ref, text) => server.showText(ref, text))
+  let warmUp: NodeJS.Timeout | undefined
 
   return {
     listen: async (port, host) => {
@@ -124,6 +133,9 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       pageLink.resolve((conversation, signedIn) => `${url.href}?chat=${conversation}${code(signedIn)}`)
       runner.start()
       checks.start()
+      warmUp = setTimeout(() => {
+        Promise.all([mcpEndpoint(), importDrive()]).catch(logged('a part of the server could not be loaded'))
+      }, WARM_UP_MS).unref()
       return url
     },
     localUrl: () => server.local(),
@@ -135,7 +147,8 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     },
     close: async () => {
       closing.abort()
-      await mcp.close()
+      clearTimeout(warmUp)
+      await (await mcp)?.close()
       await Promise.all([server.close(FINISH_MS), runner.close(), checks.close()])
       await door.close()
     },

@@ -1,5 +1,5 @@
 import { pino, type Logger } from 'pino'
-import { UnknownModel } from '../runner/failure.ts'
+import { UnknownModel } from '../runner/model-errors.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import type { Models } from '../runner/given-models.ts'
 import type { LocalWorkspaces } from '../runner/local-workspaces.ts'
@@ -48,7 +48,7 @@ export interface Config {
 }
 
 /** Checks all settings of a server, before anything is opened. */
-export function configure(folder: DataFolder, options: ConfigOptions): Config {
+export async function configure(folder: DataFolder, options: ConfigOptions): Promise<Config> {
   const { policy, mcpServers, checks } = readSettings(options, line => console.error(line))
   const tokens = tokensFor(folder, options)
   const own = { known: [...Object.values(tokens), pageToken(tokens.person)], suspected: [] }
@@ -58,7 +58,7 @@ export function configure(folder: DataFolder, options: ConfigOptions): Config {
   return {
     policy: options.review === undefined ? policy : { ...policy, review: options.review === 'on' },
     mcpServers: inCleanEnvironment(mcpServers, options.environment),
-    models: modelsFor(options),
+    models: await modelsFor(options),
     tokens,
     redact,
     sandbox,
@@ -95,10 +95,11 @@ function inCleanEnvironment(servers: Config['mcpServers'], environment: Environm
 /** Slow enough for a person to follow the demo model. */
 const DEMO_PACE_MS = 20
 
-function modelsFor({ model, assessorModel, modelUrl, modelKey, environment }: ConfigOptions): Models {
+async function modelsFor(options: ConfigOptions): Promise<Models> {
+  const { model, assessorModel, modelUrl, modelKey, environment } = options
   try {
     const given = { model, assessor: assessorModel, url: modelUrl, key: modelKey, environment }
-    return configuredModels({ ...given, demoPaceMs: DEMO_PACE_MS })
+    return await configuredModels({ ...given, demoPaceMs: DEMO_PACE_MS })
   } catch (error) {
     if (error instanceof UnknownModel) throw new CliError(error.message)
     throw error

@@ -31,7 +31,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   process.once('exit', () => lock.release())
   const stopped = signalled()
 
-  const config = configure(folder, options)
+  const config = await configure(folder, options)
   const onError = (error: unknown): void => config.log.error({ err: error }, 'background work failed')
   const opened = await withNotice(`Opening ${storeLabel(store)} …`, openWritableStore(options))
   const door = openDoor({ store: opened, onError, observe: logCalls(config.log), checks: config.workspaces })

@@ -1,3 +1,5 @@
+// oxlint-disable-next-line import/no-unassigned-import -- A program that lacks AI SDK fails here, not in its first turn.
+import 'ai'
 import type { LanguageModel } from 'ai'
 import { redactor } from '../domain/redact.ts'
 import { exceptStorage } from '../door/door.ts'

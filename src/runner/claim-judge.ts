@@ -4,7 +4,7 @@ import type { StoredEvent } from '../domain/event.ts'
 import { MAX_REPORTS } from '../domain/evidence.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Door, Lease } from '../door/door.ts'
-import { judge, type JudgedTurn } from './assessor.ts'
+import type { JudgedTurn } from './assessor.ts'
 import { type Work, work } from './evidence.ts'
 import type { Models } from './given-models.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -42,6 +42,7 @@ export function claimJudge({ door, models, redact, retryMs = RETRY_MS }: ClaimJu
       confirmLease: each => held.confirm(each),
       eventsOf: (task, types) => door.conversations.events(lease, { task, types }),
     }
+    const { judge } = await import('./assessor.ts')
     const judged: Judged[] = []
     for (const claim of claims) {
       const opinions: Opinion[] = []

@@ -1,7 +1,8 @@
 import { APICallError } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { redactor } from '../domain/redact.ts'
-import { failureOf as classified, UnknownModel } from './failure.ts'
+import { failureOf as classified } from './failure.ts'
+import { UnknownModel } from './model-errors.ts'
 
 const failureOf = (error: unknown) => classified(error, redactor())
 

@@ -1,6 +1,7 @@
 import { APICallError } from 'ai'
 import type { Redactor } from '../domain/redact.ts'
 import { cut } from '../domain/text.ts'
+import { AnswerTooLong, UnknownModel } from './model-errors.ts'
 
 /** Why a turn failed: a code for programs, a message for people, and whether a retry may help. */
 export interface Failure {
@@ -23,18 +24,6 @@ export function failureOf(error: unknown, redact: Redactor): Failure {
     code: 'provider_unreachable',
     message: `The model could not be reached: ${short(message)}.`,
     isRetryable: true,
-  }
-}
-
-export class UnknownModel extends Error {
-  override readonly name = 'UnknownModel'
-}
-
-/** A response that was not read to its end, because it would not fit into memory. */
-export class AnswerTooLong extends Error {
-  override readonly name = 'AnswerTooLong'
-  constructor(size: string) {
-    super(`The model's provider sent too much: ${size}.`)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { LanguageModel } from 'ai'
 import type { Assessor } from './assessor.ts'
-import { UnknownModel } from './failure.ts'
+import { UnknownModel } from './model-errors.ts'
 
 /** The models that turns may name. The assessor is the same model, or another. */
 export interface Models {

@@ -1,4 +1,4 @@
-import { AnswerTooLong } from './failure.ts'
+import { AnswerTooLong } from './model-errors.ts'
 
 /** In bytes. One event of a stream may hold a whole call. In all, a stream has much overhead for each word. */
 const LIMITS = { whole: 2_000_000, event: 4_000_000, stream: 256_000_000 } as const

@@ -22,7 +22,10 @@ it('[TC9] a run that outlasts the time for all runs at confirmation says so: nob
   const run = (signal: AbortSignal, maxMs?: number) =>
     workspaces.run(check, { workspace, baseline: { covers: [], files: {} }, mayChange: [], also: [], signal, maxMs })
   const cutOff = await run(new AbortController().signal, 20)
-  expect(cutOff).toMatchObject({ result: 'inconclusive', reason: 'Time ran out before it ended.' })
+  expect(cutOff).toMatchObject({
+    result: 'inconclusive',
+    reason: 'Time ran out: all runs at confirmation together took too long.',
+  })
   const stopped = await run(AbortSignal.abort(), 60_000)
   expect(stopped).toMatchObject({ result: 'inconclusive', reason: 'It was stopped.' })
 })

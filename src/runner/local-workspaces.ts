@@ -47,7 +47,7 @@ export interface LocalOptions {
   readonly done?: readonly (readonly string[])[]
 }
 
-const OUT_OF_TIME = 'It was cut off: all runs at confirmation together took too long.'
+const OUT_OF_TIME = 'Time ran out: all runs at confirmation together took too long.'
 
 /** Stands for guarded files that are too many to look at. */
 const UNWATCHED = 'more guarded files than can be watched'

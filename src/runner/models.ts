@@ -1,10 +1,6 @@
-import { createAnthropic } from '@ai-sdk/anthropic'
-import { createGoogleGenerativeAI } from '@ai-sdk/google'
-import { createOpenAI } from '@ai-sdk/openai'
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { LanguageModel } from 'ai'
 import { demoModel } from './demo/model.ts'
-import { UnknownModel } from './failure.ts'
+import { UnknownModel } from './model-errors.ts'
 import { givenModels, type Models } from './given-models.ts'
 import { limitedFetch } from './limited-fetch.ts'
 import { PROVIDER_KEYS } from './provider-keys.ts'
@@ -21,12 +17,23 @@ export interface ModelSettings {
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
-const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings) => LanguageModel>> = {
-  openai: (name, settings) => createOpenAI(overrides(settings)).chat(name),
-  anthropic: (name, settings) => createAnthropic(overrides(settings))(name),
-  google: (name, settings) => createGoogleGenerativeAI(overrides(settings))(name),
-  'openai-compatible': (name, { url, key }) => {
+/** Each is loaded only if it is used: the four take as long to load as the rest of the server. */
+const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings) => Promise<LanguageModel>>> = {
+  openai: async (name, settings) => {
+    const { createOpenAI } = await import('@ai-sdk/openai')
+    return createOpenAI(overrides(settings)).chat(name)
+  },
+  anthropic: async (name, settings) => {
+    const { createAnthropic } = await import('@ai-sdk/anthropic')
+    return createAnthropic(overrides(settings))(name)
+  },
+  google: async (name, settings) => {
+    const { createGoogleGenerativeAI } = await import('@ai-sdk/google')
+    return createGoogleGenerativeAI(overrides(settings))(name)
+  },
+  'openai-compatible': async (name, { url, key }) => {
     if (!url) throw new UnknownModel('openai-compatible needs a URL: set RUNSHEET_MODEL_URL.')
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
     return createOpenAICompatible({
       name: 'openai-compatible',
       baseURL: url,
@@ -42,16 +49,17 @@ const STRUCTURED: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google'
 
 const providerOf = (name: string): string => name.split(':')[0] ?? ''
 
-/** The configured models. Throws at once if a setting is invalid. */
-export function configuredModels(settings: ModelSettings): Models {
+/** The configured models. Throws if a setting is invalid. */
+export async function configuredModels(settings: ModelSettings): Promise<Models> {
   const assessor = settings.assessor ?? settings.model
-  const made = new Map([settings.model, assessor].map(name => [name, modelFor(name, settings)]))
+  const made = new Map<string, LanguageModel>()
+  for (const name of new Set([settings.model, assessor])) made.set(name, await modelFor(name, settings))
   // At another URL may be anything that speaks the same protocol.
   const isStructured = (name: string): boolean => !settings.url && STRUCTURED.has(providerOf(name))
   return givenModels(made, settings.model, assessor, isStructured)
 }
 
-function modelFor(name: string, settings: ModelSettings): LanguageModel {
+async function modelFor(name: string, settings: ModelSettings): Promise<LanguageModel> {
   if (name === 'demo') return demoModel({ paceMs: settings.demoPaceMs ?? 0 })
   const [provider = '', ...rest] = name.split(':')
   const make = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Redactor } from '../domain/redact.ts'
-import { type Failure, failureOf, UnknownModel } from './failure.ts'
+import { type Failure, failureOf } from './failure.ts'
+import { UnknownModel } from './model-errors.ts'
 
 /** Attempts at one model call, the first included. */
 const MAX_TRIES = 3

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { startTurns, type TestTurns } from '../../test/support/turns.ts'
-import { UnknownModel } from './failure.ts'
+import { UnknownModel } from './model-errors.ts'
 import type { Models } from './given-models.ts'
 
 let server: TestTurns | undefined

@@ -6,7 +6,7 @@ import { checkIn, DRIVE, driveIn, type Need, needsOf, workspaceKey } from '../do
 import { type Door, type Lease, type LiveEntry, type Ref, refKey } from '../door/door.ts'
 import { servedUntil } from '../toolsets/serving.ts'
 import { HeldLease } from './held-lease.ts'
-import { type DriveOptions, type TurnDeps, drive } from './drive.ts'
+import type { DriveOptions, TurnDeps } from './drive.ts'
 import { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { isUnreadable } from './turn.ts'
@@ -38,6 +38,9 @@ const RETRY_MS = 1_000
 const POLL_MS = 1_500
 /** Conversations that are looked at together: one that is slow to read must not hold up the others. */
 const MAX_LOOKS = 8
+
+/** Loaded with the first turn, or once the server is up: with AI SDK it takes as long as the rest of the start. */
+export const importDrive = () => import('./drive.ts')
 
 interface DrivenTurn {
   readonly held: HeldLease
@@ -162,6 +165,7 @@ export class Runner {
     const driven = async (): Promise<void> => {
       await before?.ended
       try {
+        const { drive } = await importDrive()
         await drive(held, this.#deps, { stop: stop.signal, leave: leave.signal }, options)
       } catch (error) {
         this.#options.onError?.(error)

@@ -618,7 +618,7 @@ it('[CH9] a conversation is found by its title, and opens', async () => {
 })
 
 it('[CH10] examples are one click away; the chosen toolset and model go with the next message', async () => {
-  const turns = await start(undefined, { models: configuredModels({ model: 'demo' }), host: {} })
+  const turns = await start(undefined, { models: await configuredModels({ model: 'demo' }), host: {} })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   expect(await page.getByLabel('Model').inputValue()).toBe('demo')
   expect(await page.getByLabel('Toolset').inputValue()).toBe('runsheet')

@@ -8,7 +8,7 @@ import { TOKENS } from '../support/server.ts'
 /** A scene with a claim of task 1 whose check runs, in this process. */
 const running = (play: (scene: ClaimScene, answered: ReturnType<ClaimScene['call']>) => Promise<void>): Promise<void> =>
   ClaimScene.play(async scene => {
-    scene.takeOver()
+    await scene.takeOver()
     await scene.planned()
     scene.write('hold-a')
     const answered = scene.call(claim(1))
@@ -39,7 +39,7 @@ describe.concurrent('two claims of the same task at once', () => {
 
   it('[CF4] sent together: one claim, one run', () =>
     ClaimScene.play(async scene => {
-      scene.takeOver()
+      await scene.takeOver()
       await scene.planned()
       const ids = ['x-1', 'x-2', 'x-3', 'x-4']
       const answers = await Promise.all(ids.map(id => scene.call(claim(1, id))))
@@ -107,7 +107,7 @@ describe.concurrent('a person acts while a check runs', () => {
   it.each(['baseline', 'claim'] as const)('[CF6] stops a turn of ours (%s): the turn ends without its check', why =>
     ClaimScene.play(
       async scene => {
-        scene.takeOver()
+        await scene.takeOver()
         if (why === 'baseline') scene.write('hold-a')
         const reader = await scene.turns.open({ message: 'Do a and b.' })
         if (why === 'claim') {
@@ -131,7 +131,7 @@ describe.concurrent('a call that does not wait', () => {
   fault('a claim that is raced, edited, stopped or left')
   it('[CF7] a caller who leaves does not end the run; who repeats the call gets its answer', () =>
     ClaimScene.play(async scene => {
-      scene.takeOver()
+      await scene.takeOver()
       await scene.planned()
       scene.write('hold-a')
       const leave = new AbortController()
@@ -176,7 +176,7 @@ describe.concurrent('no process with the workspace', () => {
       const { id } = await scene.task(0)
       expect((await scene.turns.door.read(HERE)).proof.get(id)?.reds).toBe(0)
       expect(await scene.of('claim_settled')).toMatchObject([{ data: { result: 'refused', because: 'no_workspace' } }])
-      scene.takeOver()
+      await scene.takeOver()
       expect(resultOf(await scene.call(claim(1, 'call-again')))).toEqual({ next: '2 b', remaining: 1 })
       expect(await scene.faults()).toEqual([])
     }))
@@ -210,7 +210,7 @@ describe.concurrent('no process with the workspace', () => {
       })
       expect(await scene.task(1)).toMatchObject({ status: 'in_progress' })
       // The dead process is fenced off: the next one need not wait for the end of its lease.
-      scene.takeOver()
+      await scene.takeOver()
       expect(resultOf(await scene.call(claim(2, 'call-again')))).toEqual({
         next: '1 a',
         remaining: 1,
@@ -254,7 +254,7 @@ describe.concurrent('no process with the workspace', () => {
         child.process.kill('SIGKILL')
         await child.ended
         scene.remove('done-a')
-        scene.drive()
+        await scene.drive()
         const reader = await scene.turns.open({ message: 'Go on.', turn_id: 't2', continue_turn_id: 't1' })
         await reader.over
         expect(reader.of('turn_finished')).toMatchObject([{ data: { status: 'incomplete', because: 'unchecked' } }])
@@ -277,7 +277,7 @@ describe.concurrent('no process with the workspace', () => {
         await scene.planned(child.agent)
         child.process.kill('SIGKILL')
         await child.ended
-        scene.drive()
+        await scene.drive()
         const go = { message: 'Go on.', turn_id: 't2', continue_turn_id: 't1', gate: false }
         const reader = await scene.turns.open(go)
         await reader.over
@@ -295,7 +295,7 @@ describe.concurrent('no process with the workspace', () => {
         await scene.planned(child.agent)
         await scene.call(claim(1), child.agent)
         await scene.checkless(1)
-        scene.drive()
+        await scene.drive()
         const reader = await scene.turns.open({ message: 'Go on.', turn_id: 't2', continue_turn_id: 't1' })
         await reader.over
         expect(reader.of('turn_finished')).toMatchObject([{ data: { status: 'done' } }])
@@ -309,7 +309,7 @@ describe.concurrent('no process with the workspace', () => {
 
   it('[CF8] while a person has to tick it, nobody needs the workspace: the claim waits', () =>
     ClaimScene.play(async scene => {
-      scene.takeOver()
+      await scene.takeOver()
       await scene.planned()
       const { id, version } = await scene.task(0)
       const checks = [{ kind: 'person', ask: 'Is it nice?' }] as const
@@ -390,7 +390,7 @@ describe.concurrent('two processes with the same workspace', () => {
       const lost = scene.call(claim(1), frozen.agent).catch(() => undefined)
       await scene.begun('a', 2)
       frozen.process.kill('SIGSTOP')
-      scene.takeOver()
+      await scene.takeOver()
       const answered = scene.call(claim(1))
       await scene.begun('a', 3)
       scene.remove('hold-a')
@@ -414,7 +414,7 @@ describe.concurrent('two processes with the same workspace', () => {
       await scene.begun('a', 2)
       const old = markedBy(scene.folder)
       frozen.process.kill('SIGSTOP')
-      scene.takeOver()
+      await scene.takeOver()
       const answered = scene.call(claim(1))
       await scene.begun('a', 3)
       frozen.process.kill('SIGCONT')
@@ -433,7 +433,7 @@ describe.concurrent('two processes with the same workspace', () => {
       await scene.planned(child.agent)
       const lost = scene.call(claim(1), child.agent).catch(() => undefined)
       await child.line(line => line.startsWith('at '))
-      scene.takeOver()
+      await scene.takeOver()
       expect(resultOf(await scene.call(claim(1)))).toEqual({ next: '2 b', remaining: 1 })
       const saidSoFar = child.lines.length
       child.process.kill('SIGCONT')

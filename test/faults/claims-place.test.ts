@@ -25,7 +25,7 @@ describe.concurrent('a workspace that fails', () => {
   fault('a workspace or program that is gone')
   it('[CF11] vanishes before the run: inconclusive; back again, the task can be claimed', () =>
     ClaimScene.play(async scene => {
-      scene.takeOver()
+      await scene.takeOver()
       await scene.planned()
       renameSync(scene.workspace, `${scene.workspace}-away`)
       expect(await unproven(scene, scene.call(claim(1)))).toContain('error')
@@ -35,7 +35,7 @@ describe.concurrent('a workspace that fails', () => {
 
   it('[CF11] vanishes while a check runs: inconclusive, though the check passed', () =>
     ClaimScene.play(async scene => {
-      scene.takeOver()
+      await scene.takeOver()
       await scene.planned()
       scene.write('hold-a')
       const answered = scene.call(claim(1))
@@ -47,7 +47,7 @@ describe.concurrent('a workspace that fails', () => {
 
   it('[CF11] its program is gone: inconclusive', () =>
     ClaimScene.play(async scene => {
-      scene.takeOver()
+      await scene.takeOver()
       await scene.planned()
       scene.remove('check-a')
       expect(await unproven(scene, scene.call(claim(1)))).toContain('check-a')
@@ -81,7 +81,7 @@ describe('a full disk', () => {
     if (whyNoMounts) return skip(whyNoMounts)
     await ClaimScene.play(
       async scene => {
-        scene.takeOver()
+        await scene.takeOver()
         await scene.planned()
         scene.write('hold-a')
         const answered = scene.call(claim(1))
@@ -133,7 +133,7 @@ describe('over MCP', () => {
   fault('a claim over MCP whose caller leaves or whose process dies')
   it('[CF7] a client that cannot wait longer is told `checking`, and waits on with the claim’s id', () =>
     ClaimScene.play(async scene => {
-      scene.takeOver()
+      await scene.takeOver()
       const waitLimits = { holdMs: 200, roundMs: 200 }
       const server = await startMcpServer({ door: scene.turns.door, host: { review: false }, waitLimits })
       const headers = { 'runsheet-session': 'c1' }
@@ -159,7 +159,7 @@ describe('over MCP', () => {
 
   it('[TC9] a plan whose checks outlast the client is `checking`; `await_review` waits for them', () =>
     ClaimScene.play(async scene => {
-      scene.takeOver()
+      await scene.takeOver()
       const waitLimits = { holdMs: 200, roundMs: 200 }
       const server = await startMcpServer({ door: scene.turns.door, host: { review: false }, waitLimits })
       const host = await overHttp(server, hostOf({ era: '2025' }), { headers: { 'runsheet-session': 'c1' } })

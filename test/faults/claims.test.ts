@@ -80,7 +80,7 @@ describe.concurrent('a process that dies in a claim of an agent elsewhere', () =
         expect(await answered).toBeUndefined()
         await scene.nothingRuns()
         scene.remove('hold-a')
-        scene.takeOver()
+        await scene.takeOver()
         await finished(scene)
       }),
   )
@@ -98,7 +98,7 @@ describe.concurrent('a process that dies in a claim of an agent elsewhere', () =
       await scene.begun('a', 3)
       second.process.kill('SIGKILL')
       await second.ended
-      scene.takeOver()
+      await scene.takeOver()
       expect(JSON.stringify(resultOf(await scene.call(claim(1))))).toContain('interrupted 2 times')
       scene.remove('hold-a')
       expect(await scene.task(0)).toMatchObject({ status: 'in_progress' })
@@ -123,7 +123,7 @@ describe.concurrent('a process that dies in a claim of a turn of ours', () => {
       expect((await child.ended).signal).toBe('SIGKILL')
       expect(child.lines.find(each => each.startsWith('at '))).toBe(`at ${line}`)
       await scene.nothingRuns()
-      scene.takeOver()
+      await scene.takeOver()
       await reader.over
       expect(await scene.faults()).toEqual([])
       expect(reader.of('turn_finished')).toMatchObject([{ data: { status: 'done', standings: { proven: 2 } } }])
@@ -164,7 +164,7 @@ const dying = ([when, nth, line]: Point, play: Played): Promise<void> =>
     const taken = child.ended.then(async ({ signal }) => {
       expect(signal).toBe('SIGKILL')
       await scene.nothingRuns()
-      scene.takeOver()
+      await scene.takeOver()
     })
     await play(scene, child)
     await taken

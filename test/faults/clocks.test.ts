@@ -217,7 +217,7 @@ describe.concurrent('a turn whose driver has a wrong clock', () => {
       await until(async () => (scene.turns.provider.asked.length > 0 ? true : undefined))
       child.process.kill('SIGKILL')
       await child.ended
-      scene.takeOver()
+      await scene.takeOver()
       await reader.over
       expect(JSON.stringify(reader.events)).toContain('Said.')
     }))
@@ -230,7 +230,7 @@ describe.concurrent('a turn whose driver has a wrong clock', () => {
       const leaseMs = 3_000
       scene.child({ leaseMs }, wrong(-HOUR_MS))
       await until(async () => (scene.turns.provider.asked.length > 0 ? true : undefined))
-      const runner = scene.takeOver(undefined, leaseMs)
+      const runner = await scene.takeOver(undefined, leaseMs)
       const renewals = new Set<string>()
       await until(async () => (renewals.add(scene.leaseEnd()).size > 4 ? true : undefined))
       expect(runner.size).toBe(0)

@@ -30,7 +30,7 @@ async function freeze(scene: Scene, where: Partial<TurnChildOrder>, line: string
   const reader = await scene.start()
   const child = scene.child(where)
   expect(await child.line(each => each.startsWith('at '))).toBe(`at ${line}`)
-  scene.takeOver()
+  await scene.takeOver()
   await scene.check(reader)
   const { seq } = await scene.turns.person.session('c1')
   const done = doneBy(scene)
@@ -79,7 +79,7 @@ describe.concurrent('a process that freezes for longer than its lease', () => {
         const reader = await scene.start()
         const child = scene.child({ mcp: url, ...after(2) })
         expect(await child.line(each => each.startsWith('at '))).toBe('at tool_called')
-        scene.takeOver(mcpTools({ servers: { far: { url } }, version: '0', onError: () => {} }))
+        await scene.takeOver(mcpTools({ servers: { far: { url } }, version: '0', onError: () => {} }))
         await reader.over
         expect(counted(tool)).toHaveLength(times)
         await wake(child)

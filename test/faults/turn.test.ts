@@ -32,7 +32,7 @@ describe.concurrent('a process that dies while it drives', () => {
         const child = scene.child({ endAt: { when, nth, signal: 'SIGKILL' } })
         expect((await child.ended).signal).toBe('SIGKILL')
         expect(child.lines.find(each => each.startsWith('at '))).toBe(`at ${line}`)
-        scene.takeOver()
+        await scene.takeOver()
         await scene.check(reader)
       }),
     )
@@ -53,7 +53,7 @@ describe.concurrent('a process that dies while it drives', () => {
       await reader.until(() => reader.asides('text_delta', 'text_snapshot').length > 0)
       child.process.kill('SIGKILL')
       await child.ended
-      scene.takeOver()
+      await scene.takeOver()
       await scene.check(reader)
       expect(JSON.stringify(reader.events)).not.toContain('half')
     }))
@@ -67,7 +67,7 @@ describe.concurrent('a process that dies while it drives', () => {
         if (called === tool) child.process.kill('SIGKILL')
       }
       await child.ended
-      scene.takeOver()
+      await scene.takeOver()
       await scene.check(reader)
       expect(scene.tools.calls).toEqual(tool === 'send' ? ['send', 'lookup'] : ['send', 'lookup', 'lookup'])
     }),
@@ -84,7 +84,7 @@ describe.concurrent('a process that dies while it drives', () => {
       const [before] = reader.of('task_create_review_required')
       const [review] = (await scene.turns.person.pendingReviews('c1')).reviews
       expect(review).toEqual(before?.data)
-      scene.takeOver()
+      await scene.takeOver()
       const { review_id = '', draft_tasks = [] } = review ?? {}
       const tasks = draft_tasks.map(({ title }, draft_index) => ({ title, draft_index }))
       await scene.turns.person.decide(review_id, { action: 'confirm', tasks })
@@ -100,7 +100,7 @@ describe.concurrent('a process that dies while it drives', () => {
       const lost = fetch(new URL('/api/chat', url), { method: 'POST', headers, body: JSON.stringify(body) })
       await expect(lost).rejects.toThrow()
       const reader = await scene.start()
-      scene.takeOver()
+      await scene.takeOver()
       await scene.check(reader)
     }),
   )
@@ -116,7 +116,7 @@ describe.concurrent('a process that dies while it drives', () => {
         await child.ended
         held()
       }
-      scene.takeOver()
+      await scene.takeOver()
       await scene.check(reader)
     }))
 })

@@ -33,7 +33,7 @@ const workspaces = workspacesIn(order)
 const door = openDoor({ store, checks: workspaces })
 if (endAt) endingAt(door, endAt)
 const onError = (error: unknown): void => void writeSync(1, `error ${String(error)}\n`)
-const models = configuredModels({ model: order.model, url: order.provider, key: 'k' })
+const models = await configuredModels({ model: order.model, url: order.provider, key: 'k' })
 const runner = new Runner({ door, models, leaseMs, retryMs: 1, workspaces, onError })
 const checks = new CheckRunner({ door, workspaces, leaseMs, onError })
 const server = createHttpServer({

@@ -134,9 +134,9 @@ export class ClaimScene {
   }
 
   /** Runs checks and drives turns in this process from now on. */
-  takeOver(): void {
+  async takeOver(): Promise<void> {
     const { door, provider } = this.turns
-    const models = configuredModels({ model: MODEL, url: provider.url, key: 'k' })
+    const models = await configuredModels({ model: MODEL, url: provider.url, key: 'k' })
     const workspaces = workspacesIn(this.order)
     const runner = new Runner({ door, models, workspaces, leaseMs: LEASE_MS, retryMs: 1 })
     const checks = new CheckRunner({ door, workspaces, leaseMs: LEASE_MS })
@@ -146,9 +146,9 @@ export class ClaimScene {
   }
 
   /** Drives turns in this process from now on, without the workspace. */
-  drive(): void {
+  async drive(): Promise<void> {
     const { door, provider } = this.turns
-    const models = configuredModels({ model: MODEL, url: provider.url, key: 'k' })
+    const models = await configuredModels({ model: MODEL, url: provider.url, key: 'k' })
     const runner = new Runner({ door, models, leaseMs: LEASE_MS, retryMs: 1 })
     this.#ends.push(() => runner.close())
     runner.start()

@@ -36,7 +36,7 @@ if (endAt) endingAt(door, endAt)
 const outside = order.mcp ? far(order.mcp) : givenTools(outsideTools(order.tools))
 if (order.freezesBefore) freezing(order.freezesBefore)
 const onError = (error: unknown): void => void writeSync(1, `error ${String(error)}\n`)
-const models = configuredModels({ model: order.model, url: order.provider, key: 'k' })
+const models = await configuredModels({ model: order.model, url: order.provider, key: 'k' })
 const runner = new Runner({
   door,
   models,

@@ -78,8 +78,11 @@ export class Scene {
   }
 
   /** Drives turns in this process from now on. */
-  takeOver(outside: OutsideTools = givenTools(outsideTools(this.tools.url)), leaseMs = LEASE_MS): Runner {
-    const models = configuredModels({ model: MODEL, url: this.turns.provider.url, key: 'k' })
+  async takeOver(
+    outside: OutsideTools = givenTools(outsideTools(this.tools.url)),
+    leaseMs = LEASE_MS,
+  ): Promise<Runner> {
+    const models = await configuredModels({ model: MODEL, url: this.turns.provider.url, key: 'k' })
     const runner = new Runner({ door: this.turns.door, models, outside, leaseMs, retryMs: 1 })
     this.#ends.push(() => runner.close())
     runner.start()

@@ -187,7 +187,8 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
   const { store = 'memory', answers, assessor, host, isIdle = false } = options
   const provider = await Provider.start(answers, assessor)
   const models =
-    options.models ?? configuredModels({ model: MODEL, assessor: options.assessorModel, url: provider.url, key: 'k' })
+    options.models ??
+    (await configuredModels({ model: MODEL, assessor: options.assessorModel, url: provider.url, key: 'k' }))
   const place = await placeFor(store, store === 'postgres' ? inject('postgresUrl') : '')
   const workspaces = options.workspace === undefined ? undefined : workspacesIn(options.workspace)
   const door = options.door ?? openDoor({ store: await place.open(), ...(workspaces ? { checks: workspaces } : {}) })

@@ -31,7 +31,7 @@ async function two(options: TurnsOptions = {}, other: TurnsOptions = {}): Promis
   const place = await placeFor('sqlite', '')
   onTestFinished(place.remove)
   const first = await started({ ...options, door: openDoor({ store: await place.open() }) })
-  const models = configuredModels({ model: MODEL, url: first.provider.url, key: 'k' })
+  const models = await configuredModels({ model: MODEL, url: first.provider.url, key: 'k' })
   const door = openDoor({ store: await place.open() })
   return [first, await started({ ...options, ...other, models, door })]
 }
@@ -419,7 +419,7 @@ describe('stopping', () => {
     await there.stopRunner()
     const reader = await here.open(PLAIN)
     await here.person.stop('c1', 't1')
-    const models = configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
+    const models = await configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
     const runner = new Runner({ door: there.door, models })
     onTestFinished(() => runner.close())
     runner.start()

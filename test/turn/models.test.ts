@@ -257,7 +257,7 @@ describe.each([openai, anthropic, google])('$model', wire => {
 
   it('[MO1] streams, calls tools, is told what they answered, and judges: in the words of its provider', async () => {
     const there = await standIn(wire, script)
-    const models = configuredModels({ model: wire.model, url: there.url, key: 'the-key' })
+    const models = await configuredModels({ model: wire.model, url: there.url, key: 'the-key' })
     const turns = await startTurns({ models, host: { review: false } })
     try {
       const reader = await turns.chat()
@@ -290,7 +290,7 @@ describe.each([openai, anthropic, google])('$model', wire => {
 
   it('[TR15] an answer that breaks off, without a word about why, is asked for again', async () => {
     const there = await standIn(wire, [{ text: 'I have delet', breaksOff: true }, { text: 'I have deleted nothing.' }])
-    const models = configuredModels({ model: wire.model, url: there.url, key: 'the-key' })
+    const models = await configuredModels({ model: wire.model, url: there.url, key: 'the-key' })
     const turns = await startTurns({ models })
     try {
       const reader = await turns.chat()
@@ -440,7 +440,7 @@ it.each([
   [{ model: 'openai-compatible:llama', url: 'http://127.0.0.1:1/v1' }, false],
   [{ model: 'demo' }, false],
   [{ model: 'demo', assessor: 'openai:gpt-5' }, true],
-])('[JU11] %j: is known to answer in a given JSON schema: %s', (settings, isStructured) => {
-  const models = configuredModels({ ...settings, key: 'k' })
+])('[JU11] %j: is known to answer in a given JSON schema: %s', async (settings, isStructured) => {
+  const models = await configuredModels({ ...settings, key: 'k' })
   expect(models.assessorFor(settings.model).isStructured).toBe(isStructured)
 })

@@ -287,7 +287,7 @@ describe('a provider that fails', () => {
     const { url } = gone
     await gone.close()
     const { configuredModels } = await import('../../src/runner/models.ts')
-    const nobody = await startTurns({ models: configuredModels({ model: 'openai-compatible:test', url }) })
+    const nobody = await startTurns({ models: await configuredModels({ model: 'openai-compatible:test', url }) })
     try {
       const { finished, failed, text } = await turn([], { on: nobody })
       expect([finished.status, failed?.code]).toEqual(['failed', 'provider_unreachable'])

@@ -171,7 +171,7 @@ describe('one turn, several runners', () => {
     const reader = await first.open(PLAIN)
     await stalled.promise
     await door.turns.release({ ...ref, turn: 't1', attempt: 1 })
-    const models = configuredModels({ model: MODEL, url: first.provider.url, key: 'k' })
+    const models = await configuredModels({ model: MODEL, url: first.provider.url, key: 'k' })
     const other = new Runner({ door, models, outside: { list: async () => [tool(calls)], close: async () => {} } })
     onTestFinished(() => other.close())
     await other.take(ref, 't1')
@@ -192,7 +192,7 @@ describe('one turn, several runners', () => {
       isIdle: true,
       answers: request => (request.messages.some(({ role }) => role === 'tool') ? 'Done.' : addTask),
     })
-    const models = configuredModels({ model: MODEL, url: turns.provider.url, key: 'k' })
+    const models = await configuredModels({ model: MODEL, url: turns.provider.url, key: 'k' })
     const readers = await Promise.all(
       Array.from({ length: 20 }, (_, count) => turns.open({ session_id: `s${count}`, ...PLAIN })),
     )
@@ -223,7 +223,7 @@ describe('one turn, several runners', () => {
       leaseMs: 600_000,
       answers: [addTask, { text: 'Half ', hangs: true }, { text: 'Done.', after: promise }],
     })
-    const models = configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
+    const models = await configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
     const there = await started({ door: openDoor({ store: await place.open() }), models })
     const reader = await there.open(PLAIN)
     await here.runner.take(ref, 't1')
@@ -323,7 +323,7 @@ describe('a turn with a workspace', () => {
     await door.run(ref, { ...start, turn_id: 't1' })
     await runner.take(ref, 't1')
     expect([runner.size, await statusOf(here, 't1')]).toEqual([0, 'running'])
-    const models = configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
+    const models = await configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
     const workspaces = { ...NO_RUNS, keys: ['m1:/other', 'm1:/work'] }
     const there = new Runner({ door, models, workspaces })
     onTestFinished(() => there.close())

@@ -362,7 +362,7 @@ describe('a call of an outside tool', () => {
     await reader.reached('tool_called')
     await expect.poll(() => counted(path)).toHaveLength(1)
     await server.stopRunner()
-    const models = configuredModels({ model: MODEL, url: server.provider.url, key: 'k' })
+    const models = await configuredModels({ model: MODEL, url: server.provider.url, key: 'k' })
     const next = new Runner({ door: server.door, models, outside: connected({ near: onStdio(path) }) })
     next.start()
     open.push(() => next.close())
@@ -408,7 +408,7 @@ describe('a tool that was called and not answered', () => {
     const reader = await server.open()
     await called.promise
     await server.stopRunner()
-    const models = configuredModels({ model: MODEL, url: server.provider.url, key: 'k' })
+    const models = await configuredModels({ model: MODEL, url: server.provider.url, key: 'k' })
     const next = new Runner({ door: server.door, models, outside: givenTools([slow]) })
     next.start()
     open.push(() => next.close())
