@@ -42,7 +42,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'store', include: STORE, globalSetup: SETUP } },
+      { extends: true, test: { name: 'store', include: STORE, isolate: false, globalSetup: SETUP } },
       {
         extends: true,
         test: {

@@ -1,7 +1,7 @@
 import { openDoor } from '../door/door.ts'
 import { logCalls } from '../toolsets/observe.ts'
 import { CliError } from './cli-error.ts'
-import { type AppOptions, compose } from './compose.ts'
+import type { AppOptions } from './compose.ts'
 import { type ConfigOptions, configure } from './configure.ts'
 import { DataFolder } from './data-folder.ts'
 import { urlCommand } from './invocation.ts'
@@ -35,6 +35,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const onError = (error: unknown): void => config.log.error({ err: error }, 'background work failed')
   const opened = await withNotice(`Opening ${storeLabel(store)} …`, openWritableStore(options))
   const door = openDoor({ store: opened, onError, observe: logCalls(config.log), checks: config.workspaces })
+  // Last, because it loads the most: a start that is refused does not wait for it.
+  const { compose } = await import('./compose.ts')
   const app = compose(door, config, options)
   const url = await app.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
     await app.close()
