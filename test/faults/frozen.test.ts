@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { mcpTools } from '../../src/runner/mcp-tools.ts'
-import { type Child, programOf, runProcess } from '../support/children.ts'
+import { type Child, inLongRun, programOf, runProcess } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { describePostgres } from '../support/postgres-store.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -43,15 +43,16 @@ const after = (nth: number): Partial<TurnChildOrder> => ({ endAt: { when: 'after
 
 describe.concurrent('a process that freezes for longer than its lease', () => {
   fault('a driver frozen for longer than its lease')
-  it.each([
-    { nth: 4, line: 'step_finished', why: 'before it writes down a call', calls: ['send', 'lookup'] },
+  const points = [
     { nth: 5, line: 'tool_called', why: 'before a call that is not repeatable', calls: ['lookup'] },
     { nth: 7, line: 'tool_called', why: 'before a call that is repeatable', calls: ['send', 'lookup'] },
-    { nth: 8, line: 'tool_answered', why: 'before it asks the model', calls: ['send', 'lookup'] },
-    { nth: 9, line: 'step_finished', why: 'before a claim is made', calls: ['send', 'lookup'] },
     { nth: 10, line: 'claim_made', why: 'before a claim is judged', calls: ['send', 'lookup'] },
     { nth: 17, line: 'step_finished', why: 'before the end', calls: ['send', 'lookup'] },
-  ])(
+    { nth: 4, line: 'step_finished', why: 'before it writes down a call', calls: ['send', 'lookup'] },
+    { nth: 8, line: 'tool_answered', why: 'before it asks the model', calls: ['send', 'lookup'] },
+    { nth: 9, line: 'step_finished', why: 'before a claim is made', calls: ['send', 'lookup'] },
+  ]
+  it.each(inLongRun(points, points.slice(0, 4)))(
     '[TR21][TR36] after commit $nth ($line), $why: it writes and calls nothing when it wakes',
     ({ nth, line, calls }) =>
       Scene.play(STORIES.reviewed, async scene => {

@@ -7,7 +7,7 @@ import { fault, held } from '../support/faults.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
-const KILLS = inLongRun(100, 3)
+const KILLS = inLongRun(100, 2)
 
 let data: string
 let child: Child | undefined
@@ -40,7 +40,7 @@ describe.each(['sqlite', 'file', 'postgres'])('on %s', kind => {
     const database = kind === 'postgres' ? await freshDatabase(inject('postgresUrl')) : undefined
     const store = database?.url ?? kind
     let { person, agent, kill } = await serve(store)
-    for (let round = 0; round < (kind === 'sqlite' ? KILLS : inLongRun(20, 2)); round += 1) {
+    for (let round = 0; round < (kind === 'sqlite' ? KILLS : inLongRun(20, 1)); round += 1) {
       const session_id = `c${round}`
       const call = {
         session_id,

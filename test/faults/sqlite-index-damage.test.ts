@@ -12,7 +12,7 @@ import { fault, held } from '../support/faults.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { serveWatched } from '../support/watched-server.ts'
 
-const SEEDS = inLongRun(60, 3)
+const SEEDS = inLongRun(60, 2)
 
 let killed: string
 let closed: string
@@ -109,7 +109,7 @@ describe('one flipped bit in each table and index', () => {
     }
     const copy = copyOf(closed)
     const before = await hits(copy.path)
-    for (let seed = 1; seed <= inLongRun(100, 8); seed += 1) {
+    for (let seed = 1; seed <= inLongRun(100, 4); seed += 1) {
       const damaged = copyOf(copy.folder)
       flipBitOf(damaged.path, 'search_keys_data', seed)
       const isFound = (await verified(damaged.path)).length > 0
@@ -121,7 +121,7 @@ describe('one flipped bit in each table and index', () => {
   })
 })
 
-describe.each(HIDDEN)('rows that %s does not find any more', (index, sql) => {
+describe.each(inLongRun(HIDDEN, HIDDEN.slice(0, 1)))('rows that %s does not find any more', (index, sql) => {
   it('[SQ16][SQ17][SQ18][FA5] serve refuses, verify and backup name it, recover loses nothing, serve starts', async () => {
     const copy = copyOf(killed)
     hiddenBy(copy.path, index, sql)
