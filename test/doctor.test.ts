@@ -59,11 +59,11 @@ describe('runsheet doctor', () => {
     chmodSync(scene.data, 0o700)
   })
 
-  it('[SU12] says that nobody has accepted the hooks of Codex', async () => {
+  it('[SU12] says that you have not accepted the hooks of Codex', async () => {
     await scene.run(['setup', 'codex', '--yes'])
     const { code, out } = await scene.run(['doctor', 'codex'])
     expect(code).toBe(1)
-    expect(out).toMatch(/nobody has accepted the hooks .*Stop.*\n +Start codex, type \/hooks/)
+    expect(out).toMatch(/you have not accepted the hooks .*Stop.*\n +Start codex, type \/hooks/)
   })
 
   it('[SU12] says that the page is not where the browser is signed in', async () => {

@@ -44,7 +44,7 @@ describe('runsheet setup', () => {
     const { code, out, err } = await scene.run(['setup', 'claude-code'])
     expect(code).toBe(1)
     expect(err).toMatch(
-      /^runsheet: nothing was written, because nobody could be asked\. To .*: .* setup claude-code --yes\n$/,
+      /^runsheet: nothing was written: there is no terminal to ask in\. To .*: .* setup claude-code --yes\n$/,
     )
     expect(out).toContain(`${scene.home}/.claude.json\n`)
     expect(out).toContain('+     "runsheet": {')

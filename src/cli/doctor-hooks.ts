@@ -66,7 +66,7 @@ function* checkAcceptance(hooks: readonly PlacedHook[], { host, place }: Patient
   else
     yield {
       kind: 'wrong',
-      text: `nobody has accepted the hooks ${missing.join(', ')}: they do not run`,
+      text: `you have not accepted the hooks ${missing.join(', ')}: they do not run`,
       todo: acceptance.todo,
     }
 }

@@ -18,7 +18,7 @@ export function receiptMarkdown(receipt: Receipt): string {
     '## Receipt',
     `**${tallyText(receipt)}**`,
     ...headTexts(receipt),
-    ...(reviews.length === 0 ? ['Nobody reviewed the plan before it was written.'] : reviews.map(reviewText)),
+    ...(reviews.length === 0 ? ['The plan was not reviewed before it was written.'] : reviews.map(reviewText)),
     table(steps),
     ...steps.map(stepText),
     ...(plan.length === 0 ? [] : [['### The plan as a whole', '', ...plan].join('\n')]),

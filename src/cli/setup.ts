@@ -143,7 +143,7 @@ async function confirmed({ yes, host, scope, remove, invocation }: SetupOptions,
   if (!isInteractive(terminal)) {
     const command = `${setupCommand(invocation, host, scope)}${remove ? ' --remove' : ''}`
     throw new CliError(
-      `nothing was written, because nobody could be asked. To write without being asked: ${command} --yes`,
+      `nothing was written: there is no terminal to ask in. To write without being asked: ${command} --yes`,
     )
   }
   await dropTyped(terminal.input)

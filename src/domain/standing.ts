@@ -91,7 +91,7 @@ export function findingOf(state: Proofs, task: Task, check: Check): Finding {
   if (waitingGuards(state, task, check).length > 0) return 'guarded'
   if (check.kind === 'person') return 'ticked'
   const baseline = proofOf(state, task.id).baseline[check.hash]
-  // Only what failed at the start can prove: whoever breaks what worked and restores it has done nothing.
+  // Only what failed at the start can prove: breaking what worked and restoring it proves nothing.
   if (baseline === 'passed') return 'passed_already'
   if (baseline !== 'failed') return 'never_failed'
   if (isProvenBy(recordOf(state, check.hash), task.id)) return 'proves'

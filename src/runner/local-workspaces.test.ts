@@ -4,7 +4,7 @@ import type { CheckSpec } from '../domain/check.ts'
 import { redactor } from '../domain/redact.ts'
 import { LocalWorkspaces } from './local-workspaces.ts'
 
-it('[TC9] a run that outlasts the time for all runs at confirmation says so: nobody stopped it', async () => {
+it('[TC9] a run that outlasts the time for all runs at confirmation says so; it was not stopped by hand', async () => {
   const scene = checkScene()
   scene.script('slow', FOREVER)
   const { workspace } = scene

@@ -68,7 +68,7 @@ it('[HO16] hooks run once a person has accepted them in /hooks, and doctor says 
   await terminal.press('Down', '› 3. Continue without')
   await terminal.keys('Enter')
   await terminal.sees(codex.terminal.ready)
-  expect((await scene.attempt('doctor', 'codex')).printed).toContain('nobody has accepted the hooks')
+  expect((await scene.attempt('doctor', 'codex')).printed).toContain('you have not accepted the hooks')
   await terminal.enter('/hooks')
   await terminal.sees('4 hooks need review')
   await terminal.keys('t')

@@ -208,7 +208,7 @@ export function hostSuite(host: Driver): void {
       const { code, printed } = await scene.attempt('doctor', host.name)
       expect(printed).toContain(`${host.label} ${host.version} (tried with ${host.version})`)
       const wrong = printed.split('\n').filter(line => /^ +WRONG/.test(line))
-      if (host.name === 'codex') expect(wrong).toEqual([expect.stringContaining('nobody has accepted the hooks')])
+      if (host.name === 'codex') expect(wrong).toEqual([expect.stringContaining('you have not accepted the hooks')])
       else expect({ code, wrong }).toEqual({ code: 0, wrong: [] })
     })
   })

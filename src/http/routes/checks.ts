@@ -22,7 +22,7 @@ export const checkRoutes = [
     answers: {
       ...answers,
       409: {
-        description: '`check_not_runnable`: a person ticks it, nobody approved it, or it has no workspace',
+        description: '`check_not_runnable`: a person ticks it, it is not approved, or it has no workspace',
         schema: s.errorBody,
       },
     },

@@ -60,7 +60,7 @@ function wordsOf(task: string): string[] {
   return task.toLowerCase().match(/[\p{L}\p{N}'’-]+/gu) ?? []
 }
 
-const FACTLESS = 'the text needs facts that nobody looked up.'
+const FACTLESS = 'the text needs facts that were not looked up.'
 
 function englishFlawIn(task: string): string {
   const [verb = '', ...rest] = wordsOf(unquoted(task))

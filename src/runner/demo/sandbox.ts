@@ -9,7 +9,7 @@ export const SANDBOX_FILES: Readonly<Record<string, string>> = {
 A project with a bug and a test. Ask the demo model: "Fix the greeting in the sandbox, and prove it".
 To start over, delete this folder and start Runsheet again.
 `,
-  'greeting.mjs': `/** Greets by name, and whoever gives no name as a stranger. */
+  'greeting.mjs': `/** Greets by name, or as a stranger if no name is given. */
 export function greet(name) {
   return \`Helo, \${name}!\`
 }
@@ -22,7 +22,7 @@ test('greets by name', () => {
   assert.equal(greet('Ada'), 'Hello, Ada!')
 })
 
-test('greets whoever gives no name as a stranger', () => {
+test('greets as a stranger if no name is given', () => {
   assert.equal(greet(), 'Hello, stranger!')
 })
 `,
