@@ -40,14 +40,14 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // Apart from `main.ts`, which awaits the command's import and would deadlock.
-            { name: 'common', test: COMMON, priority: 3 },
+            { name: 'common', test: COMMON, priority: 6 },
             // A host waits for each hook: it loads no more than it needs, one file after the other.
-            { name: 'hook', test: HOOK, priority: 6 },
-            { name: 'hook-direct', test: HOOK_DIRECT, priority: 5 },
-            { name: 'hook-reader', test: /src\/cli\/hook-reader\.ts$/, priority: 4 },
+            { name: 'hook', test: HOOK, priority: 9 },
+            { name: 'hook-direct', test: HOOK_DIRECT, priority: 8 },
+            { name: 'hook-reader', test: /src\/cli\/hook-reader\.ts$/, priority: 7 },
             { name: 'hook-writer', test: /src\/cli\/hook-writer\.ts$/, priority: 2 },
             // So does a prompt or a status bar.
-            { name: 'status-line', test: /src\/cli\/status-line\.ts$/, priority: 1.5 },
+            { name: 'status-line', test: /src\/cli\/status-line\.ts$/, priority: 5 },
           ],
         },
       },

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Environment } from './clean-environment.ts'
 import { sessionOnStdin } from './host-session.ts'
-import { chosen, openedForStatus, placeOf } from './status-source.ts'
+import { peekedPlans } from './status-peek.ts'
+import { chosen, type PlanSource, placeOf, type StatusPlace } from './status-source.ts'
 import { statusLine } from './status-text.ts'
 
 // An entry of its own, without the command line library: a prompt or a status bar waits for it each time it is drawn.
@@ -26,16 +27,25 @@ async function lineFor(words: readonly string[], environment: Environment): Prom
   const place = placeOf({ data: after(words, '--data'), store: after(words, '--store') }, environment)
   const named = after(words, '--session')
   const session = named === undefined ? await fromHost() : ({ id: named, by: 'option' } as const)
-  const isInUse = existsSync(join(place.data, 'runsheet.db-wal'))
-  const door = await openedForStatus(place)
-  if (!door) return ''
+  const source = await plansAt(place)
+  if (!source) return ''
   try {
-    const found = await chosen(door, { ...place, session, environment, onlyActive: true })
+    const found = await chosen(source, { ...place, session, environment, onlyActive: true })
     return found ? statusLine(found.plan) : ''
   } finally {
-    // While others have the database open, there is nothing to tidy up that the end of the process would not.
-    if (!isInUse) await door.close()
+    await source.close()
   }
+}
+
+/** The plans, by the shortest way. */
+async function plansAt(place: StatusPlace): Promise<PlanSource | undefined> {
+  const isFile = place.store === 'sqlite' || place.store === 'file'
+  if (isFile && !existsSync(join(place.data, 'runsheet.db'))) return undefined
+  const peeked = isFile ? peekedPlans(place) : undefined
+  if (peeked) return peeked
+  const { openedForStatus, plansOf } = await import('./status-door.ts')
+  const door = await openedForStatus(place)
+  return door && plansOf(door)
 }
 
 async function fromHost(): Promise<{ readonly id: string; readonly by: 'stdin' } | undefined> {

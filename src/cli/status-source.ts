@@ -5,10 +5,8 @@ import type { Conversation } from '../domain/conversation.ts'
 import { type Instant, plusMs } from '../domain/instant.ts'
 import { homeOf } from '../domain/lineage.ts'
 import { planStatus, type PlanStatus } from '../domain/plan-status.ts'
-import { type Door, openDoor, type Ref } from '../door/door.ts'
 import { hostId } from '../hooks/host-id.ts'
-import { openSqliteStore } from '../store/sqlite/store.ts'
-import { StoreError } from '../store/store-error.ts'
+import type { ConversationSummary, Ref } from '../store/store.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
 import { DEFAULT_DATA, expandHome } from './default-paths.ts'
@@ -22,6 +20,17 @@ export interface StatusPlace {
   readonly data: string
   /** The real path of the folder that the person is in. */
   readonly folder: string
+}
+
+/** Where plans are read from: a database as it lies there, or an opened store. */
+export interface PlanSource {
+  now(): Promise<Instant>
+  read(ref: Ref): Promise<Conversation>
+  /** The newest conversations. */
+  conversations(limit: number): Promise<readonly Pick<ConversationSummary, 'session_id' | 'updated_at'>[]>
+  /** The reviews that wait for a person, by their conversations. */
+  waiting(limit: number): Promise<readonly { readonly session_id: string }[]>
+  close(): Promise<void>
 }
 
 /** Who named the conversation; `waiting` and `newest`: nobody did. */
@@ -67,46 +76,33 @@ export function placeOf(
   return { data, store: given.store ?? (environment['RUNSHEET_STORE'] || 'sqlite'), folder: realpathSync('.') }
 }
 
-/** Opens the store to read, and creates nothing; undefined if there is none. */
-export async function openedForStatus({ store, data }: StatusPlace): Promise<Door | undefined> {
-  if (store === 'memory') return undefined
-  if (store === 'sqlite' || store === 'file') {
-    // Task files only mirror the log.
-    const path = join(data, 'runsheet.db')
-    return existsSync(path) ? openDoor({ store: await openSqliteStore({ path }), readOnly: true }) : undefined
-  }
-  const { openPostgresStore } = await import('../store/postgres/store.ts')
-  try {
-    return openDoor({ store: await openPostgresStore({ url: store, migrates: false }), readOnly: true })
-  } catch (error) {
-    // A database without plans, or with those of an older version.
-    if (error instanceof StoreError && error.code === 'readonly') return undefined
-    throw error
-  }
-}
-
 /**
  * The conversation that was named, if it has a plan. Else of this folder the one that waits for a person, then the one that
  * changed last. In a data folder that projects share, a conversation belongs to the folder that its agent works in.
  */
-export async function chosen(door: Door, options: ChooseOptions): Promise<Chosen | undefined> {
-  const now = await door.now()
+export async function chosen(source: PlanSource, options: ChooseOptions): Promise<Chosen | undefined> {
+  const now = await source.now()
   const { session, environment } = options
-  if (session) return withPlan(door, session.id, session.by, now)
+  if (session) return withPlan(source, session.id, session.by, now)
   const hinted = hostId(environment['CLAUDE_CODE_SESSION_ID'])
-  const found = hinted === undefined ? undefined : await withPlan(door, hinted, 'environment', now)
+  const found = hinted === undefined ? undefined : await withPlan(source, hinted, 'environment', now)
   if (found) return found
   const belongs = isShared(options) ? isOf(options.folder) : () => true
-  for (const { id, by } of await candidates(door, options.onlyActive ? plusMs(now, -ACTIVE_MS) : '')) {
-    const candidate = await withPlan(door, id, by, now)
+  for (const { id, by } of await candidates(source, options.onlyActive ? plusMs(now, -ACTIVE_MS) : '')) {
+    const candidate = await withPlan(source, id, by, now)
     if (candidate && belongs(candidate.state)) return candidate
   }
   return undefined
 }
 
-async function withPlan(door: Door, conversation: string, by: ChosenBy, now: Instant): Promise<Chosen | undefined> {
+async function withPlan(
+  source: PlanSource,
+  conversation: string,
+  by: ChosenBy,
+  now: Instant,
+): Promise<Chosen | undefined> {
   const ref = { tenant: LOCAL_TENANT, conversation }
-  const state = await door.read(ref)
+  const state = await source.read(ref)
   const plan = planStatus(state, now)
   return plan && { ref, state, plan, by }
 }
@@ -116,11 +112,8 @@ interface Candidate {
   readonly by: 'waiting' | 'newest'
 }
 
-async function candidates(door: Door, since: Instant): Promise<readonly Candidate[]> {
-  const [{ items }, { items: reviews }] = await Promise.all([
-    door.conversations.list(LOCAL_TENANT, { limit: MAX_LISTED }),
-    door.reviews.waiting(LOCAL_TENANT, undefined, { limit: MAX_WAITING }),
-  ])
+async function candidates(source: PlanSource, since: Instant): Promise<readonly Candidate[]> {
+  const [items, reviews] = await Promise.all([source.conversations(MAX_LISTED), source.waiting(MAX_WAITING)])
   const byChange = items.toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1))
   const waits = new Set(reviews.map(({ session_id }) => session_id))
   const waiting = new Set([...byChange.map(({ session_id }) => session_id).filter(id => waits.has(id)), ...waits])

@@ -10,7 +10,8 @@ import { sessionOnStdin } from './host-session.ts'
 import { reviewCommand } from './invocation.ts'
 import { checkStore } from './open-store.ts'
 import { ServerLock } from './server-lock.ts'
-import { type Chosen, type ChosenBy, chosen, openedForStatus, placeOf, type StatusPlace } from './status-source.ts'
+import { openedForStatus, plansOf } from './status-door.ts'
+import { type Chosen, type ChosenBy, chosen, placeOf, type StatusPlace } from './status-source.ts'
 import { overviewText, steps, type Waiting, waitingText } from './status-text.ts'
 import { columnsOfTerminal, fitted, paintFor } from './terminal-text.ts'
 
@@ -72,7 +73,7 @@ export async function printStatus(options: StatusOptions): Promise<void> {
   const door = await openedForStatus(place)
   try {
     const found =
-      door && (await chosen(door, { ...place, session, environment: options.environment, onlyActive: false }))
+      door && (await chosen(plansOf(door), { ...place, session, environment: options.environment, onlyActive: false }))
     if (!found && session?.by === 'option') throw new CliError(`there is no conversation ${session.id} with a plan.`)
     const report = await reportOf(door, found, place)
     if (options.json) console.log(jsonText(report))

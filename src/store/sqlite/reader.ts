@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { Checksums } from '../checksum.ts'
 import { identityOf } from './database-identity.ts'
 import { APPLICATION_ID, formatOf, LATEST_FORMAT } from './formats.ts'
@@ -10,23 +11,38 @@ export interface LogReader extends Pick<SqliteLog, 'current' | 'eventsAfter'> {
   close(): void
 }
 
+/** The logs, and what else of a database can be read in the same way. */
+export interface OpenedLogs {
+  readonly db: DatabaseSync
+  readonly log: SqliteLog
+  readonly sums: Checksums
+}
+
 /**
  * Opens a database to read some of its logs, in a time that does not depend on its size: it is not checked as a whole, but
  * each row that is read has a checksum. Undefined if it has to be opened as usual first.
  */
 export function openLogReader(path: string): LogReader | undefined {
+  const opened = openLogs(path)
+  if (!opened) return undefined
+  const { db, log } = opened
+  return {
+    current: ref => log.current(ref),
+    eventsAfter: (...args) => log.eventsAfter(...args),
+    close: () => db.close(),
+  }
+}
+
+/** The same for readers that need more than logs. They close the database. */
+export function openLogs(path: string): OpenedLogs | undefined {
   refuseUnfinished(path)
   const db = connectToPeek(path)
   if (!db) return undefined
   try {
     const isOurs = db.prepare('PRAGMA application_id').get()?.['application_id'] === APPLICATION_ID
     if (isOurs && formatOf(db) === LATEST_FORMAT) {
-      const log = new SqliteLog(db, new Checksums(identityOf(db).id))
-      return {
-        current: ref => log.current(ref),
-        eventsAfter: (...args) => log.eventsAfter(...args),
-        close: () => db.close(),
-      }
+      const sums = new Checksums(identityOf(db).id)
+      return { db, log: new SqliteLog(db, sums), sums }
     }
     db.close()
     return undefined
