@@ -73,7 +73,7 @@ describe('runsheet status --line', () => {
     expect(loaded.size).toBeGreaterThan(1)
     const all = [...loaded].map(text).join('\n')
     expect(all).toContain('async function printStatusLine(')
-    expect(all).not.toMatch(/class CommanderError|class SqliteStore\b|\bfetch\(|from "node:https?"/)
+    expect(all).not.toMatch(/class CommanderError|function openSqliteStore\(|\bfetch\(|from "node:https?"/)
   })
 
   it('[TE1] [TE7] says how far the plan is, what is at work, and what waits for a person', async () => {
