@@ -13,6 +13,8 @@ import { runCommand, type RunLimits, type Watched } from './run-command.ts'
 export interface CheckOptions extends LookOptions, Watched {
   /** The files at confirmation, as `lookAt` or earlier runs saw them: hashes by path. Undefined if nobody looked. */
   readonly baseline?: Readonly<Record<string, string>> | undefined
+  /** The same at other confirmations. */
+  readonly baselines?: readonly Readonly<Record<string, string>>[] | undefined
   /** Awaited right before it starts; if it rejects, so does the run. */
   readonly beforeStart?: (() => Promise<void>) | undefined
   readonly limits?: Partial<Limits & RunLimits> | undefined
@@ -26,6 +28,8 @@ export interface CheckRun extends Outcome {
   readonly files?: Readonly<Record<string, string>>
   /** The guarded files that differ from the baseline, or were written to during the run. Not there if that cannot be told. */
   readonly guarded?: readonly string[]
+  /** The same for each of the other confirmations. */
+  readonly others?: readonly (readonly string[])[]
 }
 
 /** Runs a check as it was approved, once. */
@@ -39,35 +43,32 @@ export async function runCheck(check: RunnableCheck, options: CheckOptions): Pro
   const start = performance.now()
   const outcome = await outcomeOf(check, options, baseline, files)
   const duration_ms = Math.round(performance.now() - start)
-  const guarded = baseline && (await guardedBy(check, options, baseline, before))
+  const guarded = baseline && (await guardedBy(check, options, before))
   return {
     ...outcome,
     duration_ms,
     ...(fingerprint === undefined ? {} : { fingerprint }),
     ...(files && { files: Object.fromEntries(files) }),
-    ...(guarded && { guarded }),
+    ...(baseline && guarded && { guarded: guarded(baseline) }),
+    ...(guarded && { others: options.baselines?.map(each => guarded(new Map(Object.entries(each)))) ?? [] }),
   }
 }
 
-/** The guarded files that changed before the run, and during it: a test may be replaced just for that long. */
+/** Tells which guarded files changed before the run, and during it: a test may be replaced just for that long. */
 async function guardedBy(
   check: RunnableCheck,
   options: CheckOptions,
-  baseline: FileHashes,
   before: Survey,
-): Promise<readonly string[] | undefined> {
-  if (!before.files || !before.stamps) return undefined
+): Promise<((baseline: FileHashes) => readonly string[]) | undefined> {
+  const { files, stamps } = before
+  if (!files || !stamps) return undefined
   const guards = guardsOf(check, options, options.protect)
-  const changed = guardChanges(baseline, before.files, guards)
+  const changed = (baseline: FileHashes): readonly string[] => guardChanges(baseline, files, guards)
   if (check.kind !== 'command') return changed
   const after = await lookAt([check], options, 'nothing')
   if (!after.files || !after.stamps) return undefined
-  const touched = guardsTouched(
-    { files: before.files, stamps: before.stamps },
-    { files: after.files, stamps: after.stamps },
-    guards,
-  )
-  return [...new Set([...changed, ...touched])].sort()
+  const touched = guardsTouched({ files, stamps }, { files: after.files, stamps: after.stamps }, guards)
+  return baseline => [...new Set([...changed(baseline), ...touched])].sort()
 }
 
 function outcomeOf(

@@ -7,9 +7,12 @@ import {
   type CheckRequest,
   countingChecks,
   countingRun,
+  type PlanRuns,
+  planRuns,
   type Proofs,
   recordOf,
   type RunReason,
+  taskRuns,
   workspaceOf,
 } from './proof.ts'
 import { valueIn, valuesIn } from './table.ts'
@@ -82,10 +85,15 @@ export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: stri
  */
 export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
   const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
-  const moved = new Set<string>()
   const isInPass = (valueIn(state.turns, turnId)?.passes ?? 0) > 0
   // The runs for a claim are of the pass that belongs to it, unless that has changed the files since.
-  const claimed = isInPass && fingerprint !== undefined ? lastClaimed(state, turnId) : new Set<string>()
+  const claimed = fingerprint === undefined ? new Set<string>() : lastClaimed(state, turnId)
+  const isFresh = (runs: PlanRuns | undefined): boolean => {
+    const run = countingRun(runs)
+    if (!run || run.result === 'inconclusive' || run.fingerprint !== fingerprint) return false
+    // What a final pass has seen is known, whatever it was. Otherwise a failure may have been mended since.
+    return isInPass && run.why === 'final' ? true : run.result === 'passed' && fingerprint !== undefined
+  }
   for (const plan of new Set([turnId, ...claimedPlans(state, claimsOf(state, turnId))])) {
     const home = homeOf(state, plan)
     for (const task of planHistory(state, plan)) {
@@ -93,22 +101,17 @@ export function staleChecks(state: Proofs, turnId: string, fingerprint: string |
       if (!isSamePlace(workspaceOf(state, task), home?.workspace)) continue
       for (const check of countingChecks(state, task)) {
         const { hash, id, kind } = check
-        if (kind !== 'person' && !found.has(hash))
-          found.set(hash, { turn_id: turnId, task_id: task.id, check_id: id, hash })
-        if (hasMoved(state, task, check)) moved.add(hash)
+        if (kind === 'person' || found.has(hash)) continue
+        if (isFresh(taskRuns(state, task.id, hash)) && !hasMoved(state, task, check)) continue
+        found.set(hash, { turn_id: turnId, task_id: task.id, check_id: id, hash })
       }
     }
     for (const { hash, id } of home?.done_checks ?? []) {
-      if (!found.has(hash)) found.set(hash, { turn_id: turnId, check_id: id, hash })
+      if (found.has(hash) || isFresh(planRuns(state, plan, hash))) continue
+      found.set(hash, { turn_id: turnId, check_id: id, hash })
     }
   }
-  const isFresh = ({ hash }: Pick<CheckRequest, 'hash'>): boolean => {
-    const run = countingRun(recordOf(state, hash))
-    if (!run || run.result === 'inconclusive' || run.fingerprint !== fingerprint || moved.has(hash)) return false
-    // What a final pass has seen is known, whatever it was. Otherwise a failure may have been mended since.
-    return isInPass && run.why === 'final' ? true : run.result === 'passed' && fingerprint !== undefined
-  }
-  return [...found.values()].filter(each => !isFresh(each)).map(each => ({ ...each, why: 'final', at: '' }))
+  return [...found.values()].map(each => ({ ...each, why: 'final', at: '' }))
 }
 
 /** The tasks whose claims as completed end a plan. */

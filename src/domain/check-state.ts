@@ -1,8 +1,9 @@
 import type { Check, Workspace } from './check.ts'
-import { lineage, planTurnOf } from './lineage.ts'
-import { type CheckRun, countingRun, proofOf, type Proofs, recordOf, workspaceOf } from './proof.ts'
+import { isSameLineage, lineage, planTurnOf } from './lineage.ts'
+import { type CheckRun, countingRun, planRuns, proofOf, type Proofs, recordOf, taskRuns, workspaceOf } from './proof.ts'
 import { valueIn, valuesIn } from './table.ts'
 import type { Task } from './task.ts'
+import type { Turn } from './turn.ts'
 
 /** How a check stands; `stale`: it passed before the workspace changed. */
 export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclusive' | 'stale'
@@ -12,9 +13,10 @@ export function checkState(state: Proofs, task: Task, check: Check): CheckState 
   return check.kind !== 'person' && isRunning(state, check) ? 'running' : lastState(state, task, check)
 }
 
-/** How a check that runs stands, whichever task or plan has it. */
-export function runState(state: Pick<Proofs, 'runs' | 'turns'>, check: Check): CheckState {
-  return isRunning(state, check) ? 'running' : lastRunState(state, check)
+/** How a check of the whole plan stands. */
+export function planCheckState(state: Pick<Proofs, 'runs' | 'turns'>, turnId: string, check: Check): CheckState {
+  if (isRunning(state, check)) return 'running'
+  return stateOf(state, countingRun(planRuns(state, turnId, check.hash)))
 }
 
 const isRunning = (state: Pick<Proofs, 'runs'>, { hash }: Check): boolean => recordOf(state, hash).started !== undefined
@@ -22,19 +24,18 @@ const isRunning = (state: Pick<Proofs, 'runs'>, { hash }: Check): boolean => rec
 /** The same as of the last run: one under way changes nothing before it ends. */
 export function lastState(state: Proofs, task: Task, check: Check): CheckState {
   if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
-  const stands = lastRunState(state, check)
+  const stands = stateOf(state, countingRun(taskRuns(state, task.id, check.hash)))
   return stands === 'passed' && hasMoved(state, task, check) ? 'stale' : stands
 }
 
-function lastRunState(state: Pick<Proofs, 'runs' | 'turns'>, check: Check): CheckState {
-  const run = countingRun(recordOf(state, check.hash))
+function stateOf(state: Pick<Proofs, 'turns'>, run: CheckRun | undefined): CheckState {
   if (!run) return 'waiting'
   return run.result === 'passed' && isStale(state, run) ? 'stale' : run.result
 }
 
 /** Whether a check last ran before its plan went on in another workspace, where nothing of this one is checked. */
-export function hasMoved(state: Pick<Proofs, 'turns' | 'adopted' | 'runs'>, task: Task, { hash }: Check): boolean {
-  const last = countingRun(recordOf(state, hash))
+export function hasMoved(state: Pick<Proofs, 'turns' | 'adopted' | 'proof'>, task: Task, { hash }: Check): boolean {
+  const last = countingRun(taskRuns(state, task.id, hash))
   const place = workspaceOf(state, task)
   const elsewhere = [...valuesIn(state.turns)].filter(({ workspace }) => workspace && !isSamePlace(workspace, place))
   // Most often there is none.
@@ -48,27 +49,29 @@ export function hasMoved(state: Pick<Proofs, 'turns' | 'adopted' | 'runs'>, task
 }
 
 /**
- * Whether a later run in the same workspace saw other files; without a fingerprint, whether there was one, or a claim. Runs
- * of a final pass are fresh whatever the others of it write. One without a result, and without a fingerprint, saw nothing.
+ * Whether the newest run of the plan in the same workspace saw other files; without a fingerprint, whether there was one, or
+ * a claim. Runs of a final pass are fresh whatever the others of it write.
  */
-function isStale(state: Pick<Proofs, 'runs' | 'turns'>, { turn_id, why, fingerprint, seq }: CheckRun): boolean {
-  const place = (turnId: string): string | undefined => valueIn(state.turns, turnId)?.workspace?.path
-  const isLater = (turnId: string, at = 0): boolean => at > seq && place(turnId) === place(turn_id)
+function isStale({ turns }: Pick<Proofs, 'turns'>, run: CheckRun): boolean {
+  const { turn_id, why, fingerprint, seq } = run
+  const path = valueIn(turns, turn_id)?.workspace?.path
+  const isOfPlan = ({ id, workspace }: Turn): boolean =>
+    workspace?.path === path && isSameLineage({ turns }, id, turn_id)
+  const looks = [...valuesIn(turns)].flatMap(turn =>
+    turn.looked && turn.looked.seq > seq && isOfPlan(turn) ? { ...turn.looked, turn_id: turn.id } : [],
+  )
+  const [newest] = looks.toSorted((a, b) => b.seq - a.seq)
   // Without a fingerprint, the run for a claim is of the pass that belongs to it.
   const isOfPass = why === 'final' || (why === 'claim' && !fingerprint)
-  for (const { last, stood } of valuesIn(state.runs)) {
-    for (const run of [last, stood]) {
-      if (!run || !isLater(run.turn_id, run.seq) || (fingerprint && run.fingerprint === fingerprint)) continue
-      if (run.result === 'inconclusive' && !run.fingerprint) continue
-      if (!isOfPass || run.why !== 'final' || run.turn_id !== turn_id) return true
-    }
+  if (newest && !(fingerprint && newest.fingerprint === fingerprint)) {
+    if (!isOfPass || newest.why !== 'final' || newest.turn_id !== turn_id) return true
   }
-  return !fingerprint && [...valuesIn(state.turns)].some(({ id, claimed }) => isLater(id, claimed))
+  return !fingerprint && [...valuesIn(turns)].some(turn => (turn.claimed ?? 0) > seq && isOfPlan(turn))
 }
 
 /** The guarded files that keep a check of a task from proving anything, until a person accepts them. */
-export function waitingGuards(state: Pick<Proofs, 'runs' | 'proof'>, task: Task, check: Check): readonly string[] {
-  const run = countingRun(recordOf(state, check.hash))
+export function waitingGuards(state: Pick<Proofs, 'proof'>, task: Task, check: Check): readonly string[] {
+  const run = countingRun(taskRuns(state, task.id, check.hash))
   if (!run?.guarded?.length) return []
   return proofOf(state, task.id).accepted.includes(run.guard ?? '') ? [] : run.guarded
 }

@@ -49,6 +49,13 @@ export interface CheckRef {
   readonly hash: string
 }
 
+/** The guarded files that changed for another task with the same check, or without an id for the plan itself. */
+export interface OtherGuard {
+  readonly task_id?: string
+  readonly guarded: readonly string[]
+  readonly guard: string
+}
+
 /** Who decided, and from where. Absent from logs of older versions, and where the event records no decision. */
 export interface Attributed {
   readonly origin?: Origin
@@ -224,6 +231,11 @@ export interface EventData {
     /** The guarded files that differ from those at confirmation, and a digest of how. */
     readonly guarded?: readonly string[]
     readonly guard?: string
+    /**
+     * The same, where there are some, for the other tasks of the plan with this check, and for the plan itself, without
+     * `task_id`: each has a confirmation and a leave of its own. Older logs lack it: what is said counts for all.
+     */
+    readonly others?: readonly OtherGuard[]
   }
   /** The guarded files at confirmation, each with its hash. */
   baseline_taken: {

@@ -2,7 +2,7 @@ import type { Check } from './check.ts'
 import { type Conversation, openTasks, planTurnOf } from './conversation.ts'
 import type { Json, StoredEvent } from './event.ts'
 import { unpassedChecks } from './plan-checks.ts'
-import { checkState, runState } from './check-state.ts'
+import { checkState, planCheckState } from './check-state.ts'
 import { claimOn, resolutionOf } from './open-claims.ts'
 import { isOpen, type Task } from './task.ts'
 import { isFinished } from './turn.ts'
@@ -104,7 +104,7 @@ function staleIn(state: Conversation, turn: string): readonly Check[] {
   const done = [...state.tasks.values()].filter(task => task.status === 'completed' && planTurnOf(state, task) === turn)
   const checks = [
     ...done.flatMap(task => (task.checks ?? []).filter(check => checkState(state, task, check) === 'stale')),
-    ...(state.turns.get(turn)?.done_checks ?? []).filter(check => runState(state, check) === 'stale'),
+    ...(state.turns.get(turn)?.done_checks ?? []).filter(check => planCheckState(state, turn, check) === 'stale'),
   ]
   return [...new Map(checks.map(check => [check.hash, check])).values()]
 }

@@ -30,6 +30,10 @@ export const isSamePlan = (state: Pick<Plans, 'turns' | 'adopted'>, task: Task, 
   lineage(state, planTurnOf(state, task)).includes(turnId) ||
   lineage(state, turnId).includes(task.conversation_turn_id)
 
+/** Whether two turns work on one plan, whichever came first. */
+export const isSameLineage = (state: Pick<Plans, 'turns'>, a: string, b: string): boolean =>
+  lineage(state, a).includes(b) || lineage(state, b).includes(a)
+
 /** The tasks that a turn worked from, in list order: also those that a later turn has taken over since. */
 export function planHistory(state: Plans, turnId: string): Task[] {
   const turns = new Set(lineage(state, turnId))

@@ -1,6 +1,6 @@
 import type { Check, CheckResult } from './check.ts'
 import { openInPlan, planTurnOf } from './lineage.ts'
-import { type CheckRun, countingChecks, type OpenClaim, proofOf, type Proofs, recordOf } from './proof.ts'
+import { type CheckRun, countingChecks, type OpenClaim, proofOf, type Proofs, taskRuns } from './proof.ts'
 import { valueIn, valuesIn } from './table.ts'
 
 /** How the checks of a claim stand. */
@@ -37,7 +37,7 @@ export function resolutionOf(state: Proofs, claim: OpenClaim): Resolution {
   for (const check of countingChecks(state, task)) {
     const result = resultFor(state, claim, check)
     if (result === undefined) return { result: 'waiting' }
-    const { last } = recordOf(state, check.hash)
+    const { last } = taskRuns(state, task.id, check.hash) ?? {}
     if (result !== 'passed') return { result, check, ...(last ? { run: last } : {}) }
   }
   return { result: 'passed' }

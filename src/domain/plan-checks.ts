@@ -2,7 +2,7 @@ import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import { homeOf, planHistory } from './lineage.ts'
 import { claimedPlans } from './open-claims.ts'
-import { countingChecks, countingRun, type OpenClaim, proofOf, type Proofs, recordOf } from './proof.ts'
+import { countingChecks, countingRun, type OpenClaim, planRuns, proofOf, type Proofs, taskRuns } from './proof.ts'
 import { isOpen, type Task } from './task.ts'
 
 /** The checks of the whole plan that ran and did not pass: it is not done before they do. */
@@ -10,14 +10,14 @@ export function unpassedChecks(state: Proofs, turnId: string): readonly Check[] 
   const checks = homeOf(state, turnId)?.done_checks ?? []
   if (checks.length === 0 || planHistory(state, turnId).length === 0) return []
   return checks.filter(check => {
-    const last = countingRun(recordOf(state, check.hash))
+    const last = countingRun(planRuns(state, turnId, check.hash))
     return last !== undefined && (last.result !== 'passed' || planGuards(state, turnId, check).length > 0)
   })
 }
 
 /** The guarded files that keep a check of the whole plan from passing, until a person accepts them for one of its tasks. */
 export function planGuards(state: Proofs, turnId: string, { hash }: Check): readonly string[] {
-  const { guarded = [], guard = '' } = countingRun(recordOf(state, hash)) ?? {}
+  const { guarded = [], guard = '' } = countingRun(planRuns(state, turnId, hash)) ?? {}
   if (guarded.length === 0) return []
   const isAccepted = planHistory(state, turnId).some(({ id }) => proofOf(state, id).accepted.includes(guard))
   return isAccepted ? [] : guarded
@@ -25,7 +25,7 @@ export function planGuards(state: Proofs, turnId: string, { hash }: Check): read
 
 /** What is wrong with a check of the whole plan, to follow its name. */
 export function whyUnpassed(state: Proofs, turnId: string, check: Check): string {
-  const last = countingRun(recordOf(state, check.hash))
+  const last = countingRun(planRuns(state, turnId, check.hash))
   if (last?.result === 'failed') return `fails${codeOf(last)}`
   if (last?.result !== 'passed') return `could not be run: ${last?.reason ?? 'it has not run.'}`
   const files = planGuards(state, turnId, check).join(', ')
@@ -36,7 +36,7 @@ export function whyUnpassed(state: Proofs, turnId: string, check: Check): string
 export function whyReopened(state: Proofs, task: Task, since = 0): string | undefined {
   if (!isOpen(task)) return undefined
   for (const check of countingChecks(state, task)) {
-    const { last } = recordOf(state, check.hash)
+    const { last } = taskRuns(state, task.id, check.hash) ?? {}
     if (last?.why !== 'final' || last.result !== 'failed' || last.seq <= since) continue
     return `its check \`${labelOf(check)}\` fails now${codeOf(last)}`
   }
@@ -46,8 +46,11 @@ export function whyReopened(state: Proofs, task: Task, since = 0): string | unde
 /** The tasks that the last runs for these claims opened again. */
 export function reopenedBy(state: Proofs, claims: readonly OpenClaim[]): readonly Reopened[] {
   const since = Math.min(...claims.map(({ seq }) => seq))
+  const claimed = new Set(claims.map(({ task_id }) => task_id))
   const plans = claimedPlans(state, claims).flatMap(plan => planHistory(state, plan))
   return [...new Set(plans)].flatMap(task => {
+    // What is claimed was open before.
+    if (claimed.has(task.id)) return []
     const why = whyReopened(state, task, since)
     return why === undefined ? [] : { task, why }
   })

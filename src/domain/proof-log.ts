@@ -1,7 +1,7 @@
 import type { Check, CheckResult } from './check.ts'
 import type { Conversation } from './conversation.ts'
 import type { EventData, EventType, StoredEvent } from './event.ts'
-import { isSamePlan, openInPlan, planTurnOf } from './lineage.ts'
+import { homeOf, isSamePlan, openInPlan, planTurnOf } from './lineage.ts'
 import { claimsOf } from './open-claims.ts'
 import {
   type CheckRecord,
@@ -9,6 +9,7 @@ import {
   type CheckRun,
   isProvenBy,
   NO_PROOF,
+  type PlanRuns,
   proofOf,
   recordOf,
   type TaskProof,
@@ -109,34 +110,83 @@ export function changeTurn(
   return { turns: turns.with(id, { ...turn, ...(typeof change === 'function' ? change(turn) : change) }) }
 }
 
-/** A run ended: for its claim, for its request, and for every task that has the same check. */
-function afterRun(
-  state: Conversation,
-  { data, turn_id, seq, timestamp }: StoredEvent<'check_ran'>,
-): Partial<Conversation> {
+/** A run ended: for its claim, for its request, and for every task of the plan that has the same check. */
+function afterRun(state: Conversation, event: StoredEvent<'check_ran'>): Partial<Conversation> {
+  const { data, seq, timestamp } = event
   const { hash, why } = data
-  const { started: _started, last: _last, stood: _stood, ...known } = recordOf(state, hash)
-  const record = {
-    ...known,
-    ...turned(state, data),
-    ...standing(recordOf(state, hash), data),
-    last: runOf(data, turn_id ?? '', seq, timestamp),
-  }
+  const turnId = event.turn_id ?? ''
+  const { started: _started, ...known } = recordOf(state, hash)
+  const run = runOf(data, turnId, seq, timestamp)
+  const turn = turned(state, data)
+  const record = { ...known, ...turn, last: { ...run, ...tailIn(data) } }
   const after = { ...state, runs: state.runs.with(hash, record) }
+  const learnt = { ...state, proof: withRun(state, data, run) }
   return {
-    runs: why === 'baseline' ? withGuard(after, data, turn_id ?? '') : after.runs,
+    runs: why === 'baseline' ? withGuard(after, data, turnId) : after.runs,
     requests: state.requests.filter(request => request.hash !== hash || request.why !== why),
     claims: withResult(state, data),
-    ...(why === 'baseline' ? withBaseline(state, data) : {}),
+    proof: withSpent(why === 'baseline' ? { ...learnt, ...withBaseline(learnt, data) } : learnt, hash, turn.proves),
+    ...seenIn(state, data, run),
   }
 }
 
-/** A stop, or a program that is missing, says nothing: the pass before it stands. Not at the end of a plan, which it has to see. */
-function standing({ stood, last }: CheckRecord, { result, why }: EventData['check_ran']): Pick<CheckRecord, 'stood'> {
-  if (result !== 'inconclusive' || why === 'final') return {}
-  const pass = stood ?? (last?.result === 'passed' ? last : undefined)
-  return pass ? { stood: pass } : {}
+/** Each task of the plan with this check learns of its run. */
+function withRun(state: Conversation, data: EventData['check_ran'], run: CheckRun): Conversation['proof'] {
+  let { proof } = state
+  for (const task of valuesIn(state.tasks)) {
+    if (!hasCheck(task, data.hash) || !isSamePlan(state, task, run.turn_id)) continue
+    const before = proofOf({ proof }, task.id)
+    const runs = { ...before.runs, [data.hash]: followed(before.runs?.[data.hash], guardedFor(run, data, task.id)) }
+    proof = proof.with(task.id, { ...before, runs })
+  }
+  return proof
 }
+
+/** The turn learns of a run of a check of its whole plan, and how the workspace was. */
+function seenIn(state: Conversation, data: EventData['check_ran'], run: CheckRun): Pick<Conversation, 'turns'> {
+  const { hash } = data
+  const isOfPlan = homeOf(state, run.turn_id)?.done_checks?.some(check => check.hash === hash)
+  const { seq, why, fingerprint } = run
+  // A run without a result saw nothing.
+  const hasLooked = run.result !== 'inconclusive' || fingerprint !== undefined
+  return changeTurn(state, run.turn_id, ({ checked }) => ({
+    ...(isOfPlan
+      ? { checked: { ...checked, [hash]: followed(checked?.[hash], guardedFor(run, data, undefined)) } }
+      : {}),
+    ...(hasLooked ? { looked: { seq, why, ...(fingerprint === undefined ? {} : { fingerprint }) } } : {}),
+  }))
+}
+
+/** The run as a task sees it, or without an id the plan: with the guarded files that changed since its own confirmation. */
+function guardedFor(run: CheckRun, data: EventData['check_ran'], taskId: string | undefined): CheckRun {
+  if (data.task_id === taskId || !data.others) return run
+  const { guarded: _guarded, guard: _guard, ...bare } = run
+  const own = data.others.find(({ task_id }) => task_id === taskId)
+  return own ? { ...bare, guarded: own.guarded, guard: own.guard } : bare
+}
+
+/** A stop, or a program that is missing, says nothing: the pass before it stands. Not at the end of a plan, which it has to see. */
+function followed(before: PlanRuns | undefined, run: CheckRun): PlanRuns {
+  if (run.result !== 'inconclusive' || run.why === 'final') return { last: run }
+  const pass = before?.stood ?? (before?.last.result === 'passed' ? before.last : undefined)
+  return { last: run, ...(pass ? { stood: pass } : {}) }
+}
+
+/** A check that turned green for a task was green before the work of other plans: for their tasks it only guards. */
+function withSpent(state: Conversation, hash: string, turnedFor = ''): Conversation['proof'] {
+  let { proof } = state
+  const proven = state.tasks.get(turnedFor)
+  if (!proven) return proof
+  for (const task of valuesIn(state.tasks)) {
+    const before = proofOf({ proof }, task.id)
+    const isWaiting = before.baseline[hash] === 'failed' && !isProvenBy(recordOf(state, hash), task.id)
+    if (!isWaiting || !hasCheck(task, hash) || isSamePlan(state, task, proven.conversation_turn_id)) continue
+    proof = proof.with(task.id, { ...before, spent: { ...before.spent, [hash]: proven.id } })
+  }
+  return proof
+}
+
+const hasCheck = ({ checks }: Task, hash: string): boolean => checks?.some(check => check.hash === hash) ?? false
 
 /** Whether it is red now, and what it proves: the first task of a plan that it failed for at the start, and passes for when claimed. */
 function turned(state: Conversation, { hash, result, why, task_id }: EventData['check_ran']): Partial<CheckRecord> {
@@ -144,7 +194,8 @@ function turned(state: Conversation, { hash, result, why, task_id }: EventData['
   const task = state.tasks.get(task_id ?? '')
   if (!task || result !== 'passed' || why !== 'claim') return {}
   const record = recordOf(state, hash)
-  const wasRed = record.red && proofOf(state, task.id).baseline[hash] === 'failed'
+  const { baseline, spent } = proofOf(state, task.id)
+  const wasRed = record.red && baseline[hash] === 'failed' && spent?.[hash] === undefined
   const proves = wasRed && !turnedInPlan(state, record, task)
   const before = turnedTasks(state, record)
   return { red: false, ...(proves ? { proves: task.id, ...(before.length > 0 ? { turned: before } : {}) } : {}) }
@@ -178,10 +229,13 @@ function withGuard(
 }
 
 function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: string): CheckRun {
-  const { task_id: _task, check_id: _check, hash: _hash, claim_id: _claim, output_sha256: _sha, tail, ...run } = data
-  const shown = data.result === 'passed' || tail === undefined ? {} : { tail: tail.slice(-MAX_TAIL) }
-  return { ...run, ...shown, turn_id, seq, at }
+  const { task_id: _task, check_id: _check, hash: _hash, claim_id: _claim, output_sha256: _sha, ...rest } = data
+  const { tail: _tail, others: _others, ...run } = rest
+  return { ...run, turn_id, seq, at }
 }
+
+const tailIn = ({ result, tail }: EventData['check_ran']): Pick<CheckRun, 'tail'> =>
+  result === 'passed' || tail === undefined ? {} : { tail: tail.slice(-MAX_TAIL) }
 
 /** The task that it ran for, and each open one with the same check, learns how it stood at the start. */
 function withBaseline(

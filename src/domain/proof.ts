@@ -1,7 +1,7 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
 import type { Instant } from './instant.ts'
-import { isSamePlan, planTurnOf } from './lineage.ts'
+import { isSamePlan, lineage, planTurnOf } from './lineage.ts'
 import { type Keyed, valueIn } from './table.ts'
 import type { Task } from './task.ts'
 import type { Turn } from './turn.ts'
@@ -44,11 +44,17 @@ export interface StartedRun {
   readonly tries: number
 }
 
-/** What is known of one distinct check. Tasks with the same check in the same workspace share its runs. */
-export interface CheckRecord {
-  readonly last?: CheckRun
+/** The runs of a check in one plan, without their output: what they say depends on the plan's confirmation. */
+export interface PlanRuns {
+  readonly last: CheckRun
   /** The pass that stands, if the last run was a repetition without a result. */
   readonly stood?: CheckRun
+}
+
+/** What is known of one distinct check, whichever plans have it. */
+export interface CheckRecord {
+  /** The last run, in any plan. */
+  readonly last?: CheckRun
   readonly started?: StartedRun
   /** Turn to the result at its confirmation, where that was no failure: in the plan of that turn it only guards. */
   readonly guards?: Readonly<Record<string, CheckResult>>
@@ -79,6 +85,10 @@ export interface TaskProof {
   readonly ticked: readonly string[]
   /** The digests of changes to guarded files that a person accepted. */
   readonly accepted: readonly string[]
+  /** Hash to the runs in the task's plan. */
+  readonly runs?: Readonly<Record<string, PlanRuns>>
+  /** Hash to the task of another plan for which the check turned green after it had failed for this one at the start. */
+  readonly spent?: Readonly<Record<string, string>>
   /** Claims that a red check refused, since a person last changed the task. */
   readonly reds: number
   /** The newest ok of the judge. */
@@ -158,8 +168,24 @@ export const NO_RUNS: CheckRecord = { red: false }
 
 export const recordOf = (state: Pick<Proofs, 'runs'>, hash: string): CheckRecord => valueIn(state.runs, hash) ?? NO_RUNS
 
+/** The runs of a task's check in the task's plan. */
+export const taskRuns = (state: Pick<Proofs, 'proof'>, taskId: string, hash: string): PlanRuns | undefined =>
+  proofOf(state, taskId).runs?.[hash]
+
+/** The newest runs of a check of the whole plan. */
+export function planRuns(state: Pick<Proofs, 'turns'>, turnId: string, hash: string): PlanRuns | undefined {
+  const found = lineage(state, turnId).flatMap(id => valueIn(state.turns, id)?.checked?.[hash] ?? [])
+  return found.toSorted((a, b) => b.last.seq - a.last.seq)[0]
+}
+
 /** The run whose result counts: the last one, unless that is a repetition without a result. */
-export const countingRun = ({ stood, last }: CheckRecord): CheckRun | undefined => stood ?? last
+export const countingRun = (runs: PlanRuns | undefined): CheckRun | undefined => runs?.stood ?? runs?.last
+
+/** The end of a run's output, as long as it is the last one of its check. */
+export function tailOf(state: Pick<Proofs, 'runs'>, hash: string, run: CheckRun | undefined): string | undefined {
+  const { last } = recordOf(state, hash)
+  return last?.run_id === run?.run_id ? last?.tail : undefined
+}
 
 /** Whether a check turned from red to green for a task, with the text that it has. */
 export const isProvenBy = ({ proves, turned = [] }: CheckRecord, taskId: string): boolean =>

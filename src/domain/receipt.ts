@@ -7,7 +7,8 @@ import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import { type CallCounts, countCalls, PlanLog } from './plan-log.ts'
 import { type CheckState, checkState, waitingGuards } from './check-state.ts'
-import { isApproved, proofOf, recordOf, type RunReason } from './proof.ts'
+import { planGuards } from './plan-checks.ts'
+import { isApproved, planRuns, proofOf, type RunReason } from './proof.ts'
 import { type Standing, standingOf, standingsOf } from './standing.ts'
 import type { Changes } from './review.ts'
 import { EDITABLE, type Task, type TaskStatus } from './task.ts'
@@ -146,7 +147,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
     finished_at: log.of('turn_finished').findLast(({ data }) => data.turn_id === turnId)?.timestamp ?? null,
     reviews: log.of('task_create_review_resolved').map(reviewOf),
     steps: plan.map(task => stepOf(state, log, task)),
-    checks: (turn.done_checks ?? []).map(check => planCheckOf(state, log, check)),
+    checks: (turn.done_checks ?? []).map(check => planCheckOf(state, log, turnId, check)),
     calls: log.callsOf(undefined),
     tally: {
       done: plan.filter(({ status }) => status === 'completed').length,
@@ -258,16 +259,16 @@ function checkOf(state: Conversation, log: PlanLog, task: Task, check: Check): C
   }
 }
 
-/** What the configuration asks for needs nobody's approval. */
-function planCheckOf(state: Conversation, log: PlanLog, check: Check): CheckReceipt {
+/** What the configuration asks for is approved by it. */
+function planCheckOf(state: Conversation, log: PlanLog, turnId: string, check: Check): CheckReceipt {
   const runs = runsOf(log, check)
   return {
     ...describedCheck(check),
     approved: { via: 'configuration', at: null, by: null },
-    state: recordOf(state, check.hash).last?.result ?? 'waiting',
+    state: planRuns(state, turnId, check.hash)?.last.result ?? 'waiting',
     baseline: 'not_run',
     runs,
-    guarded: [],
+    guarded: planGuards(state, turnId, check),
   }
 }
 

@@ -127,7 +127,7 @@ describe('one check of several tasks', () => {
     plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
     plan.claims(2, 'call-2', 'turn-2')
     plan.runs('passed', { fingerprint: 'f3' }, 'turn-2')
-    plan.resumes(2, 'call-2', 'turn-2')
+    plan.resumes(2, 'call-2', 'turn-2', { fingerprint: 'f3' })
     expect(standings(plan, 1, 2)).toEqual(['proven', 'proven'])
   })
 })

@@ -2,7 +2,7 @@ import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import { hasMoved, lastState, waitingGuards } from './check-state.ts'
 import type { VerdictBasis } from './claim.ts'
-import { isApproved, isProvenBy, proofOf, type Proofs, recordOf, turnedInPlan } from './proof.ts'
+import { isApproved, isProvenBy, proofOf, type Proofs, recordOf, taskRuns, turnedInPlan } from './proof.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
 
@@ -20,21 +20,21 @@ export function standingOf(state: Proofs, task: Task): Stood | undefined {
   const standing = standingWordOf(state, task)
   if (!standing) return undefined
   const reasons = (task.checks ?? []).map(
-    check => `${labelOf(check)}: ${reasonFor(state, task, check)}${sinceThen(state, check)}`,
+    check => `${labelOf(check)}: ${reasonFor(state, task, check)}${sinceThen(state, task, check)}`,
   )
   return { standing, reasons: standing === 'proven' ? reasons : [wordFor(state, task), ...reasons] }
 }
 
 /** What became of a check after the run that counts. */
-function sinceThen(state: Proofs, check: Check): string {
-  if (isAskedAgain(state, check)) return '; it is being checked again'
-  return recordOf(state, check.hash).stood ? '; a later run had no result' : ''
+function sinceThen(state: Proofs, task: Task, check: Check): string {
+  if (isAskedAgain(state, task, check)) return '; it is being checked again'
+  return taskRuns(state, task.id, check.hash)?.stood ? '; a later run had no result' : ''
 }
 
 /** Whether a check that ran is running, or waits for its turn. */
-const isAskedAgain = (state: Pick<Proofs, 'runs' | 'requests'>, { hash }: Check): boolean => {
-  const { last, started } = recordOf(state, hash)
-  return last !== undefined && (started !== undefined || state.requests.some(request => request.hash === hash))
+const isAskedAgain = (state: Proofs, { id }: Task, { hash }: Check): boolean => {
+  const isAsked = recordOf(state, hash).started !== undefined || state.requests.some(request => request.hash === hash)
+  return isAsked && taskRuns(state, id, hash) !== undefined
 }
 
 /** The same without the reasons. */
@@ -101,7 +101,8 @@ export function findingOf(state: Proofs, task: Task, check: Check): Finding {
 /** The task that a check proves instead, unless that is gone or has another text. */
 function provenTaskInstead(state: Proofs, task: Task, { hash }: Check): Task | undefined {
   const other = turnedInPlan(state, recordOf(state, hash), task)
-  return other && !other.gone ? valueIn(state.tasks, other.task_id) : undefined
+  const inPlan = other && !other.gone ? valueIn(state.tasks, other.task_id) : undefined
+  return inPlan ?? valueIn(state.tasks, proofOf(state, task.id).spent?.[hash] ?? '')
 }
 
 function reasonFor(state: Proofs, task: Task, check: Check): string {
@@ -115,7 +116,7 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
         ? 'passed before the plan went on in another folder'
         : 'passed before the workspace changed'
     case 'not_passed':
-      return recordOf(state, check.hash).last ? 'had no result when it last ran' : 'has not passed'
+      return taskRuns(state, task.id, check.hash) ? 'had no result when it last ran' : 'has not passed'
     case 'guarded':
       return `proves nothing until a person accepts ${waitingGuards(state, task, check).join(', ')}`
     case 'ticked':

@@ -17,7 +17,7 @@ export type Mark =
   | ({ readonly kind: 'claim' } & EventData['claim_made'] &
       Partial<Pick<EventData['claim_settled'], 'result' | 'because'>>)
   | ({ readonly kind: 'verdict'; readonly at: Instant } & EventData['task_assessed'])
-  | ({ readonly kind: 'run'; readonly seq: number } & Omit<EventData['check_ran'], 'tail'>)
+  | ({ readonly kind: 'run'; readonly seq: number } & Omit<EventData['check_ran'], 'tail' | 'others'>)
   /** A call that an agent elsewhere reported. `subject` is the first text of its arguments; the event has all of them. */
   | ({ readonly kind: 'report'; readonly seq: number; readonly subject: string } & Omit<
       EventData['evidence_added'],
@@ -73,7 +73,7 @@ export const threadLog = projection<ThreadLog>({
       marks.map(mark => (mark.kind === 'claim' && mark.claim_id === claim_id ? { ...mark, result, because } : mark)),
     ),
     task_assessed: changing((marks, { data, timestamp: at }) => [...marks, { kind: 'verdict', at, ...data }]),
-    check_ran: changing((marks, { data: { tail: _tail, ...run }, seq }) =>
+    check_ran: changing((marks, { data: { tail: _tail, others: _others, ...run }, seq }) =>
       // What a check says before the work has begun is no news about the work.
       run.why === 'baseline' ? marks : [...marks, { kind: 'run', seq, ...run }],
     ),

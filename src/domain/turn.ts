@@ -1,3 +1,4 @@
+import type { PlanRuns, RunReason } from './proof.ts'
 import type { Check, Workspace } from './check.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
@@ -58,6 +59,10 @@ export interface Turn {
   readonly claimed?: number
   /** The seq of its newest record of guarded files. */
   readonly baseline?: number
+  /** Hash to the runs, in this turn, of the checks of the whole plan. */
+  readonly checked?: Readonly<Record<string, PlanRuns>>
+  /** The workspace as the newest run in this turn saw it. */
+  readonly looked?: { readonly seq: number; readonly why: RunReason; readonly fingerprint?: string }
   /** How many calls others have reported as evidence. */
   readonly reports?: number
   /** The turn whose open tasks it adopted. */

@@ -48,6 +48,15 @@ const turn = exact<Turn>()(
     model: s.described(z.string(), 'the model that drives it; absent in a turn of an agent elsewhere').exactOptional(),
     client: s.described(z.string(), 'the program elsewhere that opened it and its folder').exactOptional(),
     done_checks: s.described(z.array(c.check), 'run once before its plan ends').exactOptional(),
+    checked: s
+      .described(c.runsByHash, 'hash to the runs, in this turn, of the checks of the whole plan')
+      .exactOptional(),
+    looked: s
+      .described(
+        z.object({ seq: z.int(), why: c.runReason, fingerprint: z.string().exactOptional() }),
+        'the workspace as the newest run in this turn saw it',
+      )
+      .exactOptional(),
     passes: s.described(z.int(), 'how often its checks were run before its plan ended').exactOptional(),
     claimed: s.described(z.int(), 'the seq of the newest claim in it').exactOptional(),
     adopts: s.described(z.array(z.string()), 'other turns whose open tasks it adopted').exactOptional(),

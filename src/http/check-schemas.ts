@@ -159,12 +159,25 @@ export const runFields = {
   guard: described(z.string(), 'a hash of how they differ').exactOptional(),
 }
 
+const checkRun = z.object({ ...runFields, turn_id: z.string(), at: z.iso.datetime(), seq: z.int() })
+const planRuns = z.object({
+  last: checkRun,
+  stood: described(checkRun, 'the pass that stands, if the last run was a repetition without a result').exactOptional(),
+})
+/** Hash to the runs of a check in one plan. */
+export const runsByHash = z.record(z.string(), planRuns)
+
 export const taskProof = exact<TaskProof>()(
   z.object({
     approved: described(z.array(z.string()), 'the hashes of its approved checks'),
     baseline: described(z.record(z.string(), checkResult), 'hash to the result when the plan was confirmed'),
     ticked: described(z.array(z.string()), 'the ids of the checks that a person ticked'),
     accepted: described(z.array(z.string()), 'the changes to guarded files that a person accepted, by `guard`'),
+    runs: described(runsByHash, 'hash to the runs in its plan').exactOptional(),
+    spent: described(
+      z.record(z.string(), z.string()),
+      'hash to the task of another plan for which the check turned green meanwhile',
+    ).exactOptional(),
     reds: described(z.int(), 'claims that a check refused'),
     verdict: described(
       z.object({
@@ -176,14 +189,9 @@ export const taskProof = exact<TaskProof>()(
     ).exactOptional(),
   }),
 )
-const checkRun = z.object({ ...runFields, turn_id: z.string(), at: z.iso.datetime(), seq: z.int() })
 export const checkRecord = exact<CheckRecord>()(
   z.object({
-    last: checkRun.exactOptional(),
-    stood: described(
-      checkRun,
-      'the pass that stands, if the last run was a repetition without a result',
-    ).exactOptional(),
+    last: described(checkRun, 'the last run, in any plan').exactOptional(),
     started: z
       .object({
         run_id: z.string(),

@@ -156,6 +156,10 @@ export const ranFields = {
   claim_id: claim_id.exactOptional(),
   output_sha256: described(z.string(), 'a hash of the whole output').exactOptional(),
 }
+const others = described(
+  z.array(z.object({ task_id: task_id.exactOptional(), guarded: z.array(z.string()), guard: z.string() })),
+  'guarded files that changed for other tasks of the plan with this check, or without `task_id` for the plan itself',
+).exactOptional()
 /** Of a report, without what the tool was given and answered. */
 export const reportFields = {
   evidence_id: described(z.string(), 'the report'),
@@ -348,7 +352,7 @@ export const storedEvents = [
     'check_handed_back',
     'The process that made a run ended in good order. The next one makes it again.',
   )(z.object({ ...checkRef, run_id: runFields.run_id, why: runReason, claim_id: claim_id.exactOptional() })),
-  stored('check_ran', 'A run ended.')(z.object({ ...ranFields, tail })),
+  stored('check_ran', 'A run ended.')(z.object({ ...ranFields, tail, others })),
   stored(
     'baseline_taken',
     'The guarded files were recorded, as they were when the plan was confirmed.',

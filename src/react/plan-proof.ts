@@ -2,11 +2,21 @@ import type { Client } from '../client/client.ts'
 import type { Check } from '../domain/check.ts'
 import type { ConversationLike } from '../domain/conversation.ts'
 import type { Instant } from '../domain/instant.ts'
-import { type CheckState, checkState, runState, waitingGuards } from '../domain/check-state.ts'
+import { type CheckState, checkState, planCheckState, waitingGuards } from '../domain/check-state.ts'
 import { planHistory } from '../domain/lineage.ts'
 import { claimOn } from '../domain/open-claims.ts'
 import { planGuards } from '../domain/plan-checks.ts'
-import { type CheckRun, countingChecks, type Proofs, recordOf, type StartedRun, workspaceOf } from '../domain/proof.ts'
+import {
+  type CheckRun,
+  countingChecks,
+  planRuns,
+  type Proofs,
+  recordOf,
+  type StartedRun,
+  tailOf,
+  taskRuns,
+  workspaceOf,
+} from '../domain/proof.ts'
 import { type Finding, findingOf, type Standing, standingsOf, standingWordOf } from '../domain/standing.ts'
 import { valueIn } from '../domain/table.ts'
 import type { Task } from '../domain/task.ts'
@@ -114,9 +124,10 @@ function ownChecks(state: PlanState, live: LiveOutput): readonly PlanCheck[] {
   const turn = state.latest_turn ?? ''
   const checks = valueIn(state.turns, turn)?.done_checks ?? []
   return checks.map(check => {
-    const { last, started } = recordOf(state, check.hash)
-    const guards = planGuards(state, turn, check)
-    return { check, last, state: runState(state, check), output: liveText(live, started) ?? last?.tail, guards }
+    const { started } = recordOf(state, check.hash)
+    const { last } = planRuns(state, turn, check.hash) ?? {}
+    const output = liveText(live, started) ?? tailOf(state, check.hash, last)
+    return { check, last, state: planCheckState(state, turn, check), output, guards: planGuards(state, turn, check) }
   })
 }
 
@@ -124,7 +135,8 @@ const liveText = (live: LiveOutput, started: StartedRun | undefined): string | u
   live !== null && live.run_id === started?.run_id ? live.text : undefined
 
 function taskCheck(state: Proofs, task: Task, check: Check, live: LiveOutput): TaskCheck {
-  const { last, started } = recordOf(state, check.hash)
+  const { started } = recordOf(state, check.hash)
+  const { last } = taskRuns(state, task.id, check.hash) ?? {}
   const finding = findingOf(state, task, check)
   const now = checkState(state, task, check)
   const isQueued = now !== 'running' && isWaiting(state, task, check)

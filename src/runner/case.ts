@@ -5,7 +5,7 @@ import type { Json, StoredEvent } from '../domain/event.ts'
 import { type LeftOut, leftOut, mostTelling, type Shown } from '../domain/evidence.ts'
 import { excerpt } from '../domain/excerpt.ts'
 import { checkState, type CheckState } from '../domain/check-state.ts'
-import { countingChecks, isProvenBy, recordOf } from '../domain/proof.ts'
+import { countingChecks, isProvenBy, recordOf, tailOf, taskRuns } from '../domain/proof.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 import { type Evidence, evidenceFor, type Work } from './evidence.ts'
@@ -85,15 +85,15 @@ function checkFacts(state: Conversation, id: string | number): readonly CheckFac
   const task = typeof id === 'string' ? state.tasks.get(id) : undefined
   if (!task) return []
   return countingChecks(state, task).map(check => {
-    const record = recordOf(state, check.hash)
-    const { last } = record
+    const { last } = taskRuns(state, task.id, check.hash) ?? {}
+    const tail = tailOf(state, check.hash, last)
     return {
       check: describeCheck(check),
       state: checkState(state, task, check),
-      proves: isProvenBy(record, task.id),
+      proves: isProvenBy(recordOf(state, check.hash), task.id),
       ...(last?.exit === undefined ? {} : { exit: last.exit }),
       ...(last?.reason === undefined ? {} : { reason: last.reason }),
-      ...(last?.tail ? { output_end: last.tail } : {}),
+      ...(tail ? { output_end: tail } : {}),
     }
   })
 }

@@ -1,10 +1,10 @@
 import type { Workspace } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
-import { homeOf, planHistory } from '../domain/lineage.ts'
+import { homeOf, isSamePlan, planHistory } from '../domain/lineage.ts'
 import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
 import { settleable } from '../domain/open-claims.ts'
-import { MAX_TRIES, recordOf, workspaceOf } from '../domain/proof.ts'
+import { isApproved, MAX_TRIES, recordOf, workspaceOf } from '../domain/proof.ts'
 import type { Door } from '../door/door.ts'
 import { Baselines } from './baselines.ts'
 import { type CheckDeps, CheckSettling, isStorage } from './check-settling.ts'
@@ -12,7 +12,7 @@ import type { ClaimJudge } from './claim-judge.ts'
 import type { HeldLease } from './held-lease.ts'
 import { LiveOutput } from './live-output.ts'
 import { Rest } from './rest.ts'
-import type { Baseline, Workspaces } from './workspaces.ts'
+import type { Baseline, Confirmed, Workspaces } from './workspaces.ts'
 
 /** How long all runs at confirmation may take. What did not get its turn only guards. */
 const BASELINE_MS = 120_000
@@ -24,6 +24,7 @@ interface Begun {
   readonly run_id: string
   readonly workspace: Workspace
   readonly baseline: Baseline
+  readonly others: readonly Confirmed[]
   /** A process died or left while it made it. */
   readonly isRepeated: boolean
 }
@@ -149,10 +150,12 @@ export class CheckWork {
       const next = nextRun(state, lease.turn)
       const workspace = next && placeOf(state, next)
       const baseline = next && !isLook(next) ? this.#baselines.known(state, next) : undefined
-      if (!baseline || !workspace || recordOf(state, next.check.hash).started) return transaction.discard(undefined)
+      const others = next && this.#knownOthers(state, next)
+      if (!baseline || !others || !workspace || recordOf(state, next.check.hash).started)
+        return transaction.discard(undefined)
       const start = this.#start(next)
       transaction.mustRun(start)
-      return { state: transaction.state, next, run_id: start.run_id, workspace, baseline, isRepeated: false }
+      return { state: transaction.state, next, run_id: start.run_id, workspace, baseline, others, isRepeated: false }
     })
     return value
   }
@@ -170,15 +173,39 @@ export class CheckWork {
     if (started && started.tries >= MAX_TRIES) {
       return this.#end(hash, started.run_id, unrun(`It was interrupted ${started.tries} times.`))
     }
-    const baseline = await this.#baselines
-      .take(lease, state, next, workspace)
-      .catch((error: unknown) => this.#unexpected(error))
+    const confirmed = await this.#confirmed(state, next, workspace).catch((error: unknown) => this.#unexpected(error))
     const start = this.#start(next)
     const { events } = await this.#door.run({ ...lease, lease }, start)
     if (events.length === 0) return
-    if (!baseline) return this.#end(hash, start.run_id, unrun(UNRUN))
+    if (!confirmed) return this.#end(hash, start.run_id, unrun(UNRUN))
     const isRepeated = started !== undefined
-    await this.#carryOut({ state, next, run_id: start.run_id, workspace, baseline, isRepeated })
+    await this.#carryOut({ state, next, run_id: start.run_id, workspace, ...confirmed, isRepeated })
+  }
+
+  /** What the run's task was confirmed with, and the others of its plan with the same check. */
+  async #confirmed(
+    state: Conversation,
+    next: RunToMake,
+    workspace: Workspace,
+  ): Promise<Pick<Begun, 'baseline' | 'others'>> {
+    const { lease } = this.held
+    const baseline = await this.#baselines.take(lease, state, next, workspace)
+    const others: Confirmed[] = []
+    for (const other of othersOf(state, next)) {
+      others.push(confirmedBy(state, other, await this.#baselines.take(lease, state, other, workspace)))
+    }
+    return { baseline, others }
+  }
+
+  /** The same of the others, if nothing has to be looked at for that. */
+  #knownOthers(state: Conversation, next: RunToMake): readonly Confirmed[] | undefined {
+    const known: Confirmed[] = []
+    for (const other of othersOf(state, next)) {
+      const baseline = this.#baselines.known(state, other)
+      if (!baseline) return undefined
+      known.push(confirmedBy(state, other, baseline))
+    }
+    return known
   }
 
   #start({ check, why }: RunToMake) {
@@ -208,7 +235,7 @@ export class CheckWork {
   /** How a run ended that was begun. */
   async #outcome(
     { stop }: RunUnderWay,
-    { state, next, workspace, baseline }: Begun,
+    { state, next, workspace, baseline, others }: Begun,
     live: LiveOutput,
   ): Promise<RunOutcome> {
     const signal = AbortSignal.any([stop.signal, this.#leave.signal, this.#lost.signal])
@@ -221,6 +248,7 @@ export class CheckWork {
         workspace,
         baseline,
         mayChange: mayChange(state, next),
+        others,
         also: namedFiles(state),
         signal,
         kill: this.#lost.signal,
@@ -265,6 +293,27 @@ function placeOf(state: Conversation, { task_id, turn_id }: RunToMake): Workspac
 
 /** A check of the whole plan does not run before the work: only its guarded files are looked at. */
 const isLook = ({ why, task_id }: RunToMake): boolean => why === 'baseline' && task_id === undefined
+
+/** The other tasks of a run's plan with the same check, and the plan itself: as if the run were for them. */
+function othersOf(state: Conversation, next: RunToMake): readonly RunToMake[] {
+  const { check, turn_id, task_id, why, at } = next
+  const tasks = [...state.tasks.values()].filter(
+    task =>
+      task.id !== task_id &&
+      task.checks?.some(({ hash }) => hash === check.hash) &&
+      isApproved(state, task.id, check) &&
+      isSamePlan(state, task, turn_id),
+  )
+  const isOfPlan = homeOf(state, turn_id)?.done_checks?.some(({ hash }) => hash === check.hash) ?? false
+  const plan = isOfPlan && task_id !== undefined ? [{ turn_id, check, why, at }] : []
+  return [...tasks.map(task => ({ turn_id, task_id: task.id, check, why, at })), ...plan]
+}
+
+const confirmedBy = (state: Conversation, other: RunToMake, baseline: Baseline): Confirmed => ({
+  ...(other.task_id === undefined ? {} : { task_id: other.task_id }),
+  baseline,
+  mayChange: mayChange(state, other),
+})
 
 /** The guarded files that a task may change; for a check of the whole plan, all that its tasks may. */
 function mayChange(state: Conversation, { task_id, turn_id }: RunToMake): readonly string[] {

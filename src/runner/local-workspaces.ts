@@ -156,11 +156,17 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
 
   async run(check: Check, options: RunOptions): Promise<RunOutcome> {
     if (check.kind === 'person') throw new TypeError('A person ticks it.')
-    const { workspace, baseline, mayChange, also, signal, kill, maxMs, beforeStart, onOutput } = options
+    const { workspace, baseline, mayChange, others = [], also, signal, kill, maxMs, beforeStart, onOutput } = options
     const limit = maxMs === undefined ? undefined : AbortSignal.timeout(maxMs)
-    const { files, guarded, ...ran } = await runCheck(check, {
+    const {
+      files,
+      guarded,
+      others: changed,
+      ...ran
+    } = await runCheck(check, {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
+      baselines: others.map(each => each.baseline.files),
       since: baseline.tracked ?? null,
       also,
       signal: limit ? AbortSignal.any([signal, limit]) : signal,
@@ -170,21 +176,18 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     })
     if (ran.changed) return ran
     if (ran.result === 'inconclusive' && limit?.aborted && !signal.aborted) return { ...ran, reason: OUT_OF_TIME }
-    return { ...ran, ...this.#guards(files, baseline.incomplete ? undefined : guarded, mayChange) }
-  }
-
-  /** The guarded files that changed without leave, and a digest of what they are now. */
-  #guards(
-    files: Readonly<Record<string, string>> | undefined,
-    changed: readonly string[] | undefined,
-    mayChange: readonly string[],
-  ): Pick<RunOutcome, 'guarded' | 'guard'> {
-    if (!changed || !files) return { guarded: [UNWATCHED], guard: 'unwatched' }
-    const { matches } = globsOf(mayChange)
-    const guarded = changed.filter(path => mayChange.length === 0 || !matches(path))
-    if (guarded.length === 0) return {}
-    const now = guarded.map(path => [path, files[path] ?? null])
-    return { guarded, guard: createHash('sha256').update(JSON.stringify(now)).digest('hex') }
+    const seen = others.flatMap(({ task_id, ...other }, index) => {
+      const paths = other.baseline.incomplete ? undefined : changed?.[index]
+      const { guarded: found, guard } = guardsIn(files, paths, other.mayChange)
+      return found && guard !== undefined
+        ? { ...(task_id === undefined ? {} : { task_id }), guarded: found, guard }
+        : []
+    })
+    return {
+      ...ran,
+      ...guardsIn(files, baseline.incomplete ? undefined : guarded, mayChange),
+      ...(others.length > 0 ? { others: seen } : {}),
+    }
   }
 
   #checkOptions(workspace: Workspace, protect: readonly string[]) {
@@ -201,4 +204,18 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
 function opened(folder: string, machine: string): Workspace | undefined {
   const found = openWorkspace(folder, machine)
   return found instanceof Obstacle ? undefined : found
+}
+
+/** The guarded files that changed without leave, and a digest of what they are now. */
+function guardsIn(
+  files: Readonly<Record<string, string>> | undefined,
+  changed: readonly string[] | undefined,
+  mayChange: readonly string[],
+): Pick<RunOutcome, 'guarded' | 'guard'> {
+  if (!changed || !files) return { guarded: [UNWATCHED], guard: 'unwatched' }
+  const { matches } = globsOf(mayChange)
+  const guarded = changed.filter(path => mayChange.length === 0 || !matches(path))
+  if (guarded.length === 0) return {}
+  const now = guarded.map(path => [path, files[path] ?? null])
+  return { guarded, guard: createHash('sha256').update(JSON.stringify(now)).digest('hex') }
 }

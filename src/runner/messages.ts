@@ -2,7 +2,7 @@ import { listed, openTasks, planCounts, planHistory } from '../domain/conversati
 import { labelOf } from '../domain/check-label.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
 import { unpassedChecks, whyReopened, whyUnpassed } from '../domain/plan-checks.ts'
-import { recordOf } from '../domain/proof.ts'
+import { countingRun, planRuns, tailOf } from '../domain/proof.ts'
 import { type Standing, standingsOf } from '../domain/standing.ts'
 import { isOpen } from '../domain/task.ts'
 import { settlingFor } from '../toolsets/guidance.ts'
@@ -24,9 +24,10 @@ export function followUpText(
   const open = openTasks(run.state, run.turn)
   if (open.length === 0) {
     const checks = unpassedChecks(run.state, run.turn).map(check => {
-      const { last } = recordOf(run.state, check.hash)
+      const last = countingRun(planRuns(run.state, run.turn, check.hash))
+      const tail = tailOf(run.state, check.hash, last)
       const why = `\`${labelOf(check)}\` ${whyUnpassed(run.state, run.turn, check).replace(/\.$/, '')}.`
-      return last?.result === 'failed' && last.tail ? `${why} The end of its output:\n${last.tail}` : why
+      return last?.result === 'failed' && tail ? `${why} The end of its output:\n${tail}` : why
     })
     return `Every task is settled, but the plan is not done: ${checks.join('\n')}\nMend that, then answer again.`
   }

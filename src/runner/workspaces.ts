@@ -5,11 +5,18 @@ import type { EventData } from '../domain/event.ts'
 /** The guarded files as they were at confirmation, and the names of all that a fingerprint covered. */
 export type Baseline = Pick<EventData['baseline_taken'], 'covers' | 'files' | 'incomplete' | 'tracked'>
 
-export interface RunOptions {
-  readonly workspace: Workspace
+/** What a task, or without an id a plan, was confirmed with: its guarded files, and which of them it may change. */
+export interface Confirmed {
+  readonly task_id?: string
   readonly baseline: Baseline
-  /** Globs of guarded files that the task may change. */
+  /** Globs of guarded files. */
   readonly mayChange: readonly string[]
+}
+
+export interface RunOptions extends Omit<Confirmed, 'task_id'> {
+  readonly workspace: Workspace
+  /** The other tasks of the plan with the same check. */
+  readonly others?: readonly Confirmed[] | undefined
   /** Files that count in the fingerprint even if git ignores them. */
   readonly also: readonly string[]
   /** Ends the run. */

@@ -6,7 +6,7 @@ import { type Conversation, planTurnOf } from '../conversation.ts'
 import { homeOf } from '../lineage.ts'
 import { planGuards, unpassedChecks } from '../plan-checks.ts'
 import { claimOn, type ResolvedClaim } from '../open-claims.ts'
-import { type CheckRun, isChecked, MAX_RED_CLAIMS, proofOf, recordOf } from '../proof.ts'
+import { type CheckRun, countingRun, isChecked, MAX_RED_CLAIMS, planRuns, proofOf, tailOf } from '../proof.ts'
 import { inRow, Refusal, type RefusalData } from '../refusal.ts'
 import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import { hasFinalRuns, missingRuns } from './final-runs.ts'
@@ -118,18 +118,22 @@ export class Claims {
       return undefined
     }
     if (last.length === 0) return undefined
+    // The files may have changed while its own check ran: that takes a look.
+    const isRun = last.some(task => task.status === 'completed' && isChecked(this.#state, task))
+    if (isRun && !this.#edit.seen) return new Refusal('final_runs_required', {})
     const missing = missingRuns(this.#state, this.#edit.turn_id ?? '', this.#edit.seen)
     if (missing.length > 0) return new Refusal('final_runs_required', {})
     for (const task of last) {
       const plan = planTurnOf(this.#state, task)
       const [check] = unpassedChecks(this.#state, plan)
       if (check) {
-        const { result } = recordOf(this.#state, check.hash).last ?? {}
+        const run = countingRun(planRuns(this.#state, plan, check.hash))
+        const result = run?.result
         const guarded = result === 'passed' ? planGuards(this.#state, plan, check) : []
         return new Refusal('plan_check_failed', {
           ...inRow(this.#rows.get(task.id)),
           task,
-          ...redRun(this.#state, check),
+          ...redRun(this.#state, check, run),
           ...(result === 'inconclusive' ? { isUnclear: true } : {}),
           ...(guarded.length > 0 ? { guarded } : {}),
         })
@@ -186,17 +190,21 @@ export function whyNotGranted(
     return new Refusal('not_checked', { ...inRow(row), task, check: describeCheck(resolution.check), reason })
   }
   const { reds } = proofOf(state, task.id)
-  return new Refusal('check_failed', { ...inRow(row), task, ...redRun(state, resolution.check), reds })
+  return new Refusal('check_failed', { ...inRow(row), task, ...redRun(state, resolution.check, run), reds })
 }
 
 /** A check that failed, with what its run said. */
-function redRun(state: Conversation, check: Check): { check: string; exit?: number; reason?: string; tail?: string } {
-  const { last } = recordOf(state, check.hash)
+function redRun(
+  state: Conversation,
+  check: Check,
+  run: CheckRun | undefined,
+): { check: string; exit?: number; reason?: string; tail?: string } {
+  const tail = tailOf(state, check.hash, run)
   return {
     check: describeCheck(check),
-    ...(last?.exit === undefined ? {} : { exit: last.exit }),
-    ...(last?.reason === undefined || isCodeAlone(check, last) ? {} : { reason: last.reason }),
-    ...(last?.tail ? { tail: last.tail } : {}),
+    ...(run?.exit === undefined ? {} : { exit: run.exit }),
+    ...(run?.reason === undefined || isCodeAlone(check, run) ? {} : { reason: run.reason }),
+    ...(tail ? { tail } : {}),
   }
 }
 

@@ -4,7 +4,7 @@ import { type Conversation, planTurnOf } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import { homeOf } from '../lineage.ts'
 import { planGuards } from '../plan-checks.ts'
-import { countingRun, recordOf } from '../proof.ts'
+import { countingRun, planRuns, taskRuns } from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import { findTask, openIn } from './tasks.ts'
 
@@ -17,7 +17,7 @@ export function acceptGuards(state: Conversation, command: CommandOf<'accept_gua
   if (!task) return new Refusal('task_not_found', { ref: command.task, ...openIn(state) })
   const waiting = (task.checks ?? []).flatMap(check => {
     const paths = waitingGuards(state, task, check)
-    const guard = countingRun(recordOf(state, check.hash))?.guard
+    const guard = countingRun(taskRuns(state, task.id, check.hash))?.guard
     return paths.length > 0 && guard !== undefined ? [{ paths, guard }] : []
   })
   const given = new Set(command.paths)
@@ -28,7 +28,7 @@ export function acceptGuards(state: Conversation, command: CommandOf<'accept_gua
   const plan = planTurnOf(state, task)
   const ofPlan = (homeOf(state, plan)?.done_checks ?? []).flatMap(check => {
     const paths = planGuards(state, plan, check)
-    const { guard = '' } = countingRun(recordOf(state, check.hash)) ?? {}
+    const { guard = '' } = countingRun(planRuns(state, plan, check.hash)) ?? {}
     return paths.length > 0 && paths.every(path => given.has(path)) ? [{ paths, guard }] : []
   })
   const distinct = new Map([...waiting, ...ofPlan].map(each => [each.guard, each]))
