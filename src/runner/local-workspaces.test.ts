@@ -4,19 +4,47 @@ import type { CheckSpec } from '../domain/check.ts'
 import { redactor } from '../domain/redact.ts'
 import { LocalWorkspaces } from './local-workspaces.ts'
 
-it('[TC9] a run that outlasts the time for all runs at confirmation says so; it was not stopped by hand', async () => {
-  const scene = checkScene()
-  scene.script('slow', FOREVER)
-  const { workspace } = scene
-  const workspaces = new LocalWorkspaces({
+const workspacesOf = ({ workspace, env }: ReturnType<typeof checkScene>): LocalWorkspaces =>
+  new LocalWorkspaces({
     workspaces: [workspace],
     machine: () => workspace.machine,
-    environment: scene.env,
-    env: scene.env,
+    environment: env,
+    env,
     dataFolder: '/nowhere',
     redact: redactor(),
     newId: () => 'c1',
   })
+
+it('[CM12] a run says which guarded files changed since each confirmation, without the leave of each task', async () => {
+  const scene = checkScene()
+  scene.script('t.sh', 'exit 1')
+  const { workspace } = scene
+  const workspaces = workspacesOf(scene)
+  const spec: CheckSpec = { kind: 'command', run: ['./t.sh'] }
+  const check = { ...spec, id: 'c1', hash: workspaces.hash(spec, workspace) }
+  const none = { covers: [], files: {} }
+  const first = (await workspaces.baselineOf(workspace, [check], none)) ?? none
+  scene.script('t.sh', 'exit 0')
+  const second = (await workspaces.baselineOf(workspace, [check], none)) ?? none
+  const others = [
+    { task_id: 'may', baseline: first, mayChange: ['t.sh'] },
+    { task_id: 'may not', baseline: first, mayChange: [] },
+    { baseline: second, mayChange: [] },
+  ]
+  const { signal } = new AbortController()
+  const ran = await workspaces.run(check, { workspace, baseline: second, mayChange: [], others, also: [], signal })
+  expect(ran).toMatchObject({
+    result: 'passed',
+    others: [{ task_id: 'may not', guarded: ['t.sh'], guard: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+  })
+  expect(ran).not.toHaveProperty('guarded')
+})
+
+it('[TC9] a run that outlasts the time for all runs at confirmation says so; it was not stopped by hand', async () => {
+  const scene = checkScene()
+  scene.script('slow', FOREVER)
+  const { workspace } = scene
+  const workspaces = workspacesOf(scene)
   const spec: CheckSpec = { kind: 'command', run: ['./slow'] }
   const check = { ...spec, id: 'c1', hash: workspaces.hash(spec, workspace) }
   const run = (signal: AbortSignal, maxMs?: number) =>

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { approved, FILE, NPM, Plan, WORKSPACE } from '../../test/support/checked-plan.ts'
+import type { CheckResult } from './check.ts'
+import { unpassedChecks } from './plan-checks.ts'
+
+const TESTS = { guarded: ['test/a.test.js'], guard: 'g1' }
+const standings = (plan: Plan, ...numbers: readonly number[]) => numbers.map(each => plan.standing(each)?.standing)
+
+/** Claims a task in a turn, with this result of its run, on these files. */
+function claim(plan: Plan, number: number, result: CheckResult, more: { fingerprint?: string } = {}, turn = 'turn-1') {
+  const call = `call-${plan.state.seq}`
+  plan.claims(number, call, turn)
+  plan.runs(result, more, turn)
+  plan.resumes(number, call, turn, { fingerprint: more.fingerprint ?? 'f1' })
+  plan.answer()
+}
+
+/** Another plan of the conversation, in a turn of its own, whose check had this result at the start. */
+function another(plan: Plan, result: CheckResult, more: object = {}): void {
+  plan.run({ type: 'open_turn', turn_id: 'turn-2', toolset: 'runsheet', host: {}, workspace: WORKSPACE, plans: true })
+  plan.run(plan.edits('person', { create: [{ id: plan.id(), title: 'Other', checks: [NPM] }], turn_id: 'turn-2' }))
+  plan.answer()
+  plan.runs(result, more, 'turn-2')
+}
+
+describe('the runs of another plan with the same check', () => {
+  it('[CM12] do not free a task of its changed guarded files: they were compared with another confirmation', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    claim(plan, 1, 'passed', TESTS as object)
+    expect(standings(plan, 1)).toEqual(['reported'])
+    another(plan, 'passed')
+    expect(plan.standing(1)?.reasons).toContain('npm test: proves nothing until a person accepts test/a.test.js')
+    plan.run({ type: 'accept_guards', task: 1, paths: TESTS.guarded })
+    expect(standings(plan, 1)).toEqual(['proven'])
+  })
+
+  it('[CM12] do not take a proof away, though guarded files changed for that plan', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    claim(plan, 1, 'passed')
+    another(plan, 'passed', { fingerprint: 'f2', ...TESTS })
+    expect(standings(plan, 1)).toEqual(['proven'])
+  })
+
+  it('[CM14] make nothing out of date in a plan that is over', () => {
+    const plan = new Plan(approved('A', NPM), approved('B', FILE))
+    plan.runs('failed')
+    plan.runs('failed')
+    claim(plan, 1, 'passed')
+    claim(plan, 2, 'passed')
+    another(plan, 'failed', { fingerprint: 'f9' })
+    expect(standings(plan, 1, 2)).toEqual(['proven', 'proven'])
+  })
+
+  it('[CM10] that turned green there prove nothing here any more: the work was done for that task', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'Z' })
+    plan.runs('failed')
+    another(plan, 'failed')
+    claim(plan, 1, 'passed')
+    claim(plan, 3, 'failed', {}, 'turn-2')
+    claim(plan, 3, 'passed', {}, 'turn-2')
+    expect(standings(plan, 1, 3)).toEqual(['proven', 'reported'])
+    expect(plan.standing(3)?.reasons).toContain('npm test: proves task 1, so here it only guards')
+  })
+})
+
+describe('a run for one task of a plan', () => {
+  it('[CM12] says of each other with the same check what changed without its leave', () => {
+    const plan = new Plan(approved('A', NPM), approved('B', NPM), { title: 'Z' })
+    plan.runs('failed')
+    // A may change the tests, B may not.
+    claim(plan, 1, 'passed', { others: [{ task_id: plan.task(2).id, ...TESTS }] } as object)
+    expect(standings(plan, 1)).toEqual(['proven'])
+    claim(plan, 2, 'passed', { ...TESTS, others: [] } as object)
+    expect(standings(plan, 1, 2)).toEqual(['proven', 'reported'])
+    expect(plan.standing(2)?.reasons).toContain('npm test: proves nothing until a person accepts test/a.test.js')
+  })
+})
+
+it('[CM11] the claim that ends a plan is not granted on files that changed while its own check ran', () => {
+  const plan = new Plan(approved('A', NPM))
+  plan.runs('failed')
+  plan.claims(1)
+  plan.runs('passed', { fingerprint: 'f2' })
+  const answer = plan.resumes(1, undefined, undefined, { fingerprint: 'f1' })
+  expect(answer).toMatchObject({ code: 'final_runs_required' })
+  expect(unpassedChecks(plan.state, 'turn-1')).toEqual([])
+  expect(plan.task(1).status).not.toBe('completed')
+})
