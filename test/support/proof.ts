@@ -124,13 +124,14 @@ export class Bench {
     await this.run({ type: 'refuse_claims', turn_id: TURN, claims })
   }
 
-  /** The call of a claim whose checks are over is made. */
+  /** The call of a claim whose checks are over is made, on the files that the last run saw. */
   async settles(task: TaskView, call = 'call-2'): Promise<void> {
     const state = await this.server.door.read(HERE)
     const resolved = resolvedClaims(state, TURN, call)
     const change = [{ task: task.id, fields: { status: 'completed', outcome: 'Done.' } as const }]
+    const seen = { fingerprint: state.turns.get(TURN)?.looked?.fingerprint }
     await this.run(
-      { type: 'edit_tasks', by: 'model', turn_id: TURN, basis: state.seq, change, resolved },
+      { type: 'edit_tasks', by: 'model', turn_id: TURN, basis: state.seq, change, resolved, seen },
       { type: 'settle_claims', turn_id: TURN, tool_call_id: call },
     )
   }
