@@ -25,13 +25,13 @@ export function Menu({ label, items, anchor, onClose }: MenuProps): ReactElement
   useLayoutEffect(() => {
     const element = menu.current
     if (!element || !anchor.current) return
+    const button = anchor.current
     element.showPopover()
-    place(element, anchor.current)
-    itemsIn(element)[0]?.focus()
-    const close = (): void => element.hidePopover()
-    // It would stay where it is while its row moves.
-    document.addEventListener('scroll', close, { capture: true, once: true })
-    return () => document.removeEventListener('scroll', close, { capture: true })
+    place(element, button)
+    itemsIn(element)[0]?.focus({ preventScroll: true })
+    const follow = (): void => place(element, button)
+    document.addEventListener('scroll', follow, { capture: true, passive: true })
+    return () => document.removeEventListener('scroll', follow, { capture: true })
   }, [anchor])
   const choose = ({ isDisabled = false, onChoose }: MenuItem): void => {
     if (isDisabled) return

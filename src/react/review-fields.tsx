@@ -95,7 +95,7 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
           )}
           {shows('tags') && (
             <label className="rs-meta-tags">
-              <span aria-hidden="true">{strings.tagsLabel}</span>
+              {row.tags !== '' && <span aria-hidden="true">{strings.tagsLabel}</span>}
               <input
                 {...field(strings.tagsInput, 'tags')}
                 className="rs-input rs-quiet"
@@ -117,7 +117,7 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
       />
       {shows('may_change') && (checks.areOffered || row.may_change !== '') && (
         <label className="rs-field">
-          <span aria-hidden="true">{strings.checks.mayChange}</span>
+          {row.may_change !== '' && <span aria-hidden="true">{strings.checks.mayChange}</span>}
           <input
             {...field(strings.checks.mayChange, 'may_change')}
             className="rs-input rs-quiet rs-code"
@@ -131,6 +131,7 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
         <AutosizeTextarea
           {...field(strings.rowComment, 'comment')}
           className="rs-input rs-row-comment"
+          autoFocus={isCommenting}
           placeholder={strings.rowComment}
           rows={1}
           value={row.comment}

@@ -58,7 +58,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
   const isProposed = row.draft_index !== undefined
   const comment = (): void => {
     setCommenting(true)
-    requestAnimationFrame(() => item.current?.querySelector<HTMLElement>('.rs-row-comment')?.focus())
+    item.current?.querySelector<HTMLElement>('.rs-row-comment')?.focus()
   }
   const onTitleKey = (event: KeyboardEvent): void => {
     if (isComposing(event)) return
@@ -94,17 +94,49 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
         </span>
       </label>
       <div className="rs-fields">
-        <AutosizeTextarea
-          aria-label={strings.title + about}
-          aria-invalid={row.title.trim() === '' || error?.field === 'title'}
-          {...(error?.field === 'title' ? { 'aria-describedby': errorId } : {})}
-          rows={1}
-          className="rs-input rs-quiet rs-row-title"
-          placeholder={strings.title}
-          value={row.title}
-          onChange={event => onChange({ title: event.target.value.replaceAll(/[\r\n]+/g, ' ') })}
-          onKeyDown={onTitleKey}
-        />
+        <div className="rs-row-head">
+          <AutosizeTextarea
+            aria-label={strings.title + about}
+            aria-invalid={row.title.trim() === '' || error?.field === 'title'}
+            {...(error?.field === 'title' ? { 'aria-describedby': errorId } : {})}
+            rows={1}
+            className="rs-input rs-quiet rs-row-title"
+            placeholder={strings.title}
+            value={row.title}
+            onChange={event => onChange({ title: event.target.value.replaceAll(/[\r\n]+/g, ' ') })}
+            onKeyDown={onTitleKey}
+          />
+          <div className="rs-actions">
+            <IconButton {...toggle} about={about} isExpanded={isOpen} onAct={() => setOpen(!isOpen)} />
+            {isProposed && <IconButton label={strings.rowComment} about={about} icon={MessageSquare} onAct={comment} />}
+            <IconButton label={strings.remove} about={about} icon={X} onAct={() => onRemove()} />
+            <MenuButton
+              label={strings.moreActions}
+              about={about}
+              items={() => [
+                { ...toggle, onChoose: () => setOpen(!isOpen) },
+                ...(isProposed ? [{ label: strings.rowComment, icon: MessageSquare, onChoose: comment }] : []),
+                {
+                  label: strings.moveUp,
+                  icon: ArrowUp,
+                  isDisabled: index === 0,
+                  onChoose: () => onMove(index, index - 1),
+                },
+                {
+                  label: strings.moveDown,
+                  icon: ArrowDown,
+                  isDisabled: index === count - 1,
+                  onChoose: () => onMove(index, index + 1),
+                },
+                { label: strings.reviewing.select, icon: SquareCheck, onChoose: () => onSelect(!isSelected) },
+                ...(difference?.kind === 'edited'
+                  ? [{ label: strings.reviewing.reset, icon: RotateCcw, onChoose: onReset }]
+                  : []),
+                { label: strings.remove, icon: X, onChoose: () => onRemove() },
+              ]}
+            />
+          </div>
+        </div>
         {difference && <RowMark difference={difference} about={about} onReset={onReset} />}
         {error && (
           <p id={errorId} className="rs-row-problem">
@@ -121,36 +153,6 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
           errorId={errorId}
           onChange={onChange}
           onCommented={() => setCommenting(false)}
-        />
-      </div>
-      <div className="rs-actions">
-        <IconButton {...toggle} about={about} isExpanded={isOpen} onAct={() => setOpen(!isOpen)} />
-        {isProposed && <IconButton label={strings.rowComment} about={about} icon={MessageSquare} onAct={comment} />}
-        <IconButton label={strings.remove} about={about} icon={X} onAct={() => onRemove()} />
-        <MenuButton
-          label={strings.moreActions}
-          about={about}
-          items={() => [
-            { ...toggle, onChoose: () => setOpen(!isOpen) },
-            ...(isProposed ? [{ label: strings.rowComment, icon: MessageSquare, onChoose: comment }] : []),
-            {
-              label: strings.moveUp,
-              icon: ArrowUp,
-              isDisabled: index === 0,
-              onChoose: () => onMove(index, index - 1),
-            },
-            {
-              label: strings.moveDown,
-              icon: ArrowDown,
-              isDisabled: index === count - 1,
-              onChoose: () => onMove(index, index + 1),
-            },
-            { label: strings.reviewing.select, icon: SquareCheck, onChoose: () => onSelect(!isSelected) },
-            ...(difference?.kind === 'edited'
-              ? [{ label: strings.reviewing.reset, icon: RotateCcw, onChoose: onReset }]
-              : []),
-            { label: strings.remove, icon: X, onChoose: () => onRemove() },
-          ]}
         />
       </div>
     </li>
