@@ -113,9 +113,7 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
         <Templates client={client} rows={rows} onInsert={editing.add} onClose={() => setShowsTemplates(false)} />
       )}
       <footer className="rs-review-foot">
-        {below > 0 && (
-          <ScrollCue count={below} onScroll={() => body.current?.scrollBy(0, body.current.clientHeight - 48)} />
-        )}
+        {below > 0 && <ScrollCue count={below} onScroll={() => showNext(body.current)} />}
         {error && (
           <div className="rs-problem" role="alert">
             <span>{error.message}</span>
@@ -155,6 +153,12 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
       </footer>
     </>
   )
+}
+
+/** Scrolls by what is in sight, less a row that shows where one was. */
+function showNext(body: HTMLElement | null): void {
+  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
+  body?.scrollBy({ top: body.clientHeight - 48, behavior: isCalm ? 'instant' : 'smooth' })
 }
 
 type ReviewBodyProps = Pick<OpenReviewProps, 'handle' | 'review' | 'editing' | 'panel'>

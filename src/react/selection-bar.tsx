@@ -22,19 +22,7 @@ export function SelectionBar({ editing, count }: SelectionBarProps): ReactElemen
   const { selected, selectAll, editSelected, removeSelected } = editing
   const label = strings.selected(selected.size)
   return (
-    <form
-      className="rs-selection"
-      role="group"
-      aria-label={label}
-      onSubmit={event => {
-        event.preventDefault()
-        // Empty means unchanged: it does not remove tags.
-        if (splitList(tags).length === 0) return
-        editSelected({ tags })
-        setTags('')
-        setAnnouncement(strings.tagsSet(selected.size))
-      }}
-    >
+    <div className="rs-selection" role="group" aria-label={label}>
       <label>
         <input
           type="checkbox"
@@ -69,18 +57,29 @@ export function SelectionBar({ editing, count }: SelectionBarProps): ReactElemen
         </option>
         <Options texts={strings.rowStatus} />
       </select>
-      <input
-        className="rs-input"
-        aria-label={strings.tagsInput}
-        placeholder={strings.tagsLabel}
-        value={tags}
-        onChange={event => setTags(event.target.value)}
-      />
-      {splitList(tags).length > 0 && (
-        <button type="submit" className="rs-button">
-          {strings.setTags}
-        </button>
-      )}
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          // Empty means unchanged: it does not remove tags.
+          if (splitList(tags).length === 0) return
+          editSelected({ tags })
+          setTags('')
+          setAnnouncement(strings.tagsSet(selected.size))
+        }}
+      >
+        <input
+          className="rs-input"
+          aria-label={strings.tagsInput}
+          placeholder={strings.tagsLabel}
+          value={tags}
+          onChange={event => setTags(event.target.value)}
+        />
+        {splitList(tags).length > 0 && (
+          <button type="submit" className="rs-button">
+            {strings.setTags}
+          </button>
+        )}
+      </form>
       <button type="button" className="rs-button" onClick={removeSelected}>
         <Trash2 size={16} aria-hidden="true" /> {strings.reviewing.deleteSelected}
       </button>
@@ -88,6 +87,6 @@ export function SelectionBar({ editing, count }: SelectionBarProps): ReactElemen
       <span className="rs-sr" role="status">
         {announcement}
       </span>
-    </form>
+    </div>
   )
 }
