@@ -1,6 +1,6 @@
 import { RotateCcw } from 'lucide-react'
 import type { ReactElement } from 'react'
-import type { Review } from '../domain/review.ts'
+import type { ReviewRequest } from '../domain/review.ts'
 import { type Revision, revisionOf } from '../domain/revision.ts'
 import { changedFields, type EditableRow, editableRow, proposedRow, type RowField } from './draft.ts'
 import { type Strings, useStrings } from './strings.ts'
@@ -17,7 +17,7 @@ export interface RowDifference {
 /** What the person did to a row, else what the agent did to it; undefined where neither did anything. */
 export function rowDifference(
   row: EditableRow,
-  review: Review,
+  review: ReviewRequest,
   revision: Revision | undefined,
 ): RowDifference | undefined {
   const proposed = proposedRow(review, row.draft_index)
@@ -30,7 +30,7 @@ export function rowDifference(
 }
 
 /** How a plan differs from the one that was sent back. */
-export const revisionIn = (review: Review, revised: Review | undefined): Revision | undefined =>
+export const revisionIn = (review: ReviewRequest, revised: ReviewRequest | undefined): Revision | undefined =>
   revised && revisionOf(revised.draft_tasks, review.draft_tasks)
 
 function between(kind: 'edited' | 'revised', from: EditableRow, to: EditableRow): RowDifference | undefined {

@@ -745,6 +745,21 @@ it('[PA56] axe finds nothing to complain about in any state of a review, in both
   expect(found).toEqual([])
 })
 
+it('[PA57] a review whose part of the page fails to load is shown once it does', async () => {
+  void panels.plan('A').catch(() => {})
+  const context = await browser.newContext()
+  let failures = 0
+  await context.route('**/pending-review*.js', async route => {
+    failures += 1
+    await (failures <= 2 ? route.abort() : route.continue())
+  })
+  const page = await panels.window({ in: context })
+  await expect.poll(() => failures, SLOW_BROWSER).toBeGreaterThan(1)
+  expect(await input(page).getAttribute('placeholder')).toBe('Tell the agent what to change…')
+  await holds(titles(page), ['A'])
+  await context.close()
+})
+
 it('[PA29] Request changes needs a comment, and sends the edits with it; nothing is written', async () => {
   const { page, agentAnswer } = await openReview('A', 'B')
   await title(page, 1).fill('A 2')
