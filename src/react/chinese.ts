@@ -43,6 +43,8 @@ export const chinese: Strings = {
   copy: '复制',
   copied: '已复制',
   sending: '正在发送…',
+  notLoaded: '页面的这一部分无法加载。',
+  reload: '重新加载页面',
 
   status: { pending: '待办', in_progress: '进行中', completed: '已完成', blocked: '受阻', cancelled: '已取消' },
   rowStatus: { todo: '待办', doing: '进行中', blocked: '受阻', done: '已完成' },

@@ -45,6 +45,8 @@ export const english: Strings = {
   copy: 'Copy',
   copied: 'Copied',
   sending: 'Sending…',
+  notLoaded: 'This part of the page could not be loaded.',
+  reload: 'Reload the page',
 
   status: {
     pending: 'to do',

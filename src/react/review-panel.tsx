@@ -1,6 +1,6 @@
 import { type ReactElement, Suspense, useEffect } from 'react'
 import type { Client } from '../client/client.ts'
-import { lazyPart } from './lazy-part.ts'
+import { lazyPart } from './lazy-part.tsx'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import { type ReviewHandle, useReview } from './use-review.ts'

@@ -84,6 +84,18 @@ it('[PA10] the review renders on a server as in the first render of a browser', 
   expect(browser).toBe(server)
 })
 
+it('[PA16] the panel has a field for the comment, unless the page has one', async () => {
+  const chat = underReview('Tag')
+  const source = { client: client(0), view: view(chat) }
+  const OfPage = (): ReactNode => {
+    const commentField = { text: 'Mine', setText: () => {}, focus: () => {} }
+    const handle = useReview({ ...source, commentField })
+    return createElement(ReviewPanel, { ...source, handle })
+  }
+  expect(await rendered(createElement(ReviewPanel, source))).toContain('rs-comment-input')
+  expect(await rendered(createElement(OfPage))).not.toContain('rs-comment-input')
+})
+
 it.each([true, false])('[PF25] a review whose checks were left out says how to have them: %s', async unchecked => {
   const chat = inRun({ review: true })
   const adds = chat.adds('model', 'Tag')

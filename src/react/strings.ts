@@ -53,6 +53,8 @@ export interface Strings {
   readonly copy: string
   readonly copied: string
   readonly sending: string
+  readonly notLoaded: string
+  readonly reload: string
 
   readonly status: Readonly<Record<TaskStatus, string>>
   readonly rowStatus: Readonly<Record<RowStatus, string>>
