@@ -66,23 +66,19 @@ export default function PendingReview({ client, handle, review, className }: Pen
       <p className="rs-sr" role="status">
         {editing.announcement}
       </p>
-      {rejection ? (
-        <>
-          <h2 id={heading} className="rs-sr">
-            {strings.review}
-          </h2>
-          <RejectedPlan rejection={rejection} isBusy={isBusy} onUndo={undoRejection} />
-        </>
-      ) : (
+      {rejection && <RejectedPlan rejection={rejection} isBusy={isBusy} onUndo={undoRejection} />}
+      {/* Not removed: undone, it is as it was. */}
+      <div className="rs-open-review" hidden={rejection !== undefined}>
         <OpenReview
           client={client}
           handle={handle}
           review={review}
           editing={editing}
           question={question}
-          {...{ heading, panel }}
+          heading={heading}
+          panel={panel}
         />
-      )}
+      </div>
     </section>
   )
 }
