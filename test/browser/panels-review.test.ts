@@ -524,6 +524,15 @@ describe('[PA50] a rejection', () => {
     expect(await page.getByText(/elsewhere/).count()).toBe(0)
   })
 
+  it('[PA50] is sent before the deadline of the review, which it is not mistaken for', async () => {
+    await withPolicy({ review_timeout_ms: 5_000 })
+    const { page, agentAnswer } = await openReview('A')
+    await reject(page).click()
+    expect(await agentAnswer).toMatchObject({ reason: 'user_cancelled' })
+    await isGone(page)
+    expect(await page.getByText('Time ran out').count()).toBe(0)
+  })
+
   it('[PA50] that fails to send brings the review back; one that was decided elsewhere meanwhile is over', async () => {
     const { page, agentAnswer } = await openReview('A')
     await page.clock.install()
