@@ -15,7 +15,7 @@ const browser = await openBrowser()
 try {
   const link = /http\S+/.exec(await server.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''
   const { page } = await visit(browser, link, { viewport: { width: 1180, height: 760 }, colorScheme: 'light' })
-  const box = page.getByRole('textbox', { name: 'Ask for something' })
+  const box = page.getByRole('textbox', { name: 'What do you want done?' })
   const ask = async (text: string): Promise<void> => {
     await box.fill(text)
     await box.press('Enter')
@@ -23,13 +23,13 @@ try {
   }
   const finished = () => page.getByRole('button', { name: 'Send' }).waitFor()
   await ask('Plan a birthday party for 20 people')
-  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: /^Approve / }).click()
   await finished()
   await page.getByRole('button', { name: 'New chat' }).click()
   await ask('Fix the greeting in the sandbox, and prove it')
   await page.getByRole('checkbox', { name: /Run this check/ }).click()
   await page.screenshot({ path: join(folder, 'review.png') })
-  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: /^Approve / }).click()
   await page.getByText('3 of 3 done: 1 proven').first().waitFor()
   await finished()
   await page.emulateMedia({ colorScheme: 'dark' })

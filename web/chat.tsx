@@ -1,22 +1,14 @@
 import { History as HistoryIcon, Menu } from 'lucide-react'
 import { lazy, type ReactElement, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
 import { type Client, type ConversationSnapshot, listed, openTasks, type Task, type ToolsetName } from 'runsheet/client'
-import {
-  type ConversationView,
-  errorText,
-  type ReviewHandle,
-  ReviewPanel,
-  TodosPanel,
-  useReview,
-  useRunsheet,
-} from 'runsheet/react'
+import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet } from 'runsheet/react'
 import { Composer } from './composer.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
 import type { PageStrings } from './page-strings.ts'
 import { historyRoute, type Route } from './route.ts'
-import { type Sending, useSend } from './use-send.ts'
+import { useSend } from './use-send.ts'
 
 interface ChatProps {
   readonly strings: PageStrings
@@ -79,14 +71,15 @@ export function Chat(props: ChatProps): ReactElement {
     ...(isSwitched ? defaultsOf(toolset) : {}),
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
   })
-  const review = useReview()
-  const request = useChangeRequest(review, view, setText)
+  const box = useRef<HTMLTextAreaElement>(null)
+  // While a review waits, the message box is the one place to say something about it.
+  const review = useReview({ commentField: { text, setText, focus: () => box.current?.focus() } })
   // Why Enter sent nothing; until the text changes or the agent is done.
   const [unsent, setUnsent] = useState<string>()
   const isBusy = running !== null && !review.review
   const submit = (message: string): void => {
     if (isBusy) return setUnsent(message)
-    if (review.review) request(message)
+    if (review.review) void review.revise()
     else sendTyped(message)
   }
   const isRetrying = useRef(false)
@@ -203,6 +196,7 @@ export function Chat(props: ChatProps): ReactElement {
       <div className="app-foot">
         <Composer
           strings={strings}
+          box={box}
           text={text}
           onText={setText}
           isNew={isNewSession(session)}
@@ -238,26 +232,6 @@ export function Chat(props: ChatProps): ReactElement {
 
 const blockedIn = (conversation: ConversationSnapshot, turn: string): readonly Task[] =>
   listed(conversation, turn).filter(({ status }) => status === 'blocked')
-
-/** Requests changes of the plan that waits; the text leaves the box once the log has them. */
-function useChangeRequest(
-  { review, revise }: ReviewHandle,
-  { state: { resolutions } }: ConversationView,
-  setText: Sending['setText'],
-): (text: string) => void {
-  const [sent, setSent] = useState<{ readonly reviewId: string; readonly text: string }>()
-  const hasArrived = sent !== undefined && resolutions[sent.reviewId]?.reason === 'changes_requested'
-  useEffect(() => {
-    if (!hasArrived) return
-    setText(typed => (typed.trim() === sent.text ? '' : typed))
-    setSent(undefined)
-  }, [hasArrived, sent, setText])
-  return text => {
-    if (!review) return
-    setSent({ reviewId: review.review_id, text })
-    void revise(text)
-  }
-}
 
 /** The policy that a toolset starts with: another toolset's need not fit it. */
 function defaultsOf(toolset: ToolsetName) {

@@ -11,7 +11,7 @@ export const chinesePage: PageStrings = {
   noResults: '没有结果',
   conversationsFound: '会话',
   tasksFound: '任务',
-  message: '请描述一个包含多个步骤的请求',
+  message: '你想完成什么？',
   requestChanges: '告诉智能体要改什么…',
   enterRequestsChanges: '按回车键要求修改',
   agentBusy: '没有发送：智能体仍在工作。文字会留在这里；要立即发送，请先停止智能体。',

@@ -1,5 +1,5 @@
 import { ArrowUp, Loader, Square } from 'lucide-react'
-import { type ReactElement, useEffect, useRef } from 'react'
+import { type ReactElement, type RefObject, useEffect } from 'react'
 import { AutosizeTextarea, isComposing } from 'runsheet/react'
 import type { PageStrings } from './page-strings.ts'
 
@@ -12,6 +12,7 @@ export interface Choice {
 
 interface ComposerProps {
   readonly strings: PageStrings
+  readonly box: RefObject<HTMLTextAreaElement | null>
   readonly text: string
   readonly onText: (text: string) => void
   readonly isNew: boolean
@@ -29,8 +30,8 @@ interface ComposerProps {
 
 /** The message box. Enter sends, or requests changes while a review waits; Shift+Enter starts a new line. */
 export function Composer(props: ComposerProps): ReactElement {
-  const { strings, text, onText, isNew, isRunning, isReview, isSending, isStopping, choices, onSend, onStop } = props
-  const box = useRef<HTMLTextAreaElement>(null)
+  const { strings, box, text, onText, isNew, isRunning, isReview, isSending, isStopping, choices, onSend, onStop } =
+    props
   useEffect(() => {
     // On touch screens the keyboard would cover the examples.
     if (isNew && matchMedia('(pointer: fine)').matches) box.current?.focus()

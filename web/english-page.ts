@@ -11,7 +11,7 @@ export const englishPage: PageStrings = {
   noResults: 'No results',
   conversationsFound: 'Conversations',
   tasksFound: 'Tasks',
-  message: 'Ask for something with several steps',
+  message: 'What do you want done?',
   requestChanges: 'Tell the agent what to change…',
   enterRequestsChanges: 'Enter requests changes',
   agentBusy: 'Not sent: the agent is still working. Your text stays here; stop the agent to send it now.',

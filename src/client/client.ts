@@ -166,8 +166,9 @@ export function createClient(options: ClientOptions) {
       if (!only) throw new RunsheetError(404, { code: 'review_not_found', message: `There is no review ${id}.` })
       return { review: only, ...answer }
     },
-    decide: (id: string, decision: SentDecision) =>
-      json<DecisionAnswer>(`${review(id)}/decision`, { method: 'POST', body: decision }),
+    /** `keepalive` lets a decision of up to 64 kB outlive the page that sends it. */
+    decide: (id: string, decision: SentDecision, { keepalive = false } = {}) =>
+      json<DecisionAnswer>(`${review(id)}/decision`, { method: 'POST', body: decision, keepalive }),
     /** Opens a review again that nobody decided. */
     reopen: (id: string) => json<ReopenAnswer>(`${review(id)}/reopen`, { method: 'POST' }),
     /** Gives a review with a deadline more time: from now `ms`, by default as long as it had at first. */

@@ -15,5 +15,5 @@ export function AutosizeTextarea({ ref, ...props }: AutosizeTextareaProps): Reac
     element.style.height = 'auto'
     element.style.height = `${element.scrollHeight + element.offsetHeight - element.clientHeight}px`
   }, [box, props.value])
-  return <textarea ref={box} {...props} />
+  return <textarea ref={box} dir="auto" {...props} />
 }

@@ -1,24 +1,47 @@
 import { type ReactElement, useState } from 'react'
 import { formatDuration } from './format-duration.ts'
 import { useStrings } from './strings.ts'
+import type { MoreTime } from './use-more-time.ts'
 
 const ENDING_SOON_MS = 30_000
 
-/** The time left, to the second, and what happens then; screen readers hear it once, near the end. */
-export function Countdown({ remainingMs }: { readonly remainingMs: number | undefined }): ReactElement | null {
+interface CountdownProps {
+  readonly remainingMs: number | undefined
+  readonly moreTime: MoreTime | undefined
+}
+
+/** The time left, to the second, what happens then, and a way to have more; screen readers hear it once, near the end. */
+export function Countdown({ remainingMs, moreTime }: CountdownProps): ReactElement {
   const strings = useStrings()
   const text = remainingMs === undefined ? '' : strings.timeLeft(formatDuration(remainingMs))
   const isEndingSoon = remainingMs !== undefined && remainingMs <= ENDING_SOON_MS
   const [announcement, setAnnouncement] = useState('')
   if (isEndingSoon && announcement === '') setAnnouncement(text)
+  // With more time the end is announced again.
+  if (remainingMs !== undefined && !isEndingSoon && announcement !== '') setAnnouncement('')
   return (
-    <>
+    <div className="rs-deadline">
       <span className={`rs-countdown${isEndingSoon ? ' rs-ending-soon' : ''}`} role="timer">
         {text}
       </span>
       <span className="rs-sr" role="status">
         {announcement}
       </span>
-    </>
+      {moreTime && (
+        <button
+          type="button"
+          className="rs-button rs-small"
+          aria-disabled={moreTime.isBusy}
+          onClick={() => void moreTime.extend()}
+        >
+          {strings.moreTime}
+        </button>
+      )}
+      {moreTime?.error !== undefined && (
+        <span className="rs-deadline-problem" role="alert">
+          {moreTime.error}
+        </span>
+      )}
+    </div>
   )
 }

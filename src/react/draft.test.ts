@@ -4,10 +4,13 @@ import { splitList } from './check-text.ts'
 import {
   areRowsEdited,
   asProposed,
+  changedFields,
   commentedRows,
   draftOf,
+  draftTally,
   draftText,
   firstUntitled,
+  isBlank,
   isEdited,
   newRow,
   rebaseDraft,
@@ -15,6 +18,7 @@ import {
   submittedRow,
 } from './draft.ts'
 import { english } from './english.ts'
+import { revisionIn, rowDifference } from './row-difference.tsx'
 
 const row = (title: string, more: Partial<DraftRow> = {}): DraftRow => ({
   title,
@@ -94,6 +98,44 @@ describe('a draft', () => {
     expect(edited.map(each => rowChange(each, request))).toEqual(['added', 'edited', 'kept'])
     expect(asProposed(edited, request, b.key)).toEqual([edited[0], { ...b, comment: 'Why?' }, a])
     expect(asProposed(edited, request)).toEqual([a, { ...b, comment: 'Why?' }])
+  })
+
+  it('[PA52] counts what differs from the proposal; to approve a check is not to edit its row', () => {
+    const check = { kind: 'command', run: ['npm', 'test'], id: 'c', hash: 'h' } as const
+    const request = review(row('A', { checks: [check] }), row('B'), row('C'))
+    const [a, b, c] = draftOf(request).rows
+    if (!a || !b || !c) throw new Error('no rows')
+    const approved = { ...a, checks: a.checks.map(each => ({ ...each, isApproved: true })) }
+    expect([changedFields(a, approved), rowChange(approved, request)]).toEqual([[], 'kept'])
+    expect(changedFields(b, { ...b, title: 'B2', tags: 'x', comment: 'Why?' })).toEqual(['title', 'tags'])
+    expect(draftTally([c, { ...approved, title: 'A2' }, newRow()], request)).toEqual({
+      edited: 1,
+      added: 1,
+      removed: 1,
+      isReordered: true,
+    })
+    expect(draftTally([approved, b, c], request)).toEqual({ edited: 0, added: 0, removed: 0, isReordered: false })
+  })
+
+  it('[PA52] a row says what the person did to it, else what the agent did to the plan before', () => {
+    const before = review(row('A'), row('B'), row('C'))
+    const after = review(row('A'), row('B', { criteria: 'c' }), row('D'), row('E'))
+    const revision = revisionIn(after, before)
+    const { rows } = draftOf(after)
+    expect(rows.map(each => rowDifference(each, after, revision))).toEqual([
+      undefined,
+      { kind: 'revised', fields: ['criteria'] },
+      { kind: 'revised', fields: [], was: 'C' },
+      { kind: 'new', fields: [] },
+    ])
+    const [, b = newRow()] = rows
+    expect(rowDifference({ ...b, title: 'B2' }, after, revision)).toEqual({ kind: 'edited', fields: [], was: 'B' })
+    expect(rowDifference(newRow(), after, revision)).toEqual({ kind: 'added', fields: [] })
+    expect(rowDifference(b, after, undefined)).toBeUndefined()
+  })
+
+  it('[PA51] a row is empty where it says nothing, whatever its priority', () => {
+    expect([isBlank(newRow({ priority: 'high' })), isBlank(newRow({ details: 'x' }))]).toEqual([true, false])
   })
 
   it('[PA11] keys are unique and do not depend on titles', () => {

@@ -53,11 +53,21 @@ export const EMPTY: RowFields = {
 }
 
 export function draftOf({ draft_tasks }: ReviewRequest): Draft {
-  return {
-    rows: draft_tasks.map((row, draft_index) => ({ ...fieldsOf(row), key: `d${draft_index}`, draft_index })),
-    comment: '',
-  }
+  return { rows: draft_tasks.map(editableRow), comment: '' }
 }
+
+/** A row of the proposal; undefined where there is none. */
+export function proposedRow({ draft_tasks }: ReviewRequest, index = -1): EditableRow | undefined {
+  const row = draft_tasks[index]
+  return row && editableRow(row, index)
+}
+
+/** A proposed row to edit. */
+export const editableRow = (row: Omit<DraftRow, 'order'>, draft_index: number): EditableRow => ({
+  ...fieldsOf(row),
+  key: `d${draft_index}`,
+  draft_index,
+})
 
 /** A row that is not in the proposal, with a key that no other row has. */
 export const newRow = (fields: Partial<RowFields> = {}): EditableRow => ({ ...EMPTY, ...fields, key: newKey() })
@@ -100,12 +110,46 @@ export const commentedRows = (rows: readonly EditableRow[]): readonly Required<E
 const hasComment = (row: EditableRow): row is Required<EditableRow> =>
   row.draft_index !== undefined && row.comment.trim() !== ''
 
-/** What the person did to a row. */
+/** What the person did to a row. To approve its checks is not to edit it. */
 export function rowChange(row: EditableRow, review: ReviewRequest): ConfirmedTask['change'] {
-  const proposed = draftOf(review).rows[row.draft_index ?? -1]
+  const proposed = proposedRow(review, row.draft_index)
   if (!proposed) return 'added'
-  return sent([row]) === sent([proposed]) ? 'kept' : 'edited'
+  return changedFields(proposed, row).length === 0 ? 'kept' : 'edited'
 }
+
+/** How much the rows differ from the proposal. */
+export interface DraftTally {
+  readonly edited: number
+  readonly added: number
+  readonly removed: number
+  readonly isReordered: boolean
+}
+
+export function draftTally(rows: readonly EditableRow[], review: ReviewRequest): DraftTally {
+  const changes = rows.map(row => rowChange(row, review))
+  const order = rows.flatMap(({ draft_index }) => draft_index ?? [])
+  return {
+    edited: changes.filter(change => change === 'edited').length,
+    added: changes.filter(change => change === 'added').length,
+    removed: review.draft_tasks.length - order.length,
+    isReordered: order.some((index, place) => index < (order[place - 1] ?? index)),
+  }
+}
+
+/** A field of a row that is sent with it. */
+export type RowField = Exclude<keyof RowFields, 'comment'>
+
+/** The fields in which two rows differ, as they would be sent. */
+export function changedFields(before: EditableRow, after: EditableRow): readonly RowField[] {
+  const [from, to] = [submittedRow(before), submittedRow(after)]
+  return FIELDS.filter(field => JSON.stringify(from[field]) !== JSON.stringify(to[field]))
+}
+
+const FIELDS = ['title', 'details', 'criteria', 'priority', 'status', 'tags', 'checks', 'may_change'] as const
+
+/** Whether a row says nothing. */
+export const isBlank = ({ title, details, criteria, tags, checks }: EditableRow): boolean =>
+  title + details + criteria + tags === '' && checks.length === 0
 
 export const isEdited = (draft: Draft, review: ReviewRequest): boolean =>
   draft.comment !== '' || commentedRows(draft.rows).length > 0 || areRowsEdited(draft, review)

@@ -23,7 +23,6 @@ export interface ReviewChecks {
   readonly edit: (rowKey: string, checkKey: string, text: string) => void
   readonly remove: (rowKey: string, checkKey: string) => void
   readonly approve: (rowKey: string, checkKey: string, isApproved: boolean) => void
-  readonly approveAll: () => void
 }
 
 interface DraftChecksOptions {
@@ -65,14 +64,13 @@ export function draftChecks(options: DraftChecksOptions): ReviewChecks {
     remove: (rowKey, checkKey) => change(rowKey, before => before.filter(({ key }) => key !== checkKey)),
     approve: (rowKey, checkKey, isApproved) =>
       change(rowKey, before => before.map(check => (check.key === checkKey ? { ...check, isApproved } : check))),
-    approveAll: () => setRows(withChecks(now => now.map(check => ({ ...check, isApproved: true })))),
   }
 }
 
 type Checks = readonly EditableCheck[]
 
-/** The rows, or one of them, with other checks. */
+/** The rows, one of them with other checks. */
 const withChecks =
-  (change: (checks: Checks) => Checks, rowKey?: string) =>
+  (change: (checks: Checks) => Checks, rowKey: string) =>
   (rows: Rows): Rows =>
-    rows.map(row => (rowKey === undefined || row.key === rowKey ? { ...row, checks: change(row.checks) } : row))
+    rows.map(row => (row.key === rowKey ? { ...row, checks: change(row.checks) } : row))

@@ -79,9 +79,9 @@ describe('the text of an error', () => {
   })
 
   it('[PA22] does without facts that are not sent', () => {
-    expect(errorText(english, error('batch_too_large'))).toBe('The plan has too many rows: remove some.')
+    expect(errorText(english, error('batch_too_large'))).toBe('The plan has too many steps: remove some.')
     expect(errorText(english, refused('batch_too_large', { limit: 20, got: 21 }))).toBe(
-      'The plan has too many rows: at most 20 (now 21).',
+      'The plan has too many steps: at most 20 (now 21).',
     )
     for (const rule of Object.keys(english.errors.byRule) as FieldRule[]) {
       expect(errorText(english, error('invalid_field', { field: 'title', rule })), rule).not.toMatch(/undefined/)

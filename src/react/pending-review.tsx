@@ -1,47 +1,55 @@
 import { Plus } from 'lucide-react'
-import { type ReactElement, useId, useRef } from 'react'
+import { type ReactElement, useId, useMemo, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
-import type { LiveState } from '../client/live-state.ts'
 import type { Review } from '../domain/review.ts'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
 import { checkLabel } from './check-text.ts'
-import { turnsInOrder } from './chronological.ts'
 import { classNames } from './class-names.ts'
-import { Countdown } from './countdown.tsx'
 import { MAX_ROWS } from './draft.ts'
-import { CancelQuestion, DecisionButtons, useCancelQuestion, useChangeRequest } from './review-decision.tsx'
+import { RejectedPlan } from './rejected-plan.tsx'
+import { RestoreEdits, RevisedPlan } from './review-banners.tsx'
+import { DecisionButtons, RejectQuestion, ScrollCue, useChangeRequest, useRejectQuestion } from './review-decision.tsx'
+import { ReviewHead } from './review-head.tsx'
 import { ReviewRow } from './review-row.tsx'
+import { revisionIn, rowDifference } from './row-difference.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { useStrings } from './strings.ts'
 import { Templates } from './templates.tsx'
-import type { ConversationView } from './use-conversation.ts'
-import type { EarlierEdits } from './use-draft.ts'
 import { useDropAtEnd } from './use-drop-at-end.ts'
+import { useFocusOn } from './use-focus-on.ts'
 import { usePanelFocus } from './use-panel-focus.ts'
 import type { ReviewHandle } from './use-review.ts'
 import { type RowEditing, useRowEditing } from './use-row-editing.ts'
+import { useRowsBelow } from './use-rows-below.ts'
 import { useUndoKey } from './use-undo-key.ts'
 
 interface PendingReviewProps {
   readonly client: Client
-  readonly view: ConversationView
   readonly handle: ReviewHandle
   readonly review: Review
   readonly className: string | undefined
 }
 
-/** A review that waits for a decision: its rows to edit, and the decision. */
-export function PendingReview({ client, view, handle, review, className }: PendingReviewProps): ReactElement {
-  const strings = useStrings()
-  const { rows, earlierEdits, error, isBusy, isEdited } = handle
+/** A review that waits for a decision: its steps to edit, and the decision, which can be taken back for a while. */
+export default function PendingReview({ client, handle, review, className }: PendingReviewProps): ReactElement {
+  const { rejection, isBusy } = handle
   const heading = useId()
+  const strings = useStrings()
   const { panel, onFocus } = usePanelFocus<HTMLElement>()
+  const focusOn = useFocusOn(panel)
   const editing = useRowEditing(handle, panel)
+  const undoRejection = (): boolean => {
+    rejection?.undo()
+    focusOn('.rs-cancel')
+    return true
+  }
   // The comment and the fields of the tools have nothing to do with the rows.
-  useUndoKey(panel, editing, '.rs-template, .rs-selection, .rs-comment')
-  const question = useCancelQuestion(panel, isBusy)
-  const request = useChangeRequest(handle, panel)
-  const { conversation, turn } = originOf(view.state, review)
+  useUndoKey(
+    panel,
+    rejection ? { undo: undoRejection, redo: () => false } : editing,
+    '.rs-dialog, .rs-selection, .rs-comment',
+  )
+  const question = useRejectQuestion(panel, isBusy || rejection !== undefined)
   return (
     <section
       ref={panel}
@@ -52,108 +60,155 @@ export function PendingReview({ client, view, handle, review, className }: Pendi
       onFocus={onFocus}
       onKeyDown={question.onKeyDown}
     >
-      <header className="rs-review-head">
-        <h2 id={heading}>{strings.review}</h2>
-        <span className="rs-origin" title={conversation}>
-          <span>{conversation}</span> · {strings.turn(turn)}
-        </span>
-        {review.expires_at !== null && <Countdown remainingMs={handle.remainingMs} />}
-      </header>
       <p className="rs-sr" role="alert">
         {strings.reviewPending(review.draft_tasks.length)}
       </p>
       <p className="rs-sr" role="status">
         {editing.announcement}
       </p>
-      <div className="rs-review-body">
-        {review.revises !== undefined && <Revision request={handle.requestedChanges} />}
-        {earlierEdits && <RestoreEdits edits={earlierEdits} onDone={() => panel.current?.focus()} />}
-        <Rows handle={handle} editing={editing} />
-        {review.unchecked && (
-          <p className="rs-note">
-            {strings.checks.leftOut}: <span className="rs-code">--workspace</span>
-          </p>
-        )}
-        {handle.checks.ofPlan.length > 0 && (
-          <p className="rs-note">
-            {strings.checks.atTheEnd}:{' '}
-            <span className="rs-code">{handle.checks.ofPlan.map(check => checkLabel(check, strings)).join(' · ')}</span>
-          </p>
-        )}
-        <div className="rs-tools">
-          <button
-            type="button"
-            className="rs-button rs-add-row"
-            disabled={rows.length >= MAX_ROWS}
-            onClick={() => editing.add()}
-          >
-            <Plus size={16} aria-hidden="true" /> {strings.addRow}
-          </button>
-          <Templates client={client} rows={rows} onInsert={editing.add} />
-          {rows.length >= MAX_ROWS && (
-            // Screen readers hear it when rows did not fit.
-            <span className="rs-full" aria-hidden="true">
-              {strings.tooManyRows(MAX_ROWS)}
-            </span>
-          )}
-        </div>
-        {editing.selected.size > 0 && <SelectionBar count={editing.selected.size} onSet={editing.editSelected} />}
-        <label className="rs-comment">
-          <span className="rs-sr">{strings.comment}</span>
-          <AutosizeTextarea
-            className="rs-input rs-comment-input"
-            rows={1}
-            placeholder={strings.comment}
-            aria-invalid={request.isIncomplete}
-            value={handle.comment}
-            onChange={event => handle.setComment(event.target.value)}
-          />
-        </label>
-      </div>
-      {error && (
-        <div className="rs-problem" role="alert">
-          <span>{error.message}</span>
-          {error.retry && (
-            <button
-              type="button"
-              className="rs-button"
-              onClick={() => {
-                question.close()
-                void error.retry?.()
-              }}
-            >
-              {strings.retry}
-            </button>
-          )}
-        </div>
-      )}
-      {question.isOpen ? (
-        <CancelQuestion
-          text={isEdited ? strings.askDiscard : strings.askCancel}
-          onKeep={question.keepEditing}
-          onCancel={() => {
-            question.close()
-            void handle.cancel()
-          }}
-        />
-      ) : (
-        <DecisionButtons
+      {rejection && <RejectedPlan rejection={rejection} isBusy={isBusy} onUndo={undoRejection} />}
+      {/* Not removed: undone, it is as it was. */}
+      <div className="rs-open-review" hidden={rejection !== undefined}>
+        <OpenReview
+          client={client}
           handle={handle}
-          isRequestIncomplete={request.isIncomplete}
-          onRequest={request.send}
-          onCancel={() => (isEdited ? question.ask() : void handle.cancel())}
+          review={review}
+          editing={editing}
+          question={question}
+          heading={heading}
+          panel={panel}
         />
-      )}
+      </div>
     </section>
   )
 }
 
-function Rows({ handle, editing }: { readonly handle: ReviewHandle; readonly editing: RowEditing }): ReactElement {
+interface OpenReviewProps extends Omit<PendingReviewProps, 'className'> {
+  readonly editing: RowEditing
+  readonly question: ReturnType<typeof useRejectQuestion>
+  readonly heading: string
+  readonly panel: { readonly current: HTMLElement | null }
+}
+
+function OpenReview({ client, handle, review, editing, question, heading, panel }: OpenReviewProps): ReactElement {
+  const strings = useStrings()
+  const { rows, error, isEdited } = handle
+  const body = useRef<HTMLDivElement>(null)
+  const below = useRowsBelow(body, '.rs-row')
+  const request = useChangeRequest(handle, panel)
+  const [showsTemplates, setShowsTemplates] = useState(false)
+  const nextCheck = (): void => panel.current?.querySelector<HTMLElement>('.rs-approval input:not(:checked)')?.focus()
+  return (
+    <>
+      <ReviewHead handle={handle} editing={editing} headingId={heading} onTemplates={() => setShowsTemplates(true)} />
+      <div className="rs-review-body" ref={body}>
+        <ReviewBody handle={handle} review={review} editing={editing} panel={panel} />
+        {!handle.commentField && <Comment handle={handle} isInvalid={request.isIncomplete} />}
+      </div>
+      {showsTemplates && (
+        <Templates client={client} rows={rows} onInsert={editing.add} onClose={() => setShowsTemplates(false)} />
+      )}
+      <footer className="rs-review-foot">
+        {below > 0 && <ScrollCue count={below} onScroll={() => showNext(body.current)} />}
+        {error && (
+          <div className="rs-problem" role="alert">
+            <span>{error.message}</span>
+            {error.retry && (
+              <button
+                type="button"
+                className="rs-button"
+                onClick={() => {
+                  question.close()
+                  void error.retry?.()
+                }}
+              >
+                {strings.retry}
+              </button>
+            )}
+          </div>
+        )}
+        {editing.selected.size > 0 && <SelectionBar editing={editing} count={rows.length} />}
+        {question.isOpen ? (
+          <RejectQuestion
+            text={isEdited ? strings.askDiscard : strings.askCancel}
+            onKeep={question.keepEditing}
+            onReject={() => {
+              question.close()
+              handle.reject()
+            }}
+          />
+        ) : (
+          <DecisionButtons
+            handle={handle}
+            editing={editing}
+            isRequestIncomplete={request.isIncomplete}
+            onRequest={request.send}
+            onNextCheck={nextCheck}
+          />
+        )}
+      </footer>
+    </>
+  )
+}
+
+/** Scrolls by what is in sight, less a row that shows where one was. */
+function showNext(body: HTMLElement | null): void {
+  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
+  body?.scrollBy({ top: body.clientHeight - 48, behavior: isCalm ? 'instant' : 'smooth' })
+}
+
+type ReviewBodyProps = Pick<OpenReviewProps, 'handle' | 'review' | 'editing' | 'panel'>
+
+function ReviewBody({ handle, review, editing, panel }: ReviewBodyProps): ReactElement {
+  const strings = useStrings()
+  const { rows, earlierEdits, checks } = handle
+  const revision = useMemo(() => revisionIn(review, handle.revised), [review, handle.revised])
+  return (
+    <div className="rs-plan">
+      {review.revises !== undefined && <RevisedPlan request={handle.requestedChanges} revision={revision} />}
+      {earlierEdits && <RestoreEdits edits={earlierEdits} onDone={() => panel.current?.focus()} />}
+      <Rows handle={handle} review={review} editing={editing} revision={revision} />
+      <div className="rs-tools">
+        <button
+          type="button"
+          className="rs-link rs-add-row"
+          disabled={rows.length >= MAX_ROWS}
+          onClick={() => editing.add()}
+        >
+          <Plus size={16} aria-hidden="true" /> {strings.addRow}
+        </button>
+        {rows.length >= MAX_ROWS && (
+          // Screen readers hear it when rows did not fit.
+          <span className="rs-full" aria-hidden="true">
+            {strings.tooManyRows(MAX_ROWS)}
+          </span>
+        )}
+      </div>
+      {review.unchecked && (
+        <p className="rs-note">
+          {strings.checks.leftOut}: <span className="rs-code">--workspace</span>
+        </p>
+      )}
+      {checks.ofPlan.length > 0 && (
+        <p className="rs-note">
+          {strings.checks.atTheEnd}:{' '}
+          <span className="rs-code">{checks.ofPlan.map(check => checkLabel(check, strings)).join(' · ')}</span>
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface RowsProps extends Omit<ReviewBodyProps, 'panel'> {
+  readonly revision: ReturnType<typeof revisionIn>
+}
+
+function Rows({ handle, review, editing, revision }: RowsProps): ReactElement {
   const { rows, error } = handle
   const list = useRef<HTMLOListElement>(null)
   useDropAtEnd('review', list, ({ index }, to) => editing.move(index, to))
   return (
-    <ol className="rs-rows" ref={list}>
+    <ol className={`rs-rows${editing.selected.size > 0 ? ' rs-selecting' : ''}`} ref={list}>
       {rows.map((row, index) => (
         <ReviewRow
           key={row.key}
@@ -162,54 +217,34 @@ function Rows({ handle, editing }: { readonly handle: ReviewHandle; readonly edi
           index={index}
           count={rows.length}
           isSelected={editing.selected.has(row.key)}
+          difference={rowDifference(row, review, revision)}
           error={error?.row?.key === row.key ? error.row : undefined}
           onSelect={isOn => editing.select(row.key, isOn)}
           onChange={fields => handle.edit(row.key, fields)}
           onMove={editing.move}
-          onRemove={() => editing.remove(row.key)}
+          onNext={() => editing.add([{}], index + 1)}
+          onReset={() => handle.reset(row.key)}
+          onRemove={isBackwards => editing.remove(row.key, isBackwards)}
         />
       ))}
     </ol>
   )
 }
 
-/** Says that the plan answers the person's earlier request. */
-function Revision({ request }: { readonly request: string | undefined }): ReactElement {
+/** The panel's own field for what to tell the agent. */
+function Comment({ handle, isInvalid }: { readonly handle: ReviewHandle; readonly isInvalid: boolean }): ReactElement {
   const strings = useStrings()
   return (
-    <p className="rs-revision">
-      {strings.revised}
-      {request !== undefined && <q>{request}</q>}
-    </p>
+    <label className="rs-comment">
+      <span className="rs-sr">{strings.comment}</span>
+      <AutosizeTextarea
+        className="rs-input rs-comment-input"
+        rows={1}
+        placeholder={strings.comment}
+        aria-invalid={isInvalid}
+        value={handle.comment}
+        onChange={event => handle.setComment(event.target.value)}
+      />
+    </label>
   )
-}
-
-interface RestoreEditsProps {
-  readonly edits: EarlierEdits
-  readonly onDone: () => void
-}
-
-function RestoreEdits({ edits, onDone }: RestoreEditsProps): ReactElement {
-  const strings = useStrings()
-  const then = (act: () => void) => () => {
-    act()
-    onDone()
-  }
-  return (
-    <div className="rs-earlier">
-      <span role="status">{strings.earlierEdits}</span>
-      <button type="button" className="rs-button" onClick={then(edits.restore)}>
-        {strings.restoreEdits}
-      </button>
-      <button type="button" className="rs-button" onClick={then(edits.discard)}>
-        {strings.discard}
-      </button>
-    </div>
-  )
-}
-
-/** The conversation that a review belongs to, and the number of its turn. */
-function originOf({ conversation, title }: LiveState, review: Review): { conversation: string; turn: number } {
-  const turn = turnsInOrder(conversation).findIndex(({ id }) => id === review.conversation_turn_id) + 1
-  return { conversation: title ?? review.session_id, turn }
 }

@@ -1,133 +1,143 @@
+import { ChevronDown } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, useId, useRef, useState } from 'react'
-import type { ReviewChecks } from './edit-checks.ts'
+import { commentedRows } from './draft.ts'
 import { isComposing } from './is-composing.ts'
 import { type Strings, useStrings } from './strings.ts'
 import { useFocusOn } from './use-focus-on.ts'
 import type { DraftProblem, ReviewHandle } from './use-review.ts'
+import type { RowEditing } from './use-row-editing.ts'
 
 interface DecisionButtonsProps {
   readonly handle: ReviewHandle
+  readonly editing: RowEditing
   /** Changes were requested without saying which. */
   readonly isRequestIncomplete: boolean
   readonly onRequest: () => void
-  readonly onCancel: () => void
+  readonly onNextCheck: () => void
 }
 
-/** Confirm, Request changes and Cancel, with the reason why one of them is not possible. */
+/** Approve, Request changes and Reject, with the reason why one of them is not possible. */
 export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
-  const { handle, isRequestIncomplete, onRequest, onCancel } = props
+  const { handle, editing, isRequestIncomplete, onRequest, onNextCheck } = props
   const strings = useStrings()
   const reason = useId()
-  const footer = useRef<HTMLElement>(null)
-  const focusOn = useFocusOn(footer)
-  const { isBusy, problem, confirm, checks } = handle
+  const { rows, isBusy, problem, confirm, reject, checks } = handle
   return (
-    <footer className="rs-decide" ref={footer}>
-      {checks.count > 0 && <ApprovedChecks checks={checks} onApproved={() => focusOn('.rs-primary')} />}
+    <div className="rs-decide">
+      {editing.isChanged && <Changes handle={handle} onReset={editing.resetAll} />}
+      {checks.count > 0 && (
+        <div className="rs-approved">
+          <span role="status">{strings.checks.approved(checks.approvedCount, checks.count)}</span>
+          {checks.approvedCount < checks.count && (
+            <button type="button" className="rs-link" onClick={onNextCheck}>
+              {strings.reviewing.nextCheck}
+            </button>
+          )}
+        </div>
+      )}
       <p id={reason} className="rs-reason" role="status">
         {isBusy ? strings.sending : isRequestIncomplete ? strings.sayWhatToChange : problemText(problem, strings)}
       </p>
       {/* Busy buttons are not disabled: they would lose the focus. */}
-      <button
-        type="button"
-        className="rs-button rs-cancel"
-        aria-disabled={isBusy}
-        onClick={() => {
-          if (!isBusy) onCancel()
-        }}
-      >
-        {strings.cancel}
-      </button>
-      <button
-        type="button"
-        className="rs-button"
-        aria-disabled={isBusy}
-        onClick={() => {
-          if (!isBusy) onRequest()
-        }}
-      >
-        {strings.requestChanges}
-      </button>
-      <button
-        type="button"
-        className="rs-button rs-primary"
-        aria-describedby={reason}
-        aria-disabled={isBusy}
-        disabled={problem !== undefined}
-        onClick={() => void confirm()}
-      >
-        {strings.confirm}
-      </button>
-    </footer>
-  )
-}
-
-interface ApprovedChecksProps {
-  readonly checks: ReviewChecks
-  readonly onApproved: () => void
-}
-
-/** How many checks will run, and a way to approve the rest at once. */
-function ApprovedChecks({ checks, onApproved }: ApprovedChecksProps): ReactElement {
-  const { checks: strings } = useStrings()
-  const { count, approvedCount } = checks
-  return (
-    <div className="rs-approved">
-      <span role="status">{strings.approved(approvedCount, count)}</span>
-      {approvedCount < count && (
+      <div className="rs-verbs">
+        <button type="button" className="rs-button rs-cancel" aria-disabled={isBusy} onClick={() => isBusy || reject()}>
+          {strings.cancel}
+        </button>
+        <button type="button" className="rs-button" aria-disabled={isBusy} onClick={() => isBusy || onRequest()}>
+          {strings.requestChanges}
+        </button>
         <button
           type="button"
-          className="rs-button rs-small"
-          onClick={() => {
-            checks.approveAll()
-            // This button disappears with the change.
-            onApproved()
-          }}
+          className="rs-button rs-primary"
+          aria-describedby={reason}
+          aria-disabled={isBusy}
+          disabled={problem !== undefined}
+          onClick={() => void confirm()}
         >
-          {strings.approveAll}
+          {strings.confirm(rows.length)}
         </button>
-      )}
+      </div>
     </div>
   )
 }
 
-interface CancelQuestionProps {
-  readonly text: string
-  readonly onKeep: () => void
-  readonly onCancel: () => void
+interface ChangesProps {
+  readonly handle: ReviewHandle
+  readonly onReset: () => void
 }
 
-/** Replaces the buttons, so that edits are not discarded by a slip. */
-export function CancelQuestion({ text, onKeep, onCancel }: CancelQuestionProps): ReactElement {
+/** How much differs from the proposal, and a way back to it. */
+function Changes({ handle: { tally }, onReset }: ChangesProps): ReactElement {
+  const { reviewing } = useStrings()
+  const parts = (['edited', 'added', 'removed'] as const).flatMap(kind =>
+    tally[kind] > 0 ? reviewing[kind](tally[kind]) : [],
+  )
+  return (
+    <div className="rs-changes">
+      <span>{[...parts, ...(tally.isReordered ? [reviewing.reordered] : [])].join(' · ')}</span>
+      <button type="button" className="rs-link" onClick={onReset}>
+        {reviewing.resetAll}
+      </button>
+    </div>
+  )
+}
+
+interface ScrollCueProps {
+  readonly count: number
+  readonly onScroll: () => void
+}
+
+/** Says how many steps are out of sight, and shows them. */
+export function ScrollCue({ count, onScroll }: ScrollCueProps): ReactElement {
+  const { reviewing } = useStrings()
+  return (
+    <button type="button" className="rs-cue" onClick={onScroll}>
+      <ChevronDown size={14} aria-hidden="true" /> {reviewing.stepsBelow(count)}
+    </button>
+  )
+}
+
+interface RejectQuestionProps {
+  readonly text: string
+  readonly onKeep: () => void
+  readonly onReject: () => void
+}
+
+/** Replaces the buttons, so that Escape rejects nothing by a slip. */
+export function RejectQuestion({ text, onKeep, onReject }: RejectQuestionProps): ReactElement {
   const strings = useStrings()
   return (
     <div className="rs-decide" role="alertdialog" aria-label={text}>
       <p className="rs-question">{text}</p>
-      <button type="button" className="rs-button" autoFocus onClick={onKeep}>
-        {strings.keepEditing}
-      </button>
-      <button type="button" className="rs-button rs-danger" onClick={onCancel}>
-        {strings.cancelPlan}
-      </button>
+      <div className="rs-verbs">
+        <button type="button" className="rs-button" autoFocus onClick={onKeep}>
+          {strings.keepEditing}
+        </button>
+        <button type="button" className="rs-button rs-danger" onClick={onReject}>
+          {strings.cancelPlan}
+        </button>
+      </div>
     </div>
   )
 }
 
-/** Sends the plan back with the comment. Without one it asks for it. */
+/** Sends the plan back with what was said about it or its steps. Without that it asks for it. */
 export function useChangeRequest(handle: ReviewHandle, panel: { readonly current: HTMLElement | null }) {
   const [isAsked, setAsked] = useState(false)
   const focusOn = useFocusOn(panel)
-  const isEmpty = handle.comment.trim() === ''
+  const { comment, commentField, rows } = handle
+  const isEmpty = comment.trim() === '' && commentedRows(rows).length === 0
   const send = (): void => {
     setAsked(isEmpty)
-    if (isEmpty) focusOn('.rs-comment-input')
-    else void handle.revise()
+    if (!isEmpty) return void handle.revise()
+    if (commentField) commentField.focus()
+    else focusOn('.rs-comment-input')
   }
   return { isIncomplete: isAsked && isEmpty, send }
 }
 
-/** The question whether to cancel. Escape opens and closes it; closing it returns the focus. */
-export function useCancelQuestion(panel: { readonly current: HTMLElement | null }, isBusy: boolean) {
+/** The question whether to reject. Escape opens and closes it; closing it returns the focus. */
+export function useRejectQuestion(panel: { readonly current: HTMLElement | null }, isBusy: boolean) {
   const [isOpen, setOpen] = useState(false)
   const askedFrom = useRef<Element>(null)
   const focusOn = useFocusOn(panel)
@@ -147,7 +157,7 @@ export function useCancelQuestion(panel: { readonly current: HTMLElement | null 
     if (isOpen) keepEditing()
     else ask()
   }
-  return { isOpen, ask, keepEditing, close: () => setOpen(false), onKeyDown }
+  return { isOpen, keepEditing, close: () => setOpen(false), onKeyDown }
 }
 
 function problemText(problem: DraftProblem | undefined, strings: Strings): string {

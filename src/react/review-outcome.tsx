@@ -12,7 +12,7 @@ interface ReviewOutcomeProps {
 }
 
 /** A review that was decided elsewhere, or not at all, with the person's edits of it. */
-export function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): ReactElement {
+export default function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): ReactElement {
   const strings = useStrings()
   const { panel, onFocus } = usePanelFocus<HTMLElement>()
   const [showsEdits, setShowsEdits] = useState(false)
@@ -29,7 +29,7 @@ export function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): React
     >
       <span role="alert">
         {outcomeText(outcome, strings)}
-        {edits && ` ${reopen ? strings.editsSaved : strings.editsNotSent}`}
+        {edits && outcome.review.status !== 'expired' && ` ${reopen ? strings.editsSaved : strings.editsNotSent}`}
       </span>
       {edits && (
         <button
@@ -102,8 +102,8 @@ function Edits({ draft }: { readonly draft: Draft }): ReactElement {
   )
 }
 
-function outcomeText({ review: { status }, reason }: ReviewOutcomeHandle, strings: Strings): string {
-  if (status === 'expired') return strings.timedOut
+function outcomeText({ review: { status }, reason, edits }: ReviewOutcomeHandle, strings: Strings): string {
+  if (status === 'expired') return strings.timedOut(edits !== undefined)
   if (reason === 'turn_stopped') return strings.agentStopped
   if (reason === 'panel_closed') return strings.pageClosed
   if (reason === 'superseded') return strings.superseded

@@ -1,7 +1,6 @@
-import type { ReactElement } from 'react'
+import { type ReactElement, Suspense, useEffect } from 'react'
 import type { Client } from '../client/client.ts'
-import { PendingReview } from './pending-review.tsx'
-import { ReviewOutcome } from './review-outcome.tsx'
+import { lazyPart } from './lazy-part.tsx'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import { type ReviewHandle, useReview } from './use-review.ts'
@@ -12,10 +11,13 @@ export interface ReviewPanelProps {
   readonly client?: Client
   /** Needed only outside of a `RunsheetProvider`. */
   readonly view?: ConversationView
-  /** What `useReview` returns, where the page itself needs it, too. */
+  /** What `useReview` returns, where the page itself needs it, too, or has a field for the comment. */
   readonly handle?: ReviewHandle
   readonly className?: string
 }
+
+const PendingReview = lazyPart(() => import('./pending-review.tsx'))
+const ReviewOutcome = lazyPart(() => import('./review-outcome.tsx'))
 
 /** The review that waits for a decision, or how the last one ended until that is closed. */
 export function ReviewPanel(props: ReviewPanelProps): ReactElement | null {
@@ -39,17 +41,27 @@ interface PanelProps extends OwnPanelProps {
   readonly handle: ReviewHandle
 }
 
-function Panel({ source: { client, view }, handle, className }: PanelProps): ReactElement | null {
+function Panel({ source: { client }, handle, className }: PanelProps): ReactElement | null {
   const { review, outcome } = handle
-  if (!review) return outcome ? <ReviewOutcome outcome={outcome} className={className} /> : null
+  // Not part of the first load, but there before it is needed.
+  useEffect(() => {
+    PendingReview.preload()
+    ReviewOutcome.preload()
+  }, [])
+  if (!review && !outcome) return null
   return (
-    <PendingReview
-      key={review.review_id}
-      client={client}
-      view={view}
-      handle={handle}
-      review={review}
-      className={className}
-    />
+    <Suspense>
+      {review ? (
+        <PendingReview.Part
+          key={review.review_id}
+          client={client}
+          handle={handle}
+          review={review}
+          className={className}
+        />
+      ) : (
+        outcome && <ReviewOutcome.Part outcome={outcome} className={className} />
+      )}
+    </Suspense>
   )
 }

@@ -1,20 +1,26 @@
-import { ArrowDown, ArrowUp, ChevronDown, ChevronUp, GripVertical, X } from 'lucide-react'
-import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
-import type { RowStatus } from '../domain/review.ts'
-import type { Priority } from '../domain/task.ts'
+import {
+  ArrowDown,
+  ArrowUp,
+  ChevronDown,
+  ChevronUp,
+  GripVertical,
+  MessageSquare,
+  RotateCcw,
+  SquareCheck,
+  X,
+} from 'lucide-react'
+import { type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
-import type { EditableRow, RowFields } from './draft.ts'
+import { type EditableRow, isBlank, type RowFields } from './draft.ts'
 import type { ReviewChecks } from './edit-checks.ts'
 import { IconButton } from './icon-button.tsx'
+import { isComposing } from './is-composing.ts'
+import { MenuButton } from './menu-button.tsx'
 import { edgeClass } from './reorder.ts'
-import { RowChecks } from './review-checks.tsx'
+import { type RowError, RowFieldsEditor } from './review-fields.tsx'
+import { type RowDifference, RowMark } from './row-difference.tsx'
 import { useStrings } from './strings.ts'
 import { useReorder } from './use-reorder.ts'
-
-interface RowError {
-  readonly field: string
-  readonly message: string
-}
 
 interface ReviewRowProps {
   readonly row: EditableRow
@@ -22,35 +28,57 @@ interface ReviewRowProps {
   readonly index: number
   readonly count: number
   readonly isSelected: boolean
-  /** The field that the server refused. */
+  /** How it differs from the proposal, or from the plan before. */
+  readonly difference: RowDifference | undefined
   readonly error: RowError | undefined
   readonly onSelect: (isOn: boolean) => void
   readonly onChange: (fields: Partial<RowFields>) => void
   readonly onMove: (from: number, to: number) => void
-  readonly onRemove: () => void
+  /** Starts the next step. */
+  readonly onNext: () => void
+  readonly onReset: () => void
+  /** By Backspace the focus goes to the step before. */
+  readonly onRemove: (isBackwards?: boolean) => void
 }
 
 /**
- * One proposed task with all its fields; empty ones are behind a button. Alt and an arrow key move it, as does dragging
- * it by its handle.
+ * One proposed step. Fields that say nothing show once it is opened. Alt and an arrow key move it, as does dragging it by
+ * its handle; Enter starts the next one, and Backspace removes one that is empty.
  */
 export function ReviewRow(props: ReviewRowProps): ReactElement {
-  const { row, checks, index, count, isSelected, error, onSelect, onChange, onMove, onRemove } = props
+  const { row, checks, index, count, isSelected, difference, error } = props
+  const { onSelect, onChange, onMove, onNext, onReset, onRemove } = props
   const strings = useStrings()
-  const [isExpanded, setExpanded] = useState(false)
+  const [isOpen, setOpen] = useState(false)
+  const [isCommenting, setCommenting] = useState(false)
   const { item, handle, edge, onKeyDown } = useReorder('review', row.key, index, (from, to) => onMove(from.index, to))
   const errorId = useId()
   useFocusOnError(item, error)
   const about = `, ${index + 1}`
-  const field = (label: string, name: string) => ({
-    'aria-label': `${label}${about}`,
-    'aria-invalid': error?.field === name,
-    ...(error?.field === name ? { 'aria-describedby': errorId } : {}),
-  })
-  const shows = (name: 'details' | 'criteria' | 'tags' | 'may_change'): boolean =>
-    isExpanded || row[name] !== '' || error?.field === name
+  const isProposed = row.draft_index !== undefined
+  const comment = (): void => {
+    setCommenting(true)
+    item.current?.querySelector<HTMLElement>('.rs-row-comment')?.focus()
+  }
+  const onTitleKey = (event: KeyboardEvent): void => {
+    if (isComposing(event)) return
+    if (event.key === 'Enter') {
+      event.preventDefault()
+      onNext()
+    }
+    // Not by a key that is held down to empty the title.
+    if (event.key === 'Backspace' && !event.repeat && isBlank(row)) {
+      event.preventDefault()
+      onRemove(true)
+    }
+  }
+  const toggle = { label: isOpen ? strings.fewerFields : strings.moreFields, icon: isOpen ? ChevronUp : ChevronDown }
   return (
-    <li ref={item} className={`rs-row${edgeClass(edge)}`} onKeyDown={onKeyDown}>
+    <li
+      ref={item}
+      className={`rs-row${edgeClass(edge)}${difference ? ` rs-row-${difference.kind}` : ''}`}
+      onKeyDown={onKeyDown}
+    >
       <span ref={handle} className="rs-handle" title={strings.drag} aria-hidden="true">
         <GripVertical size={16} />
       </span>
@@ -68,125 +96,67 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
       <div className="rs-fields">
         <div className="rs-row-head">
           <AutosizeTextarea
-            {...field(strings.title, 'title')}
-            rows={1}
+            aria-label={strings.title + about}
             aria-invalid={row.title.trim() === '' || error?.field === 'title'}
+            {...(error?.field === 'title' ? { 'aria-describedby': errorId } : {})}
+            rows={1}
             className="rs-input rs-quiet rs-row-title"
             placeholder={strings.title}
             value={row.title}
             onChange={event => onChange({ title: event.target.value.replaceAll(/[\r\n]+/g, ' ') })}
-            onKeyDown={event => event.key === 'Enter' && event.preventDefault()}
+            onKeyDown={onTitleKey}
           />
-          <select
-            {...field(strings.priorityLabel, 'priority')}
-            className={`rs-input rs-quiet rs-priority-${row.priority}`}
-            title={strings.priorityLabel}
-            value={row.priority}
-            onChange={event => onChange({ priority: event.target.value as Priority })}
-          >
-            {(['high', 'medium', 'low'] as const).map(priority => (
-              <option key={priority} value={priority}>
-                {strings.priority[priority]}
-              </option>
-            ))}
-          </select>
-          <select
-            {...field(strings.statusLabel, 'status')}
-            className="rs-input rs-quiet"
-            title={strings.statusLabel}
-            value={row.status}
-            onChange={event => onChange({ status: event.target.value as RowStatus })}
-          >
-            {(['todo', 'doing', 'blocked', 'done'] as const).map(status => (
-              <option key={status} value={status}>
-                {strings.rowStatus[status]}
-              </option>
-            ))}
-          </select>
           <div className="rs-actions">
-            <IconButton
-              label={isExpanded ? strings.fewerFields : strings.moreFields}
+            <IconButton {...toggle} about={about} isExpanded={isOpen} onAct={() => setOpen(!isOpen)} />
+            {isProposed && <IconButton label={strings.rowComment} about={about} icon={MessageSquare} onAct={comment} />}
+            <IconButton label={strings.remove} about={about} icon={X} onAct={() => onRemove()} />
+            <MenuButton
+              label={strings.moreActions}
               about={about}
-              icon={isExpanded ? ChevronUp : ChevronDown}
-              isExpanded={isExpanded}
-              onAct={() => setExpanded(!isExpanded)}
+              items={() => [
+                { ...toggle, onChoose: () => setOpen(!isOpen) },
+                ...(isProposed ? [{ label: strings.rowComment, icon: MessageSquare, onChoose: comment }] : []),
+                {
+                  label: strings.moveUp,
+                  icon: ArrowUp,
+                  isDisabled: index === 0,
+                  onChoose: () => onMove(index, index - 1),
+                },
+                {
+                  label: strings.moveDown,
+                  icon: ArrowDown,
+                  isDisabled: index === count - 1,
+                  onChoose: () => onMove(index, index + 1),
+                },
+                { label: strings.reviewing.select, icon: SquareCheck, onChoose: () => onSelect(!isSelected) },
+                ...(difference?.kind === 'edited'
+                  ? [{ label: strings.reviewing.reset, icon: RotateCcw, onChoose: onReset }]
+                  : []),
+                { label: strings.remove, icon: X, onChoose: () => onRemove() },
+              ]}
             />
-            <IconButton
-              label={strings.moveUp}
-              about={about}
-              icon={ArrowUp}
-              isDisabled={index === 0}
-              onAct={() => onMove(index, index - 1)}
-            />
-            <IconButton
-              label={strings.moveDown}
-              about={about}
-              icon={ArrowDown}
-              isDisabled={index === count - 1}
-              onAct={() => onMove(index, index + 1)}
-            />
-            <IconButton label={strings.remove} about={about} icon={X} onAct={onRemove} />
           </div>
         </div>
+        {difference && <RowMark difference={difference} about={about} onReset={onReset} />}
         {error && (
           <p id={errorId} className="rs-row-problem">
             {error.message}
           </p>
         )}
-        {(['details', 'criteria'] as const).filter(shows).map(name => (
-          <label key={name} className="rs-field">
-            <span aria-hidden="true">{strings[name]}</span>
-            <AutosizeTextarea
-              {...field(strings[name], name)}
-              className="rs-input rs-quiet"
-              placeholder=" "
-              rows={1}
-              value={row[name]}
-              onChange={event => onChange({ [name]: event.target.value })}
-            />
-          </label>
-        ))}
-        {shows('tags') && (
-          <label className="rs-field">
-            <span aria-hidden="true">{strings.tagsLabel}</span>
-            <input
-              {...field(strings.tagsInput, 'tags')}
-              className="rs-input rs-quiet"
-              placeholder={strings.tagsInput}
-              value={row.tags}
-              onChange={event => onChange({ tags: event.target.value })}
-            />
-          </label>
-        )}
-        <RowChecks
+        <RowFieldsEditor
           row={row}
           checks={checks}
           about={about}
-          isExpanded={isExpanded}
-          refused={refusedCheck(error)}
+          isOpen={isOpen}
+          isCommenting={isCommenting}
+          error={error}
           errorId={errorId}
+          onChange={onChange}
+          onCommented={() => setCommenting(false)}
         />
-        {shows('may_change') && (checks.areOffered || row.may_change !== '') && (
-          <label className="rs-field">
-            <span aria-hidden="true">{strings.checks.mayChange}</span>
-            <input
-              {...field(strings.checks.mayChange, 'may_change')}
-              className="rs-input rs-quiet rs-code"
-              placeholder={strings.checks.mayChangeInput('test/**')}
-              value={row.may_change}
-              onChange={event => onChange({ may_change: event.target.value })}
-            />
-          </label>
-        )}
       </div>
     </li>
   )
-}
-
-/** The index of the check that a refusal is about. */
-function refusedCheck(error: RowError | undefined): number | undefined {
-  const index = /^checks\[(\d+)\]/.exec(error?.field ?? '')?.[1]
-  return index === undefined ? undefined : Number(index)
 }
 
 /** Moves the focus to a field that was refused. */

@@ -1,62 +1,92 @@
+import { Trash2, X } from 'lucide-react'
 import { type ReactElement, useState } from 'react'
+import type { RowStatus } from '../domain/review.ts'
 import type { Priority } from '../domain/task.ts'
 import { splitList } from './check-text.ts'
-import type { RowFields } from './draft.ts'
+import { IconButton } from './icon-button.tsx'
+import { Options } from './review-fields.tsx'
 import { useStrings } from './strings.ts'
+import type { RowEditing } from './use-row-editing.ts'
 
 interface SelectionBarProps {
+  readonly editing: RowEditing
+  /** How many steps there are. */
   readonly count: number
-  readonly onSet: (fields: Partial<RowFields>) => void
 }
 
-/** Sets a field of all selected rows at once. */
-export function SelectionBar({ count, onSet }: SelectionBarProps): ReactElement {
+/** Changes or removes all selected steps at once. */
+export function SelectionBar({ editing, count }: SelectionBarProps): ReactElement {
   const strings = useStrings()
   const [tags, setTags] = useState('')
   const [announcement, setAnnouncement] = useState('')
+  const { selected, selectAll, editSelected, removeSelected } = editing
+  const label = strings.selected(selected.size)
   return (
-    <form
-      className="rs-selection"
-      role="group"
-      aria-label={strings.selected(count)}
-      onSubmit={event => {
-        event.preventDefault()
-        // Empty means unchanged: it does not remove tags.
-        if (splitList(tags).length === 0) return
-        onSet({ tags })
-        setTags('')
-        setAnnouncement(strings.tagsSet(count))
-      }}
-    >
-      <span>{strings.selected(count)}</span>
+    <div className="rs-selection" role="group" aria-label={label}>
+      <label>
+        <input
+          type="checkbox"
+          aria-label={strings.reviewing.selectAll}
+          checked={selected.size === count}
+          ref={box => {
+            if (box) box.indeterminate = selected.size < count
+          }}
+          onChange={() => selectAll(selected.size < count)}
+        />
+        {label}
+      </label>
       <select
         className="rs-input"
         aria-label={strings.priorityLabel}
         value=""
-        onChange={event => onSet({ priority: event.target.value as Priority })}
+        onChange={event => editSelected({ priority: event.target.value as Priority })}
       >
         <option value="" disabled>
           {strings.priorityLabel}
         </option>
-        {(['high', 'medium', 'low'] as const).map(priority => (
-          <option key={priority} value={priority}>
-            {strings.priority[priority]}
-          </option>
-        ))}
+        <Options texts={strings.priority} />
       </select>
-      <input
+      <select
         className="rs-input"
-        aria-label={strings.tagsInput}
-        placeholder={strings.tagsInput}
-        value={tags}
-        onChange={event => setTags(event.target.value)}
-      />
-      <button type="submit" className="rs-button" disabled={splitList(tags).length === 0}>
-        {strings.setTags}
+        aria-label={strings.statusLabel}
+        value=""
+        onChange={event => editSelected({ status: event.target.value as RowStatus })}
+      >
+        <option value="" disabled>
+          {strings.statusLabel}
+        </option>
+        <Options texts={strings.rowStatus} />
+      </select>
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          // Empty means unchanged: it does not remove tags.
+          if (splitList(tags).length === 0) return
+          editSelected({ tags })
+          setTags('')
+          setAnnouncement(strings.tagsSet(selected.size))
+        }}
+      >
+        <input
+          className="rs-input"
+          aria-label={strings.tagsInput}
+          placeholder={strings.tagsLabel}
+          value={tags}
+          onChange={event => setTags(event.target.value)}
+        />
+        {splitList(tags).length > 0 && (
+          <button type="submit" className="rs-button">
+            {strings.setTags}
+          </button>
+        )}
+      </form>
+      <button type="button" className="rs-button" onClick={removeSelected}>
+        <Trash2 size={16} aria-hidden="true" /> {strings.reviewing.deleteSelected}
       </button>
+      <IconButton label={strings.reviewing.clearSelection} about="" icon={X} onAct={() => selectAll(false)} />
       <span className="rs-sr" role="status">
         {announcement}
       </span>
-    </form>
+    </div>
   )
 }

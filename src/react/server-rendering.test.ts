@@ -1,5 +1,6 @@
 import { createElement, type ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
+import { prerender } from 'react-dom/static'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Driver, inRun, underReview } from '../../test/support/domain.ts'
 import { type Client, createClient } from '../client/client.ts'
@@ -68,18 +69,38 @@ it('[PA1] the plan renders on a server as in the first render of a browser', () 
   expect(browser).toBe(server)
 })
 
-it('[PA10] the review renders on a server as in the first render of a browser', () => {
+/** The review is a part that is loaded on demand, for which a server waits. */
+async function rendered(node: ReactNode): Promise<string> {
+  const { prelude } = await prerender(node)
+  return new Response(prelude).text()
+}
+
+it('[PA10] the review renders on a server as in the first render of a browser', async () => {
   const chat = underReview('Tag', 'Build')
-  const { server, browser } = firstRenders(from => createElement(ReviewPanel, { client: from, view: view(chat) }))
+  const server = await rendered(createElement(ReviewPanel, { client: client(0), view: view(chat) }))
+  becomeBrowser()
+  const browser = await rendered(createElement(ReviewPanel, { client: client(9e12), view: view(chat) }))
   expect(server).toContain('Build')
   expect(browser).toBe(server)
 })
 
-it.each([true, false])('[PF25] a review whose checks were left out says how to have them: %s', unchecked => {
+it('[PA16] the panel has a field for the comment, unless the page has one', async () => {
+  const chat = underReview('Tag')
+  const source = { client: client(0), view: view(chat) }
+  const OfPage = (): ReactNode => {
+    const commentField = { text: 'Mine', setText: () => {}, focus: () => {} }
+    const handle = useReview({ ...source, commentField })
+    return createElement(ReviewPanel, { ...source, handle })
+  }
+  expect(await rendered(createElement(ReviewPanel, source))).toContain('rs-comment-input')
+  expect(await rendered(createElement(OfPage))).not.toContain('rs-comment-input')
+})
+
+it.each([true, false])('[PF25] a review whose checks were left out says how to have them: %s', async unchecked => {
   const chat = inRun({ review: true })
   const adds = chat.adds('model', 'Tag')
   chat.run({ ...adds, ...(adds.review ? { review: { ...adds.review, unchecked } } : {}) })
-  const page = renderToString(createElement(ReviewPanel, { client: client(0), view: view(chat) }))
+  const page = await rendered(createElement(ReviewPanel, { client: client(0), view: view(chat) }))
   expect(page.includes('--workspace')).toBe(unchecked)
 })
 
@@ -93,11 +114,11 @@ it('[PA19] the outcome of a review waits for the browser, which knows whether it
   expect(browser).toBe(server)
 })
 
-it('[PA26] every panel takes a class name', () => {
+it('[PA26] every panel takes a class name', async () => {
   const chat = underReview('Tag')
   const given = { client: client(0), view: view(chat), className: 'mine' }
   const timeline = createElement(Timeline, { client: given.client, sessionId: 'chat-1', className: 'mine' })
-  expect(renderToString(createElement(ReviewPanel, given))).toContain('class="rs-panel rs-review mine"')
+  expect(await rendered(createElement(ReviewPanel, given))).toContain('class="rs-panel rs-review mine"')
   expect(renderToString(timeline)).toContain('class="rs-timeline mine"')
   chat.run(chat.confirms([{ draft_index: 0 }]))
   const plan = createElement(TodosPanel, { ...given, view: view(chat) })

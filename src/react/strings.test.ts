@@ -23,6 +23,6 @@ it('[CH19] both languages have every text, each in its own script', () => {
 })
 
 it('[CH19] English counts one as one', () => {
-  expect(english.reviewPending(1)).toBe('A plan with 1 task is waiting for your review.')
-  expect(english.tagsSet(2)).toBe('Tags set in 2 rows')
+  expect(english.reviewPending(1)).toBe('A plan with 1 step is waiting for your review.')
+  expect(english.tagsSet(2)).toBe('Tags set in 2 steps')
 })

@@ -53,6 +53,8 @@ export interface Strings {
   readonly copy: string
   readonly copied: string
   readonly sending: string
+  readonly notLoaded: string
+  readonly reload: string
 
   readonly status: Readonly<Record<TaskStatus, string>>
   readonly rowStatus: Readonly<Record<RowStatus, string>>
@@ -60,8 +62,8 @@ export interface Strings {
 
   readonly review: string
   readonly reviewPending: (tasks: number) => string
-  readonly turn: (number: number) => string
   readonly timeLeft: (time: string) => string
+  readonly moreTime: string
   readonly title: string
   readonly details: string
   readonly criteria: string
@@ -76,16 +78,10 @@ export interface Strings {
   readonly selected: (count: number) => string
   readonly setTags: string
   readonly tagsSet: (rows: number) => string
-  readonly insertTemplate: string
-  readonly saveTemplate: string
-  readonly templateName: string
-  readonly templateSaved: (name: string) => string
-  readonly templateExists: (name: string) => string
-  readonly replaceTemplate: string
   readonly comment: string
   /** What a person says about one row. */
   readonly rowComment: string
-  readonly confirm: string
+  readonly confirm: (steps: number) => string
   readonly cancel: string
   readonly requestChanges: string
   readonly sayWhatToChange: string
@@ -102,12 +98,14 @@ export interface Strings {
   readonly keepEditing: string
   readonly earlierEdits: string
   readonly restoreEdits: string
+  readonly reviewing: ReviewStrings
+  readonly templates: TemplateStrings
 
   readonly outcome: Readonly<Record<ReviewStatus, string>>
   readonly decidedElsewhere: (outcome: string) => string
   readonly agentStopped: string
   readonly pageClosed: string
-  readonly timedOut: string
+  readonly timedOut: (hasEdits: boolean) => string
   readonly superseded: string
   readonly changesRequestedElsewhere: string
   readonly editsSaved: string
@@ -120,6 +118,50 @@ export interface Strings {
   readonly history: string
   readonly timeline: TimelineStrings
   readonly errors: ErrorStrings
+}
+
+/** The texts about a plan that is edited: what differs, what can be undone, what is done to several steps at once. */
+export interface ReviewStrings {
+  /** Follows the heading. */
+  readonly steps: (count: number) => string
+  readonly stepsBelow: (count: number) => string
+  readonly undo: string
+  readonly redo: string
+  readonly edited: (steps: number) => string
+  readonly added: (steps: number) => string
+  readonly removed: (steps: number) => string
+  readonly reordered: string
+  readonly resetAll: string
+  readonly reset: string
+  /** What the person did to a step. */
+  readonly change: Readonly<Record<'edited' | 'added', string>>
+  /** What the agent did to a step, compared with the plan before. */
+  readonly revision: Readonly<Record<'edited' | 'new', string>>
+  readonly noLongerPlanned: string
+  readonly rejected: string
+  readonly rejectedIn: (seconds: number) => string
+  readonly select: string
+  readonly selectAll: string
+  readonly clearSelection: string
+  readonly deleteSelected: string
+  readonly stepsRemoved: (count: number) => string
+  readonly nextCheck: string
+}
+
+/** The texts about saved plans. */
+export interface TemplateStrings {
+  readonly title: string
+  readonly open: string
+  readonly none: string
+  readonly insert: (steps: number) => string
+  readonly rename: string
+  readonly remove: string
+  readonly removed: (name: string) => string
+  readonly saveAs: (steps: number) => string
+  readonly name: string
+  readonly saved: (name: string) => string
+  readonly exists: (name: string) => string
+  readonly replace: string
 }
 
 /** The texts about how a task was worked on: verdicts and tool calls. */
@@ -163,7 +205,6 @@ export interface CheckStrings {
   readonly mayChangeInput: (example: string) => string
   readonly approve: string
   readonly approveOne: string
-  readonly approveAll: string
   readonly approved: (approved: number, count: number) => string
   readonly isOwn: string
   readonly isAllowed: string

@@ -1,135 +1,186 @@
-import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { X } from 'lucide-react'
+import { type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { Template } from '../domain/template.ts'
-import { type EditableRow, fieldsOf, type RowFields, submittedRow } from './draft.ts'
-import { errorText } from './error-text.ts'
-import { isComposing } from './is-composing.ts'
+import { type EditableRow, editableRow, fieldsOf, filledFields, type RowFields } from './draft.ts'
+import { IconButton } from './icon-button.tsx'
+import { LineInput } from './line-input.tsx'
 import { useStrings } from './strings.ts'
-import { useFocusOn } from './use-focus-on.ts'
+import { type TemplatesHandle, useTemplates } from './use-templates.ts'
 
 interface TemplatesProps {
   readonly client: Client
   readonly rows: readonly EditableRow[]
   readonly onInsert: (rows: readonly RowFields[]) => void
+  readonly onClose: () => void
 }
 
-/** Saved plans: insert one, or save the rows as another. */
-export function Templates({ client, rows, onInsert }: TemplatesProps): ReactElement {
+/** Saved plans in a dialog: read, insert, rename or delete one, or save the steps as another. */
+export function Templates({ client, rows, onInsert, onClose }: TemplatesProps): ReactElement {
   const strings = useStrings()
-  const [templates, setTemplates] = useState<readonly Template[]>([])
-  const [name, setName] = useState<string>()
-  const [problem, setProblem] = useState('')
-  /** The existing name that the person is asked whether to replace. */
-  const [taken, setTaken] = useState('')
-  const [saved, setSaved] = useState('')
-  const tools = useRef<HTMLDivElement>(null)
-  const focusOn = useFocusOn(tools)
-  useEffect(() => {
-    client.templates().then(
-      answer => setTemplates(answer.templates),
-      () => {},
-    )
-  }, [client])
-  const insert = (chosen: string): void => {
-    const tasks = templates.find(each => each.name === chosen)?.tasks ?? []
-    onInsert(tasks.map(fieldsOf))
-  }
-  const close = (): void => {
-    setName(undefined)
-    setTaken('')
-    focusOn('.rs-save-template')
-  }
-  const save = async (isReplacing: boolean): Promise<void> => {
-    const chosen = (name ?? '').trim()
-    try {
-      // Another window may have saved one in the meantime.
-      const known = isReplacing ? templates : (await client.templates()).templates
-      setTemplates(known)
-      if (!isReplacing && known.some(each => each.name === chosen)) return setTaken(chosen)
-      const tasks = rows.map(row => ({ ...submittedRow(row), draft_index: undefined, approve: undefined }))
-      const template = await client.saveTemplate(chosen, tasks)
-      setTemplates([...known.filter(each => each.name !== template.name), template])
-      setSaved(strings.templateSaved(template.name))
-      setProblem('')
-      close()
-    } catch (error) {
-      setProblem(errorText(strings, error))
-    }
-  }
+  const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  const handle = useTemplates(client)
+  const [chosenName, setChosenName] = useState<string>()
+  const { templates, message, problem, deleted } = handle
+  const chosen = templates?.find(({ name }) => name === chosenName) ?? templates?.[0]
+  useEffect(() => dialog.current?.showModal(), [])
   return (
-    <div className="rs-templates" ref={tools}>
-      {templates.length > 0 && (
-        <select
-          className="rs-input"
-          aria-label={strings.insertTemplate}
-          value=""
-          onChange={event => insert(event.target.value)}
-        >
-          <option value="" disabled>
-            {strings.insertTemplate}
-          </option>
-          {templates.map(each => (
-            <option key={each.name} value={each.name}>
-              {each.name}
-            </option>
-          ))}
-        </select>
-      )}
-      {name === undefined ? (
-        <button
-          type="button"
-          className="rs-button rs-save-template"
-          onClick={() => {
-            setSaved('')
-            setName('')
-          }}
-        >
-          {strings.saveTemplate}
-        </button>
-      ) : (
-        <form
-          className="rs-template"
-          onSubmit={event => {
-            event.preventDefault()
-            void save(false)
-          }}
-          onKeyDown={event => {
-            if (event.key !== 'Escape') return
-            event.stopPropagation()
-            if (isComposing(event)) return
-            close()
-          }}
-        >
-          <input
-            autoFocus
-            className="rs-input"
-            aria-label={strings.templateName}
-            placeholder={strings.templateName}
-            value={name}
-            onChange={event => {
-              setTaken('')
-              setName(event.target.value)
-            }}
-          />
-          {taken === '' ? (
-            <button type="submit" className="rs-button" disabled={name.trim() === ''}>
-              {strings.save}
-            </button>
-          ) : (
-            <button type="button" className="rs-button rs-danger" onClick={() => void save(true)}>
-              {strings.replaceTemplate}
+    <dialog
+      ref={dialog}
+      className="rs-dialog"
+      aria-labelledby={heading}
+      onKeyDown={stopKeys}
+      onClose={onClose}
+      onClick={event => event.target === dialog.current && dialog.current.close()}
+    >
+      <div className="rs-dialog-page">
+        <header>
+          <h3 id={heading}>{strings.templates.title}</h3>
+          <IconButton label={strings.close} about="" icon={X} onAct={() => dialog.current?.close()} />
+        </header>
+        {templates?.length === 0 && <p className="rs-note">{strings.templates.none}</p>}
+        {chosen && (
+          <div className="rs-templates">
+            <ul>
+              {templates?.map(template => (
+                <li key={template.name}>
+                  <button type="button" aria-pressed={template === chosen} onClick={() => setChosenName(template.name)}>
+                    <span dir="auto">{template.name}</span>
+                    <small>{strings.reviewing.steps(template.tasks.length)}</small>
+                  </button>
+                </li>
+              ))}
+            </ul>
+            <Preview
+              key={chosen.name}
+              template={chosen}
+              handle={handle}
+              onRenamed={setChosenName}
+              onInsert={() => {
+                dialog.current?.close()
+                onInsert(chosen.tasks.map(fieldsOf))
+              }}
+            />
+          </div>
+        )}
+        <p className="rs-template-said">
+          <span role="status">{message}</span>
+          <span className="rs-problem-text" role="alert">
+            {problem}
+          </span>
+          {deleted && (
+            <button type="button" className="rs-link" onClick={() => void handle.restore()}>
+              {strings.reviewing.undo}
             </button>
           )}
-        </form>
-      )}
-      <span className="rs-saved" role="status">
-        {saved}
-      </span>
-      {(taken !== '' || problem !== '') && (
-        <span className="rs-problem" role="alert">
-          {taken === '' ? problem : strings.templateExists(taken)}
-        </span>
-      )}
-    </div>
+        </p>
+        <SaveForm rows={rows} handle={handle} onSaved={setChosenName} />
+      </div>
+    </dialog>
   )
 }
+
+interface PreviewProps {
+  readonly template: Template
+  readonly handle: TemplatesHandle
+  readonly onRenamed: (name: string) => void
+  readonly onInsert: () => void
+}
+
+function Preview({ template, handle, onRenamed, onInsert }: PreviewProps): ReactElement {
+  const strings = useStrings()
+  const [name, setName] = useState<string>()
+  const rename = async (to: string | undefined): Promise<void> => {
+    setName(undefined)
+    const chosen = (to ?? '').trim()
+    if (chosen === '' || chosen === template.name) return
+    if (await handle.rename(template.name, chosen)) onRenamed(chosen)
+  }
+  return (
+    <section aria-label={template.name}>
+      {name === undefined ? (
+        <h4 dir="auto">{template.name}</h4>
+      ) : (
+        <LineInput label={strings.templates.name} text={name} onText={setName} onDone={rename} />
+      )}
+      <ol tabIndex={0} aria-label={template.name}>
+        {template.tasks.map((task, index) => (
+          <li key={index}>
+            <span dir="auto">{task.title}</span>
+            {filledFields(editableRow(task, index), strings).map(text => (
+              <small key={text}>{text}</small>
+            ))}
+          </li>
+        ))}
+      </ol>
+      <div className="rs-template-actions">
+        <button type="button" className="rs-button" onClick={() => void handle.remove(template)}>
+          {strings.templates.remove}
+        </button>
+        <button type="button" className="rs-button" onClick={() => setName(template.name)}>
+          {strings.templates.rename}
+        </button>
+        <button type="button" className="rs-button rs-primary" onClick={onInsert}>
+          {strings.templates.insert(template.tasks.length)}
+        </button>
+      </div>
+    </section>
+  )
+}
+
+interface SaveFormProps {
+  readonly rows: readonly EditableRow[]
+  readonly handle: TemplatesHandle
+  readonly onSaved: (name: string) => void
+}
+
+/** Saves the steps of the plan. A name that is taken is replaced only by a button of its own. */
+function SaveForm({ rows, handle, onSaved }: SaveFormProps): ReactElement {
+  const strings = useStrings()
+  const [name, setName] = useState('')
+  const [isTaken, setTaken] = useState(false)
+  const save = async (isReplacing: boolean): Promise<void> => {
+    const chosen = name.trim()
+    const outcome = await handle.save(chosen, rows, isReplacing)
+    setTaken(outcome === 'taken')
+    if (outcome !== 'saved') return
+    setName('')
+    onSaved(chosen)
+  }
+  return (
+    <form
+      className="rs-template-save"
+      onSubmit={event => {
+        event.preventDefault()
+        void save(false)
+      }}
+    >
+      <label>
+        {strings.templates.saveAs(rows.length)}
+        <input
+          className="rs-input"
+          placeholder={strings.templates.name}
+          value={name}
+          onChange={event => {
+            setTaken(false)
+            handle.clear()
+            setName(event.target.value)
+          }}
+        />
+      </label>
+      {isTaken ? (
+        <button type="button" className="rs-button rs-danger" onClick={() => void save(true)}>
+          {strings.templates.replace}
+        </button>
+      ) : (
+        <button type="submit" className="rs-button" disabled={name.trim() === ''}>
+          {strings.save}
+        </button>
+      )}
+    </form>
+  )
+}
+
+/** The panel around the dialog has keys of its own. */
+const stopKeys = (event: KeyboardEvent): void => event.stopPropagation()

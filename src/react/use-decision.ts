@@ -21,6 +21,8 @@ interface DecisionOptions {
   readonly client: Client
   readonly reviewId: string | undefined
   readonly draft: Draft
+  /** What the person says with it. */
+  readonly comment: string
   readonly areRowsEdited: boolean
   readonly onAccepted: () => void
   /** Reads the log again, which may already hold the outcome. */
@@ -30,54 +32,71 @@ interface DecisionOptions {
 export interface Decision {
   readonly isBusy: boolean
   /** The decision that this window has sent or is sending; undefined after the server refused it. */
-  readonly sent: { readonly reviewId: string; readonly action: Action } | undefined
+  readonly sent: { readonly reviewId: string; readonly action: Action; readonly comment: string } | undefined
   readonly error: ReviewError | undefined
-  /** Sends a decision with a comment, by default the draft's. */
-  readonly send: (action: Action, comment?: string) => Promise<void>
+  /** Sends a decision, by default with the comment that is there; false where it can be sent again. */
+  readonly send: (action: Action, comment?: string) => Promise<boolean>
+  /** Rejects the plan while the page is being left. */
+  readonly rejectOnLeave: () => void
   /** Removes the error of a row that is being edited. */
   readonly clearRowError: (key: string) => void
 }
 
 /** Sends a decision and keeps track of what became of it. */
 export function useDecision(options: DecisionOptions): Decision {
-  const { client, reviewId, draft, onAccepted, onRefresh } = options
+  const { client, reviewId, draft, comment: typed, onAccepted, onRefresh } = options
   const strings = useStrings()
   const [busyWith, setBusyWith] = useState<string>()
   const [sent, setSent] = useState<Decision['sent']>()
   const [failed, setFailed] = useState<Failure>()
   const isBusy = reviewId !== undefined && busyWith === reviewId
 
-  const send = async (action: Action, comment?: string): Promise<void> => {
-    if (isBusy || reviewId === undefined) return
+  const send = async (action: Action, given?: string): Promise<boolean> => {
+    if (isBusy || reviewId === undefined) return true
+    const comment = (given ?? typed).trim()
     setBusyWith(reviewId)
     setFailed(undefined)
-    setSent({ reviewId, action })
+    setSent({ reviewId, action, comment })
     try {
-      await client.decide(reviewId, decisionOf(action, (comment ?? draft.comment).trim(), options))
+      await client.decide(reviewId, decisionOf(action, comment, options))
       // Stays busy until the log has the decision: there is nothing left to press.
       onAccepted()
       onRefresh()
+      return true
     } catch (error) {
       setBusyWith(undefined)
-      refuse({ reviewId, action, comment }, error)
+      return refuse({ reviewId, action, comment: given }, error)
     }
   }
-  const refuse = (tried: Tried, error: unknown): void => {
+  /** True where there is nothing left to send. */
+  const refuse = (tried: Tried, error: unknown): boolean => {
     const answer = error instanceof RunsheetError && error.status > 0 ? error : undefined
     if (answer) setSent(undefined)
     // Decided elsewhere in the meantime: the log has the outcome.
-    if (answer?.code === 'review_already_decided' || answer?.code === 'review_expired') return onRefresh()
+    if (answer?.code === 'review_already_decided' || answer?.code === 'review_expired') {
+      onRefresh()
+      return true
+    }
     const { row, field } = refusedRow(answer, tried.action, draft)
     const message = answer ? errorText(strings, answer) : strings.failedToSend
-    if (!row) return setFailed({ ...tried, message })
-    const number = draft.rows.indexOf(row) + 1
-    setFailed({ ...tried, message: strings.rowNeedsFixing(number), row: { key: row.key, field, message } })
+    const number = row === undefined ? 0 : draft.rows.indexOf(row) + 1
+    setFailed(
+      row === undefined
+        ? { ...tried, message }
+        : { ...tried, message: strings.rowNeedsFixing(number), row: { key: row.key, field, message } },
+    )
+    return false
+  }
+  const rejectOnLeave = (): void => {
+    if (reviewId === undefined || isBusy) return
+    client.decide(reviewId, decisionOf('cancel', typed.trim(), options), { keepalive: true }).catch(() => {})
   }
   return {
     isBusy,
     sent,
     error: failed && failed.reviewId === reviewId ? errorOf(failed, send) : undefined,
     send,
+    rejectOnLeave,
     clearRowError: key => setFailed(before => (before?.row?.key === key ? undefined : before)),
   }
 }
@@ -86,17 +105,27 @@ export function useDecision(options: DecisionOptions): Decision {
 interface Tried {
   readonly reviewId: string
   readonly action: Action
-  /** Absent where the draft's comment was sent. */
+  /** Absent where what was typed was sent. */
   readonly comment: string | undefined
 }
 type Failure = Tried & Pick<ReviewError, 'message' | 'row'>
 
 /** A refused row has to be fixed first; anything else can be sent again. */
 function errorOf({ message, row, action, comment }: Failure, send: Decision['send']): ReviewError {
-  return row ? { message, row } : { message, retry: () => send(action, comment) }
+  if (row) return { message, row }
+  return {
+    message,
+    retry: async () => {
+      await send(action, comment)
+    },
+  }
 }
 
-function decisionOf(action: Action, comment: string, { draft, areRowsEdited }: DecisionOptions): SentDecision {
+function decisionOf(
+  action: Action,
+  comment: string,
+  { draft, areRowsEdited }: Pick<DecisionOptions, 'draft' | 'areRowsEdited'>,
+): SentDecision {
   const onRows = commentedRows(draft.rows).map(row => ({ draft_index: row.draft_index, comment: row.comment }))
   const said = {
     ...(comment === '' ? {} : { comment }),

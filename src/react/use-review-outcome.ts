@@ -10,6 +10,7 @@ import { useStrings } from './strings.ts'
 import type { ConversationView } from './use-conversation.ts'
 import type { Decision } from './use-decision.ts'
 import type { UnsentEdits } from './use-draft.ts'
+import { isRejectedHere } from './use-rejection.ts'
 import { endPresence } from './use-review-presence.ts'
 
 /** How the last review ended, until the person closes it. */
@@ -61,6 +62,7 @@ export function useReviewOutcome(
   if (!last || pendingId !== undefined || last.conversation_turn_id !== conversation.latest_turn) return undefined
   if (shownId !== last.review_id) return undefined
   if (sent?.reviewId === last.review_id && OUTCOME_OF[sent.action] === last.status) return undefined
+  if (last.reason === 'user_cancelled' && isRejectedHere(last.review_id)) return undefined
   const edits = unsent.of(last.review_id) ?? (canReopen ? loadDraft(last.review_id) : undefined)
   // A page that never showed the review only says what is left to do.
   if (seenPending !== last.review_id && !canReopen && !edits) return undefined

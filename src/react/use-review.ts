@@ -1,7 +1,10 @@
+import { useEffect } from 'react'
 import type { ConfirmedTask, Review } from '../domain/review.ts'
 import {
   areRowsEdited,
   asProposed,
+  type DraftTally,
+  draftTally,
   type EditableRow,
   firstUntitled,
   MAX_ROWS,
@@ -9,19 +12,35 @@ import {
   rowChange,
   type RowFields,
 } from './draft.ts'
+import { reviewsInOrder } from './chronological.ts'
 import { draftChecks, type ReviewChecks } from './edit-checks.ts'
 import { moveItem } from './reorder.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
-import { type ReviewError, useDecision } from './use-decision.ts'
+import type { ConversationView } from './use-conversation.ts'
+import { type Decision, type ReviewError, useDecision } from './use-decision.ts'
 import { type EarlierEdits, useDraft } from './use-draft.ts'
 import { type MoreTime, useMoreTime } from './use-more-time.ts'
 import { useNow } from './use-now.ts'
+import { isRejectedHere, type Rejection, useRejection } from './use-rejection.ts'
 import { type ReviewOutcomeHandle, useReviewOutcome } from './use-review-outcome.ts'
 import { useReviewPresence } from './use-review-presence.ts'
 import { useUndo } from './use-undo.ts'
 
 /** What keeps a draft from being confirmed. */
 export type DraftProblem = { readonly kind: 'no_rows' } | { readonly kind: 'no_title'; readonly row: number }
+
+/** A text field of the page, such as its message box, that holds the comment. */
+export interface CommentField {
+  readonly text: string
+  readonly setText: (text: string) => void
+  readonly focus: () => void
+}
+
+/** Where a review comes from, and which field its comment is typed in. */
+export interface ReviewSource extends RunsheetSource {
+  /** Without one the comment is part of the draft, and `ReviewPanel` has a field for it. */
+  readonly commentField?: CommentField
+}
 
 /** A pending review: its rows, how to edit them, and how to decide. */
 export interface ReviewHandle {
@@ -33,17 +52,21 @@ export interface ReviewHandle {
   readonly revised: Review | undefined
   readonly rows: readonly EditableRow[]
   readonly comment: string
+  /** The page's own field for the comment. */
+  readonly commentField: CommentField | undefined
   /** Whether the draft differs from the proposal. */
   readonly isEdited: boolean
   readonly edit: (key: string, fields: Partial<RowFields>) => void
   readonly move: (from: number, to: number) => void
-  /** Appends rows, as many as fit; returns how many were added. */
-  readonly add: (rows?: readonly Partial<RowFields>[]) => number
+  /** Inserts rows, by default one at the end, as many as fit; returns how many were added. */
+  readonly add: (rows?: readonly Partial<RowFields>[], at?: number) => number
   readonly remove: (key: string) => void
   /** The checks of the rows, which a person reads and approves. */
   readonly checks: ReviewChecks
   /** What the person did to a row. */
   readonly changeOf: (row: EditableRow) => ConfirmedTask['change']
+  /** How much the rows differ from the proposal. */
+  readonly tally: DraftTally
   /** Makes a row as it was proposed, or all of them, in their order. Comments on rows stay. */
   readonly reset: (key?: string) => void
   /** Takes back the last change of the rows, what was typed included. Returns the rows as they are then. */
@@ -58,6 +81,10 @@ export interface ReviewHandle {
   readonly problem: DraftProblem | undefined
   readonly confirm: () => Promise<void>
   readonly cancel: () => Promise<void>
+  /** Cancels in ten seconds, or when the page is left, unless that is undone. */
+  readonly reject: () => void
+  /** A rejection that is not sent yet. */
+  readonly rejection: Rejection | undefined
   /** Sends the plan back with what to change, by default the comment. The person's edits go along. */
   readonly revise: (comment?: string) => Promise<void>
   /** A decision is on its way. */
@@ -76,8 +103,9 @@ export interface ReviewHandle {
  * The review of a conversation without any UI: the draft, its edits, and the decision. Edits are saved in the browser,
  * and the server is told that the page shows the review. Call it once per conversation and pass the handle down.
  */
-export function useReview(source?: RunsheetSource): ReviewHandle {
+export function useReview(source: ReviewSource = {}): ReviewHandle {
   const { client, view } = useRunsheet(source)
+  const { commentField } = source
   const { conversation, resolutions } = view.state
   const review = conversation.reviews[conversation.pending_reviews[0] ?? '']
   const { draft, update, isEdited, forget, earlierEdits, unsentEdits } = useDraft(review, conversation)
@@ -85,6 +113,7 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
     client,
     reviewId: review?.review_id,
     draft,
+    comment: commentField?.text ?? draft.comment,
     areRowsEdited: review !== undefined && areRowsEdited(draft, review),
     onAccepted: forget,
     onRefresh: view.retry,
@@ -92,9 +121,18 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
   useReviewPresence(client, review?.review_id, view.state.status === 'live')
   const deadline = review?.expires_at ?? undefined
   const now = useNow(client, deadline !== undefined)
+  const { reject, rejection } = useRejection({
+    client,
+    reviewId: review?.review_id,
+    expiresAt: review?.expires_at,
+    reviews: conversation.reviews,
+    decision,
+  })
+  useSaidComment(commentField, view, decision.sent)
   const outcome = useReviewOutcome(client, view, decision.sent, unsentEdits)
   const undo = useUndo(review?.review_id)
-  const { rows, comment } = draft
+  const { rows } = draft
+  const comment = commentField?.text ?? draft.comment
   const turn = conversation.turns[review?.conversation_turn_id ?? '']
   const moreTime = useMoreTime(client, review, view.retry)
   const putRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[]): void =>
@@ -107,12 +145,16 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
     if (stepped) putRows(() => stepped)
     return stepped
   }
+  const send = async (...what: Parameters<Decision['send']>): Promise<void> => {
+    await decision.send(...what)
+  }
   return {
     review,
     requestedChanges: resolutions[review?.revises ?? '']?.comment,
     revised: conversation.reviews[review?.revises ?? ''],
     rows,
     comment,
+    commentField,
     isEdited,
     edit: (key, fields) => {
       decision.clearRowError(key)
@@ -121,9 +163,9 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
       setRows(withFields(key, fields), isTyped ? `${key} ${field}` : undefined)
     },
     move: (from, to) => setRows(before => moveItem(before, from, to)),
-    add: (more = [{}]) => {
+    add: (more = [{}], at = rows.length) => {
       const added = more.slice(0, Math.max(0, MAX_ROWS - rows.length)).map(newRow)
-      setRows(before => [...before, ...added].slice(0, MAX_ROWS))
+      if (added.length > 0) setRows(before => before.toSpliced(at, 0, ...added))
       return added.length
     },
     remove: key => setRows(before => before.filter(row => row.key !== key)),
@@ -136,6 +178,7 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
       commands: review?.commands ?? [],
       onEdit: decision.clearRowError,
     }),
+    tally: review ? draftTally(rows, review) : { edited: 0, added: 0, removed: 0, isReordered: false },
     changeOf: row => (review ? rowChange(row, review) : 'added'),
     reset: key => {
       if (review) setRows(before => asProposed(before, review, key))
@@ -144,7 +187,7 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
     redo: () => put(undo.redone(rows)),
     canUndo: undo.canUndo,
     canRedo: undo.canRedo,
-    setComment: text => update(before => ({ ...before, comment: text })),
+    setComment: commentField?.setText ?? (text => update(before => ({ ...before, comment: text }))),
     earlierEdits: earlierEdits && {
       ...earlierEdits,
       restore: () => {
@@ -153,15 +196,34 @@ export function useReview(source?: RunsheetSource): ReviewHandle {
       },
     },
     problem: draftProblem(rows),
-    confirm: () => decision.send('confirm'),
-    cancel: () => decision.send('cancel'),
-    revise: (text = comment) => decision.send('revise', text),
+    confirm: () => send('confirm'),
+    cancel: () => send('cancel'),
+    reject,
+    rejection,
+    revise: text => send('revise', text),
     isBusy: decision.isBusy,
     error: decision.error,
     remainingMs: deadline === undefined || now === undefined ? undefined : Date.parse(deadline) - now,
     moreTime,
     outcome,
   }
+}
+
+/** Empties the page's field once the log has what was typed in it, also after a reload. */
+function useSaidComment(
+  field: CommentField | undefined,
+  { state: { conversation, resolutions } }: ConversationView,
+  sent: Decision['sent'],
+): void {
+  const id = sent?.reviewId ?? reviewsInOrder(conversation).at(-1)?.review_id
+  const resolution = id === undefined ? undefined : resolutions[id]
+  const said = resolution?.comment ?? ''
+  const isSent = sent ? sent.comment === said : id !== undefined && isRejectedHere(id)
+  const isSaid = field !== undefined && resolution !== undefined && said !== '' && isSent
+  useEffect(() => {
+    if (isSaid && field.text.trim() === said) field.setText('')
+    // Once for each decision: the same may be typed again.
+  }, [isSaid, id])
 }
 
 /** Changes the rows; `field` while a person types in it. */

@@ -9,10 +9,16 @@ export interface RowEditing {
   readonly announcement: string
   readonly selected: ReadonlySet<string>
   readonly select: (key: string, isOn: boolean) => void
+  readonly selectAll: (isOn: boolean) => void
   readonly editSelected: (fields: Partial<RowFields>) => void
-  readonly add: (rows?: readonly Partial<RowFields>[]) => void
+  readonly removeSelected: () => void
+  /** Inserts rows, by default one at the end, and focuses the first of them. */
+  readonly add: (rows?: readonly Partial<RowFields>[], at?: number) => void
   readonly move: (from: number, to: number) => void
-  readonly remove: (key: string) => void
+  readonly remove: (key: string, isBackwards?: boolean) => void
+  /** Whether the rows differ from the proposal. */
+  readonly isChanged: boolean
+  readonly resetAll: () => void
   /** Takes the last change back; false where there is none. */
   readonly undo: () => boolean
   /** Makes it again. */
@@ -25,7 +31,7 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
   const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
   const [announcement, setAnnouncement] = useState('')
   const focusOn = useFocusOn(panel)
-  const { rows } = handle
+  const { rows, tally } = handle
   // A removed row is no longer selected.
   const selected = new Set(rows.flatMap(({ key }) => (checked.has(key) ? key : [])))
   const showStep = (after: ReturnType<ReviewHandle['undo']>, text: string): boolean => {
@@ -37,28 +43,42 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
     else if (after.length < rows.length) focusOn('.rs-add-row')
     return true
   }
+  const focusOnRow = (index: number, left: number): void =>
+    focusOn(left > 0 ? '.rs-row-title' : '.rs-add-row', Math.max(0, Math.min(index, left - 1)))
   return {
     announcement,
     selected,
     select: (key, isOn) => setChecked(new Set([...selected].filter(each => each !== key).concat(isOn ? key : []))),
+    selectAll: isOn => setChecked(new Set(isOn ? rows.map(({ key }) => key) : [])),
     editSelected: fields => {
       for (const key of selected) handle.edit(key, fields)
     },
-    add: (more = [{}]) => {
-      const added = handle.add(more)
+    removeSelected: () => {
+      setAnnouncement(strings.reviewing.stepsRemoved(selected.size))
+      for (const key of selected) handle.remove(key)
+      const first = rows.findIndex(({ key }) => selected.has(key))
+      focusOnRow(first, rows.length - selected.size)
+    },
+    add: (more = [{}], at = rows.length) => {
+      const added = handle.add(more, at)
       setAnnouncement(added < more.length ? strings.tooManyRows(MAX_ROWS) : '')
-      focusOn('.rs-row-title', Math.min(rows.length, MAX_ROWS - 1))
+      if (added > 0) focusOn('.rs-row-title', at)
     },
     move: (from, to) => {
       if (to < 0 || to >= rows.length) return
       setAnnouncement(strings.movedTo(to + 1, rows.length))
       handle.move(from, to)
     },
-    remove: key => {
+    remove: (key, isBackwards = false) => {
       const index = rows.findIndex(row => row.key === key)
       setAnnouncement(strings.removed(rows[index]?.title ?? ''))
       handle.remove(key)
-      focusOn(rows.length > 1 ? '.rs-row-title' : '.rs-add-row', Math.min(index, Math.max(0, rows.length - 2)))
+      focusOnRow(isBackwards ? index - 1 : index, rows.length - 1)
+    },
+    isChanged: tally.edited + tally.added + tally.removed > 0 || tally.isReordered,
+    resetAll: () => {
+      handle.reset()
+      focusOn('.rs-row-title')
     },
     undo: () => showStep(handle.undo(), strings.undone),
     redo: () => showStep(handle.redo(), strings.redone),

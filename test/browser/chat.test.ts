@@ -17,7 +17,7 @@ const start = (answers?: Answers, options: TurnsOptions = {}): Promise<TestTurns
 const linkTo = ({ url, server }: TestTurns, query = ''): string => `${url.href}${query}#code=${server.loginCode()}`
 /** The browser logs the 404 for a conversation that does not exist yet. */
 const NEW = { expected: /404/ }
-const box = (page: Page) => page.getByRole('textbox', { name: 'Ask for something' })
+const box = (page: Page) => page.getByRole('textbox', { name: 'What do you want done?' })
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
 const say = async (page: Page, text: string): Promise<void> => {
   await box(page).fill(text)
@@ -165,11 +165,13 @@ it('[CH4] a person’s decision is not a failure of the tool', async () => {
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   await say(page, 'One step')
   const review = page.getByRole('region', { name: 'Review the plan' })
-  await page.getByLabel('Comment for the agent').fill('Two steps, please')
+  await page.locator('.app-input').fill('Two steps, please')
   await review.getByRole('button', { name: 'Request changes' }).click()
   await messages(page).getByText('You asked for changes “Two steps, please”').waitFor()
   await review.getByText('The agent changed the plan as you asked: Two steps, please').waitFor()
-  await review.getByRole('button', { name: 'Cancel' }).click()
+  await review.getByRole('button', { name: 'Reject' }).click()
+  await review.getByRole('button', { name: 'Undo' }).waitFor()
+  await page.reload()
   await messages(page).getByText('As you like.').waitFor()
   await messages(page).getByText('You rejected this plan').waitFor()
   await turns.person.setPolicy('c1', { review_timeout_ms: 500 })
@@ -207,20 +209,20 @@ it('[CH24] while a review waits, Enter in the message box requests changes', asy
   // A request that fails leaves the text where it is.
   await page.route('**/decision', route => route.abort())
   await input.press('Enter')
-  await review.getByText('Could not send. Your changes are still here.').waitFor()
+  await review.getByText('Could not send. Your edits are still here.').waitFor()
   expect(await input.inputValue()).toBe('Also write it')
   await page.unroute('**/decision')
   await input.press('Enter')
   await messages(page).getByText('You asked for changes “Also write it”').waitFor()
   await expect.poll(() => input.inputValue()).toBe('')
   await page.getByLabel('Title, 2').waitFor()
-  await review.getByRole('button', { name: 'Confirm' }).click()
+  await review.getByRole('button', { name: /^Approve / }).click()
   await messages(page).getByText('All set.').waitFor()
   expect(await turns.statuses()).toMatchObject([
     ['Collect', 'in_progress'],
     ['Write', 'pending'],
   ])
-  expect(await input.getAttribute('placeholder')).toBe('Ask for something with several steps')
+  expect(await input.getAttribute('placeholder')).toBe('What do you want done?')
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
@@ -268,7 +270,7 @@ it('[PA19] a reopened plan that is confirmed goes on in a new turn, which is fol
   await turns.person.setPolicy('c1', { review_timeout_ms: null })
   await page.getByRole('button', { name: 'Reopen' }).click()
   await page.getByLabel('Title, 1').fill('Collect all')
-  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: /^Approve / }).click()
   await messages(page).getByText('All done.').waitFor()
   await page.getByText('1 of 1 · 0 remaining').waitFor()
   expect(await turns.statuses()).toEqual([['Collect all', 'completed']])
@@ -413,7 +415,7 @@ it('[CH6] a blocked step of a reopened plan can be retried', async () => {
   await messages(page).getByText('Nobody decided.').waitFor()
   await turns.person.setPolicy('c1', { review_timeout_ms: null })
   await page.getByRole('button', { name: 'Reopen' }).click()
-  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: /^Approve / }).click()
   await messages(page).getByText('I could not write.').waitFor()
   await page.getByRole('button', { name: 'Retry blocked' }).click()
   await messages(page).getByText('Try the blocked steps again.').waitFor()
@@ -840,14 +842,14 @@ it('[CH17] the keyboard does everything: line breaks, sending, and the sidebar o
       () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent ?? 'nothing',
     )
   await box(page).waitFor()
-  expect(await focused()).toBe('Ask for something with several steps')
+  expect(await focused()).toBe('What do you want done?')
   await page.keyboard.type('one')
   await page.keyboard.press('Shift+Enter')
   await page.keyboard.type('two')
   expect(await box(page).inputValue()).toBe('one\ntwo')
   await page.keyboard.press('Enter')
   await messages(page).getByText('Well.').waitFor()
-  expect(await focused()).toBe('Ask for something with several steps')
+  expect(await focused()).toBe('What do you want done?')
   await page.reload()
   await messages(page).getByText('Well.').waitFor()
   const order: string[] = []
@@ -871,7 +873,7 @@ it('[CH17] the keyboard does everything: line breaks, sending, and the sidebar o
     '中文',
     'Messages',
     'Copy',
-    'Ask for something with several steps',
+    'What do you want done?',
     expect.stringContaining('runsheet'),
   ])
   await page.getByRole('button', { name: 'Conversations and search' }).press('Enter')

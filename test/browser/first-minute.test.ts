@@ -43,7 +43,7 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
     })
     Object.assign(window, { seen })
   })
-  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: /^Approve / }).click()
   await page.getByText('3 of 3 · 0 remaining').waitFor()
   // Every step was visible.
   const seen = await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen].filter(Boolean))

@@ -41,7 +41,7 @@ describe.each(['2025', '2026'] as const)('a host of the %s era', era => {
     const answer = host.call('plan', PLAN)
     const { page, context, problems } = await visit(browser, await link.promise)
     await page.getByLabel('Title, 1', { exact: true }).fill('Look around')
-    await page.getByRole('button', { name: 'Confirm' }).click()
+    await page.getByRole('button', { name: /^Approve / }).click()
     expect((await answer).data).toMatchObject({
       ids: [1, 2],
       next: '1 Look around',

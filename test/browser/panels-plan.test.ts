@@ -41,7 +41,7 @@ describe('with an external agent', () => {
 
   it('[PA1] the summary shows the current task and how many are done, left and blocked', async () => {
     const page = await panels.window()
-    await page.getByLabel('Ask for something with several steps').waitFor()
+    await page.getByLabel('What do you want done?').waitFor()
     expect(await plan(page).count()).toBe(0)
     await panels.plan('A', 'B', 'C', 'D', 'E')
     await says(current(page), ['A'])
@@ -374,11 +374,11 @@ describe('with an external agent', () => {
     for (const width of [390, 1280]) {
       const page = await panels.window({ viewport: { width, height: 700 } })
       await page.route('**/api/chat', route => route.abort())
-      await page.getByLabel('Ask for something with several steps').fill('More')
+      await page.getByLabel('What do you want done?').fill('More')
       await summary(page).click()
       const boxes = async () => [await boxOf(plan(page)), await boxOf(page.locator('.app-composer'))]
       const before = await boxes()
-      await page.getByLabel('Ask for something with several steps').press('Enter')
+      await page.getByLabel('What do you want done?').press('Enter')
       const alert = page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' })
       await alert.waitFor()
       expect(await boxes()).toEqual(before)
@@ -535,7 +535,7 @@ describe('with a turn on the server', () => {
       },
     })
     const page = await panels.window()
-    await page.getByLabel('Ask for something with several steps').fill('Two steps')
+    await page.getByLabel('What do you want done?').fill('Two steps')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     const message = page.getByRole('article').filter({ hasText: 'Two steps' })
@@ -545,7 +545,7 @@ describe('with a turn on the server', () => {
     gates.plan.resolve()
     await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
     expect(await boxes()).toEqual(before)
-    await button(page, 'Confirm').click()
+    await page.getByRole('button', { name: /^Approve / }).click()
     await says(counts(page), ['0 of 2 · 2 remaining'])
     expect(await boxes()).toEqual(before)
     await summary(page).click()
@@ -613,7 +613,7 @@ describe('with a turn on the server', () => {
       ],
     })
     const page = await panels.window()
-    await page.getByLabel('Ask for something with several steps').fill('Two steps')
+    await page.getByLabel('What do you want done?').fill('Two steps')
     await page.keyboard.press('Enter')
     await says(current(page), ['One'])
     gates[0].resolve()
@@ -650,7 +650,7 @@ describe('with a turn on the server', () => {
         if (isThere !== (seen.length === 1)) seen.push(performance.now())
       }).observe(document.body, { subtree: true, childList: true, characterData: true })
     })
-    await page.getByLabel('Ask for something with several steps').fill('Three steps')
+    await page.getByLabel('What do you want done?').fill('Three steps')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     first.resolve()

@@ -50,7 +50,7 @@ describe('the review', () => {
   const box = (page: Page, check: string) => page.getByRole('checkbox', { name: `Run this check: ${check}` })
   const footer = (page: Page) => page.locator('.rs-approved > span')
   const confirm = async (page: Page): Promise<void> => {
-    await button(page, 'Confirm').click()
+    await button(page, /^Approve /).click()
     await page.getByRole('region', { name: 'Review the plan' }).waitFor({ state: 'detached' })
   }
 
@@ -125,14 +125,14 @@ describe('the review', () => {
     await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] })
     const page = await visit()
     await page.getByLabel('Check, 1', { exact: true }).fill('npm test | tee log')
-    await button(page, 'Confirm').click()
+    await button(page, /^Approve /).click()
     await page.getByText('The check must be one command without shell syntax').waitFor()
     await hasFocus(page.getByLabel('Check, 1', { exact: true }))
     await page.getByLabel('Check, 1', { exact: true }).fill('echo done')
-    await button(page, 'Confirm').click()
+    await button(page, /^Approve /).click()
     await page.getByText('The check must be a command that can fail').waitFor()
     await page.getByLabel('Check, 1', { exact: true }).fill('')
-    await button(page, 'Confirm').click()
+    await button(page, /^Approve /).click()
     await page.getByText('The check cannot be empty.').waitFor()
   })
 
@@ -158,20 +158,26 @@ describe('the review', () => {
     expect(await page.getByLabel('May edit, 1').count()).toBe(0)
   })
 
-  it('[PA34] the footer counts what will run, and approves all at once', async () => {
+  it('[PA34] the footer counts what will run, and shows the next check that is not approved', async () => {
     await bench.proposes(
       { title: 'A', checks: [proposed(NPM_TEST), proposed(LOOK, 'look')] },
       { title: 'B', checks: [proposed(FILE, 'file')] },
     )
     const page = await visit()
     await says(footer(page), ['0 of 2 checks approved'])
-    await button(page, 'Approve all checks').press('Enter')
+    for (const check of ['npm test, 1', 'CHANGES.md, 2']) {
+      await button(page, 'Show next').click()
+      await hasFocus(box(page, check))
+      await page.keyboard.press('Space')
+    }
     await says(footer(page), ['2 of 2 checks approved'])
-    await hasFocus(button(page, 'Confirm'))
+    expect(await button(page, 'Show next').count()).toBe(0)
+    // To approve a check is not to edit its step.
+    expect(await page.locator('.rs-row-mark').count()).toBe(0)
     await page.keyboard.press('Control+z')
-    await says(footer(page), ['0 of 2 checks approved'])
-    await button(page, 'Approve all checks').click()
-    await page.keyboard.press('Enter')
+    await says(footer(page), ['1 of 2 checks approved'])
+    await box(page, 'CHANGES.md, 2').check()
+    await button(page, /^Approve /).click()
     await page.getByRole('region', { name: 'Plan' }).waitFor()
     expect([checked(await bench.task(0)), checked(await bench.task(1))]).toEqual([
       [
@@ -392,7 +398,7 @@ describe('the plan', () => {
     await bench.proposes({ title: 'A' })
     const page = await visit()
     await page.getByText('Before the plan ends: npm test').waitFor()
-    await button(page, 'Confirm').click()
+    await button(page, /^Approve /).click()
     await page.locator('.rs-summary').click()
     const own = page.locator('.rs-plan-checks')
     await says(own.locator('.rs-check-state'), ['not run yet'])

@@ -1,9 +1,11 @@
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
+import { chinese } from '../../src/react/chinese.ts'
+import { english } from '../../src/react/english.ts'
+import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
-import { startTurns } from '../support/turns.ts'
-import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, type Proposed, says } from './panels.ts'
+import { boxOf, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, type Proposed, says } from './panels.ts'
 
 let browser: Browser
 let panels: Panels
@@ -21,10 +23,15 @@ const review = (page: Page) => page.getByRole('region', { name: 'Review the plan
 const titles = (page: Page) => page.getByLabel(/^Title, /)
 const title = (page: Page, row: number) => page.getByLabel(`Title, ${row}`, { exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-const confirm = (page: Page) => button(page, 'Confirm')
+const confirm = (page: Page) => page.getByRole('button', { name: /^Approve \d+ steps?$/ })
+const reject = (page: Page) => button(page, 'Reject')
+/** What is in the menu of a row, or of the review. */
+async function choose(page: Page, name: string, row?: number): Promise<void> {
+  await button(page, row === undefined ? 'More actions' : `More actions, ${row}`).click()
+  await page.getByRole('menuitem', { name, exact: true }).click()
+}
 const composer = (page: Page) => page.locator('.app-composer')
 const input = (page: Page) => page.locator('.app-input')
-const PLAN_OF_ONE = { tasks: [{ title: 'Collect' }] }
 const isGone = (page: Page) => review(page).waitFor({ state: 'detached' })
 
 /** A pending plan, a window that shows it, and the answer that the agent will get. */
@@ -49,20 +56,26 @@ it('[PA10] a conversation that gets its title shows it at once', async () => {
   await page.getByText('Another agent is working in this conversation.').waitFor()
   await page.getByRole('heading', { level: 1, name: 'New conversation' }).waitFor()
   void panels.plan('Collect').catch(() => {})
-  await review(page).getByText('Collect · turn 1').waitFor()
+  await page.getByRole('heading', { level: 2, name: 'Review the plan · 1 step' }).waitFor()
   await page.getByRole('heading', { level: 1, name: 'Collect' }).waitFor()
   await page.getByRole('navigation').getByRole('button', { name: 'Collect' }).waitFor()
   expect(await page.title()).toBe('Collect · Runsheet')
 })
 
-it('[PA10] the header names the conversation and the turn, counts down, and says what happens then', async () => {
-  await withPolicy({ review_timeout_ms: 120_000 })
-  const { page } = await openReview('Collect')
-  await review(page).getByText('Collect · turn 1').waitFor()
+it('[PA10] the header counts the steps and the time, says what happens then, and gives more of it', async () => {
+  await withPolicy({ review_timeout_ms: 60_000 })
+  const { page } = await openReview('Collect', 'Write')
+  await page.getByRole('heading', { name: 'Review the plan · 2 steps' }).waitFor()
   const clock = page.getByRole('timer')
   const first = await clock.innerText()
-  expect(first).toMatch(/^[12]:\d\d left, then nothing is started$/)
+  expect(first).toMatch(/^(1:00|0:5\d) left, then nothing is started$/)
   await expect.poll(() => clock.innerText(), SLOW_BROWSER).not.toBe(first)
+  const deadline = (await panels.pending())[0]?.expires_at ?? ''
+  await button(page, 'More time').click()
+  await expect.poll(async () => ((await panels.pending())[0]?.expires_at ?? '') > deadline, SLOW_BROWSER).toBe(true)
+  await page.route('**/extend', route => route.abort())
+  await button(page, 'More time').click()
+  await review(page).getByRole('alert').getByText('The server cannot be reached.').waitFor()
 })
 
 it('[PA10] a review without a deadline counts nothing down, and stays when its last window is closed', async () => {
@@ -90,27 +103,6 @@ it('[PA10] a wrong browser clock does not change the countdown', async () => {
   await agentAnswer
 })
 
-it('[PA10] a long conversation title is truncated, the turn number is not', async () => {
-  await panels.close()
-  const turns = await startTurns({
-    page: builtPage,
-    answers: [{ calls: [{ tool: 'plan', args: PLAN_OF_ONE }] }, 'Ok.'],
-  })
-  const named = new Panels(browser, turns)
-  panels = named
-  await turns.open({ session_id: 'c', message: 'A request that is said at some length, '.repeat(8) })
-  for (const width of [360, 1280]) {
-    const page = await panels.window({ viewport: { width, height: 700 } })
-    const where = review(page).locator('.rs-origin')
-    await where.waitFor()
-    expect(await where.innerText()).toMatch(/· turn 1$/)
-    const isCut = (part: Locator) => part.evaluate(element => element.scrollWidth > element.clientWidth)
-    expect([await isCut(where), await isCut(where.locator('span'))]).toEqual([false, true])
-    const [box, head] = [await boxOf(where), await boxOf(review(page).locator('.rs-review-head'))]
-    expect(box.x + box.width).toBeLessThanOrEqual(head.x + head.width)
-  }
-})
-
 it('[PA11] what is confirmed is what is visible: all fields, added, removed and unchanged rows, and the comment', async () => {
   const { page, agentAnswer } = await openReview('Collect', { title: 'Write', done_when: 'It is one page.' }, 'Send')
   await title(page, 1).fill('Collect the figures')
@@ -123,10 +115,10 @@ it('[PA11] what is confirmed is what is visible: all fields, added, removed and 
   await holds(page.getByLabel('Done when, 2'), ['It is one page.'])
   await button(page, 'Remove, 3').click()
   await hasFocus(title(page, 2))
-  await button(page, 'Add row').click()
+  await button(page, 'Add step').click()
   await hasFocus(title(page, 3))
   await page.keyboard.type('Archive')
-  await page.getByLabel('Comment for the agent').fill('Mind the rounding.')
+  await input(page).fill('Mind the rounding.')
   await confirm(page).click()
   expect(await agentAnswer).toMatchObject({ comment: 'Mind the rounding.' })
   expect(await panels.tasks()).toMatchObject([
@@ -155,13 +147,17 @@ describe('[PA12] rows are reordered', () => {
     await holds(titles(page), ['B', 'A', 'C'])
     await hasFocus(title(page, 2))
     await page.getByRole('status').getByText('Moved to 2 of 3').waitFor({ state: 'attached' })
-    await button(page, 'Move down, 2').focus()
+    await button(page, 'More actions, 2').focus()
     await page.keyboard.press('Enter')
+    await hasFocus(page.getByRole('menuitem', { name: 'More fields' }))
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key)
     await holds(titles(page), ['B', 'C', 'A'])
-    await hasFocus(button(page, 'Move down, 3'))
+    await hasFocus(button(page, 'More actions, 3'))
     await page.keyboard.press('Enter')
-    await holds(titles(page), ['B', 'C', 'A'])
-    await hasFocus(button(page, 'Move down, 3'))
+    expect(await page.getByRole('menuitem', { name: 'Move down' }).getAttribute('aria-disabled')).toBe('true')
+    await page.keyboard.press('Escape')
+    await hasFocus(button(page, 'More actions, 3'))
+    expect((await page.getByRole('menu').count()) + (await page.getByRole('alertdialog').count())).toBe(0)
     await confirm(page).click()
     await agentAnswer
     expect(await panels.titles()).toEqual(['B', 'C', 'A'])
@@ -186,7 +182,7 @@ it('[PA12] a row dropped below the last one becomes the last', async () => {
   const handles = review(page).locator('.rs-handle')
   await handles.nth(0).dragTo(review(page).locator('.rs-tools'))
   await holds(titles(page), ['B', 'C', 'D', 'A'])
-  await handles.nth(1).dragTo(review(page).locator('.rs-comment'))
+  await handles.nth(1).dragTo(review(page).locator('.rs-add-row'))
   await holds(titles(page), ['B', 'D', 'A', 'C'])
   // Drops above or beside the rows do not move them to the end.
   await handles.nth(0).dragTo(review(page).locator('.rs-review-head'))
@@ -220,6 +216,7 @@ it('[PA11] a long title is fully visible also without `field-sizing`', async () 
 
 it('[PA12] in a select, Alt and an arrow key open it and move nothing', async () => {
   const { page } = await openReview('A', 'B')
+  await button(page, 'More fields, 1').click()
   await page.getByLabel('Priority, 1').focus()
   await page.keyboard.press('Alt+ArrowDown')
   await page.keyboard.press('Escape')
@@ -268,168 +265,519 @@ it('[PA12] by touch, also on a narrow screen', async () => {
 
 it('[PA13] selected rows get a priority or tags at once', async () => {
   const { page, agentAnswer } = await openReview('A', 'B', 'C', 'D')
-  await page.getByLabel('Select row 1').check()
-  await page.getByLabel('Select row 3').check()
-  await page.getByLabel('Select row 4').check()
+  await page.getByLabel('Select step 1').check()
+  await page.getByLabel('Select step 3').check()
+  await choose(page, 'Select', 4)
   const bar = page.getByRole('group', { name: '3 selected' })
   await bar.getByLabel('Priority').selectOption('high')
+  await bar.getByLabel('Status').selectOption('blocked')
   await bar.getByLabel('Tags, separated by commas').fill('x, y')
   await bar.getByRole('button', { name: 'Set tags' }).click()
   await button(page, 'Remove, 4').click()
   await page.getByRole('group', { name: '2 selected' }).waitFor()
   await confirm(page).click()
   await agentAnswer
-  expect((await panels.tasks()).map(task => [task.title, task.priority, task.tags])).toEqual([
-    ['A', 'high', ['x', 'y']],
-    ['B', 'medium', []],
-    ['C', 'high', ['x', 'y']],
+  expect((await panels.tasks()).map(({ title, priority, status, tags }) => [title, priority, status, tags])).toEqual([
+    ['A', 'high', 'blocked', ['x', 'y']],
+    ['B', 'medium', 'in_progress', []],
+    ['C', 'high', 'blocked', ['x', 'y']],
   ])
+})
+
+it('[PA13] all rows are selected and deleted at once, and brought back by one undo', async () => {
+  const { page } = await openReview('A', 'B', 'C')
+  await choose(page, 'Select all')
+  const bar = page.getByRole('group', { name: /selected$/ })
+  await bar.getByLabel('Select all').click()
+  await bar.waitFor({ state: 'detached' })
+  await page.getByLabel('Select step 2').check()
+  await bar.getByLabel('Select all').click()
+  await page.getByLabel('Select step 1').uncheck()
+  await bar.getByRole('button', { name: 'Delete' }).click()
+  await holds(titles(page), ['A'])
+  await hasFocus(title(page, 1))
+  await page.getByRole('status').getByText('2 steps removed.').waitFor({ state: 'attached' })
+  await button(page, 'Undo').click()
+  await holds(titles(page), ['A', 'B', 'C'])
 })
 
 it('[PA13] an empty field removes no tags; Enter applies it', async () => {
   const { page, agentAnswer } = await openReview('A', 'B')
   await button(page, 'More fields, 1').click()
   await page.getByLabel('Tags, separated by commas, 1').fill('old')
-  await page.getByLabel('Select row 1').check()
-  await page.getByLabel('Select row 2').check()
+  await page.getByLabel('Select step 1').check()
+  await page.getByLabel('Select step 2').check()
   const bar = page.getByRole('group', { name: '2 selected' })
   const field = bar.getByLabel('Tags, separated by commas')
   for (const nothing of ['', ' , ']) {
     await field.fill(nothing)
-    expect(await bar.getByRole('button', { name: 'Set tags' }).isDisabled()).toBe(true)
+    expect(await bar.getByRole('button', { name: 'Set tags' }).count()).toBe(0)
     await field.press('Enter')
   }
   await holds(page.getByLabel('Tags, separated by commas, 1'), ['old'])
-  await page.getByLabel('Select row 1').uncheck()
+  await page.getByLabel('Select step 1').uncheck()
   await page.getByRole('group', { name: '1 selected' }).getByLabel('Tags, separated by commas').fill('new')
   await page.keyboard.press('Enter')
-  await page.getByRole('status').getByText('Tags set in 1 row').waitFor({ state: 'attached' })
+  await page.getByRole('status').getByText('Tags set in 1 step').waitFor({ state: 'attached' })
   await confirm(page).click()
   await agentAnswer
   expect((await panels.tasks()).map(({ tags }) => tags)).toEqual([['old'], ['new']])
 })
 
-it('[PA14] a template is saved, and inserted up to the limit of rows', async () => {
-  const { page, agentAnswer } = await openReview({ title: 'Tag', done_when: 'Pushed' }, 'Publish')
-  await button(page, 'Save as template').click()
-  await page.getByLabel('Template name').fill('Release')
-  await page.keyboard.press('Enter')
-  await page.getByRole('status').getByText('Saved as “Release”.').waitFor()
-  await hasFocus(button(page, 'Save as template'))
-  expect((await panels.server.person.template('Release')).tasks).toMatchObject([
-    { title: 'Tag', criteria: 'Pushed' },
-    { title: 'Publish' },
-  ])
-  await page.getByLabel('Insert template').selectOption('Release')
-  await holds(titles(page), ['Tag', 'Publish', 'Tag', 'Publish'])
-  await hasFocus(title(page, 3))
-  // A row that was removed and inserted again is a new row.
-  await button(page, 'Remove, 1').click()
-  await page.getByLabel('Insert template').selectOption('Release')
-  await title(page, 2).fill('Tag 2')
-  await holds(titles(page), ['Publish', 'Tag 2', 'Publish', 'Tag', 'Publish'])
-  for (let rows = 7; rows <= 21; rows += 2) await page.getByLabel('Insert template').selectOption('Release')
-  await page.getByRole('status').getByText('A plan can have at most 20 rows.').waitFor({ state: 'attached' })
-  // It is also visible.
-  await review(page).locator('.rs-full').getByText('A plan can have at most 20 rows.').waitFor()
-  expect(await titles(page).count()).toBe(20)
-  expect(await button(page, 'Add row').isDisabled()).toBe(true)
-  await confirm(page).click()
-  await agentAnswer
-  expect(await panels.titles()).toHaveLength(20)
-})
-
-it('[PA14] a template is replaced only after a confirmation', async () => {
-  const { page } = await openReview('Tag', 'Publish')
-  const save = async (name: string): Promise<void> => {
-    await button(page, 'Save as template').click()
-    await page.getByLabel('Template name').fill(name)
+describe('[PA14] templates', () => {
+  const dialog = (page: Page) => page.getByRole('dialog', { name: 'Templates' })
+  const names = (page: Page) => dialog(page).locator('li button > span')
+  const open = (page: Page) => choose(page, 'Templates…')
+  const saved = async (name: string): Promise<unknown> =>
+    (await panels.server.person.template(name)).tasks.map(row => row.title)
+  const save = async (page: Page, name: string): Promise<void> => {
+    await dialog(page).getByPlaceholder('Template name').fill(name)
     await page.keyboard.press('Enter')
   }
-  const saved = async (): Promise<unknown> =>
-    (await panels.server.person.template('Release')).tasks.map(row => row.title)
-  // Another window has saved one in the meantime.
-  await panels.server.person.saveTemplate('Release', [{ title: 'Old' }])
-  await save('Release ')
-  const question = page.getByRole('alert').getByText('“Release” already exists.')
-  await question.waitFor()
-  // Enter does not replace it, and another name is another template.
-  await page.keyboard.press('Enter')
-  await question.waitFor()
-  expect(await saved()).toEqual(['Old'])
-  await page.getByLabel('Template name').fill('Release 2')
-  await question.waitFor({ state: 'detached' })
-  await page.keyboard.press('Enter')
-  await page.getByRole('status').getByText('Saved as “Release 2”.').waitFor()
-  await save('Release')
-  await question.waitFor()
-  await button(page, 'Replace').press('Escape')
-  await hasFocus(button(page, 'Save as template'))
-  expect(await saved()).toEqual(['Old'])
-  await save('Release')
-  await button(page, 'Replace').click()
-  await page.getByRole('status').getByText('Saved as “Release”.').waitFor()
-  expect(await saved()).toEqual(['Tag', 'Publish'])
+
+  it('[PA14] a template is saved, read before it is inserted, and inserted up to the limit of rows', async () => {
+    const { page, agentAnswer } = await openReview({ title: 'Tag', done_when: 'Pushed' }, 'Publish')
+    await open(page)
+    await dialog(page).getByText('No templates yet.').waitFor()
+    await save(page, 'Release')
+    await page.getByRole('status').getByText('Saved as “Release”.').waitFor()
+    expect((await panels.server.person.template('Release')).tasks).toMatchObject([
+      { title: 'Tag', criteria: 'Pushed' },
+      { title: 'Publish' },
+    ])
+    await says(dialog(page).locator('section li'), ['Tag\nDone when: Pushed', 'Publish'])
+    const insert = async (): Promise<void> => {
+      if ((await dialog(page).count()) === 0) await open(page)
+      await button(page, 'Insert 2 steps').click()
+    }
+    await insert()
+    await holds(titles(page), ['Tag', 'Publish', 'Tag', 'Publish'])
+    await hasFocus(title(page, 3))
+    // A row that was removed and inserted again is a new row.
+    await button(page, 'Remove, 1').click()
+    await insert()
+    await title(page, 2).fill('Tag 2')
+    await holds(titles(page), ['Publish', 'Tag 2', 'Publish', 'Tag', 'Publish'])
+    for (let rows = 7; rows <= 21; rows += 2) await insert()
+    await page.getByRole('status').getByText('A plan can have at most 20 steps.').waitFor({ state: 'attached' })
+    // It is also visible.
+    await review(page).locator('.rs-full').getByText('A plan can have at most 20 steps.').waitFor()
+    expect(await titles(page).count()).toBe(20)
+    expect(await button(page, 'Add step').isDisabled()).toBe(true)
+    await confirm(page).click()
+    await agentAnswer
+    expect(await panels.titles()).toHaveLength(20)
+  })
+
+  it('[PA14] a template is replaced only after a confirmation', async () => {
+    const { page } = await openReview('Tag', 'Publish')
+    await open(page)
+    await dialog(page).waitFor()
+    // Another window has saved one in the meantime.
+    await panels.server.person.saveTemplate('Release', [{ title: 'Old' }])
+    await save(page, 'Release ')
+    const question = page.getByRole('alert').getByText('“Release” already exists.')
+    await question.waitFor()
+    // Enter does not replace it, and another name is another template.
+    await page.keyboard.press('Enter')
+    await question.waitFor()
+    expect(await saved('Release')).toEqual(['Old'])
+    await save(page, 'Release 2')
+    await page.getByRole('status').getByText('Saved as “Release 2”.').waitFor()
+    await save(page, 'Release')
+    await button(page, 'Replace').click()
+    await page.getByRole('status').getByText('Saved as “Release”.').waitFor()
+    expect(await saved('Release')).toEqual(['Tag', 'Publish'])
+    // Escape closes the dialog and rejects nothing.
+    await page.keyboard.press('Escape')
+    await dialog(page).waitFor({ state: 'detached' })
+    expect(await page.getByRole('alertdialog').count()).toBe(0)
+  })
+
+  it('[PA14] a template is renamed and deleted, which can be undone', async () => {
+    await panels.server.person.saveTemplate('Release', [{ title: 'Tag' }])
+    await panels.server.person.saveTemplate('Report', [{ title: 'Write' }])
+    const { page } = await openReview('A')
+    await open(page)
+    await says(names(page), ['Release', 'Report'])
+    await button(page, 'Rename').click()
+    await dialog(page).getByLabel('Template name', { exact: true }).first().fill('Report')
+    await page.keyboard.press('Enter')
+    await dialog(page).getByRole('alert').getByText('There is a template with this name already.').waitFor()
+    await button(page, 'Rename').click()
+    await dialog(page).getByLabel('Template name', { exact: true }).first().fill('Shipping')
+    await page.keyboard.press('Enter')
+    await says(names(page), ['Report', 'Shipping'])
+    await dialog(page).getByRole('heading', { name: 'Shipping' }).waitFor()
+    await button(page, 'Delete').click()
+    await says(names(page), ['Report'])
+    await dialog(page).getByText('Deleted “Shipping”.').waitFor()
+    await dialog(page).getByRole('button', { name: 'Undo' }).click()
+    await says(names(page), ['Report', 'Shipping'])
+    expect(await saved('Shipping')).toEqual(['Tag'])
+  })
 })
 
-it('[PA15] Confirm is disabled while a title is empty or no row is left, with the reason', async () => {
+it('[PA15] Approve is disabled while a title is empty or no row is left, with the reason', async () => {
   const { page } = await openReview('A', 'B')
   await title(page, 2).fill('  ')
-  await page.getByText('Row 2 has no title.').waitFor()
+  await page.getByText('Step 2 has no title.').waitFor()
   expect(await confirm(page).isDisabled()).toBe(true)
   expect(await title(page, 2).getAttribute('aria-invalid')).toBe('true')
   const reason = await confirm(page).getAttribute('aria-describedby')
-  expect(await page.locator(`[id="${reason}"]`).innerText()).toBe('Row 2 has no title.')
+  expect(await page.locator(`[id="${reason}"]`).innerText()).toBe('Step 2 has no title.')
   await button(page, 'Remove, 2').click()
   expect(await confirm(page).isDisabled()).toBe(false)
   await button(page, 'Remove, 1').click()
-  await page.getByText('Add at least one row, or cancel the plan.').waitFor()
-  await hasFocus(button(page, 'Add row'))
+  await page.getByText('Add at least one step, or reject the plan.').waitFor()
+  await hasFocus(button(page, 'Add step'))
   expect(await confirm(page).isDisabled()).toBe(true)
 })
 
-it('[PA16] Escape asks before edits are discarded, and returns the focus', async () => {
-  const { page, agentAnswer } = await openReview('A', 'B')
+it('[PA16] Escape asks before it rejects, and returns the focus', async () => {
+  const { page } = await openReview('A', 'B')
+  await title(page, 2).focus()
+  await page.keyboard.press('Escape')
+  await page.getByRole('alertdialog', { name: 'Reject this plan?' }).waitFor()
+  await page.keyboard.press('Escape')
   await title(page, 2).fill('B, but better')
   await page.keyboard.press('Escape')
-  const question = page.getByRole('alertdialog', { name: 'Discard your changes and cancel the plan?' })
+  const question = page.getByRole('alertdialog', { name: 'Discard your edits and reject this plan?' })
   await question.waitFor()
   await hasFocus(button(page, 'Keep editing'))
   await page.keyboard.press('Escape')
   await question.waitFor({ state: 'detached' })
   await hasFocus(title(page, 2))
   await holds(titles(page), ['A', 'B, but better'])
-  await button(page, 'Cancel').click()
-  await button(page, 'Keep editing').click()
-  await hasFocus(button(page, 'Cancel'))
-  await page.getByLabel('Comment for the agent').fill('Not today.')
-  await button(page, 'Cancel').click()
-  await button(page, 'Cancel plan').click()
-  expect(await agentAnswer).toMatchObject({ comment: 'Not today.' })
-  await isGone(page)
-  expect(await panels.titles()).toEqual([])
+  await page.keyboard.press('Escape')
+  await question.getByRole('button', { name: 'Reject' }).click()
+  await hasFocus(button(page, 'Undo'))
+  expect(await panels.pending()).toHaveLength(1)
 })
 
-it('[PA16] without edits Escape asks, too; Cancel does not', async () => {
-  const { page } = await openReview('A')
-  await title(page, 1).focus()
-  await page.keyboard.press('Escape')
-  await page.getByRole('alertdialog', { name: 'Cancel the plan?' }).waitFor()
-  await page.keyboard.press('Escape')
-  await button(page, 'Cancel').click()
-  await isGone(page)
-  expect(await panels.pending()).toEqual([])
+describe('[PA50] a rejection', () => {
+  const card = (page: Page) => review(page).getByText('You rejected this plan.')
+
+  it('[PA50] waits ten seconds, in which it can be undone with edits and comment as they were', async () => {
+    const { page, agentAnswer } = await openReview('A', 'B')
+    await page.clock.install()
+    await title(page, 2).fill('B, but better')
+    await button(page, 'More fields, 1').click()
+    await input(page).fill('Not today.')
+    await reject(page).click()
+    await card(page).waitFor()
+    await review(page).getByText('The agent is told in 10 s.').waitFor()
+    await hasFocus(button(page, 'Undo'))
+    expect(await title(page, 1).isVisible()).toBe(false)
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Details, 1').waitFor()
+    await holds(titles(page), ['A', 'B, but better'])
+    await holds(input(page), ['Not today.'])
+    await hasFocus(reject(page))
+    await reject(page).click()
+    await page.keyboard.press('Control+z')
+    await holds(titles(page), ['A', 'B, but better'])
+    await page.clock.fastForward(30_000)
+    expect(await panels.pending()).toHaveLength(1)
+    await reject(page).click()
+    await card(page).waitFor()
+    await page.clock.fastForward(9_000)
+    expect(await panels.pending()).toHaveLength(1)
+    await page.clock.fastForward(1_000)
+    expect(await agentAnswer).toMatchObject({ reason: 'user_cancelled', comment: 'Not today.' })
+    await isGone(page)
+    await holds(input(page), [''])
+    expect(await page.getByText(/This plan was \w+ elsewhere/).count()).toBe(0)
+  })
+
+  it('[PA50] is sent when the page is left, or another conversation is opened', async () => {
+    const { page, agentAnswer } = await openReview('A')
+    await input(page).fill('No.')
+    await reject(page).click()
+    await card(page).waitFor()
+    await page.goto('about:blank')
+    expect(await agentAnswer).toMatchObject({ reason: 'user_cancelled', comment: 'No.' })
+    const next = panels.plan('B')
+    const back = await panels.window({ in: page.context() })
+    await reject(back).click()
+    await card(back).waitFor()
+    await button(back, 'New chat').click()
+    expect(await next).toMatchObject({ reason: 'user_cancelled' })
+  })
+
+  it('[PA50] survives a reload, also one in which its request is lost, and is not told as if done elsewhere', async () => {
+    const { page, agentAnswer } = await openReview('A')
+    await input(page).fill('No.')
+    await reject(page).click()
+    await card(page).waitFor()
+    await page.reload()
+    expect(await agentAnswer).toMatchObject({ reason: 'user_cancelled', comment: 'No.' })
+    await holds(input(page), [''])
+    expect(await page.getByText(/elsewhere/).count()).toBe(0)
+    const next = panels.plan('B')
+    await reject(page).click()
+    await card(page).waitFor()
+    await page.route('**/decision', route => route.abort(), { times: 1 })
+    await page.reload()
+    expect(await next).toMatchObject({ reason: 'user_cancelled' })
+    await isGone(page)
+    expect(await page.getByText(/elsewhere/).count()).toBe(0)
+  })
+
+  it('[PA50] is sent before the deadline of the review, which it is not mistaken for', async () => {
+    await withPolicy({ review_timeout_ms: 5_000 })
+    const { page, agentAnswer } = await openReview('A')
+    await reject(page).click()
+    expect(await agentAnswer).toMatchObject({ reason: 'user_cancelled' })
+    await isGone(page)
+    expect(await page.getByText('Time ran out').count()).toBe(0)
+  })
+
+  it('[PA50] that fails to send brings the review back; one that was decided elsewhere meanwhile is over', async () => {
+    const { page, agentAnswer } = await openReview('A')
+    await page.clock.install()
+    await page.route('**/decision', route => route.abort(), { times: 1 })
+    await reject(page).click()
+    await page.clock.fastForward(10_000)
+    await review(page).getByText('Could not send. Your edits are still here.').waitFor()
+    await holds(titles(page), ['A'])
+    await reject(page).click()
+    await card(page).waitFor()
+    const [waiting] = await panels.pending()
+    await panels.server.person.decide(waiting?.review_id ?? '', { action: 'confirm', tasks: [{ draft_index: 0 }] })
+    await agentAnswer
+    await page.getByText('This plan was approved elsewhere.').waitFor()
+    await page.clock.fastForward(10_000)
+    expect(await panels.titles()).toEqual(['A'])
+  })
+})
+
+describe('[PA51] a step', () => {
+  it('[PA51] shows its title, and only the fields that are set, until it is opened', async () => {
+    const { page } = await openReview('A', { title: 'B', done_when: 'It is short' })
+    const labels = (row: number) =>
+      review(page)
+        .locator('.rs-row')
+        .nth(row - 1)
+        .locator('.rs-fields :is(input, select, textarea)')
+        .evaluateAll(fields => fields.map(field => field.getAttribute('aria-label')))
+    expect(await labels(1)).toEqual(['Title, 1'])
+    expect(await labels(2)).toEqual(['Title, 2', 'Done when, 2'])
+    await choose(page, 'More fields', 1)
+    expect(await labels(1)).toEqual([
+      'Title, 1',
+      'Details, 1',
+      'Done when, 1',
+      'Priority, 1',
+      'Status, 1',
+      'Tags, separated by commas, 1',
+    ])
+    const weight = await title(page, 1).evaluate(element => getComputedStyle(element).fontWeight)
+    expect(weight).toBe('400')
+  })
+
+  it('[PA51] Enter makes the next one, Backspace in an empty one removes it', async () => {
+    const { page, agentAnswer } = await openReview('A', 'B')
+    await title(page, 1).press('Enter')
+    await hasFocus(title(page, 2))
+    await page.keyboard.type('A and a half')
+    await holds(titles(page), ['A', 'A and a half', 'B'])
+    await page.keyboard.press('Enter')
+    await holds(titles(page), ['A', 'A and a half', '', 'B'])
+    await page.keyboard.press('Backspace')
+    await holds(titles(page), ['A', 'A and a half', 'B'])
+    await hasFocus(title(page, 2))
+    // The caret is at the end, where the next key belongs.
+    await page.keyboard.type('!')
+    await holds(titles(page), ['A', 'A and a half!', 'B'])
+    await confirm(page).click()
+    await agentAnswer
+    expect(await panels.titles()).toEqual(['A', 'A and a half!', 'B'])
+  })
+
+  it('[PA51] a comment on one goes with the decision, and is enough to request changes', async () => {
+    const { page, agentAnswer } = await openReview('A', 'B')
+    await choose(page, 'Comment on this step', 2)
+    await hasFocus(page.getByLabel('Comment on this step, 2').and(page.locator('textarea')))
+    await page.keyboard.type('Why?')
+    await page.reload()
+    await holds(page.locator('.rs-row-comment'), ['Why?'])
+    await button(page, 'Request changes').click()
+    expect(await agentAnswer).toMatchObject({
+      reason: 'changes_requested',
+      row_comments: [{ title: 'B', comment: 'Why?' }],
+    })
+  })
+})
+
+describe('[PA52] what differs', () => {
+  const marks = (page: Page) => review(page).locator('.rs-row-mark')
+
+  it('[PA52] from the proposal is marked and counted, and reset row by row or all at once', async () => {
+    const { page } = await openReview('A', 'B', 'C')
+    await title(page, 1).fill('A 2')
+    await page.getByLabel('Select step 2').check()
+    await page.getByRole('group', { name: '1 selected' }).getByLabel('Priority').selectOption('high')
+    await button(page, 'Clear selection').click()
+    await button(page, 'Remove, 3').click()
+    await button(page, 'Add step').click()
+    await page.keyboard.type('D')
+    await says(marks(page), ['edited by you\nA\nReset', 'edited by you\nPriority\nReset', 'added by you'])
+    await review(page).getByText('2 edited · 1 added · 1 removed').waitFor()
+    await button(page, 'Reset, 1').click()
+    await holds(titles(page), ['A', 'B', 'D'])
+    await review(page).getByText('1 edited · 1 added · 1 removed').waitFor()
+    await title(page, 2).press('Alt+ArrowUp')
+    await review(page).getByText('1 edited · 1 added · 1 removed · reordered').waitFor()
+    await button(page, 'Reset all').click()
+    await holds(titles(page), ['A', 'B', 'C'])
+    expect(await marks(page).count()).toBe(0)
+    await button(page, 'Undo').click()
+    await holds(titles(page), ['B', 'A', 'D'])
+    await button(page, 'Redo').click()
+    await holds(titles(page), ['A', 'B', 'C'])
+  })
+
+  it('[PA52] from the plan that was sent back is shown in the one that answers it', async () => {
+    const { page, agentAnswer } = await openReview('A', { title: 'B', done_when: 'It is there' }, 'C', 'D')
+    await input(page).fill('Fewer')
+    await page.keyboard.press('Enter')
+    await agentAnswer
+    void panels.plan('A', { title: 'B', done_when: 'It is sent' }, 'E').catch(() => {})
+    await review(page).getByText('The agent changed the plan as you asked: Fewer').waitFor()
+    await says(marks(page), ['changed\nDone when', 'changed\nC'])
+    await says(review(page).locator('.rs-revision del'), ['D'])
+    // The person's own edits come first.
+    await title(page, 2).fill('B 2')
+    await says(marks(page), ['edited by you\nB\nReset', 'changed\nC'])
+  })
+})
+
+it('[PA53] how many steps are out of sight is said, and they are one click away; the decision stays in sight', async () => {
+  void panels.plan(...Array.from({ length: 20 }, (_, place) => `Step ${place + 1}`)).catch(() => {})
+  for (const width of [390, 1280]) {
+    const page = await panels.window({ viewport: { width, height: 700 } })
+    const cue = review(page).getByRole('button', { name: /^\d+ more below$/ })
+    await cue.waitFor()
+    const below = Number.parseInt(await cue.innerText(), 10)
+    const { y, height } = await boxOf(review(page).locator('.rs-review-body'))
+    const hidden = await titles(page).evaluateAll(
+      (all, bottom) => all.filter(each => each.getBoundingClientRect().top + 10 > bottom).length,
+      y + height,
+    )
+    expect(Math.abs(below - hidden)).toBeLessThanOrEqual(1)
+    await page.getByRole('button', { name: 'Approve 20 steps' }).waitFor()
+    expect(await confirm(page).isVisible()).toBe(true)
+    await cue.click()
+    await expect.poll(async () => Number.parseInt(await cue.innerText(), 10), SLOW_BROWSER).toBeLessThan(below)
+    await title(page, 20).scrollIntoViewIfNeeded()
+    await cue.waitFor({ state: 'detached' })
+    const box = await boxOf(confirm(page))
+    expect(box.y + box.height).toBeLessThan(700)
+  }
+})
+
+it('[PA54] titles of 400 characters without a space and right-to-left text stay inside, and read in their direction', async () => {
+  const rows = Array.from({ length: 20 }, (_, place) => (place % 2 === 0 ? 'x'.repeat(400) : 'مراجعة الأرقام'))
+  void panels.plan(...rows).catch(() => {})
+  for (const width of [390, 1920]) {
+    const page = await panels.window({ viewport: { width, height: 800 } })
+    await title(page, 20).waitFor({ state: 'attached' })
+    const body = review(page).locator('.rs-review-body')
+    expect(await body.evaluate(element => element.scrollWidth - element.clientWidth)).toBe(0)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+    const direction = (row: number) => title(page, row).evaluate(element => getComputedStyle(element).direction)
+    expect([await direction(1), await direction(2)]).toEqual(['ltr', 'rtl'])
+    await confirm(page).waitFor()
+  }
+})
+
+it('[PA55] on a touch screen everything to press is at least 44 px high', async () => {
+  void panels.plan('A', 'B').catch(() => {})
+  const page = await panels.window({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  await title(page, 1).fill('A 2')
+  await choose(page, 'More fields', 2)
+  await choose(page, 'Select', 2)
+  const low = () =>
+    page
+      .locator('.rs-review, .app-composer')
+      .locator('button, select, .rs-check, .rs-handle')
+      .evaluateAll(all =>
+        all.flatMap(each => {
+          const { height } = each.getBoundingClientRect()
+          return height > 0 && height < 44 ? `${each.className}: ${height}` : []
+        }),
+      )
+  expect(await low()).toEqual([])
+  await button(page, 'More actions, 1').click()
+  await page.getByRole('menu').waitFor()
+  expect(await low()).toEqual([])
+})
+
+it('[PA56] axe finds nothing to complain about in any state of a review, in both languages, light or dark', async () => {
+  await panels.server.person.saveTemplate('Release', [{ title: 'Tag' }])
+  await panels.server.person.setPolicy('c', { review_timeout_ms: 120_000 })
+  void panels.plan('A', { title: 'B', done_when: 'It is there' }, 'C').catch(() => {})
+  const found: string[] = []
+  const look = async (page: Page, state: string): Promise<void> => {
+    found.push(...(await complaintsOfAxe(page)).map(each => `${state}: ${each}`))
+  }
+  for (const [locale, width] of [
+    ['en-US', 1280],
+    ['zh-CN', 390],
+  ] as const) {
+    const page = await panels.window({ locale, viewport: { width, height: 900 }, reducedMotion: 'reduce' })
+    const { reviewing, templates, moreActions, rowComment, cancel, moreFields } = locale === 'en-US' ? english : chinese
+    const open = (row?: number) => button(page, row === undefined ? moreActions : `${moreActions}, ${row}`).click()
+    const pick = (name: string) => page.getByRole('menuitem', { name, exact: true }).click()
+    await page.locator('.rs-row-title').first().fill('A 2')
+    await open(2)
+    if (width > 390) await look(page, 'menu')
+    await pick(rowComment)
+    await page.keyboard.type('?')
+    await open(3)
+    await pick(moreFields)
+    await open(3)
+    await pick(reviewing.select)
+    await look(page, 'edited')
+    if (width > 390) {
+      await open()
+      await pick(templates.open)
+      await page.getByRole('dialog').getByRole('heading', { name: 'Release' }).waitFor()
+      await look(page, 'templates')
+      await page.keyboard.press('Escape')
+    }
+    await button(page, cancel).click()
+    await button(page, reviewing.undo).waitFor()
+    await look(page, 'rejected')
+    await button(page, reviewing.undo).click()
+    await page.locator('.rs-row').first().waitFor()
+  }
+  expect(found).toEqual([])
+})
+
+it('[PA57] a review whose part of the page fails to load says so, and a reload brings it', async () => {
+  void panels.plan('A').catch(() => {})
+  const context = await browser.newContext()
+  await context.route('**/pending-review*.js', route => route.abort(), { times: 1 })
+  const page = await panels.window({ in: context })
+  await review(page).getByText('This part of the page could not be loaded.').waitFor()
+  await input(page).fill('Half a thought')
+  await button(page, 'Reload the page').click()
+  await holds(titles(page), ['A'])
+  await holds(input(page), ['Half a thought'])
+  await context.close()
 })
 
 it('[PA29] Request changes needs a comment, and sends the edits with it; nothing is written', async () => {
   const { page, agentAnswer } = await openReview('A', 'B')
   await title(page, 1).fill('A 2')
   await button(page, 'Request changes').click()
-  await review(page).getByText('Say in the comment what to change.').waitFor()
-  await hasFocus(page.getByLabel('Comment for the agent'))
+  await review(page).getByText('Say what to change.').waitFor()
+  await hasFocus(input(page))
   expect(await panels.pending()).toHaveLength(1)
   await page.keyboard.type('Split the second step')
-  await review(page).getByText('Say in the comment what to change.').waitFor({ state: 'detached' })
+  await review(page).getByText('Say what to change.').waitFor({ state: 'detached' })
   await button(page, 'Request changes').click()
   expect(await agentAnswer).toMatchObject({
     confirmed: false,
@@ -448,10 +796,10 @@ it('[PA29] Request changes needs a comment, and sends the edits with it; nothing
 it('[PA29] a request for changes that fails can be sent again, with a half-finished row left out', async () => {
   const { page, agentAnswer } = await openReview('A', 'B')
   await title(page, 2).fill('')
-  await page.getByLabel('Comment for the agent').fill('Not so many')
+  await input(page).fill('Not so many')
   await page.route('**/decision', route => route.abort())
   await button(page, 'Request changes').click()
-  await page.getByRole('alert').getByText('Could not send. Your changes are still here.').waitFor()
+  await page.getByRole('alert').getByText('Could not send. Your edits are still here.').waitFor()
   await page.unroute('**/decision')
   await button(page, 'Retry').click()
   expect(await agentAnswer).toMatchObject({ reason: 'changes_requested', changes: { removed: [{ title: 'B' }] } })
@@ -506,9 +854,10 @@ describe('[PA30] Ctrl+Z', () => {
 
   it('[PA30] takes back moved, added and reprioritised rows', async () => {
     const { page } = await openReview('A', 'B')
-    await button(page, 'Move down, 1').click()
+    await choose(page, 'Move down', 1)
+    await button(page, 'More fields, 1').click()
     await page.getByLabel('Priority, 1').selectOption('high')
-    await button(page, 'Add row').click()
+    await button(page, 'Add step').click()
     await holds(titles(page), ['B', 'A', ''])
     await page.keyboard.press('Control+z')
     await holds(titles(page), ['B', 'A'])
@@ -523,11 +872,11 @@ describe('[PA30] Ctrl+Z', () => {
     await page.keyboard.press('Control+y')
     await holds(titles(page), ['B', 'A', ''])
     await hasFocus(title(page, 3))
-    // What is typed counts, wherever the focus is; in the comment the keys are the browser's own.
+    // What is typed counts, wherever the focus is; in the message box the keys are the browser's own.
     await page.keyboard.type('C')
-    await page.getByLabel('Comment for the agent').pressSequentially('note')
+    await input(page).pressSequentially('note')
     await page.keyboard.press('Control+z')
-    await holds(page.getByLabel('Comment for the agent'), [expect.not.stringContaining('note')] as string[])
+    await holds(input(page), [expect.not.stringContaining('note')] as string[])
     await holds(titles(page), ['B', 'A', 'C'])
     await page.getByRole('heading', { level: 1 }).click()
     await page.keyboard.press('Control+z')
@@ -542,14 +891,14 @@ it('[PA17] a reload restores the review with its edits, and cancels nothing', as
     .toMatchObject({ panels: [expect.any(String)], closes_at: null })
   const before = await panels.showing()
   await title(page, 1).fill('A, half done')
-  await button(page, 'Add row').click()
+  await button(page, 'Add step').click()
   await title(page, 3).fill('C')
   await title(page, 2).focus()
   await page.keyboard.press('Alt+ArrowUp')
-  await page.getByLabel('Comment for the agent').fill('Wait')
+  await input(page).fill('Wait')
   await page.reload()
   await holds(titles(page), ['B', 'A, half done', 'C'])
-  await holds(page.getByLabel('Comment for the agent'), ['Wait'])
+  await holds(input(page), ['Wait'])
   // The old page has left, this one is announced, and no grace period runs.
   await expect
     .poll(() => panels.showing(), SLOW_BROWSER)
@@ -584,7 +933,7 @@ it('[PA18] a second window shows the decision of the first, and can close it', a
   await review(second).waitFor()
   await confirm(page).click()
   await agentAnswer
-  await says(second.getByRole('alert'), ['This plan was confirmed elsewhere.'])
+  await says(second.getByRole('alert'), ['This plan was approved elsewhere.'])
   expect(await page.getByText(/This plan was \w+ elsewhere/).count()).toBe(0)
   expect(await button(second, 'Your edits').count()).toBe(0)
   await button(second, 'Close').click()
@@ -597,24 +946,24 @@ it('[PA18] its own edits stay there to be read and copied, also after a reload',
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const second = await panels.window({ in: page.context() })
   await title(second, 1).fill('Mine')
+  await button(second, 'More fields, 2').click()
   await second.getByLabel('Priority, 2').selectOption('high')
-  await second.getByLabel('Comment for the agent').fill('Mind the rounding')
+  await input(second).fill('Mind the rounding')
   await confirm(page).click()
   await agentAnswer
   const edits = second.getByRole('list', { name: 'Your edits' })
   for (const again of [false, true]) {
     if (again) await second.reload()
-    await says(second.getByRole('alert'), ['This plan was confirmed elsewhere. Your edits were not sent.'])
+    await says(second.getByRole('alert'), ['This plan was approved elsewhere. Your edits were not sent.'])
     await button(second, 'Your edits').click()
     await says(edits.getByRole('listitem'), ['Mine', 'B\nPriority: High'])
-    await second.getByText('Mind the rounding').waitFor()
+    // What was typed for the agent is still in the message box.
+    await holds(input(second), ['Mind the rounding'])
     expect(await review(second).getByRole('textbox').count()).toBe(0)
   }
   await button(second, 'Copy').click()
   await button(second, 'Copied').waitFor()
-  expect(await second.evaluate(() => navigator.clipboard.readText())).toBe(
-    '1. Mine\n2. B\n   Priority: High\n\nMind the rounding',
-  )
+  expect(await second.evaluate(() => navigator.clipboard.readText())).toBe('1. Mine\n2. B\n   Priority: High')
   // The window that decided has nothing left to show, and the next plan is not filled with these.
   expect(await button(page, 'Your edits').count()).toBe(0)
   await button(second, 'Close').click()
@@ -655,7 +1004,7 @@ it('[PA18] a late confirmation shows the decision that came first', async () => 
   const [waiting] = await panels.pending()
   await panels.server.person.decide(waiting?.review_id ?? '', { action: 'confirm', tasks: [{ draft_index: 0 }] })
   held.resolve()
-  await page.getByText('This plan was confirmed elsewhere. Your edits were not sent.').waitFor()
+  await page.getByText('This plan was approved elsewhere. Your edits were not sent.').waitFor()
   await button(page, 'Your edits').click()
   await says(page.getByRole('list', { name: 'Your edits' }).getByRole('listitem'), ['Mine'])
   expect(await panels.titles()).toEqual(['A'])
@@ -670,7 +1019,7 @@ it('[PA19] a timeout is shown; Reopen brings back the plan and the edits, withou
     .getByRole('status')
     .getByText(/^0:0\d left, then nothing is started$/)
     .waitFor({ state: 'attached' })
-  await page.getByRole('alert').getByText('Time ran out. Nothing was started. Your edits are saved.').waitFor()
+  await page.getByRole('alert').getByText('Time ran out. Nothing was started; your edits are saved.').waitFor()
   expect(await panels.titles()).toEqual([])
   await panels.server.person.setPolicy('c', { review_timeout_ms: null })
   await button(page, 'Reopen').click()
@@ -703,7 +1052,7 @@ it('[PA19] a plan that a form of an MCP client rejected can be reopened', async 
   const { page } = await openReview('A')
   const [{ review_id } = { review_id: '' }] = await panels.pending()
   await panels.server.door.reviews.decide('local', review_id, { action: 'cancel' }, 'mcp_form', () => null)
-  await page.getByText('This plan was cancelled elsewhere.').waitFor()
+  await page.getByText('This plan was rejected elsewhere.').waitFor()
   await button(page, 'Reopen').click()
   await holds(titles(page), ['A'])
 })
@@ -727,11 +1076,11 @@ it('[PA28] edits of a review that timed out are kept over a reload, and can be r
   await withPolicy({ review_timeout_ms: 5_000 })
   const { page } = await openReview('A', 'B')
   await title(page, 2).fill('B, but better')
-  await button(page, 'Add row').click()
+  await button(page, 'Add step').click()
   await title(page, 3).fill('C')
-  await page.getByText('Your edits are saved.').waitFor()
+  await page.getByText('your edits are saved.').waitFor()
   await page.reload()
-  await page.getByText('Your edits are saved.').waitFor()
+  await page.getByText('your edits are saved.').waitFor()
   await panels.server.person.setPolicy('c', { review_timeout_ms: 120_000 })
   const agentAnswer = panels.plan('B', 'A')
   await holds(titles(page), ['B', 'A'])
@@ -757,7 +1106,7 @@ it('[PA20] a failed decision keeps the edits, and Retry sends the latest', async
   await title(page, 1).fill('A 2')
   await page.route('**/decision', route => route.abort())
   await confirm(page).click()
-  await page.getByRole('alert').getByText('Could not send. Your changes are still here.').waitFor()
+  await page.getByRole('alert').getByText('Could not send. Your edits are still here.').waitFor()
   await holds(titles(page), ['A 2', 'B'])
   await title(page, 2).fill('B 2')
   await page.unroute('**/decision')
@@ -786,7 +1135,7 @@ it('[PA21] a restart of the server keeps the review, its edits and its deadline'
   await title(page, 1).fill('A 2')
   await panels.stopServer()
   await confirm(page).click()
-  await page.getByText('Could not send. Your changes are still here.').waitFor()
+  await page.getByText('Could not send. Your edits are still here.').waitFor()
   await title(page, 2).fill('B 2')
   await panels.startAgain()
   await button(page, 'Retry').click()
@@ -811,15 +1160,17 @@ it('[PA22] a refused field is shown at its row and gets the focus', async () => 
   await confirm(page).click()
   const refused = review(page).locator('.rs-row-problem')
   await refused.getByText('Title: at most 400 characters (now 401).', { exact: true }).waitFor()
-  await page.getByRole('alert').getByText('Row 2 needs fixing.').waitFor()
+  await page.getByRole('alert').getByText('Step 2 needs fixing.').waitFor()
   expect(await button(page, 'Retry').count()).toBe(0)
   await hasFocus(title(page, 2))
   expect(await title(page, 2).getAttribute('aria-invalid')).toBe('true')
   await title(page, 2).fill('B')
   await refused.waitFor({ state: 'detached' })
-  await page.getByText('Row 2 needs fixing').waitFor({ state: 'detached' })
-  await page.getByLabel('Status, 1').selectOption('doing')
-  await page.getByLabel('Status, 3').selectOption('doing')
+  await page.getByText('Step 2 needs fixing').waitFor({ state: 'detached' })
+  for (const row of [1, 3]) {
+    await button(page, `More fields, ${row}`).click()
+    await page.getByLabel(`Status, ${row}`).selectOption('doing')
+  }
   await confirm(page).click()
   await hasFocus(page.getByLabel('Status, 3'))
   await page.getByLabel('Status, 3').selectOption('todo')
@@ -833,9 +1184,9 @@ it('[PA22] rows show the numbers that messages refer to', async () => {
   const numbered = review(page).locator('.rs-number')
   await says(numbered, ['1', '2', '3'])
   await title(page, 3).fill('')
-  await page.getByText('Row 3 has no title.').waitFor()
+  await page.getByText('Step 3 has no title.').waitFor()
   await title(page, 3).press('Alt+ArrowUp')
-  await page.getByText('Row 2 has no title.').waitFor()
+  await page.getByText('Step 2 has no title.').waitFor()
   await says(numbered, ['1', '2', '3'])
   await says(
     review(page)
@@ -851,14 +1202,16 @@ it('[PA22] errors of a row are in the language of the page', async () => {
   const page = await panels.window({ locale: 'zh-CN' })
   const field = page.getByLabel('标题, 2', { exact: true })
   await field.fill('长'.repeat(401))
-  await button(page, '确认').click()
+  await button(page, '批准 2 个步骤').click()
   const refused = page.locator('.rs-row-problem')
   await refused.getByText('标题过长：最多 400 个字符（当前 401）。', { exact: true }).waitFor()
-  await page.getByRole('alert').getByText('第 2 行需要修改。').waitFor()
+  await page.getByRole('alert').getByText('第 2 步需要修改。').waitFor()
   await field.fill('短')
-  await page.getByLabel('状态, 1').selectOption('doing')
-  await page.getByLabel('状态, 2').selectOption('doing')
-  await button(page, '确认').click()
+  for (const row of [1, 2]) {
+    await button(page, `展开更多字段, ${row}`).click()
+    await page.getByLabel(`状态, ${row}`).selectOption('doing')
+  }
+  await button(page, '批准 2 个步骤').click()
   await refused.getByText('只能有一项任务为“进行中”。', { exact: true }).waitFor()
   expect(await review(page).count()).toBe(0)
   expect(await page.getByRole('region', { name: '审阅计划' }).innerText()).not.toMatch(/[A-Za-z]{4,}/)
@@ -868,7 +1221,7 @@ describe('[PA23] the focus', () => {
   it('[PA23] moves to a new review if nothing else has it, and back', async () => {
     const { page, agentAnswer } = await openReview('A')
     await hasFocus(review(page))
-    await page.getByRole('alert').getByText('A plan with 1 task is waiting for your review.').waitFor()
+    await page.getByRole('alert').getByText('A plan with 1 step is waiting for your review.').waitFor()
     await input(page).focus()
     await confirm(page).focus()
     await page.keyboard.press('Enter')
@@ -947,7 +1300,7 @@ describe('[PA27] in a low window', () => {
     [390, 430],
     [667, 190],
   ] as const) {
-    it(`[PA27] of ${width} by ${height} px the rows have room, a field that is typed in is in sight, and Confirm is in reach`, async () => {
+    it(`[PA27] of ${width} by ${height} px the rows have room, a field that is typed in is in sight, and Approve is in reach`, async () => {
       void panels.plan('A', 'B', 'C', 'D').catch(() => {})
       const page = await panels.window({ viewport: { width, height } })
       await review(page).waitFor()
@@ -996,7 +1349,7 @@ it('[PA25] stopping the agent says that no tasks were added', async () => {
 
 it('[CH8] the timeline tells confirmed tasks from those that the person added', async () => {
   const { page, agentAnswer } = await openReview('Collect')
-  await button(page, 'Add row').click()
+  await button(page, 'Add step').click()
   await title(page, 2).fill('Archive')
   await confirm(page).click()
   await agentAnswer
@@ -1026,7 +1379,9 @@ it('[CH2] a conversation with a pending review is marked in the sidebar until it
   await button(page, 'Collect').click()
   void panels.plan('Write').catch(() => {})
   await mark.waitFor()
-  await button(page, 'Cancel').click()
+  await reject(page).click()
+  await button(page, 'Undo').waitFor()
+  await button(page, 'New chat').click()
   await button(page, 'Collect').waitFor()
   const count = (path: string): number => requests.filter(each => each === path).length
   expect(count('/api/task-manager/reviews/pending')).toBeLessThanOrEqual(count('/api/sessions'))

@@ -49,7 +49,7 @@ it('[CH13][AU4] the printed link signs in, leaves no code in the URL, and shows 
   expect(
     await page.getByLabel(/^Title, /).evaluateAll(inputs => inputs.map(input => (input as HTMLInputElement).value)),
   ).toEqual(['Collect', '<b>Write</b>'])
-  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: /^Approve / }).click()
   expect(await waiting).toMatchObject({ result: { ids: [1, 2], changes: 'none' } })
   await page.getByText('0 of 2 · 2 remaining').waitFor()
   await page.reload()

@@ -1,0 +1,89 @@
+import type { LucideIcon } from 'lucide-react'
+import { type KeyboardEvent, type ReactElement, type RefObject, useLayoutEffect, useRef } from 'react'
+
+/** One thing that a menu can do. */
+export interface MenuItem {
+  readonly label: string
+  readonly icon: LucideIcon
+  readonly isDisabled?: boolean
+  readonly onChoose: () => void
+}
+
+export interface MenuProps {
+  readonly label: string
+  readonly items: readonly MenuItem[]
+  /** The button that opened it. */
+  readonly anchor: RefObject<HTMLElement | null>
+  readonly onClose: () => void
+}
+
+const GAP_PX = 4
+
+/** A list of actions in the top layer. The browser closes it, by Escape or a click beside it, and returns the focus. */
+export function Menu({ label, items, anchor, onClose }: MenuProps): ReactElement {
+  const menu = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const element = menu.current
+    if (!element || !anchor.current) return
+    const button = anchor.current
+    element.showPopover()
+    place(element, button)
+    itemsIn(element)[0]?.focus({ preventScroll: true })
+    const follow = (): void => place(element, button)
+    document.addEventListener('scroll', follow, { capture: true, passive: true })
+    return () => document.removeEventListener('scroll', follow, { capture: true })
+  }, [anchor])
+  const choose = ({ isDisabled = false, onChoose }: MenuItem): void => {
+    if (isDisabled) return
+    menu.current?.hidePopover()
+    onChoose()
+  }
+  return (
+    <div
+      ref={menu}
+      popover="auto"
+      className="rs-menu"
+      role="menu"
+      aria-label={label}
+      onKeyDown={event => onMenuKey(event, menu.current)}
+      onToggle={({ newState }) => newState === 'closed' && onClose()}
+    >
+      {items.map(item => (
+        <button
+          key={item.label}
+          type="button"
+          role="menuitem"
+          tabIndex={-1}
+          {...(item.isDisabled ? { 'aria-disabled': true } : {})}
+          onClick={() => choose(item)}
+        >
+          <item.icon size={16} aria-hidden="true" /> {item.label}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+const itemsIn = (menu: HTMLElement): HTMLElement[] => [...menu.querySelectorAll<HTMLElement>('[role=menuitem]')]
+
+function onMenuKey(event: KeyboardEvent, menu: HTMLElement | null): void {
+  // What is around the menu has keys of its own.
+  event.stopPropagation()
+  if (!menu) return
+  if (event.key === 'Tab') return menu.hidePopover()
+  const items = itemsIn(menu)
+  const at = items.findIndex(item => item === document.activeElement)
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key]
+  if (to === undefined) return
+  event.preventDefault()
+  items.at(to % items.length)?.focus()
+}
+
+/** Below its button and as far right as that; above it where there is more room. */
+function place(menu: HTMLElement, anchor: HTMLElement): void {
+  const { top, bottom, right } = anchor.getBoundingClientRect()
+  const { offsetWidth: width, offsetHeight: height } = menu
+  const isAbove = bottom + GAP_PX + height > innerHeight && top > innerHeight - bottom
+  menu.style.top = `${Math.max(GAP_PX, isAbove ? top - GAP_PX - height : bottom + GAP_PX)}px`
+  menu.style.left = `${Math.max(GAP_PX, Math.min(right, innerWidth - GAP_PX) - width)}px`
+}

@@ -1,0 +1,68 @@
+import { LayoutTemplate, Redo2, RotateCcw, SquareCheck, Undo2 } from 'lucide-react'
+import type { ReactElement } from 'react'
+import { Countdown } from './countdown.tsx'
+import { IconButton } from './icon-button.tsx'
+import { MenuButton } from './menu-button.tsx'
+import { useStrings } from './strings.ts'
+import type { ReviewHandle } from './use-review.ts'
+import type { RowEditing } from './use-row-editing.ts'
+
+interface ReviewHeadProps {
+  readonly handle: ReviewHandle
+  readonly editing: RowEditing
+  readonly headingId: string
+  readonly onTemplates: () => void
+}
+
+/** What is reviewed, how long it waits, and what can be done with all of it. */
+export function ReviewHead({ handle, editing, headingId, onTemplates }: ReviewHeadProps): ReactElement {
+  const strings = useStrings()
+  const { reviewing } = strings
+  const { review, rows, canUndo, canRedo } = handle
+  return (
+    <header className="rs-review-head">
+      <h2 id={headingId}>
+        {strings.review} <span>· {reviewing.steps(rows.length)}</span>
+      </h2>
+      {review?.expires_at != null && <Countdown remainingMs={handle.remainingMs} moreTime={handle.moreTime} />}
+      <div className="rs-actions">
+        {(canUndo || canRedo) && (
+          <>
+            <IconButton
+              label={reviewing.undo}
+              about=""
+              icon={Undo2}
+              isDisabled={!canUndo}
+              onAct={() => void editing.undo()}
+            />
+            <IconButton
+              label={reviewing.redo}
+              about=""
+              icon={Redo2}
+              isDisabled={!canRedo}
+              onAct={() => void editing.redo()}
+            />
+          </>
+        )}
+        <MenuButton
+          label={strings.moreActions}
+          items={() => [
+            {
+              label: reviewing.selectAll,
+              icon: SquareCheck,
+              isDisabled: rows.length === 0,
+              onChoose: () => editing.selectAll(true),
+            },
+            { label: strings.templates.open, icon: LayoutTemplate, onChoose: onTemplates },
+            {
+              label: reviewing.resetAll,
+              icon: RotateCcw,
+              isDisabled: !editing.isChanged,
+              onChoose: editing.resetAll,
+            },
+          ]}
+        />
+      </div>
+    </header>
+  )
+}

@@ -1,0 +1,125 @@
+import { useEffect, useRef, useState } from 'react'
+import type { Client } from '../client/client.ts'
+import type { ConversationSnapshot } from '../domain/snapshot.ts'
+import type { Decision } from './use-decision.ts'
+import { useNow } from './use-now.ts'
+
+/** How long a rejection can be undone. */
+const UNDO_MS = 10_000
+/** It is sent this long before the review's own deadline. */
+const BEFORE_DEADLINE_MS = 2_000
+
+/** A rejection that is not sent yet. */
+export interface Rejection {
+  /** Milliseconds until it is sent, updated every second. */
+  readonly remainingMs: number
+  /** Takes it back: the review is as it was. */
+  readonly undo: () => void
+}
+
+interface RejectionOptions {
+  readonly client: Client
+  readonly reviewId: string | undefined
+  readonly expiresAt: string | null | undefined
+  readonly reviews: ConversationSnapshot['reviews']
+  readonly decision: Decision
+}
+
+interface Waiting {
+  readonly id: string
+  /** In the server's time. */
+  readonly dueAt: number
+}
+
+/** Rejects a plan after ten seconds, or when the page or the conversation is left, unless that is undone. */
+export function useRejection(options: RejectionOptions): {
+  readonly reject: () => void
+  readonly rejection: Rejection | undefined
+} {
+  const { client, reviewId, expiresAt, reviews, decision } = options
+  const [started, setStarted] = useState<Waiting>()
+  const waiting = started?.id === reviewId ? started : undefined
+  const now = useNow(client, waiting !== undefined)
+  /** The rejection that is neither sent nor undone. */
+  const open = useRef<Waiting>(undefined)
+  // The draft and the comment as they are when it is sent.
+  const latest = useRef(decision)
+  if (waiting) latest.current = decision
+  const status = useRef<string>(undefined)
+  status.current = reviews[started?.id ?? '']?.status
+  const begin = (dueAt: number): void => {
+    if (reviewId === undefined || waiting) return
+    open.current = { id: reviewId, dueAt }
+    setStarted(open.current)
+  }
+  const stop = (): void => {
+    open.current = undefined
+    forgetRejection()
+    setStarted(undefined)
+  }
+  useEffect(() => {
+    // The page before was left, and its request may be lost.
+    if (reviewId !== undefined && isRejectedHere(reviewId)) begin(client.now())
+  }, [client, reviewId])
+  useEffect(() => {
+    if (!waiting) return
+    const send = async (): Promise<void> => {
+      open.current = undefined
+      if (!(await latest.current.send('cancel'))) stop()
+    }
+    const leave = (): void => {
+      if (open.current !== waiting) return
+      open.current = undefined
+      latest.current.rejectOnLeave()
+    }
+    const timer = setTimeout(() => void send(), waiting.dueAt - client.now())
+    window.addEventListener('pagehide', leave)
+    return () => {
+      clearTimeout(timer)
+      window.removeEventListener('pagehide', leave)
+      // Another conversation is opened, unless the review was decided elsewhere.
+      if ((status.current ?? 'pending') === 'pending') leave()
+    }
+    // Once for each rejection.
+  }, [waiting])
+  return {
+    reject: () => {
+      const left = expiresAt == null ? UNDO_MS : Date.parse(expiresAt) - client.now() - BEFORE_DEADLINE_MS
+      if (reviewId !== undefined) rememberRejection(reviewId)
+      begin(client.now() + Math.max(0, Math.min(UNDO_MS, left)))
+    },
+    rejection: waiting && {
+      remainingMs: Math.max(0, waiting.dueAt - (now ?? waiting.dueAt)),
+      undo: () => {
+        if (!decision.isBusy) stop()
+      },
+    },
+  }
+}
+
+const KEY = 'runsheet.rejected'
+
+/** Whether this window rejected a review, also before a reload. */
+export function isRejectedHere(reviewId: string): boolean {
+  try {
+    return sessionStorage.getItem(KEY) === reviewId
+  } catch {
+    return false
+  }
+}
+
+function rememberRejection(reviewId: string): void {
+  try {
+    sessionStorage.setItem(KEY, reviewId)
+  } catch {
+    // Storage is blocked: it is sent when the page is left.
+  }
+}
+
+function forgetRejection(): void {
+  try {
+    sessionStorage.removeItem(KEY)
+  } catch {
+    // Storage is blocked: nothing was saved.
+  }
+}
