@@ -137,6 +137,7 @@ const liveText = (live: LiveOutput, started: StartedRun | undefined): string | u
 function taskCheck(state: Proofs, task: Task, check: Check, live: LiveOutput): TaskCheck {
   const { started } = recordOf(state, check.hash)
   const { last } = taskRuns(state, task.id, check.hash) ?? {}
+  const tail = tailOf(state, check.hash, last)
   const finding = findingOf(state, task, check)
   const now = checkState(state, task, check)
   const isQueued = now !== 'running' && isWaiting(state, task, check)
@@ -145,7 +146,7 @@ function taskCheck(state: Proofs, task: Task, check: Check, live: LiveOutput): T
     state: isQueued ? 'queued' : now,
     finding,
     guards: waitingGuards(state, task, check),
-    last,
+    last: last && tail !== undefined ? { ...last, tail } : last,
     startedAt: started?.at,
     output: liveText(live, started),
     isRunnable: check.kind !== 'person' && finding !== 'unapproved' && workspaceOf(state, task) !== undefined,
