@@ -14,7 +14,7 @@ export default defineConfig({
     // The page uses the package by its entry points, here from source.
     alias: [
       { find: /^runsheet\/(client|react)$/, replacement: source('$1/index.ts') },
-      { find: /^runsheet\/react\/styles\.css$/, replacement: source('react/styles.css') },
+      { find: /^runsheet\/react\/(styles|thread)\.css$/, replacement: source('react/$1.css') },
     ],
   },
   build: {
@@ -24,5 +24,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     license: { fileName: 'licenses.md' },
+    // One chunk for the first load, whatever lazy chunks share with it: many small ones compress worse.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] } } },
   },
 })

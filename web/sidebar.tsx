@@ -48,7 +48,9 @@ export function Sidebar({
       }}
     >
       <div className="app-side-head">
-        <span className="app-name">Runsheet</span>
+        <span className="app-name">
+          <img src="./icon.svg" alt="" width={22} height={22} /> Runsheet
+        </span>
         <button
           ref={close}
           type="button"

@@ -1,0 +1,53 @@
+import { CircleCheck, CircleStop, RotateCcw, TriangleAlert } from 'lucide-react'
+import type { ReactElement } from 'react'
+import type { ThreadTurn } from '../domain/thread.ts'
+import { useStrings } from './strings.ts'
+import { endWords, failureWords } from './turn-words.ts'
+
+/** The props of `TurnResult`. */
+export interface TurnResultProps {
+  readonly turn: ThreadTurn
+  /** Tries again what the turn has left, or its request. Without it there is no such button. */
+  readonly onRetry?: (turnId: string) => void
+}
+
+/** How a turn ended: what is done, blocked and left, or what went wrong and what to do about it. */
+export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResultProps): ReactElement | null {
+  const strings = useStrings()
+  if (!end) return null
+  const words = endWords(end, tally, strings)
+  const { failure, left, status } = end
+  if (words === '' && !failure) return null
+  // Open tasks are continued beside the plan.
+  const canRetry =
+    left === 'blocked' || status === 'failed' || status === 'stopped' || (!left && status === 'incomplete')
+  const retry = onRetry && canRetry && (
+    <button type="button" className="rs-button rs-small" onClick={() => onRetry(turn_id)}>
+      <RotateCcw size={14} aria-hidden="true" /> {left === 'blocked' ? strings.thread.retryBlocked : strings.retry}
+    </button>
+  )
+  if (failure) {
+    const { title, hint } = failureWords(failure.code, strings)
+    return (
+      <div className="rs-result rs-failure" role="note">
+        <TriangleAlert size={16} aria-hidden="true" />
+        <div>
+          <strong>{title}</strong>
+          <p>{failure.message}</p>
+          {hint !== '' && <p>{hint}</p>}
+          {words !== '' && <p className="rs-note">{words}</p>}
+        </div>
+        {retry}
+      </div>
+    )
+  }
+  const isDone = tally !== undefined && tally.done === tally.total
+  const Icon = isDone ? CircleCheck : status === 'stopped' ? CircleStop : TriangleAlert
+  return (
+    <div className={`rs-result${isDone ? ' rs-result-done' : ''}`} role="note">
+      <Icon size={16} aria-hidden="true" />
+      <span>{words}</span>
+      {retry}
+    </div>
+  )
+}
