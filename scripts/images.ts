@@ -15,7 +15,7 @@ const browser = await openBrowser()
 try {
   const link = /http\S+/.exec(await server.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''
   const { page } = await visit(browser, link, { viewport: { width: 1180, height: 760 }, colorScheme: 'light' })
-  const box = page.getByRole('textbox', { name: 'Ask for something' })
+  const box = page.getByRole('textbox', { name: 'What do you want done?' })
   const ask = async (text: string): Promise<void> => {
     await box.fill(text)
     await box.press('Enter')

@@ -95,7 +95,7 @@ type WelcomeProps = Pick<MessagesProps, 'strings' | 'isDemo' | 'onExample'>
 function Welcome({ strings, isDemo, onExample }: WelcomeProps): ReactElement {
   return (
     <section className="app-empty">
-      <img src="./icon.svg" alt="" width={44} height={44} />
+      <span className="app-logo app-logo-large" />
       <h2>{strings.emptyTitle}</h2>
       <p>{strings.emptyHint}</p>
       <ul>

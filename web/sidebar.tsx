@@ -49,7 +49,7 @@ export function Sidebar({
     >
       <div className="app-side-head">
         <span className="app-name">
-          <img src="./icon.svg" alt="" width={22} height={22} /> Runsheet
+          <span className="app-logo" /> Runsheet
         </span>
         <button
           ref={close}

@@ -114,6 +114,7 @@ function Item({ of, strings, isRunning, text }: ItemProps): ReactElement {
     case 'message': {
       const { message, calls } = of
       const isUser = message.role === 'user'
+      const isAnswer = !message.tool_calls?.length
       return (
         <article
           className={`app-message app-message-${message.role}`}
@@ -130,7 +131,7 @@ function Item({ of, strings, isRunning, text }: ItemProps): ReactElement {
           {calls.map(call => (
             <ToolUse key={call.tool_call_id} call={call} isRunning={isRunning} />
           ))}
-          {!isUser && message.text !== '' && calls.length === 0 && <CopyButton text={message.text} strings={strings} />}
+          {!isUser && message.text !== '' && isAnswer && <CopyButton text={message.text} strings={strings} />}
         </article>
       )
     }

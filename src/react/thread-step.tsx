@@ -53,6 +53,9 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
   const hasWork = work.length > 0 || live !== undefined
   const isExpanded = hasWork && (chosen ?? isCurrent)
   const complaint = task && !isSettled(task) ? lastComplaint(step.items) : undefined
+  // A task that the judge blocked has its reason as outcome.
+  const isSaid = complaint?.kind === 'verdict' && complaint.reason === task?.outcome
+  const outcome = task && isSettled(task, true) && !isSaid ? task.outcome : undefined
   const canAccept = onAccept && task && mayAccept(task, standing, isExpanded, complaint !== undefined)
   const canReopen = onReopen && task && !isOpen(task) && (isExpanded || task.status === 'blocked')
   const about = `: ${step.title}`
@@ -75,7 +78,7 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
     </>
   )
   return (
-    <section className={`rs-step rs-step-${step.status}`} data-step={step.task_id} aria-label={step.title}>
+    <div className={`rs-step rs-step-${step.status}`} role="group" aria-label={step.title}>
       <h2 className="rs-step-head">
         {hasWork ? (
           <button
@@ -95,9 +98,9 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
         {isExpanded && work.map(item => <Work key={keyOf(item)} of={item} isRunning={isCurrent} text={renderText} />)}
         {isExpanded && live}
         {!isExpanded && complaint && <Work of={complaint} isRunning={false} text={renderText} />}
-        {task?.outcome !== undefined && isSettled(task, true) && (
+        {outcome !== undefined && (
           <p className={`rs-step-outcome${isExpanded ? '' : ' rs-clamp'}`} dir="auto">
-            {task.outcome}
+            {outcome}
           </p>
         )}
         {(canAccept || canReopen) && (
@@ -125,7 +128,7 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
           </p>
         )}
       </div>
-    </section>
+    </div>
   )
 }, isSame)
 

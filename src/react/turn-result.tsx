@@ -15,9 +15,9 @@ export interface TurnResultProps {
 export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResultProps): ReactElement | null {
   const strings = useStrings()
   if (!end) return null
-  const words = endWords(end, tally, strings)
+  const { result, reason } = endWords(end, tally, strings)
   const { failure, left, status } = end
-  if (words === '' && !failure) return null
+  if (result === '' && reason === '' && !failure) return null
   // Open tasks are continued beside the plan.
   const canRetry =
     left === 'blocked' || status === 'failed' || status === 'stopped' || (!left && status === 'incomplete')
@@ -35,7 +35,7 @@ export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResul
           <strong>{title}</strong>
           <p>{failure.message}</p>
           {hint !== '' && <p>{hint}</p>}
-          {words !== '' && <p className="rs-note">{words}</p>}
+          {result !== '' && <p className="rs-note">{result}</p>}
         </div>
         {retry}
       </div>
@@ -46,7 +46,9 @@ export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResul
   return (
     <div className={`rs-result${isDone ? ' rs-result-done' : ''}`} role="note">
       <Icon size={16} aria-hidden="true" />
-      <span>{words}</span>
+      <span>
+        {result !== '' && <strong>{result}</strong>} {reason}
+      </span>
       {retry}
     </div>
   )

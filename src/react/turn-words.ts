@@ -40,10 +40,21 @@ export function tallyWords({ total, done, blocked, open, standings }: PlanTally,
 }
 
 /** How a turn ended, besides a failure; empty where there is nothing to say. */
-export function endWords(end: TurnEnd, tally: PlanTally | undefined, strings: Strings): string {
+export interface EndWords {
+  /** What came of it. */
+  readonly result: string
+  /** Why it ended early. */
+  readonly reason: string
+}
+
+export function endWords(
+  { status, because = 'answered' }: TurnEnd,
+  tally: PlanTally | undefined,
+  strings: Strings,
+): EndWords {
   const { thread } = strings
-  const status = end.status === 'stopped' ? thread.stopped : ''
-  const plan = tally ? tallyWords(tally, strings) : end.status === 'incomplete' ? thread.notFinished : ''
-  const reason = tally?.done === tally?.total && tally ? '' : (thread.because[end.because ?? 'answered'] ?? '')
-  return [status, plan, reason].filter(text => text !== '').join(' · ')
+  const plan = tally ? tallyWords(tally, strings) : status === 'incomplete' ? thread.notFinished : ''
+  const result = [status === 'stopped' ? thread.stopped : '', plan].filter(text => text !== '').join(' · ')
+  const isDone = tally !== undefined && tally.done === tally.total
+  return { result, reason: isDone ? '' : (thread.because[because] ?? '') }
 }
