@@ -14,7 +14,7 @@ export default defineConfig({
     // The page uses the package by its entry points, here from source.
     alias: [
       { find: /^runsheet\/(client|react)$/, replacement: source('$1/index.ts') },
-      { find: /^runsheet\/react\/(styles|thread)\.css$/, replacement: source('react/$1.css') },
+      { find: /^runsheet\/react\/styles\.css$/, replacement: source('react/styles.css') },
     ],
   },
   build: {

@@ -11,7 +11,6 @@ import {
   useRunsheet,
   useThread,
 } from 'runsheet/react'
-import 'runsheet/react/thread.css'
 import './thread.css'
 import { CopyButton } from './copy-button.tsx'
 import type { PageStrings } from './page-strings.ts'

@@ -43,12 +43,8 @@ export const transcript = projection<Messages>({
   on: {
     turn_started: (messages, { data, turn_id, timestamp: created_at }) =>
       withMessage(messages, { message_id: data.message_id, turn_id, role: 'user', text: data.message, created_at }),
-    message_added: (messages, { data, turn_id, timestamp: created_at }) => {
-      const { message_id, role, text, synthetic, answer_length } = data
-      const mark = synthetic === undefined ? {} : { synthetic }
-      const written = answer_length === undefined ? {} : { answer_length }
-      return withMessage(messages, { message_id, turn_id, role, text, ...mark, ...written, created_at })
-    },
+    message_added: (messages, { data, turn_id, timestamp: created_at }) =>
+      withMessage(messages, { ...data, turn_id, created_at }),
     step_finished: (messages, { data, turn_id, timestamp: created_at }) => {
       const { message_id, text, tool_calls } = data
       return withMessage(messages, { message_id, turn_id, role: 'assistant', text, tool_calls, created_at })

@@ -2,7 +2,7 @@ import { ChevronRight, CornerDownLeft } from 'lucide-react'
 import type { ReactElement, ReactNode } from 'react'
 import type { ThreadItem } from '../domain/thread.ts'
 import type { Message } from '../domain/transcript.ts'
-import { useStrings } from './strings.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
 
 /** The props of `FollowUps`. */
 export interface FollowUpsProps {
@@ -13,7 +13,7 @@ export interface FollowUpsProps {
 
 /** How often the gate sent the agent back: one line, and opened, what it had answered. */
 export function FollowUps({ of: { count, messages }, renderText = plainText }: FollowUpsProps): ReactElement {
-  const { thread } = useStrings()
+  const { thread } = useThreadStrings()
   const said = messages.filter(({ text }) => text !== '')
   const line = (
     <>

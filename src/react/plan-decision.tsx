@@ -2,7 +2,7 @@ import { Ban, ChevronRight, CircleCheck, Clock, type LucideIcon, Pencil, Replace
 import { lazy, memo, type ReactElement, Suspense, useState } from 'react'
 import type { PlanCard, PlanOutcome } from '../domain/plan-card.ts'
 import { classNames } from './class-names.ts'
-import { useStrings } from './strings.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
 
 /** Loaded with the first card that is opened. */
 const PlanDiff = lazy(() => import('./plan-diff.tsx'))
@@ -25,7 +25,7 @@ export interface PlanDecisionProps {
 
 /** A decided plan as a card: what the person decided, and opened, how that differs from the proposal. */
 export const PlanDecision = memo(function PlanDecision({ card, className }: PlanDecisionProps): ReactElement {
-  const { thread } = useStrings()
+  const { thread } = useThreadStrings()
   const [isOpen, setOpen] = useState(false)
   const { outcome, comment, steps, edited, added, removed, reordered, continued_by } = card
   const Icon = ICONS[outcome]

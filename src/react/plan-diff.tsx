@@ -3,7 +3,8 @@ import type { ReactElement } from 'react'
 import type { PlanCard, PlanRow } from '../domain/plan-card.ts'
 import type { Row } from '../domain/review.ts'
 import { textOf } from './check-text.ts'
-import { type Strings, useStrings } from './strings.ts'
+import type { Strings } from './strings.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
 
 /** A plan row by row: what was proposed, and what became of it. */
 export default function PlanDiff({ card }: { readonly card: PlanCard }): ReactElement {
@@ -19,7 +20,7 @@ export default function PlanDiff({ card }: { readonly card: PlanCard }): ReactEl
 const ICONS = { edited: Pencil, added: Plus, removed: Minus } as const
 
 function DiffRow({ row, comment }: { readonly row: PlanRow; readonly comment: string | undefined }): ReactElement {
-  const strings = useStrings()
+  const strings = useThreadStrings()
   const { change, from, to, title } = row
   const isChanged = change !== 'kept' && change !== 'proposed'
   const Icon = isChanged ? ICONS[change] : undefined

@@ -3,7 +3,7 @@ import type { Task } from '../domain/task.ts'
 import { checkLabel } from './check-text.ts'
 import type { PlanProof, TaskCheck } from './plan-proof.ts'
 import type { Strings } from './strings.ts'
-import { tallyWords } from './turn-words.ts'
+import { tallyWords } from './tally-words.ts'
 import type { TasksHandle } from './use-tasks.ts'
 
 /** What the checks and the judge of a task come to, in a word or two. */

@@ -2,16 +2,23 @@ import { createElement, type ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Driver, inRun, underReview } from '../../test/support/domain.ts'
+import { corpusLog, threadIn } from '../../test/support/thread.ts'
 import { type Client, createClient } from '../client/client.ts'
 import { liveState } from '../client/live-state.ts'
 import * as domain from '../domain/view.ts'
 import { newRow } from './draft.ts'
 import {
   type ConversationView,
+  FollowUps,
+  PlanDecision,
   ReviewPanel,
+  RunLine,
   RunsheetProvider,
+  ThreadStep,
   Timeline,
   TodosPanel,
+  ToolUse,
+  TurnResult,
   useReview,
   useRunsheet,
   useTasks,
@@ -91,6 +98,36 @@ it('[PA19] the outcome of a review waits for the browser, which knows whether it
   const { server, browser } = firstRenders(from => createElement(ReviewPanel, { client: from, view: view(chat) }))
   expect(server).toBe('')
   expect(browser).toBe(server)
+})
+
+it('[PA46] the parts of a thread render on a server as in the first render of a browser, without a provider', () => {
+  for (const name of ['gate-and-stop', 'assessor', 'proven', 'review', 'reported']) {
+    const log = corpusLog(name)
+    const parts = (from: Client) =>
+      threadIn(log).flatMap((turn, place) => [
+        ...turn.items.map((item, index) => {
+          const key = `${place} ${index}`
+          const source = { client: from, view: view(underReview('A')) }
+          switch (item.kind) {
+            case 'plan':
+              return createElement(PlanDecision, { key, card: item.card })
+            case 'step':
+              return createElement(ThreadStep, { key, step: item.step, isCurrent: true })
+            case 'follow_ups':
+              return createElement(FollowUps, { key, of: item })
+            case 'run':
+              return createElement(RunLine, { key, of: item.run })
+            case 'message':
+              return item.calls.map(call => createElement(ToolUse, { key: call.tool_call_id, call, ...source }))
+          }
+        }),
+        createElement(TurnResult, { key: turn.turn_id, turn, onRetry: () => {} }),
+      ])
+    const { server, browser } = firstRenders(from => createElement('div', {}, parts(from)))
+    expect(server.length).toBeGreaterThan(100)
+    expect(browser).toBe(server)
+    vi.unstubAllGlobals()
+  }
 })
 
 it('[PA26] every panel takes a class name', () => {

@@ -2,7 +2,7 @@ import type { ReactElement, ReactNode } from 'react'
 import type { StepItem, StepRun } from '../domain/thread.ts'
 import { checkLabel, runText } from './check-text.ts'
 import { ProofIcon } from './proof-icon.tsx'
-import { useStrings } from './strings.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
 
 type Of<K extends StepItem['kind']> = Extract<StepItem, { readonly kind: K }>
 
@@ -10,7 +10,7 @@ const VERDICTS = { ok: 'judged', not_ok: 'rejected', unknown: 'inconclusive' } a
 
 /** "Not accepted: figures for March are missing." */
 export function VerdictLine({ of: { verdict, reason } }: { readonly of: Of<'verdict'> }): ReactElement {
-  const { thread, evidence } = useStrings()
+  const { thread, evidence } = useThreadStrings()
   const why = reason === '' ? (verdict === 'ok' ? '' : evidence.noReason) : reason
   return (
     <Line icon={<ProofIcon of={VERDICTS[verdict]} />} isBad={verdict === 'not_ok'}>
@@ -27,7 +27,7 @@ export function RunLine({
   readonly of: StepRun
   readonly isWhole?: boolean
 }): ReactElement {
-  const strings = useStrings()
+  const strings = useThreadStrings()
   const { check, result, reason } = run
   return (
     <Line icon={<ProofIcon of={result} />} isBad={result === 'failed'}>
@@ -41,7 +41,7 @@ export function RunLine({
 
 /** What the agent said came of a task, while that is looked into, or after it was refused. */
 export function ClaimLine({ of: { outcome, result } }: { readonly of: Of<'claim'> }): ReactElement | null {
-  const { thread } = useStrings()
+  const { thread } = useThreadStrings()
   // A granted one is the outcome of the task.
   if (result === 'granted' || (outcome === '' && result !== undefined)) return null
   const label = result === undefined ? `${thread.claimed} (${thread.claimWaits})` : thread.claimed

@@ -30,6 +30,10 @@ export interface Strings {
   readonly elapsed: (time: string) => string
   readonly unfinished: (count: number) => string
   readonly stepLimitReached: (count: number) => string
+  readonly seconds: (seconds: string) => string
+  readonly allDone: (steps: number) => string
+  readonly doneSteps: (steps: number) => string
+  readonly leftSteps: (steps: number) => string
   readonly continueTurn: string
   readonly addTask: string
   readonly newTask: string
@@ -120,7 +124,8 @@ export interface Strings {
 
   readonly checks: CheckStrings
   readonly evidence: EvidenceStrings
-  readonly thread: ThreadStrings
+  /** The texts of a thread; without them it is in English. */
+  readonly thread?: ThreadStrings
 
   readonly history: string
   readonly timeline: TimelineStrings
@@ -151,16 +156,12 @@ export interface ThreadStrings {
   readonly output: string
   readonly noOutputYet: string
   readonly outputFailed: string
-  readonly seconds: (seconds: string) => string
   readonly verdict: Readonly<Record<Verdict, string>>
   /** A line that begins with what it is. */
   readonly about: (label: string, text: string) => string
   readonly claimed: string
   readonly claimWaits: string
   readonly followedUp: (times: number) => string
-  readonly allDone: (steps: number) => string
-  readonly done: (steps: number) => string
-  readonly left: (steps: number) => string
   readonly stopped: string
   readonly notFinished: string
   /** Why a turn ended early. */

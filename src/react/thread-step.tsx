@@ -7,7 +7,7 @@ import type { Message } from '../domain/transcript.ts'
 import { ProofIcon } from './proof-icon.tsx'
 import { StatusIcon } from './status-icon.tsx'
 import { ClaimLine, RunLine, VerdictLine } from './step-lines.tsx'
-import { useStrings } from './strings.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
 import { ToolText, ToolUse } from './tool-use.tsx'
 
 /** The props of `ThreadStep`. */
@@ -46,7 +46,7 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
     onAccept,
     onReopen,
   } = props
-  const strings = useStrings()
+  const strings = useThreadStrings()
   const [chosen, setChosen] = useState<boolean>()
   const workId = useId()
   const work = step.items.filter(isShown)
@@ -139,7 +139,7 @@ interface WorkProps {
 }
 
 function Work({ of, isRunning, text }: WorkProps): ReactNode {
-  const strings = useStrings()
+  const strings = useThreadStrings()
   switch (of.kind) {
     case 'text':
       return text(of.message)

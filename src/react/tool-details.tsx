@@ -2,7 +2,7 @@ import type { ReactElement } from 'react'
 import type { Json } from '../domain/event.ts'
 import type { MessageCall } from '../domain/transcript.ts'
 import type { RunsheetSource } from './runsheet-provider.tsx'
-import { useStrings } from './strings.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
 import { useCallResult } from './use-call-result.ts'
 
 interface ToolDetailsProps {
@@ -12,7 +12,7 @@ interface ToolDetailsProps {
 
 /** The input and the output of a tool call. */
 export default function ToolDetails({ call, source }: ToolDetailsProps): ReactElement {
-  const { thread } = useStrings()
+  const { thread } = useThreadStrings()
   const { result, hasFailed } = useCallResult(call.answer, source)
   return (
     <dl className="rs-use-details">

@@ -3,7 +3,7 @@ import { lazy, memo, type ReactElement, Suspense, useState } from 'react'
 import type { MessageCall } from '../domain/transcript.ts'
 import { durationText } from './duration-text.ts'
 import type { RunsheetSource } from './runsheet-provider.tsx'
-import { useStrings } from './strings.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
 import { subjectOf, toolWords } from './tool-words.ts'
 
 /** Loaded with the first call that is opened. */
@@ -21,7 +21,7 @@ export interface ToolUseProps extends RunsheetSource {
 
 /** A tool call in words, with its duration; opened, with its input and output. */
 export const ToolUse = memo(function ToolUse({ call, isRunning = false, ...source }: ToolUseProps): ReactElement {
-  const strings = useStrings()
+  const strings = useThreadStrings()
   const [isOpen, setOpen] = useState(false)
   const { answer } = call
   const isTurning = isRunning && !answer
@@ -54,7 +54,7 @@ interface ToolTextProps {
 
 /** What a tool does, and with what. */
 export function ToolText({ tool, subject, isRunning = false }: ToolTextProps): ReactElement {
-  const words = toolWords(tool, subject, isRunning, useStrings())
+  const words = toolWords(tool, subject, isRunning, useThreadStrings())
   return (
     <span className="rs-use-text" title={tool}>
       {words.verb} {words.subject !== '' && <bdi className="rs-use-subject">{words.subject}</bdi>}

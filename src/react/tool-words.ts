@@ -1,5 +1,5 @@
 import type { Json } from '../domain/event.ts'
-import type { Strings } from './strings.ts'
+import type { AllStrings } from './use-thread-strings.ts'
 
 /** What a tool does, as far as its name says. */
 export type ToolVerb = 'read' | 'write' | 'edit' | 'list' | 'search' | 'run' | 'fetch' | 'delete' | 'move' | 'compute'
@@ -12,7 +12,7 @@ export interface ToolWords {
 }
 
 /** What a call did, or is doing: "Read", "2026-Q3.csv". */
-export function toolWords(tool: string, subject: string, isRunning: boolean, { thread }: Strings): ToolWords {
+export function toolWords(tool: string, subject: string, isRunning: boolean, { thread }: AllStrings): ToolWords {
   // Tools of an MCP server: server__tool.
   const words = wordsIn(tool.split('__').at(-1) ?? '')
   const verb = subject === '' ? undefined : words.map(word => VERBS.get(word)).find(Boolean)
@@ -34,7 +34,7 @@ export function subjectOf(args: Json): string {
 const MAX_SUBJECT = 120
 
 /** Arguments that say what a call is about, best first. */
-const NAMING = ['command', 'cmd', 'path', 'file_path', 'file', 'filename', 'url', 'query', 'pattern', 'expression']
+const NAMING = ['command', 'cmd', 'query', 'pattern', 'path', 'file_path', 'file', 'filename', 'url', 'expression']
 
 const NAMES: Record<ToolVerb, string> = {
   read: 'read cat open view load',
@@ -63,11 +63,7 @@ const wordsIn = (name: string): string[] =>
     .filter(word => word !== '')
 
 /** The last part of a path. */
-const lastPart = (path: string): string =>
-  path
-    .split(/[\\/]/)
-    .filter(part => part !== '')
-    .at(-1) ?? path
+const lastPart = (path: string): string => path.split(/[\\/]/).findLast(part => part !== '') ?? path
 
 function oneLine(text: string): string {
   const line = text.trim().split('\n', 1)[0] ?? ''

@@ -1,7 +1,7 @@
 import { CircleCheck, CircleStop, RotateCcw, TriangleAlert } from 'lucide-react'
 import type { ReactElement } from 'react'
 import type { ThreadTurn } from '../domain/thread.ts'
-import { useStrings } from './strings.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
 import { endWords, failureWords } from './turn-words.ts'
 
 /** The props of `TurnResult`. */
@@ -13,7 +13,7 @@ export interface TurnResultProps {
 
 /** How a turn ended: what is done, blocked and left, or what went wrong and what to do about it. */
 export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResultProps): ReactElement | null {
-  const strings = useStrings()
+  const strings = useThreadStrings()
   if (!end) return null
   const { result, reason } = endWords(end, tally, strings)
   const { failure, left, status } = end
