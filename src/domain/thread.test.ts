@@ -219,14 +219,14 @@ describe('the end of a turn in a thread', () => {
 })
 
 it('[TH7] what Runsheet added to the last answer is not told: the end of the turn says it', () => {
-  const log = corpusLog('gate-and-stop')
+  const log = corpusLog('review')
   const last = log.findLast(({ type }) => type === 'message_added')
   const cutTo = (answer_length: number) =>
     log.map(event => (event === last ? { ...event, data: { ...event.data, answer_length } } : event) as StoredEvent)
   const texts = (events: readonly StoredEvent[]): string[] =>
-    threadIn(events).flatMap(({ items }) =>
-      items.flatMap(item => (item.kind === 'message' && item.message.role === 'assistant' ? item.message.text : [])),
-    )
+    threadIn(events)
+      .flatMap(({ items }) => items.flatMap(item => (item.kind === 'message' ? item.message : [])))
+      .flatMap(({ role, text }) => (role === 'assistant' && text !== '' ? text : []))
   const whole = texts(log)
   expect(texts(cutTo(3))).toEqual([...whole.slice(0, -1), whole.at(-1)?.slice(0, 3)])
   expect(texts(cutTo(0))).toEqual(whole.slice(0, -1))

@@ -200,7 +200,7 @@ describe('language, theme and hostile input', () => {
   it('[CH19] the language follows the browser, can be switched, is remembered, and is set for screen readers', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { locale: 'zh-CN' })
-    await page.getByRole('heading', { name: '你想完成什么？' }).waitFor()
+    await page.getByRole('heading', { name: '先批准计划，再看它完成' }).waitFor()
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-Hans')
     await page.getByRole('button', { name: 'English' }).click()
     await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
@@ -238,7 +238,7 @@ describe('language, theme and hostile input', () => {
         )
       expect(new Set(await are(english))).toEqual(new Set([true]))
       await page.getByRole('button', { name: '中文' }).click()
-      await page.getByText('全部记录').waitFor()
+      await page.getByText('完整活动记录').waitFor()
       expect(new Set(await are(chinese))).toEqual(new Set([true]))
       expect(problems).toEqual([])
       await context.close()
@@ -348,8 +348,18 @@ it('[CH22] axe finds nothing to complain about in any view, in the light and the
         calls: [plan('Collect', 'Write')],
       },
       { calls: [plan('Collect', 'Write', 'Send')] },
+      { text: 'I look.', calls: [{ tool: 'look', args: { path: 'a.csv' } }] },
       { calls: [{ tool: 'update', args: { id: 1, outcome: 'Found.' } }] },
       { status: 401 },
+    ],
+    outside: [
+      {
+        name: 'look',
+        description: '',
+        inputSchema: { type: 'object' },
+        isRepeatable: true,
+        call: async () => 'Figures',
+      },
     ],
   })
   const { page, context, problems } = await visit(browser, turns.url, {
@@ -385,11 +395,14 @@ it('[CH22] axe finds nothing to complain about in any view, in the light and the
   await check('revised review')
   await page.locator('.app-input').fill('')
   await page.getByRole('button', { name: 'Confirm' }).click()
-  await page.getByRole('note').getByText('The provider refused the request').waitFor()
+  await page.getByRole('note').getByText('The provider refused the key').waitFor()
   await check('failed')
-  await page.locator('details.rs-use summary').last().click()
+  await page.locator('.rs-step-head button').first().click()
+  await page.locator('details.rs-use summary').click()
   await page.getByText('Output').waitFor()
-  await check('call')
+  await page.locator('.rs-decided summary').first().click()
+  await page.locator('.rs-diff').waitFor()
+  await check('step, call and plan card')
   await page.locator('.rs-summary').click()
   await check('plan')
   await page.locator('.rs-summary').click()

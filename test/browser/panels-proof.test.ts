@@ -415,8 +415,8 @@ describe('the plan', () => {
     await says(page.locator('.app-task-history-events li span'), [
       'Added: A (you)',
       'A: npm test approved (you)',
-      'A: npm test failed · exit 1 · 1.2s (before the work)',
-      'A: npm test passed · 0.9s (reported as done)',
+      'A: npm test failed · exit 1 · 1.2 s (before the work)',
+      'A: npm test passed · 0.9 s (reported as done)',
       'A: ticked “Does the page load?” (you)',
       'A: in progress → done, outcome changed (agent)',
       'A: changes accepted to package.json (you)',
