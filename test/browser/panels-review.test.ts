@@ -689,7 +689,7 @@ it('[PA19] a timeout is shown; Reopen brings back the plan and the edits, withou
 it('[PA19] a plan that was reopened elsewhere is shown, and a failed Reopen says why', async () => {
   await withPolicy({ review_timeout_ms: 1_000 })
   const { page } = await openReview('A')
-  await page.getByText('Time ran out. Nothing was started.').waitFor()
+  await page.locator('.rs-outcome-panel').getByText('Time ran out. Nothing was started.').waitFor()
   await page.route('**/reopen', route => route.abort())
   await button(page, 'Reopen').click()
   await review(page).getByText('The server cannot be reached.').waitFor()
@@ -711,7 +711,7 @@ it('[PA19] a plan that a form of an MCP client rejected can be reopened', async 
 it('[PA19] a timeout is shown after a reload, until it is closed', async () => {
   await withPolicy({ review_timeout_ms: 1_500 })
   const { page } = await openReview('A')
-  const outcome = page.getByText('Time ran out. Nothing was started.')
+  const outcome = page.locator('.rs-outcome-panel').getByText('Time ran out. Nothing was started.')
   await outcome.waitFor()
   await page.reload()
   await outcome.waitFor()
