@@ -173,8 +173,11 @@ const plainText = ({ message_id, text }: Message): ReactNode => (
   </p>
 )
 
-/** A granted claim is the outcome of its task. */
-const isShown = (item: StepItem): boolean => item.kind !== 'claim' || item.result !== 'granted'
+/** A granted claim is the outcome of its task, and a yes without a reason its standing. */
+function isShown(item: StepItem): boolean {
+  if (item.kind === 'claim') return item.result !== 'granted'
+  return item.kind !== 'verdict' || item.verdict !== 'ok' || item.reason !== ''
+}
 
 /** What stands against a task: the judge's no, or a check that failed, if nothing better came after it. */
 function lastComplaint(items: readonly StepItem[]): StepItem | undefined {

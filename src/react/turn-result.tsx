@@ -47,7 +47,8 @@ export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResul
     <div className={`rs-result${isDone ? ' rs-result-done' : ''}`} role="note">
       <Icon size={16} aria-hidden="true" />
       <span>
-        {result !== '' && <strong>{result}</strong>} {reason}
+        {result !== '' && <strong>{result}</strong>}
+        {reason !== '' && ` · ${reason}`}
       </span>
       {retry}
     </div>

@@ -93,7 +93,7 @@ it('[CH28][CH30][PA45] a judge’s no shows at its step and in the plan, with Ac
   await step.getByText('Not accepted: March is missing').waitFor()
   expect(await step.getByRole('button').first().getAttribute('aria-expanded')).toBe('false')
   expect(await step.getByText('March is missing').count()).toBe(1)
-  expect(await ending(page).innerText()).toMatch(/^1 blocked, 1 left No progress after 3 attempts\.$/)
+  expect(await ending(page).innerText()).toMatch(/^1 blocked, 1 left · No progress after 3 attempts\.$/)
   // The answers that were followed up are folded.
   const followed = page.locator('.rs-follow-ups')
   await followed.getByText('Asked 3 times to finish the plan').waitFor()
