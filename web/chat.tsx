@@ -13,6 +13,7 @@ import {
 } from 'runsheet/react'
 import { Composer } from './composer.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
+import { loadPart } from './load-part.ts'
 import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
 import type { PageStrings } from './page-strings.ts'
@@ -46,7 +47,7 @@ const TOOLSETS: readonly ToolsetName[] = [
 ]
 
 const importHistory = () => import('./history.tsx')
-const History = lazy(importHistory)
+const History = lazy(() => loadPart(importHistory))
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export function Chat(props: ChatProps): ReactElement {

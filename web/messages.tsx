@@ -1,13 +1,14 @@
 import { lazy, type ReactElement, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { ConversationView, TasksHandle } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
+import { loadPart } from './load-part.ts'
 import type { PageStrings } from './page-strings.ts'
 
 /** Distance from the end that still counts as being there. */
 const END_ZONE_PX = 40
 
 const importThread = () => import('./thread.tsx')
-const Thread = lazy(importThread)
+const Thread = lazy(() => loadPart(importThread))
 
 interface MessagesProps {
   readonly view: ConversationView

@@ -13,9 +13,10 @@ import {
 } from 'runsheet/react'
 import './thread.css'
 import { CopyButton } from './copy-button.tsx'
+import { loadPart } from './load-part.ts'
 import type { PageStrings } from './page-strings.ts'
 
-const Markdown = lazy(() => import('./markdown.tsx'))
+const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
 
 interface ThreadProps {
   readonly strings: PageStrings

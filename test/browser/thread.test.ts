@@ -121,6 +121,24 @@ it('[CH28][CH30][PA45] a judge’s no shows at its step and in the plan, with Ac
   await turns.close()
 })
 
+it('[CH38] a part of the page that could not be loaded is, once the server answers again', async () => {
+  const turns = await start(['**Well.**'])
+  await turns.chat({ message: 'Hello' })
+  const { page, context, problems } = await visit(browser, turns.url, { expected: /ERR_FAILED/ })
+  const isPart = /assets\/thread-.*\.js|icon\.svg/
+  const lost = page.waitForRequest(/icon\.svg/)
+  await page.route(isPart, route => route.abort())
+  await page.goto(linkTo(turns))
+  await lost
+  await page.locator('.app-input').fill('Half a thought')
+  await page.unroute(isPart)
+  await messages(page).locator('strong').getByText('Well.').waitFor()
+  expect(await page.locator('.app-input').inputValue()).toBe('Half a thought')
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH29] the end counts over all turns of a plan', async () => {
   const turns = await start([
     plan('One', 'Two', 'Three'),
