@@ -30,7 +30,7 @@ interface ThreadProps {
 /** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
 export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps): ReactElement {
   const { view } = useRunsheet()
-  const { text } = view.state
+  const { text, conversation } = view.state
   const thread = useThread()
   useLayoutEffect(onShown, [onShown])
   const tasks = useMemo(() => new Map(plan.tasks.map(task => [task.id, task])), [plan.tasks])
@@ -67,7 +67,9 @@ export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps)
               }
               const { step } = item
               const isLatest = latest.get(step.task_id) === turn.turn_id
-              const task = isLatest ? tasks.get(step.task_id) : undefined
+              const task = isLatest ? (tasks.get(step.task_id) ?? conversation.tasks[step.task_id]) : undefined
+              // One of a plan that is not in view any more can only be looked at.
+              const canChange = tasks.has(step.task_id)
               return (
                 <ThreadStep
                   key={step.task_id}
@@ -78,8 +80,8 @@ export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps)
                   isRunning={step.task_id === current && plan.elapsedMs !== undefined}
                   live={step.task_id === current ? live : undefined}
                   renderText={written}
-                  onAccept={accept}
-                  onReopen={reopen}
+                  onAccept={canChange ? accept : undefined}
+                  onReopen={canChange ? reopen : undefined}
                 />
               )
             })}

@@ -51,7 +51,7 @@ export const englishThread: ThreadStrings = {
     budget: 'It reached its limit of model calls.',
     gate: 'No progress after 3 attempts.',
     limit: 'It reached its limit of steps in a row.',
-    unjudged: 'The judge gave no clear verdict, and unjudged work does not count as done.',
+    unjudged: 'The assessor gave no clear verdict, and unjudged work does not count as done.',
     unchecked: 'The checks could not run again: start Runsheet where the files are, then continue.',
     repeats: 'It kept repeating the same calls.',
     rejected: 'Three plans in a row were rejected. Say what you would like instead.',
