@@ -3,29 +3,32 @@ import { tallyWords } from './tally-words.ts'
 import type { AllStrings } from './use-thread-strings.ts'
 
 /** Failures that there are words for. */
-export type FailureCode = keyof typeof SETTINGS
+export type FailureCode =
+  | 'provider_unreachable'
+  | 'provider_denied'
+  | 'provider_refused'
+  | 'provider_busy'
+  | 'provider_failed'
+  | 'model_unknown'
+  | 'answer_too_long'
+  | 'empty_answer'
+  | 'internal_error'
 
-/** The environment variable that may be wrong, by the code of a failure. */
-const SETTINGS = {
+/** The environment variable that may be wrong. */
+const SETTINGS: Readonly<Partial<Record<FailureCode, string>>> = {
   provider_unreachable: 'RUNSHEET_MODEL_URL',
   provider_denied: 'RUNSHEET_MODEL_KEY',
   provider_refused: 'RUNSHEET_MODEL',
-  provider_busy: '',
-  provider_failed: '',
   model_unknown: 'RUNSHEET_MODEL',
-  answer_too_long: '',
-  empty_answer: '',
-  internal_error: '',
-} as const
+}
 
 /** What went wrong, and what to do about it. */
 export function failureWords(code: string, { thread }: AllStrings): { readonly title: string; readonly hint: string } {
+  const isKnown = (known: string): known is FailureCode => Object.hasOwn(thread.failures, known)
   if (!isKnown(code)) return { title: thread.failed, hint: '' }
   const [title, hint] = thread.failures[code]
-  return { title, hint: hint(SETTINGS[code]) }
+  return { title, hint: hint(SETTINGS[code] ?? '') }
 }
-
-const isKnown = (code: string): code is FailureCode => Object.hasOwn(SETTINGS, code)
 
 /** How a turn ended, besides a failure; empty where there is nothing to say. */
 export interface EndWords {
