@@ -1,4 +1,5 @@
-import { copyFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 
-// tsc does not copy stylesheets.
-copyFileSync('src/react/styles.css', 'dist/react/styles.css')
+// tsc does not copy stylesheets. The page loads the second one later; the package has one file.
+const sheets = ['styles.css', 'thread.css'].map(name => readFileSync(`src/react/${name}`, 'utf8'))
+writeFileSync('dist/react/styles.css', sheets.join('\n'))

@@ -1,13 +1,17 @@
-import { History as HistoryIcon, Menu } from 'lucide-react'
-import { lazy, type ReactElement, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
-import { type Client, type ConversationSnapshot, listed, openTasks, type Task, type ToolsetName } from 'runsheet/client'
-import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet } from 'runsheet/react'
+import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
+import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
+import { type ConversationSnapshot, listed, openTasks, type Task, type ToolsetName } from 'runsheet/client'
+import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { Composer } from './composer.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
+import { loadPart } from './load-part.ts'
 import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
 import type { PageStrings } from './page-strings.ts'
+import { usePlanBeside } from './plan-beside.ts'
 import { historyRoute, type Route } from './route.ts'
+import { useHeight } from './use-height.ts'
+import { useModels } from './use-models.ts'
 import { useSend } from './use-send.ts'
 
 interface ChatProps {
@@ -34,7 +38,7 @@ const TOOLSETS: readonly ToolsetName[] = [
 ]
 
 const importHistory = () => import('./history.tsx')
-const History = lazy(importHistory)
+const History = lazy(() => loadPart(importHistory))
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export function Chat(props: ChatProps): ReactElement {
@@ -74,6 +78,8 @@ export function Chat(props: ChatProps): ReactElement {
   const box = useRef<HTMLTextAreaElement>(null)
   // While a review waits, the message box is the one place to say something about it.
   const review = useReview({ commentField: { text, setText, focus: () => box.current?.focus() } })
+  const plan = useTasks()
+  const beside = usePlanBeside()
   // Why Enter sent nothing; until the text changes or the agent is done.
   const [unsent, setUnsent] = useState<string>()
   const isBusy = running !== null && !review.review
@@ -101,7 +107,9 @@ export function Chat(props: ChatProps): ReactElement {
     }
   }
   /** Goes on with what a turn's plan has left; finished tasks stay. Else its message is sent again. */
-  const retryTurn = (turn: string, message: string): void => {
+  const retryTurn = (turn: string): void => {
+    const message = view.state.messages.find(({ turn_id, role }) => turn_id === turn && role === 'user')?.text
+    if (message === undefined) return
     const isOpen = openTasks(conversation, turn).length > 0
     const isBlocked = blockedIn(conversation, turn).length > 0
     if (isBlocked) void continueBlocked(turn, isOpen ? message : strings.retryBlockedMessage)
@@ -116,8 +124,15 @@ export function Chat(props: ChatProps): ReactElement {
       setFailure({ error, retry: stop })
     })
   }
+  const todos = (
+    <TodosPanel
+      handle={plan}
+      isAlwaysOpen={beside.isOn}
+      onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })}
+    />
+  )
   return (
-    <main className="app-main" inert={isCovered}>
+    <main className={`app-main${beside.isOn && plan.tasks.length > 0 ? ' app-with-plan' : ''}`} inert={isCovered}>
       <header className="app-head">
         <button
           type="button"
@@ -139,6 +154,18 @@ export function Chat(props: ChatProps): ReactElement {
         >
           <HistoryIcon size={18} aria-hidden="true" />
         </button>
+        {beside.isPossible && (
+          <button
+            type="button"
+            className="rs-icon"
+            aria-label={strings.planBeside}
+            title={strings.planBeside}
+            aria-pressed={beside.isOn}
+            onClick={beside.toggle}
+          >
+            <PanelRight size={18} aria-hidden="true" />
+          </button>
+        )}
         <DisplayToggles strings={strings} onLanguage={onLanguage} />
       </header>
       <div className="app-body">
@@ -162,8 +189,8 @@ export function Chat(props: ChatProps): ReactElement {
           </Suspense>
         ) : (
           <Messages
-            client={client}
             view={view}
+            plan={plan}
             strings={strings}
             covered={covered}
             outgoing={outgoing?.message}
@@ -187,9 +214,7 @@ export function Chat(props: ChatProps): ReactElement {
               {strings.agentBusy}
             </p>
           )}
-          {conversation.pending_reviews.length === 0 && (
-            <TodosPanel onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })} />
-          )}
+          {!beside.isOn && conversation.pending_reviews.length === 0 && todos}
           <ReviewPanel handle={review} />
         </div>
       </div>
@@ -226,6 +251,7 @@ export function Chat(props: ChatProps): ReactElement {
           onStop={stop}
         />
       </div>
+      {beside.isOn && <div className="app-beside">{todos}</div>}
     </main>
   )
 }
@@ -242,32 +268,4 @@ function defaultsOf(toolset: ToolsetName) {
     assessor: judged,
     gate: toolset === 'runsheet' || toolset === 'turn_todos',
   }
-}
-
-function useModels(client: Client): { readonly names: readonly string[]; readonly byDefault: string | undefined } {
-  const [models, setModels] = useState<readonly { name: string; default: boolean }[]>([])
-  useEffect(() => {
-    let isCurrent = true
-    client.models().then(
-      answer => isCurrent && setModels(answer.models),
-      () => {},
-    )
-    return () => {
-      isCurrent = false
-    }
-  }, [client])
-  return { names: models.map(({ name }) => name), byDefault: (models.find(each => each.default) ?? models[0])?.name }
-}
-
-/** The height of an element: the panels cover that much of the messages. */
-function useHeight(element: RefObject<HTMLElement | null>): number {
-  const [height, setHeight] = useState(0)
-  useEffect(() => {
-    const observed = element.current
-    if (!observed) return
-    const observer = new ResizeObserver(() => setHeight(observed.offsetHeight))
-    observer.observe(observed)
-    return () => observer.disconnect()
-  }, [element])
-  return height
 }

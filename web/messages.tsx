@@ -1,20 +1,18 @@
-import { RotateCcw } from 'lucide-react'
-import { Fragment, lazy, memo, type ReactElement, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
-import { type Client, listed, type Message, openTasks, type Resolution } from 'runsheet/client'
-import type { ConversationView } from 'runsheet/react'
+import { lazy, type ReactElement, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { ConversationView, TasksHandle } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
-import { CopyButton } from './copy-button.tsx'
+import { loadPart } from './load-part.ts'
 import type { PageStrings } from './page-strings.ts'
-import { ToolCall } from './tool-call.tsx'
 
 /** Distance from the end that still counts as being there. */
 const END_ZONE_PX = 40
 
-const Markdown = lazy(() => import('./markdown.tsx'))
+const importThread = () => import('./thread.tsx')
+const Thread = lazy(() => loadPart(importThread))
 
 interface MessagesProps {
-  readonly client: Client
   readonly view: ConversationView
+  readonly plan: TasksHandle
   readonly strings: PageStrings
   /** Height in pixels of the panel that covers the end. */
   readonly covered: number
@@ -23,33 +21,24 @@ interface MessagesProps {
   readonly isStopping: boolean
   readonly onExample: (message: string) => void
   /** Tries again what a turn has left, or its message. */
-  readonly onRetry: (turn: string, message: string) => void
+  readonly onRetry: (turn: string) => void
   /** The model is the built-in one, which has a sandbox. */
   readonly isDemo: boolean
 }
 
-/** The messages, scrolled to the newest; examples before there are any. */
-export function Messages({
-  client,
-  view,
-  strings,
-  covered,
-  outgoing,
-  isStopping,
-  isDemo,
-  onExample,
-  onRetry,
-}: MessagesProps): ReactElement {
+/** The thread, scrolled to the newest; examples before there is one. */
+export function Messages(props: MessagesProps): ReactElement {
+  const { view, plan, strings, covered, outgoing, isStopping, isDemo, onExample, onRetry } = props
   const { messages, text, conversation, status } = view.state
-  const { running_turn, latest_turn } = conversation
-  const resolved = useResolvedCalls(view.state)
+  const { running_turn, seq } = conversation
   const scroller = useRef<HTMLDivElement>(null)
+  const [isShown, setShown] = useState(false)
+  const shown = useCallback(() => setShown(true), [])
+  useStickToEnd(scroller, `${seq} ${text?.text.length ?? 0} ${covered} ${isShown}`, outgoing)
+  // Not needed for the first sight of the page, but soon after it.
+  useEffect(() => void importThread().catch(() => {}), [])
   const hasTurns = Object.keys(conversation.turns).length > 0
-  useStickToEnd(scroller, `${messages.length} ${text?.text.length ?? 0} ${covered} ${running_turn}`, outgoing)
-  const shown = messages.filter(
-    message => message.synthetic !== true && (message.text !== '' || message.tool_calls?.length),
-  )
-  const isEmpty = shown.length === 0 && text === null && outgoing === undefined
+  const isEmpty = !hasTurns && outgoing === undefined
   return (
     <div
       className="app-scroll"
@@ -64,54 +53,28 @@ export function Messages({
           {strings.loading}
         </p>
       )}
-      {isEmpty && hasTurns && <p className="app-quiet app-other-agent">{strings.otherAgent}</p>}
-      {isEmpty && !hasTurns && (status === 'live' || status === 'waiting') ? (
-        <section className="app-empty">
-          <h2>{strings.emptyTitle}</h2>
-          <p>{strings.emptyHint}</p>
-          <ul>
-            {[...(isDemo ? [strings.demoExample] : []), ...strings.examples].map(each => (
-              <li key={each}>
-                <button type="button" className="rs-button" onClick={() => onExample(each)}>
-                  {each}
-                </button>
-              </li>
-            ))}
-          </ul>
-        </section>
+      {hasTurns && messages.length === 0 && outgoing === undefined && (
+        <p className="app-quiet app-other-agent">{strings.otherAgent}</p>
+      )}
+      {isEmpty && (status === 'live' || status === 'waiting') ? (
+        <Welcome strings={strings} isDemo={isDemo} onExample={onExample} />
       ) : (
         <div className="app-messages">
-          {shown.map((message, index) => (
-            <Fragment key={message.message_id}>
-              <MessageView
-                message={message}
+          {hasTurns && (
+            <Suspense fallback={<p className="app-quiet app-loading">{strings.loading}</p>}>
+              <Thread
                 strings={strings}
-                client={client}
-                session={conversation.session_id}
-                resolved={resolved}
-                // A later message means that its calls have been answered.
-                isRunning={message.turn_id === running_turn && index === shown.length - 1 && text === null}
+                plan={plan}
+                onRetry={outgoing === undefined && running_turn === null ? onRetry : undefined}
+                onShown={shown}
               />
-              {message.turn_id !== shown[index + 1]?.turn_id && (
-                <TurnEnding
-                  view={view}
-                  turn={message.turn_id}
-                  strings={strings}
-                  {...(message.turn_id === latest_turn && outgoing === undefined ? { onRetry } : {})}
-                />
-              )}
-            </Fragment>
-          ))}
-          {text !== null && (
-            <article className="app-message app-message-assistant" aria-label={strings.assistant}>
-              <Suspense fallback={<p className="app-plain">{text.text}</p>}>
-                <Markdown text={text.text} isStreaming />
-              </Suspense>
-            </article>
+            </Suspense>
           )}
           {outgoing !== undefined && (
             <article className="app-message app-message-user app-message-outgoing" aria-label={strings.you}>
-              <p className="app-plain">{outgoing}</p>
+              <p className="app-plain" dir="auto">
+                {outgoing}
+              </p>
             </article>
           )}
           <p className="app-quiet app-working" role="status">
@@ -127,98 +90,25 @@ export function Messages({
   )
 }
 
-interface MessageViewProps {
-  readonly message: Message
-  readonly strings: PageStrings
-  readonly client: Client
-  readonly session: string
-  readonly resolved: ResolvedCalls
-  readonly isRunning: boolean
-}
+type WelcomeProps = Pick<MessagesProps, 'strings' | 'isDemo' | 'onExample'>
 
-const MessageView = memo(function MessageView({
-  message,
-  strings,
-  client,
-  session,
-  resolved,
-  isRunning,
-}: MessageViewProps): ReactElement {
-  const calls = message.tool_calls ?? []
+/** What to try, before anything was asked. */
+function Welcome({ strings, isDemo, onExample }: WelcomeProps): ReactElement {
   return (
-    <article
-      className={`app-message app-message-${message.role}${message.text === '' ? ' app-message-calls' : ''}`}
-      aria-label={message.role === 'user' ? strings.you : strings.assistant}
-    >
-      {message.text !== '' &&
-        (message.role === 'user' ? (
-          <p className="app-plain">{message.text}</p>
-        ) : (
-          <Suspense fallback={<p className="app-plain">{message.text}</p>}>
-            <Markdown text={message.text} />
-          </Suspense>
+    <section className="app-empty">
+      <span className="app-logo app-logo-large" />
+      <h2>{strings.emptyTitle}</h2>
+      <p>{strings.emptyHint}</p>
+      <ul>
+        {[...(isDemo ? [strings.demoExample] : []), ...strings.examples].map(each => (
+          <li key={each}>
+            <button type="button" className="rs-button" onClick={() => onExample(each)}>
+              {each}
+            </button>
+          </li>
         ))}
-      {calls.map(call => (
-        <ToolCall
-          key={call.tool_call_id}
-          call={call}
-          resolution={resolved.get(callKey(message.turn_id, call.tool_call_id))}
-          client={client}
-          session={session}
-          isRunning={isRunning}
-          strings={strings}
-        />
-      ))}
-      {message.role === 'assistant' && message.text !== '' && calls.length === 0 && (
-        <CopyButton text={message.text} strings={strings} />
-      )}
-    </article>
-  )
-})
-
-/** How the reviews of tool calls ended, by turn and call. */
-type ResolvedCalls = ReadonlyMap<string, Resolution>
-
-const callKey = (turn: string | null, call: string): string => `${turn} ${call}`
-
-function useResolvedCalls({ conversation: { reviews }, resolutions }: ConversationView['state']): ResolvedCalls {
-  return useMemo(() => {
-    const entries = Object.values(reviews).flatMap(({ review_id, conversation_turn_id, tool_call_id }) => {
-      const resolution = resolutions[review_id]
-      return resolution ? [[callKey(conversation_turn_id, tool_call_id), resolution] as const] : []
-    })
-    return new Map(entries)
-  }, [reviews, resolutions])
-}
-
-interface TurnEndingProps {
-  readonly view: ConversationView
-  readonly turn: string | null
-  readonly strings: PageStrings
-  readonly onRetry?: (turn: string, message: string) => void
-}
-
-/**
- * How a turn ended that is not done; the latest one can be retried. One with open tasks cannot: Continue in the plan
- * picks those up.
- */
-function TurnEnding({ view, turn, strings, onRetry }: TurnEndingProps): ReactElement | null {
-  const { conversation, messages } = view.state
-  const status = turn === null ? undefined : conversation.turns[turn]?.status
-  if (turn === null || (status !== 'failed' && status !== 'stopped' && status !== 'incomplete')) return null
-  const asked = messages.find(message => message.turn_id === turn && message.role === 'user')
-  const isOpen = openTasks(conversation, turn).length > 0
-  const isBlocked = listed(conversation, turn).some(task => task.status === 'blocked')
-  const canContinue = status === 'incomplete' && isOpen
-  return (
-    <p className="app-ending" role="note">
-      <span className={`app-chip app-chip-${status}`}>{strings.turnStatus[status]}</span>
-      {onRetry && asked && !canContinue && conversation.running_turn === null && (
-        <button type="button" className="rs-button" onClick={() => onRetry(turn, asked.text)}>
-          <RotateCcw size={14} aria-hidden="true" /> {isBlocked && !isOpen ? strings.retryBlocked : strings.retry}
-        </button>
-      )}
-    </p>
+      </ul>
+    </section>
   )
 }
 

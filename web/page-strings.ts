@@ -1,4 +1,3 @@
-import type { CancelReason } from 'runsheet/client'
 import type { Strings } from 'runsheet/react'
 import { englishPage } from './english-page.ts'
 
@@ -24,8 +23,7 @@ export interface PageStrings {
   readonly copy: string
   readonly copied: string
   readonly retry: string
-  readonly retryBlocked: string
-  /** What is said to the agent then. */
+  /** What is said to the agent when blocked steps are tried again. */
   readonly retryBlockedMessage: string
   readonly you: string
   readonly assistant: string
@@ -34,6 +32,7 @@ export interface PageStrings {
   readonly menu: string
   readonly close: string
   readonly theme: string
+  readonly planBeside: string
   readonly language: string
   readonly reconnecting: string
   readonly loading: string
@@ -61,18 +60,9 @@ export interface PageStrings {
   readonly continuedIn: (turn: number) => string
   readonly fromTurn: (turn: number) => string
   readonly allEvents: string
+  readonly showRest: (characters: number) => string
   readonly taskHistory: (title: string) => string
   readonly showMore: string
-  readonly toolCall: (name: string) => string
-  readonly toolInput: string
-  readonly toolOutput: string
-  readonly noOutputYet: string
-  readonly toolFailed: string
-  /** How a plan ended that the person did not confirm. */
-  readonly planEnded: Readonly<Record<CancelReason, string>>
-  readonly quoted: (comment: string) => string
-  readonly outputFailed: string
-  readonly duration: (ms: number) => string
   readonly turnStatus: Readonly<Record<'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped', string>>
   readonly continueMessage: string
 }

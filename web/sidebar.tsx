@@ -48,7 +48,9 @@ export function Sidebar({
       }}
     >
       <div className="app-side-head">
-        <span className="app-name">Runsheet</span>
+        <span className="app-name">
+          <span className="app-logo" /> Runsheet
+        </span>
         <button
           ref={close}
           type="button"

@@ -108,6 +108,8 @@ export interface EventData {
     readonly role: 'user' | 'assistant' | 'system'
     readonly text: string
     readonly synthetic?: boolean
+    /** How much of `text` the agent wrote: the rest says how the turn ended. Absent if all of it, and in older logs. */
+    readonly answer_length?: number
   }
   step_finished: {
     readonly step: number

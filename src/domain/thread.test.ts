@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { cancels, dataOf, inRun, outside, underReview } from '../../test/support/domain.ts'
+import { cancels, dataOf, inRun, outside, START, underReview } from '../../test/support/domain.ts'
 import { corpusLog, threadIn, told } from '../../test/support/thread.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { OWN_TOOLS } from './own-tools.ts'
 import type { PlanCard } from './plan-card.ts'
-import { claimedOutcome } from './thread.ts'
+import type { StoredEvent } from './event.ts'
+import { claimedOutcome, rejectedIn } from './thread.ts'
 import { threadLog } from './thread-log.ts'
 import { view } from './view.ts'
 
@@ -215,6 +216,31 @@ describe('the end of a turn in a thread', () => {
     const [failed] = threadIn(corpusLog('gate-and-stop'))
     expect(failed?.end).toMatchObject({ status: 'failed', failure: { code: expect.any(String) } })
   })
+})
+
+it('[TH7] what Runsheet added to the last answer is not told: the end of the turn says it', () => {
+  const log = corpusLog('review')
+  const last = log.findLast(({ type }) => type === 'message_added')
+  const cutTo = (answer_length: number) =>
+    log.map(event => (event === last ? { ...event, data: { ...event.data, answer_length } } : event) as StoredEvent)
+  const texts = (events: readonly StoredEvent[]): string[] =>
+    threadIn(events)
+      .flatMap(({ items }) => items.flatMap(item => (item.kind === 'message' ? item.message : [])))
+      .flatMap(({ role, text }) => (role === 'assistant' && text !== '' ? text : []))
+  const whole = texts(log)
+  expect(texts(cutTo(3))).toEqual([...whole.slice(0, -1), whole.at(-1)?.slice(0, 3)])
+  expect(texts(cutTo(0))).toEqual(whole.slice(0, -1))
+})
+
+it('[PA45] a claim that was not accepted is known until the judge says otherwise, unless a person changed the task', () => {
+  const verdict = (task_id: string, verdict: 'ok' | 'not_ok', more: { fenced?: true } = {}) =>
+    ({ kind: 'verdict', at: START, task_id, verdict, reason: `why ${task_id}`, model: 'm', ...more }) as const
+  const thread = {
+    t1: [verdict('old', 'not_ok')],
+    t2: [verdict('a', 'not_ok'), verdict('b', 'not_ok'), verdict('a', 'ok'), verdict('c', 'not_ok', { fenced: true })],
+  }
+  expect([...rejectedIn(thread, 't2')]).toEqual([['b', 'why b']])
+  expect([...rejectedIn(thread, null)]).toEqual([])
 })
 
 it('[TH7] folded event by event, a thread is the same as from the whole log, and from a snapshot as from the state', () => {

@@ -147,6 +147,15 @@ export function claimedOutcome(thread: ThreadLog, taskId: string): string | unde
   return claims.at(-1)?.outcome || undefined
 }
 
+/** Task id to why its last claim in a turn was not accepted. */
+export function rejectedIn(thread: ThreadLog, turnId: string | null): ReadonlyMap<string, string> {
+  const verdicts = (valueIn(thread, turnId ?? '') ?? []).filter(
+    (mark): mark is MarkOf<'verdict'> => mark.kind === 'verdict' && !mark.fenced,
+  )
+  const last = new Map(verdicts.map(mark => [mark.task_id, mark]))
+  return new Map([...last].flatMap(([id, { verdict, reason }]) => (verdict === 'not_ok' ? [[id, reason]] : [])))
+}
+
 /** What a turn is told from. */
 interface Source {
   readonly state: ThreadState
@@ -172,8 +181,9 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
     return work
   }
   const tell = ({ message_id, task_id }: { readonly message_id: string; readonly task_id?: string }): void => {
-    const found = message(message_id)
-    if (!found || followed.has(message_id)) return
+    const known = message(message_id)
+    if (!known || followed.has(message_id)) return
+    const found = inOwnWords(known)
     const calls = (found.tool_calls ?? []).filter(({ tool }) => !isOwn(tool))
     if (found.text === '' && calls.length === 0) return
     if (task_id === undefined || message_id === answer)
@@ -217,6 +227,10 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
   }
   return items
 }
+
+/** A message without what the end of its turn says anyway. */
+const inOwnWords = (message: Message): Message =>
+  message.answer_length === undefined ? message : { ...message, text: message.text.slice(0, message.answer_length) }
 
 /** The calls of the plan's own tools: bookkeeping, which the steps show anyway. */
 function ownCalls(marks: readonly Mark[]): (tool: string) => boolean {

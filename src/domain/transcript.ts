@@ -9,6 +9,8 @@ export interface Message {
   readonly role: 'user' | 'assistant' | 'system'
   readonly text: string
   readonly synthetic?: boolean
+  /** How much of `text` the agent wrote, if not all of it: the rest says how the turn ended. */
+  readonly answer_length?: number
   /** The tool calls of the assistant's step. */
   readonly tool_calls?: readonly MessageCall[]
   readonly created_at: Instant
@@ -41,11 +43,8 @@ export const transcript = projection<Messages>({
   on: {
     turn_started: (messages, { data, turn_id, timestamp: created_at }) =>
       withMessage(messages, { message_id: data.message_id, turn_id, role: 'user', text: data.message, created_at }),
-    message_added: (messages, { data, turn_id, timestamp: created_at }) => {
-      const { message_id, role, text, synthetic } = data
-      const mark = synthetic === undefined ? {} : { synthetic }
-      return withMessage(messages, { message_id, turn_id, role, text, ...mark, created_at })
-    },
+    message_added: (messages, { data, turn_id, timestamp: created_at }) =>
+      withMessage(messages, { ...data, turn_id, created_at }),
     step_finished: (messages, { data, turn_id, timestamp: created_at }) => {
       const { message_id, text, tool_calls } = data
       return withMessage(messages, { message_id, turn_id, role: 'assistant', text, tool_calls, created_at })

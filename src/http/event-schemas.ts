@@ -219,6 +219,10 @@ export const storedEvents = [
       role,
       text,
       synthetic: described(z.boolean(), 'written by the server, not by a person').exactOptional(),
+      answer_length: described(
+        z.int(),
+        'how much of the text the agent wrote; the rest says how the turn ended',
+      ).exactOptional(),
     }),
   ),
   stored(

@@ -349,6 +349,10 @@ export const message = exact<Message>()(
       role,
       text: z.string(),
       synthetic: described(z.boolean(), 'written by the server, not by a person').exactOptional(),
+      answer_length: described(
+        z.int(),
+        'how much of the text the agent wrote; the rest says how the turn ended',
+      ).exactOptional(),
       tool_calls: z.array(messageCall).exactOptional(),
       created_at: instant,
     })

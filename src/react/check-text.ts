@@ -2,8 +2,7 @@ import type { Check, CheckSpec } from '../domain/check.ts'
 import { labelOf } from '../domain/check-label.ts'
 import type { CheckRun } from '../domain/proof.ts'
 import type { SentCheck } from '../domain/wire.ts'
-import { formatDuration } from './format-duration.ts'
-import { localeOf } from './locale.ts'
+import { durationText } from './duration-text.ts'
 import type { Strings } from './strings.ts'
 
 /** A check in a few words: its command as it is, any other in words. */
@@ -19,11 +18,11 @@ export function checkLabel(check: Check, { checks }: Strings): string {
   }
 }
 
-/** How a run ended: “failed · exits with 1 · 1.2s”. */
+/** How a run ended: “failed · exits with 1 · 1.2 s”. */
 export function runText(run: Pick<CheckRun, 'result' | 'exit' | 'duration_ms'>, strings: Strings): string {
   const { result, exit, duration_ms } = run
   const code = result === 'failed' && exit !== undefined && exit !== 0 ? strings.checks.exitCode(exit) : undefined
-  return [strings.checks.state[result], code, seconds(duration_ms, strings)]
+  return [strings.checks.state[result], code, durationText(duration_ms, strings)]
     .filter(text => text !== undefined)
     .join(' · ')
 }
@@ -80,10 +79,3 @@ export const splitList = (text: string): string[] =>
     .split(/[,，]/)
     .map(item => item.trim())
     .filter(item => item !== '')
-
-/** `0.7s`, or from a minute on `2:05`. */
-function seconds(ms: number, strings: Strings): string {
-  if (ms >= 60_000) return formatDuration(ms)
-  const unit = { style: 'unit', unit: 'second', unitDisplay: 'narrow', maximumFractionDigits: 1 } as const
-  return new Intl.NumberFormat(localeOf(strings), unit).format(ms / 1_000)
-}

@@ -1,4 +1,5 @@
 import { chineseErrors } from './chinese-errors.ts'
+import { chineseThread } from './chinese-thread.ts'
 import type { Strings } from './strings.ts'
 
 /** The Chinese texts of the panels. */
@@ -8,8 +9,7 @@ export const chinese: Strings = {
   plan: '计划',
   showPlan: '展开计划',
   hidePlan: '收起计划',
-  noCurrentTask: '—',
-  progress: (done, total) => `${done} / ${total}`,
+  progress: (done, total) => `已完成 ${done} / ${total}`,
   remaining: count => `剩余 ${count} 项`,
   blocked: count => `${count} 项受阻`,
   more: count => `还有 ${count} 项`,
@@ -17,10 +17,15 @@ export const chinese: Strings = {
   elapsed: time => `已运行 ${time}`,
   unfinished: count => `未完成：剩余 ${count} 项`,
   stepLimitReached: count => `已达步数上限：剩余 ${count} 项`,
+  seconds: seconds => `${seconds} 秒`,
+  allDone: steps => `${steps} 个步骤全部完成`,
+  doneSteps: steps => `${steps} 项完成`,
+  leftSteps: steps => `${steps} 项未完成`,
   continueTurn: '继续',
   addTask: '添加任务',
   newTask: '新任务',
   edit: '编辑',
+  rename: '重命名',
   markDone: '标记为完成',
   reopen: '重新打开',
   cancelTask: '取消任务',
@@ -220,6 +225,7 @@ export const chinese: Strings = {
     leftOut: calls => `另有 ${calls} 次调用未显示`,
     tryAgain: '重试',
   },
+  thread: chineseThread,
 
   history: '历史记录',
   timeline: {

@@ -100,7 +100,7 @@ describe('a draft', () => {
     expect(asProposed(edited, request)).toEqual([a, { ...b, comment: 'Why?' }])
   })
 
-  it('[PA52] counts what differs from the proposal; to approve a check is not to edit its row', () => {
+  it('[PA50] counts what differs from the proposal; to approve a check is not to edit its row', () => {
     const check = { kind: 'command', run: ['npm', 'test'], id: 'c', hash: 'h' } as const
     const request = review(row('A', { checks: [check] }), row('B'), row('C'))
     const [a, b, c] = draftOf(request).rows
@@ -117,7 +117,7 @@ describe('a draft', () => {
     expect(draftTally([approved, b, c], request)).toEqual({ edited: 0, added: 0, removed: 0, isReordered: false })
   })
 
-  it('[PA52] a row says what the person did to it, else what the agent did to the plan before', () => {
+  it('[PA50] a row says what the person did to it, else what the agent did to the plan before', () => {
     const before = review(row('A'), row('B'), row('C'))
     const after = review(row('A'), row('B', { criteria: 'c' }), row('D'), row('E'))
     const revision = revisionIn(after, before)
@@ -134,7 +134,7 @@ describe('a draft', () => {
     expect(rowDifference(b, after, undefined)).toBeUndefined()
   })
 
-  it('[PA51] a row is empty where it says nothing, whatever its priority', () => {
+  it('[PA49] a row is empty where it says nothing, whatever its priority', () => {
     expect([isBlank(newRow({ priority: 'high' })), isBlank(newRow({ details: 'x' }))]).toEqual([true, false])
   })
 

@@ -87,9 +87,9 @@ it('[PA40] tells what was approved, ran, was accepted and ticked, in either lang
   ]).toEqual([
     ['A: npm test approved (you)', 'A：已批准 npm test（你）'],
     ['A: npm test approved (configuration)', 'A：已批准 npm test（配置）'],
-    ['A: npm test failed · exit 1 · 1.2s (before the work)', 'A：npm test 失败 · 退出码 1 · 1.2秒（开工前）'],
+    ['A: npm test failed · exit 1 · 1.2 s (before the work)', 'A：npm test 失败 · 退出码 1 · 1.2 秒（开工前）'],
     ['Whole plan: a check passed · 1:01 (before the plan ended)', '整个计划：某项检查 通过 · 1:01（计划结束前）'],
-    ['A: npm test inconclusive · 0.5s (you asked)', 'A：npm test 没有结果 · 0.5秒（应你要求）'],
+    ['A: npm test inconclusive · 0.5 s (you asked)', 'A：npm test 没有结果 · 0.5 秒（应你要求）'],
     ['A: changes accepted to package.json, a.test.js (you)', 'A：已接受对 package.json、a.test.js 的改动（你）'],
     ['A: ticked “Does it load?” (you)', 'A：已勾选“Does it load?”（你）'],
   ])

@@ -65,6 +65,8 @@ export interface PlanProof {
   readonly standingOf: (task: Task) => Standing | undefined
   readonly checksOf: (task: Task) => readonly TaskCheck[]
   readonly claimOf: (task: Task) => TaskClaim | undefined
+  /** Why the assessor did not accept a task that is not done; undefined where it did not say so in the latest turn. */
+  readonly rejectionOf: (task: Task) => string | undefined
   /** Whether checks of a task can run: its plan has a workspace. */
   readonly hasWorkspace: (task: Task) => boolean
   /** These resolve to whether the server accepted them; otherwise `error` of the plan says why not. */
@@ -87,6 +89,7 @@ export function planProof(
   state: PlanState,
   tasks: readonly Task[],
   live: LiveOutput,
+  rejected: ReadonlyMap<string, string>,
   attempt: (work: Promise<unknown>) => Promise<boolean>,
 ): PlanProof {
   const checksOf = (task: Task): readonly TaskCheck[] =>
@@ -98,6 +101,7 @@ export function planProof(
     standingOf: task => standingWordOf(state, task),
     checksOf,
     claimOf: task => taskClaim(state, task),
+    rejectionOf: ({ id, status }) => (status === 'completed' ? undefined : rejected.get(id)),
     hasWorkspace: task => workspaceOf(state, task) !== undefined,
     run: (task, check) => attempt(client.runCheck(session, task.id, check.id)),
     stop: (task, check) => attempt(client.stopCheck(session, task.id, check.id)),

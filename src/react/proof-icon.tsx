@@ -35,6 +35,7 @@ const ICONS: Record<Shown, LucideIcon> = {
   failed: CircleX,
   inconclusive: TriangleAlert,
   guarded: TriangleAlert,
+  rejected: CircleX,
 }
 
 /** The icon beside a word that says the same. */

@@ -3,18 +3,20 @@ import type { Task } from '../domain/task.ts'
 import { checkLabel } from './check-text.ts'
 import type { PlanProof, TaskCheck } from './plan-proof.ts'
 import type { Strings } from './strings.ts'
+import { tallyWords } from './tally-words.ts'
 import type { TasksHandle } from './use-tasks.ts'
 
-/** What the checks of a task come to, in a word or two. */
+/** What the checks and the judge of a task come to, in a word or two. */
 export interface RowMark {
-  readonly kind: Standing | 'checking' | 'unticked' | 'failed' | 'guarded' | 'checks'
+  readonly kind: Standing | 'checking' | 'unticked' | 'failed' | 'guarded' | 'rejected' | 'checks'
   readonly text: string
 }
 
 /** The mark of a task's row; undefined where there is nothing to say. */
 export function rowMark(task: Task, proof: PlanProof, strings: Strings): RowMark | undefined {
   const standing = proof.standingOf(task)
-  if (standing === undefined && !task.checks) return undefined
+  const isRejected = proof.rejectionOf(task) !== undefined
+  if (standing === undefined && !task.checks) return isRejected ? rejectedMark(strings) : undefined
   const checks = proof.checksOf(task)
   const claim = proof.claimOf(task)
   if (claim?.check?.kind === 'person') return { kind: 'unticked', text: strings.checks.waitsForYou }
@@ -24,7 +26,7 @@ export function rowMark(task: Task, proof: PlanProof, strings: Strings): RowMark
     const text = strings.checks.checking(check ? checkLabel(check, strings) : strings.timeline.actor.assessor)
     return { kind: 'checking', text }
   }
-  return standing === undefined ? openMark(checks, strings) : standingMark(standing, checks, strings)
+  return standing === undefined ? openMark(checks, isRejected, strings) : standingMark(standing, checks, strings)
 }
 
 function standingMark(standing: Standing, checks: readonly TaskCheck[], strings: Strings): RowMark {
@@ -38,25 +40,34 @@ function standingMark(standing: Standing, checks: readonly TaskCheck[], strings:
   return { kind: standing, text: word }
 }
 
-function openMark(checks: readonly TaskCheck[], strings: Strings): RowMark {
+function openMark(checks: readonly TaskCheck[], isRejected: boolean, strings: Strings): RowMark {
   // What fails before the work has begun is as it should be.
   const failed = checks.find(({ finding, last }) => finding === 'failed' && last?.why !== 'baseline')
   if (failed) {
     return { kind: 'failed', text: `${checkLabel(failed.check, strings)}: ${strings.checks.state.failed}` }
   }
-  return { kind: 'checks', text: strings.checks.count(checks.length) }
+  return isRejected ? rejectedMark(strings) : { kind: 'checks', text: strings.checks.count(checks.length) }
 }
 
-/** How far the "done" of a finished plan can be trusted; undefined while tasks remain, and for a plan without checks. */
-export function tallyText(
+const rejectedMark = ({ evidence }: Strings): RowMark => ({ kind: 'rejected', text: evidence.verdict.not_ok })
+
+/**
+ * What came of a plan that is worked off: "All 5 steps done", "3 done, 2 blocked", and for a plan with checks how far that
+ * can be trusted. Undefined while tasks remain.
+ */
+export function resultText(
   { counts, proof }: Pick<TasksHandle, 'counts' | 'proof'>,
   strings: Strings,
 ): string | undefined {
-  if (!proof.hasChecks || counts.done === 0 || counts.remaining > 0) return undefined
+  const { done, total, blocked, remaining } = counts
+  if (remaining > 0 || total === 0) return undefined
   const words = strings.checks.standingCount
   const parts = (Object.keys(words) as Standing[]).flatMap(standing => {
     const count = proof.standings[standing]
     return count > 0 ? words[standing](count) : []
   })
-  return strings.checks.tally(counts.done, counts.total, parts)
+  if (!proof.hasChecks || done === 0)
+    return tallyWords({ total, done, blocked, open: 0, standings: undefined }, strings)
+  const tally = strings.checks.tally(done, total, parts)
+  return blocked > 0 ? `${tally} · ${strings.blocked(blocked)}` : tally
 }

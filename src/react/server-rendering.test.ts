@@ -3,16 +3,24 @@ import { renderToString } from 'react-dom/server'
 import { prerender } from 'react-dom/static'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Driver, inRun, underReview } from '../../test/support/domain.ts'
+import { corpusLog, threadIn } from '../../test/support/thread.ts'
 import { type Client, createClient } from '../client/client.ts'
 import { liveState } from '../client/live-state.ts'
+import type { TaskStatus } from '../domain/task.ts'
 import * as domain from '../domain/view.ts'
 import { newRow } from './draft.ts'
 import {
   type ConversationView,
+  FollowUps,
+  PlanDecision,
   ReviewPanel,
+  RunLine,
   RunsheetProvider,
+  ThreadStep,
   Timeline,
   TodosPanel,
+  ToolUse,
+  TurnResult,
   useReview,
   useRunsheet,
   useTasks,
@@ -112,6 +120,64 @@ it('[PA19] the outcome of a review waits for the browser, which knows whether it
   const { server, browser } = firstRenders(from => createElement(ReviewPanel, { client: from, view: view(chat) }))
   expect(server).toBe('')
   expect(browser).toBe(server)
+})
+
+it('[PA46] the parts of a thread render on a server as in the first render of a browser, without a provider', () => {
+  for (const name of ['gate-and-stop', 'assessor', 'proven', 'review', 'reported']) {
+    const log = corpusLog(name)
+    const parts = (from: Client) =>
+      threadIn(log).flatMap((turn, place) => [
+        ...turn.items.map((item, index) => {
+          const key = `${place} ${index}`
+          const source = { client: from, view: view(underReview('A')) }
+          switch (item.kind) {
+            case 'plan':
+              return createElement(PlanDecision, { key, card: item.card })
+            case 'step':
+              return createElement(ThreadStep, { key, step: item.step, isCurrent: true })
+            case 'follow_ups':
+              return createElement(FollowUps, { key, of: item })
+            case 'run':
+              return createElement(RunLine, { key, of: item.run })
+            case 'message':
+              return item.calls.map(call => createElement(ToolUse, { key: call.tool_call_id, call, ...source }))
+          }
+        }),
+        createElement(TurnResult, { key: turn.turn_id, turn, onRetry: () => {} }),
+      ])
+    const { server, browser } = firstRenders(from => createElement('div', {}, parts(from)))
+    expect(server.length).toBeGreaterThan(100)
+    expect(browser).toBe(server)
+    vi.unstubAllGlobals()
+  }
+})
+
+it('[CH28] a failed check shows in a folded step, with Accept anyway, until the task is done', () => {
+  const chat = inRun()
+  chat.run(chat.adds('model', 'Tag'))
+  const [task] = [...chat.state.tasks.values()]
+  if (!task) throw new Error('no task')
+  const ran = {
+    run_id: 'r',
+    check_id: 'c',
+    hash: 'h',
+    why: 'claim',
+    duration_ms: 1_200,
+    seq: 9,
+    check: undefined,
+  } as const
+  const shown = (result: 'passed' | 'failed', status: TaskStatus): string => {
+    const run = { ...ran, task_id: task.id, result, ...(result === 'failed' ? { exit: 1 } : {}) }
+    const step = { task_id: task.id, number: 1, title: 'Tag', status, items: [{ kind: 'run', run } as const] }
+    const act = { onAccept: () => {}, onReopen: () => {} }
+    return renderToString(createElement(ThreadStep, { step, task: { ...task, status }, ...act }))
+  }
+  expect(shown('failed', 'in_progress')).toMatch(/a check.*failed · exit 1 · 1\.2 s.*Accept anyway/)
+  expect(shown('failed', 'in_progress')).not.toContain('Reopen')
+  expect(shown('failed', 'blocked')).toContain('Reopen')
+  for (const settled of [shown('passed', 'in_progress'), shown('failed', 'completed')]) {
+    expect(settled).not.toMatch(/exit 1|passed|Accept anyway/)
+  }
 })
 
 it('[PA26] every panel takes a class name', async () => {

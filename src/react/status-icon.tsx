@@ -1,4 +1,4 @@
-import { Ban, Circle, CircleCheck, CircleDot, OctagonAlert } from 'lucide-react'
+import { Ban, Circle, CircleCheck, CircleDot, LoaderCircle, OctagonAlert } from 'lucide-react'
 import type { ReactElement } from 'react'
 import type { TaskStatus } from '../domain/task.ts'
 import { useStrings } from './strings.ts'
@@ -11,12 +11,23 @@ const ICONS: Record<TaskStatus, typeof Circle> = {
   cancelled: Ban,
 }
 
+interface StatusIconProps {
+  readonly status: TaskStatus
+  /** An agent works on it at this moment: the icon turns. */
+  readonly isRunning?: boolean
+}
+
 /** The icon of a task status. */
-export function StatusIcon({ status }: { readonly status: TaskStatus }): ReactElement {
+export function StatusIcon({ status, isRunning = false }: StatusIconProps): ReactElement {
   const strings = useStrings()
-  const Icon = ICONS[status]
+  const isTurning = isRunning && status === 'in_progress'
+  const Icon = isTurning ? LoaderCircle : ICONS[status]
   return (
-    <span className={`rs-status rs-status-${status}`} role="img" aria-label={strings.status[status]}>
+    <span
+      className={`rs-status rs-status-${status}${isTurning ? ' rs-turning' : ''}`}
+      role="img"
+      aria-label={strings.status[status]}
+    >
       <Icon size={16} aria-hidden="true" />
     </span>
   )

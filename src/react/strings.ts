@@ -6,6 +6,10 @@ import type { CheckState } from '../domain/check-state.ts'
 import type { RunReason } from '../domain/proof.ts'
 import type { Finding, Standing } from '../domain/standing.ts'
 import type { CancelReason, ReviewStatus, RowStatus } from '../domain/review.ts'
+import type { PlanOutcome, PlanRow } from '../domain/plan-card.ts'
+import type { EndReason } from '../domain/turn.ts'
+import type { FailureCode } from './turn-words.ts'
+import type { ToolVerb } from './tool-words.ts'
 import type { Actor, Priority, TaskStatus } from '../domain/task.ts'
 import { english } from './english.ts'
 import type { ErrorStrings } from './error-text.ts'
@@ -18,7 +22,6 @@ export interface Strings {
   readonly plan: string
   readonly showPlan: string
   readonly hidePlan: string
-  readonly noCurrentTask: string
   readonly progress: (done: number, total: number) => string
   readonly remaining: (count: number) => string
   readonly blocked: (count: number) => string
@@ -27,10 +30,15 @@ export interface Strings {
   readonly elapsed: (time: string) => string
   readonly unfinished: (count: number) => string
   readonly stepLimitReached: (count: number) => string
+  readonly seconds: (seconds: string) => string
+  readonly allDone: (steps: number) => string
+  readonly doneSteps: (steps: number) => string
+  readonly leftSteps: (steps: number) => string
   readonly continueTurn: string
   readonly addTask: string
   readonly newTask: string
   readonly edit: string
+  readonly rename: string
   readonly markDone: string
   readonly reopen: string
   readonly cancelTask: string
@@ -114,6 +122,8 @@ export interface Strings {
 
   readonly checks: CheckStrings
   readonly evidence: EvidenceStrings
+  /** The texts of a thread; without them it is in English. */
+  readonly thread?: ThreadStrings
 
   readonly history: string
   readonly timeline: TimelineStrings
@@ -162,6 +172,46 @@ export interface TemplateStrings {
   readonly saved: (name: string) => string
   readonly exists: (name: string) => string
   readonly replace: string
+}
+
+/** The texts of a thread: decided plans, steps, tools and ends. */
+export interface ThreadStrings {
+  /** How a plan ended that was not approved. */
+  readonly decided: Readonly<Record<Exclude<PlanOutcome, 'approved'>, string>>
+  readonly approved: (steps: number) => string
+  readonly edited: (rows: number) => string
+  readonly added: (rows: number) => string
+  readonly removed: (rows: number) => string
+  readonly reordered: string
+  readonly continuedLater: string
+  readonly quoted: (comment: string) => string
+  /** What became of a row. */
+  readonly row: Readonly<Record<Exclude<PlanRow['change'], 'kept' | 'proposed'>, string>>
+  readonly removedStep: string
+  /** A tool by what it does: done, and while it runs. The subject follows. */
+  readonly use: Readonly<Record<ToolVerb, readonly [done: string, doing: string]>>
+  /** Any other tool. */
+  readonly used: (tool: string) => string
+  readonly using: (tool: string) => string
+  readonly useFailed: string
+  readonly input: string
+  readonly output: string
+  readonly noOutputYet: string
+  readonly outputFailed: string
+  readonly verdict: Readonly<Record<Verdict, string>>
+  /** A line that begins with what it is. */
+  readonly about: (label: string, text: string) => string
+  readonly claimed: string
+  readonly claimWaits: string
+  readonly followedUp: (times: number) => string
+  readonly stopped: string
+  readonly notFinished: string
+  /** Why a turn ended early. */
+  readonly because: Readonly<Partial<Record<EndReason, string>>>
+  readonly retryBlocked: string
+  readonly failed: string
+  /** By the code of a failure: what happened, and what to do, with the environment variable that may be wrong. */
+  readonly failures: Readonly<Record<FailureCode, readonly [title: string, hint: (setting: string) => string]>>
 }
 
 /** The texts about how a task was worked on: verdicts and tool calls. */

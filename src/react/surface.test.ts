@@ -4,12 +4,18 @@ import * as react from './index.ts'
 it('[LA6] `runsheet/react` exports exactly this', () => {
   expect(Object.keys(react).sort()).toEqual([
     'AutosizeTextarea',
+    'FollowUps',
+    'PlanDecision',
     'ReviewPanel',
+    'RunLine',
     'RunsheetProvider',
     'StatusIcon',
     'StringsContext',
+    'ThreadStep',
     'Timeline',
     'TodosPanel',
+    'ToolUse',
+    'TurnResult',
     'chinese',
     'english',
     'errorText',

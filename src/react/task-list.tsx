@@ -20,7 +20,7 @@ interface TaskListProps {
 /** The tasks in list order; a long list hides most finished ones behind a button. */
 export function TaskList({ plan, addedId }: TaskListProps): ReactElement {
   const strings = useStrings()
-  const { tasks, isUnseen, proof, change } = plan
+  const { tasks, current, elapsedMs, isUnseen, proof, change } = plan
   const [showsAll, setShowsAll] = useState(false)
   const [announcement, setAnnouncement] = useState('')
   const list = useRef<HTMLOListElement>(null)
@@ -49,6 +49,7 @@ export function TaskList({ plan, addedId }: TaskListProps): ReactElement {
               index={index}
               count={shown.length}
               isUnseen={isUnseen(task)}
+              isRunning={elapsedMs !== undefined && task.id === current?.id}
               mark={mark?.kind}
               markText={mark?.text}
               canCheck={proof.hasWorkspace(task)}

@@ -21,6 +21,8 @@ interface TaskRowProps {
   readonly count: number
   /** A person changed it and the agent has not seen that yet. */
   readonly isUnseen: boolean
+  /** An agent works on it at this moment. */
+  readonly isRunning: boolean
   /** What its checks come to. */
   readonly mark: RowMark['kind'] | undefined
   readonly markText: string | undefined
@@ -36,7 +38,7 @@ interface TaskRowProps {
  * in a long list seldom more than one row changes.
  */
 export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement {
-  const { task, index, count, isUnseen, mark, markText, canCheck, onMove } = props
+  const { task, index, count, isUnseen, isRunning, mark, markText, canCheck, onMove } = props
   const strings = useStrings()
   const onChange = (fields: PersonsFields): Promise<boolean> => props.onChange(task.id, fields)
   const { draft, setDraft, rename, actions, focusOnEdit } = useTitleEdit(task, onChange)
@@ -64,7 +66,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
         title={toggle}
         onClick={() => void onChange({ status: isFinished ? 'pending' : 'completed' })}
       >
-        <StatusIcon status={task.status} />
+        <StatusIcon status={task.status} isRunning={isRunning} />
       </button>
       {draft === undefined ? (
         <TaskText task={task} isUnseen={isUnseen}>
@@ -118,7 +120,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
           )}
           <IconButton
             className="rs-edit"
-            label={strings.edit}
+            label={strings.rename}
             about={about}
             icon={Pencil}
             onAct={() => setDraft(task.title)}
@@ -166,7 +168,7 @@ function TaskText({ task, isUnseen, children }: TaskTextProps): ReactElement {
   return (
     <div className="rs-task-text">
       <span className="rs-sr">{strings.status[task.status]}: </span>
-      <span className="rs-task-title">{task.title}</span>
+      <bdi className="rs-task-title">{task.title}</bdi>
       {children}
       {isUnseen && (
         <span className="rs-badge rs-badge-unseen" title={strings.unseenByAgent}>
@@ -174,7 +176,11 @@ function TaskText({ task, isUnseen, children }: TaskTextProps): ReactElement {
           {strings.unseenByAgentShort}
         </span>
       )}
-      {task.outcome !== undefined && <span className="rs-outcome">{task.outcome}</span>}
+      {task.outcome !== undefined && (
+        <span className="rs-outcome" dir="auto">
+          {task.outcome}
+        </span>
+      )}
     </div>
   )
 }

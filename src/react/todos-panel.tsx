@@ -8,8 +8,9 @@ import { classNames } from './class-names.ts'
 import type { TaskCounts, UnfinishedTurn } from './plan-progress.ts'
 import { PlanChecks } from './plan-checks.tsx'
 import { PlanContext } from './plan-context.ts'
-import { tallyText } from './row-mark.ts'
+import { resultText } from './row-mark.ts'
 import { useRunsheet } from './runsheet-provider.tsx'
+import { StatusIcon } from './status-icon.tsx'
 import { useStrings } from './strings.ts'
 import { TaskList } from './task-list.tsx'
 import type { ConversationView } from './use-conversation.ts'
@@ -23,7 +24,11 @@ export interface TodosPanelProps {
   readonly client?: Client
   /** Needed only outside of a `RunsheetProvider`. */
   readonly view?: ConversationView
+  /** What `useTasks` returns, where the page itself needs it, too. */
+  readonly handle?: TasksHandle
   readonly className?: string
+  /** The list always shows, for a panel with a place of its own. */
+  readonly isAlwaysOpen?: boolean
   /** Continues a turn that ended with open tasks. Without it there is no such button. */
   readonly onContinue?: (turnId: string) => void
   /** Receives the errors of a person's changes; by default the panel shows them. */
@@ -32,12 +37,20 @@ export interface TodosPanelProps {
 
 /** The plan: a summary line, and behind it the list, which a person can change at any time. */
 export function TodosPanel(props: TodosPanelProps): ReactElement | null {
-  const { className, onContinue, onError } = props
+  return props.handle ? <Panel {...props} plan={props.handle} /> : <OwnPanel {...props} />
+}
+
+function OwnPanel(props: TodosPanelProps): ReactElement | null {
+  return <Panel {...props} plan={useTasks(useRunsheet(props))} />
+}
+
+function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactElement | null {
+  const { className, plan, isAlwaysOpen = false, onContinue, onError } = props
   const strings = useStrings()
   const source = useRunsheet(props)
-  const plan = useTasks(source)
   const justStarted = useJustStarted(source.view)
-  const [isExpanded, setExpanded] = useState(false)
+  const [isOpen, setOpen] = useState(false)
+  const isExpanded = isOpen || isAlwaysOpen
   const [addedId, setAddedId] = useState<string>()
   const listId = useId()
   const panel = useRef<HTMLElement>(null)
@@ -48,16 +61,27 @@ export function TodosPanel(props: TodosPanelProps): ReactElement | null {
     // Each error once, also where the caller passes a new function every time.
   }, [error])
   if (plan.tasks.length === 0) return null
+  const summary = <Summary plan={plan} justStarted={justStarted} />
   return (
     <section ref={panel} className={classNames('rs-panel rs-todos', className)} aria-label={strings.plan}>
-      <Summary
-        plan={plan}
-        justStarted={justStarted}
-        listId={listId}
-        isExpanded={isExpanded}
-        onToggle={() => setExpanded(!isExpanded)}
-      />
-      <Progress counts={counts} title={plan.current?.title} tally={tallyText(plan, strings)} />
+      {isAlwaysOpen ? (
+        <div className="rs-summary">{summary}</div>
+      ) : (
+        <button
+          type="button"
+          className="rs-summary"
+          aria-expanded={isExpanded}
+          aria-controls={listId}
+          onClick={() => setOpen(!isExpanded)}
+        >
+          <span className="rs-sr">
+            {strings.plan}: {isExpanded ? strings.hidePlan : strings.showPlan}.{' '}
+          </span>
+          {summary}
+          {isExpanded ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronUp size={16} aria-hidden="true" />}
+        </button>
+      )}
+      <Progress counts={counts} title={plan.current?.title} tally={resultText(plan, strings)} />
       {unfinished && <Unfinished turn={unfinished} onContinue={onContinue} />}
       {error !== undefined && !onError && (
         <p className="rs-problem" role="alert">
@@ -86,48 +110,40 @@ export function TodosPanel(props: TodosPanelProps): ReactElement | null {
 interface SummaryProps {
   readonly plan: TasksHandle
   readonly justStarted: string | undefined
-  readonly listId: string
-  readonly isExpanded: boolean
-  readonly onToggle: () => void
 }
 
-function Summary({ plan, justStarted, listId, isExpanded, onToggle }: SummaryProps): ReactElement {
+/** The current step and the counts; of a plan that is worked off, what came of it. */
+function Summary({ plan, justStarted }: SummaryProps): ReactElement {
   const strings = useStrings()
   const { current, counts, elapsedMs } = plan
   const elapsed = elapsedMs === undefined ? undefined : formatDuration(elapsedMs)
-  const tally = tallyText(plan, strings)
+  const result = resultText(plan, strings)
   const isContinuing = plan.isAgentWorking && current !== undefined && justStarted === current.title
   return (
-    <button type="button" className="rs-summary" aria-expanded={isExpanded} aria-controls={listId} onClick={onToggle}>
+    <>
+      {result === undefined ? (
+        current && <StatusIcon status={current.status} isRunning={elapsed !== undefined} />
+      ) : (
+        <StatusIcon status={counts.blocked > 0 ? 'blocked' : 'completed'} />
+      )}
       <span className="rs-plan-name" aria-hidden="true">
         {strings.plan}
       </span>
-      <span className="rs-sr">
-        {strings.plan}: {isExpanded ? strings.hidePlan : strings.showPlan}.{' '}
+      <span className={`rs-current${result === undefined ? '' : ' rs-tally'}`}>
+        {isContinuing ? strings.continuing(current.title) : (current?.title ?? result ?? '')}
       </span>
-      <span className={`rs-current${tally === undefined ? '' : ' rs-tally'}`}>
-        {isContinuing ? strings.continuing(current.title) : (current?.title ?? tally ?? strings.noCurrentTask)}
-      </span>
+      {result === undefined && (
+        <span className="rs-counts">
+          {strings.progress(counts.done, counts.total)} · {strings.remaining(counts.remaining)}
+          {counts.blocked > 0 && <span className="rs-blocked"> · {strings.blocked(counts.blocked)}</span>}
+        </span>
+      )}
       {elapsed !== undefined && (
         <span className="rs-elapsed" title={strings.elapsed(elapsed)}>
           {elapsed}
         </span>
       )}
-      <span className="rs-counts">
-        {tally === undefined && (
-          <>
-            {strings.progress(counts.done, counts.total)} · {strings.remaining(counts.remaining)}
-          </>
-        )}
-        {counts.blocked > 0 && (
-          <span className="rs-blocked">
-            {tally === undefined && ' · '}
-            {strings.blocked(counts.blocked)}
-          </span>
-        )}
-      </span>
-      {isExpanded ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronUp size={16} aria-hidden="true" />}
-    </button>
+    </>
   )
 }
 
@@ -159,7 +175,7 @@ function Progress({ counts, title, tally }: ProgressProps): ReactElement {
       <p className="rs-sr" role="status">
         {title === undefined ? '' : `${title}. `}
         {tally ?? `${strings.progress(done, total)}, ${strings.remaining(remaining)}`}
-        {blocked > 0 ? `, ${strings.blocked(blocked)}` : ''}
+        {tally === undefined && blocked > 0 ? `, ${strings.blocked(blocked)}` : ''}
       </p>
     </>
   )

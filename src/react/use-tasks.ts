@@ -1,11 +1,11 @@
-import { useReducer, useRef, useState } from 'react'
+import { useMemo, useReducer, useRef, useState } from 'react'
 import type { Client, PersonsFields } from '../client/client.ts'
 import type { LiveState } from '../client/live-state.ts'
 import { randomId } from '../client/random-id.ts'
 import { lineage, planTurnOf, tasksInView } from '../domain/conversation.ts'
 import { instantOf } from '../domain/instant.ts'
 import type { Task } from '../domain/task.ts'
-import { claimedOutcome } from '../domain/thread.ts'
+import { claimedOutcome, rejectedIn } from '../domain/thread.ts'
 import { isAtWork, workedMs } from '../domain/work.ts'
 import {
   countTasks,
@@ -79,6 +79,8 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
   // Repeating a failed addition with the same key cannot add the task twice.
   const failedAdd = useRef({ title: '', key: '' })
   const history = useTaskHistory(session)
+  const turn = conversation.running_turn ?? conversation.latest_turn
+  const rejected = useMemo(() => rejectedIn(view.state.thread, turn), [view.state.thread, turn])
 
   const attempt = async <T>(work: Promise<T>): Promise<T | undefined> => {
     setError(undefined)
@@ -151,7 +153,7 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     canRedo: history.canRedo,
     move,
     add,
-    proof: planProof(client, session, conversation, tasks, view.state.output, work =>
+    proof: planProof(client, session, conversation, tasks, view.state.output, rejected, work =>
       attempt(work.then(() => true)).then(Boolean),
     ),
     error,

@@ -227,12 +227,14 @@ async function finish(
   const isAnswer = step !== undefined && step.calls.length === 0 && !run.hasNewInput
   const unfinished = because === 'stopped' ? deps.live.textOf(turn.lease) : ''
   const said = isAnswer ? step.text : unfinished
-  const text = finalMessage(run, because, isBlank(said) ? '' : said, failure?.message)
+  const answer = isBlank(said) ? '' : said.trim()
+  const text = finalMessage(run, because, answer, failure?.message)
+  const written = text === answer ? {} : { answer_length: answer.length }
   const message_id = isAnswer ? step.message_id : deps.door.newId()
   const why = failure ?? (because === 'empty' ? EMPTY : undefined)
   await deps.door.run(
     turn.at('end'),
-    turn.fact({ type: 'message_added', data: { message_id, role: 'assistant', text } }),
+    turn.fact({ type: 'message_added', data: { message_id, role: 'assistant', text, ...written } }),
     {
       type: 'finish_turn',
       turn_id: run.turn,

@@ -33,12 +33,12 @@ function tooLongIn(error: unknown): AnswerTooLong | undefined {
   return error instanceof Error && error.cause instanceof AnswerTooLong ? error.cause : undefined
 }
 
-function failedResponse({ statusCode, responseHeaders, isRetryable }: APICallError, message: string): Failure {
+function failedResponse({ statusCode, responseHeaders, isRetryable, url }: APICallError, message: string): Failure {
   // A response that broke off has a success status.
   if (statusCode === undefined || statusCode < 400) {
     return {
       code: 'provider_unreachable',
-      message: `The model could not be reached: ${message}.`,
+      message: `The model could not be reached${placeOf(url)}: ${message}.`,
       isRetryable: true,
     }
   }
@@ -61,6 +61,12 @@ function failedResponse({ statusCode, responseHeaders, isRetryable }: APICallErr
   }
   const code = statusCode === 401 || statusCode === 403 ? 'provider_denied' : 'provider_refused'
   return { code, message: `The model's provider refused (${statusCode}): ${message}.`, isRetryable }
+}
+
+/** The URL that was tried, without its query, which may have a key. */
+function placeOf(url: string): string {
+  const { origin, pathname } = URL.parse(url) ?? { origin: '', pathname: '' }
+  return origin === '' ? '' : ` at ${origin}${pathname}`
 }
 
 /** `Retry-After`: seconds or a date. */

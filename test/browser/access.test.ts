@@ -36,7 +36,7 @@ describe('signing in', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
     // The same tab: only the fragment changes, so the page is not reloaded.
     await page.goto(used)
-    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
     expect(page.url()).not.toContain('code')
     await page.evaluate(() => localStorage.clear())
     await page.goto(`${turns.url.href}?again${new URL(used).hash}`)
@@ -45,8 +45,8 @@ describe('signing in', () => {
     // Another window signs in, and this one continues by itself.
     const other = await context.newPage()
     await other.goto(linkTo(turns))
-    await other.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
-    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+    await other.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
+    await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
     expect(problems).toEqual([])
     await context.close()
     await turns.close()
@@ -74,11 +74,11 @@ describe('connections', () => {
     const { page, context, problems } = await visit(browser, linkTo({ url, server }, '?chat=c'), {
       expected: /ERR_(CONNECTION|INCOMPLETE)|ERR_EMPTY/,
     })
-    await page.getByText('0 of 1 · 1 remaining').waitFor()
+    await page.getByText('0 of 1 done · 1 remaining').waitFor()
     const before = await page.locator('.app-composer').boundingBox()
     await server.close(0)
     await page.getByText('Connection lost. Reconnecting').waitFor()
-    await page.getByText('0 of 1 · 1 remaining').waitFor()
+    await page.getByText('0 of 1 done · 1 remaining').waitFor()
     expect(await page.locator('.app-composer').boundingBox()).toEqual(before)
     // It lies between the title and the first message and covers neither.
     const { bottom, top, title, notice } = await page.evaluate(() => {
@@ -99,7 +99,7 @@ describe('connections', () => {
     const again = createHttpServer({ door, tokens: TOKENS, tenant: 'local', version: '0', log })
     await again.listen(Number(url.port), '127.0.0.1')
     await plan('two')
-    await page.getByText('0 of 2 · 2 remaining').waitFor()
+    await page.getByText('0 of 2 done · 2 remaining').waitFor()
     expect(await page.getByText('Connection lost').count()).toBe(0)
     expect(problems).toEqual([])
     await context.close()
@@ -122,7 +122,7 @@ describe('connections', () => {
     await alert.waitFor()
     expect(await page.getByText('Connection lost').count()).toBe(0)
     writeFileSync(file, whole)
-    await page.getByText('0 of 1 · 1 remaining').waitFor()
+    await page.getByText('0 of 1 done · 1 remaining').waitFor()
     await alert.waitFor({ state: 'detached' })
     // A change says the same.
     await page.locator('.rs-summary').click()
@@ -169,16 +169,16 @@ describe('connections', () => {
     const names = Array.from({ length: 10 }, (_, count) => `c${count}`)
     for (const name of names) await plan(name, `first of ${name}`)
     const { page, context, problems } = await visit(browser, linkTo({ url, server }, '?chat=c0'), { expected: /404/ })
-    await page.getByText('0 of 1 · 1 remaining').waitFor()
+    await page.getByText('0 of 1 done · 1 remaining').waitFor()
     const pages = [page]
     for (const name of names.slice(1)) {
       const another = await context.newPage()
       await another.goto(`${url.href}?chat=${name}`)
       pages.push(another)
     }
-    for (const each of pages) await each.getByText('0 of 1 · 1 remaining').waitFor()
+    for (const each of pages) await each.getByText('0 of 1 done · 1 remaining').waitFor()
     for (const name of names) await plan(name, `second of ${name}`)
-    await Promise.all(pages.map(each => each.getByText('0 of 2 · 2 remaining').waitFor({ timeout: 5_000 })))
+    await Promise.all(pages.map(each => each.getByText('0 of 2 done · 2 remaining').waitFor({ timeout: 5_000 })))
     // Streams leave connections free for requests.
     await pages.at(-1)?.getByRole('searchbox').fill('first of c3')
     await pages.at(-1)?.getByRole('navigation').getByText('first of c3').waitFor()
@@ -192,7 +192,7 @@ describe('connections', () => {
       ?.getByRole('button', { name: /^Approve / })
       .click()
     await Promise.all(pages.slice(0, -1).map(each => each.getByText('This plan was approved elsewhere.').waitFor()))
-    await Promise.all(pages.map(each => each.getByText('0 of 1 · 1 remaining').waitFor()))
+    await Promise.all(pages.map(each => each.getByText('0 of 1 done · 1 remaining').waitFor()))
     expect(problems).toEqual([])
     await context.close()
     await close()
@@ -203,13 +203,13 @@ describe('language, theme and hostile input', () => {
   it('[CH19] the language follows the browser, can be switched, is remembered, and is set for screen readers', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { locale: 'zh-CN' })
-    await page.getByRole('heading', { name: '你想完成什么？' }).waitFor()
+    await page.getByRole('heading', { name: '先批准计划，再看它完成' }).waitFor()
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('zh-Hans')
     await page.getByRole('button', { name: 'English' }).click()
-    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
     expect(await page.evaluate(() => document.documentElement.lang)).toBe('en')
     await page.reload()
-    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
     await page.getByRole('button', { name: '中文' }).click()
     await page.getByRole('button', { name: '新建会话' }).waitFor()
     expect(await page.locator('body').innerText()).not.toMatch(/Search|Send|History|Conversation/)
@@ -228,7 +228,7 @@ describe('language, theme and hostile input', () => {
       ['en-GB', 'en-GB', 'zh'],
     ] as const) {
       const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1&view=history'), { locale })
-      await page.getByText('All events').click()
+      await page.getByText('Full activity log').click()
       await page.locator('.rs-timeline time').first().waitFor()
       const are = (language: string) =>
         page.locator('time').evaluateAll(
@@ -241,7 +241,7 @@ describe('language, theme and hostile input', () => {
         )
       expect(new Set(await are(english))).toEqual(new Set([true]))
       await page.getByRole('button', { name: '中文' }).click()
-      await page.getByText('全部记录').waitFor()
+      await page.getByText('完整活动记录').waitFor()
       expect(new Set(await are(chinese))).toEqual(new Set([true]))
       expect(problems).toEqual([])
       await context.close()
@@ -252,14 +252,14 @@ describe('language, theme and hostile input', () => {
   it('[CH20] the theme follows the system, can be switched, and is remembered', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { colorScheme: 'dark' })
-    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
     const background = (): Promise<string> => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const dark = await background()
     await page.getByRole('button', { name: 'Light or dark' }).click()
     const light = await background()
     expect(light).not.toBe(dark)
     await page.reload()
-    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
     expect(await background()).toBe(light)
     await page.getByRole('button', { name: 'Light or dark' }).click()
     expect(await background()).toBe(dark)
@@ -304,7 +304,7 @@ describe('language, theme and hostile input', () => {
       expect({ view, ...found }).toEqual({ view, ran: false, elements: [], links: [] })
     }
     await check('messages')
-    const calls = page.locator('details.app-call summary')
+    const calls = page.locator('details.rs-use summary')
     for (let count = 0; count < (await calls.count()); count += 1) await calls.nth(count).click()
     await check('calls')
     await page.locator('.rs-summary').click()
@@ -313,7 +313,7 @@ describe('language, theme and hostile input', () => {
     for (const link of await page.locator('.app-markdown a').all())
       expect(await link.getAttribute('rel')).toMatch(/noopener/)
     await page.getByRole('button', { name: 'History' }).click()
-    await page.getByText('All events').click()
+    await page.getByText('Full activity log').click()
     await page.locator('.app-all-events li').first().waitFor()
     for (const number of [0, 7, 41]) {
       await page.locator('.app-task-history').nth(number).click()
@@ -331,7 +331,7 @@ describe('language, theme and hostile input', () => {
     await page.goto(
       `${turns.url.href}?chat=${encodeURIComponent(HOSTILE[0] ?? '')}&task=${encodeURIComponent('"><img>')}`,
     )
-    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
     await check('address')
     expect(problems).toEqual([])
     await context.close()
@@ -351,8 +351,18 @@ it('[CH22] axe finds nothing to complain about in any view, in the light and the
         calls: [plan('Collect', 'Write')],
       },
       { calls: [plan('Collect', 'Write', 'Send')] },
+      { text: 'I look.', calls: [{ tool: 'look', args: { path: 'a.csv' } }] },
       { calls: [{ tool: 'update', args: { id: 1, outcome: 'Found.' } }] },
       { status: 401 },
+    ],
+    outside: [
+      {
+        name: 'look',
+        description: '',
+        inputSchema: { type: 'object' },
+        isRepeatable: true,
+        call: async () => 'Figures',
+      },
     ],
   })
   const { page, context, problems } = await visit(browser, turns.url, {
@@ -372,7 +382,7 @@ it('[CH22] axe finds nothing to complain about in any view, in the light and the
   await page.getByRole('alert').waitFor()
   await check('used link')
   await page.goto(linkTo(turns))
-  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
   await check('empty')
   await page.getByRole('textbox', { name: 'What do you want done?' }).fill('Collect and write')
   await page.getByRole('textbox', { name: 'What do you want done?' }).press('Enter')
@@ -388,18 +398,21 @@ it('[CH22] axe finds nothing to complain about in any view, in the light and the
   await check('revised review')
   await page.locator('.app-input').fill('')
   await page.getByRole('button', { name: /^Approve / }).click()
-  await page.getByRole('note').getByText('Failed').waitFor()
+  await page.getByRole('note').getByText('The provider refused the key').waitFor()
   await check('failed')
-  await page.locator('details.app-call summary').last().click()
+  await page.locator('.rs-step-head button').first().click()
+  await page.locator('details.rs-use summary').click()
   await page.getByText('Output').waitFor()
-  await check('call')
+  await page.locator('.rs-decided summary').first().click()
+  await page.locator('.rs-diff').waitFor()
+  await check('step, call and plan card')
   await page.locator('.rs-summary').click()
   await check('plan')
   await page.locator('.rs-summary').click()
   await page.getByRole('button', { name: 'History' }).click()
   await page.locator('.app-task-history').first().click()
   await page.locator('.app-task-history-events li').first().waitFor()
-  await page.getByText('All events').click()
+  await page.getByText('Full activity log').click()
   await check('history')
   await page.getByRole('searchbox').fill('Collect')
   await page

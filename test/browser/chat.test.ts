@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { configuredModels } from '../../src/runner/models.ts'
 import { openBrowser } from '../support/browser.ts'
 import { builtPage, visit } from '../support/page.ts'
-import type { Answers } from '../support/provider.ts'
+import type { OutsideTool } from '../../src/runner/outside.ts'
+import type { Answers, Script } from '../support/provider.ts'
 import { confirmAll, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
 let browser: Browser
@@ -41,7 +42,7 @@ it('[CH2] the sidebar opens, switches and creates conversations; unsent text sta
   await side.getByRole('button', { name: 'The first one' }).waitFor()
   const first = page.url()
   await page.getByRole('button', { name: 'New chat' }).click()
-  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
   await say(page, 'The second one')
   await side.getByRole('button', { name: 'The second one' }).waitFor()
   await box(page).fill('half a thought')
@@ -115,51 +116,79 @@ it('[CH3] Markdown renders while it streams, without HTML and remote images, and
   await turns.close()
 })
 
-it('[CH4] tool calls are collapsed, and show input and output, also after a reload', async () => {
-  const turns = await start(TWO_STEPS)
+/** A tool that the agent has besides those of the plan. */
+const reading = (wait?: Promise<unknown>): OutsideTool => ({
+  name: 'read_file',
+  description: 'Reads a file.',
+  inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
+  isRepeatable: true,
+  call: async input => {
+    await wait
+    return { text: `content of ${JSON.stringify(input)}` }
+  },
+})
+const read = (path: string) => ({ calls: [{ tool: 'read_file', args: { path } }] })
+const stepOf = (page: Page, title: string) => messages(page).getByRole('group', { name: title, exact: true })
+
+it('[CH4][CH27] tools are in words under their step, with input and output inside, also after a reload', async () => {
+  const [plan, first, second, answer] = TWO_STEPS as [Script, Script, Script, string]
+  const turns = await start([plan, read('reports/2026-Q3.csv'), first, second, answer], { outside: [reading()] })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   await say(page, 'Two steps')
   await messages(page).getByText('All done.').waitFor()
   for (const again of [false, true]) {
     if (again) await page.reload()
-    const calls = page.locator('details.app-call')
-    await calls.nth(2).waitFor()
-    expect(await calls.count()).toBe(3)
-    expect(await calls.getByText('Twelve figures.').count()).toBe(0)
-    await calls.nth(1).locator('summary').click()
-    await calls.nth(1).getByText('"outcome": "Twelve figures."').waitFor()
-    await calls.nth(1).getByText('"remaining": 1').waitFor()
-    await calls.nth(1).locator('summary').click()
-    await page.getByText('"remaining": 1').waitFor({ state: 'detached' })
+    const step = stepOf(page, 'Collect')
+    await step.getByText('Twelve figures.').waitFor()
+    // Folded, and the plan's own calls are nowhere.
+    expect(await page.locator('details.rs-use').count()).toBe(0)
+    await step.getByRole('button').first().click()
+    const calls = page.locator('details.rs-use')
+    await calls.getByText('Read 2026-Q3.csv').click()
+    expect(await calls.count()).toBe(1)
+    await calls.getByText('"path": "reports/2026-Q3.csv"').waitFor()
+    await calls.getByText('"text": "content of').waitFor()
+    await calls.locator('summary').click()
+    await calls.getByText('"text": "content of').waitFor({ state: 'detached' })
+    await step.getByRole('button').first().click()
+    await calls.waitFor({ state: 'detached' })
   }
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
 })
 
-it('[CH4] a window that joins mid-turn shows only in-flight calls as running', async () => {
+it('[CH4][CH27] the step that is worked on is open, and folds when it is done; only calls in flight show as running', async () => {
   const held = Promise.withResolvers<void>()
-  const turns = await start((_, count) => {
-    const call = { tool: 'update', args: { id: 1, outcome: 'Twelve figures.' } }
-    if (count === 0) return { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] }
-    return count === 1 ? { calls: [call] } : { text: 'And now to the rest of it.', after: held.promise }
-  })
+  const last = Promise.withResolvers<void>()
+  const [plan, first] = TWO_STEPS as [Script, Script]
+  const turns = await start(
+    (_, count) => {
+      const told = [plan, read('a.csv'), { ...first, after: last.promise }][count]
+      return told ?? { text: 'And now to the rest of it.', hangs: true }
+    },
+    { outside: [reading(held.promise)] },
+  )
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   await say(page, 'Two steps')
-  await page.getByText('1 of 2 · 1 remaining').waitFor()
-  await page.reload()
-  const calls = page.locator('details.app-call')
-  await calls.nth(1).waitFor()
-  expect(await calls.nth(0).locator('.app-spin').count()).toBe(0)
+  const step = stepOf(page, 'Collect')
+  await step.getByText('Reading a.csv').waitFor()
+  expect(await step.locator('summary .rs-turning').count()).toBe(1)
   held.resolve()
-  await messages(page).getByText('And now to the rest of it.').first().waitFor()
-  await expect.poll(() => page.locator('.app-call .app-spin').count()).toBe(0)
+  await step.getByText('Read a.csv').waitFor()
+  expect(await step.locator('summary .rs-turning').count()).toBe(0)
+  await page.reload()
+  await step.getByText('Read a.csv').waitFor()
+  last.resolve()
+  await stepOf(page, 'Write').getByText('And now to the rest of it.').waitFor()
+  expect(await step.getByRole('button').first().getAttribute('aria-expanded')).toBe('false')
+  expect(await stepOf(page, 'Write').getByRole('button').first().getAttribute('aria-expanded')).toBe('true')
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
 })
 
-it('[CH4] a person’s decision is not a failure of the tool', async () => {
+it('[CH26] a decided plan is a card; a person’s decision is not a failure of the tool', async () => {
   const plan = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] }
   const turns = await start([plan, plan, 'As you like.', plan, 'I see.'], { host: { review_timeout_ms: null } })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
@@ -180,12 +209,13 @@ it('[CH4] a person’s decision is not a failure of the tool', async () => {
   await messages(page).getByText('I see.').waitFor()
   expect(
     await messages(page)
-      .getByText(/failed|refused/)
+      .getByText(/failed|refused|Used/)
       .count(),
   ).toBe(0)
-  // What the agent was told is inside.
-  await page.locator('details.app-call summary').first().click()
-  await page.getByText('"reason": "changes_requested"').waitFor()
+  // What was proposed is inside.
+  const card = page.locator('.rs-decided', { hasText: 'You asked for changes' })
+  await card.locator('summary').click()
+  await card.getByText('Collect').waitFor()
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
@@ -272,7 +302,7 @@ it('[PA19] a reopened plan that is confirmed goes on in a new turn, which is fol
   await page.getByLabel('Title, 1').fill('Collect all')
   await page.getByRole('button', { name: /^Approve / }).click()
   await messages(page).getByText('All done.').waitFor()
-  await page.getByText('1 of 1 · 0 remaining').waitFor()
+  await page.locator('.rs-todos').getByText('1 step done').first().waitFor()
   expect(await turns.statuses()).toEqual([['Collect all', 'completed']])
   expect(problems).toEqual([])
   await context.close()
@@ -307,7 +337,7 @@ it('[CH5] Stop ends the turn, says so, and keeps the messages', async () => {
   await turns.close()
 })
 
-it('[CH6] a failed turn says why, and Retry continues its plan', async () => {
+it('[CH6][CH31] a failed turn is a card with what to do, and Retry continues its plan', async () => {
   const turns = await start([
     { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] },
     { status: 401, body: '{"error":{"message":"no such key"}}' },
@@ -316,8 +346,11 @@ it('[CH6] a failed turn says why, and Retry continues its plan', async () => {
   ])
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   await say(page, 'Collect it')
-  await page.getByRole('note').getByText('Failed').waitFor()
-  await messages(page).getByText('no such key').waitFor()
+  const card = page.getByRole('note')
+  await card.getByText('The provider refused the key').waitFor()
+  await card.getByText('Set RUNSHEET_MODEL_KEY, or the provider’s own variable, and restart the server.').waitFor()
+  expect(await messages(page).getByText('no such key').count()).toBe(1)
+  expect(await messages(page).getByText('Not done').count()).toBe(0)
   await page.getByRole('note').getByRole('button', { name: 'Retry' }).click()
   await messages(page).getByText('Now it is done.').waitFor()
   expect(await turns.statuses()).toEqual([['Collect', 'completed']])
@@ -326,7 +359,7 @@ it('[CH6] a failed turn says why, and Retry continues its plan', async () => {
   await turns.close()
 })
 
-it('[CH6] Retry after blocked steps goes on with those, and leaves finished ones alone', async () => {
+it('[CH6][CH29] Retry after blocked steps goes on with those, and leaves finished ones alone', async () => {
   const turns = await start(
     [
       { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
@@ -339,15 +372,16 @@ it('[CH6] Retry after blocked steps goes on with those, and leaves finished ones
     { host: { review: false, assessor: false } },
   )
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
-  const counts = page.locator('.rs-counts')
+  const result = page.locator('.rs-current')
   await say(page, 'Two steps')
-  await page.getByRole('note').getByText('Not finished').waitFor()
-  expect(await counts.innerText()).toBe('1 of 2 · 0 remaining · 1 blocked')
+  await page.getByRole('note').getByText('1 done, 1 blocked').waitFor()
+  expect(await result.innerText()).toBe('1 done, 1 blocked')
   const [collected] = await turns.tasks()
   await page.getByRole('button', { name: 'Retry blocked' }).click()
   await messages(page).getByText('Try the blocked steps again.').waitFor()
   await messages(page).getByText('Now it is written.').waitFor()
-  await expect.poll(() => counts.innerText()).toBe('2 of 2 · 0 remaining')
+  await expect.poll(() => result.innerText()).toBe('All 2 steps done')
+  await page.getByRole('note').getByText('All 2 steps done').waitFor()
   expect(await turns.tasks()).toEqual([
     collected,
     expect.objectContaining({ title: 'Write', status: 'completed', outcome: 'Two pages.' }),
@@ -511,12 +545,12 @@ it('[CH8][PA31] a continued plan is under both turns, and its progress is cumula
   )
   await turns.chat({ message: 'Two steps' })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
-  await page.getByText('1 of 2 · 1 remaining').waitFor()
+  await page.getByText('1 of 2 done · 1 remaining').waitFor()
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('button', { name: 'Stop' }).waitFor()
-  await page.getByText('1 of 2 · 1 remaining').waitFor()
+  await page.getByText('1 of 2 done · 1 remaining').waitFor()
   held.resolve()
-  await page.getByText('2 of 2 · 0 remaining').waitFor()
+  await page.locator('.rs-todos').getByText('All 2 steps done').first().waitFor()
   await page.getByRole('button', { name: 'History' }).click()
   const tasksOf = (turn: string) => page.getByRole('article', { name: turn }).locator('.app-task-history-title')
   await tasksOf('Turn 2').nth(1).waitFor()
@@ -557,7 +591,7 @@ it('[CH8] a closed timeline is not fetched; an open one is fetched at a limited 
   // One fetch tells whether the agent has seen the added tasks.
   expect(read.length).toBeLessThan(2)
   read.length = 0
-  await page.getByText('All events').click()
+  await page.getByText('Full activity log').click()
   await page.getByText('Added: More 5 4').waitFor()
   await happen(20)
   await page.getByText('Added: More 20 19').waitFor()
@@ -626,12 +660,12 @@ it('[CH10] examples are one click away; the chosen toolset and model go with the
   expect(await page.getByLabel('Toolset').inputValue()).toBe('runsheet')
   await page.getByLabel('Toolset').selectOption('turn_todos')
   await page.getByRole('button', { name: /Compute 12/ }).click()
-  await page.getByText('3 of 3 · 0 remaining').waitFor()
+  await page.locator('.rs-todos').getByText('All 3 steps done').first().waitFor()
   await page.getByRole('button', { name: 'Send' }).waitFor()
   const started = (await turns.log()).find(({ type }) => type === 'turn_started')
   expect(started?.data).toMatchObject({ policy: { toolset: 'turn_todos', review: false } })
   await page.reload()
-  await page.getByText('3 of 3 · 0 remaining').waitFor()
+  await page.locator('.rs-todos').getByText('All 3 steps done').first().waitFor()
   expect(await page.getByLabel('Toolset').inputValue()).toBe('turn_todos')
   expect(problems).toEqual([])
   await context.close()
@@ -742,7 +776,7 @@ it('[CH11] a message in flight survives a reload, and leaving before it fails', 
   await box(page).press('Enter')
   await messages(page).getByText('Sending…').waitFor()
   await page.getByRole('button', { name: 'New chat' }).click()
-  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
   held.resolve()
   await page.goBack()
   expect(page.url()).toBe(first)
@@ -807,7 +841,7 @@ it('[CH11] a message that is sent again the moment it is back in the box is not 
   await page.reload()
   await messages(page).getByText('Sending…').waitFor()
   await page.getByRole('button', { name: 'New chat' }).click()
-  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
   await page.goBack()
   await expect.poll(() => box(page).inputValue()).toBe('Something long')
   expect(problems).toEqual([])
@@ -905,7 +939,6 @@ it('[CH18] nothing scrolls sideways from 360 px up, and the panel is as wide as 
   const reader = await turns.open({ message: long }, confirmAll)
   await reader.until(({ frames }) => frames.some(({ data }) => JSON.stringify(data).includes('column')))
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
-  await page.locator('details.app-call summary').click()
   await page.locator('.rs-summary').click()
   for (const view of ['chat', 'history'] as const) {
     if (view === 'history') {

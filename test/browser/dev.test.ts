@@ -31,7 +31,7 @@ it('[CL1][CL2] npm run dev signs in, updates the page in place, restarts the ser
   })
   const link = /http\S+/.exec(await dev.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''
   const { page } = await visit(browser, link)
-  const heading = page.getByRole('heading', { name: 'What do you want to get done?' })
+  const heading = page.getByRole('heading', { name: 'Approve the plan, then watch it get done' })
   await heading.waitFor()
 
   await page.evaluate(() => Object.assign(window, { isSamePage: true }))

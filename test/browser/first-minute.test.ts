@@ -22,7 +22,7 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
   })
   const link = /http\S+/.exec(await server.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''
   const { page, context, problems } = await visit(browser, link)
-  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
   // The message box has the focus.
   await page.keyboard.type('Compute 12*7, compute 84 / 4 and then write the report.')
   await page.keyboard.press('Enter')
@@ -44,11 +44,14 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
     Object.assign(window, { seen })
   })
   await page.getByRole('button', { name: /^Approve / }).click()
-  await page.getByText('3 of 3 · 0 remaining').waitFor()
+  await page.locator('.rs-todos').getByText('All 3 steps done').first().waitFor()
   // Every step was visible.
   const seen = await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen].filter(Boolean))
-  expect(seen).toEqual(['0 of 3 · 3 remaining', '1 of 3 · 2 remaining', '2 of 3 · 1 remaining', '3 of 3 · 0 remaining'])
+  expect(seen).toEqual(['0 of 3 done · 3 remaining', '1 of 3 done · 2 remaining', '2 of 3 done · 1 remaining'])
   await page.getByRole('button', { name: 'Send' }).waitFor()
+  const thread = page.getByRole('region', { name: 'Messages' })
+  await thread.getByText('You approved 3 steps · 1 edited').waitFor()
+  await thread.getByRole('note').getByText('All 3 steps done').waitFor()
   const said = await page.getByRole('region', { name: 'Messages' }).innerText()
   expect(said).toContain('12 * 7 = 84')
   expect(said).toContain('Write a haiku about rain')
@@ -56,8 +59,8 @@ it('[CH1] a newcomer opens the printed link, asks for three steps, edits the pla
   expect(await page.title()).toBe('Compute 12*7, compute 84 / 4 and then write the report. · Runsheet')
   // A reload keeps everything.
   await page.reload()
-  await page.getByText('3 of 3 · 0 remaining').waitFor()
-  await page.getByRole('region', { name: 'Messages' }).getByText('12 * 7 = 84').waitFor()
+  await page.locator('.rs-todos').getByText('All 3 steps done').first().waitFor()
+  await page.getByRole('region', { name: 'Messages' }).getByText('12 * 7 = 84').first().waitFor()
   expect(problems).toEqual([])
   await context.close()
 })

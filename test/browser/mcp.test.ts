@@ -48,7 +48,7 @@ describe.each(['2025', '2026'] as const)('a host of the %s era', era => {
       changes: { edited: [{ id: 1, title: 'Look around' }] },
     })
     await host.call('update', { id: 1, outcome: 'Nothing there.' })
-    await page.getByText('1 of 2 · 1 remaining').waitFor()
+    await page.getByText('1 of 2 done · 1 remaining').waitFor()
     expect(problems).toEqual([])
     await context.close()
     await host.client.close()

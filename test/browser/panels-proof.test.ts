@@ -264,7 +264,7 @@ describe('the plan', () => {
     await red()
     const page = await opened()
     await button(page, '1 check: A').press('Enter')
-    await says(state(page), ['failed · exit 1 · 1.2s'])
+    await says(state(page), ['failed · exit 1 · 1.2 s'])
     const output = section(page).getByRole('group', { name: 'Output: npm test' })
     expect(await output.innerText()).toContain('expected <b>200</b> to be 302')
     expect(await output.getAttribute('tabindex')).toBe('0')
@@ -277,7 +277,7 @@ describe('the plan', () => {
     await section(page).getByText('It was stopped.').waitFor()
     await bench.server.person.runCheck('c1', (await bench.task()).id, (await bench.task()).checks?.[0]?.id ?? '')
     await bench.ran(HASH, 'person', PASSED)
-    await says(state(page), ['passed · 0.9s'])
+    await says(state(page), ['passed · 0.9 s'])
     await button(page, 'Show output: npm test').click()
     await hasFocus(output)
     expect(await output.innerText()).toBe('all 3 passed')
@@ -360,7 +360,7 @@ describe('the plan', () => {
     await proven()
     const { task } = await bench.server.person.addTask('c1', { title: 'B' })
     const page = await visit({ viewport: { width: 390, height: 800 } })
-    await says(plan(page).locator('.rs-counts'), ['1 of 2 · 1 remaining'])
+    await says(plan(page).locator('.rs-counts'), ['1 of 2 done · 1 remaining'])
     await bench.claims(task, 'call-5')
     await bench.settles(task, 'call-5')
     const tally = plan(page).locator('.rs-current')
@@ -405,7 +405,7 @@ describe('the plan', () => {
     await bench.run({ type: 'take_baseline', turn_id: 't1', covers: [], files: {} })
     await bench.run({ type: 'request_final', turn_id: 't1' })
     await bench.ran(HASH, 'final', FAILED)
-    await says(own.locator('.rs-check-state'), ['failed · exit 1 · 1.2s'])
+    await says(own.locator('.rs-check-state'), ['failed · exit 1 · 1.2 s'])
     await own.getByText('expected <b>200</b> to be 302').waitFor()
   })
 
@@ -422,8 +422,8 @@ describe('the plan', () => {
     await says(page.locator('.app-task-history-events li span'), [
       'Added: A (you)',
       'A: npm test approved (you)',
-      'A: npm test failed · exit 1 · 1.2s (before the work)',
-      'A: npm test passed · 0.9s (reported as done)',
+      'A: npm test failed · exit 1 · 1.2 s (before the work)',
+      'A: npm test passed · 0.9 s (reported as done)',
       'A: ticked “Does the page load?” (you)',
       'A: in progress → done, outcome changed (agent)',
       'A: changes accepted to package.json (you)',

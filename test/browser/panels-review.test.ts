@@ -455,10 +455,10 @@ it('[PA16] Escape asks before it rejects, and returns the focus', async () => {
   expect(await panels.pending()).toHaveLength(1)
 })
 
-describe('[PA50] a rejection', () => {
+describe('[PA48] a rejection', () => {
   const card = (page: Page) => review(page).getByText('You rejected this plan.')
 
-  it('[PA50] waits ten seconds, in which it can be undone with edits and comment as they were', async () => {
+  it('[PA48] waits ten seconds, in which it can be undone with edits and comment as they were', async () => {
     const { page, agentAnswer } = await openReview('A', 'B')
     await page.clock.install()
     await title(page, 2).fill('B, but better')
@@ -490,7 +490,7 @@ describe('[PA50] a rejection', () => {
     expect(await page.getByText(/This plan was \w+ elsewhere/).count()).toBe(0)
   })
 
-  it('[PA50] is sent when the page is left, or another conversation is opened', async () => {
+  it('[PA48] is sent when the page is left, or another conversation is opened', async () => {
     const { page, agentAnswer } = await openReview('A')
     await input(page).fill('No.')
     await reject(page).click()
@@ -505,7 +505,7 @@ describe('[PA50] a rejection', () => {
     expect(await next).toMatchObject({ reason: 'user_cancelled' })
   })
 
-  it('[PA50] survives a reload, also one in which its request is lost, and is not told as if done elsewhere', async () => {
+  it('[PA48] survives a reload, also one in which its request is lost, and is not told as if done elsewhere', async () => {
     const { page, agentAnswer } = await openReview('A')
     await input(page).fill('No.')
     await reject(page).click()
@@ -524,7 +524,7 @@ describe('[PA50] a rejection', () => {
     expect(await page.getByText(/elsewhere/).count()).toBe(0)
   })
 
-  it('[PA50] is sent before the deadline of the review, which it is not mistaken for', async () => {
+  it('[PA48] is sent before the deadline of the review, which it is not mistaken for', async () => {
     await withPolicy({ review_timeout_ms: 5_000 })
     const { page, agentAnswer } = await openReview('A')
     await reject(page).click()
@@ -533,7 +533,7 @@ describe('[PA50] a rejection', () => {
     expect(await page.getByText('Time ran out').count()).toBe(0)
   })
 
-  it('[PA50] that fails to send brings the review back; one that was decided elsewhere meanwhile is over', async () => {
+  it('[PA48] that fails to send brings the review back; one that was decided elsewhere meanwhile is over', async () => {
     const { page, agentAnswer } = await openReview('A')
     await page.clock.install()
     await page.route('**/decision', route => route.abort(), { times: 1 })
@@ -552,8 +552,8 @@ describe('[PA50] a rejection', () => {
   })
 })
 
-describe('[PA51] a step', () => {
-  it('[PA51] shows its title, and only the fields that are set, until it is opened', async () => {
+describe('[PA49] a step', () => {
+  it('[PA49] shows its title, and only the fields that are set, until it is opened', async () => {
     const { page } = await openReview('A', { title: 'B', done_when: 'It is short' })
     const labels = (row: number) =>
       review(page)
@@ -576,7 +576,7 @@ describe('[PA51] a step', () => {
     expect(weight).toBe('400')
   })
 
-  it('[PA51] Enter makes the next one, Backspace in an empty one removes it', async () => {
+  it('[PA49] Enter makes the next one, Backspace in an empty one removes it', async () => {
     const { page, agentAnswer } = await openReview('A', 'B')
     await title(page, 1).press('Enter')
     await hasFocus(title(page, 2))
@@ -595,7 +595,7 @@ describe('[PA51] a step', () => {
     expect(await panels.titles()).toEqual(['A', 'A and a half!', 'B'])
   })
 
-  it('[PA51] a comment on one goes with the decision, and is enough to request changes', async () => {
+  it('[PA49] a comment on one goes with the decision, and is enough to request changes', async () => {
     const { page, agentAnswer } = await openReview('A', 'B')
     await choose(page, 'Comment on this step', 2)
     await hasFocus(page.getByLabel('Comment on this step, 2').and(page.locator('textarea')))
@@ -610,10 +610,10 @@ describe('[PA51] a step', () => {
   })
 })
 
-describe('[PA52] what differs', () => {
+describe('[PA50] what differs', () => {
   const marks = (page: Page) => review(page).locator('.rs-row-mark')
 
-  it('[PA52] from the proposal is marked and counted, and reset row by row or all at once', async () => {
+  it('[PA50] from the proposal is marked and counted, and reset row by row or all at once', async () => {
     const { page } = await openReview('A', 'B', 'C')
     await title(page, 1).fill('A 2')
     await page.getByLabel('Select step 2').check()
@@ -638,7 +638,7 @@ describe('[PA52] what differs', () => {
     await holds(titles(page), ['A', 'B', 'C'])
   })
 
-  it('[PA52] from the plan that was sent back is shown in the one that answers it', async () => {
+  it('[PA50] from the plan that was sent back is shown in the one that answers it', async () => {
     const { page, agentAnswer } = await openReview('A', { title: 'B', done_when: 'It is there' }, 'C', 'D')
     await input(page).fill('Fewer')
     await page.keyboard.press('Enter')
@@ -653,7 +653,7 @@ describe('[PA52] what differs', () => {
   })
 })
 
-it('[PA53] how many steps are out of sight is said, and they are one click away; the decision stays in sight', async () => {
+it('[PA51] how many steps are out of sight is said, and they are one click away; the decision stays in sight', async () => {
   void panels.plan(...Array.from({ length: 20 }, (_, place) => `Step ${place + 1}`)).catch(() => {})
   for (const width of [390, 1280]) {
     const page = await panels.window({ viewport: { width, height: 700 } })
@@ -677,7 +677,7 @@ it('[PA53] how many steps are out of sight is said, and they are one click away;
   }
 })
 
-it('[PA54] titles of 400 characters without a space and right-to-left text stay inside, and read in their direction', async () => {
+it('[PA52] titles of 400 characters without a space and right-to-left text stay inside, and read in their direction', async () => {
   const rows = Array.from({ length: 20 }, (_, place) => (place % 2 === 0 ? 'x'.repeat(400) : 'مراجعة الأرقام'))
   void panels.plan(...rows).catch(() => {})
   for (const width of [390, 1920]) {
@@ -692,7 +692,7 @@ it('[PA54] titles of 400 characters without a space and right-to-left text stay 
   }
 })
 
-it('[PA55] on a touch screen everything to press is at least 44 px high', async () => {
+it('[PA53] on a touch screen everything to press is at least 44 px high', async () => {
   void panels.plan('A', 'B').catch(() => {})
   const page = await panels.window({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
   await title(page, 1).fill('A 2')
@@ -714,7 +714,7 @@ it('[PA55] on a touch screen everything to press is at least 44 px high', async 
   expect(await low()).toEqual([])
 })
 
-it('[PA56] axe finds nothing to complain about in any state of a review, in both languages, light or dark', async () => {
+it('[PA54] axe finds nothing to complain about in any state of a review, in both languages, light or dark', async () => {
   await panels.server.person.saveTemplate('Release', [{ title: 'Tag' }])
   await panels.server.person.setPolicy('c', { review_timeout_ms: 120_000 })
   void panels.plan('A', { title: 'B', done_when: 'It is there' }, 'C').catch(() => {})
@@ -756,7 +756,7 @@ it('[PA56] axe finds nothing to complain about in any state of a review, in both
   expect(found).toEqual([])
 })
 
-it('[PA57] a review whose part of the page fails to load says so, and a reload brings it', async () => {
+it('[PA55] a review whose part of the page fails to load says so, and a reload brings it', async () => {
   void panels.plan('A').catch(() => {})
   const context = await browser.newContext()
   await context.route('**/pending-review*.js', route => route.abort(), { times: 1 })
@@ -979,14 +979,14 @@ it('[PA17] opening another conversation is not leaving the page; leaving it from
   await expect.poll(async () => (await panels.showing())?.panels.length, SLOW_BROWSER).toBe(1)
   await title(page, 1).fill('Mine')
   await button(page, 'New chat').click()
-  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
   await new Promise(resolve => setTimeout(resolve, 2_000))
   expect(await panels.pending()).toHaveLength(1)
   await page.goBack()
   await holds(titles(page), ['Mine'])
   expect((await panels.showing())?.panels).toHaveLength(1)
   await button(page, 'New chat').click()
-  await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+  await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
   await page.goto('about:blank')
   await expect.poll(async () => (await panels.pending()).length, SLOW_BROWSER).toBe(0)
 })
@@ -1038,7 +1038,7 @@ it('[PA19] a timeout is shown; Reopen brings back the plan and the edits, withou
 it('[PA19] a plan that was reopened elsewhere is shown, and a failed Reopen says why', async () => {
   await withPolicy({ review_timeout_ms: 1_000 })
   const { page } = await openReview('A')
-  await page.getByText('Time ran out. Nothing was started.').waitFor()
+  await page.locator('.rs-outcome-panel').getByText('Time ran out. Nothing was started.').waitFor()
   await page.route('**/reopen', route => route.abort())
   await button(page, 'Reopen').click()
   await review(page).getByText('The server cannot be reached.').waitFor()
@@ -1060,7 +1060,7 @@ it('[PA19] a plan that a form of an MCP client rejected can be reopened', async 
 it('[PA19] a timeout is shown after a reload, until it is closed', async () => {
   await withPolicy({ review_timeout_ms: 1_500 })
   const { page } = await openReview('A')
-  const outcome = page.getByText('Time ran out. Nothing was started.')
+  const outcome = page.locator('.rs-outcome-panel').getByText('Time ran out. Nothing was started.')
   await outcome.waitFor()
   await page.reload()
   await outcome.waitFor()
@@ -1140,7 +1140,7 @@ it('[PA21] a restart of the server keeps the review, its edits and its deadline'
   await panels.startAgain()
   await button(page, 'Retry').click()
   await isGone(page)
-  await page.getByText('0 of 2 · 2 remaining').first().waitFor()
+  await page.getByText('0 of 2 done · 2 remaining').first().waitFor()
   expect(await panels.titles()).toEqual(['A 2', 'B 2'])
 })
 
@@ -1240,7 +1240,7 @@ describe('[PA23] the focus', () => {
     await panels.server.person.setPolicy('c', { toolset: 'runsheet' })
     const page = await panels.window()
     const box = input(page)
-    await page.getByRole('heading', { name: 'What do you want to get done?' }).waitFor()
+    await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
     await box.fill('Half a')
     void panels.plan('A').catch(() => {})
     await review(page).waitFor()
@@ -1354,7 +1354,7 @@ it('[CH8] the timeline tells confirmed tasks from those that the person added', 
   await confirm(page).click()
   await agentAnswer
   await button(page, 'History').click()
-  await page.getByText('All events').click()
+  await page.getByText('Full activity log').click()
   const line = (text: string) => page.getByRole('listitem').getByText(text, { exact: true })
   await line('Added: Collect (agent, confirmed by you)').waitFor()
   await line('Added: Archive (you)').waitFor()

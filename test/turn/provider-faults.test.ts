@@ -234,7 +234,7 @@ describe('a provider that fails', () => {
   it('[TR15] a stream that breaks every time fails the turn; its partial text is not an answer', async () => {
     const { finished, failed, text } = await turn(times(4, { text: 'It is all done, and', dies: true }))
     expect([finished.status, finished.steps, failed?.code]).toEqual(['failed', 0, 'provider_unreachable'])
-    expect(text).toMatch(/^The model could not be reached: .+\.$/)
+    expect(text).toMatch(/^The model could not be reached at http\S+: .+\.$/)
     expect(turns.provider.asked).toHaveLength(3)
   })
 
@@ -291,7 +291,7 @@ describe('a provider that fails', () => {
     try {
       const { finished, failed, text } = await turn([], { on: nobody })
       expect([finished.status, failed?.code]).toEqual(['failed', 'provider_unreachable'])
-      expect(text).toMatch(/^The model could not be reached: .*ECONNREFUSED.*\.$/)
+      expect(text).toMatch(/^The model could not be reached at http\S+: .*ECONNREFUSED.*\.$/)
     } finally {
       await nobody.close()
     }
@@ -490,6 +490,7 @@ describe('a model that does not stop', () => {
     const ended = await turn([plan('A', 'B'), ...times(9, 'All is well.')])
     expect([ended.finished.status, ended.finished.steps, ended.finished.remaining]).toEqual(['incomplete', 5, 2])
     expect(ended.text).toBe('All is well.\n\nNo progress after 3 attempts.\n\nNot done:\n- A\n- B')
+    expect(ended.reader.of('message_added').at(-1)?.data.answer_length).toBe('All is well.'.length)
   })
 })
 

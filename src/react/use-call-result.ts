@@ -1,24 +1,21 @@
 import { useEffect, useState } from 'react'
-import type { CallAnswer, Client, EventData } from 'runsheet/client'
+import type { Json } from '../domain/event.ts'
+import type { CallAnswer } from '../domain/transcript.ts'
+import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 
-type Result = EventData['tool_answered']['result']
-
-export interface ToolResult {
+/** What a tool returned. */
+export interface CallResult {
   /** The whole result, or as much of it as is known yet. */
-  readonly result: Result | undefined
+  readonly result: Json | undefined
   readonly hasFailed: boolean
 }
 
-/** A tool's result. What was cut off is read from the log once the call is opened. */
-export function useToolResult(
-  client: Client,
-  session: string,
-  answer: CallAnswer | undefined,
-  isOpen: boolean,
-): ToolResult {
-  const [whole, setWhole] = useState<Result>()
+/** A tool's result; what was cut off is read from the log. */
+export function useCallResult(answer: CallAnswer | undefined, source?: RunsheetSource): CallResult {
+  const { client, session } = useRunsheet(source)
+  const [whole, setWhole] = useState<Json>()
   const [hasFailed, setFailed] = useState(false)
-  const missing = isOpen && answer?.is_cut ? answer.seq : undefined
+  const missing = answer?.is_cut ? answer.seq : undefined
   useEffect(() => {
     if (missing === undefined) return
     const end = new AbortController()

@@ -1,0 +1,40 @@
+import { ChevronRight, CornerDownLeft } from 'lucide-react'
+import type { ReactElement, ReactNode } from 'react'
+import type { ThreadItem } from '../domain/thread.ts'
+import type { Message } from '../domain/transcript.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
+
+/** The props of `FollowUps`. */
+export interface FollowUpsProps {
+  readonly of: Extract<ThreadItem, { readonly kind: 'follow_ups' }>
+  /** Shows what the agent said; by default as plain text. */
+  readonly renderText?: (message: Message) => ReactNode
+}
+
+/** How often the gate sent the agent back: one line, and opened, what it had answered. */
+export function FollowUps({ of: { count, messages }, renderText = plainText }: FollowUpsProps): ReactElement {
+  const { thread } = useThreadStrings()
+  const said = messages.filter(({ text }) => text !== '')
+  const line = (
+    <>
+      <CornerDownLeft size={14} aria-hidden="true" />
+      <span>{thread.followedUp(count)}</span>
+    </>
+  )
+  if (said.length === 0) return <p className="rs-line">{line}</p>
+  return (
+    <details className="rs-use rs-follow-ups">
+      <summary>
+        {line}
+        <ChevronRight className="rs-chevron" size={14} aria-hidden="true" />
+      </summary>
+      {said.map(renderText)}
+    </details>
+  )
+}
+
+const plainText = ({ message_id, text }: Message): ReactNode => (
+  <p key={message_id} className="rs-step-text" dir="auto">
+    {text}
+  </p>
+)

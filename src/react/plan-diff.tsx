@@ -1,0 +1,75 @@
+import { Minus, Pencil, Plus } from 'lucide-react'
+import type { ReactElement } from 'react'
+import type { PlanCard, PlanRow } from '../domain/plan-card.ts'
+import type { Row } from '../domain/review.ts'
+import { textOf } from './check-text.ts'
+import type { Strings } from './strings.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
+
+/** A plan row by row: what was proposed, and what became of it. */
+export default function PlanDiff({ card }: { readonly card: PlanCard }): ReactElement {
+  return (
+    <ol className="rs-diff">
+      {card.rows.map((row, index) => (
+        <DiffRow key={index} row={row} comment={commentOn(card, row)} />
+      ))}
+    </ol>
+  )
+}
+
+const ICONS = { edited: Pencil, added: Plus, removed: Minus } as const
+
+function DiffRow({ row, comment }: { readonly row: PlanRow; readonly comment: string | undefined }): ReactElement {
+  const strings = useThreadStrings()
+  const { change, from, to, title } = row
+  const isChanged = change !== 'kept' && change !== 'proposed'
+  const Icon = isChanged ? ICONS[change] : undefined
+  const changes = change === 'edited' && from && to ? changedFields(from, to, strings) : []
+  return (
+    <li className={`rs-diff-row rs-diff-${change}`}>
+      <span className="rs-diff-mark">{Icon && <Icon size={13} aria-hidden="true" />}</span>
+      <div>
+        {isChanged && <span className="rs-sr">{strings.thread.row[change]}: </span>}
+        {change === 'edited' && from && from.title !== title && (
+          <>
+            <del dir="auto">{from.title}</del>{' '}
+          </>
+        )}
+        {change === 'removed' ? <del dir="auto">{title}</del> : <bdi>{title}</bdi>}
+        {changes.map(({ label, before, after }) => (
+          <small key={label}>
+            {label}: {before !== '' && <del dir="auto">{before}</del>} {after !== '' && <ins dir="auto">{after}</ins>}
+          </small>
+        ))}
+        {comment !== undefined && <small className="rs-diff-comment">{strings.thread.quoted(comment)}</small>}
+      </div>
+    </li>
+  )
+}
+
+const commentOn = ({ row_comments }: PlanCard, { draft_index }: PlanRow): string | undefined =>
+  row_comments.find(each => each.draft_index === draft_index)?.comment
+
+interface FieldChange {
+  readonly label: string
+  readonly before: string
+  readonly after: string
+}
+
+/** The fields besides the title that differ. */
+function changedFields(from: Row, to: Row, strings: Strings): readonly FieldChange[] {
+  const fields = (row: Row): readonly (readonly [label: string, text: string])[] => [
+    [strings.details, row.details],
+    [strings.criteria, row.criteria],
+    [strings.priorityLabel, strings.priority[row.priority]],
+    [strings.statusLabel, strings.rowStatus[row.status]],
+    [strings.tagsLabel, row.tags.join(', ')],
+    [strings.checks.title, (row.checks ?? []).map(textOf).join(' · ')],
+    [strings.checks.mayChange, (row.may_change ?? []).join(', ')],
+  ]
+  const after = fields(to)
+  return fields(from).flatMap(([label, before], index) => {
+    const now = after[index]?.[1] ?? ''
+    return now === before ? [] : [{ label, before, after: now }]
+  })
+}

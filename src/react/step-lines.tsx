@@ -1,0 +1,68 @@
+import type { ReactElement, ReactNode } from 'react'
+import type { StepItem, StepRun } from '../domain/thread.ts'
+import { checkLabel, runText } from './check-text.ts'
+import { ProofIcon } from './proof-icon.tsx'
+import { useThreadStrings } from './use-thread-strings.ts'
+
+type Of<K extends StepItem['kind']> = Extract<StepItem, { readonly kind: K }>
+
+const VERDICTS = { ok: 'judged', not_ok: 'rejected', unknown: 'inconclusive' } as const
+
+/** "Not accepted: figures for March are missing." */
+export function VerdictLine({ of: { verdict, reason } }: { readonly of: Of<'verdict'> }): ReactElement {
+  const { thread, evidence } = useThreadStrings()
+  const why = reason === '' ? (verdict === 'ok' ? '' : evidence.noReason) : reason
+  return (
+    <Line icon={<ProofIcon of={VERDICTS[verdict]} />} isBad={verdict === 'not_ok'}>
+      {why === '' ? thread.verdict[verdict] : thread.about(thread.verdict[verdict], why)}
+    </Line>
+  )
+}
+
+/** "npm test passed · 12 s". */
+export function RunLine({
+  of: run,
+  isWhole = false,
+}: {
+  readonly of: StepRun
+  readonly isWhole?: boolean
+}): ReactElement {
+  const strings = useThreadStrings()
+  const { check, result, reason } = run
+  return (
+    <Line icon={<ProofIcon of={result} />} isBad={result === 'failed'}>
+      {isWhole && `${strings.timeline.wholePlan}: `}
+      {check ? <bdi className="rs-code">{checkLabel(check, strings)}</bdi> : strings.timeline.unknownCheck}{' '}
+      {runText(run, strings)}
+      {result === 'inconclusive' && reason !== undefined && ` · ${reason}`}
+    </Line>
+  )
+}
+
+/** What the agent said came of a task, while that is looked into, or after it was refused. */
+export function ClaimLine({ of: { outcome, result } }: { readonly of: Of<'claim'> }): ReactElement | null {
+  const { thread } = useThreadStrings()
+  // A granted one is the outcome of the task.
+  if (result === 'granted' || (outcome === '' && result !== undefined)) return null
+  const label = result === undefined ? `${thread.claimed} (${thread.claimWaits})` : thread.claimed
+  return (
+    <Line icon={<ProofIcon of={result === undefined ? 'checking' : 'reported'} />}>
+      {outcome === '' ? label : thread.about(label, outcome)}
+    </Line>
+  )
+}
+
+interface LineProps {
+  readonly icon: ReactNode
+  readonly isBad?: boolean
+  readonly children: ReactNode
+}
+
+function Line({ icon, isBad = false, children }: LineProps): ReactElement {
+  return (
+    <p className={`rs-line${isBad ? ' rs-line-bad' : ''}`}>
+      {icon}
+      <span>{children}</span>
+    </p>
+  )
+}

@@ -1,0 +1,242 @@
+import { ChevronRight, Minus } from 'lucide-react'
+import { memo, type ReactElement, type ReactNode, useId, useState } from 'react'
+import type { Standing } from '../domain/standing.ts'
+import { isOpen, type Task } from '../domain/task.ts'
+import type { StepItem, WorkedStep } from '../domain/thread.ts'
+import type { Message } from '../domain/transcript.ts'
+import { ProofIcon } from './proof-icon.tsx'
+import { StatusIcon } from './status-icon.tsx'
+import { ClaimLine, RunLine, VerdictLine } from './step-lines.tsx'
+import { useThreadStrings } from './use-thread-strings.ts'
+import { ToolText, ToolUse } from './tool-use.tsx'
+
+/** The props of `ThreadStep`. */
+export interface ThreadStepProps {
+  readonly step: WorkedStep
+  /** The task as it is now, for what came of it; without one there is only its work. */
+  readonly task?: Task | undefined
+  /** How far its "done" can be trusted. */
+  readonly standing?: Standing | undefined
+  /** The one that the agent works on: open unless a person folds it. */
+  readonly isCurrent?: boolean
+  /** The agent works on it at this moment: its icon turns. */
+  readonly isRunning?: boolean
+  /** What the agent is writing. */
+  readonly live?: ReactNode
+  /** Shows what the agent said; by default as plain text. */
+  readonly renderText?: (message: Message) => ReactNode
+  /** Completes the task on the person's word. Without it there is no such button. */
+  readonly onAccept?: ((task: Task) => void) | undefined
+  readonly onReopen?: ((task: Task) => void) | undefined
+}
+
+/**
+ * The work on one task: what the agent said, the tools it used, and what judge and checks made of it. Folded unless an agent
+ * works on it, or a person opened it; a judge's no and a failed check always show.
+ */
+export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): ReactElement {
+  const {
+    step,
+    task,
+    standing,
+    isCurrent = false,
+    isRunning = false,
+    live,
+    renderText = plainText,
+    onAccept,
+    onReopen,
+  } = props
+  const strings = useThreadStrings()
+  const [chosen, setChosen] = useState<boolean>()
+  const workId = useId()
+  const work = step.items.filter(isShown)
+  const hasWork = work.length > 0 || live !== undefined
+  const isExpanded = hasWork && (chosen ?? isCurrent)
+  const complaint = task && !isSettled(task) ? lastComplaint(step.items) : undefined
+  // A task that the judge blocked has its reason as outcome.
+  const isSaid = complaint?.kind === 'verdict' && complaint.reason === task?.outcome
+  const outcome = task && isSettled(task, true) && !isSaid ? task.outcome : undefined
+  const canAccept = onAccept && task && mayAccept(task, standing, isExpanded, complaint !== undefined)
+  const canReopen = onReopen && task && !isOpen(task) && (isExpanded || task.status === 'blocked')
+  const about = `: ${step.title}`
+  const heading = (
+    <>
+      {step.status === 'removed' ? (
+        <span className="rs-status" role="img" aria-label={strings.thread.removedStep}>
+          <Minus size={16} aria-hidden="true" />
+        </span>
+      ) : (
+        <StatusIcon status={step.status} isRunning={isRunning} />
+      )}
+      <bdi className="rs-step-title">{step.title}</bdi>
+      {standing && (
+        <span className={`rs-step-word rs-mark-${standing}`}>
+          <ProofIcon of={standing} />
+          {strings.checks.standing[standing]}
+        </span>
+      )}
+    </>
+  )
+  return (
+    <div className={`rs-step rs-step-${step.status}`} role="group" aria-label={step.title}>
+      <h2 className="rs-step-head">
+        {hasWork ? (
+          <button
+            type="button"
+            aria-expanded={isExpanded}
+            aria-controls={workId}
+            onClick={() => setChosen(!isExpanded)}
+          >
+            {heading}
+            <ChevronRight className="rs-chevron" size={16} aria-hidden="true" />
+          </button>
+        ) : (
+          <span>{heading}</span>
+        )}
+      </h2>
+      <div className="rs-step-work" id={workId}>
+        {isExpanded && work.map(item => <Work key={keyOf(item)} of={item} isRunning={isCurrent} text={renderText} />)}
+        {isExpanded && live}
+        {!isExpanded && complaint && <Work of={complaint} isRunning={false} text={renderText} />}
+        {outcome !== undefined && (
+          <p className={`rs-step-outcome${isExpanded ? '' : ' rs-clamp'}`} dir="auto">
+            {outcome}
+          </p>
+        )}
+        {(canAccept || canReopen) && (
+          <p className="rs-step-actions">
+            {canAccept && (
+              <button
+                type="button"
+                className="rs-button rs-small"
+                aria-label={strings.checks.acceptAnyway + about}
+                onClick={() => onAccept(task)}
+              >
+                {strings.checks.acceptAnyway}
+              </button>
+            )}
+            {canReopen && (
+              <button
+                type="button"
+                className="rs-button rs-small"
+                aria-label={strings.reopen + about}
+                onClick={() => onReopen(task)}
+              >
+                {strings.reopen}
+              </button>
+            )}
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}, isSame)
+
+interface WorkProps {
+  readonly of: StepItem
+  readonly isRunning: boolean
+  readonly text: (message: Message) => ReactNode
+}
+
+function Work({ of, isRunning, text }: WorkProps): ReactNode {
+  const strings = useThreadStrings()
+  switch (of.kind) {
+    case 'text':
+      return text(of.message)
+    case 'call':
+      return <ToolUse call={of.call} isRunning={isRunning} />
+    case 'report':
+      return (
+        <p className="rs-line">
+          <ProofIcon of={of.ok ? 'passed' : 'failed'} />
+          <span>
+            <ToolText tool={of.tool} subject={of.subject} />{' '}
+            <small>
+              {strings.evidence.says[of.source]}
+              {of.ok ? '' : ` · ${strings.thread.useFailed}`}
+            </small>
+          </span>
+        </p>
+      )
+    case 'claim':
+      return <ClaimLine of={of} />
+    case 'verdict':
+      return <VerdictLine of={of} />
+    case 'run':
+      return <RunLine of={of.run} />
+  }
+}
+
+const plainText = ({ message_id, text }: Message): ReactNode => (
+  <p key={message_id} className="rs-step-text" dir="auto">
+    {text}
+  </p>
+)
+
+/** A granted claim is the outcome of its task, and a yes without a reason its standing. */
+function isShown(item: StepItem): boolean {
+  if (item.kind === 'claim') return item.result !== 'granted'
+  return item.kind !== 'verdict' || item.verdict !== 'ok' || item.reason !== ''
+}
+
+/** What stands against a task: the judge's no, or a check that failed, if nothing better came after it. */
+function lastComplaint(items: readonly StepItem[]): StepItem | undefined {
+  const last = items.findLast(item => (item.kind === 'verdict' && !item.fenced) || item.kind === 'run')
+  const isBad =
+    last?.kind === 'verdict' ? last.verdict === 'not_ok' : last?.kind === 'run' && last.run.result !== 'passed'
+  return isBad ? last : undefined
+}
+
+const isSettled = ({ status }: Task, orBlocked = false): boolean =>
+  status === 'completed' || status === 'cancelled' || (orBlocked && status === 'blocked')
+
+function mayAccept(task: Task, standing: Standing | undefined, isExpanded: boolean, hasComplaint: boolean): boolean {
+  if (standing) return isExpanded && (standing === 'reported' || standing === 'judged')
+  return task.status === 'blocked' || (isOpen(task) && hasComplaint)
+}
+
+function keyOf(item: StepItem): string {
+  switch (item.kind) {
+    case 'text':
+      return item.message.message_id
+    case 'call':
+      return item.call.tool_call_id
+    case 'report':
+      return item.evidence_id
+    case 'claim':
+      return item.claim_id
+    case 'verdict':
+      return `${item.at} ${item.seal}`
+    case 'run':
+      return item.run.run_id
+  }
+}
+
+/** A thread is told anew with every event; most of its steps are the same. */
+function isSame(before: ThreadStepProps, after: ThreadStepProps): boolean {
+  const { step: a, ...one } = before
+  const { step: b, ...other } = after
+  const keys = Object.keys({ ...one, ...other }) as (keyof typeof one)[]
+  return (
+    keys.every(key => one[key] === other[key]) &&
+    a.task_id === b.task_id &&
+    a.title === b.title &&
+    a.status === b.status &&
+    a.items.length === b.items.length &&
+    a.items.every((item, index) => contentOf(item) === contentOf(b.items[index]))
+  )
+}
+
+/** What an item shows: the same object as long as it shows the same. */
+function contentOf(item: StepItem | undefined): unknown {
+  switch (item?.kind) {
+    case 'text':
+      return item.message
+    case 'call':
+      return item.call
+    case 'run':
+      return item.run.run_id
+    default:
+      return item
+  }
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import type { PlanTally, TurnEnd } from '../domain/thread.ts'
+import { chinese as chinesePanels } from './chinese.ts'
+import { durationText } from './duration-text.ts'
+import { english as englishPanels } from './english.ts'
+import { subjectOf, toolWords } from './tool-words.ts'
+import { tallyWords } from './tally-words.ts'
+import { endWords, failureWords } from './turn-words.ts'
+import { withThread } from './use-thread-strings.ts'
+
+const english = withThread(englishPanels)
+const chinese = withThread(chinesePanels)
+
+const words = (tool: string, args: Parameters<typeof subjectOf>[0], isRunning = false): string => {
+  const { verb, subject } = toolWords(tool, subjectOf(args), isRunning, english)
+  return `${verb} ${subject}`.trim()
+}
+
+describe('[PA47] a tool call in words', () => {
+  it.each([
+    ['read_file', { path: 'reports/2026-Q3.csv' }, 'Read 2026-Q3.csv'],
+    ['mcp__search__readTextFile', { file: 'C:\\notes\\a.md' }, 'Read a.md'],
+    ['Bash', { description: 'Run the tests', command: 'npm test' }, 'Ran npm test'],
+    ['grep', { pattern: 'TODO/FIXME', path: '.' }, 'Searched for TODO/FIXME'],
+    ['web_fetch', { url: 'https://example.org/a/b' }, 'Fetched https://example.org/a/b'],
+    ['write_file', { content: 'long', path: 'a/b/' }, 'Wrote b'],
+    ['compute', '12*7', 'Computed 12*7'],
+    ['get_weather', { city: 'Berlin' }, 'Used get weather Berlin'],
+    ['read_file', {}, 'Used read file'],
+    ['ping', null, 'Used ping'],
+    ['***', { n: 1 }, 'Used ***'],
+    ['run', { command: `echo\n${'x'.repeat(9_000)}` }, 'Ran echo'],
+  ])('[PA47] %s with %j: %s', (tool, args, said) => {
+    expect(words(tool, args)).toBe(said)
+  })
+
+  it('[PA47] says what runs, and is never half a character', () => {
+    expect(words('read_file', { path: 'a.csv' }, true)).toBe('Reading a.csv')
+    expect(words('ping', {}, true)).toBe('Using ping')
+    expect(words('run', { command: `a${'😀'.repeat(200)}` }).isWellFormed()).toBe(true)
+  })
+})
+
+it('[CH27] durations are seconds with one digit, whole seconds, or minutes', () => {
+  expect([40, 700, 9_949, 12_400, 59_600, 125_000].map(ms => durationText(ms, english))).toEqual([
+    '0 s',
+    '0.7 s',
+    '9.9 s',
+    '12 s',
+    '0:59',
+    '2:05',
+  ])
+})
+
+const tally = (done: number, blocked: number, open: number, proven = 0): PlanTally => ({
+  total: done + blocked + open,
+  done,
+  blocked,
+  open,
+  standings: { proven, confirmed: 0, judged: 0, reported: done - proven },
+})
+const end = (status: TurnEnd['status'], because?: TurnEnd['because']): TurnEnd => ({
+  at: '2026-11-02T09:00:00.000Z',
+  status,
+  ...(because ? { because } : {}),
+  left: undefined,
+})
+
+describe('[CH29] the end of a turn in words', () => {
+  it.each([
+    [tally(5, 0, 0, 3), 'All 5 steps done · 3 proven'],
+    [tally(1, 0, 0), '1 step done'],
+    [tally(3, 2, 0), '3 done, 2 blocked'],
+    [tally(3, 1, 1, 1), '3 done, 1 blocked, 1 left · 1 proven'],
+    [tally(0, 0, 2), '2 left'],
+  ])('[CH29] a plan that stands like %j', (of, said) => {
+    expect(tallyWords(of, english)).toBe(said)
+  })
+
+  it('[CH29] says why it ended early, unless everything is done', () => {
+    expect(endWords(end('incomplete', 'gate'), tally(1, 0, 1), english)).toEqual({
+      result: '1 done, 1 left',
+      reason: 'No progress after 3 attempts.',
+    })
+    expect(endWords(end('incomplete', 'gate'), tally(2, 0, 0), english).reason).toBe('')
+    expect(endWords(end('stopped', 'stopped'), tally(1, 0, 1), chinese).result).toBe('已停止 · 1 项完成、1 项未完成')
+    expect(endWords(end('incomplete', 'rejected'), undefined, english).result).toBe('Not finished')
+    expect(endWords(end('done', 'answered'), undefined, english)).toEqual({ result: '', reason: '' })
+  })
+})
+
+it('[CH31] a failure says what to do, in both languages; one that is not known is shown all the same', () => {
+  expect(failureWords('provider_denied', english).hint).toContain('RUNSHEET_MODEL_KEY')
+  expect(failureWords('provider_denied', chinese).hint).toContain('RUNSHEET_MODEL_KEY')
+  expect(failureWords('constructor', english)).toEqual({ title: 'Something went wrong', hint: '' })
+})

@@ -1,0 +1,63 @@
+import { CircleAlert, LoaderCircle, Wrench } from 'lucide-react'
+import { lazy, memo, type ReactElement, Suspense, useState } from 'react'
+import type { MessageCall } from '../domain/transcript.ts'
+import { durationText } from './duration-text.ts'
+import type { RunsheetSource } from './runsheet-provider.tsx'
+import { useThreadStrings } from './use-thread-strings.ts'
+import { subjectOf, toolWords } from './tool-words.ts'
+
+/** Loaded with the first call that is opened. */
+const ToolDetails = lazy(() => import('./tool-details.tsx'))
+
+/** Shorter durations are not shown. */
+const MIN_SHOWN_MS = 100
+
+/** The props of `ToolUse`. */
+export interface ToolUseProps extends RunsheetSource {
+  readonly call: MessageCall
+  /** It may still be answered. */
+  readonly isRunning?: boolean
+}
+
+/** A tool call in words, with its duration; opened, with its input and output. */
+export const ToolUse = memo(function ToolUse({ call, isRunning = false, ...source }: ToolUseProps): ReactElement {
+  const strings = useThreadStrings()
+  const [isOpen, setOpen] = useState(false)
+  const { answer } = call
+  const isTurning = isRunning && !answer
+  const Icon = isTurning ? LoaderCircle : answer && !answer.ok ? CircleAlert : Wrench
+  return (
+    <details className="rs-use" onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary className={answer && !answer.ok ? 'rs-use-failed' : undefined}>
+        <Icon size={14} aria-hidden="true" className={isTurning ? 'rs-turning' : undefined} />
+        <ToolText tool={call.tool} subject={subjectOf(call.arguments)} isRunning={isTurning} />
+        {answer && (!answer.ok || answer.duration_ms >= MIN_SHOWN_MS) && (
+          <span className="rs-use-time">
+            {answer.ok ? durationText(answer.duration_ms, strings) : strings.thread.useFailed}
+          </span>
+        )}
+      </summary>
+      {isOpen && (
+        <Suspense>
+          <ToolDetails call={call} source={source} />
+        </Suspense>
+      )}
+    </details>
+  )
+})
+
+interface ToolTextProps {
+  readonly tool: string
+  readonly subject: string
+  readonly isRunning?: boolean
+}
+
+/** What a tool does, and with what. */
+export function ToolText({ tool, subject, isRunning = false }: ToolTextProps): ReactElement {
+  const words = toolWords(tool, subject, isRunning, useThreadStrings())
+  return (
+    <span className="rs-use-text" title={tool}>
+      {words.verb} {words.subject !== '' && <bdi className="rs-use-subject">{words.subject}</bdi>}
+    </span>
+  )
+}

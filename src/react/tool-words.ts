@@ -1,0 +1,71 @@
+import type { Json } from '../domain/event.ts'
+import type { AllStrings } from './use-thread-strings.ts'
+
+/** What a tool does, as far as its name says. */
+export type ToolVerb = 'read' | 'write' | 'edit' | 'list' | 'search' | 'run' | 'fetch' | 'delete' | 'move' | 'compute'
+
+/** A tool call in words. */
+export interface ToolWords {
+  readonly verb: string
+  /** What it was about; empty where the call does not say. */
+  readonly subject: string
+}
+
+/** What a call did, or is doing: "Read", "2026-Q3.csv". */
+export function toolWords(tool: string, subject: string, isRunning: boolean, { thread }: AllStrings): ToolWords {
+  // Tools of an MCP server: server__tool.
+  const words = wordsIn(tool.split('__').at(-1) ?? '')
+  const verb = subject === '' ? undefined : words.map(word => VERBS.get(word)).find(Boolean)
+  if (verb) return { verb: thread.use[verb][isRunning ? 1 : 0], subject: isPlace(verb) ? lastPart(subject) : subject }
+  const name = words.join(' ') || tool
+  return { verb: (isRunning ? thread.using : thread.used)(name), subject }
+}
+
+/** What a call is about: the argument that names it, else the first text of its arguments. */
+export function subjectOf(args: Json): string {
+  if (typeof args === 'string') return oneLine(args)
+  if (typeof args !== 'object' || args === null) return ''
+  const entries = Object.entries(args)
+  const named = NAMING.flatMap(key => entries.filter(([name]) => name.toLowerCase() === key))
+  const texts = [...named, ...entries].flatMap(([, value]) => (typeof value === 'string' ? oneLine(value) : []))
+  return texts.find(text => text !== '') ?? ''
+}
+
+const MAX_SUBJECT = 120
+
+/** Arguments that say what a call is about, best first. */
+const NAMING = ['command', 'cmd', 'query', 'pattern', 'path', 'file_path', 'file', 'filename', 'url', 'expression']
+
+const NAMES: Record<ToolVerb, string> = {
+  read: 'read cat open view load',
+  write: 'write create save',
+  edit: 'edit patch replace update apply',
+  list: 'list ls tree',
+  search: 'search grep find glob query',
+  run: 'run bash shell exec execute command terminal',
+  fetch: 'fetch browse download http',
+  delete: 'delete remove rm',
+  move: 'move rename mv',
+  compute: 'compute calculate calc evaluate',
+}
+const VERBS: ReadonlyMap<string, ToolVerb> = new Map(
+  Object.entries(NAMES).flatMap(([verb, names]) => names.split(' ').map(name => [name, verb as ToolVerb] as const)),
+)
+
+const isPlace = (verb: ToolVerb): boolean => ['read', 'write', 'edit', 'list', 'delete', 'move'].includes(verb)
+
+/** `readTextFile` and `read_text_file` are "read", "text", "file". */
+const wordsIn = (name: string): string[] =>
+  name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(word => word !== '')
+
+/** The last part of a path. */
+const lastPart = (path: string): string => path.split(/[\\/]/).findLast(part => part !== '') ?? path
+
+function oneLine(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? ''
+  return line.length > MAX_SUBJECT ? `${line.slice(0, MAX_SUBJECT).toWellFormed()}…` : line
+}

@@ -1,0 +1,56 @@
+import { CircleCheck, CircleStop, RotateCcw, TriangleAlert } from 'lucide-react'
+import type { ReactElement } from 'react'
+import type { ThreadTurn } from '../domain/thread.ts'
+import { useThreadStrings } from './use-thread-strings.ts'
+import { endWords, failureWords } from './turn-words.ts'
+
+/** The props of `TurnResult`. */
+export interface TurnResultProps {
+  readonly turn: ThreadTurn
+  /** Tries again what the turn has left, or its request. Without it there is no such button. */
+  readonly onRetry?: (turnId: string) => void
+}
+
+/** How a turn ended: what is done, blocked and left, or what went wrong and what to do about it. */
+export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResultProps): ReactElement | null {
+  const strings = useThreadStrings()
+  if (!end) return null
+  const { result, reason } = endWords(end, tally, strings)
+  const { failure, left, status } = end
+  if (result === '' && reason === '' && !failure) return null
+  // Open tasks are continued beside the plan.
+  const canRetry =
+    left === 'blocked' || status === 'failed' || status === 'stopped' || (!left && status === 'incomplete')
+  const retry = onRetry && canRetry && (
+    <button type="button" className="rs-button rs-small" onClick={() => onRetry(turn_id)}>
+      <RotateCcw size={14} aria-hidden="true" /> {left === 'blocked' ? strings.thread.retryBlocked : strings.retry}
+    </button>
+  )
+  if (failure) {
+    const { title, hint } = failureWords(failure.code, strings)
+    return (
+      <div className="rs-result rs-failure" role="note">
+        <TriangleAlert size={16} aria-hidden="true" />
+        <div>
+          <strong>{title}</strong>
+          <p>{failure.message}</p>
+          {hint !== '' && <p>{hint}</p>}
+          {result !== '' && <p className="rs-note">{result}</p>}
+        </div>
+        {retry}
+      </div>
+    )
+  }
+  const isDone = tally !== undefined && tally.done === tally.total
+  const Icon = isDone ? CircleCheck : status === 'stopped' ? CircleStop : TriangleAlert
+  return (
+    <div className={`rs-result${isDone ? ' rs-result-done' : ''}`} role="note">
+      <Icon size={16} aria-hidden="true" />
+      <span>
+        {result !== '' && <strong>{result}</strong>}
+        {reason !== '' && ` · ${reason}`}
+      </span>
+      {retry}
+    </div>
+  )
+}

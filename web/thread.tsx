@@ -1,0 +1,181 @@
+import { lazy, type ReactElement, type ReactNode, Suspense, useCallback, useLayoutEffect, useMemo, useRef } from 'react'
+import type { Message, Task, ThreadItem, ThreadTurn } from 'runsheet/client'
+import {
+  FollowUps,
+  PlanDecision,
+  RunLine,
+  type TasksHandle,
+  ThreadStep,
+  ToolUse,
+  TurnResult,
+  useRunsheet,
+  useThread,
+} from 'runsheet/react'
+import './thread.css'
+import { CopyButton } from './copy-button.tsx'
+import { loadPart } from './load-part.ts'
+import type { PageStrings } from './page-strings.ts'
+
+const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
+
+interface ThreadProps {
+  readonly strings: PageStrings
+  readonly plan: TasksHandle
+  /** What the latest turn has left, or its request, is tried again. Without it, it cannot be now. */
+  readonly onRetry: ((turn: string) => void) | undefined
+  /** It is on the page. */
+  readonly onShown: () => void
+}
+
+/** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
+export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps): ReactElement {
+  const { view } = useRunsheet()
+  const { text, conversation } = view.state
+  const thread = useThread()
+  useLayoutEffect(onShown, [onShown])
+  const tasks = useMemo(() => new Map(plan.tasks.map(task => [task.id, task])), [plan.tasks])
+  // A task that several turns worked on is settled at its latest step.
+  const latest = useMemo(() => latestSteps(thread), [thread])
+  const actions = useRef(plan)
+  actions.current = plan
+  const accept = useCallback((task: Task): void => void actions.current.accept(task), [])
+  const reopen = useCallback((task: Task): void => void actions.current.reopen(task), [])
+  const written = useCallback(
+    (message: Message): ReactNode => <Said key={message.message_id} text={message.text} strings={strings} />,
+    [strings],
+  )
+  return (
+    <>
+      {thread.map((turn, index) => {
+        const isLast = index === thread.length - 1
+        const goesOn = isLast && turn.end === undefined
+        const current = goesOn ? currentStep(turn.items) : undefined
+        const live = goesOn && text !== null ? <Said text={text.text} strings={strings} isStreaming /> : undefined
+        return (
+          <section key={turn.turn_id} className="app-thread-turn">
+            {turn.items.map((item, place) => {
+              if (item.kind !== 'step') {
+                return (
+                  <Item
+                    key={keyOf(item)}
+                    of={item}
+                    strings={strings}
+                    isRunning={goesOn && place === turn.items.length - 1}
+                    text={written}
+                  />
+                )
+              }
+              const { step } = item
+              const isLatest = latest.get(step.task_id) === turn.turn_id
+              const task = isLatest ? (tasks.get(step.task_id) ?? conversation.tasks[step.task_id]) : undefined
+              // One of a plan that is not in view any more can only be looked at.
+              const canChange = tasks.has(step.task_id)
+              return (
+                <ThreadStep
+                  key={step.task_id}
+                  step={step}
+                  task={task}
+                  standing={task && plan.proof.standingOf(task)}
+                  isCurrent={step.task_id === current}
+                  isRunning={step.task_id === current && plan.elapsedMs !== undefined}
+                  live={step.task_id === current ? live : undefined}
+                  renderText={written}
+                  onAccept={canChange ? accept : undefined}
+                  onReopen={canChange ? reopen : undefined}
+                />
+              )
+            })}
+            {current === undefined && live && (
+              <article className="app-message app-message-assistant" aria-label={strings.assistant}>
+                {live}
+              </article>
+            )}
+            <TurnResult turn={turn} {...(onRetry && isLast ? { onRetry } : {})} />
+          </section>
+        )
+      })}
+    </>
+  )
+}
+
+interface ItemProps {
+  readonly of: Exclude<ThreadItem, { readonly kind: 'step' }>
+  readonly strings: PageStrings
+  readonly isRunning: boolean
+  readonly text: (message: Message) => ReactNode
+}
+
+function Item({ of, strings, isRunning, text }: ItemProps): ReactElement {
+  switch (of.kind) {
+    case 'plan':
+      return <PlanDecision card={of.card} />
+    case 'follow_ups':
+      return <FollowUps of={of} renderText={text} />
+    case 'run':
+      return <RunLine of={of.run} isWhole />
+    case 'message': {
+      const { message, calls } = of
+      const isUser = message.role === 'user'
+      const isAnswer = !message.tool_calls?.length
+      return (
+        <article
+          className={`app-message app-message-${message.role}`}
+          aria-label={isUser ? strings.you : strings.assistant}
+        >
+          {message.text !== '' &&
+            (isUser ? (
+              <p className="app-plain" dir="auto">
+                {message.text}
+              </p>
+            ) : (
+              text(message)
+            ))}
+          {calls.map(call => (
+            <ToolUse key={call.tool_call_id} call={call} isRunning={isRunning} />
+          ))}
+          {!isUser && message.text !== '' && isAnswer && <CopyButton text={message.text} strings={strings} />}
+        </article>
+      )
+    }
+  }
+}
+
+interface SaidProps {
+  readonly text: string
+  readonly strings: PageStrings
+  readonly isStreaming?: boolean
+}
+
+/** What the agent wrote. */
+function Said({ text, strings, isStreaming = false }: SaidProps): ReactElement {
+  return (
+    <Suspense fallback={<p className="app-plain">{text}</p>}>
+      <Markdown text={text} isStreaming={isStreaming} showRest={strings.showRest} />
+    </Suspense>
+  )
+}
+
+/** The step that is worked on in a turn that goes on. */
+const currentStep = (items: readonly ThreadItem[]): string | undefined =>
+  items.flatMap(item => (item.kind === 'step' && item.step.status === 'in_progress' ? item.step.task_id : [])).at(-1)
+
+/** Task id to the last turn that has a step of it. */
+const latestSteps = (thread: readonly ThreadTurn[]): ReadonlyMap<string, string> =>
+  new Map(
+    thread.flatMap(({ turn_id, items }) =>
+      items.flatMap(item => (item.kind === 'step' ? [[item.step.task_id, turn_id] as const] : [])),
+    ),
+  )
+
+function keyOf(item: ItemProps['of']): string {
+  switch (item.kind) {
+    case 'message':
+      return item.message.message_id
+    case 'plan':
+      return item.card.review_id
+    case 'run':
+      return item.run.run_id
+    case 'follow_ups':
+      return item.kind
+  }
+}
