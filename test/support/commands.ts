@@ -134,7 +134,8 @@ const change = fc.record(
 const row = some({
   ...words,
   status: mostly(fc.constantFrom('todo', 'todo', 'doing', 'blocked', 'done')),
-  draft_index: mostly(fc.nat(2), JUNK, 10),
+  // A log in JSON has no -0.
+  draft_index: mostly(fc.nat(2), JUNK, 10).map(index => (Object.is(index, -0) ? 0 : index)),
 }).map(said => ('draft_index' in said ? said : Object.assign({ title: 'Added' }, said)))
 
 const said = {
