@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -44,6 +45,19 @@ describe('guarded files during a run', () => {
     const ran = await ranAfter(scene, command('sh', '-c', 'cat test/data.json > out.txt; touch test'))
     expect(ran).toMatchObject({ result: 'passed', guarded: [] })
   })
+
+  it.skipIf(spawnSync('python3', ['--version']).status !== 0)(
+    '[CR6] Python leaves no bytecode beside them; what is planted there counts',
+    async () => {
+      const scene = checkScene()
+      scene.write('tests/__init__.py', '')
+      scene.write('tests/test_a.py', 'import unittest\nclass T(unittest.TestCase):\n  def test(self): pass\n')
+      const check = command('python3', '-m', 'unittest', 'tests.test_a')
+      expect(await ranAfter(scene, check)).toMatchObject({ result: 'passed', guarded: [] })
+      const planted = 'tests/__pycache__/test_a.cpython-314.pyc'
+      expect(await ranAfter(scene, check, () => scene.write(planted, ''))).toMatchObject({ guarded: [planted] })
+    },
+  )
 })
 
 describe('what is guarded', () => {

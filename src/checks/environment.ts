@@ -12,8 +12,11 @@ export function checkEnvironment(
 ): Readonly<Record<string, string>> {
   const { HOME, LANG } = ours
   const PATH = searchPath(configured['PATH'] ?? ours['PATH'], workspace)
-  return { ...(HOME ? { HOME } : {}), ...(LANG ? { LANG } : {}), CI: '1', ...configured, PATH }
+  return { ...(HOME ? { HOME } : {}), ...(LANG ? { LANG } : {}), ...FIXED, ...configured, PATH }
 }
+
+/** Python writes its bytecode beside the tests, where a new file counts as a change of what they mean. */
+const FIXED = { CI: '1', PYTHONDONTWRITEBYTECODE: '1' }
 
 const USUAL_PATH = ['/usr/local/bin', '/usr/bin', '/bin']
 
