@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -11,9 +11,14 @@ import { lookAt } from './look.ts'
 import { type CheckRun, runCheck } from './run-check.ts'
 
 /** Runs a command whose baseline was taken before `work`. */
-async function ranAfter(scene: CheckScene, spec: CommandCheck, work: () => void = () => {}): Promise<CheckRun> {
+async function ranAfter(
+  scene: CheckScene,
+  spec: CommandCheck,
+  work: () => void = () => {},
+  protect: readonly string[] = [],
+): Promise<CheckRun> {
   const check = { ...spec, id: 'c1', hash: approvalHash(spec, scene) }
-  const options = { ...scene, dataFolder: '/nowhere', protect: DEFAULT_PROTECT, redact: redactor() }
+  const options = { ...scene, dataFolder: '/nowhere', protect: [...DEFAULT_PROTECT, ...protect], redact: redactor() }
   const { files } = await lookAt([check], options)
   work()
   return runCheck(check, { ...options, baseline: Object.fromEntries(files ?? []) })
@@ -58,6 +63,71 @@ describe('guarded files during a run', () => {
       expect(await ranAfter(scene, check, () => scene.write(planted, ''))).toMatchObject({ guarded: [planted] })
     },
   )
+})
+
+describe('what is built', () => {
+  const BUILD = ['rm -rf dist', 'mkdir dist', 'date +%N > dist/a.test.js', 'date +%N > dist/named.js']
+  const dist = (scene: CheckScene, rules: string): CheckScene => {
+    execFileSync('git', ['init', '-q', scene.folder])
+    scene.write('.gitignore', rules)
+    scene.script('build.sh', ...BUILD)
+    return scene
+  }
+
+  it('[CR26] is not guarded: the check may build it anew', async () => {
+    const scene = dist(checkScene(), 'dist/\n')
+    scene.write('dist/old.test.js', '')
+    const ran = await ranAfter(scene, command('./build.sh'), () => scene.write('dist/b.test.js', ''))
+    expect(ran).toMatchObject({ result: 'passed', guarded: [] })
+  })
+
+  it.each([
+    ['lies in no folder of output', 'gen/\n', 'gen/a.test.js'],
+    ['is not ignored by git', '*.log\n', 'dist/a.test.js'],
+  ])('[CR26] is nothing that %s', async (_, rules, path) => {
+    const scene = dist(checkScene(), rules)
+    const ran = await ranAfter(scene, command('./build.sh'), () => {
+      scene.write('build.sh', '#!/bin/sh\n')
+      scene.write(path, '')
+    })
+    expect(ran.guarded).toEqual(['build.sh', path].sort())
+  })
+
+  it('[CR26] is nothing that git tracks, or a check or `protect` names', async () => {
+    const scene = dist(checkScene(), 'dist/\n')
+    for (const path of ['dist/tracked.test.js', 'dist/named.js', 'dist/mine.js']) scene.write(path, '')
+    execFileSync('git', ['-C', scene.folder, 'add', '-f', 'dist/tracked.test.js'])
+    const ran = await ranAfter(
+      scene,
+      command('./build.sh', 'dist/named.js'),
+      () => {
+        execFileSync('git', ['-C', scene.folder, 'rm', '-q', '--cached', 'dist/tracked.test.js'])
+        scene.write('dist/mine.js', 'x')
+      },
+      ['dist/mine.js'],
+    )
+    expect(ran.guarded).toEqual(['dist/mine.js', 'dist/named.js', 'dist/tracked.test.js'])
+  })
+
+  it('[CR26] goes by the `.gitignore` files of the confirmation: those that changed since are named', async () => {
+    const scene = dist(checkScene(), 'node_modules/\n')
+    const ran = await ranAfter(scene, command('./build.sh'), () => scene.write('.gitignore', 'dist/\n'))
+    expect(ran.guarded).toEqual(['.gitignore'])
+    const other = dist(checkScene(), 'node_modules/\n')
+    other.script('none.sh', 'exit 0')
+    const none = await ranAfter(other, command('./none.sh'), () => other.write('.gitignore', 'dist/\n'))
+    expect(none.guarded).toEqual([])
+  })
+
+  it('[CR26] goes by no other rules of git', async () => {
+    const scene = dist(checkScene(), '')
+    scene.write('ignored', 'dist/\n')
+    const ran = await ranAfter(scene, command('./build.sh'), () => {
+      scene.write('.git/info/exclude', 'dist/\n')
+      execFileSync('git', ['-C', scene.folder, 'config', 'core.excludesFile', join(scene.folder, 'ignored')])
+    })
+    expect(ran.guarded).toEqual(['dist/a.test.js'])
+  })
 })
 
 describe('what is guarded', () => {

@@ -6,12 +6,15 @@ import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
 import { type CommandCheck, DEFAULT_PROTECT, type RunnableSpec } from '../domain/check.ts'
 import { checkUnchanged } from './check-unchanged.ts'
 import { FileHasher } from './file-hash.ts'
-import { type FileHashes, type FilesRequest, hashFiles } from './files.ts'
+import { type FileHashes, filesOf, type FilesRequest, hashFiles } from './files.ts'
 import { LIMITS } from './fingerprint.ts'
 import { guardChanges, guardsOf } from './guarded.ts'
 
-const hashed = ({ folder }: CheckScene, globs: readonly string[], options: Partial<FilesRequest> = {}) =>
-  hashFiles({ root: folder, globs, paths: [], exclude: ['.agents'], limits: LIMITS, ...options }, new FileHasher())
+const hashed = ({ folder }: CheckScene, globs: readonly string[], options: Partial<FilesRequest> = {}) => {
+  const request = { root: folder, globs, paths: [], exclude: ['.agents'], limits: LIMITS, ...options }
+  const found = filesOf(request)
+  return found && hashFiles(request, found, new FileHasher())
+}
 
 const names = (...args: Parameters<typeof hashed>): readonly string[] => [...(hashed(...args)?.keys() ?? [])]
 
@@ -108,7 +111,7 @@ describe('guarded files', () => {
   ): { files: FileHashes; changes(before: FileHashes): unknown } {
     const guards = guardsOf(check, scene, DEFAULT_PROTECT)
     const files = hashed(scene, guards.globs, { paths: guards.paths }) ?? new Map<string, string>()
-    return { files, changes: before => guardChanges(before, files, guards) }
+    return { files, changes: before => guardChanges(before, { files, hasBuilt: false }, guards) }
   }
 
   it('[CR17] are tests, configuration, lockfiles and tools, unless configured otherwise', () => {

@@ -1,9 +1,10 @@
-import { basename, resolve } from 'node:path'
+import { basename, isAbsolute, resolve } from 'node:path'
 import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
 import type { FileHashes, Stamps } from './files.ts'
 import { globsOf } from './globs.ts'
 import { programsOf } from './hash.ts'
 import type { Place } from './place.ts'
+import { isWork } from './work-folders.ts'
 import { pathFrom } from './workspace.ts'
 
 /** The files that decide what a check means. */
@@ -11,7 +12,11 @@ export interface Guards {
   readonly globs: readonly string[]
   /** The programs and the words of a command that may be files. They need not exist. */
   readonly paths: readonly string[]
+  /** Globs of files that count even if they are built: the check names them. */
+  readonly named: readonly string[]
   readonly isGuarded: (path: string) => boolean
+  /** Whether a file decides what counts as built. It is guarded where something is left out as built. */
+  readonly isRule: (path: string) => boolean
 }
 
 /**
@@ -23,27 +28,47 @@ export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protec
   const globs = [...protect, ...binGlobs(check), ...folderGlobs(check, place)]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
   return {
-    globs,
+    globs: [...globs, RULES],
     paths,
+    named: [
+      ...paths.flatMap(path => (isAbsolute(path) ? [] : literal(path))),
+      ...(check.kind === 'unchanged' ? check.paths : []),
+    ],
     isGuarded: path => !isOwn(path) && (isProtected.matches(path) || paths.includes(path)),
+    isRule: path => !isOwn(path) && isRule(path),
   }
 }
 
+/** What git ignores. Any other source of such rules does not make a file built. */
+const RULES = '**/.gitignore'
+const { matches: isRule } = globsOf([RULES])
+
 /** The guarded files that changed, vanished or are new since the baseline, sorted. */
-export function guardChanges(baseline: FileHashes, now: FileHashes, { isGuarded }: Guards): readonly string[] {
-  return differences(baseline, now).filter(isGuarded)
+export function guardChanges(
+  baseline: FileHashes,
+  now: Pick<Watching, 'files' | 'hasBuilt'>,
+  guards: Guards,
+): readonly string[] {
+  return differences(baseline, now.files).filter(
+    path => guards.isGuarded(path) || (now.hasBuilt && guards.isRule(path)),
+  )
 }
 
 /** The guarded files that were written to between two surveys, even if they are as before. */
-export function guardsTouched(before: Watching, after: Watching, { isGuarded }: Guards): readonly string[] {
+export function guardsTouched(before: Watching, after: Watching, guards: Guards): readonly string[] {
   const written = differences(before.stamps, after.stamps)
-  return [...new Set([...differences(before.files, after.files), ...written])].filter(isGuarded)
+  const hasBuilt = before.hasBuilt || after.hasBuilt
+  return [...new Set([...differences(before.files, after.files), ...written])].filter(
+    path => guards.isGuarded(path) || (hasBuilt && guards.isRule(path)),
+  )
 }
 
 /** What is known of guarded files at one moment. */
 export interface Watching {
   readonly files: FileHashes
   readonly stamps: Stamps
+  /** Whether files were left out because they are built. */
+  readonly hasBuilt: boolean
 }
 
 /** The paths at which two sets of files differ, sorted. */
@@ -61,13 +86,7 @@ function binGlobs(check: RunnableSpec): readonly string[] {
   const folder = check.kind === 'command' ? normal(check.cwd ?? '.') : ''
   if (!folder) return []
   const names = folder.split('/')
-  return names.map(
-    (_, index) =>
-      `${names
-        .slice(0, index + 1)
-        .map(escaped)
-        .join('/')}/node_modules/.bin/**`,
-  )
+  return names.map((_, index) => `${literal(names.slice(0, index + 1).join('/'))}/node_modules/.bin/**`)
 }
 
 /** What a script of the workspace makes of the files in a folder, only it knows: tests may have any name there. */
@@ -75,10 +94,9 @@ function folderGlobs(check: RunnableSpec, place: Place): readonly string[] {
   if (check.kind !== 'command') return []
   const { path: root } = place.workspace
   const cwd = resolve(root, check.cwd ?? '.')
-  const isWork = (path: string): boolean =>
-    pathFrom(resolve(root, path), cwd) !== undefined || path.split('/').some(name => WORK_FOLDERS.has(name))
+  const isLeftOut = (path: string): boolean => pathFrom(resolve(root, path), cwd) !== undefined || isWork(path)
   return pathsIn(root, cwd, scriptWords(check.run, root, cwd)).flatMap(path =>
-    isWork(path) ? [] : `${path.split('/').map(escaped).join('/')}/**`,
+    isLeftOut(path) ? [] : `${literal(path)}/**`,
   )
 }
 
@@ -96,14 +114,8 @@ function scriptWords([program = '', ...words]: readonly string[], root: string, 
 const MODULES = 'node_modules'
 const INTERPRETERS = /^(?:node|(?:ba|da|z)?sh|python[\d.]*|ruby|perl|php)$/
 
-/** Where the work is done, and what checks write: a change in there is nothing to be asked about. */
-const SOURCES = `app apps client cmd crates doc docs include internal lib libs modules ${MODULES} packages pkg public server source
-  sources src web`
-const OUTPUTS = 'artifacts bin build coverage dist log logs out output reports results target temp tmp'
-const WORK_FOLDERS: ReadonlySet<string> = new Set(`${SOURCES} ${OUTPUTS}`.split(/\s+/))
-
 /** Text as a glob that matches just that. */
-const escaped = (name: string): string => name.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
+const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
 const normal = (path: string): string | undefined => pathFrom('/', resolve('/', path))
 

@@ -4,7 +4,7 @@ import { checkFile } from './check-file.ts'
 import { checkUnchanged } from './check-unchanged.ts'
 import type { FileHashes } from './files.ts'
 import type { Limits } from './fingerprint.ts'
-import { guardChanges, guardsOf, guardsTouched } from './guarded.ts'
+import { guardChanges, guardsOf, guardsTouched, type Watching } from './guarded.ts'
 import { type LookOptions, lookAt } from './look.ts'
 import { inconclusive, type Outcome } from './outcome.ts'
 import type { Survey } from './survey.ts'
@@ -56,19 +56,18 @@ async function guardedBy(
   baseline: FileHashes,
   before: Survey,
 ): Promise<readonly string[] | undefined> {
-  if (!before.files || !before.stamps) return undefined
+  if (!isWhole(before)) return undefined
   const guards = guardsOf(check, options, options.protect)
-  const changed = guardChanges(baseline, before.files, guards)
-  if (check.kind !== 'command') return changed
+  if (check.kind !== 'command') return guardChanges(baseline, before, guards)
   const after = await lookAt([check], options, 'nothing')
-  if (!after.files || !after.stamps) return undefined
-  const touched = guardsTouched(
-    { files: before.files, stamps: before.stamps },
-    { files: after.files, stamps: after.stamps },
-    guards,
-  )
-  return [...new Set([...changed, ...touched])].sort()
+  if (!isWhole(after)) return undefined
+  const hasBuilt = before.hasBuilt || after.hasBuilt
+  const changed = guardChanges(baseline, { ...before, hasBuilt }, guards)
+  return [...new Set([...changed, ...guardsTouched(before, after, guards)])].sort()
 }
+
+const isWhole = (survey: Survey): survey is Survey & Watching =>
+  survey.files !== undefined && survey.stamps !== undefined
 
 function outcomeOf(
   check: RunnableCheck,
