@@ -4,8 +4,9 @@ import type { FileHashes, Stamps } from './files.ts'
 import { globsOf } from './globs.ts'
 import { programsOf } from './hash.ts'
 import type { Place } from './place.ts'
+import { type Start, shadowPaths, startedFiles } from './started-files.ts'
 import { isWork } from './work-folders.ts'
-import { pathFrom } from './workspace.ts'
+import { isFile, pathFrom } from './workspace.ts'
 
 /** The files that decide what a check means. */
 export interface Guards {
@@ -14,27 +15,31 @@ export interface Guards {
   readonly paths: readonly string[]
   /** Globs of files that count even if they are built: the check names them. */
   readonly named: readonly string[]
-  readonly isGuarded: (path: string) => boolean
+  /** What a command starts without naming it is guarded if it was there at the baseline. */
+  readonly isGuarded: (path: string, baseline: FileHashes) => boolean
   /** Whether a file decides what counts as built. It is guarded where something is left out as built. */
   readonly isRule: (path: string) => boolean
 }
 
 /**
- * What `protect` matches, the program of a command, its words that are files, and what is in folders that it gives to a
- * script of the workspace; never what the check itself looks at.
+ * What `protect` matches, the program of a command, its words that are files, what it starts by the name of a script, and
+ * what is in folders that it gives to a script of the workspace; never what the check itself looks at.
  */
 export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protect: readonly string[]): Guards {
-  const paths = check.kind === 'command' ? [...programPaths(check, place), ...wordPaths(check, place)] : []
-  const globs = [...protect, ...binGlobs(check), ...folderGlobs(check, place)]
+  const start = startOf(check, place)
+  const paths = start ? [...programPaths(check, place), ...wordPaths(start), ...shadowPaths(start)] : []
+  const started = new Set(start && startedFiles(start))
+  const globs = [...protect, ...binGlobs(check), ...folderGlobs(start)]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
   return {
     globs: [...globs, RULES],
-    paths,
+    paths: [...paths, ...[...started].filter(path => isFile(resolve(place.workspace.path, path)))],
     named: [
       ...paths.flatMap(path => (isAbsolute(path) ? [] : literal(path))),
       ...(check.kind === 'unchanged' ? check.paths : []),
     ],
-    isGuarded: path => !isOwn(path) && (isProtected.matches(path) || paths.includes(path)),
+    isGuarded: (path, baseline) =>
+      !isOwn(path) && (isProtected.matches(path) || paths.includes(path) || (started.has(path) && baseline.has(path))),
     isRule: path => !isOwn(path) && isRule(path),
   }
 }
@@ -50,16 +55,21 @@ export function guardChanges(
   guards: Guards,
 ): readonly string[] {
   return differences(baseline, now.files).filter(
-    path => guards.isGuarded(path) || (now.hasBuilt && guards.isRule(path)),
+    path => guards.isGuarded(path, baseline) || (now.hasBuilt && guards.isRule(path)),
   )
 }
 
 /** The guarded files that were written to between two surveys, even if they are as before. */
-export function guardsTouched(before: Watching, after: Watching, guards: Guards): readonly string[] {
+export function guardsTouched(
+  baseline: FileHashes,
+  before: Watching,
+  after: Watching,
+  guards: Guards,
+): readonly string[] {
   const written = differences(before.stamps, after.stamps)
   const hasBuilt = before.hasBuilt || after.hasBuilt
   return [...new Set([...differences(before.files, after.files), ...written])].filter(
-    path => guards.isGuarded(path) || (hasBuilt && guards.isRule(path)),
+    path => guards.isGuarded(path, baseline) || (hasBuilt && guards.isRule(path)),
   )
 }
 
@@ -90,14 +100,11 @@ function binGlobs(check: RunnableSpec): readonly string[] {
 }
 
 /** What a script of the workspace makes of the files in a folder, only it knows: tests may have any name there. */
-function folderGlobs(check: RunnableSpec, place: Place): readonly string[] {
-  if (check.kind !== 'command') return []
-  const { path: root } = place.workspace
-  const cwd = resolve(root, check.cwd ?? '.')
+function folderGlobs(start: Start | undefined): readonly string[] {
+  if (!start) return []
+  const { root, cwd, run } = start
   const isLeftOut = (path: string): boolean => pathFrom(resolve(root, path), cwd) !== undefined || isWork(path)
-  return pathsIn(root, cwd, scriptWords(check.run, root, cwd)).flatMap(path =>
-    isLeftOut(path) ? [] : `${literal(path)}/**`,
-  )
+  return pathsIn(root, cwd, scriptWords(run, root, cwd)).flatMap(path => (isLeftOut(path) ? [] : `${literal(path)}/**`))
 }
 
 /** The words that a script of the workspace gets; none if another program runs, which has rules of its own for names. */
@@ -122,12 +129,11 @@ const normal = (path: string): string | undefined => pathFrom('/', resolve('/', 
 const programPaths = (check: WithPrograms<RunnableSpec>, place: Place): readonly string[] =>
   programsOf(check, place).flatMap(file => (file === null ? [] : [pathFrom(place.workspace.path, file) || file]))
 
+const startOf = (check: RunnableSpec, { workspace: { path: root } }: Place): Start | undefined =>
+  check.kind === 'command' ? { root, cwd: resolve(root, check.cwd ?? '.'), run: check.run } : undefined
+
 /** Words are taken as paths, and what follows a `=` in them. */
-function wordPaths(check: RunnableSpec, { workspace: { path: root } }: Place): readonly string[] {
-  if (check.kind !== 'command') return []
-  const cwd = resolve(root, check.cwd ?? '.')
-  return pathsIn(root, cwd, check.run.slice(1))
-}
+const wordPaths = ({ root, cwd, run }: Start): readonly string[] => pathsIn(root, cwd, run.slice(1))
 
 const pathsIn = (root: string, cwd: string, words: readonly string[]): readonly string[] =>
   words

@@ -63,7 +63,7 @@ async function guardedBy(
   if (!isWhole(after)) return undefined
   const hasBuilt = before.hasBuilt || after.hasBuilt
   const changed = guardChanges(baseline, { ...before, hasBuilt }, guards)
-  return [...new Set([...changed, ...guardsTouched(before, after, guards)])].sort()
+  return [...new Set([...changed, ...guardsTouched(baseline, before, after, guards)])].sort()
 }
 
 const isWhole = (survey: Survey): survey is Survey & Watching =>
