@@ -1,15 +1,16 @@
-import { listed, openTasks, planCounts, planHistory } from '../domain/conversation.ts'
+import { type Conversation, listed, openTasks, planCounts, planHistory } from '../domain/conversation.ts'
 import { labelOf } from '../domain/check-label.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
-import { unpassedChecks, whyReopened, whyUnpassed } from '../domain/plan-checks.ts'
+import { unpassedChecks, whyUnpassed } from '../domain/plan-checks.ts'
 import { recordOf } from '../domain/proof.ts'
 import { type Standing, standingsOf } from '../domain/standing.ts'
-import { isOpen } from '../domain/task.ts'
+import { isOpen, type Task } from '../domain/task.ts'
 import { settlingFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { cut } from '../domain/text.ts'
 import { type EndReason, isEmptied } from '../domain/turn.ts'
+import { whyOpen } from '../domain/why-open.ts'
 import type { Run } from './run.ts'
 
 /** The default system prompt of the assistant. */
@@ -31,13 +32,27 @@ export function followUpText(
     return `Every task is settled, but the plan is not done: ${checks.join('\n')}\nMend that, then answer again.`
   }
   const { idOf } = toolset.vocabulary
-  const names = open.slice(0, 10).map(task => {
-    const why = whyReopened(run.state, task)
-    return `${idOf(task)} ${cut(task.title, 120)}${why === undefined ? '' : ` (${why})`}`
-  })
+  const names = open.slice(0, 10).map(task => `${idOf(task)} ${cut(task.title, 120)}${whyIn(run.state, task)}`)
   const more = open.length > names.length ? ` and ${open.length - names.length} more` : ''
-  return `The plan is not finished. Open: ${names.join('; ')}${more}. Continue: do the work, and ${settlingFor(toolset)}`
+  const checks = planChecks(run).map(each => ` ${each}`)
+  return `The plan is not finished. Open: ${names.join('; ')}${more}.${checks.join('')} Continue: do the work, and ${settlingFor(toolset)}`
 }
+
+/** What keeps a task open, in parentheses. */
+function whyIn(state: Conversation, task: Task): string {
+  const why = whyOpen(state, task)
+  return why === undefined ? '' : ` (${why})`
+}
+
+/** A sentence for each check of the whole plan that did not pass. */
+const planChecks = ({ state, turn }: Pick<Run, 'state' | 'turn'>): readonly string[] =>
+  unpassedChecks(state, turn).map(
+    check => `\`${labelOf(check)}\`, a check of the whole plan, ${whyUnpassed(state, turn, check).replace(/\.$/, '')}.`,
+  )
+
+/** What a person can do about a check that keeps a task open. */
+const WAYS_OUT =
+  'Mend what a check reports and continue; or change the check, or settle the task yourself, in the plan.'
 
 /** Tasks that the last message lists, per section. */
 const MAX_LISTED = 20
@@ -58,7 +73,15 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
 /** The last message of a turn: the answer, why the turn ended, and what is not done. */
 export function finalMessage(run: Run, because: EndReason, answer: string, problem?: string): string {
   const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : REASONS[because]
-  return [answer.trim(), reason, tally(run), leftOver(run, because)].filter(text => text !== '').join('\n\n')
+  return [answer.trim(), reason, tally(run), inTheWay(run), leftOver(run, because)]
+    .filter(text => text !== '')
+    .join('\n\n')
+}
+
+/** The checks of the whole plan that did not pass, and what to do. */
+function inTheWay(run: Run): string {
+  const checks = planChecks(run)
+  return checks.length > 0 ? `The plan is not done: ${checks.join(' ')} Mend that, then continue.` : ''
 }
 
 const STANDINGS: Record<Standing, string> = {
@@ -80,21 +103,23 @@ function tally({ state, turn }: Run): string {
   return `${done} of ${plan.length} done${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`
 }
 
-/** What is not done; empty after an answer if neither assessor nor gate is on. */
+/** What is not done; after an answer, if neither assessor nor gate is on, only what checks say so of. */
 function leftOver({ state, turn, policy }: Run, because: EndReason): string {
-  if (because === 'answered' && !policy.assessor && !policy.gate) return ''
+  const isUnwatched = because === 'answered' && !policy.assessor && !policy.gate
   const plan = listed(state, turn)
-  const open = plan.filter(isOpen)
-  const blocked = plan.filter(({ status }) => status === 'blocked')
+  const open = plan.filter(task => isOpen(task) && (!isUnwatched || whyOpen(state, task) !== undefined))
+  const blocked = isUnwatched ? [] : plan.filter(({ status }) => status === 'blocked')
   const lines = [
-    ...open.slice(0, MAX_LISTED).map(({ title }) => `- ${title}`),
+    ...open.slice(0, MAX_LISTED).map(task => `- ${task.title}${whyIn(state, task)}`),
     ...(open.length > MAX_LISTED ? [`- and ${open.length - MAX_LISTED} more`] : []),
     ...blocked
       .slice(0, MAX_LISTED)
       .map(({ title, outcome }) => `- ${title} (blocked${outcome ? `: ${cut(outcome, 200)}` : ''})`),
     ...(blocked.length > MAX_LISTED ? [`- and ${blocked.length - MAX_LISTED} more (blocked)`] : []),
   ]
-  if (lines.length > 0) return `Not done:\n${lines.join('\n')}`
+  const isChecked = open.some(task => whyOpen(state, task) !== undefined)
+  if (lines.length > 0) return `Not done:\n${lines.join('\n')}${isChecked ? `\n\n${WAYS_OUT}` : ''}`
+  if (isUnwatched) return ''
   const dropped = state.turns.get(turn)?.dropped ?? 0
   return isEmptied(planCounts(state, turn), dropped)
     ? 'Not done: tasks were removed from the plan, and none was completed.'

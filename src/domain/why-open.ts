@@ -1,0 +1,22 @@
+import { labelOf } from './check-label.ts'
+import { whyReopened } from './plan-checks.ts'
+import { countingChecks, type Proofs, recordOf } from './proof.ts'
+import { isOpen, type Task } from './task.ts'
+
+/** The check that keeps a task open: it failed, or could not be run, when the task was last claimed or looked at. */
+export function whyOpen(state: Proofs, task: Task): string | undefined {
+  if (!isOpen(task)) return undefined
+  const reopened = whyReopened(state, task)
+  if (reopened !== undefined) return reopened
+  for (const check of countingChecks(state, task)) {
+    const { last } = recordOf(state, check.hash)
+    // At confirmation a check is meant to fail.
+    if (!last || last.why === 'baseline' || last.result === 'passed') continue
+    if (last.result === 'inconclusive') return `its check \`${labelOf(check)}\` could not be run: ${short(last.reason)}`
+    return `its check \`${labelOf(check)}\` fails${last.exit === undefined ? '' : ` with exit code ${last.exit}`}`
+  }
+  return undefined
+}
+
+/** The first sentence, without its full stop. */
+const short = (reason = 'it had no result'): string => reason.replace(/\.(?:\s[\s\S]*)?$/, '')
