@@ -1,6 +1,7 @@
 import { type Conversation, listed, openTasks, planCounts, planHistory } from '../domain/conversation.ts'
 import { labelOf } from '../domain/check-label.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
+import { homeOf } from '../domain/lineage.ts'
 import { unpassedChecks, whyUnpassed } from '../domain/plan-checks.ts'
 import { recordOf } from '../domain/proof.ts'
 import { type Standing, standingsOf } from '../domain/standing.ts'
@@ -62,8 +63,7 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
   gate: `No progress after ${MAX_FOLLOW_UPS} attempts.`,
   limit: 'I stopped here because this turn reached its limit of steps in a row.',
   unjudged: 'I stopped here because the assessor gave no clear verdict, and unjudged work does not count as done.',
-  unchecked:
-    'I stopped here because the checks of this plan could not run once more: no process with its workspace is running. Start Runsheet there, then continue.',
+  unchecked: 'I stopped here because the checks of this plan could not run once more',
   repeats: 'I stopped here because I kept repeating the same calls.',
   rejected: 'I stopped here because three plans in a row were turned down. Tell me what you would like instead.',
   empty: 'The model gave no answer.',
@@ -72,10 +72,17 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
 
 /** The last message of a turn: the answer, why the turn ended, and what is not done. */
 export function finalMessage(run: Run, because: EndReason, answer: string, problem?: string): string {
-  const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : REASONS[because]
+  const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : reasonFor(run, because)
   return [answer.trim(), reason, tally(run), inTheWay(run), leftOver(run, because)]
     .filter(text => text !== '')
     .join('\n\n')
+}
+
+function reasonFor({ state, turn }: Run, because: keyof typeof REASONS): string {
+  if (because !== 'unchecked') return REASONS[because]
+  const path = homeOf(state, turn)?.workspace?.path
+  const folder = path === undefined ? '' : ` (${path})`
+  return `${REASONS[because]}: no process with its workspace${folder} is running. Start Runsheet there, then continue; or remove the checks, or settle the tasks yourself, in the plan.`
 }
 
 /** The checks of the whole plan that did not pass, and what to do. */

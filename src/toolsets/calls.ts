@@ -204,6 +204,8 @@ export interface Learnt {
   readonly seen?: SeenWorkspace
   /** Why its checks are not waited for any more. */
   readonly ended?: 'no_workspace' | 'no_judge'
+  /** The workspace does not exist any more. */
+  readonly isGone?: boolean
 }
 
 /**
@@ -216,7 +218,7 @@ export async function resumeCall(
   input: unknown,
   callId: string,
   context: ToolContext,
-  { judged, ran, seen, ended }: Learnt = {},
+  { judged, ran, seen, ended, isGone }: Learnt = {},
 ): Promise<ResumedCall> {
   const started = performance.now()
   const tool = toolNamed(toolset, name)
@@ -243,14 +245,14 @@ export async function resumeCall(
         return { status: 'ending' }
       }
     }
-    const awaited = ended ? withEnd(resolved, 'waiting', ended) : resolved
+    const awaited = ended ? withEnd(resolved, 'waiting', ended, isGone) : resolved
     if (awaited.some(({ resolution }) => resolution.result === 'waiting')) {
       const claim_ids = awaited.map(({ claim }) => claim.claim_id)
       return transaction.discard({ status: 'checking', call_id: callId, claim_ids })
     }
     const made = make(awaited)
     if (made.status !== 'ending') return made
-    return ended ? make(withEnd(awaited, 'passed', ended)) : transaction.discard(made)
+    return ended ? make(withEnd(awaited, 'passed', ended, isGone)) : transaction.discard(made)
   })
   if (value.status === 'ending' && seen) {
     // A commit of its own: the key of this one is for the answer. Until then the claims stay open.
