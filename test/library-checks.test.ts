@@ -17,6 +17,7 @@ import { createRunner, demoModel } from '../src/library/runner-entry.ts'
 import { openSqliteStore } from '../src/library/sqlite.ts'
 import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts'
 import { Provider } from './support/provider.ts'
+import { git, hasGit } from './support/repository.ts'
 
 const workspace = ScratchWorkspace.each()
 
@@ -227,6 +228,31 @@ describe('the gate', () => {
       /Open: 1 Write the sum \(its check `sh check.sh` fails now with exit code 1\)\./,
     )
   })
+
+  it.runIf(hasGit).each([true, false])(
+    '[LI11] runs what the workspace has changed under before a turn ends; gate %s',
+    async gate => {
+      workspace.script('check.sh', 'test -s sum.txt')
+      git(workspace.path, 'init', '-q')
+      const runsheet = open(openMemoryStore(), { policy: { assessor: false, gate } })
+      onTestFinished(() => runsheet.close())
+      const chat = runsheet.conversation('chat-1')
+      const turn = chat.turn('turn-1')
+      await turn.call('plan', PLAN)
+      workspace.write('sum.txt', '42')
+      expect(await turn.call('update', CLAIM)).toEqual({ next: null, remaining: 0 })
+      expect(await turn.followUp()).toBeUndefined()
+      expect(await seen(chat, 'check_ran')).toHaveLength(2)
+      workspace.write('sum.txt', '')
+      const why = 'Write the sum (its check `sh check.sh` fails now with exit code 1)'
+      if (gate) expect(await turn.followUp()).toContain(why)
+      expect(await turn.finish()).toMatchObject({
+        status: gate ? 'incomplete' : 'done',
+        remaining: 1,
+        standings: { proven: 0 },
+      })
+    },
+  )
 
   it('[LI10] runs a failed check of the plan again in a turn that a runner drives, too', async () => {
     workspace.write('lint.sh', 'test -s clean\n')

@@ -1,6 +1,7 @@
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import { followedTasks, followUpsIn, MAX_FOLLOW_UPS } from '../domain/gate.ts'
 import { awaitsFinal, namedFiles } from '../domain/check-runs.ts'
+import { hasFinalRuns } from '../domain/decide/final-runs.ts'
 import { homeOf } from '../domain/lineage.ts'
 import { workspaceKey } from '../domain/needs.ts'
 import { unpassedChecks } from '../domain/plan-checks.ts'
@@ -11,13 +12,16 @@ import type { Workspaces } from '../runner/workspaces.ts'
 import { servedUntil } from '../toolsets/serving.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 
-interface GateDeps {
+interface EndDeps {
   readonly door: Door
   readonly ref: Ref
   readonly turn: string
-  readonly toolset: Toolset
   readonly workspaces: Workspaces | undefined
-  readonly signal: AbortSignal | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+interface GateDeps extends EndDeps {
+  readonly toolset: Toolset
 }
 
 /**
@@ -26,7 +30,7 @@ interface GateDeps {
  */
 export async function nextFollowUp(deps: GateDeps): Promise<string | undefined> {
   const { door, ref, turn, toolset } = deps
-  const state = await rechecked(deps)
+  const state = await checkedOnceMore(deps)
   const { policy } = state
   const current = state.turns.get(turn)
   if (!policy?.gate || !current || isFinished(current) || current.stop_requested) return undefined
@@ -50,21 +54,25 @@ async function followUpsOf({ conversations }: Door, ref: Ref, state: Conversatio
 }
 
 /**
- * The plan after its final runs. A check of the whole plan that did not pass runs again: the model may have mended it since.
+ * The plan after its last runs. What is out of date runs again, as at the end of a turn of ours, if this process has the
+ * workspace; so does a check of the whole plan that did not pass, wherever it runs: the model may have mended it since.
  */
-async function rechecked(deps: GateDeps): Promise<Conversation> {
+export async function checkedOnceMore(deps: EndDeps): Promise<Conversation> {
   const { door, ref, turn, workspaces } = deps
-  const state = await afterFinalRuns(deps)
-  const workspace = homeOf(state, turn)?.workspace
-  const isOpen = openTasks(state, turn).length > 0
-  if (!workspace || isOpen || unpassedChecks(state, turn).length === 0) return state
-  const isHere = workspaces?.keys.includes(workspaceKey(workspace))
-  const fingerprint = isHere ? await workspaces?.fingerprint(workspace, namedFiles(state)) : undefined
-  await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint })
-  return afterFinalRuns(deps)
+  for (let state = await afterFinalRuns(deps); ; state = await afterFinalRuns(deps)) {
+    const current = state.turns.get(turn)
+    const workspace = homeOf(state, turn)?.workspace
+    const isHere = workspace && workspaces?.keys.includes(workspaceKey(workspace))
+    const isUnsure = isHere ? hasFinalRuns(state, turn) : unpassedChecks(state, turn).length > 0
+    const isEnding = openTasks(state, turn).length === 0 && current && !isFinished(current) && !current.stop_requested
+    if (!workspace || !isEnding || !isUnsure) return state
+    const fingerprint = isHere ? await workspaces?.fingerprint(workspace, namedFiles(state)) : undefined
+    const { events } = await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint })
+    if (events.length === 0 || !isHere) return afterFinalRuns(deps)
+  }
 }
 
-async function afterFinalRuns({ door, ref, turn, signal }: GateDeps): Promise<Conversation> {
+async function afterFinalRuns({ door, ref, turn, signal }: EndDeps): Promise<Conversation> {
   await servedUntil({ door, ...ref, turn }, turn, state => !awaitsFinal(state, turn), { signal })
   return door.read(ref)
 }
