@@ -1,5 +1,5 @@
 import { labelOf } from './check-label.ts'
-import { whyReopened } from './plan-checks.ts'
+import { unpassedChecks, whyReopened, whyUnpassed } from './plan-checks.ts'
 import { countingChecks, type Proofs, recordOf } from './proof.ts'
 import { isOpen, type Task } from './task.ts'
 
@@ -17,6 +17,13 @@ export function whyOpen(state: Proofs, task: Task): string | undefined {
   }
   return undefined
 }
+
+/** A sentence for each check of the whole plan that did not pass. */
+export const planFailures = (state: Proofs, turnId: string): readonly string[] =>
+  unpassedChecks(state, turnId).map(check => {
+    const why = whyUnpassed(state, turnId, check).replace(/\.$/, '')
+    return `\`${labelOf(check)}\`, a check of the whole plan, ${why}.`
+  })
 
 /** The first sentence, without its full stop. */
 const short = (reason = 'it had no result'): string => reason.replace(/\.(?:\s[\s\S]*)?$/, '')

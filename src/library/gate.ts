@@ -1,5 +1,6 @@
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import { followedTasks, followUpsIn, MAX_FOLLOW_UPS } from '../domain/gate.ts'
+import type { StoredEvent } from '../domain/event.ts'
 import { awaitsFinal, namedFiles } from '../domain/check-runs.ts'
 import { hasFinalRuns } from '../domain/decide/final-runs.ts'
 import { homeOf } from '../domain/lineage.ts'
@@ -36,21 +37,20 @@ export async function nextFollowUp(deps: GateDeps): Promise<string | undefined> 
   if (!policy?.gate || !current || isFinished(current) || current.stop_requested) return undefined
   const open = followedTasks(openTasks(state, turn))
   if (open.length === 0 && unpassedChecks(state, turn).length === 0) return undefined
-  const made = await followUpsOf(door, ref, state, turn)
+  const events = await eventsOf(door, ref, turn)
+  const made = followUpsIn(state, turn, events)
   if (made >= MAX_FOLLOW_UPS) return undefined
   const fact = { type: 'gate_followed', data: { follow_up: made + 1, open } } as const
   await door.run(ref, { type: 'record', turn_id: turn, fact })
-  return followUpText({ state, turn, policy }, toolset)
+  const claimed = events.findLast(event => event.type === 'claim_settled')
+  const isUnserved = claimed?.type === 'claim_settled' && claimed.data.because === 'no_workspace'
+  return followUpText({ state, turn, policy }, toolset, isUnserved)
 }
 
-/** Follow-ups since the last task was settled. */
-async function followUpsOf({ conversations }: Door, ref: Ref, state: Conversation, turn: string): Promise<number> {
-  const events = await conversations.events(ref, { types: ['gate_followed', 'task_changed'] })
-  return followUpsIn(
-    state,
-    turn,
-    events.filter(event => event.turn_id === turn),
-  )
+/** What the gate counts follow-ups by, and how claims ended. */
+async function eventsOf({ conversations }: Door, ref: Ref, turn: string): Promise<readonly StoredEvent[]> {
+  const events = await conversations.events(ref, { types: ['gate_followed', 'task_changed', 'claim_settled'] })
+  return events.filter(event => event.turn_id === turn)
 }
 
 /**

@@ -11,7 +11,7 @@ import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { cut } from '../domain/text.ts'
 import { type EndReason, isEmptied } from '../domain/turn.ts'
-import { whyOpen } from '../domain/why-open.ts'
+import { planFailures, whyOpen } from '../domain/why-open.ts'
 import type { Run } from './run.ts'
 
 /** The default system prompt of the assistant. */
@@ -22,6 +22,7 @@ tools where they help, and report what they returned. Never claim work that you 
 export function followUpText(
   run: Pick<Run, 'state' | 'turn' | 'policy'>,
   toolset: Toolset = toolsets[run.policy.toolset],
+  isUnserved = false,
 ): string {
   const open = openTasks(run.state, run.turn)
   if (open.length === 0) {
@@ -35,8 +36,19 @@ export function followUpText(
   const { idOf } = toolset.vocabulary
   const names = open.slice(0, 10).map(task => `${idOf(task)} ${cut(task.title, 120)}${whyIn(run.state, task)}`)
   const more = open.length > names.length ? ` and ${open.length - names.length} more` : ''
-  const checks = planChecks(run).map(each => ` ${each}`)
+  const served = isUnserved
+    ? [
+        `The last claim could not be checked: no process with its workspace${folderOf(run)} is running. Tell the user to start Runsheet there, or to remove the check or settle the task.`,
+      ]
+    : []
+  const checks = [...planFailures(run.state, run.turn), ...served].map(each => ` ${each}`)
   return `The plan is not finished. Open: ${names.join('; ')}${more}.${checks.join('')} Continue: do the work, and ${settlingFor(toolset)}`
+}
+
+/** The folder of a plan's workspace, in parentheses. */
+function folderOf({ state, turn }: Pick<Run, 'state' | 'turn'>): string {
+  const path = homeOf(state, turn)?.workspace?.path
+  return path === undefined ? '' : ` (${path})`
 }
 
 /** What keeps a task open, in parentheses. */
@@ -44,12 +56,6 @@ function whyIn(state: Conversation, task: Task): string {
   const why = whyOpen(state, task)
   return why === undefined ? '' : ` (${why})`
 }
-
-/** A sentence for each check of the whole plan that did not pass. */
-const planChecks = ({ state, turn }: Pick<Run, 'state' | 'turn'>): readonly string[] =>
-  unpassedChecks(state, turn).map(
-    check => `\`${labelOf(check)}\`, a check of the whole plan, ${whyUnpassed(state, turn, check).replace(/\.$/, '')}.`,
-  )
 
 /** What a person can do about a check that keeps a task open. */
 const WAYS_OUT =
@@ -78,16 +84,14 @@ export function finalMessage(run: Run, because: EndReason, answer: string, probl
     .join('\n\n')
 }
 
-function reasonFor({ state, turn }: Run, because: keyof typeof REASONS): string {
+function reasonFor(run: Run, because: keyof typeof REASONS): string {
   if (because !== 'unchecked') return REASONS[because]
-  const path = homeOf(state, turn)?.workspace?.path
-  const folder = path === undefined ? '' : ` (${path})`
-  return `${REASONS[because]}: no process with its workspace${folder} is running. Start Runsheet there, then continue; or remove the checks, or settle the tasks yourself, in the plan.`
+  return `${REASONS[because]}: no process with its workspace${folderOf(run)} is running. Start Runsheet there, then continue; or remove the checks, or settle the tasks yourself, in the plan.`
 }
 
 /** The checks of the whole plan that did not pass, and what to do. */
 function inTheWay(run: Run): string {
-  const checks = planChecks(run)
+  const checks = planFailures(run.state, run.turn)
   return checks.length > 0 ? `The plan is not done: ${checks.join(' ')} Mend that, then continue.` : ''
 }
 

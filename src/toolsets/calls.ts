@@ -22,7 +22,7 @@ import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
 import { countItems, edgeOf, elapsed, observe } from './observe.ts'
 import { awaitBaseline } from './baseline.ts'
-import { type AnswerWithOutcome, unheardOutcome, withOutcome, withReopened } from './reopened.ts'
+import { type AnswerWithOutcome, unheardOutcome, withFailing, withOutcome, withReopened } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall, UNCHECKED } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
@@ -304,8 +304,12 @@ function perform(deps: PerformDeps): CallState {
     const items = countItems(input)
     const claims = resolved?.map(({ claim }) => claim) ?? []
     if (resolved) transaction.mustRun({ type: 'settle_claims', turn_id: turn, tool_call_id: toolCallId, because })
-    const told = resolved ? withReopened(own, reopenedBy(transaction.state, claims), toolset) : own
-    const answer = withOutcome(transaction.state, told, reopened)
+    const others = reopenedBy(transaction.state, claims).filter(
+      ({ task }) => !claims.some(({ task_id }) => task_id === task.id),
+    )
+    const told = resolved ? withReopened(own, others, toolset) : own
+    const known = tool.created ? told : withFailing(told, transaction.state, turn)
+    const answer = withOutcome(transaction.state, known, reopened)
     transaction.mustRun(
       answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }),
     )

@@ -210,9 +210,10 @@ const isCodeAlone = (check: Check, { exit }: CheckRun): boolean =>
 function unserved(state: Conversation, task: Task, isGone: boolean | undefined): string {
   const path = (workspaceOf(state, task) ?? homeOf(state, planTurnOf(state, task))?.workspace)?.path
   const folder = path === undefined ? '' : ` (${path})`
-  const person = 'leave it to a person, who can remove the check or settle the task in the plan panel of the page'
+  const person =
+    'leave it to a person, who can remove the checks of the plan or settle the task in the plan panel of the page'
   return isGone
-    ? `The folder of its workspace${folder} does not exist any more, so the checks of its plan cannot run. Put it back, then claim it again; or ${person}, or write the check again, which moves it to the folder that Runsheet runs in.`
+    ? `The folder of its workspace${folder} does not exist any more, so the checks of its plan cannot run. Put it back, then claim it again; or ${person}, or write the checks again, which moves them to the folder that Runsheet runs in.`
     : `No process with its workspace${folder} is running, so the checks of its plan cannot run. Start Runsheet there, then claim it again; or ${person}.`
 }
 
