@@ -45,7 +45,7 @@ async function told({ done = [], policy = {}, steps }: Case): Promise<{ last: st
   const chat = runsheet.conversation('chat-1')
   await chat.startTurn('turn-1', { message: 'Do it.', model: 'm' })
   await seen(chat, 'turn_finished', 1)
-  const texts = (await seen(chat, 'message_added')).map(({ text }) => String(text))
+  const texts = (await seen(chat, 'message_added')).map(({ text }) => text)
   return { last: texts.at(-1) ?? '', followUps: texts.slice(1, -1) }
 }
 
