@@ -17,6 +17,7 @@ import { createRunner, demoModel } from '../src/library/runner-entry.ts'
 import { openSqliteStore } from '../src/library/sqlite.ts'
 import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts'
 import { Provider } from './support/provider.ts'
+import { git, hasGit } from './support/repository.ts'
 
 const workspace = ScratchWorkspace.each()
 
@@ -228,6 +229,31 @@ describe('the gate', () => {
     )
   })
 
+  it.runIf(hasGit).each([true, false])(
+    '[LI11] runs what the workspace has changed under before a turn ends; gate %s',
+    async gate => {
+      workspace.script('check.sh', 'test -s sum.txt')
+      git(workspace.path, 'init', '-q')
+      const runsheet = open(openMemoryStore(), { policy: { assessor: false, gate } })
+      onTestFinished(() => runsheet.close())
+      const chat = runsheet.conversation('chat-1')
+      const turn = chat.turn('turn-1')
+      await turn.call('plan', PLAN)
+      workspace.write('sum.txt', '42')
+      expect(await turn.call('update', CLAIM)).toEqual({ next: null, remaining: 0 })
+      expect(await turn.followUp()).toBeUndefined()
+      expect(await seen(chat, 'check_ran')).toHaveLength(2)
+      workspace.write('sum.txt', '')
+      const why = 'Write the sum (its check `sh check.sh` fails now with exit code 1)'
+      if (gate) expect(await turn.followUp()).toContain(why)
+      expect(await turn.finish()).toMatchObject({
+        status: gate ? 'incomplete' : 'done',
+        remaining: 1,
+        standings: { proven: 0 },
+      })
+    },
+  )
+
   it('[LI10] runs a failed check of the plan again in a turn that a runner drives, too', async () => {
     workspace.write('lint.sh', 'test -s clean\n')
     const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['sh', 'lint.sh']] } })
@@ -313,6 +339,33 @@ describe('a check of the whole plan', () => {
     expect(await claims(6)).toEqual({ next: null, remaining: 0 })
   })
 
+  it('[TC17] that does not pass is named in every answer once nothing is open, whoever settled the last task', async () => {
+    workspace.script('lint', 'test -s clean')
+    const runsheet = open(openMemoryStore(), { checked: { done: [['./lint']] } })
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', { tasks: [{ title: 'Look' }] })
+    await chat.changeTask(1, { status: 'completed', outcome: 'Seen.' })
+    await seen(chat, 'check_ran', 1)
+    expect(await turn.call('tasks', {})).toMatchObject({
+      remaining: 0,
+      failing: ['`./lint`, a check of the whole plan, fails with exit code 1.'],
+    })
+  })
+
+  it('[TC11] runs also where every task was created as done', async () => {
+    workspace.script('lint', 'test -s clean')
+    const policy = { assessor: false, gate: true, review: false, toolset: 'checklist' } as const
+    const runsheet = open(openMemoryStore(), { checked: { done: [['./lint']] }, policy })
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1', { toolset: 'checklist' })
+    await turn.call('add_multiple_checklist_items', { items: [{ title: 'A', isChecked: true }] })
+    expect(await seen(chat, 'check_ran', 1)).toMatchObject([{ why: 'final', result: 'failed' }])
+    expect(await turn.followUp()).toContain('`./lint` fails with exit code 1')
+  })
+
   it('[TC13] may see those guarded files change that a row of the plan may', async () => {
     workspace.script('lint', 'test -s clean')
     const runsheet = open(openMemoryStore(), {
@@ -331,6 +384,29 @@ describe('a check of the whole plan', () => {
 })
 
 describe('a task that the end of its plan opens again', () => {
+  it.runIf(hasGit)('[TC16] is not the one that the last runs refuse: it was never done', async () => {
+    git(workspace.path, 'init', '-q')
+    workspace.script('one.sh', 'test -s sum.txt')
+    // Passes once.
+    workspace.script('two.sh', 'test -s sum.txt || exit 1', 'test ! -e ran || exit 1', 'echo > ran')
+    const runsheet = open(openMemoryStore())
+    onTestFinished(() => runsheet.close())
+    const turn = runsheet.conversation('chat-1').turn('turn-1')
+    await turn.call('plan', {
+      tasks: [
+        { title: 'A', check: './one.sh' },
+        { title: 'B', check: './two.sh' },
+      ],
+    })
+    workspace.write('sum.txt', '42')
+    await turn.call('update', { id: 1, outcome: 'x' })
+    expect(await turn.call('update', { id: 2, outcome: 'x' })).toEqual({
+      error: expect.stringContaining('its check `./two.sh` fails with exit code 1'),
+      next: '2 B',
+      remaining: 1,
+    })
+  })
+
   const TOOLS = {
     runsheet: [
       'plan',

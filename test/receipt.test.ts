@@ -39,6 +39,17 @@ beforeAll(async () => {
     { type: 'start_check', ...run, why: 'baseline' },
     { type: 'end_check', ...run, outcome: { result: 'inconclusive', duration_ms: 0, reason, changed: true } },
   )
+  const lint = { kind: 'command', run: ['./lint'], id: 'c2', hash: 'h2' } as const
+  const last = { turn_id: 't1', run_id: 'r2', hash: 'h2' }
+  await page.run(
+    at('failing'),
+    { type: 'open_turn', turn_id: 't1', toolset: 'runsheet', host: { review: false }, workspace, done_checks: [lint] },
+    { type: 'edit_tasks', by: 'model', turn_id: 't1', create: [{ id: 'task-3', title: 'A' }] },
+    { type: 'take_baseline', turn_id: 't1', covers: [], files: {} },
+    { type: 'edit_tasks', by: 'person', change: [{ task: 'task-3', fields: { status: 'completed', outcome: 'x' } }] },
+    { type: 'start_check', ...last, why: 'final' },
+    { type: 'end_check', ...last, outcome: { result: 'failed', duration_ms: 1, exit: 1 } },
+  )
   for (const session of ['older', 'newer']) {
     await page.run(at(session), startTurn('t1'), propose('t1', `rev-${session}`, 'Read', 'Write'))
     const kept = [{ draft_index: 0 }, { draft_index: 1, title: '<b>@octocat</b> | closes #1\n## Hi' }]
@@ -72,6 +83,13 @@ describe('runsheet receipt', () => {
     const { text } = await receipt('--session', 'reported')
     expect(text).toContain('- Tool calls, as the host says: 1 ok, 0 failed (`Bash` 1)')
     expect(text).toContain('- Tool calls, as the agent says: 0 ok, 1 failed (`Bash` 1)')
+  })
+
+  it('[TC17] says first of all which checks of the whole plan did not pass', async () => {
+    const { text } = await receipt('--session', 'failing')
+    expect(text).toContain(
+      '**1 of 1 done: 1 confirmed by a person. Checks of the whole plan that did not pass: `./lint`.**',
+    )
   })
 
   it('[CR24] names programs that changed, and not where they are', async () => {

@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
@@ -10,9 +11,14 @@ import { lookAt } from './look.ts'
 import { type CheckRun, runCheck } from './run-check.ts'
 
 /** Runs a command whose baseline was taken before `work`. */
-async function ranAfter(scene: CheckScene, spec: CommandCheck, work: () => void = () => {}): Promise<CheckRun> {
+async function ranAfter(
+  scene: CheckScene,
+  spec: CommandCheck,
+  work: () => void = () => {},
+  protect: readonly string[] = [],
+): Promise<CheckRun> {
   const check = { ...spec, id: 'c1', hash: approvalHash(spec, scene) }
-  const options = { ...scene, dataFolder: '/nowhere', protect: DEFAULT_PROTECT, redact: redactor() }
+  const options = { ...scene, dataFolder: '/nowhere', protect: [...DEFAULT_PROTECT, ...protect], redact: redactor() }
   const { files } = await lookAt([check], options)
   work()
   return runCheck(check, { ...options, baseline: Object.fromEntries(files ?? []) })
@@ -43,6 +49,94 @@ describe('guarded files during a run', () => {
     scene.write('test/data.json', '1')
     const ran = await ranAfter(scene, command('sh', '-c', 'cat test/data.json > out.txt; touch test'))
     expect(ran).toMatchObject({ result: 'passed', guarded: [] })
+  })
+
+  it.skipIf(spawnSync('python3', ['--version']).status !== 0)(
+    '[CR6] Python neither leaves bytecode beside them nor reads what lies there',
+    async () => {
+      const scene = checkScene()
+      scene.write('tests/__init__.py', '')
+      scene.write('tests/test_a.py', 'import unittest\nclass T(unittest.TestCase):\n  def test(self): pass\n')
+      const check = command('python3', '-m', 'unittest', 'tests.test_a')
+      expect(await ranAfter(scene, check)).toMatchObject({ result: 'passed', guarded: [] })
+      const other = command('python3', '-I', '-c', 'pass')
+      const compiled = await ranAfter(scene, other, () =>
+        execFileSync('python3', ['-m', 'py_compile', 'tests/test_a.py'], { cwd: scene.folder }),
+      )
+      expect(compiled.guarded).toEqual([expect.stringMatching(/^tests\/__pycache__\/test_a\..*\.pyc$/)])
+      // As large and as old as what was compiled: Python would take the bytecode for it.
+      const file = join(scene.folder, 'tests/test_a.py')
+      const { atime, mtime } = statSync(file)
+      scene.write('tests/test_a.py', readFileSync(file, 'utf8').replace('pass', '1/ 0'))
+      utimesSync(file, atime, mtime)
+      const ran = await ranAfter(scene, check)
+      expect(ran).toMatchObject({ result: 'failed', guarded: [] })
+    },
+  )
+})
+
+describe('what is built', () => {
+  const BUILD = ['rm -rf dist', 'mkdir dist', 'date +%N > dist/a.test.js', 'date +%N > dist/named.js']
+  const dist = (scene: CheckScene, rules: string): CheckScene => {
+    execFileSync('git', ['init', '-q', scene.folder])
+    scene.write('.gitignore', rules)
+    scene.script('build.sh', ...BUILD)
+    return scene
+  }
+
+  it('[CR26] is not guarded: the check may build it anew', async () => {
+    const scene = dist(checkScene(), 'dist/\n')
+    scene.write('dist/old.test.js', '')
+    const ran = await ranAfter(scene, command('./build.sh'), () => scene.write('dist/b.test.js', ''))
+    expect(ran).toMatchObject({ result: 'passed', guarded: [] })
+  })
+
+  it.each([
+    ['lies in no folder of output', 'gen/\n', 'gen/a.test.js'],
+    ['is not ignored by git', '*.log\n', 'dist/a.test.js'],
+  ])('[CR26] is nothing that %s', async (_, rules, path) => {
+    const scene = dist(checkScene(), rules)
+    const ran = await ranAfter(scene, command('./build.sh'), () => {
+      scene.write('build.sh', '#!/bin/sh\n')
+      scene.write(path, '')
+    })
+    expect(ran.guarded).toEqual(['build.sh', path].sort())
+  })
+
+  it('[CR26] is nothing that git tracks, or a check or `protect` names', async () => {
+    const scene = dist(checkScene(), 'dist/\n')
+    for (const path of ['dist/tracked.test.js', 'dist/named.js', 'dist/mine.js']) scene.write(path, '')
+    execFileSync('git', ['-C', scene.folder, 'add', '-f', 'dist/tracked.test.js'])
+    const ran = await ranAfter(
+      scene,
+      command('./build.sh', 'dist/named.js'),
+      () => {
+        execFileSync('git', ['-C', scene.folder, 'rm', '-q', '--cached', 'dist/tracked.test.js'])
+        scene.write('dist/mine.js', 'x')
+      },
+      ['dist/mine.js'],
+    )
+    expect(ran.guarded).toEqual(['dist/mine.js', 'dist/named.js', 'dist/tracked.test.js'])
+  })
+
+  it('[CR26] goes by the `.gitignore` files of the confirmation: those that changed since are named', async () => {
+    const scene = dist(checkScene(), 'node_modules/\n')
+    const ran = await ranAfter(scene, command('./build.sh'), () => scene.write('.gitignore', 'dist/\n'))
+    expect(ran.guarded).toEqual(['.gitignore'])
+    const other = dist(checkScene(), 'node_modules/\n')
+    other.script('none.sh', 'exit 0')
+    const none = await ranAfter(other, command('./none.sh'), () => other.write('.gitignore', 'dist/\n'))
+    expect(none.guarded).toEqual([])
+  })
+
+  it('[CR26] goes by no other rules of git', async () => {
+    const scene = dist(checkScene(), '')
+    scene.write('ignored', 'dist/\n')
+    const ran = await ranAfter(scene, command('./build.sh'), () => {
+      scene.write('.git/info/exclude', 'dist/\n')
+      execFileSync('git', ['-C', scene.folder, 'config', 'core.excludesFile', join(scene.folder, 'ignored')])
+    })
+    expect(ran.guarded).toEqual(['dist/a.test.js'])
   })
 })
 

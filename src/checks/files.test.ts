@@ -3,15 +3,16 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
-import { type CommandCheck, DEFAULT_PROTECT, type RunnableSpec } from '../domain/check.ts'
 import { checkUnchanged } from './check-unchanged.ts'
 import { FileHasher } from './file-hash.ts'
-import { type FileHashes, type FilesRequest, hashFiles } from './files.ts'
+import { filesOf, type FilesRequest, hashFiles } from './files.ts'
 import { LIMITS } from './fingerprint.ts'
-import { guardChanges, guardsOf } from './guarded.ts'
 
-const hashed = ({ folder }: CheckScene, globs: readonly string[], options: Partial<FilesRequest> = {}) =>
-  hashFiles({ root: folder, globs, paths: [], exclude: ['.agents'], limits: LIMITS, ...options }, new FileHasher())
+const hashed = ({ folder }: CheckScene, globs: readonly string[], options: Partial<FilesRequest> = {}) => {
+  const request = { root: folder, globs, paths: [], exclude: ['.agents'], limits: LIMITS, ...options }
+  const found = filesOf(request)
+  return found && hashFiles(request, found, new FileHasher())
+}
 
 const names = (...args: Parameters<typeof hashed>): readonly string[] => [...(hashed(...args)?.keys() ?? [])]
 
@@ -96,137 +97,5 @@ describe('a check that files are unchanged', () => {
   it('[CR16] says nothing without something to compare', () => {
     expect(checkUnchanged(check, undefined, new Map())).toMatchObject({ result: 'inconclusive' })
     expect(checkUnchanged(check, new Map(), undefined)).toMatchObject({ result: 'inconclusive' })
-  })
-})
-
-describe('guarded files', () => {
-  const command = (...run: string[]): CommandCheck => ({ kind: 'command', run })
-
-  function guarded(
-    scene: CheckScene,
-    check: RunnableSpec,
-  ): { files: FileHashes; changes(before: FileHashes): unknown } {
-    const guards = guardsOf(check, scene, DEFAULT_PROTECT)
-    const files = hashed(scene, guards.globs, { paths: guards.paths }) ?? new Map<string, string>()
-    return { files, changes: before => guardChanges(before, files, guards) }
-  }
-
-  it('[CR17] are tests, configuration, lockfiles and tools, unless configured otherwise', () => {
-    const scene = checkScene()
-    const guardedPaths = [
-      'Makefile',
-      'a.spec.js',
-      'lib/tests/x',
-      'node_modules/.bin/vitest',
-      'package.json',
-      'packages/a/.npmrc',
-      'packages/a/package-lock.json',
-      'packages/a/package.json',
-      'packages/a/spec/a.rb',
-      'packages/a/test/foo.js',
-      'pnpm-lock.yaml',
-      'src/__tests__/a.js',
-      'src/a-test.js',
-      'src/a.test.ts',
-      'src/conftest.py',
-      'test/data/x.bin',
-      'tests/x',
-      'vite.config.ts',
-      'yarn.lock',
-    ]
-    const others = ['README.md', 'src/a.ts', 'src/test.ts', 'node_modules/a/package.json', 'node_modules/a/test/x']
-    for (const path of [...guardedPaths, ...others]) scene.write(path, path)
-    expect([...guarded(scene, { kind: 'file', path: 'x' }).files.keys()]).toEqual(guardedPaths)
-  })
-
-  it('[CR17] are also the program and the words of a command that are files', () => {
-    const scene = checkScene()
-    const outside = scene.script('../tool')
-    for (const path of ['check.sh', 'setup.js', 'data.json', 'lib/x', 'other']) scene.script(path)
-    const check = command(
-      outside,
-      'check.sh',
-      '--import=./setup.js',
-      join(scene.folder, 'data.json'),
-      'lib',
-      '../x',
-      '-v',
-    )
-    expect([...guarded(scene, check).files.keys()]).toEqual([outside, 'check.sh', 'data.json', 'setup.js'].sort())
-    expect([...guarded(scene, command('./check.sh')).files.keys()]).toEqual(['check.sh'])
-    const inside = { ...command('./x', '../other'), cwd: 'lib' }
-    expect([...guarded(scene, inside).files.keys()]).toEqual(['lib/x', 'other'])
-  })
-
-  it.each([
-    ['a script of the workspace', command('./run.sh', '-v', 'd')],
-    ['one that an interpreter runs', command('node', '--no-warnings', 'run.js', '--in=d')],
-    ['one in the folder of the command', { ...command('../run.sh', '../d'), cwd: 'e' }],
-  ])('[CR17] are also those in a folder that is given to %s', (_, check) => {
-    const scene = checkScene()
-    for (const path of ['run.sh', 'run.js', 'd/x.mjs', 'd/f/y.json', 'e/z']) scene.write(path, path)
-    const { files } = guarded(scene, check)
-    expect([...files.keys()].filter(path => path.startsWith('d/') || path.startsWith('e/'))).toEqual([
-      'd/f/y.json',
-      'd/x.mjs',
-    ])
-    scene.write('d/x.mjs', '')
-    expect(guarded(scene, check).changes(files)).toEqual(['d/x.mjs'])
-  })
-
-  it.each([
-    ['the workspace', command('./run.sh', '.', './')],
-    [
-      'the folder of the command, or one that holds it',
-      { ...command('../../run.sh', '.', '..', '../../d'), cwd: 'd/f' },
-    ],
-    ['where the work is done', command('./run.sh', 'src', 'packages/d', './lib/')],
-    ['what checks write', command('./run.sh', '--out=coverage', 'dist')],
-    ['a folder for a program that goes by names', command('eslint', 'd')],
-    ['one for a program of a package', command('node', 'node_modules/eslint/bin.js', 'd')],
-    ['one that the interpreter itself gets', command('node', '--test', 'd')],
-  ])('[CR17] are not those in %s', (_, check) => {
-    const scene = checkScene()
-    for (const folder of ['d', 'd/f', 'src', 'packages/d', 'lib', 'coverage', 'dist']) scene.write(`${folder}/x`, 'x')
-    expect([...guarded(scene, check).files.keys()].filter(path => path.endsWith('/x'))).toEqual([])
-  })
-
-  it('[CR17] that changed, vanished or are new are named; those of other checks are not', () => {
-    const scene = checkScene()
-    for (const path of ['a.test.js', 'b.test.js', 'package.json', 'check.sh', 'other.sh']) scene.script(path)
-    const before = new Map([
-      ...guarded(scene, command('./check.sh', 'later.js')).files,
-      ...guarded(scene, command('./other.sh')).files,
-    ])
-    expect(guarded(scene, command('./check.sh')).changes(before)).toEqual([])
-    scene.write('a.test.js', 'changed')
-    rmSync(join(scene.folder, 'b.test.js'))
-    scene.write('c.test.js', 'new')
-    scene.write('later.js', 'new')
-    scene.write('other.sh', 'changed')
-    scene.write('src.js', 'new')
-    const changed = ['a.test.js', 'b.test.js', 'c.test.js']
-    expect(guarded(scene, command('./check.sh', 'later.js')).changes(before)).toEqual([...changed, 'later.js'])
-    rmSync(join(scene.folder, 'check.sh'))
-    expect(guarded(scene, command('./check.sh')).changes(before)).toEqual([
-      'a.test.js',
-      'b.test.js',
-      'c.test.js',
-      'check.sh',
-    ])
-  })
-
-  it('[CR17] are never what the check itself looks at', () => {
-    const scene = checkScene()
-    scene.write('package.json', '{}')
-    const file: RunnableSpec = { kind: 'file', path: './test/new.test.ts' }
-    const unchanged: RunnableSpec = { kind: 'unchanged', paths: ['test/**'] }
-    const before = new Map([...guarded(scene, file).files, ...guarded(scene, command('sh')).files])
-    scene.write('test/new.test.ts', 'new')
-    expect(guarded(scene, file).changes(before)).toEqual([])
-    expect(guarded(scene, unchanged).changes(before)).toEqual([])
-    expect(guarded(scene, command('sh')).changes(before)).toEqual(['test/new.test.ts'])
-    scene.write('package.json', '{ }')
-    expect(guarded(scene, file).changes(before)).toEqual(['package.json'])
   })
 })

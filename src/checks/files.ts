@@ -27,14 +27,21 @@ const LOOKS_PER_FILE = 10
 const UNREADABLE = 'unreadable'
 const SPECIAL = 'special'
 
-/** The files that the globs match, and single ones, with their hashes. Undefined if they are too many or too large. */
-export function hashFiles(request: FilesRequest, hasher: FileHasher): FileHashes | undefined {
-  const { root, globs, paths, exclude, limits } = request
+/** The files that the globs match, and single ones, sorted; these need not exist. Undefined if they are too many. */
+export function filesOf({ root, globs, paths, exclude, limits }: FilesRequest): readonly string[] | undefined {
   const matching = matchingFiles(root, globsOf(globs), exclude, limits.files)
-  if (!matching) return undefined
+  return matching && [...new Set([...matching, ...paths])].sort()
+}
+
+/** Files with their hashes. Undefined if they are too large. */
+export function hashFiles(
+  { root, limits }: Pick<FilesRequest, 'root' | 'limits'>,
+  paths: readonly string[],
+  hasher: FileHasher,
+): FileHashes | undefined {
   const hashes = new Map<string, string>()
   let bytes = 0
-  for (const path of [...new Set([...matching, ...paths])].sort()) {
+  for (const path of paths) {
     const file = fileAt(root, path)
     if (!file) continue
     // A program outside may be as large as all the rest.

@@ -1,49 +1,91 @@
-import { basename, resolve } from 'node:path'
+import { basename, isAbsolute, resolve } from 'node:path'
 import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
 import type { FileHashes, Stamps } from './files.ts'
+import { readsNoBytecode } from './environment.ts'
 import { globsOf } from './globs.ts'
 import { programsOf } from './hash.ts'
 import type { Place } from './place.ts'
-import { pathFrom } from './workspace.ts'
+import { type Start, shadowPaths, startedFiles } from './started-files.ts'
+import { isWork } from './work-folders.ts'
+import { isFile, pathFrom } from './workspace.ts'
 
 /** The files that decide what a check means. */
 export interface Guards {
   readonly globs: readonly string[]
   /** The programs and the words of a command that may be files. They need not exist. */
   readonly paths: readonly string[]
-  readonly isGuarded: (path: string) => boolean
+  /** Globs of files that count even if they are built: the check names them. */
+  readonly named: readonly string[]
+  /** What a command starts without naming it is guarded if it was there at the baseline. */
+  readonly isGuarded: (path: string, baseline: FileHashes) => boolean
+  /** Whether a file decides what counts as built. It is guarded where something is left out as built. */
+  readonly isRule: (path: string) => boolean
 }
 
 /**
- * What `protect` matches, the program of a command, its words that are files, and what is in folders that it gives to a
- * script of the workspace; never what the check itself looks at.
+ * What `protect` matches, the program of a command, its words that are files, what it starts by the name of a script, and
+ * what is in folders that it gives to a script of the workspace; never what the check itself looks at.
  */
 export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protect: readonly string[]): Guards {
-  const paths = check.kind === 'command' ? [...programPaths(check, place), ...wordPaths(check, place)] : []
-  const globs = [...protect, ...binGlobs(check), ...folderGlobs(check, place)]
+  const start = startOf(check, place)
+  const paths = start ? [...programPaths(check, place), ...wordPaths(start), ...shadowPaths(start)] : []
+  const started = new Set(start && startedFiles(start))
+  const globs = [...protect, ...binGlobs(check), ...folderGlobs(start)]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
+  const isUnread = (path: string): boolean =>
+    check.kind === 'command' && path.endsWith('.pyc') && isCached(path) && readsNoBytecode(place.env, check.run)
   return {
-    globs,
-    paths,
-    isGuarded: path => !isOwn(path) && (isProtected.matches(path) || paths.includes(path)),
+    globs: [...globs, RULES],
+    paths: [...paths, ...[...started].filter(path => isFile(resolve(place.workspace.path, path)))],
+    named: [
+      ...paths.flatMap(path => (isAbsolute(path) ? [] : literal(path))),
+      ...(check.kind === 'unchanged' ? check.paths : []),
+    ],
+    isGuarded: (path, baseline) =>
+      !isOwn(path) &&
+      !isUnread(path) &&
+      (isProtected.matches(path) || paths.includes(path) || (started.has(path) && baseline.has(path))),
+    isRule: path => !isOwn(path) && isRule(path),
   }
 }
 
+const { matches: isCached } = globsOf(['**/__pycache__/*'])
+
+/** What git ignores. Any other source of such rules does not make a file built. */
+const RULES = '**/.gitignore'
+const { matches: isRule } = globsOf([RULES])
+
 /** The guarded files that changed, vanished or are new since the baseline, sorted. */
-export function guardChanges(baseline: FileHashes, now: FileHashes, { isGuarded }: Guards): readonly string[] {
-  return differences(baseline, now).filter(isGuarded)
+export function guardChanges(
+  baseline: FileHashes,
+  now: Pick<Watching, 'files' | 'hasBuilt'>,
+  guards: Guards,
+): readonly string[] {
+  return differences(baseline, now.files).filter(
+    path => guards.isGuarded(path, baseline) || (now.hasBuilt && guards.isRule(path)),
+  )
 }
 
 /** The guarded files that were written to between two surveys, even if they are as before. */
-export function guardsTouched(before: Watching, after: Watching, { isGuarded }: Guards): readonly string[] {
+export function guardsTouched(
+  baseline: FileHashes,
+  before: Watching,
+  after: Watching,
+  guards: Guards,
+): readonly string[] {
   const written = differences(before.stamps, after.stamps)
-  return [...new Set([...differences(before.files, after.files), ...written])].filter(isGuarded)
+  const hasBuilt = before.hasBuilt || after.hasBuilt
+  return [...new Set([...differences(before.files, after.files), ...written])].filter(
+    path => guards.isGuarded(path, baseline) || (hasBuilt && guards.isRule(path)),
+  )
 }
 
 /** What is known of guarded files at one moment. */
 export interface Watching {
   readonly files: FileHashes
   readonly stamps: Stamps
+  /** Whether files were left out because they are built. */
+  readonly hasBuilt: boolean
 }
 
 /** The paths at which two sets of files differ, sorted. */
@@ -61,25 +103,15 @@ function binGlobs(check: RunnableSpec): readonly string[] {
   const folder = check.kind === 'command' ? normal(check.cwd ?? '.') : ''
   if (!folder) return []
   const names = folder.split('/')
-  return names.map(
-    (_, index) =>
-      `${names
-        .slice(0, index + 1)
-        .map(escaped)
-        .join('/')}/node_modules/.bin/**`,
-  )
+  return names.map((_, index) => `${literal(names.slice(0, index + 1).join('/'))}/node_modules/.bin/**`)
 }
 
 /** What a script of the workspace makes of the files in a folder, only it knows: tests may have any name there. */
-function folderGlobs(check: RunnableSpec, place: Place): readonly string[] {
-  if (check.kind !== 'command') return []
-  const { path: root } = place.workspace
-  const cwd = resolve(root, check.cwd ?? '.')
-  const isWork = (path: string): boolean =>
-    pathFrom(resolve(root, path), cwd) !== undefined || path.split('/').some(name => WORK_FOLDERS.has(name))
-  return pathsIn(root, cwd, scriptWords(check.run, root, cwd)).flatMap(path =>
-    isWork(path) ? [] : `${path.split('/').map(escaped).join('/')}/**`,
-  )
+function folderGlobs(start: Start | undefined): readonly string[] {
+  if (!start) return []
+  const { root, cwd, run } = start
+  const isLeftOut = (path: string): boolean => pathFrom(resolve(root, path), cwd) !== undefined || isWork(path)
+  return pathsIn(root, cwd, scriptWords(run, root, cwd)).flatMap(path => (isLeftOut(path) ? [] : `${literal(path)}/**`))
 }
 
 /** The words that a script of the workspace gets; none if another program runs, which has rules of its own for names. */
@@ -96,26 +128,19 @@ function scriptWords([program = '', ...words]: readonly string[], root: string, 
 const MODULES = 'node_modules'
 const INTERPRETERS = /^(?:node|(?:ba|da|z)?sh|python[\d.]*|ruby|perl|php)$/
 
-/** Where the work is done, and what checks write: a change in there is nothing to be asked about. */
-const SOURCES = `app apps client cmd crates doc docs include internal lib libs modules ${MODULES} packages pkg public server source
-  sources src web`
-const OUTPUTS = 'artifacts bin build coverage dist log logs out output reports results target temp tmp'
-const WORK_FOLDERS: ReadonlySet<string> = new Set(`${SOURCES} ${OUTPUTS}`.split(/\s+/))
-
 /** Text as a glob that matches just that. */
-const escaped = (name: string): string => name.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
+const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
 const normal = (path: string): string | undefined => pathFrom('/', resolve('/', path))
 
 const programPaths = (check: WithPrograms<RunnableSpec>, place: Place): readonly string[] =>
   programsOf(check, place).flatMap(file => (file === null ? [] : [pathFrom(place.workspace.path, file) || file]))
 
+const startOf = (check: RunnableSpec, { workspace: { path: root } }: Place): Start | undefined =>
+  check.kind === 'command' ? { root, cwd: resolve(root, check.cwd ?? '.'), run: check.run } : undefined
+
 /** Words are taken as paths, and what follows a `=` in them. */
-function wordPaths(check: RunnableSpec, { workspace: { path: root } }: Place): readonly string[] {
-  if (check.kind !== 'command') return []
-  const cwd = resolve(root, check.cwd ?? '.')
-  return pathsIn(root, cwd, check.run.slice(1))
-}
+const wordPaths = ({ root, cwd, run }: Start): readonly string[] => pathsIn(root, cwd, run.slice(1))
 
 const pathsIn = (root: string, cwd: string, words: readonly string[]): readonly string[] =>
   words

@@ -1,4 +1,4 @@
-import type { RunnableSpec, TrackedFiles, WithPrograms } from '../domain/check.ts'
+import { DEFAULT_PROTECT, type RunnableSpec, type TrackedFiles, type WithPrograms } from '../domain/check.ts'
 import { LIMITS, type Limits } from './fingerprint.ts'
 import { guardsOf } from './guarded.ts'
 import { Obstacle } from './obstacle.ts'
@@ -37,6 +37,7 @@ export function lookAt(
       ...checks.flatMap(check => (check.kind === 'unchanged' ? check.paths : [])),
     ],
     paths: guards.flatMap(({ paths }) => paths),
+    named: [...protect.filter(glob => !DEFAULT_PROTECT.includes(glob)), ...guards.flatMap(({ named }) => named)],
     also,
     since,
     besides,

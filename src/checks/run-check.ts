@@ -4,7 +4,7 @@ import { checkFile } from './check-file.ts'
 import { checkUnchanged } from './check-unchanged.ts'
 import type { FileHashes } from './files.ts'
 import type { Limits } from './fingerprint.ts'
-import { guardChanges, guardsOf, guardsTouched } from './guarded.ts'
+import { guardChanges, guardsOf, guardsTouched, type Watching } from './guarded.ts'
 import { type LookOptions, lookAt } from './look.ts'
 import { inconclusive, type Outcome } from './outcome.ts'
 import type { Survey } from './survey.ts'
@@ -60,16 +60,20 @@ async function guardedBy(
   options: CheckOptions,
   before: Survey,
 ): Promise<((baseline: FileHashes) => readonly string[]) | undefined> {
-  const { files, stamps } = before
-  if (!files || !stamps) return undefined
+  if (!isWhole(before)) return undefined
   const guards = guardsOf(check, options, options.protect)
-  const changed = (baseline: FileHashes): readonly string[] => guardChanges(baseline, files, guards)
-  if (check.kind !== 'command') return changed
+  if (check.kind !== 'command') return baseline => guardChanges(baseline, before, guards)
   const after = await lookAt([check], options, 'nothing')
-  if (!after.files || !after.stamps) return undefined
-  const touched = guardsTouched({ files, stamps }, { files: after.files, stamps: after.stamps }, guards)
-  return baseline => [...new Set([...changed(baseline), ...touched])].sort()
+  if (!isWhole(after)) return undefined
+  const hasBuilt = before.hasBuilt || after.hasBuilt
+  return baseline => {
+    const changed = guardChanges(baseline, { ...before, hasBuilt }, guards)
+    return [...new Set([...changed, ...guardsTouched(baseline, before, after, guards)])].sort()
+  }
 }
+
+const isWhole = (survey: Survey): survey is Survey & Watching =>
+  survey.files !== undefined && survey.stamps !== undefined
 
 function outcomeOf(
   check: RunnableCheck,

@@ -1,5 +1,6 @@
 import type { FileHasher } from './file-hash.ts'
-import { type FileHashes, type FilesRequest, hashFiles, type Stamps, stampsOf } from './files.ts'
+import { builtFiles } from './built-files.ts'
+import { type FileHashes, filesOf, type FilesRequest, hashFiles, type Stamps, stampsOf } from './files.ts'
 import type { TrackedFiles } from '../domain/check.ts'
 import { fingerprint, type FingerprintRequest, trackedFiles } from './fingerprint.ts'
 
@@ -7,6 +8,8 @@ import { fingerprint, type FingerprintRequest, trackedFiles } from './fingerprin
 export interface SurveyRequest extends FilesRequest, Omit<FingerprintRequest, 'git'> {
   /** Undefined where git is not installed. */
   readonly git: FingerprintRequest['git'] | undefined
+  /** Globs of the files to take even if they are built. */
+  readonly named: readonly string[]
   /** Besides the files: a fingerprint, or only what that would cover. */
   readonly besides: 'fingerprint' | 'tracked' | 'nothing'
 }
@@ -17,16 +20,27 @@ export interface Survey {
   readonly files: FileHashes | undefined
   /** Tells whether one of the files was written to meanwhile, even if it is as before. */
   readonly stamps: Stamps | undefined
+  /** Whether some were left out because they are built. */
+  readonly hasBuilt: boolean
   /** What a fingerprint would cover. */
   readonly tracked: TrackedFiles | undefined
 }
 
 /** Reads thousands of files without a pause: for a worker. */
 export function survey({ git, besides, ...request }: SurveyRequest, hasher: FileHasher): Survey {
-  const files = hashFiles(request, hasher)
+  const found = filesOf(request)
+  const built = builtFiles(request.root, git, found ?? [], request.named)
+  const files =
+    found &&
+    hashFiles(
+      request,
+      found.filter(path => !built.has(path)),
+      hasher,
+    )
   return {
     fingerprint: git && besides === 'fingerprint' ? fingerprint({ ...request, git }, hasher) : undefined,
     files,
+    hasBuilt: built.size > 0,
     stamps: files && stampsOf(request.root, [...files.keys()]),
     tracked: git && besides === 'tracked' ? trackedFiles({ ...request, git }) : undefined,
   }

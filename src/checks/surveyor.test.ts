@@ -10,6 +10,7 @@ const request = (root: string): SurveyRequest => ({
   besides: 'fingerprint',
   globs: ['**'],
   paths: [],
+  named: [],
   exclude: [],
   limits: LIMITS,
 })

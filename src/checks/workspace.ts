@@ -53,6 +53,16 @@ export function isTaken(path: string): boolean {
   }
 }
 
+/** Whether a path leads to a regular file. */
+export function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+  } catch {
+    // A file where a folder is expected, a name that is too long, a circle of links.
+    return false
+  }
+}
+
 /** The path from a folder to what is in it, with `/`, and '' for the folder itself; undefined for what is outside. */
 export function pathFrom(folder: string, path: string): string | undefined {
   const way = relative(folder, path)

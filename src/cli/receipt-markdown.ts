@@ -46,11 +46,18 @@ const RUNS: Record<RunReason, string> = {
   person: 'when a person asked',
 }
 
-function tallyText({ tally: { done, of, standings } }: Receipt): string {
+function tallyText({ checks, tally: { done, of, standings } }: Receipt): string {
   const parts = (Object.keys(STANDINGS) as Standing[]).flatMap(standing =>
     standings[standing] > 0 ? `${standings[standing]} ${STANDINGS[standing]}` : [],
   )
-  return `${done} of ${of} done${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`
+  const unpassed = checks.filter(
+    ({ state, runs, guarded }) => runs.length > 0 && (state !== 'passed' || guarded.length > 0),
+  )
+  const failing =
+    unpassed.length > 0
+      ? ` Checks of the whole plan that did not pass: ${unpassed.map(({ check }) => inCode(check)).join(', ')}.`
+      : ''
+  return `${done} of ${of} done${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.${failing}`
 }
 
 function headTexts({ request, worker, started_at, status }: Receipt): string[] {

@@ -56,6 +56,8 @@ type Identified = {
    * not found, or named by a path. Absent where no program is named without one, and in logs of older versions.
    */
   readonly programs?: readonly (Program | null)[]
+  /** Where it runs, if a person wrote it again for another folder. Otherwise in the workspace of the turn that made its task. */
+  readonly workspace?: Workspace
 }
 
 /** What a check is, with the programs that were found for it. */
@@ -136,12 +138,12 @@ export function cleanChecks(raw: unknown): readonly Check[] | Problem | Refusal 
     const field = `checks[${index}]`
     const spec = cleanCheck(one, field)
     if (spec instanceof Refusal) return spec
-    const { id, hash, programs } = one as Partial<Check>
+    const { id, hash, programs, workspace } = one as Partial<Check>
     if (!isId(id) || !isId(hash))
       return invalidField(field, { rule: 'invalid', expected: 'a check with an id and a hash' })
     if (checks.some(other => other.id === id || other.hash === hash))
       return invalidField(field, { rule: 'invalid', expected: 'a check that the task does not have yet' })
-    checks.push({ ...spec, id, hash, ...(programs ? { programs } : {}) })
+    checks.push({ ...spec, id, hash, ...(programs ? { programs } : {}), ...(workspace ? { workspace } : {}) })
   }
   return checks
 }
@@ -160,7 +162,7 @@ export function cleanGlobs(raw: unknown): readonly string[] | Problem {
 
 /** What a check is, without what an edge adds to it. */
 export function specOf(check: CheckSpec & Partial<Identified>): CheckSpec {
-  const { id: _id, hash: _hash, programs: _programs, ...spec } = check
+  const { id: _id, hash: _hash, programs: _programs, workspace: _workspace, ...spec } = check
   return spec
 }
 

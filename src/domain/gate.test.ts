@@ -108,6 +108,18 @@ describe('the gate for an agent elsewhere', () => {
     expect(text.length).toBeLessThan(2_500)
   })
 
+  it('[TC17] names what keeps a task open, and a failing check of its plan', () => {
+    const chat = outside()
+    chat.run(chat.adds('model', 'A', 'B'))
+    const [first, second] = chat.state.tasks.values()
+    const check = { id: 'c1', hash: 'h1', kind: 'command', run: ['npm', 'test'] } as unknown as Check
+    const open = [first, second].flatMap(task => task ?? [])
+    const kept = new Map([[first?.id ?? '', 'its check `./t.sh` fails with exit code 1']])
+    const text = gateText({ turn: 'turn-1', open, kept, failing: [check], stale: [], followUp: 1 }, 'runsheet')
+    expect(text).toContain('Open: 1 "A": "its check `./t.sh` fails with exit code 1"; 2 "B".')
+    expect(text).toContain('A check of the plan did not pass: "npm test".')
+  })
+
   it('[HK3] names stale checks, and a failing check of a plan whose tasks are settled', () => {
     const check = { id: 'c1', hash: 'h1', kind: 'command', run: ['npm', 'test'] } as unknown as Check
     const plan = { turn: 'turn-1', open: [], failing: [check], stale: [check], followUp: 1 }

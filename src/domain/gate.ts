@@ -6,6 +6,7 @@ import { checkState, planCheckState } from './check-state.ts'
 import { claimOn, resolutionOf } from './open-claims.ts'
 import { isOpen, type Task } from './task.ts'
 import { isFinished } from './turn.ts'
+import { whyOpen } from './why-open.ts'
 
 /** Follow-ups without progress before the gate gives up. */
 export const MAX_FOLLOW_UPS = 3
@@ -24,6 +25,8 @@ export interface HeldPlan {
   /** The turn whose plan it is. */
   readonly turn: string
   readonly open: readonly Task[]
+  /** The checks that keep tasks open, by the ids of these. */
+  readonly kept?: ReadonlyMap<string, string>
   /** The plan's own checks that did not pass when they last ran. */
   readonly failing: readonly Check[]
   /** Checks that passed before the workspace changed. */
@@ -41,10 +44,17 @@ export function heldPlan(state: Conversation, hostTurn: readonly StoredEvent[]):
   const turn = state.turns.get(workedOn(state, hostTurn) ?? '')
   if (!turn || isFinished(turn) || turn.stop_requested) return undefined
   const open = openTasks(state, turn.id).filter(task => !isBeingChecked(state, task))
-  const failing = openTasks(state, turn.id).length === 0 ? unpassedChecks(state, turn.id) : []
+  // While all that is open is being checked, its result comes first.
+  const failing = open.length === openTasks(state, turn.id).length ? unpassedChecks(state, turn.id) : []
   const made = followUpsIn(state, turn.id, hostTurn)
   if ((open.length === 0 && failing.length === 0) || made >= MAX_FOLLOW_UPS) return undefined
-  return { turn: turn.id, open, failing, stale: staleIn(state, turn.id), followUp: made + 1 }
+  const kept = new Map(open.flatMap(task => withWhy(state, task)))
+  return { turn: turn.id, open, kept, failing, stale: staleIn(state, turn.id), followUp: made + 1 }
+}
+
+function withWhy(state: Conversation, task: Task): readonly (readonly [string, string])[] {
+  const why = whyOpen(state, task)
+  return why === undefined ? [] : [[task.id, why]]
 }
 
 /** Follow-ups since a task of the plan was last settled. */

@@ -9,7 +9,7 @@ export type Resolution =
   | { readonly result: 'passed' }
   | { readonly result: 'failed' | 'inconclusive'; readonly check: Check; readonly run?: CheckRun }
   /** The checks do not matter any more. */
-  | { readonly result: 'ended'; readonly because: string }
+  | { readonly result: 'ended'; readonly because: string; readonly isGone?: true }
 
 /** A claim of a call that is made again, and how its checks ended. */
 export interface ResolvedClaim {
@@ -21,13 +21,17 @@ export interface ResolvedClaim {
 export const resolvedClaims = (state: Proofs, turnId: string, callId: string): readonly ResolvedClaim[] =>
   claimsOf(state, turnId, callId).map(claim => ({ claim, resolution: resolutionOf(state, claim) }))
 
-/** The claims, of which those whose checks stand like this end for another reason. */
+/** The claims, of which those whose checks stand like this end for another reason. `isGone`: their workspace does not exist. */
 export const withEnd = (
   claims: readonly ResolvedClaim[],
   result: 'waiting' | 'passed',
   because: string,
+  isGone = false,
 ): readonly ResolvedClaim[] =>
-  claims.map(each => (each.resolution.result === result ? { ...each, resolution: { result: 'ended', because } } : each))
+  claims.map(each => {
+    if (each.resolution.result !== result) return each
+    return { ...each, resolution: { result: 'ended', because, ...(isGone ? { isGone: true } : {}) } }
+  })
 
 export function resolutionOf(state: Proofs, claim: OpenClaim): Resolution {
   if (claim.ended !== undefined) return { result: 'ended', because: claim.ended }

@@ -220,7 +220,9 @@ export function countingChecks(state: Pick<Proofs, 'proof' | 'runs'>, task: Task
 
 /** The workspace that a task's checks run in. */
 export const workspaceOf = (state: Pick<Proofs, 'turns' | 'adopted'>, task: Task): Workspace | undefined =>
-  valueIn(state.turns, task.conversation_turn_id)?.workspace ?? valueIn(state.turns, planTurnOf(state, task))?.workspace
+  task.checks?.find(({ workspace }) => workspace)?.workspace ??
+  valueIn(state.turns, task.conversation_turn_id)?.workspace ??
+  valueIn(state.turns, planTurnOf(state, task))?.workspace
 
 /** Whether a claim of this task has something to wait for. */
 export const isChecked = (state: Pick<Proofs, 'proof' | 'runs' | 'turns' | 'adopted'>, task: Task): boolean =>

@@ -121,6 +121,8 @@ export interface RefusalData {
     readonly task: Task
     readonly check: string
     readonly because: 'person' | 'unapproved' | 'no_workspace'
+    /** The folder of the workspace, which does not exist any more. */
+    readonly folder?: string
   }
   assessor_required: { readonly toolset: ToolsetName | null }
   persons_only: {

@@ -163,8 +163,14 @@ const ENGLISH: Required<Sentences> = {
     `Task ${speaker.id(task)} was not checked${check === undefined ? '' : ` with \`${check}\``}: ${reason} This does not count against it.`,
   claim_open: ({ task }, speaker) => `Task ${speaker.id(task)} is being checked. Wait for the result.`,
   check_not_found: ({ task, check_id }, speaker) => `Task ${speaker.id(task)} has no check ${check_id}.`,
-  check_not_runnable: ({ task, check, because }, speaker) =>
-    `The check \`${check}\` of task ${speaker.id(task)} cannot be run: ${NOT_RUNNABLE[because]}.`,
+  check_not_runnable: ({ task, check, because, folder }, speaker) => {
+    const why = folder === undefined ? NOT_RUNNABLE[because] : `the folder of its workspace (${folder}) is gone`
+    const ways =
+      folder === undefined
+        ? ''
+        : ' Put the folder back, or write the check again where Runsheet runs now; or remove it, or settle the task yourself.'
+    return `The check \`${check}\` of task ${speaker.id(task)} cannot be run: ${why}.${ways}`
+  },
   settled_by_person: ({ task, field }, speaker) =>
     field === undefined
       ? `A person settled task ${speaker.id(task)}: it cannot be deleted.`

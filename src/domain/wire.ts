@@ -47,7 +47,7 @@ export interface TaskView extends Omit<Task, 'checks'> {
 
 /** A check as a caller sends it: a new one, or one as it was read. Its id and hash are never taken as they are. */
 export type SentCheck = (Exclude<CheckSpec, CommandCheck> | SentCommand) &
-  Partial<Pick<Check, 'id' | 'hash' | 'programs'> & CheckStanding>
+  Partial<Pick<Check, 'id' | 'hash' | 'programs' | 'workspace'> & CheckStanding>
 /** A command as its words, or as a command line, which is split without a shell. */
 export type SentCommand = Omit<CommandCheck, 'run'> & { readonly run: CommandCheck['run'] | string }
 

@@ -9,6 +9,7 @@ import {
   type WithPrograms,
   type Workspace,
 } from '../domain/check.ts'
+import { labelOf } from '../domain/check-label.ts'
 import type { Decision, NewTask, TaskChange } from '../domain/command.ts'
 import { splitWords } from '../domain/command-line.ts'
 import type { Conversation } from '../domain/conversation.ts'
@@ -33,6 +34,8 @@ export interface CheckMaker {
   judges?(): boolean
   /** What calls of turns in this workspace can do; by default the one that new turns of this process get. Undefined: none. */
   offered?(workspace?: Workspace): CallChecks | undefined
+  /** Whether a workspace is a folder of this machine that does not exist any more. */
+  isGone?(workspace: Workspace): boolean
   /** The workspace of turns that this process drives, where they have one of their own. */
   readonly own?: Workspace | undefined
 }
@@ -77,10 +80,35 @@ export function preparedChange(
 ): TaskChange {
   const { checks, check, approve, ...fields } = sent
   const task = findTask(state, ref)
-  const workspace = task && workspaceOf(state, task)
+  const home = task && workspaceOf(state, task)
+  const moved = standIn(home, door.checks) ?? task?.checks?.find(each => each.workspace)?.workspace
+  const workspace = moved ?? home
   const known = checks === undefined && check === undefined ? [] : current(task?.checks ?? [], checks, workspace, door)
   const prepared = prepareChecks({ checks, check, approve }, known, workspace, door)
-  return { task: ref, fields: { ...fields, ...prepared.fields }, if_version, approve: prepared.approve }
+  const placed = moved && prepared.fields.checks ? { checks: placedIn(moved, prepared.fields.checks, known) } : {}
+  return { task: ref, fields: { ...fields, ...prepared.fields, ...placed }, if_version, approve: prepared.approve }
+}
+
+/** Checks that were written anew say where they run. */
+const placedIn = (workspace: Workspace, checks: readonly Check[], known: readonly Check[]): readonly Check[] =>
+  checks.map(check => (check.kind === 'person' || known.includes(check) ? check : { ...check, workspace }))
+
+/** The workspace of this process, in place of one whose folder is gone. */
+const standIn = (workspace: Workspace | undefined, maker: CheckMaker): Workspace | undefined =>
+  workspace && maker.isGone?.(workspace) ? maker.offered?.()?.workspace : undefined
+
+/** Throws if a person asks for a run that no process can make: the folder of the check is gone. */
+export function assertRunnable(
+  state: Conversation,
+  { checks }: Making,
+  { task: ref, check_id }: { readonly task: string | number; readonly check_id: string },
+): void {
+  const task = findTask(state, ref)
+  const check = task?.checks?.find(({ id }) => id === check_id)
+  const workspace = task && workspaceOf(state, task)
+  if (!task || !check || !workspace || !checks.isGone?.(workspace)) return
+  const because = 'no_workspace'
+  throw new Refusal('check_not_runnable', { task, check: labelOf(check), because, folder: workspace.path })
 }
 
 /** Those that are sent back, or still what they were: written again, a check is what it is now, say with another program. */

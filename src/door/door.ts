@@ -32,7 +32,15 @@ import type {
 } from '../store/store.ts'
 
 // Edges import everything that comes through the door from here, and nothing from the store.
-export { type CallChecks, type CheckMaker, madeCheck, preparedChange, preparedTask, type SentFields } from './checks.ts'
+export {
+  assertRunnable,
+  type CallChecks,
+  type CheckMaker,
+  madeCheck,
+  preparedChange,
+  preparedTask,
+  type SentFields,
+} from './checks.ts'
 export { hashOf } from './hash.ts'
 export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './evidence.ts'
 export type { EventObserver } from './every-commit.ts'

@@ -35,6 +35,10 @@ const identity = {
     z.array(z.object({ path: z.string(), file: z.string() }).nullable()),
     'the programs that the hash covers, the wrapper first; null: not found, or named by a path',
   ).exactOptional(),
+  workspace: described(
+    z.object({ machine: z.string(), path: z.string() }),
+    'where it runs, if a person wrote it again for another folder than that of its turn',
+  ).exactOptional(),
 }
 
 export const check = exact<Check>()(
@@ -77,6 +81,7 @@ const ignored = {
   id: identity.id.exactOptional(),
   hash: described(z.string(), 'as it was read; a new check has none').exactOptional(),
   programs: identity.programs,
+  workspace: identity.workspace,
   approved: standing.approved.exactOptional(),
   state: standing.state.exactOptional(),
   baseline: standing.baseline.exactOptional(),

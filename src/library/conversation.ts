@@ -2,6 +2,7 @@ import {
   addEvidence,
   type Commit,
   type Decision,
+  assertRunnable,
   type Door,
   evidenceOf,
   preparedChange,
@@ -160,7 +161,9 @@ export class Conversation {
   }
 
   /** Asks for a run of an approved check of a task, on a person's behalf. Its result comes with the events. */
-  runCheck(task: string | number, checkId: string): Promise<TaskView> {
+  async runCheck(task: string | number, checkId: string): Promise<TaskView> {
+    const { door, ref } = this.#deps
+    assertRunnable(await door.read(ref), door, { task, check_id: checkId })
     return this.#onTask({ type: 'request_check', task, check_id: checkId })
   }
 

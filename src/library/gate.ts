@@ -1,6 +1,8 @@
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import { followedTasks, followUpsIn, MAX_FOLLOW_UPS } from '../domain/gate.ts'
+import type { StoredEvent } from '../domain/event.ts'
 import { awaitsFinal, namedFiles } from '../domain/check-runs.ts'
+import { hasFinalRuns } from '../domain/decide/final-runs.ts'
 import { homeOf } from '../domain/lineage.ts'
 import { workspaceKey } from '../domain/needs.ts'
 import { unpassedChecks } from '../domain/plan-checks.ts'
@@ -11,13 +13,16 @@ import type { Workspaces } from '../runner/workspaces.ts'
 import { servedUntil } from '../toolsets/serving.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 
-interface GateDeps {
+interface EndDeps {
   readonly door: Door
   readonly ref: Ref
   readonly turn: string
-  readonly toolset: Toolset
   readonly workspaces: Workspaces | undefined
-  readonly signal: AbortSignal | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+interface GateDeps extends EndDeps {
+  readonly toolset: Toolset
 }
 
 /**
@@ -26,45 +31,48 @@ interface GateDeps {
  */
 export async function nextFollowUp(deps: GateDeps): Promise<string | undefined> {
   const { door, ref, turn, toolset } = deps
-  const state = await rechecked(deps)
+  const state = await checkedOnceMore(deps)
   const { policy } = state
   const current = state.turns.get(turn)
   if (!policy?.gate || !current || isFinished(current) || current.stop_requested) return undefined
   const open = followedTasks(openTasks(state, turn))
   if (open.length === 0 && unpassedChecks(state, turn).length === 0) return undefined
-  const made = await followUpsOf(door, ref, state, turn)
+  const events = await eventsOf(door, ref, turn)
+  const made = followUpsIn(state, turn, events)
   if (made >= MAX_FOLLOW_UPS) return undefined
   const fact = { type: 'gate_followed', data: { follow_up: made + 1, open } } as const
   await door.run(ref, { type: 'record', turn_id: turn, fact })
-  return followUpText({ state, turn, policy }, toolset)
+  const claimed = events.findLast(event => event.type === 'claim_settled')
+  const isUnserved = claimed?.type === 'claim_settled' && claimed.data.because === 'no_workspace'
+  return followUpText({ state, turn, policy }, toolset, isUnserved)
 }
 
-/** Follow-ups since the last task was settled. */
-async function followUpsOf({ conversations }: Door, ref: Ref, state: Conversation, turn: string): Promise<number> {
-  const events = await conversations.events(ref, { types: ['gate_followed', 'task_changed'] })
-  return followUpsIn(
-    state,
-    turn,
-    events.filter(event => event.turn_id === turn),
-  )
+/** What the gate counts follow-ups by, and how claims ended. */
+async function eventsOf({ conversations }: Door, ref: Ref, turn: string): Promise<readonly StoredEvent[]> {
+  const events = await conversations.events(ref, { types: ['gate_followed', 'task_changed', 'claim_settled'] })
+  return events.filter(event => event.turn_id === turn)
 }
 
 /**
- * The plan after its final runs. A check of the whole plan that did not pass runs again: the model may have mended it since.
+ * The plan after its last runs. What is out of date runs again, as at the end of a turn of ours, if this process has the
+ * workspace; so does a check of the whole plan that did not pass, wherever it runs: the model may have mended it since.
  */
-async function rechecked(deps: GateDeps): Promise<Conversation> {
+export async function checkedOnceMore(deps: EndDeps): Promise<Conversation> {
   const { door, ref, turn, workspaces } = deps
-  const state = await afterFinalRuns(deps)
-  const workspace = homeOf(state, turn)?.workspace
-  const isOpen = openTasks(state, turn).length > 0
-  if (!workspace || isOpen || unpassedChecks(state, turn).length === 0) return state
-  const isHere = workspaces?.keys.includes(workspaceKey(workspace))
-  const fingerprint = isHere ? await workspaces?.fingerprint(workspace, namedFiles(state)) : undefined
-  await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint })
-  return afterFinalRuns(deps)
+  for (let state = await afterFinalRuns(deps); ; state = await afterFinalRuns(deps)) {
+    const current = state.turns.get(turn)
+    const workspace = homeOf(state, turn)?.workspace
+    const isHere = workspace && workspaces?.keys.includes(workspaceKey(workspace))
+    const isUnsure = isHere ? hasFinalRuns(state, turn) : unpassedChecks(state, turn).length > 0
+    const isEnding = openTasks(state, turn).length === 0 && current && !isFinished(current) && !current.stop_requested
+    if (!workspace || !isEnding || !isUnsure) return state
+    const fingerprint = isHere ? await workspaces?.fingerprint(workspace, namedFiles(state)) : undefined
+    const { events } = await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint })
+    if (events.length === 0 || !isHere) return afterFinalRuns(deps)
+  }
 }
 
-async function afterFinalRuns({ door, ref, turn, signal }: GateDeps): Promise<Conversation> {
+async function afterFinalRuns({ door, ref, turn, signal }: EndDeps): Promise<Conversation> {
   await servedUntil({ door, ...ref, turn }, turn, state => !awaitsFinal(state, turn), { signal })
   return door.read(ref)
 }

@@ -15,7 +15,7 @@ import { namesOf, promptFor, retryFor, withPrefix } from '../toolsets/guidance.t
 import { toolsets } from '../toolsets/index.ts'
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import type { ConversationDeps } from './conversation.ts'
-import { nextFollowUp } from './gate.ts'
+import { checkedOnceMore, nextFollowUp } from './gate.ts'
 
 /** Which tools a turn offers, and under which names. */
 export interface TurnOptions {
@@ -179,9 +179,14 @@ export class Turn {
     await this.#deps.door.run(this.#deps.ref, { type: 'stop_turn', turn_id: this.id })
   }
 
-  /** Ends the turn and says what it came to. Open tasks stay as they are. */
+  /**
+   * Ends the turn and says what it came to. Open tasks stay as they are. If nothing is open, checks run once more that the
+   * workspace of this process has changed under: what fails is open again.
+   */
   async finish(): Promise<FinishedTurn> {
-    const { events } = await this.#deps.door.run(this.#deps.ref, {
+    const { door, ref, workspaces } = this.#deps
+    await checkedOnceMore({ door, ref, turn: this.id, workspaces })
+    const { events } = await door.run(ref, {
       type: 'finish_turn',
       turn_id: this.id,
       because: 'answered',

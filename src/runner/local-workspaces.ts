@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { checkEnvironment, type Environment } from '../checks/environment.ts'
 import { globsOf } from '../checks/globs.ts'
 import { guardsOf } from '../checks/guarded.ts'
@@ -123,6 +124,10 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   /** Kept with the check, because processes have different search paths. */
   programs(spec: CheckSpec, workspace: Workspace | undefined): Check['programs'] {
     return workspace && this.#isHere(workspace) ? foundPrograms(spec, this.#place(workspace)) : undefined
+  }
+
+  isGone({ machine, path }: Workspace): boolean {
+    return machine === this.#options.machine() && !existsSync(path)
   }
 
   #isHere(workspace: Workspace): boolean {

@@ -1,15 +1,17 @@
-import { listed, openTasks, planCounts, planHistory } from '../domain/conversation.ts'
+import { type Conversation, listed, openTasks, planCounts, planHistory } from '../domain/conversation.ts'
 import { labelOf } from '../domain/check-label.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
-import { unpassedChecks, whyReopened, whyUnpassed } from '../domain/plan-checks.ts'
+import { homeOf } from '../domain/lineage.ts'
+import { unpassedChecks, whyUnpassed } from '../domain/plan-checks.ts'
 import { countingRun, planRuns, tailOf } from '../domain/proof.ts'
 import { type Standing, standingsOf } from '../domain/standing.ts'
-import { isOpen } from '../domain/task.ts'
+import { isOpen, type Task } from '../domain/task.ts'
 import { settlingFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { cut } from '../domain/text.ts'
 import { type EndReason, isEmptied } from '../domain/turn.ts'
+import { planFailures, whyOpen } from '../domain/why-open.ts'
 import type { Run } from './run.ts'
 
 /** The default system prompt of the assistant. */
@@ -20,6 +22,7 @@ tools where they help, and report what they returned. Never claim work that you 
 export function followUpText(
   run: Pick<Run, 'state' | 'turn' | 'policy'>,
   toolset: Toolset = toolsets[run.policy.toolset],
+  isUnserved = false,
 ): string {
   const open = openTasks(run.state, run.turn)
   if (open.length === 0) {
@@ -32,13 +35,32 @@ export function followUpText(
     return `Every task is settled, but the plan is not done: ${checks.join('\n')}\nMend that, then answer again.`
   }
   const { idOf } = toolset.vocabulary
-  const names = open.slice(0, 10).map(task => {
-    const why = whyReopened(run.state, task)
-    return `${idOf(task)} ${cut(task.title, 120)}${why === undefined ? '' : ` (${why})`}`
-  })
+  const names = open.slice(0, 10).map(task => `${idOf(task)} ${cut(task.title, 120)}${whyIn(run.state, task)}`)
   const more = open.length > names.length ? ` and ${open.length - names.length} more` : ''
-  return `The plan is not finished. Open: ${names.join('; ')}${more}. Continue: do the work, and ${settlingFor(toolset)}`
+  const served = isUnserved
+    ? [
+        `The last claim could not be checked: no process with its workspace${folderOf(run)} is running. Tell the user to start Runsheet there, or to remove the check or settle the task.`,
+      ]
+    : []
+  const checks = [...planFailures(run.state, run.turn), ...served].map(each => ` ${each}`)
+  return `The plan is not finished. Open: ${names.join('; ')}${more}.${checks.join('')} Continue: do the work, and ${settlingFor(toolset)}`
 }
+
+/** The folder of a plan's workspace, in parentheses. */
+function folderOf({ state, turn }: Pick<Run, 'state' | 'turn'>): string {
+  const path = homeOf(state, turn)?.workspace?.path
+  return path === undefined ? '' : ` (${path})`
+}
+
+/** What keeps a task open, in parentheses. */
+function whyIn(state: Conversation, task: Task): string {
+  const why = whyOpen(state, task)
+  return why === undefined ? '' : ` (${why})`
+}
+
+/** What a person can do about a check that keeps a task open. */
+const WAYS_OUT =
+  'Mend what a check reports and continue; or change the check, or settle the task yourself, in the plan.'
 
 /** Tasks that the last message lists, per section. */
 const MAX_LISTED = 20
@@ -48,8 +70,7 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
   gate: `No progress after ${MAX_FOLLOW_UPS} attempts.`,
   limit: 'I stopped here because this turn reached its limit of steps in a row.',
   unjudged: 'I stopped here because the assessor gave no clear verdict, and unjudged work does not count as done.',
-  unchecked:
-    'I stopped here because the checks of this plan could not run once more: no process with its workspace is running. Start Runsheet there, then continue.',
+  unchecked: 'I stopped here because the checks of this plan could not run once more',
   repeats: 'I stopped here because I kept repeating the same calls.',
   rejected: 'I stopped here because three plans in a row were turned down. Tell me what you would like instead.',
   empty: 'The model gave no answer.',
@@ -58,8 +79,21 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
 
 /** The last message of a turn: the answer, why the turn ended, and what is not done. */
 export function finalMessage(run: Run, because: EndReason, answer: string, problem?: string): string {
-  const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : REASONS[because]
-  return [answer.trim(), reason, tally(run), leftOver(run, because)].filter(text => text !== '').join('\n\n')
+  const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : reasonFor(run, because)
+  return [answer.trim(), reason, tally(run), inTheWay(run), leftOver(run, because)]
+    .filter(text => text !== '')
+    .join('\n\n')
+}
+
+function reasonFor(run: Run, because: keyof typeof REASONS): string {
+  if (because !== 'unchecked') return REASONS[because]
+  return `${REASONS[because]}: no process with its workspace${folderOf(run)} is running. Start Runsheet there, then continue; or remove the checks, or settle the tasks yourself, in the plan.`
+}
+
+/** The checks of the whole plan that did not pass, and what to do. */
+function inTheWay(run: Run): string {
+  const checks = planFailures(run.state, run.turn)
+  return checks.length > 0 ? `The plan is not done: ${checks.join(' ')} Mend that, then continue.` : ''
 }
 
 const STANDINGS: Record<Standing, string> = {
@@ -81,21 +115,23 @@ function tally({ state, turn }: Run): string {
   return `${done} of ${plan.length} done${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`
 }
 
-/** What is not done; empty after an answer if neither assessor nor gate is on. */
+/** What is not done; after an answer, if neither assessor nor gate is on, only what checks say so of. */
 function leftOver({ state, turn, policy }: Run, because: EndReason): string {
-  if (because === 'answered' && !policy.assessor && !policy.gate) return ''
+  const isUnwatched = because === 'answered' && !policy.assessor && !policy.gate
   const plan = listed(state, turn)
-  const open = plan.filter(isOpen)
-  const blocked = plan.filter(({ status }) => status === 'blocked')
+  const open = plan.filter(task => isOpen(task) && (!isUnwatched || whyOpen(state, task) !== undefined))
+  const blocked = isUnwatched ? [] : plan.filter(({ status }) => status === 'blocked')
   const lines = [
-    ...open.slice(0, MAX_LISTED).map(({ title }) => `- ${title}`),
+    ...open.slice(0, MAX_LISTED).map(task => `- ${task.title}${whyIn(state, task)}`),
     ...(open.length > MAX_LISTED ? [`- and ${open.length - MAX_LISTED} more`] : []),
     ...blocked
       .slice(0, MAX_LISTED)
       .map(({ title, outcome }) => `- ${title} (blocked${outcome ? `: ${cut(outcome, 200)}` : ''})`),
     ...(blocked.length > MAX_LISTED ? [`- and ${blocked.length - MAX_LISTED} more (blocked)`] : []),
   ]
-  if (lines.length > 0) return `Not done:\n${lines.join('\n')}`
+  const isChecked = open.some(task => whyOpen(state, task) !== undefined)
+  if (lines.length > 0) return `Not done:\n${lines.join('\n')}${isChecked ? `\n\n${WAYS_OUT}` : ''}`
+  if (isUnwatched) return ''
   const dropped = state.turns.get(turn)?.dropped ?? 0
   return isEmptied(planCounts(state, turn), dropped)
     ? 'Not done: tasks were removed from the plan, and none was completed.'

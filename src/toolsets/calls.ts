@@ -22,7 +22,7 @@ import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
 import { countItems, edgeOf, elapsed, observe } from './observe.ts'
 import { awaitBaseline } from './baseline.ts'
-import { type AnswerWithOutcome, unheardOutcome, withOutcome, withReopened } from './reopened.ts'
+import { type AnswerWithOutcome, unheardOutcome, withFailing, withOutcome, withReopened } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall, UNCHECKED } from './review-answer.ts'
 import { PENDING, ToolCall } from './tool-call.ts'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
@@ -204,6 +204,8 @@ export interface Learnt {
   readonly seen?: SeenWorkspace
   /** Why its checks are not waited for any more. */
   readonly ended?: 'no_workspace' | 'no_judge'
+  /** The workspace does not exist any more. */
+  readonly isGone?: boolean
 }
 
 /**
@@ -216,7 +218,7 @@ export async function resumeCall(
   input: unknown,
   callId: string,
   context: ToolContext,
-  { judged, ran, seen, ended }: Learnt = {},
+  { judged, ran, seen, ended, isGone }: Learnt = {},
 ): Promise<ResumedCall> {
   const started = performance.now()
   const tool = toolNamed(toolset, name)
@@ -243,14 +245,14 @@ export async function resumeCall(
         return { status: 'ending' }
       }
     }
-    const awaited = ended ? withEnd(resolved, 'waiting', ended) : resolved
+    const awaited = ended ? withEnd(resolved, 'waiting', ended, isGone) : resolved
     if (awaited.some(({ resolution }) => resolution.result === 'waiting')) {
       const claim_ids = awaited.map(({ claim }) => claim.claim_id)
       return transaction.discard({ status: 'checking', call_id: callId, claim_ids })
     }
     const made = make(awaited)
     if (made.status !== 'ending') return made
-    return ended ? make(withEnd(awaited, 'passed', ended)) : transaction.discard(made)
+    return ended ? make(withEnd(awaited, 'passed', ended, isGone)) : transaction.discard(made)
   })
   if (value.status === 'ending' && seen) {
     // A commit of its own: the key of this one is for the answer. Until then the claims stay open.
@@ -302,8 +304,12 @@ function perform(deps: PerformDeps): CallState {
     const items = countItems(input)
     const claims = resolved?.map(({ claim }) => claim) ?? []
     if (resolved) transaction.mustRun({ type: 'settle_claims', turn_id: turn, tool_call_id: toolCallId, because })
-    const told = resolved ? withReopened(own, reopenedBy(transaction.state, claims), toolset) : own
-    const answer = withOutcome(transaction.state, told, reopened)
+    const others = reopenedBy(transaction.state, claims).filter(
+      ({ task }) => !claims.some(({ task_id }) => task_id === task.id),
+    )
+    const told = resolved ? withReopened(own, others, toolset) : own
+    const known = tool.created ? told : withFailing(told, transaction.state, turn)
+    const answer = withOutcome(transaction.state, known, reopened)
     transaction.mustRun(
       answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }),
     )

@@ -1,7 +1,8 @@
 import { awaitsBaseline } from '../domain/check-runs.ts'
+import { homeOf } from '../domain/lineage.ts'
 import { needsOf } from '../domain/needs.ts'
 import { claimsOf } from '../domain/open-claims.ts'
-import type { OpenClaim } from '../domain/proof.ts'
+import { type OpenClaim, workspaceOf } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -42,6 +43,9 @@ export async function awaitClaims(
     claim_ids.length > 0 ? openOnes(state, claim_ids).length === 0 : !awaitsBaseline(state, turn_id)
   let answer: ClaimAnswer | undefined
   const onCommit = ({ events }: Commit): void => void (answer ??= answerAmong(events, turn_id, call_id))
+  // Nobody can serve a folder that is gone.
+  const [waiting] = openOnes(await door.read(ref), claim_ids)
+  if (waiting && isGone(door, await door.read(ref), waiting)) await isUnserved(context, waiting)
   while (!(await servedUntil(context, turn_id, isOver, { signal, onCommit }))) {
     const [claim] = openOnes(await door.read(ref), claim_ids)
     if (!claim || (await isUnserved(context, claim))) break
@@ -59,17 +63,27 @@ const ENDING_MS = 5_000
 async function isUnserved(context: ToolContext, claim: OpenClaim): Promise<boolean> {
   const { door, tenant, conversation } = context
   const { turn_id: turn } = claim
-  const need = needsOf(await door.read({ tenant, conversation }), turn)
+  const state = await door.read({ tenant, conversation })
+  const need = needsOf(state, turn)
   if (need === null) return false
   const wanted = { tenant, conversation, turn }
   const lease = await door.turns.claim(door.newId(), ENDING_MS, { abilities: [need], wanted })
   if (!lease) return false
   try {
-    await settleCall({ ...context, lease }, claim, { ended: claim.judge ? 'no_judge' : 'no_workspace' })
+    const ended = claim.judge ? 'no_judge' : 'no_workspace'
+    await settleCall({ ...context, lease }, claim, { ended, isGone: isGone(door, state, claim) })
     return true
   } finally {
     await door.turns.release(lease)
   }
+}
+
+/** Whether the workspace of a claim is a folder of this machine that does not exist any more. */
+function isGone({ checks }: Door, state: Conversation, { task_id, turn_id }: OpenClaim): boolean {
+  const task = state.tasks.get(task_id)
+  const workspace = (task && workspaceOf(state, task)) ?? homeOf(state, turn_id)?.workspace
+  // A process that has it says more: what it tried to run.
+  return workspace !== undefined && !checks.offered?.(workspace) && (checks.isGone?.(workspace) ?? false)
 }
 
 /** Makes the call of these claims again, with its arguments from the log. */

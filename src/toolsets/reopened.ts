@@ -1,6 +1,8 @@
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
+import { openInPlan } from '../domain/lineage.ts'
 import type { Reopened } from '../domain/plan-checks.ts'
+import { planFailures } from '../domain/why-open.ts'
 import type { ReviewRecord } from '../door/door.ts'
 import type { ToolContext } from './context.ts'
 import { reviewAnswer } from './review-answer.ts'
@@ -39,6 +41,13 @@ export function withOutcome(state: Conversation, result: Json, record: ReviewRec
   const tasks = record.tasks.flatMap(({ id }) => state.tasks.get(id) ?? [])
   const outcome = { review_id, confirmed: true, ...reviewAnswer(state, { ...record, tasks }) }
   return { result: { ...result, review: outcome }, review_id }
+}
+
+/** The answer, with the checks of the whole plan that did not pass once nothing is open: it is not done. */
+export function withFailing(result: Json, state: Conversation, turnId: string): Json {
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) return result
+  const failing = openInPlan(state, turnId).length > 0 ? [] : planFailures(state, turnId)
+  return failing.length > 0 ? { ...result, failing } : result
 }
 
 /** The answer to a claim, with the tasks that the runs before the end of the plan opened again. */

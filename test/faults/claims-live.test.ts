@@ -260,7 +260,7 @@ describe.concurrent('no process with the workspace', () => {
         expect(reader.of('turn_finished')).toMatchObject([{ data: { status: 'incomplete', because: 'unchecked' } }])
         const text = reader.of('message_added').at(-1)?.data.text
         expect(text).toMatch(
-          /^All done\.\n\n.*no process with its workspace is running.*\n\n2 of 2 done: 1 proven, 1 on/,
+          /^All done\.\n\n.*no process with its workspace \(.*\) is running.*\n\n2 of 2 done: 1 proven, 1 on/,
         )
         expect((await scene.turns.door.read(HERE)).requests).toEqual([])
       },

@@ -6,7 +6,16 @@ import { type Conversation, planTurnOf } from '../conversation.ts'
 import { homeOf } from '../lineage.ts'
 import { planGuards, unpassedChecks } from '../plan-checks.ts'
 import { claimOn, type ResolvedClaim } from '../open-claims.ts'
-import { type CheckRun, countingRun, isChecked, MAX_RED_CLAIMS, planRuns, proofOf, tailOf } from '../proof.ts'
+import {
+  type CheckRun,
+  countingRun,
+  isChecked,
+  MAX_RED_CLAIMS,
+  planRuns,
+  proofOf,
+  tailOf,
+  workspaceOf,
+} from '../proof.ts'
 import { inRow, Refusal, type RefusalData } from '../refusal.ts'
 import { NEXT, REQUIRES, type Task, type TaskStatus } from '../task.ts'
 import { hasFinalRuns, missingRuns } from './final-runs.ts'
@@ -182,7 +191,9 @@ export function whyNotGranted(
   if (resolution.result === 'waiting')
     return new Refusal('not_checked', { ...inRow(row), task, reason: 'Its checks did not end.' })
   if (resolution.result === 'ended') {
-    return new Refusal('not_checked', { ...inRow(row), task, reason: ENDED[resolution.because] ?? 'It was ended.' })
+    const reason =
+      resolution.because === 'no_workspace' ? unserved(state, task, resolution.isGone) : ENDED[resolution.because]
+    return new Refusal('not_checked', { ...inRow(row), task, reason: reason ?? 'It was ended.' })
   }
   const { result, run } = resolution
   if (result === 'inconclusive') {
@@ -212,11 +223,20 @@ function redRun(
 const isCodeAlone = (check: Check, { exit }: CheckRun): boolean =>
   check.kind === 'command' && check.exit === undefined && exit !== undefined && exit !== 0
 
+/** That no process has the workspace, which one that is, and what can be done. */
+function unserved(state: Conversation, task: Task, isGone: boolean | undefined): string {
+  const path = (workspaceOf(state, task) ?? homeOf(state, planTurnOf(state, task))?.workspace)?.path
+  const folder = path === undefined ? '' : ` (${path})`
+  const person =
+    'leave it to a person, who can remove the checks of the plan or settle the task in the plan panel of the page'
+  return isGone
+    ? `The folder of its workspace${folder} does not exist any more, so the checks of its plan cannot run. Put it back, then claim it again; or ${person}, or write the checks again, which moves them to the folder that Runsheet runs in.`
+    : `No process with its workspace${folder} is running, so the checks of its plan cannot run. Start Runsheet there, then claim it again; or ${person}.`
+}
+
 const ENDED: Readonly<Record<string, string>> = {
   edited: 'A person changed its checks meanwhile.',
   stopped: 'It was stopped.',
-  no_workspace:
-    'No process with its workspace is running, so the checks of its plan cannot run. Start Runsheet there, then claim it again.',
   no_judge: 'The server with the judge is not running. Start it, then claim it again.',
   gone: 'The task was removed.',
 }

@@ -36,7 +36,8 @@ const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerpri
 
 /**
  * The same for plans of agents elsewhere in which an edit of these tasks leaves nothing open without a claim: a
- * person settled the last one, or a model deleted it. In a turn of ours its driver sees to that.
+ * person settled the last one, or a model deleted it, or created all of them as done. In a turn of ours its driver sees to
+ * that.
  */
 export function finalRunsAfter(
   state: Conversation,
@@ -44,10 +45,9 @@ export function finalRunsAfter(
   edited: readonly Task[],
   now: Instant,
 ): NewEvent[] {
-  const ending = [...new Set(edited.map(task => planTurnOf(state, task)))].filter(turnId => {
-    const turn = state.turns.get(turnId)
-    return turn?.status === 'open' && openInPlan(state, turnId).length > 0
-  })
+  const ended = edited.map(task => planTurnOf(state, task)).filter(turnId => openInPlan(state, turnId).length > 0)
+  const created = events.flatMap(event => (event.type === 'task_created' ? event.data.task.conversation_turn_id : []))
+  const ending = [...new Set([...ended, ...created])].filter(turnId => state.turns.get(turnId)?.status === 'open')
   if (ending.length === 0 || events.length === 0) return []
   const after = fold(state, stamped(state, events, now))
   return ending.filter(turnId => openInPlan(after, turnId).length === 0).flatMap(turnId => finalRuns(after, turnId, 1))

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Command } from '../../domain/command.ts'
-import type { Door } from '../../door/door.ts'
+import { assertRunnable, type Door } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
 import type { Caller } from '../credentials.ts'
 import { type Answer, route } from '../route.ts'
@@ -22,11 +22,16 @@ export const checkRoutes = [
     answers: {
       ...answers,
       409: {
-        description: '`check_not_runnable`: a person ticks it, it is not approved, or it has no workspace',
+        description:
+          '`check_not_runnable`: a person ticks it, it is not approved, or it has no workspace, or one whose folder is gone',
         schema: s.errorBody,
       },
     },
-    handle: ({ params, caller }, { door }) => onCheck('request_check', params, caller, door),
+    handle: async ({ params, caller }, { door }) => {
+      const { session_id: conversation, task_id: task, check_id } = params
+      assertRunnable(await door.read({ tenant: caller.tenant, conversation }), door, { task, check_id })
+      return onCheck('request_check', params, caller, door)
+    },
   }),
   route({
     method: 'post',

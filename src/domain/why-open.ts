@@ -1,0 +1,29 @@
+import { labelOf } from './check-label.ts'
+import { unpassedChecks, whyReopened, whyUnpassed } from './plan-checks.ts'
+import { countingChecks, type Proofs, taskRuns } from './proof.ts'
+import { isOpen, type Task } from './task.ts'
+
+/** The check that keeps a task open: it failed, or could not be run, when the task was last claimed or looked at. */
+export function whyOpen(state: Proofs, task: Task): string | undefined {
+  if (!isOpen(task)) return undefined
+  const reopened = whyReopened(state, task)
+  if (reopened !== undefined) return reopened
+  for (const check of countingChecks(state, task)) {
+    const { last } = taskRuns(state, task.id, check.hash) ?? {}
+    // At confirmation a check is meant to fail.
+    if (!last || last.why === 'baseline' || last.result === 'passed') continue
+    if (last.result === 'inconclusive') return `its check \`${labelOf(check)}\` could not be run: ${short(last.reason)}`
+    return `its check \`${labelOf(check)}\` fails${last.exit === undefined ? '' : ` with exit code ${last.exit}`}`
+  }
+  return undefined
+}
+
+/** A sentence for each check of the whole plan that did not pass. */
+export const planFailures = (state: Proofs, turnId: string): readonly string[] =>
+  unpassedChecks(state, turnId).map(check => {
+    const why = whyUnpassed(state, turnId, check).replace(/\.$/, '')
+    return `\`${labelOf(check)}\`, a check of the whole plan, ${why}.`
+  })
+
+/** The first sentence, without its full stop. */
+const short = (reason = 'it had no result'): string => reason.replace(/\.(?:\s[\s\S]*)?$/, '')
