@@ -30,6 +30,7 @@ describe('text for a terminal', () => {
     expect(wrapped('one two three', 8)).toEqual(['one two ', 'three'])
     expect(wrapped('财务部门', 4)).toEqual(['财务', '部门'])
     expect(fitted('财务部门', 5)).toBe('财务…')
+    expect(fitted('🈯!', 2)).toBe('…')
     expect(widthOf('e\u0301🚀')).toBe(3)
   })
 

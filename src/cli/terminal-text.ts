@@ -18,7 +18,10 @@ export function widthOf(text: string): number {
 /** One line of at most `columns`, with an ellipsis if it was cut. */
 export function fitted(text: string, columns: number): string {
   const line = oneLine(text)
-  return widthOf(line) <= columns ? line : `${headOf(line, columns - 1).trimEnd()}…`
+  if (widthOf(line) <= columns) return line
+  const head = headOf(line, columns - 1)
+  // A single wide character may be too much.
+  return `${widthOf(head) < columns ? head.trimEnd() : ''}…`
 }
 
 /** All of a text, on lines of at most `columns`. */
