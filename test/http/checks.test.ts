@@ -287,15 +287,15 @@ describe('a task on the wire', () => {
     const bench = await Bench.set(false)
     const task = await bench.adds(NPM_TEST)
     await bench.ran(HASH, 'baseline', { result: 'failed', exit: 1, fingerprint: 'f1' })
-    await bench.claims(task)
-    await bench.ran(HASH, 'claim', { result: 'passed', exit: 0, fingerprint: 'f2' })
-    await bench.settles(task)
     await bench.run({
       type: 'edit_tasks',
       by: 'model',
       turn_id: 't1',
       create: [{ id: 'b', title: 'B', status: 'completed', outcome: 'x' }],
     })
+    await bench.claims(task)
+    await bench.ran(HASH, 'claim', { result: 'passed', exit: 0, fingerprint: 'f2' })
+    await bench.settles(task)
     const expected = [
       {
         id: task.id,
