@@ -23,7 +23,7 @@ describe('the schemas that clients see', () => {
     }
     expect(shown(outputSchema(toolNamed('tasks')))).toEqual({
       type: 'object',
-      properties: { tasks: { type: 'array' }, ...onward },
+      properties: { tasks: { type: 'array' }, failing: { type: 'array' }, ...onward },
     })
     expect(shown(outputSchema(toolNamed('plan')))).toEqual({
       type: 'object',
