@@ -14,7 +14,11 @@ const server = runCli(['serve', '--port', '0', '--data', data])
 const browser = await openBrowser()
 try {
   const link = /http\S+/.exec(await server.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''
-  const { page } = await visit(browser, link, { viewport: { width: 1180, height: 760 }, colorScheme: 'light' })
+  const { page } = await visit(browser, link, {
+    viewport: { width: 1180, height: 760 },
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+  })
   const box = page.getByRole('textbox', { name: 'What do you want done?' })
   const ask = async (text: string): Promise<void> => {
     await box.fill(text)
@@ -33,9 +37,12 @@ try {
   await page.getByText('3 of 3 done: 1 proven').first().waitFor()
   await finished()
   await page.emulateMedia({ colorScheme: 'dark' })
-  await page.locator('.rs-summary').click()
-  await page.getByRole('button', { name: /^proven: / }).click()
-  await page.getByText('Proven: a check failed before').waitFor()
+  const thread = page.getByRole('region', { name: 'Messages' })
+  await thread.locator('.rs-step-head button').nth(1).click()
+  await thread.getByText('node --test').first().waitFor()
+  await thread.evaluate(element => element.scrollTo(0, 0))
+  // Nothing is under the mouse.
+  await page.mouse.move(0, 0)
   await page.screenshot({ path: join(folder, 'proven.png') })
 } finally {
   await browser.close()
