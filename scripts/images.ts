@@ -40,7 +40,7 @@ try {
   const thread = page.getByRole('region', { name: 'Messages' })
   await thread.locator('.rs-step-head button').nth(1).click()
   await thread.getByText('node --test').first().waitFor()
-  await thread.evaluate(element => element.scrollTo(0, 0))
+  await thread.getByText('I propose a plan').scrollIntoViewIfNeeded()
   // Nothing is under the mouse.
   await page.mouse.move(0, 0)
   await page.screenshot({ path: join(folder, 'proven.png') })
