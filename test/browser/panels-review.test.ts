@@ -674,6 +674,15 @@ it('[PA51] how many steps are out of sight is said, and they are one click away;
     await cue.waitFor({ state: 'detached' })
     const box = await boxOf(confirm(page))
     expect(box.y + box.height).toBeLessThan(700)
+    if (width !== 390) continue
+    for (const narrow of [320, 360, 390]) {
+      await page.setViewportSize({ width: narrow, height: 700 })
+      const panel = await boxOf(review(page))
+      for (const verb of ['Reject', 'Request changes', 'Approve 20 steps']) {
+        const { x, width: wide } = await boxOf(page.getByRole('button', { name: verb }))
+        expect([narrow, verb, x >= panel.x && x + wide <= panel.x + panel.width]).toEqual([narrow, verb, true])
+      }
+    }
   }
 })
 
