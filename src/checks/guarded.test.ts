@@ -24,8 +24,12 @@ describe('guarded files', () => {
   it('[CR17] are tests, configuration, lockfiles and tools, unless configured otherwise', () => {
     const scene = checkScene()
     const guardedPaths = [
+      '.cargo/config.toml',
+      '.mvn/maven.config',
+      '.pytest.ini',
       'Makefile',
       'a.spec.js',
+      'app/tests.py',
       'lib/tests/x',
       'node_modules/.bin/vitest',
       'package.json',
@@ -35,16 +39,19 @@ describe('guarded files', () => {
       'packages/a/spec/a.rb',
       'packages/a/test/foo.js',
       'pnpm-lock.yaml',
+      'pom.xml',
       'src/__tests__/a.js',
       'src/a-test.js',
       'src/a.test.ts',
       'src/conftest.py',
+      'src/test.ts',
+      'test.mjs',
       'test/data/x.bin',
       'tests/x',
       'vite.config.ts',
       'yarn.lock',
     ]
-    const others = ['README.md', 'src/a.ts', 'src/test.ts', 'node_modules/a/package.json', 'node_modules/a/test/x']
+    const others = ['README.md', 'src/a.ts', 'node_modules/a/package.json', 'node_modules/a/test/x']
     for (const path of [...guardedPaths, ...others]) scene.write(path, path)
     expect([...guarded(scene, { kind: 'file', path: 'x' }).files.keys()]).toEqual(guardedPaths)
   })
@@ -154,6 +161,17 @@ describe('guarded files', () => {
     expect(guarded(scene, check).changes(files)).toEqual(expected)
     for (const path of expected) rmSync(join(scene.folder, path))
     expect(guarded(scene, check).changes(files)).toEqual(expected)
+  })
+
+  it('[CR27] are not what a folder begins with, unless Node runs it', () => {
+    const scene = checkScene()
+    for (const path of ['index.js', 'src/index.js', 'app/index.js', 'checks/index.js', 'run.js'])
+      scene.write(path, path)
+    const lint = 'eslint . && grep -r x src && cd app && prettier --check . && node --no-warnings checks && node run'
+    scene.write('package.json', JSON.stringify({ scripts: { lint } }))
+    const { files } = guarded(scene, command('npm', 'run', 'lint'))
+    const scripts = [...files.keys()].filter(path => !path.startsWith('/') && path.endsWith('.js'))
+    expect(scripts).toEqual(['checks/index.js', 'run.js'])
   })
 
   it('[CR27] are also what would take the place of a runner that Python is told to start', () => {

@@ -27,7 +27,7 @@ export function startedFiles({ root, cwd, run }: Start): readonly string[] {
     read.add(key)
     const words = wordsOf(text)
     for (const at of foldersIn(words, folder)) {
-      for (const path of [...words.flatMap(scriptPaths), ...modulePaths(words)]) found.add(resolve(at, path))
+      for (const path of [...words.flatMap(pathsOf), ...modulePaths(words)]) found.add(resolve(at, path))
       texts.push(...textsIn(words, at, root, true))
     }
   }
@@ -51,6 +51,8 @@ const SHELLS = /^(?:ba|da|z|k)?sh$/
 const MANAGERS: ReadonlySet<string> = new Set('npm pnpm yarn bun --run npm-run-all run-s run-p'.split(' '))
 const PYTHON = /^(?:python|pypy)[\d.]*$/
 const MODULE = /^-[A-Za-z]*m$/
+const NODE = /^(?:node|nodejs|tsx|ts-node|bun)$/
+const LOADS: ReadonlySet<string> = new Set(['-r', '--require', '--import'])
 const RUNNERS: ReadonlySet<string> = new Set(
   'behave coverage doctest flake8 mypy nose2 nox pylint pytest ruff tox unittest'.split(' '),
 )
@@ -110,9 +112,13 @@ const foldersIn = (words: readonly string[], folder: string): readonly string[] 
   ...words.flatMap((word, index) => (words[index - 1] === 'cd' ? resolve(folder, word) : [])),
 ]
 
-/** What a word may be the path of. Node also finds a script without its ending. */
-const scriptPaths = (word: string): readonly string[] =>
-  [...new Set([word, word.slice(word.indexOf('=') + 1)])].flatMap(path => [path, `${path}.js`, `${path}/index.js`])
+/** What a word may be the path of. Node also finds its script without an ending, and a folder's `index.js`. */
+function pathsOf(word: string, index: number, words: readonly string[]): readonly string[] {
+  const paths = [...new Set([word, word.slice(word.indexOf('=') + 1)])]
+  const before = words.slice(0, index).findLast(each => !each.startsWith('-') || LOADS.has(each)) ?? ''
+  const isScript = !word.startsWith('-') && (LOADS.has(before) || NODE.test(basename(before)))
+  return isScript ? paths.flatMap(path => [path, `${path}.js`, `${path}/index.js`]) : paths
+}
 
 /** What Python runs for `-m a.b`, and for the dotted names after it. */
 function modulePaths(words: readonly string[]): readonly string[] {

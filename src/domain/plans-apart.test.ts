@@ -88,3 +88,35 @@ it('[CM11] the claim that ends a plan is not granted on files that changed while
   expect(unpassedChecks(plan.state, 'turn-1')).toEqual([])
   expect(plan.task(1).status).not.toBe('completed')
 })
+
+describe('a claim that cannot be proven', () => {
+  it('[CM10] takes nothing from a task that the check failed for at the start', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'Z' })
+    plan.runs('failed')
+    another(plan, 'passed')
+    claim(plan, 3, 'passed', {}, 'turn-2')
+    claim(plan, 1, 'passed')
+    expect(standings(plan, 1, 3)).toEqual(['proven', 'reported'])
+  })
+
+  it('[CM12] because of an edited test leaves the proof to the task that does the work, unless a person accepts it', () => {
+    for (const isAccepted of [false, true]) {
+      const plan = new Plan(approved('A', NPM), approved('B', NPM), { title: 'Z' })
+      plan.runs('failed')
+      claim(plan, 1, 'passed', TESTS as object)
+      if (isAccepted) plan.run({ type: 'accept_guards', task: 1, paths: TESTS.guarded })
+      claim(plan, 2, 'passed', { others: [] } as object)
+      expect(standings(plan, 1, 2)).toEqual(isAccepted ? ['proven', 'reported'] : ['reported', 'proven'])
+    }
+  })
+})
+
+it('[CM10] how a check stood when it was approved counts, not how it stood at the start of another plan', () => {
+  const plan = new Plan({ title: 'A', checks: [NPM] }, { title: 'Z' })
+  another(plan, 'failed')
+  plan.run(plan.edits('person', { change: [{ task: 1, fields: {}, approve: [NPM.hash] }] }))
+  plan.answer()
+  plan.runs('passed')
+  claim(plan, 1, 'passed')
+  expect(plan.standing(1)?.reasons).toContain('npm test: passed already, so it only guards')
+})

@@ -7,11 +7,13 @@ import {
   type CheckRecord,
   type CheckRequest,
   type CheckRun,
+  countingRun,
   isProvenBy,
   NO_PROOF,
   type PlanRuns,
   proofOf,
   recordOf,
+  taskRuns,
   type TaskProof,
   turnedInPlan,
   turnedTasks,
@@ -76,8 +78,12 @@ export const PROOF_REDUCERS: Reducers = {
       request => request.turn_id !== turn_id || request.why !== 'baseline' || request.task_id !== undefined,
     ),
   }),
-  guard_accepted: (state, { data: { task_id, guard } }) =>
-    changeProof(state, task_id, ({ accepted }) => ({ accepted: [...accepted.filter(each => each !== guard), guard] })),
+  guard_accepted: (state, { data: { task_id, guard } }) => {
+    const { proof } = changeProof(state, task_id, ({ accepted }) => ({
+      accepted: [...accepted.filter(each => each !== guard), guard],
+    }))
+    return provenBy({ ...state, proof }, task_id, guard)
+  },
   check_ticked: (state, { data: { task_id, check_id } }) =>
     changeProof(state, task_id, ({ ticked }) => ({ ticked: [...ticked.filter(each => each !== check_id), check_id] })),
   // Only counted: evidence informs people and the judge, and settles nothing.
@@ -125,7 +131,11 @@ function afterRun(state: Conversation, event: StoredEvent<'check_ran'>): Partial
     runs: why === 'baseline' ? withGuard(after, data, turnId) : after.runs,
     requests: state.requests.filter(request => request.hash !== hash || request.why !== why),
     claims: withResult(state, data),
-    proof: withSpent(why === 'baseline' ? { ...learnt, ...withBaseline(learnt, data) } : learnt, hash, turn.proves),
+    proof: withSpent(
+      why === 'baseline' ? { ...learnt, ...withBaseline(learnt, data, turnId) } : learnt,
+      hash,
+      turn.proves,
+    ),
     ...seenIn(state, data, run),
   }
 }
@@ -189,16 +199,38 @@ function withSpent(state: Conversation, hash: string, turnedFor = ''): Conversat
 const hasCheck = ({ checks }: Task, hash: string): boolean => checks?.some(check => check.hash === hash) ?? false
 
 /** Whether it is red now, and what it proves: the first task of a plan that it failed for at the start, and passes for when claimed. */
-function turned(state: Conversation, { hash, result, why, task_id }: EventData['check_ran']): Partial<CheckRecord> {
+function turned(state: Conversation, data: EventData['check_ran']): Partial<CheckRecord> {
+  const { hash, result, why, task_id, guarded = [], guard = '' } = data
   if (result === 'failed') return { red: true }
   const task = state.tasks.get(task_id ?? '')
   if (!task || result !== 'passed' || why !== 'claim') return {}
+  // With changed guarded files it proves nothing yet, and takes nothing from a task that does the work.
+  const isClean = guarded.length === 0 || proofOf(state, task.id).accepted.includes(guard)
+  return { red: false, ...(isClean ? provenFor(state, hash, task) : {}) }
+}
+
+/** A task that a check turned green for, unless it did not fail for it at the start, or turned for another one. */
+function provenFor(state: Conversation, hash: string, task: Task): Pick<CheckRecord, 'proves' | 'turned'> {
   const record = recordOf(state, hash)
   const { baseline, spent } = proofOf(state, task.id)
-  const wasRed = record.red && baseline[hash] === 'failed' && spent?.[hash] === undefined
-  const proves = wasRed && !turnedInPlan(state, record, task)
+  const wasRed = baseline[hash] === 'failed' && spent?.[hash] === undefined
+  if (!wasRed || turnedInPlan(state, record, task)) return {}
   const before = turnedTasks(state, record)
-  return { red: false, ...(proves ? { proves: task.id, ...(before.length > 0 ? { turned: before } : {}) } : {}) }
+  return { proves: task.id, ...(before.length > 0 ? { turned: before } : {}) }
+}
+
+/** What a person's acceptance of changed guarded files lets the checks of a completed task prove. */
+function provenBy(state: Conversation, taskId: string, guard: string): Partial<Conversation> {
+  const task = state.tasks.get(taskId)
+  let { runs, proof } = state
+  for (const { hash } of task?.status === 'completed' ? (task.checks ?? []) : []) {
+    const run = countingRun(taskRuns({ proof }, taskId, hash))
+    if (!task || run?.result !== 'passed' || run.guard !== guard) continue
+    const proven = provenFor({ ...state, runs, proof }, hash, task)
+    runs = runs.with(hash, { ...recordOf({ runs }, hash), ...proven })
+    proof = withSpent({ ...state, runs, proof }, hash, proven.proves)
+  }
+  return { runs, proof }
 }
 
 /** The result for its claim. A final run is newer than those of all claims on tasks with the same check. */
@@ -237,16 +269,18 @@ function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: s
 const tailIn = ({ result, tail }: EventData['check_ran']): Pick<CheckRun, 'tail'> =>
   result === 'passed' || tail === undefined ? {} : { tail: tail.slice(-MAX_TAIL) }
 
-/** The task that it ran for, and each open one with the same check, learns how it stood at the start. */
+/** The task that it ran for, and each open one of the plan with the same approved check, learns how it stood at the start. */
 function withBaseline(
   state: Conversation,
   { hash, task_id, result }: EventData['check_ran'],
+  turnId: string,
 ): Pick<Conversation, 'proof'> {
   let { proof } = state
   for (const id of new Set([...(task_id === undefined ? [] : [task_id]), ...state.open])) {
     const task = state.tasks.get(id)
     const before = proofOf({ proof }, id)
-    if (!task?.checks?.some(check => check.hash === hash) || before.baseline[hash] !== undefined) continue
+    if (!task || !hasCheck(task, hash) || before.baseline[hash] !== undefined) continue
+    if (id !== task_id && !(before.approved.includes(hash) && isSamePlan(state, task, turnId))) continue
     const stood = result === 'failed' ? (earlierGuard(state, hash, task) ?? result) : result
     proof = proof.with(id, { ...before, baseline: { ...before.baseline, [hash]: stood } })
   }
