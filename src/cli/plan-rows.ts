@@ -34,7 +34,7 @@ export const rowsOf = (draft: readonly DraftRow[]): PlanRow[] =>
     return { draft_index, title, details, criteria, priority, status, tags, checks: marked, may_change }
   })
 
-/** The rows as a decision sends them. A row that nobody edited is sent as proposed. */
+/** The rows as a decision sends them. An unedited row is sent as proposed. */
 export const sentRows = (rows: readonly PlanRow[], draft: readonly DraftRow[]): SentRow[] =>
   rows.map(row => {
     const { draft_index, checks, ...fields } = row

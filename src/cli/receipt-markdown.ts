@@ -139,7 +139,7 @@ function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): str
   ]
 }
 
-/** Where programs are on this machine is nobody's business. */
+/** Leaves out where programs are on this machine. */
 const withoutFolders = (text: string): string => text.replaceAll(/\/[^\s,;]*\/(?=[^\s/,;])/g, '…/')
 
 function approvalText(kind: CheckReceipt['spec']['kind'], approved: CheckReceipt['approved']): string {

@@ -204,7 +204,7 @@ export class Reviewer {
     return [`Approved: ${steps(rows.length)} written${checks}.`, next]
   }
 
-  /** Aborts `over` once somebody else has decided. */
+  /** Aborts `over` once another person or process has decided. */
   async #watch(over: AbortController): Promise<void> {
     const { door } = this.#options
     try {

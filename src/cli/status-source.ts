@@ -33,7 +33,7 @@ export interface PlanSource {
   close(): Promise<void>
 }
 
-/** Who named the conversation; `waiting` and `newest`: nobody did. */
+/** How the conversation was chosen; `waiting` and `newest` mean that none was named. */
 export type ChosenBy = 'option' | 'stdin' | 'environment' | 'waiting' | 'newest'
 
 export interface NamedSession {
@@ -54,7 +54,7 @@ export interface ChooseOptions {
   readonly environment: Environment
   readonly folder: string
   readonly data: string
-  /** Leaves out plans that nobody has worked on for a while, unless one waits for a person. */
+  /** Leaves out plans without recent work, unless one waits for a person. */
   readonly onlyActive: boolean
 }
 

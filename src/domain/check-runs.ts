@@ -51,7 +51,7 @@ function requested(state: Proofs, { turn_id, task_id, hash, why, at }: CheckRequ
   return check && { turn_id, ...(task_id === undefined ? {} : { task_id }), check, why, at }
 }
 
-/** Whether a run under way still matters: nobody ended it, nor the claim that it is made for. */
+/** Whether a run under way still matters: neither it nor its claim was ended. */
 export function isWanted(state: Pick<Proofs, 'runs' | 'claims'>, hash: string, runId: string): boolean {
   const { started } = recordOf(state, hash)
   if (started?.run_id !== runId) return false

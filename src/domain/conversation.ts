@@ -436,7 +436,7 @@ function succeeded(state: Conversation, next: ReviewRequest): Conversation['revi
     .reviews
 }
 
-/** A plan that revises another was decided: nobody compares the two any more. */
+/** A plan that revises another was decided: the two are no longer compared. */
 function withoutRevised(state: Conversation, id: string): Conversation {
   const revised = state.reviews.get(id)?.revises
   return revised === undefined ? state : { ...state, ...changeReview(state, revised, { draft_tasks: [] }) }
