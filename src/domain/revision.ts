@@ -43,7 +43,7 @@ export const isUnchanged = ({ rows, removed }: Revision): boolean =>
 export function outOfOrder(numbers: readonly (number | undefined)[]): ReadonlySet<number> {
   const chains: { readonly last: number; readonly places: readonly number[] }[] = []
   const longest = (of: typeof chains): readonly number[] =>
-    of.reduce<readonly number[]>((best, { places }) => (places.length > best.length ? places : best), [])
+    of.reduce<readonly number[]>((best, { places }) => (places.length >= best.length ? places : best), [])
   for (const [place, last] of numbers.entries()) {
     if (last === undefined) continue
     chains.push({ last, places: [...longest(chains.filter(chain => chain.last < last)), place] })

@@ -1,10 +1,9 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { Resolution } from '../domain/resolution.ts'
-import { type ReviewRequest, sameRow } from '../domain/review.ts'
-import { sentBackRows } from '../domain/revision.ts'
+import type { ReviewRequest } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { reviewsInOrder } from './chronological.ts'
-import { type Draft, draftOf, isEdited, rebaseDraft, type SavedDraft, sentDraft } from './draft.ts'
+import { areRowsEdited, type Draft, draftOf, isEdited, rebaseDraft, type SavedDraft, sentDraft } from './draft.ts'
 import { hasSavedDraft, loadDraft, loadOwnDraft, removeDraft, saveDraft } from './draft-storage.ts'
 
 /** Edits of an earlier review that can be applied to this one. */
@@ -107,18 +106,15 @@ function takeEdits(review: ReviewRequest, resolutions: Resolutions): Draft | und
   return saved ?? sentDraft(review, resolutions[reopens])
 }
 
-/** The edits that a plan was sent back with, if the plan that answers it is another one. */
+/** The edits that a plan was sent back with, if the plan that answers it lacks some of them. */
 function lostEdits(
   review: ReviewRequest | undefined,
   { reviews }: ConversationSnapshot,
   resolutions: Resolutions,
 ): SavedDraft | undefined {
-  const { revises = '', draft_tasks = [] } = review ?? {}
-  const revised = reviews[revises]
-  const rows = revised ? sentBackRows(revised.draft_tasks, resolutions[revises]) : []
-  const isTaken =
-    rows.length === draft_tasks.length && draft_tasks.every((row, index) => sameRow(row, rows[index] ?? row))
-  return revised && !isTaken ? sentDraft(revised, resolutions[revises]) : undefined
+  const revised = reviews[review?.revises ?? '']
+  const sent = revised && sentDraft(revised, resolutions[revised.review_id])
+  return review && sent && areRowsEdited(rebaseDraft(sent, review), review) ? sent : undefined
 }
 
 /** The newest edited proposal between the last confirmed review and this one. */
