@@ -115,10 +115,7 @@ function Item({ of, strings, isRunning, reopening, text }: ItemProps): ReactElem
   switch (of.kind) {
     case 'plan':
       return (
-        <PlanDecision
-          card={of.card}
-          reopening={reopening?.reviewId === of.card.review_id ? reopening : undefined}
-        />
+        <PlanDecision card={of.card} reopening={reopening?.reviewId === of.card.review_id ? reopening : undefined} />
       )
     case 'follow_ups':
       return <FollowUps of={of} renderText={text} />

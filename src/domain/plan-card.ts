@@ -96,7 +96,10 @@ function rowsOf(changes: Changes, resolution: Resolution, count: number): readon
   const unused = Array.from({ length: count }, (_, index) => index).filter(index => !used.has(index))
   // Nor do they say which row was made from which.
   if (unused.length !== removed.length) return [...rows, ...removed]
-  return removed.reduce<readonly PlanRow[]>((all, row, index) => insertedAt(all, { ...row, draft_index: unused[index] ?? 0 }), rows)
+  return removed.reduce<readonly PlanRow[]>(
+    (all, row, index) => insertedAt(all, { ...row, draft_index: unused[index] ?? 0 }),
+    rows,
+  )
 }
 
 /** Behind the last row that was proposed before it. */

@@ -42,7 +42,12 @@ describe('a plan that revises another', () => {
     const [a, b, c, d] = rows
     if (!a || !b || !c || !d) throw new Error('no rows')
     expect(isUnchanged(revisionOf(rows, rows))).toBe(true)
-    for (const after of [[b, a, c, d], [a, b, c], [...rows, row('E')], [a, b, c, row('D', 'x')]]) {
+    for (const after of [
+      [b, a, c, d],
+      [a, b, c],
+      [...rows, row('E')],
+      [a, b, c, row('D', 'x')],
+    ]) {
       expect(isUnchanged(revisionOf(rows, after))).toBe(false)
     }
     expect([...outOfOrder([3, 0, undefined, 1, 2])]).toEqual([0])

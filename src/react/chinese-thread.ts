@@ -16,7 +16,7 @@ export const chineseThread: ThreadStrings = {
   removed: rows => `移除 ${rows} 项`,
   reordered: '调整了顺序',
   comments: rows => `${rows} 条留言`,
-  continuedLater: '你后来重新打开了它。',
+  continuedLater: '你重新打开过它。',
   continued: {
     approved: '智能体继续执行你批准的计划。',
     changes_requested: '智能体按你的要求修改计划。',

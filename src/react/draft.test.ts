@@ -229,9 +229,9 @@ describe('edits of an earlier proposal', () => {
       ['A', 0, ''],
     ])
     // What the agent proposed still has to be approved; what the person wrote is theirs.
-    expect(draft?.rows.map(({ checks }) => checks.map(check => [isOwn(check), check.isApproved, check.isAllowed]))).toEqual(
-      [[], [[true, false, false]], [[false, false, true]]],
-    )
+    expect(
+      draft?.rows.map(({ checks }) => checks.map(check => [isOwn(check), check.isApproved, check.isAllowed])),
+    ).toEqual([[], [[true, false, false]], [[false, false, true]]])
     // The agent took one edit over, and dropped the rest.
     const { rows } = draft ? rebaseDraft(draft, review(row('A'), row('B 2'), row('Else'))) : { rows: [] }
     expect(rows.map(({ draft_index }) => draft_index)).toEqual([1, undefined, 0])

@@ -18,7 +18,7 @@ export const englishThread: ThreadStrings = {
   removed: rows => `${rows} removed`,
   reordered: 'reordered',
   comments: rows => plural(rows, 'comment'),
-  continuedLater: 'You reopened it later.',
+  continuedLater: 'You had reopened it.',
   continued: {
     approved: 'The agent goes on with the plan you approved.',
     changes_requested: 'The agent changes the plan, as you asked.',

@@ -113,7 +113,7 @@ export const english: Strings = {
     change: { edited: 'edited by you', added: 'added by you', moved: 'moved by you', removed: 'removed by you' },
     revision: { edited: 'changed', new: 'new', moved: 'moved' },
     unrevised: 'The agent proposes the plan as you sent it back.',
-    youAsked: 'You asked:',
+    youAsked: ' You asked: ',
     aboutStep: (title, comment) => `${title}: ${comment}`,
     unanswered: 'You asked for changes, but no new plan came. Nothing was started.',
     noLongerPlanned: 'No longer in the plan',

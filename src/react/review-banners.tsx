@@ -22,11 +22,11 @@ export function RevisedPlan({ request, onRows, revision }: RevisedPlanProps): Re
   return (
     <div className="rs-revision">
       <p>
-        {isUnchanged(revision) ? strings.reviewing.unrevised : strings.revised} {strings.reviewing.youAsked}
+        {isUnchanged(revision) ? strings.reviewing.unrevised : strings.revised}
+        {strings.reviewing.youAsked}
         {requests.map((text, index) => (
           <Fragment key={index}>
-            {' '}
-            <q dir="auto">{text}</q>
+            <q dir="auto">{text}</q>{' '}
           </Fragment>
         ))}
       </p>

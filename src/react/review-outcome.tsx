@@ -102,7 +102,10 @@ function Edits({ draft }: { readonly draft: Draft }): ReactElement {
   )
 }
 
-function outcomeText({ review: { status }, reason, isUnanswered, edits }: ReviewOutcomeHandle, strings: Strings): string {
+function outcomeText(
+  { review: { status }, reason, isUnanswered, edits }: ReviewOutcomeHandle,
+  strings: Strings,
+): string {
   if (isUnanswered) return strings.reviewing.unanswered
   if (status === 'expired') return strings.timedOut(edits !== undefined)
   if (reason === 'turn_stopped') return strings.agentStopped

@@ -157,9 +157,12 @@ it('[CH26][PA19] a card counts the comments on steps, and offers Reopen where th
   const chat = underReview('Tag', 'Build')
   const row_comments = [{ draft_index: 1, comment: 'Why?' }]
   chat.run({ ...cancels(), decision: { action: 'revise', comment: 'Shorter', row_comments } })
-  const [card] = threadIn(chat.log).flatMap(({ items }) => items.flatMap(item => (item.kind === 'plan' ? item.card : [])))
+  const [card] = threadIn(chat.log).flatMap(({ items }) =>
+    items.flatMap(item => (item.kind === 'plan' ? item.card : [])),
+  )
   if (!card) throw new Error('no card')
-  const shown = (more: Partial<PlanDecisionProps> = {}) => renderToString(createElement(PlanDecision, { card, ...more }))
+  const shown = (more: Partial<PlanDecisionProps> = {}) =>
+    renderToString(createElement(PlanDecision, { card, ...more }))
   expect(shown()).toContain('You asked for changes · 1 comment')
   expect(shown()).not.toContain('Reopen')
   const reopening = { reopen: async () => {}, isBusy: false, error: 'Not now.' }

@@ -150,7 +150,7 @@ export interface ReviewStrings {
   readonly revision: Readonly<Record<'edited' | 'new' | 'moved', string>>
   /** Of a plan that equals the one that was sent back. */
   readonly unrevised: string
-  /** Comes before what the person asked to change. */
+  /** Stands between that and what the person asked to change. */
   readonly youAsked: string
   readonly aboutStep: (title: string, comment: string) => string
   /** No plan answered a request for changes. */

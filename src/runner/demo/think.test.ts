@@ -320,7 +320,9 @@ describe('the demo model', () => {
 
     it('[MO6] works in what was said about a row', () => {
       const row_comments = [{ title: 'Send it', comment: 'By mail' }]
-      expect(asked('', { row_comments }).call).toEqual(titles('Compute 2 + 3', 'Draft the invitation', 'Send it (By mail)'))
+      expect(asked('', { row_comments }).call).toEqual(
+        titles('Compute 2 + 3', 'Draft the invitation', 'Send it (By mail)'),
+      )
     })
 
     it.each([
