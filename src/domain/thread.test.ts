@@ -77,7 +77,7 @@ describe('plans in a thread', () => {
   it.each([
     ['approved', { action: 'confirm', tasks: [{ draft_index: 0 }] }],
     ['changes_requested', { action: 'revise', comment: 'Shorter' }],
-  ] as const)('[TH7] a turn that a reopened plan started is known by its decision: %s', (decided, decision) => {
+  ] as const)('[PA56] a turn that a reopened plan started is known by its decision: %s', (decided, decision) => {
     const chat = underReview('A').wait(120_000)
     chat.run({ type: 'expire_review', review_id: 'review-1' })
     chat.finish('turn-1')

@@ -153,7 +153,7 @@ it('[PA46] the parts of a thread render on a server as in the first render of a 
   }
 })
 
-it('[CH26][PA19] a card counts the comments on steps, and offers Reopen where that is possible', () => {
+it('[PA57] a card counts the comments on steps, and offers Reopen where that is possible', () => {
   const chat = underReview('Tag', 'Build')
   const row_comments = [{ draft_index: 1, comment: 'Why?' }]
   chat.run({ ...cancels(), decision: { action: 'revise', comment: 'Shorter', row_comments } })
