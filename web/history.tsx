@@ -47,11 +47,9 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
                   {new Date(turn.started_at).toLocaleString(localeOf(strings.panels))}
                 </time>
               </header>
-              {decided ? (
-                <PlanContinued outcome={decided} />
-              ) : (
-                <p className="app-request">{asked?.text ?? strings.byOtherAgent}</p>
-              )}
+              <div className="app-request">
+                {decided ? <PlanContinued outcome={decided} /> : (asked?.text ?? strings.byOtherAgent)}
+              </div>
               {tasks.length === 0 ? (
                 <p className="app-quiet">{strings.noTasks}</p>
               ) : (

@@ -314,6 +314,9 @@ it('[PA19][PA56] a reopened plan that is confirmed goes on in a new turn, which 
   expect(await page.getByText('Go on with the plan').count()).toBe(0)
   await page.getByRole('button', { name: '中文' }).click()
   await page.getByText('智能体继续执行你批准的计划。').waitFor()
+  await page.getByRole('button', { name: '历史记录' }).click()
+  await page.locator('.app-turn').nth(1).getByText('智能体继续执行你批准的计划。').waitFor()
+  await page.getByRole('button', { name: '返回会话' }).click()
   await page.getByRole('button', { name: 'English' }).click()
   // A request for changes that no plan answers is no dead end: the plan comes back as it was sent.
   await say(page, 'Once more')
