@@ -176,7 +176,7 @@ export function requestOf(review: Review): ReviewRequest {
   return request
 }
 
-/** Whether a person may open it again: nobody decided it, an MCP client's form did, or no plan answered their request for changes. */
+/** Whether a person may open it again: it is undecided, an MCP client's form decided it, or it was sent back and not revised. */
 export function isReopenable({ status, reason, via, successor }: Ended): boolean {
   if (successor !== undefined) return false
   if (status !== 'cancelled') return status === 'expired'

@@ -11,7 +11,7 @@ interface RevisedPlanProps {
   readonly revision: Revision
 }
 
-/** Says whether the plan differs from the one that was sent back, what the person had asked for, and what it no longer has. */
+/** Says whether the plan differs from the one that was sent back, what was asked for, and what it no longer has. */
 export function RevisedPlan({ request, onRows, revision }: RevisedPlanProps): ReactElement {
   const strings = useStrings()
   const { removed } = revision

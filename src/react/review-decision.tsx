@@ -144,7 +144,7 @@ export function useChangeRequest(handle: ReviewHandle, panel: { readonly current
 /** Where Escape ends an edit. */
 const TEXT_FIELD = 'textarea, input:not([type="checkbox"])'
 
-/** The question whether to reject. Escape opens and closes it, but in a text field it only leaves the field; closing it returns the focus. */
+/** The question whether to reject. Escape opens and closes it, or leaves a text field; closing it returns the focus. */
 export function useRejectQuestion(panel: { readonly current: HTMLElement | null }, isBusy: boolean) {
   const [isOpen, setOpen] = useState(false)
   const askedFrom = useRef<Element>(null)

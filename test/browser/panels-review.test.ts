@@ -745,7 +745,7 @@ it('[PA51] how many steps are out of sight is said, and they are one click away;
   }
 })
 
-it('[PA52] titles of 400 characters without a space and right-to-left text stay inside, and read in their direction', async () => {
+it('[PA49][PA52] titles of 400 characters without a space and right-to-left text stay inside, and read in their direction', async () => {
   const rows = Array.from({ length: 20 }, (_, place) => (place % 2 === 0 ? 'x'.repeat(400) : 'مراجعة الأرقام'))
   void panels.plan(...rows).catch(() => {})
   for (const width of [390, 1920]) {
@@ -756,6 +756,10 @@ it('[PA52] titles of 400 characters without a space and right-to-left text stay 
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
     const direction = (row: number) => title(page, row).evaluate(element => getComputedStyle(element).direction)
     expect([await direction(1), await direction(2)]).toEqual(['ltr', 'rtl'])
+    // All of it shows, in all the width up to the menu.
+    expect(await title(page, 1).evaluate(element => element.scrollHeight - element.clientHeight)).toBe(0)
+    const [text, menu] = [await boxOf(title(page, 1)), await boxOf(button(page, 'More actions, 1'))]
+    expect(menu.x - text.x - text.width).toBeLessThan(8)
     await confirm(page).waitFor()
   }
 })
