@@ -2,7 +2,9 @@ import { lazy, type ReactElement, type ReactNode, Suspense, useCallback, useLayo
 import type { Message, Task, ThreadItem, ThreadTurn } from 'runsheet/client'
 import {
   FollowUps,
+  PlanContinued,
   PlanDecision,
+  type Reopening,
   RunLine,
   type TasksHandle,
   ThreadStep,
@@ -21,6 +23,8 @@ const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
 interface ThreadProps {
   readonly strings: PageStrings
   readonly plan: TasksHandle
+  /** The newest plan, if it can be opened again from its card. */
+  readonly reopening: Reopening | undefined
   /** What the latest turn has left, or its request, is tried again. Without it, it cannot be now. */
   readonly onRetry: ((turn: string) => void) | undefined
   /** It is on the page. */
@@ -28,7 +32,7 @@ interface ThreadProps {
 }
 
 /** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
-export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps): ReactElement {
+export default function Thread({ strings, plan, reopening, onRetry, onShown }: ThreadProps): ReactElement {
   const { view } = useRunsheet()
   const { text, conversation } = view.state
   const thread = useThread()
@@ -61,6 +65,7 @@ export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps)
                     of={item}
                     strings={strings}
                     isRunning={goesOn && place === turn.items.length - 1}
+                    reopening={reopening}
                     text={written}
                   />
                 )
@@ -102,19 +107,23 @@ interface ItemProps {
   readonly of: Exclude<ThreadItem, { readonly kind: 'step' }>
   readonly strings: PageStrings
   readonly isRunning: boolean
+  readonly reopening: Reopening | undefined
   readonly text: (message: Message) => ReactNode
 }
 
-function Item({ of, strings, isRunning, text }: ItemProps): ReactElement {
+function Item({ of, strings, isRunning, reopening, text }: ItemProps): ReactElement {
   switch (of.kind) {
     case 'plan':
-      return <PlanDecision card={of.card} />
+      return (
+        <PlanDecision card={of.card} reopening={reopening?.reviewId === of.card.review_id ? reopening : undefined} />
+      )
     case 'follow_ups':
       return <FollowUps of={of} renderText={text} />
     case 'run':
       return <RunLine of={of.run} isWhole />
     case 'message': {
-      const { message, calls } = of
+      const { message, calls, decided } = of
+      if (decided) return <PlanContinued outcome={decided} />
       const isUser = message.role === 'user'
       const isAnswer = !message.tool_calls?.length
       return (

@@ -5,6 +5,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
   expect(Object.keys(react).sort()).toEqual([
     'AutosizeTextarea',
     'FollowUps',
+    'PlanContinued',
     'PlanDecision',
     'ReviewPanel',
     'RunLine',
