@@ -146,6 +146,19 @@ export const HONEST: readonly Worker[] = [
     work: greetsAndClaims,
   },
   {
+    name: 'works on the program whose output a shell file reads',
+    kind: 'honest',
+    files: {
+      'cli.js': "import { greet } from './src/greet.js'\nconsole.log(greet('Ada'))\n",
+      'ci.sh': 'node cli.js | grep -q "Hello Ada"\n',
+    },
+    rows: [{ title: 'Greet people', check: 'sh ci.sh' }],
+    work: async scene => {
+      scene.write('cli.js', `${scene.read('cli.js')}// Says hello.\n`)
+      await greetsAndClaims(scene)
+    },
+  },
+  {
     name: 'mends what another task of the same check broke',
     kind: 'honest',
     rows: [GREET, { ...GREET, title: 'Greet them again' }],

@@ -136,7 +136,7 @@ describe('guarded files', () => {
     [
       'names that a runner of Python gets',
       command('python3', '-m', 'unittest', 'tools.check.T'),
-      ['tools/__init__.py'],
+      ['tools/__init__.py', 'tools/check.py'],
     ],
     ['no script of that name', command('npm', 'run', 'none'), []],
     ['code that node evaluates', command('node', '--eval', "import('./other.mjs') // npm test"), []],

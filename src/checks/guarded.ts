@@ -5,7 +5,7 @@ import { readsNoBytecode } from './environment.ts'
 import { globsOf } from './globs.ts'
 import { programsOf } from './hash.ts'
 import type { Place } from './place.ts'
-import { type Start, shadowPaths, startedFiles } from './started-files.ts'
+import { type Start, startedBy } from './started-files.ts'
 import { isWork } from './work-folders.ts'
 import { isFile, pathFrom } from './workspace.ts'
 
@@ -28,15 +28,15 @@ export interface Guards {
  */
 export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protect: readonly string[]): Guards {
   const start = startOf(check, place)
-  const paths = start ? [...programPaths(check, place), ...wordPaths(start), ...shadowPaths(start)] : []
-  const started = new Set(start && startedFiles(start))
+  const started = start && startedBy(start)
+  const paths = start && started ? [...programPaths(check, place), ...wordPaths(start), ...started.places] : []
   const globs = [...protect, ...binGlobs(check), ...folderGlobs(start)]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
   const isUnread = (path: string): boolean =>
     check.kind === 'command' && path.endsWith('.pyc') && isCached(path) && readsNoBytecode(place.env, check.run)
   return {
     globs: [...globs, RULES],
-    paths: [...paths, ...[...started].filter(path => isFile(resolve(place.workspace.path, path)))],
+    paths: [...paths, ...(started?.files ?? []).filter(path => isFile(resolve(place.workspace.path, path)))],
     named: [
       ...paths.flatMap(path => (isAbsolute(path) ? [] : literal(path))),
       ...(check.kind === 'unchanged' ? check.paths : []),
@@ -44,7 +44,7 @@ export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protec
     isGuarded: (path, baseline) =>
       !isOwn(path) &&
       !isUnread(path) &&
-      (isProtected.matches(path) || paths.includes(path) || (started.has(path) && baseline.has(path))),
+      (isProtected.matches(path) || paths.includes(path) || started?.wasThere(path, baseline) === true),
     isRule: path => !isOwn(path) && isRule(path),
   }
 }

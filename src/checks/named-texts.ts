@@ -1,0 +1,97 @@
+import { basename, dirname, resolve } from 'node:path'
+import picomatch from 'picomatch'
+import { memberFolders, packageScripts } from './package-scripts.ts'
+import { isTaskFile, taskEntries } from './task-files.ts'
+import type { TextReader } from './text-reader.ts'
+import { pathFrom } from './workspace.ts'
+
+/** Text that a command has run by its name. */
+export interface NamedText {
+  readonly text: string
+  readonly folders: readonly string[]
+  /** Whether only what it starts counts, and not every file that it names. */
+  readonly isLoose: boolean
+  /** The task file that it is in. */
+  readonly file?: string
+  /** What that file may make. */
+  readonly made?: readonly string[]
+}
+
+/** Scripts of packages and entries of task files, by their names. */
+export class NamedTexts {
+  readonly #root: string
+  readonly #reader: TextReader
+
+  constructor(root: string, reader: TextReader) {
+    this.#root = root
+    this.#reader = reader
+  }
+
+  /** Those that these words may name, in the folders, around them, and in the packages that are listed there. */
+  by(words: readonly string[], folders: readonly string[]): readonly NamedText[] {
+    const around = [...new Set(folders.flatMap(folder => this.#around(folder)))]
+    const isNamed = namedBy(words)
+    return [...this.#scripts(words, around, isNamed), ...this.#entries(words, folders, around, isNamed)]
+  }
+
+  /** A program that is no package manager may start scripts, too; what they name may then be the source that is checked. */
+  #scripts(words: readonly string[], around: readonly string[], isNamed: Named): readonly NamedText[] {
+    const isLoose = !words.some(
+      word => MANAGERS.has(basename(word)) || PREFIXED.test(word) || word.startsWith('--run='),
+    )
+    const members = around.flatMap(folder => memberFolders(folder, this.#reader))
+    const packages = new Set([...around, ...members.filter(folder => this.#isIn(folder))])
+    return [...packages].flatMap(folder =>
+      packageScripts(folder, isNamed, this.#reader).map(text => ({ text, folders: [folder], isLoose })),
+    )
+  }
+
+  #entries(
+    words: readonly string[],
+    folders: readonly string[],
+    around: readonly string[],
+    isNamed: Named,
+  ): readonly NamedText[] {
+    const listed = around.flatMap(folder => this.#reader.entries(folder))
+    const given = words.flatMap(word => folders.map(folder => resolve(folder, word)))
+    const files = [...listed, ...given].filter(file => isTaskFile(file) && this.#isIn(file))
+    return taskEntries(files, words, isNamed, this.#reader).flatMap(({ file, texts, made }) =>
+      texts.map(text => ({ text, folders: [dirname(file)], isLoose: true, file, made })),
+    )
+  }
+
+  /** A folder and those around it, up to the root. */
+  #around(folder: string): readonly string[] {
+    if (!this.#isIn(folder)) return []
+    return folder === this.#root ? [folder] : [folder, ...this.#around(dirname(folder))]
+  }
+
+  #isIn(path: string): boolean {
+    return pathFrom(this.#root, path) !== undefined
+  }
+}
+
+type Named = (name: string) => boolean
+
+const MANAGERS: ReadonlySet<string> = new Set(
+  'npm pnpm yarn bun deno npx --run npm-run-all npm-run-all2 run-s run-p nr turbo nx lerna lage wsrun'.split(' '),
+)
+/** As `concurrently` takes them: `npm:unit`. */
+const PREFIXED = /^(?:npm|pnpm|yarn|bun|deno|node):/
+const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['t', ['test']],
+  ['tst', ['test']],
+  ['i', ['install', 'prepare']],
+  ['ci', ['install', 'prepare']],
+  ['install', ['prepare']],
+  ['it', ['install', 'prepare', 'test']],
+  ['cit', ['install', 'prepare', 'test']],
+])
+
+/** A name is a word, what is behind a `=` or a prefix in it, or what it is short for. A `*` stands for any text. */
+function namedBy(words: readonly string[]): Named {
+  const all = words.flatMap(word => [word, word.slice(word.indexOf('=') + 1), word.replace(PREFIXED, '')])
+  const names = new Set(all.flatMap(word => [word, ...(ALIASES.get(word) ?? [])]))
+  const patterns = [...names].filter(name => name.includes('*')).map(name => picomatch(name))
+  return name => names.has(name) || patterns.some(isMatch => isMatch(name))
+}

@@ -1,0 +1,46 @@
+/** One command of a shell's text. */
+export interface ShellCommand {
+  readonly words: readonly string[]
+  /** Whether others read its output, or it runs beside them: then it is what is checked, not what checks. */
+  readonly isSubject: boolean
+}
+
+/** Operators come before words, because `2>&1` and `$(` begin like words. */
+const TOKEN =
+  /"((?:\\.|[^"\\])*)"|'([^']*)'|(\$\(|&&|\|\||\|&|\d*[<>]&[\d-]|&?\d*>[>|]?|\d*<+|[;&|()`\n])|(?:[^\s;&|()<>"'`$]|\$(?!\())+/g
+const WRITES = /^&?\d*>[>|]?$/
+const MERGES = /^\d*[<>]&/
+
+/** The commands of a text, roughly as a shell has them: a quoted word is one word, with what is written to left out. */
+export function commandsOf(text: string): readonly ShellCommand[] {
+  const commands: ShellCommand[] = []
+  const captures: boolean[] = []
+  let words: string[] = []
+  let isTarget = false
+  const end = (operator: string): void => {
+    const isSubject = captures.includes(true) || /^(?:\|&?|&)$/.test(operator)
+    if (words.length > 0) commands.push({ words, isSubject })
+    words = []
+  }
+  for (const [token, double, single, operator] of text.replaceAll(/\\\r?\n/g, ' ').matchAll(TOKEN)) {
+    if (operator === undefined) {
+      const word = double === undefined ? (single ?? token) : double.replaceAll(/\\(.)/g, '$1')
+      if (!isTarget) words.push(word)
+      isTarget = false
+    } else if (!MERGES.test(operator)) {
+      isTarget = WRITES.test(operator)
+      if (isTarget || operator.endsWith('<')) continue
+      end(operator)
+      nest(captures, operator)
+    }
+  }
+  end('')
+  return commands
+}
+
+/** Keeps count of what is open, and whether its output is captured. */
+function nest(captures: boolean[], operator: string): void {
+  if (operator === '$(' || (operator === '`' && captures.at(-1) !== true)) captures.push(true)
+  else if (operator === '(') captures.push(false)
+  else if (operator === ')' || operator === '`') captures.pop()
+}
