@@ -35,9 +35,9 @@ export function setPolicy(state: Conversation, command: CommandOf<'set_policy'>)
   return [{ type: 'policy_set', turn_id: null, data: { policy, by: command.by } }]
 }
 
-/** Opens the turn of an agent elsewhere for a call. Unless it plans, a turn without open tasks adopts the conversation's. */
+/** Opens the turn of an agent elsewhere for a call. If that neither plans nor only reads, an idle turn adopts what is open. */
 export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Instant): NewEvent[] | Refusal {
-  const { turn_id, toolset, host = {}, plans = false } = command
+  const { turn_id, toolset, host = {}, plans = false, reads = false } = command
   if (!isId(turn_id)) return invalidId('turn_id')
   if (state.running_turn !== null) return turnRunning(state.running_turn)
   const turn = state.turns.get(turn_id)
@@ -51,7 +51,7 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, n
   const client = command.client === undefined ? {} : { client: command.client }
   const place = placeOf(command)
   const opened: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id, ...client, ...place } }]
-  const goesOn = !plans && TOOLSETS[policy.toolset].scope === 'conversation' && isIdle(state, turn_id)
+  const goesOn = !plans && !reads && TOOLSETS[policy.toolset].scope === 'conversation' && isIdle(state, turn_id)
   if (!goesOn) return [...fixes, ...opened]
   return withCurrent(state, [...fixes, ...opened, ...adoption(openTasks(state), turn_id)], [turn_id], now)
 }
@@ -156,7 +156,7 @@ const endWaits = (state: Conversation, turnId: string, now: Instant, reason: str
 ]
 
 /** Whether a turn of an agent elsewhere has nothing open and waits for no review. */
-const isIdle = (state: Conversation, turnId: string): boolean =>
+export const isIdle = (state: Conversation, turnId: string): boolean =>
   openTasks(state, turnId).length === 0 && !isParked(state, turnId)
 
 /** The open tasks of a turn that agents elsewhere have adopted since. */
