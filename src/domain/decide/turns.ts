@@ -14,10 +14,10 @@ import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
 import { awaitsFinal } from '../check-runs.ts'
-import { unpassedChecks } from '../plan-checks.ts'
+import { unpassedChecks, whyReopened } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
-import { lineage, wholePlan } from '../lineage.ts'
+import { lineage, planHistory, wholePlan } from '../lineage.ts'
 import { isOpen, type Task } from '../task.ts'
 import { ENDINGS, finalStatus, isFinished, isRunning, type PlanCounts, type Turn } from '../turn.ts'
 import { missingRuns } from './final-runs.ts'
@@ -114,7 +114,9 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const ending = ENDINGS[because]
   // For an agent elsewhere, the claim that left nothing open has seen to it.
   const isUnchecked = isRunning(turn) && missingRuns(state, turn_id, command.seen).length > 0
-  const isUnproven = unpassedChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
+  const isReopened = planHistory(state, turn_id).some(task => whyReopened(state, task) !== undefined)
+  const isUnproven =
+    isReopened || unpassedChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
   const status = finalStatus(ending, counts, state.policy, turn.dropped, isUnproven)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
