@@ -21,13 +21,16 @@ export interface NamedText {
 export class NamedTexts {
   readonly #root: string
   readonly #reader: TextReader
+  /** Folders and words whose members have been read: in a large repository many packages have the same scripts. */
+  readonly #read = new Set<string>()
+  readonly #taskFiles = new Map<string, readonly string[]>()
 
   constructor(root: string, reader: TextReader) {
     this.#root = root
     this.#reader = reader
   }
 
-  /** Those that these words may name, in the folders, around them, and in the packages that are listed there. */
+  /** Those that these words may name, in the folders, around them, and once in the packages that are listed there. */
   by(words: readonly string[], folders: readonly string[]): readonly NamedText[] {
     const around = [...new Set(folders.flatMap(folder => this.#around(folder)))]
     const isNamed = namedBy(words)
@@ -39,11 +42,18 @@ export class NamedTexts {
     const isLoose = !words.some(
       word => MANAGERS.has(basename(word)) || PREFIXED.test(word) || word.startsWith('--run='),
     )
-    const members = around.flatMap(folder => memberFolders(folder, this.#reader))
-    const packages = new Set([...around, ...members.filter(folder => this.#isIn(folder))])
-    return [...packages].flatMap(folder =>
-      packageScripts(folder, isNamed, this.#reader).map(text => ({ text, folders: [folder], isLoose })),
-    )
+    const scriptsOf = (folder: string): readonly NamedText[] =>
+      packageScripts(folder, isNamed, this.#reader).map(text => ({ text, folders: [folder], isLoose }))
+    return around.flatMap(folder => {
+      const key = [folder, ...words].join('\0')
+      const members = this.#read.has(key) ? [] : this.#membersOf(folder)
+      this.#read.add(key)
+      return [folder, ...members].flatMap(scriptsOf)
+    })
+  }
+
+  #membersOf(folder: string): readonly string[] {
+    return memberFolders(folder, this.#reader).filter(member => this.#isIn(member))
   }
 
   #entries(
@@ -52,12 +62,18 @@ export class NamedTexts {
     around: readonly string[],
     isNamed: Named,
   ): readonly NamedText[] {
-    const listed = around.flatMap(folder => this.#reader.entries(folder))
-    const given = words.flatMap(word => folders.map(folder => resolve(folder, word)))
-    const files = [...listed, ...given].filter(file => isTaskFile(file) && this.#isIn(file))
+    const listed = around.flatMap(folder => this.#taskFilesIn(folder))
+    const given = words.filter(isTaskFile).flatMap(word => folders.map(folder => resolve(folder, word)))
+    const files = [...listed, ...given.filter(file => this.#isIn(file))]
     return taskEntries(files, words, isNamed, this.#reader).flatMap(({ file, texts, made }) =>
       texts.map(text => ({ text, folders: [dirname(file)], isLoose: true, file, made })),
     )
+  }
+
+  #taskFilesIn(folder: string): readonly string[] {
+    const files = this.#taskFiles.get(folder) ?? this.#reader.entries(folder).filter(isTaskFile)
+    this.#taskFiles.set(folder, files)
+    return files
   }
 
   /** A folder and those around it, up to the root. */

@@ -102,6 +102,11 @@ describe('files that a command starts', () => {
 
   it.each<[string, Readonly<Record<string, string>>, string]>([
     ['a filter of tests', { 'src/greet.ts': '' }, 'npx vitest run src/greet'],
+    [
+      'a pattern of what is searched',
+      { 'package.json': test('grep -rq x --include=index.js .'), 'index.js': '' },
+      'npm test',
+    ],
     ['a folder that is linted', { 'src/index.js': '' }, 'npx eslint src'],
     ['what tests are searched in', { 'src/index.js': '' }, 'node --test src'],
     ['what a script gets', { 'src/index.js': '', 'run.js': '' }, 'node --no-warnings run.js src'],

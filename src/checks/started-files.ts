@@ -51,6 +51,8 @@ interface Text extends Setting {
 /** Texts that are read for one command: scripts may name each other. */
 const MAX_TEXTS = 1_000
 const MAX_FOLDERS = 16
+/** Options with patterns of what is searched or measured. */
+const PATTERN = /^--(?:include|exclude|ignore)\b/
 /** What comes before a folder to go to. */
 const MOVES = /^(?:cd|pushd|-C|--(?:prefix|cwd|dir|directory|chdir|project))$/
 const SHELL_FILE = /^#!.*\b(?:ba|da|z|k|a)?sh\b/
@@ -85,7 +87,7 @@ class Search {
     let moved = setting.folders
     let folders = moved
     for (const command of commands) {
-      const words = command.words.filter(word => !made.has(join(word)))
+      const words = command.words.filter(word => !made.has(join(word)) && !PATTERN.test(word))
       const sides = words.flatMap(sidesOf)
       moved = foldersFrom(
         moved,
