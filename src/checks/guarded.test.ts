@@ -163,6 +163,17 @@ describe('guarded files', () => {
     expect(guarded(scene, check).changes(files)).toEqual(expected)
   })
 
+  it('[TC6] are also programs of the packages whose scripts the command runs, and of folders that these go to', () => {
+    const scene = checkScene()
+    scene.write('package.json', '{ "workspaces": ["packages/*"] }')
+    scene.write('packages/foo/package.json', '{ "scripts": { "test": "cd app && npx verify" } }')
+    const check = command('npm', 'test', '-w', 'foo')
+    const { files } = guarded(scene, check)
+    const bins = ['', 'packages/', 'packages/foo/', 'packages/foo/app/'].map(each => `${each}node_modules/.bin/node`)
+    for (const path of [...bins, 'other/node_modules/.bin/node']) scene.write(path, '')
+    expect(guarded(scene, check).changes(files)).toEqual(bins.sort())
+  })
+
   it('[CR27] are not what a folder begins with, unless Node runs it', () => {
     const scene = checkScene()
     for (const path of ['index.js', 'src/index.js', 'app/index.js', 'checks/index.js', 'run.js'])

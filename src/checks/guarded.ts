@@ -30,7 +30,8 @@ export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protec
   const start = startOf(check, place)
   const started = start && startedBy(start)
   const paths = start && started ? [...programPaths(check, place), ...wordPaths(start), ...started.places] : []
-  const globs = [...protect, ...binGlobs(check), ...folderGlobs(start)]
+  const bins = (started?.bins ?? []).map(bin => `${literal(bin)}/**`)
+  const globs = [...protect, ...bins, ...folderGlobs(start)]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
   const isUnread = (path: string): boolean =>
     check.kind === 'command' && path.endsWith('.pyc') && isCached(path) && readsNoBytecode(place.env, check.run)
@@ -96,14 +97,6 @@ export const differences = (before: FileHashes, after: FileHashes): readonly str
 function ownFiles(check: RunnableSpec): (path: string) => boolean {
   if (check.kind === 'file') return path => path === normal(check.path)
   return check.kind === 'unchanged' ? globsOf(check.paths).matches : () => false
-}
-
-/** npm finds programs in the packages from the folder of a command up to the root. */
-function binGlobs(check: RunnableSpec): readonly string[] {
-  const folder = check.kind === 'command' ? normal(check.cwd ?? '.') : ''
-  if (!folder) return []
-  const names = folder.split('/')
-  return names.map((_, index) => `${literal(names.slice(0, index + 1).join('/'))}/node_modules/.bin/**`)
 }
 
 /** What a script of the workspace makes of the files in a folder, only it knows: tests may have any name there. */

@@ -18,6 +18,8 @@ export interface Started {
   readonly files: readonly string[]
   /** Where any new file would be started in place of what is meant. */
   readonly places: readonly string[]
+  /** Where package managers look for programs first. */
+  readonly bins: readonly string[]
   /** Whether a file that was there is started, or one that would now be found in its place. */
   readonly wasThere: (path: string, before: { has(path: string): boolean }) => boolean
 }
@@ -64,6 +66,7 @@ class Search {
   /** By path those that are found in each other's place. */
   readonly #files = new Map<string, Set<string>>()
   readonly #places = new Set<string>()
+  readonly #bins = new Set<string>()
   readonly #texts: Text[] = []
   readonly #seen = new Set<string>()
 
@@ -77,6 +80,7 @@ class Search {
     return {
       files: [...this.#files.keys()],
       places: [...this.#places],
+      bins: [...this.#bins],
       wasThere: (path, before) => [...(this.#files.get(path) ?? [])].some(each => before.has(each)),
     }
   }
@@ -93,6 +97,7 @@ class Search {
         moved,
         sides.filter((_, index) => MOVES.test(sides[index - 1] ?? '')),
       )
+      for (const folder of moved) this.#addBins(folder)
       folders = foldersFrom([...moved, ...folders], sides.filter(isPath), isFolder)
       if (setting.isLoose && command.isSubject) continue
       if (setting.isLoose) this.#addExecutables(sides, folders)
@@ -159,6 +164,14 @@ class Search {
       const text = pathFrom(this.#root, path) ? this.#shellText(path) : undefined
       if (text !== undefined) this.#push({ text, folders: [folder, dirname(path)], isLoose: true })
     }
+  }
+
+  /** In a folder, and in those around it. */
+  #addBins(folder: string): void {
+    const bin = pathFrom(this.#root, join(folder, 'node_modules/.bin'))
+    if (bin === undefined || this.#bins.has(bin)) return
+    this.#bins.add(bin)
+    this.#addBins(dirname(folder))
   }
 
   #addPlaces(paths: readonly string[]): void {
