@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import picomatch from 'picomatch'
 import { memberFolders, packageScripts } from './package-scripts.ts'
 import { isTaskFile, taskEntries } from './task-files.ts'
@@ -24,6 +24,7 @@ export class NamedTexts {
   /** Folders and words whose members have been read: in a large repository many packages have the same scripts. */
   readonly #read = new Set<string>()
   readonly #taskFiles = new Map<string, readonly string[]>()
+  readonly #members = new Map<string, Members>()
 
   constructor(root: string, reader: TextReader) {
     this.#root = root
@@ -37,6 +38,15 @@ export class NamedTexts {
     return [...this.#scripts(words, around, isNamed), ...this.#entries(words, folders, around, isNamed)]
   }
 
+  /** The folders of listed packages that the words name, or of all if the command runs in each. */
+  membersIn(words: readonly string[], folders: readonly string[]): readonly string[] {
+    const around = [...new Set(folders.flatMap(folder => this.#around(folder)))]
+    const members = around.map(folder => this.#membersOf(folder))
+    if (words.some(word => IN_EACH.test(word))) return members.flatMap(({ folders: all }) => all)
+    const names = new Set(words.flatMap(word => [word, word.slice(word.indexOf('=') + 1)]))
+    return members.flatMap(({ byName }) => [...names].flatMap(name => byName.get(name) ?? []))
+  }
+
   /** A program that is no package manager may start scripts, too; what they name may then be the source that is checked. */
   #scripts(words: readonly string[], around: readonly string[], isNamed: Named): readonly NamedText[] {
     const isLoose = !words.some(
@@ -46,14 +56,19 @@ export class NamedTexts {
       packageScripts(folder, isNamed, this.#reader).map(text => ({ text, folders: [folder], isLoose }))
     return around.flatMap(folder => {
       const key = [folder, ...words].join('\0')
-      const members = this.#read.has(key) ? [] : this.#membersOf(folder)
+      const members = this.#read.has(key) ? [] : this.#membersOf(folder).folders
       this.#read.add(key)
       return [folder, ...members].flatMap(scriptsOf)
     })
   }
 
-  #membersOf(folder: string): readonly string[] {
-    return memberFolders(folder, this.#reader).filter(member => this.#isIn(member))
+  #membersOf(folder: string): Members {
+    const known = this.#members.get(folder)
+    if (known) return known
+    const folders = memberFolders(folder, this.#reader).filter(member => this.#isIn(member))
+    const byName = Map.groupBy(folders, each => this.#reader.object(join(each, 'package.json'))['name'])
+    this.#members.set(folder, { folders, byName })
+    return { folders, byName }
   }
 
   #entries(
@@ -87,11 +102,19 @@ export class NamedTexts {
   }
 }
 
+/** The packages that a folder lists, and those that have a name. */
+interface Members {
+  readonly folders: readonly string[]
+  readonly byName: ReadonlyMap<unknown, readonly string[]>
+}
+
 type Named = (name: string) => boolean
 
 const MANAGERS: ReadonlySet<string> = new Set(
   'npm pnpm yarn bun deno npx --run npm-run-all npm-run-all2 run-s run-p nr turbo nx lerna lage wsrun'.split(' '),
 )
+/** Options that run a command in every package. */
+const IN_EACH = /^(?:-r|--recursive|-ws|--workspaces|foreach)$/
 /** As `concurrently` takes them: `npm:unit`. */
 const PREFIXED = /^(?:npm|pnpm|yarn|bun|deno|node):/
 const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([

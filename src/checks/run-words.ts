@@ -11,9 +11,14 @@ export interface ScriptWord {
   readonly isSure: boolean
 }
 
-/** The scripts that a command gives to interpreters, wherever these stand in it: `timeout 9 node x`, `npx tsx x`. */
+/**
+ * The scripts that a command gives to interpreters, wherever these stand in it (`timeout 9 node x`, `npx tsx x`), and what
+ * other programs are told to load first (`mocha -r ./x`).
+ */
 export const scriptWords = (words: readonly string[]): readonly ScriptWord[] =>
-  words.flatMap((word, index) => {
+  words.flatMap((word, index): readonly ScriptWord[] => {
+    if (LOADS.test(words[index - 1] ?? '') || (words[index - 1] === '-r' && word.startsWith('.')))
+      return [{ word, by: 'node', isSure: false }]
     const by = interpreterOf(word)
     const rest = words.slice(index + 1)
     const run = TAKES_RUN.test(basename(word)) ? rest.indexOf('run') : -1
@@ -39,9 +44,12 @@ export const shadowsIn = (words: readonly string[]): readonly string[] =>
     return RUNNERS.has(name) ? [`${name}.py`, `${name}/__init__.py`] : []
   })
 
-/** Whether a word is code that the program before it evaluates. */
-export const isCode = (words: readonly string[], index: number): boolean =>
-  EVALUATES.test(words[index - 1] ?? '') && !words.slice(0, index).some(word => SHELL.test(basename(word)))
+/** Whether a word is code that an interpreter before it evaluates. A shell's is read. */
+export function isCode(words: readonly string[], index: number): boolean {
+  const before = words.slice(0, index).map(word => basename(word))
+  const evaluates = before.some(name => NODE.test(name) || PYTHON.test(name) || LANGUAGE.test(name))
+  return EVALUATES.test(before.at(-1) ?? '') && evaluates && !before.some(name => SHELL.test(name))
+}
 
 /** What a command writes by its options. */
 export const outputsOf = (words: readonly string[]): readonly string[] =>
@@ -56,7 +64,9 @@ const PYTHON = /^(?:(?:python|pypy)[\d.]*|uv|coverage)$/
 /** Those that begin with `run`, as in `bun run x`. */
 const TAKES_RUN = /^(?:bun|deno|uv|coverage)$/
 const SHELL = /^(?:ba|da|z|k|a)?sh$/
-const OTHER = /^(?:source|\.|exec|run|ruby|perl|php|lua|Rscript|pwsh)$/
+const LANGUAGE = /^(?:ruby|perl|php|lua|Rscript|pwsh)$/
+const OTHER = /^(?:source|\.|exec|run)$/
+const LOADS = /^--(?:require|import|loader|preload)$/
 const NODE_ENDINGS = ['.js', '.mjs', '.cjs', '.ts', '.mts', '.cts', '.tsx', '.jsx', '.json', '.node']
 const ENDINGS: Readonly<Record<Interpreter, readonly string[]>> = {
   node: [...NODE_ENDINGS, ...NODE_ENDINGS.map(ending => `/index${ending}`)],
@@ -86,7 +96,7 @@ function interpreterOf(word: string): Interpreter | undefined {
   const name = basename(word)
   if (NODE.test(name)) return 'node'
   if (PYTHON.test(name)) return 'python'
-  return SHELL.test(name) || OTHER.test(name) ? 'other' : undefined
+  return [SHELL, LANGUAGE, OTHER].some(each => each.test(name)) ? 'other' : undefined
 }
 
 /** Up to the first word that cannot be the value of an option. */

@@ -44,3 +44,25 @@ function nest(captures: boolean[], operator: string): void {
   else if (operator === '(') captures.push(false)
   else if (operator === ')' || operator === '`') captures.pop()
 }
+
+const ASSIGNMENT = /^\s*(?:export\s+)?(\w+)[ \t]*[?:+]?=[ \t]*["']?([^\s"'$`;]+)["']?[ \t]*$/gm
+const DEFAULT = /\$\{\w+:?-([^}]*)\}/g
+const VARIABLE = /\$(?:(\w+)|\{(\w+)\}|\((\w+)\))(\/?)/g
+
+/** The variables that a text sets, each on a line of its own, to plain words. */
+export const valuesIn = (text: string): ReadonlyMap<string, string> =>
+  new Map([...text.replaceAll(DEFAULT, '$1').matchAll(ASSIGNMENT)].map(([, name = '', value = '']) => [name, value]))
+
+/**
+ * A text with its variables replaced, as far as they are known. An unknown folder is most often the working folder, and
+ * `$(PYTHON)` of a `Makefile` is `python`.
+ */
+export const withValues = (text: string, values = valuesIn(text)): string =>
+  text
+    .replaceAll(DEFAULT, '$1')
+    .replaceAll(VARIABLE, (whole, bare?: string, braced?: string, made?: string, slash = '') => {
+      const known = values.get(bare ?? braced ?? made ?? '')
+      if (known !== undefined) return known + slash
+      if (slash === '/') return ''
+      return made !== undefined && /^[A-Z]\w*$/.test(made) ? made.toLowerCase() : whole
+    })

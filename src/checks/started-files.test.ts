@@ -67,6 +67,23 @@ describe('files that a command starts', () => {
     ['npm it', { 'package.json': test('node run.mjs'), 'run.mjs': '' }, 'run.mjs'],
     ['npx concurrently npm:test', { 'package.json': test('node run.mjs'), 'run.mjs': '' }, 'run.mjs'],
     ["npx concurrently 'npm:te*'", { 'package.json': test('node run.mjs'), 'run.mjs': '' }, 'run.mjs'],
+    ["npx -c 'node run'", { 'run.js': '' }, 'run.js'],
+    [
+      'npm exec -w foo -- node run',
+      { ...MEMBERS, 'packages/foo/package.json': '{ "name": "foo" }', 'packages/foo/run.js': '' },
+      'packages/foo/run.js',
+    ],
+    ['pnpm -r exec node run', { ...PNPM, 'packages/foo/run.js': '' }, 'packages/foo/run.js'],
+    ['npx mocha -r ./setup checks', { 'setup.js': '' }, 'setup.js'],
+    ['npm test', { 'package.json': test('NODE_OPTIONS=--require=./setup.js vitest'), 'setup.js': '' }, 'setup.js'],
+    ['make test', { Makefile: 'PY ?= python3\ntest:\n\t$(PY) run.py\n', 'run.py': '' }, 'run.py'],
+    ['make test', { Makefile: 'test:\n\t$(PYTHON) $(DIR)/run.py\nDIR = tools\n', 'tools/run.py': '' }, 'tools/run.py'],
+    ['sh ci.sh', { 'ci.sh': 'NODE=${NODE:-node}\nDIR=tools\n$NODE "$DIR/run"\n', 'tools/run.js': '' }, 'tools/run.js'],
+    [
+      'ctest',
+      { 'CMakeLists.txt': 'add_test(NAME a COMMAND python3 ${CMAKE_SOURCE_DIR}/run.py)\n', 'run.py': '' },
+      'run.py',
+    ],
     ["npx concurrently 'node run'", { 'run.js': '' }, 'run.js'],
     [
       'npm test',
@@ -126,6 +143,8 @@ describe('files that a command starts', () => {
       { 'package.json': '{ "scripts": { "start": "node src/server.js" } }', 'src/server.js': '' },
       'npx_start-server start 3000',
     ],
+    ['what is copied', { 'package.json': test('cp -r ./src ./dist && mocha'), 'src/index.js': '' }, 'npm test'],
+    ['code of Python', { 'greet.py': '' }, "python3 -c 'exec(open(0).read()) # python3 greet.py'"],
     ['what a module is measured in', { 'greet/core.py': '' }, 'python3 -m pytest --cov greet.core'],
   ])('[CR27] are not %s', (_, files, line) => {
     const scripts = new Set(['Makefile', 'package.json', 'run.js', 't.sh'])

@@ -1,7 +1,7 @@
 import { dirname, extname, join, resolve } from 'node:path'
 import { NamedTexts } from './named-texts.ts'
 import { type ScriptWord, isCode, modulesIn, outputsOf, pathsOf, scriptWords, shadowsIn } from './run-words.ts'
-import { commandsOf, type ShellCommand } from './shell-text.ts'
+import { commandsOf, type ShellCommand, withValues } from './shell-text.ts'
 import { TextReader } from './text-reader.ts'
 import { isWork } from './work-folders.ts'
 import { isExecutable, isFile, isFolder, pathFrom } from './workspace.ts'
@@ -76,7 +76,8 @@ class Search {
   }
 
   readOn(): Started {
-    for (let next = this.#texts.pop(); next; next = this.#texts.pop()) this.read(commandsOf(next.text), next)
+    for (let next = this.#texts.pop(); next; next = this.#texts.pop())
+      this.read(commandsOf(withValues(next.text)), next)
     return {
       files: [...this.#files.keys()],
       places: [...this.#places],
@@ -102,7 +103,7 @@ class Search {
       if (setting.isLoose && command.isSubject) continue
       if (setting.isLoose) this.#addExecutables(sides, folders)
       else for (const folder of moved) for (const side of sides) this.#add([resolve(folder, side)], folder)
-      this.#addStarted(words, { ...setting, folders })
+      this.#addStarted(words, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
       this.#addShadows(words, moved)
       this.#addTexts(command.words, { ...setting, folders })
     }
@@ -200,13 +201,13 @@ class Search {
   }
 }
 
-/** A word, what is behind a `=`, and what is behind a variable or `-C` that it begins with. */
+/** A word, what is around a `=` in it, and behind a `-C` that it begins with. */
 const sidesOf = (word: string): readonly string[] => [
   ...new Set([
     word,
     ...(word.startsWith('-C') && word.length > 2 ? ['-C', word.slice(2)] : []),
     ...(word.includes('=') ? [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)] : []),
-    word.replace(/^\$(?:\w+|\{[^}]*\})\//, ''),
+    word.slice(word.lastIndexOf('=') + 1),
   ]),
 ]
 

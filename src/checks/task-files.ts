@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
+import { valuesIn, withValues } from './shell-text.ts'
 import type { TextReader } from './text-reader.ts'
 
 /** What a task file has to run. */
@@ -34,15 +35,18 @@ export function taskEntries(
     const lines = text.split('\n')
     const named = namedEntries(lines, isNamed)
     const texts = named.length === 0 && hasDefault && text !== '' ? [text] : named
-    return texts.length === 0 ? [] : { file, texts: texts.map(withoutMarks), made: targetsIn(file, lines) }
+    const values = valuesIn(text)
+    return texts.length === 0
+      ? []
+      : { file, texts: texts.map(each => withoutMarks(withValues(each, values))), made: targetsIn(file, lines) }
   })
 }
 
 const MAX_INCLUDED = 20
 const TASK_FILE =
-  /^(?:(?:GNU)?[Mm]akefile|.+\.mk|\.?[Jj]ustfile|.+\.just|[Tt]askfile(?:\.dist)?\.ya?ml|deno\.jsonc?|composer\.json|pyproject\.toml|\.?mise\.toml|tox\.ini|noxfile\.py|tasks\.py|[Rr]akefile|project\.json)$/
+  /^(?:(?:GNU)?[Mm]akefile|.+\.mk|\.?[Jj]ustfile|.+\.just|[Tt]askfile(?:\.dist)?\.ya?ml|deno\.jsonc?|composer\.json|pyproject\.toml|\.?mise\.toml|tox\.ini|noxfile\.py|tasks\.py|[Rr]akefile|CMakeLists\.txt|project\.json)$/
 /** Programs that run a default task. */
-const TASK_RUNNER = /^(?:g?make|just|task|go-task|rake|tox|nox|inv|invoke|poe)$/
+const TASK_RUNNER = /^(?:g?make|just|task|go-task|rake|tox|nox|inv|invoke|poe|ctest)$/
 /** `def test`, `task :test`; `test: …`, `"test": …`, `test = …`. */
 const ENTRY = /^\s*(?:(?:def|task)\s+:?(\w+)|(.*?)(?::=?|=)(?=[\s"'[{]|$))(.*)$/
 
