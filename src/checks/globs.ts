@@ -26,6 +26,9 @@ export function globsOf(globs: readonly string[]): Globs {
   }
 }
 
+/** Text as a glob that matches just that. */
+export const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
+
 interface Glob {
   readonly isMatch: (path: string) => boolean
   readonly base: string

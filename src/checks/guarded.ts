@@ -2,7 +2,7 @@ import { basename, isAbsolute, resolve } from 'node:path'
 import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
 import type { FileHashes, Stamps } from './files.ts'
 import { readsNoBytecode } from './environment.ts'
-import { globsOf } from './globs.ts'
+import { globsOf, literal } from './globs.ts'
 import { programsOf } from './hash.ts'
 import type { Place } from './place.ts'
 import { type Start, startedBy } from './started-files.ts'
@@ -30,8 +30,7 @@ export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protec
   const start = startOf(check, place)
   const started = start && startedBy(start)
   const paths = start && started ? [...programPaths(check, place), ...wordPaths(start), ...started.places] : []
-  const bins = (started?.bins ?? []).map(bin => `${literal(bin)}/**`)
-  const globs = [...protect, ...bins, ...folderGlobs(start)]
+  const globs = [...protect, ...(started?.globs ?? []), ...folderGlobs(start)]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
   const isUnread = (path: string): boolean =>
     check.kind === 'command' && path.endsWith('.pyc') && isCached(path) && readsNoBytecode(place.env, check.run)
@@ -120,9 +119,6 @@ function scriptWords([program = '', ...words]: readonly string[], root: string, 
 
 const MODULES = 'node_modules'
 const INTERPRETERS = /^(?:node|(?:ba|da|z)?sh|python[\d.]*|ruby|perl|php)$/
-
-/** Text as a glob that matches just that. */
-const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
 const normal = (path: string): string | undefined => pathFrom('/', resolve('/', path))
 

@@ -11,21 +11,23 @@ const TOKEN =
 const WRITES = /^&?\d*>[>|]?$/
 const MERGES = /^\d*[<>]&/
 
-/** The commands of a text, roughly as a shell has them: a quoted word is one word, with what is written to left out. */
+/** The commands of a text, roughly as a shell has them: a quoted word is one word, and files that are written to are left out. */
 export function commandsOf(text: string): readonly ShellCommand[] {
-  const commands: ShellCommand[] = []
+  const commands: Parsed[] = []
   const captures: boolean[] = []
   let words: string[] = []
+  let writes: string[] = []
   let isTarget = false
   const end = (operator: string): void => {
-    const isSubject = captures.includes(true) || /^(?:\|&?|&)$/.test(operator)
-    if (words.length > 0) commands.push({ words, isSubject })
+    if (words.length > 0) commands.push({ words, writes, operator, isCaptured: captures.includes(true) })
     words = []
+    writes = []
   }
   for (const [token, double, single, operator] of text.replaceAll(/\\\r?\n/g, ' ').matchAll(TOKEN)) {
     if (operator === undefined) {
       const word = double === undefined ? (single ?? token) : double.replaceAll(/\\(.)/g, '$1')
-      if (!isTarget) words.push(word)
+      if (isTarget) writes.push(word)
+      else words.push(word)
       isTarget = false
     } else if (!MERGES.test(operator)) {
       isTarget = WRITES.test(operator)
@@ -35,7 +37,32 @@ export function commandsOf(text: string): readonly ShellCommand[] {
     }
   }
   end('')
-  return commands
+  return commands.map((command, index) => ({
+    words: command.words,
+    isSubject: isSubject(command, commands[index + 1], commands),
+  }))
+}
+
+interface Parsed {
+  readonly words: readonly string[]
+  /** The files that it writes its output to. */
+  readonly writes: readonly string[]
+  /** What it ends with. */
+  readonly operator: string
+  readonly isCaptured: boolean
+}
+
+/** Programs that only show or keep what they read. */
+const SHOWS = /^(?:tee|cat|head|tail|less|ts|tap-[\w-]+|[\w-]+-(?:pretty|reporter|spec))$/
+
+const KEYWORD = /^(?:[!{]|if|then|else|elif|while|until|do|time)$/
+
+function isSubject(command: Parsed, next: Parsed | undefined, all: readonly Parsed[]): boolean {
+  const reads = ({ words }: Parsed): boolean => !SHOWS.test(words.find(word => !KEYWORD.test(word)) ?? '')
+  if (command.isCaptured || command.operator === '&') return true
+  if (/^\|&?$/.test(command.operator) && next && reads(next)) return true
+  const written = command.writes.filter(path => path !== '/dev/null')
+  return all.some(each => each !== command && reads(each) && each.words.some(word => written.includes(word)))
 }
 
 /** Keeps count of what is open, and whether its output is captured. */

@@ -112,6 +112,8 @@ describe('files that a command starts', () => {
     ],
     ['./ci.sh', { 'ci.sh': '#!/bin/sh\nset -e\nnode run.mjs\n', 'run.mjs': '' }, 'run.mjs'],
     ['sh tools/ci.sh', { 'tools/ci.sh': 'cd "$(dirname "$0")"\n./go\n', 'tools/go': '#!/bin/sh\n' }, 'tools/go'],
+    ['sh ci.sh', { 'ci.sh': 'set -o pipefail\nnode run.mjs 2>&1 | tee log\n', 'run.mjs': '' }, 'run.mjs'],
+    ['sh ci.sh', { 'ci.sh': 'node run.mjs >log 2>&1 || { cat log; exit 1; }\n', 'run.mjs': '' }, 'run.mjs'],
     ['./ci', { ci: '#!/bin/sh\nbin/verify\n', 'bin/verify': '#!/bin/sh\n' }, 'bin/verify'],
   ])('[CR27] %s', (line, files, expected) => {
     expect(started(line, files).there).toContain(expected)
@@ -136,6 +138,7 @@ describe('files that a command starts', () => {
       { 't.sh': 'node greet.js 2>&1 | grep Hello\n', 'greet.js': '' },
       'sh t.sh',
     ],
+    ['what a shell file compares', { 't.sh': 'node greet.js >out && diff out expected\n', 'greet.js': '' }, 'sh t.sh'],
     ['what a shell file captures', { 't.sh': '[ "$(node greet.js)" = Hello ]\n', 'greet.js': '' }, 'sh t.sh'],
     ['what a shell file runs beside it', { 't.sh': 'node server.js &\ncurl x\n', 'server.js': '' }, 'sh t.sh'],
     [
@@ -158,6 +161,14 @@ describe('files that a command starts', () => {
       3,
     )
     expect(wasThere('checks.js', new Set())).toBe(false)
+  })
+
+  it.each([
+    ['a loop', 'for each in checks/*.js; do node "$each" || exit 1; done'],
+    ['an interpreter', 'node --test checks/*.js'],
+  ])('[CR27] are also those that %s finds by a pattern', (_, script) => {
+    const { globs } = started('npm test', { 'package.json': test(`${script} && eslint src/*.js && ls other/*.js`) })
+    expect(globs.filter(glob => glob.endsWith('.js'))).toEqual(['checks/*.js'])
   })
 
   it('[CR27] are found in texts and task files that name each other', () => {

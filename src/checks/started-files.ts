@@ -1,4 +1,5 @@
 import { dirname, extname, join, resolve } from 'node:path'
+import { literal } from './globs.ts'
 import { NamedTexts } from './named-texts.ts'
 import { type ScriptWord, isCode, modulesIn, outputsOf, pathsOf, scriptWords, shadowsIn } from './run-words.ts'
 import { commandsOf, type ShellCommand, withValues } from './shell-text.ts'
@@ -18,8 +19,8 @@ export interface Started {
   readonly files: readonly string[]
   /** Where any new file would be started in place of what is meant. */
   readonly places: readonly string[]
-  /** Where package managers look for programs first. */
-  readonly bins: readonly string[]
+  /** Of the programs that package managers look for first, and of what is started by a pattern: guarded if new, too. */
+  readonly globs: readonly string[]
   /** Whether a file that was there is started, or one that would now be found in its place. */
   readonly wasThere: (path: string, before: { has(path: string): boolean }) => boolean
 }
@@ -56,7 +57,7 @@ const MAX_FOLDERS = 16
 /** Options with patterns of what is searched or measured. */
 const PATTERN = /^--(?:include|exclude|ignore)\b/
 /** What comes before a folder to go to. */
-const MOVES = /^(?:cd|pushd|-C|--(?:prefix|cwd|dir|directory|chdir|project))$/
+const MOVES = /^(?:cd|pushd|-C|--(?:prefix|cwd|dir|directory|chdir))$/
 const SHELL_FILE = /^#!.*\b(?:ba|da|z|k|a)?sh\b/
 
 class Search {
@@ -66,7 +67,7 @@ class Search {
   /** By path those that are found in each other's place. */
   readonly #files = new Map<string, Set<string>>()
   readonly #places = new Set<string>()
-  readonly #bins = new Set<string>()
+  readonly #globs = new Set<string>()
   readonly #texts: Text[] = []
   readonly #seen = new Set<string>()
 
@@ -81,7 +82,7 @@ class Search {
     return {
       files: [...this.#files.keys()],
       places: [...this.#places],
-      bins: [...this.#bins],
+      globs: [...this.#globs],
       wasThere: (path, before) => [...(this.#files.get(path) ?? [])].some(each => before.has(each)),
     }
   }
@@ -105,6 +106,7 @@ class Search {
       else for (const folder of moved) for (const side of sides) this.#add([resolve(folder, side)], folder)
       this.#addStarted(words, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
       this.#addShadows(words, moved)
+      this.#addPatterns(words, moved)
       this.#addTexts(command.words, { ...setting, folders })
     }
   }
@@ -116,11 +118,23 @@ class Search {
         const isLeftOut = (path: string): boolean => (isLoose || !script.isSure) && this.#isSource(path, folder)
         const paths = this.#pathsFrom(folder, script).filter(path => !isLeftOut(path))
         this.#add(paths, folder)
-        if (isOwn) this.#addPlaces(paths)
+        if (isOwn && script.by !== 'other') this.#addPlaces(paths)
       }
       for (const paths of modulesIn(words)) {
         const found = paths.map(path => resolve(folder, path))
         this.#add(isLoose ? found.filter(path => !this.#isSource(path, folder)) : found, folder)
+      }
+    }
+  }
+
+  /** What a loop or an interpreter gets by a pattern, in a folder of its own. */
+  #addPatterns(words: readonly string[], folders: readonly string[]): void {
+    const patterns = words[0] === 'for' ? words : scriptWords(words).map(({ word }) => word)
+    for (const word of patterns.filter(each => /^[\w./@-]+\/[^/]*\*/.test(each))) {
+      for (const folder of folders.filter(each => !this.#isSource(resolve(each, word), each))) {
+        const [, base = '', rest = ''] = /^([\w./@-]+\/)([^/]*\*.*)$/.exec(word) ?? []
+        const way = pathFrom(this.#root, resolve(folder, base))
+        if (way) this.#globs.add(`${literal(way)}/${rest}`)
       }
     }
   }
@@ -170,8 +184,9 @@ class Search {
   /** In a folder, and in those around it. */
   #addBins(folder: string): void {
     const bin = pathFrom(this.#root, join(folder, 'node_modules/.bin'))
-    if (bin === undefined || this.#bins.has(bin)) return
-    this.#bins.add(bin)
+    const glob = `${literal(bin ?? '')}/**`
+    if (bin === undefined || this.#globs.has(glob)) return
+    this.#globs.add(glob)
     this.#addBins(dirname(folder))
   }
 
