@@ -61,8 +61,8 @@ function isSubject(command: Parsed, next: Parsed | undefined, all: readonly Pars
   const reads = ({ words }: Parsed): boolean => !SHOWS.test(words.find(word => !KEYWORD.test(word)) ?? '')
   if (command.isCaptured || command.operator === '&') return true
   if (/^\|&?$/.test(command.operator) && next && reads(next)) return true
-  const written = command.writes.filter(path => path !== '/dev/null')
-  return all.some(each => each !== command && reads(each) && each.words.some(word => written.includes(word)))
+  const written = new Set(command.writes.filter(path => path !== '/dev/null'))
+  return all.some(each => each !== command && reads(each) && each.words.some(word => written.has(word)))
 }
 
 /** Keeps count of what is open, and whether its output is captured. */
