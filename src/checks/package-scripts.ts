@@ -4,6 +4,8 @@ import type { TextReader } from './text-reader.ts'
 
 /** Packages of one repository that are read. */
 const MAX_MEMBERS = 500
+/** Folders that are looked at for one glob. */
+const MAX_LOOKS = 5_000
 
 /** The scripts of a package that go by these names, with those before and after each. */
 export function packageScripts(
@@ -23,7 +25,7 @@ export function memberFolders(folder: string, reader: TextReader): readonly stri
   const globs = [
     ...globsIn(workspaces),
     ...globsIn(reader.object(join(folder, 'lerna.json'))),
-    ...[...listed.matchAll(/^\s*-\s*["']?([^"'#\n]+)/gm)].map(([, glob = '']) => glob.trim()),
+    ...[...listed.matchAll(/^[ \t]*-[ \t]*["']?([^"'#\n]+)/gm)].map(([, glob = '']) => glob.trim()),
   ]
   const members = globs.flatMap(glob => (glob.startsWith('!') ? [] : expanded(folder, glob.split('/'), reader)))
   return [...new Set(members)].slice(0, MAX_MEMBERS)
@@ -45,16 +47,22 @@ function globsIn(workspaces: unknown): readonly string[] {
   return isObject && 'packages' in workspaces && Array.isArray(workspaces.packages) ? globsIn(workspaces.packages) : []
 }
 
-/** The folders that a glob matches, name by name. */
-function expanded(folder: string, [name, ...rest]: readonly string[], reader: TextReader): readonly string[] {
-  if (name === undefined) return [folder]
-  if (name === '' || name === '.') return expanded(folder, rest, reader)
-  if (!/[*?[{(!]/.test(name)) return expanded(join(folder, name), rest, reader)
-  const isMatch = picomatch(name)
-  const found = reader.entries(folder).filter(path => basename(path) !== 'node_modules' && isMatch(basename(path)))
-  const isDeep = name === '**'
-  return [
-    ...(isDeep ? expanded(folder, rest, reader) : []),
-    ...found.slice(0, MAX_MEMBERS).flatMap(path => expanded(path, isDeep ? [name, ...rest] : rest, reader)),
-  ]
+/** The folders that a glob matches, name by name. Links may lead in circles. */
+function expanded(folder: string, glob: readonly string[], reader: TextReader): readonly string[] {
+  const found: string[] = []
+  const ways = [{ at: folder, names: glob }]
+  for (let looks = 0, way = ways.pop(); way && looks < MAX_LOOKS; looks += 1, way = ways.pop()) {
+    const { at } = way
+    const [name, ...rest] = way.names
+    if (name === undefined) found.push(at)
+    else if (!/[*?[{(!]/.test(name)) ways.push({ at: join(at, name), names: rest })
+    else {
+      const isDeep = name === '**'
+      const isMatch = picomatch(name)
+      const inside = reader.entries(at).filter(path => basename(path) !== 'node_modules' && isMatch(basename(path)))
+      ways.push(...inside.map(path => ({ at: path, names: isDeep ? way.names : rest })))
+      if (isDeep) ways.push({ at, names: rest })
+    }
+  }
+  return found
 }

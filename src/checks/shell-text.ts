@@ -5,9 +5,9 @@ export interface ShellCommand {
   readonly isSubject: boolean
 }
 
-/** Operators come before words, because `2>&1` and `$(` begin like words. */
+/** Operators come before words, because `2>&1` and `$(` begin like words. Bounded: agents write these texts, too. */
 const TOKEN =
-  /"((?:\\.|[^"\\])*)"|'([^']*)'|(\$\(|&&|\|\||\|&|\d*[<>]&[\d-]|&?\d*>[>|]?|\d*<+|[;&|()`\n])|(?:[^\s;&|()<>"'`$]|\$(?!\())+/g
+  /"((?:\\.|[^"\\]){0,4000})"|'([^']{0,4000})'|(\$\(|&&|\|\||\|&|\d*[<>]&[\d-]|&?\d*>[>|]?|\d*<+|[;&|()`\n])|(?:\\.|[^\s;&|()<>"'`$\\]|\$(?!\())+/g
 const WRITES = /^&?\d*>[>|]?$/
 const MERGES = /^\d*[<>]&/
 
@@ -72,9 +72,11 @@ function nest(captures: boolean[], operator: string): void {
   else if (operator === ')' || operator === '`') captures.pop()
 }
 
-const ASSIGNMENT = /^\s*(?:export\s+)?(\w+)[ \t]*[?:+]?=[ \t]*["']?([^\s"'$`;]+)["']?[ \t]*$/gm
-const DEFAULT = /\$\{\w+:?-([^}]*)\}/g
-const VARIABLE = /\$(?:(\w+)|\{(\w+)\}|\((\w+)\))(\/?)/g
+const ASSIGNMENT = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[?:+]?=[ \t]*["']?([^\s"'$`;]+)["']?[ \t]*$/gm
+const DEFAULT = /\$\{\w+:?-([^}\n]{0,200})\}/g
+const VARIABLE = /\$(?:(\w+)|\{(\w+)[^}\n]{0,200}\}|\((\w+)\))(\/?)/g
+/** As in `$(dirname "$0")/run`. */
+const FOLDER = /\$\((?!\w+\))[^()\n]{0,200}\)\//g
 
 /** The variables that a text sets, each on a line of its own, to plain words. */
 export const valuesIn = (text: string): ReadonlyMap<string, string> =>
@@ -87,6 +89,7 @@ export const valuesIn = (text: string): ReadonlyMap<string, string> =>
 export const withValues = (text: string, values = valuesIn(text)): string =>
   text
     .replaceAll(DEFAULT, '$1')
+    .replaceAll(FOLDER, '')
     .replaceAll(VARIABLE, (whole, bare?: string, braced?: string, made?: string, slash = '') => {
       const known = values.get(bare ?? braced ?? made ?? '')
       if (known !== undefined) return known + slash

@@ -114,6 +114,8 @@ describe('files that a command starts', () => {
     ['sh tools/ci.sh', { 'tools/ci.sh': 'cd "$(dirname "$0")"\n./go\n', 'tools/go': '#!/bin/sh\n' }, 'tools/go'],
     ['sh ci.sh', { 'ci.sh': 'set -o pipefail\nnode run.mjs 2>&1 | tee log\n', 'run.mjs': '' }, 'run.mjs'],
     ['sh ci.sh', { 'ci.sh': 'node run.mjs >log 2>&1 || { cat log; exit 1; }\n', 'run.mjs': '' }, 'run.mjs'],
+    ['sh tools/ci.sh', { 'tools/ci.sh': 'node "$(dirname "$0")/run.mjs"\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
+    ['bash tools/ci.sh', { 'tools/ci.sh': 'node "${BASH_SOURCE%/*}/run.mjs"\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
     ['./ci', { ci: '#!/bin/sh\nbin/verify\n', 'bin/verify': '#!/bin/sh\n' }, 'bin/verify'],
   ])('[CR27] %s', (line, files, expected) => {
     expect(started(line, files).there).toContain(expected)
@@ -169,6 +171,16 @@ describe('files that a command starts', () => {
   ])('[CR27] are also those that %s finds by a pattern', (_, script) => {
     const { globs } = started('npm test', { 'package.json': test(`${script} && eslint src/*.js && ls other/*.js`) })
     expect(globs.filter(glob => glob.endsWith('.js'))).toEqual(['checks/*.js'])
+  })
+
+  it.each([
+    ['escaped quotes', String.raw`"\"`.repeat(10_000)],
+    ['open variables', '${a-'.repeat(8_000)],
+    ['empty lines', '\n'.repeat(30_000)],
+    ['names', 'test:\n'.repeat(30_000)],
+  ])('[CR27] are found in no time in a text of many %s', (_, text) => {
+    const files = { 'ci.sh': text, Makefile: `test:\n\tsh ci.sh\n${text}` }
+    expect(started('make test', files).there).toEqual(['Makefile', 'ci.sh'])
   })
 
   it('[CR27] are found in texts and task files that name each other', () => {

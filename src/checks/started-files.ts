@@ -53,6 +53,8 @@ interface Text extends Setting {
 
 /** Texts that are read for one command: scripts may name each other. */
 const MAX_TEXTS = 1_000
+/** Of each. A longer one is not for people to read, either. */
+const MAX_LENGTH = 32_000
 const MAX_FOLDERS = 16
 /** Options with patterns of what is searched or measured. */
 const PATTERN = /^--(?:include|exclude|ignore)\b/
@@ -165,6 +167,7 @@ class Search {
   }
 
   #push(text: Text): void {
+    if (text.text.length > MAX_LENGTH) return
     const key = JSON.stringify([text.isLoose, text.folders, text.text])
     if (this.#seen.has(key) || this.#seen.size >= MAX_TEXTS) return
     this.#seen.add(key)
@@ -243,4 +246,4 @@ function foldersFrom(
   return [...found]
 }
 
-const withoutComments = (text: string): string => text.replaceAll(/^\s*#.*$/gm, '')
+const withoutComments = (text: string): string => text.replaceAll(/^[ \t]*#.*$/gm, '')

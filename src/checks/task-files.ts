@@ -28,12 +28,12 @@ export function taskEntries(
   // Grows while it is read.
   for (const file of all) {
     const included = includedBy(file, reader.text(file) ?? '').filter(each => !all.includes(each))
-    all.push(...included.slice(0, MAX_INCLUDED))
+    all.push(...included.slice(0, MAX_FILES - all.length))
   }
   return all.flatMap(file => {
     const text = linesOf(file, reader)
     const lines = text.split('\n')
-    const named = namedEntries(lines, isNamed)
+    const named = [...new Set(namedEntries(lines, isNamed))]
     const texts = named.length === 0 && hasDefault && text !== '' ? [text] : named
     const values = valuesIn(text)
     return texts.length === 0
@@ -42,7 +42,7 @@ export function taskEntries(
   })
 }
 
-const MAX_INCLUDED = 20
+const MAX_FILES = 100
 const TASK_FILE =
   /^(?:(?:GNU)?[Mm]akefile|.+\.mk|\.?[Jj]ustfile|.+\.just|[Tt]askfile(?:\.dist)?\.ya?ml|deno\.jsonc?|composer\.json|pyproject\.toml|\.?mise\.toml|tox\.ini|noxfile\.py|tasks\.py|[Rr]akefile|CMakeLists\.txt|project\.json)$/
 /** Programs that run a default task. */
@@ -60,13 +60,13 @@ function namedEntries(lines: readonly string[], isNamed: (name: string) => boole
   return lines.flatMap((line, index) => {
     const rest = behindName(line, isNamed)
     if (rest === undefined) return []
-    const isNext = (each: string, at: number): boolean =>
-      at > index && each.trim() !== '' && indent(each) <= indent(line)
-    const end = lines.findIndex(isNext)
-    return [rest, ...lines.slice(index + 1, end === -1 ? undefined : end)].join('\n')
+    let end = index + 1
+    while (end < lines.length && isBelow(lines[end] ?? '', line)) end += 1
+    return [rest, ...lines.slice(index + 1, end)].join('\n')
   })
 }
 
+const isBelow = (line: string, head: string): boolean => line.trim() === '' || indent(line) > indent(head)
 const indent = (line: string): number => /\S/.exec(line)?.index ?? 0
 
 const behindName = (line: string, isNamed: (name: string) => boolean): string | undefined =>
@@ -86,7 +86,7 @@ function namesAt(line: string): readonly string[] {
 }
 
 /** Recipes begin with `@`, lists with `-`; in JSON and TOML there is punctuation between the words. */
-const withoutMarks = (text: string): string => text.replaceAll(/^\s*[-@+]+|[[\]{},]/gm, ' ')
+const withoutMarks = (text: string): string => text.replaceAll(/^[ \t]*[-@+]+|[[\]{},]/gm, ' ')
 
 const includedBy = (file: string, text: string): readonly string[] =>
   [...text.matchAll(/^(?:[-s]?include|import)[ \t]+["']?([^"'\n]+)/gm)]
