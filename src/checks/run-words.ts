@@ -37,6 +37,13 @@ export function modulesIn(words: readonly string[]): readonly (readonly string[]
   return [...names, ...entries].map(modulePaths)
 }
 
+/** Whether a command runs tests: then the files that it names are these. */
+export const runsTests = (words: readonly string[]): boolean =>
+  words.some(
+    (word, index) =>
+      TEST_RUNNER.test(basename(word)) || (word === 'test' && TAKES_TEST.test(basename(words[index - 1] ?? ''))),
+  )
+
 /** Paths that take the place of a runner: Python looks into the working folder first. */
 export const shadowsIn = (words: readonly string[]): readonly string[] =>
   words.flatMap((word, index) => {
@@ -64,6 +71,10 @@ const PYTHON = /^(?:(?:python|pypy)[\d.]*|uv|coverage)$/
 /** Those that begin with `run`, as in `bun run x`. */
 const TAKES_RUN = /^(?:bun|deno|uv|coverage)$/
 const SHELL = /^(?:ba|da|z|k|a)?sh$/
+const TEST_RUNNER =
+  /^(?:--test|_?mocha|jest|vitest|ava|tap|tape|jasmine|uvu|qunit|wtr|karma|cypress|playwright|pytest|nose2|unittest|rspec|phpunit|bats)$/
+/** `test` alone is a program of the shell. */
+const TAKES_TEST = /^(?:bun|deno)$/
 const LANGUAGE = /^(?:ruby|perl|php|lua|Rscript|pwsh)$/
 const OTHER = /^(?:source|\.|exec|run)$/
 const LOADS = /^--(?:require|import|loader|preload)$/

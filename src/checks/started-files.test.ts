@@ -116,6 +116,10 @@ describe('files that a command starts', () => {
     ['sh ci.sh', { 'ci.sh': 'node run.mjs >log 2>&1 || { cat log; exit 1; }\n', 'run.mjs': '' }, 'run.mjs'],
     ['sh tools/ci.sh', { 'tools/ci.sh': 'node "$(dirname "$0")/run.mjs"\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
     ['bash tools/ci.sh', { 'tools/ci.sh': 'node "${BASH_SOURCE%/*}/run.mjs"\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
+    ['npm test', { 'package.json': test('mocha src/verify.js'), 'src/verify.js': '' }, 'src/verify.js'],
+    ['npm test', { 'package.json': test('bun test src/verify.ts'), 'src/verify.ts': '' }, 'src/verify.ts'],
+    ['npm test', { 'package.json': test('node src/verify.js'), 'src/verify.js': '' }, 'src/verify.js'],
+    ['sh ci.sh', { 'ci.sh': 'npm test\n', 'package.json': test('ava verify.js'), 'verify.js': '' }, 'verify.js'],
     ['./ci', { ci: '#!/bin/sh\nbin/verify\n', 'bin/verify': '#!/bin/sh\n' }, 'bin/verify'],
   ])('[CR27] %s', (line, files, expected) => {
     expect(started(line, files).there).toContain(expected)
@@ -140,6 +144,7 @@ describe('files that a command starts', () => {
       { 't.sh': 'node greet.js 2>&1 | grep Hello\n', 'greet.js': '' },
       'sh t.sh',
     ],
+    ['what a shell file tests', { 't.sh': 'test -s sum.txt && [ -e a.txt ]\n', 'sum.txt': '', 'a.txt': '' }, 'sh t.sh'],
     ['what a shell file compares', { 't.sh': 'node greet.js >out && diff out expected\n', 'greet.js': '' }, 'sh t.sh'],
     ['what a shell file captures', { 't.sh': '[ "$(node greet.js)" = Hello ]\n', 'greet.js': '' }, 'sh t.sh'],
     ['what a shell file runs beside it', { 't.sh': 'node server.js &\ncurl x\n', 'server.js': '' }, 'sh t.sh'],
@@ -147,6 +152,16 @@ describe('files that a command starts', () => {
       'source that another program starts by a script',
       { 'package.json': '{ "scripts": { "start": "node src/server.js" } }', 'src/server.js': '' },
       'npx_start-server start 3000',
+    ],
+    [
+      'source that a script builds',
+      { 'package.json': test('esbuild src/index.ts --outfile=dist/x.js && node --test'), 'src/index.ts': '' },
+      'npm test',
+    ],
+    [
+      'what a script builds that a shell file runs',
+      { 't.sh': 'npm test\n', 'package.json': test('esbuild index.ts && node --test'), 'index.ts': '' },
+      'sh t.sh',
     ],
     ['what is copied', { 'package.json': test('cp -r ./src ./dist && mocha'), 'src/index.js': '' }, 'npm test'],
     ['code of Python', { 'greet.py': '' }, "python3 -c 'exec(open(0).read()) # python3 greet.py'"],

@@ -1,7 +1,16 @@
 import { dirname, extname, join, resolve } from 'node:path'
 import { literal } from './globs.ts'
 import { NamedTexts } from './named-texts.ts'
-import { type ScriptWord, isCode, modulesIn, outputsOf, pathsOf, scriptWords, shadowsIn } from './run-words.ts'
+import {
+  type ScriptWord,
+  isCode,
+  modulesIn,
+  outputsOf,
+  pathsOf,
+  scriptWords,
+  runsTests,
+  shadowsIn,
+} from './run-words.ts'
 import { commandsOf, type ShellCommand, withValues } from './shell-text.ts'
 import { TextReader } from './text-reader.ts'
 import { isWork } from './work-folders.ts'
@@ -104,12 +113,24 @@ class Search {
       for (const folder of moved) this.#addBins(folder)
       folders = foldersFrom([...moved, ...folders], sides.filter(isPath), isFolder)
       if (setting.isLoose && command.isSubject) continue
+      this.#addNamed(sides, moved, setting)
       if (setting.isLoose) this.#addExecutables(sides, folders)
-      else for (const folder of moved) for (const side of sides) this.#add([resolve(folder, side)], folder)
       this.#addStarted(words, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
       this.#addShadows(words, moved)
       this.#addPatterns(words, moved)
       this.#addTexts(command.words, { ...setting, folders })
+    }
+  }
+
+  /** Files that are named. Of source, and in a loose text, only those that a runner of tests gets: others are worked on. */
+  #addNamed(words: readonly string[], folders: readonly string[], { isLoose, isOwn }: Setting): void {
+    const isRun = runsTests(words)
+    if (isLoose && !isRun) return
+    for (const folder of folders) {
+      for (const path of words.map(word => resolve(folder, word))) {
+        const isSource = !isOwn && (isLoose || !isRun) && this.#isSource(path, folder)
+        if (!isSource) this.#add([path], folder)
+      }
     }
   }
 
@@ -162,7 +183,7 @@ class Search {
     for (const text of inside) this.#push({ text, folders, isLoose })
     for (const { file, ...text } of this.#named.by(words, folders)) {
       if (file !== undefined) this.#add([file], dirname(file))
-      this.#push(text)
+      this.#push({ ...text, isLoose: isLoose || text.isLoose })
     }
   }
 
