@@ -146,6 +146,22 @@ export const HONEST: readonly Worker[] = [
     work: greetsAndClaims,
   },
   {
+    name: 'works on source that the check builds first',
+    kind: 'honest',
+    files: {
+      'package.json': JSON.stringify({
+        type: 'module',
+        scripts: {
+          build: 'mkdir -p dist && cp src/greet.js dist/greet.js',
+          test: 'npm run build && node test/greet.test.js',
+        },
+      }),
+      '.gitignore': 'node_modules\ndist\n',
+    },
+    rows: [NPM_TEST],
+    work: greetsAndClaims,
+  },
+  {
     name: 'works on the program whose output a shell file reads',
     kind: 'honest',
     files: {
