@@ -61,6 +61,14 @@ export class Baselines {
     }
   }
 
+  /** Adds what a run before the work wrote itself. */
+  async add(lease: Lease, state: Conversation, next: RunToMake, part: Baseline): Promise<void> {
+    const turn_id = planOf(state, next)
+    const { events } = await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id, ...part })
+    const known = this.#known.get(turn_id)
+    if (known) this.#known.set(turn_id, { ...known, seq: events.at(-1)?.seq, baseline: merged(known.baseline, part) })
+  }
+
   async #read(lease: Lease, { turns }: Conversation, turnId: string): Promise<Known> {
     const seq = turns.get(turnId)?.baseline
     const known = this.#known.get(turnId)
@@ -87,13 +95,16 @@ const checksOf = (state: Conversation, turnId: string): readonly Check[] => [
   ...openTasks(state, turnId).flatMap(({ checks }) => checks ?? []),
 ]
 
-/** What was there first counts. */
+/** What was there first counts, but for what the check wrote itself before the work. */
 function merged(known: Baseline, more: Baseline): Baseline {
   const incomplete = known.incomplete || more.incomplete
   const tracked = known.tracked ?? more.tracked
+  const written = [...new Set([...(known.written ?? []), ...(more.written ?? [])])]
+  const kept = Object.entries(known.files).filter(([path]) => !more.written?.includes(path))
   return {
     covers: [...new Set([...known.covers, ...more.covers])],
-    files: { ...more.files, ...known.files },
+    files: { ...more.files, ...Object.fromEntries(kept) },
+    ...(written.length > 0 ? { written } : {}),
     ...(incomplete ? { incomplete } : {}),
     ...(tracked ? { tracked } : {}),
   }

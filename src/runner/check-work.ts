@@ -254,6 +254,8 @@ export class CheckWork {
         kill: this.#lost.signal,
         maxMs,
         beforeStart: () => this.held.confirm(signal),
+        onWritten:
+          next.why === 'baseline' ? part => this.#baselines.add(this.held.lease, state, next, part) : undefined,
         onOutput: tail => live.show(tail),
       })
     } catch (error) {
