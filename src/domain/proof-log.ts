@@ -203,10 +203,16 @@ function turned(state: Conversation, data: EventData['check_ran']): Partial<Chec
   const { hash, result, why, task_id, guarded = [], guard = '' } = data
   if (result === 'failed') return { red: true }
   const task = state.tasks.get(task_id ?? '')
-  if (!task || result !== 'passed' || why !== 'claim') return {}
+  if (!task || result !== 'passed' || !(why === 'claim' || (why === 'person' && isGranted(state, hash, task)))) return {}
   // With changed guarded files it proves nothing yet, and takes nothing from a task that does the work.
   const isClean = guarded.length === 0 || proofOf(state, task.id).accepted.includes(guard)
   return { red: false, ...(isClean ? provenFor(state, hash, task) : {}) }
+}
+
+/** Whether a claim saw the check pass, on guarded files that had changed: they may be as confirmed by now, or allowed. */
+const isGranted = (state: Conversation, hash: string, task: Task): boolean => {
+  const run = countingRun(taskRuns(state, task.id, hash))
+  return task.status === 'completed' && run?.result === 'passed' && (run.guarded ?? []).length > 0
 }
 
 /** A task that a check turned green for, unless it did not fail for it at the start, or turned for another one. */
