@@ -63,50 +63,48 @@ export interface Watching {
   readonly stamps: Stamps
   /** The `.gitignore` files by which some were left out as built. */
   readonly rules: ReadonlySet<string>
+  /** Those of the files that a `.gitignore` ignores, where that was asked. */
+  readonly ignored?: ReadonlySet<string> | undefined
 }
 
-/** A run, and what was known of guarded files before and after it. */
-export interface WatchedRun {
+/** What is known of them before a run and after it: the same if the check runs nothing. */
+export interface Around {
   readonly before: Watching
-  /** The same as before if the check runs nothing. */
   readonly after: Watching
-  /** What the check wrote itself when the plan was confirmed. */
-  readonly written: ReadonlySet<string>
 }
 
 /**
  * The guarded files that changed, vanished or are new since the baseline, or were written to during the run, even if they
- * are as before; sorted. What the check writes itself counts only if this run did not write it.
+ * are as before; sorted. Of those that the check wrote itself before the work, only what this run did not write, and
+ * lockfiles.
  */
-export function guardChanges(baseline: FileHashes, run: WatchedRun, guards: Guards): readonly string[] {
-  const { before, after, written } = run
-  const rules = new Set([...before.rules, ...after.rules])
-  const touched = new Set(touchedBy(run))
+export function guardChanges(
+  baseline: FileHashes,
+  { written, ...run }: Around & { readonly written: ReadonlySet<string> },
+  guards: Guards,
+): readonly string[] {
+  const rules = new Set([...run.before.rules, ...run.after.rules])
+  const touched = touchedIn(run)
   const isOutput = (path: string): boolean => touched.has(path) && written.has(path) && !isLockfile(path)
-  return [...new Set([...differences(baseline, before.files), ...touched])]
+  return [...new Set([...touched, ...differences(baseline, run.before.files)])]
     .filter(path => !isOutput(path) && guards.isGuarded(path, baseline, rules))
     .sort()
 }
 
-/** The guarded files, as at the baseline until then, that a run before the work wrote, and that are the check's own to write. */
-export function ownWrites(
-  baseline: FileHashes,
-  run: Omit<WatchedRun, 'written'>,
-  ignored: ReadonlySet<string>,
-  guards: Guards,
-): readonly string[] {
+/** What a run before the work wrote of the guarded files, as it left it, if that is the check's own to write. */
+export function ownWrites(baseline: FileHashes, run: Around, guards: Guards): FileHashes {
   const { before, after } = run
-  return touchedBy(run).filter(
-    path =>
-      baseline.get(path) === before.files.get(path) &&
-      guards.isGuarded(path, baseline, after.rules) &&
-      guards.mayWrite(path, ignored.has(path)),
-  )
+  const touched = touchedIn(run)
+  const isOwn = (path: string): boolean =>
+    touched.has(path) &&
+    baseline.get(path) === before.files.get(path) &&
+    guards.isGuarded(path, baseline, after.rules) &&
+    guards.mayWrite(path, after.ignored?.has(path) ?? false)
+  return new Map([...after.files].filter(([path]) => isOwn(path)))
 }
 
-const touchedBy = ({ before, after }: Omit<WatchedRun, 'written'>): readonly string[] => [
-  ...new Set([...differences(before.files, after.files), ...differences(before.stamps, after.stamps)]),
-]
+const touchedIn = ({ before, after }: Around): ReadonlySet<string> =>
+  new Set([...differences(before.files, after.files), ...differences(before.stamps, after.stamps)])
 
 /** The paths at which two sets of files differ, sorted. */
 export const differences = (before: FileHashes, after: FileHashes): readonly string[] =>

@@ -4,7 +4,7 @@ import { checkFile } from './check-file.ts'
 import { checkUnchanged } from './check-unchanged.ts'
 import type { FileHashes } from './files.ts'
 import type { Limits } from './fingerprint.ts'
-import { guardChanges, guardsOf, ownWrites, type Watching } from './guarded.ts'
+import { type Around, guardChanges, guardsOf, ownWrites, type Watching } from './guarded.ts'
 import { type LookOptions, lookAt } from './look.ts'
 import { inconclusive, type Outcome } from './outcome.ts'
 import type { Survey } from './survey.ts'
@@ -34,8 +34,8 @@ export interface CheckRun extends Outcome {
   readonly guarded?: readonly string[]
   /** The same for each of the other confirmations. */
   readonly others?: readonly (readonly string[])[]
-  /** What a first run itself wrote of its guarded files, and those of them that there are now: hashes by path. */
-  readonly wrote?: { readonly paths: readonly string[]; readonly files: Readonly<Record<string, string>> }
+  /** What a first run itself wrote of its guarded files, as it left them: hashes by path. */
+  readonly wrote?: Readonly<Record<string, string>>
 }
 
 /** Runs a check as it was approved, once. */
@@ -51,10 +51,10 @@ export async function runCheck(check: RunnableCheck, options: CheckOptions): Pro
   const duration_ms = Math.round(performance.now() - start)
   const seen = baseline && (await seenAround(check, options, before))
   const guards = guardsOf(check, options, options.protect)
-  const wrote = seen && options.isFirst ? ownWrites(baseline, seen, seen.ignored, guards) : []
-  const written = new Set([...(options.written ?? []), ...wrote])
+  const wrote: FileHashes = seen && options.isFirst ? ownWrites(baseline, seen, guards) : new Map()
+  const written = new Set(options.written)
   const guarded = (each: FileHashes): readonly string[] =>
-    seen ? guardChanges(each, { ...seen, written }, guards).filter(path => !wrote.includes(path)) : []
+    seen ? guardChanges(each, { ...seen, written }, guards).filter(path => !wrote.has(path)) : []
   return {
     ...outcome,
     duration_ms,
@@ -64,26 +64,17 @@ export async function runCheck(check: RunnableCheck, options: CheckOptions): Pro
       guarded: guarded(baseline),
       others: options.baselines?.map(each => guarded(new Map(Object.entries(each)))) ?? [],
     }),
-    ...(seen && wrote.length > 0 && { wrote: { paths: wrote, files: pick(seen.after.files, wrote) } }),
+    ...(wrote.size > 0 && { wrote: Object.fromEntries(wrote) }),
   }
 }
 
-interface Seen {
-  readonly before: Watching
-  readonly after: Watching
-  readonly ignored: ReadonlySet<string>
-}
-
 /** The guarded files before a run, and after it: a test may be replaced just for that long. Undefined if they are too many. */
-async function seenAround(check: RunnableCheck, options: CheckOptions, before: Survey): Promise<Seen | undefined> {
+async function seenAround(check: RunnableCheck, options: CheckOptions, before: Survey): Promise<Around | undefined> {
   if (!isWhole(before)) return undefined
-  if (check.kind !== 'command') return { before, after: before, ignored: new Set() }
+  if (check.kind !== 'command') return { before, after: before }
   const after = await lookAt([check], options, options.isFirst ? 'ignored' : 'nothing')
-  return isWhole(after) ? { before, after, ignored: after.ignored ?? new Set() } : undefined
+  return isWhole(after) ? { before, after } : undefined
 }
-
-const pick = (files: FileHashes, paths: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries([...files].filter(([path]) => paths.includes(path)))
 
 const isWhole = (survey: Survey): survey is Survey & Watching =>
   survey.files !== undefined && survey.stamps !== undefined

@@ -1,7 +1,8 @@
 import type { Check, CheckResult } from './check.ts'
 import type { Conversation } from './conversation.ts'
 import type { EventData, EventType, StoredEvent } from './event.ts'
-import { homeOf, isSamePlan, openInPlan, planTurnOf } from './lineage.ts'
+import { isSamePlace } from './check-state.ts'
+import { homeOf, isSamePlan, lineage, openInPlan, planTurnOf } from './lineage.ts'
 import { claimsOf } from './open-claims.ts'
 import {
   type CheckRecord,
@@ -318,7 +319,18 @@ export function afterEdit(state: Conversation, task: Task, fields: readonly stri
   const clears = fields.some(field => CLEARS.has(field))
   const before = state.proof.get(task.id)
   const proof = before && clears && before.reds > 0 ? state.proof.with(task.id, { ...before, reds: 0 }) : state.proof
-  return fields.includes('checks') ? { ...withoutRuns(state, task), proof } : { proof }
+  return fields.includes('checks') ? { ...withoutRuns(state, task), ...movedPlan(state, task), proof } : { proof }
+}
+
+/** A person wrote a check again for another folder, because that of its plan is gone: the plan goes on there. */
+function movedPlan(state: Conversation, task: Task): Pick<Conversation, 'turns'> {
+  const workspace = task.checks?.find(check => check.workspace)?.workspace
+  const from = state.turns.get(task.conversation_turn_id)?.workspace
+  if (!workspace || !from || isSamePlace(workspace, from)) return { turns: state.turns }
+  const ids = new Set([task.conversation_turn_id, ...lineage(state, planTurnOf(state, task))])
+  const left = [...ids].filter(id => isSamePlace(state.turns.get(id)?.workspace, from))
+  const moved = left.reduce((all, id) => ({ ...all, ...changeTurn(all, id, { workspace }) }), state)
+  return { turns: moved.turns }
 }
 
 /** A model gave a task another text: what was proven was the former one. */

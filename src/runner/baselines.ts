@@ -100,10 +100,9 @@ function merged(known: Baseline, more: Baseline): Baseline {
   const incomplete = known.incomplete || more.incomplete
   const tracked = known.tracked ?? more.tracked
   const written = [...new Set([...(known.written ?? []), ...(more.written ?? [])])]
-  const kept = Object.entries(known.files).filter(([path]) => !more.written?.includes(path))
   return {
     covers: [...new Set([...known.covers, ...more.covers])],
-    files: { ...more.files, ...Object.fromEntries(kept) },
+    files: more.written ? { ...known.files, ...more.files } : { ...more.files, ...known.files },
     ...(written.length > 0 ? { written } : {}),
     ...(incomplete ? { incomplete } : {}),
     ...(tracked ? { tracked } : {}),

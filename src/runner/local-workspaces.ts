@@ -186,7 +186,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
       onOutput,
     })
     if (ran.changed) return ran
-    if (wrote) await onWritten?.({ covers: [], files: wrote.files, written: wrote.paths })
+    if (wrote) await onWritten?.({ covers: [], files: wrote, written: Object.keys(wrote) })
     if (ran.result === 'inconclusive' && limit?.aborted && !signal.aborted) return { ...ran, reason: OUT_OF_TIME }
     const seen = others.flatMap(({ task_id, ...other }, index) => {
       const paths = other.baseline.incomplete ? undefined : changed?.[index]
