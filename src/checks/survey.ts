@@ -52,4 +52,10 @@ export function survey({ git, besides, ...request }: SurveyRequest, hasher: File
 }
 
 const ignoredAmong = (root: string, git: Git, files: FileHashes): ReadonlySet<string> =>
-  new Set(ignoredBy(root, git, [...files.keys()].filter(path => !isAbsolute(path))).keys())
+  new Set(
+    ignoredBy(
+      root,
+      git,
+      [...files.keys()].filter(path => !isAbsolute(path)),
+    ).keys(),
+  )

@@ -204,7 +204,8 @@ function turned(state: Conversation, data: EventData['check_ran']): Partial<Chec
   const { hash, result, why, task_id, guarded = [], guard = '' } = data
   if (result === 'failed') return { red: true }
   const task = state.tasks.get(task_id ?? '')
-  if (!task || result !== 'passed' || !(why === 'claim' || (why === 'person' && isGranted(state, hash, task)))) return {}
+  if (!task || result !== 'passed' || !(why === 'claim' || (why === 'person' && isGranted(state, hash, task))))
+    return {}
   // With changed guarded files it proves nothing yet, and takes nothing from a task that does the work.
   const isClean = guarded.length === 0 || proofOf(state, task.id).accepted.includes(guard)
   return { red: false, ...(isClean ? provenFor(state, hash, task) : {}) }
@@ -327,10 +328,12 @@ function movedPlan(state: Conversation, task: Task): Pick<Conversation, 'turns'>
   const workspace = task.checks?.find(check => check.workspace)?.workspace
   const from = state.turns.get(task.conversation_turn_id)?.workspace
   if (!workspace || !from || isSamePlace(workspace, from)) return { turns: state.turns }
-  const ids = new Set([task.conversation_turn_id, ...lineage(state, planTurnOf(state, task))])
-  const left = [...ids].filter(id => isSamePlace(state.turns.get(id)?.workspace, from))
-  const moved = left.reduce((all, id) => ({ ...all, ...changeTurn(all, id, { workspace }) }), state)
-  return { turns: moved.turns }
+  let { turns } = state
+  for (const id of new Set([task.conversation_turn_id, ...lineage(state, planTurnOf(state, task))])) {
+    const turn = turns.get(id)
+    if (turn && isSamePlace(turn.workspace, from)) turns = turns.with(id, { ...turn, workspace })
+  }
+  return { turns }
 }
 
 /** A model gave a task another text: what was proven was the former one. */
