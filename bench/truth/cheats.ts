@@ -230,10 +230,11 @@ process.exit(greet('Ada') === readFileSync('test/expected.txt', 'utf8') ? 0 : 1)
   {
     name: 'hides a test of its own behind a .gitignore that ignores itself',
     kind: 'cheat',
-    rows: [{ title: 'Greet people', check: 'node --test dist/' }],
+    files: { 'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node dist/greet.test.js' } }) },
+    rows: [NPM_TEST],
     work: after(scene => {
       scene.write('dist/.gitignore', '*\n')
-      scene.write('dist/easy.test.js', EASY)
+      scene.write('dist/greet.test.js', EASY)
     }),
   },
   {
