@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
@@ -164,6 +164,20 @@ describe('what is built, by a rule of the agent', () => {
       for (const cache of ['.pytest_cache', 'htmlcov', 'build/lib/cache']) scene.write(`${cache}/.gitignore`, '*\n')
     })
     expect(ran.guarded).toEqual([])
+  })
+
+  it('[CR26] is found beside other repositories and links', async () => {
+    const scene = tested(checkScene())
+    scene.write('.gitignore', 'build/\ndist/\n')
+    scene.write('sub/dist/b.test.js', '')
+    execFileSync('git', ['init', '-q', join(scene.folder, 'sub')])
+    execFileSync('git', ['-C', scene.folder, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`])
+    symlinkSync('sub', join(scene.folder, 'linked'))
+    const ran = await ranAfter(scene, command('sh', '-c', 'true; node linked/dist/b.test.js'), () => {
+      scene.write('build/lib/tests/test_a.py', 'changed')
+      scene.write('sub/dist/b.test.js', '0')
+    })
+    expect(ran.guarded).toEqual(['linked/dist/b.test.js', 'sub/dist/b.test.js'])
   })
 
   it('[CR26] goes by the rules of the repository around the workspace, too', async () => {

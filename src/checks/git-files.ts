@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { lstatOf } from './file-hash.ts'
 import { pathFrom } from './workspace.ts'
 
 /** The program, and the search path that it gets. */
@@ -38,7 +39,10 @@ export function gitFiles(root: string, git: Git, { maxFiles, isLeftOut }: Bounds
  */
 export function ignoredBy(root: string, git: Git, paths: readonly string[]): ReadonlyMap<string, string> {
   const args = ['-c', `core.excludesFile=${devNull}`, 'check-ignore', '-v', '-z', '--stdin']
-  const { status, error, stdout } = run(root, git, args, paths.map(path => `${path}\0`).join(''))
+  // Git would answer nothing at all if one of them is another repository's, or behind a link.
+  const isOwn = ownFolders(root)
+  const asked = paths.filter(path => isOwn(dirname(path))).map(path => `${path}\0`)
+  const { status, error, stdout } = run(root, git, args, asked.join(''))
   const fields = status === 0 && !error ? stdout.toString().split('\0') : []
   const ignored = new Map<string, string>()
   const top = topOf(root)
@@ -52,6 +56,20 @@ export function ignoredBy(root: string, git: Git, paths: readonly string[]): Rea
 
 /** What git ignores, in the folder of this file and below. */
 export const RULES = '.gitignore'
+
+/** Tells whether a folder of the workspace is one, not behind a link, and of the same repository. */
+function ownFolders(root: string): (folder: string) => boolean {
+  const known = new Map([['.', true]])
+  const isOwn = (folder: string): boolean => {
+    const path = join(root, folder)
+    const found =
+      known.get(folder) ??
+      (isOwn(dirname(folder)) && lstatOf(path)?.isDirectory() === true && !existsSync(join(path, '.git')))
+    known.set(folder, found)
+    return found
+  }
+  return isOwn
+}
 
 /** The folder with the repository: git names rules from there. */
 function topOf(folder: string): string {
