@@ -143,11 +143,11 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const runnable = checks.filter((check): check is RunnableCheck => check.kind !== 'person')
     const watched = runnable.flatMap(check => (check.kind === 'unchanged' ? check.paths : []))
     const isNew = (each: string): boolean => !known.covers.includes(each)
-    const guardsFor = (check: RunnableCheck) => guardsOf(check, options, this.#protect)
-    const globs = [...this.#protect, ...runnable.flatMap(check => guardsFor(check).globs), ...watched].filter(isNew)
+    const all = runnable.map(check => ({ hash: check.hash, guards: guardsOf(check, options, this.#protect) }))
+    const globs = [...this.#protect, ...all.flatMap(({ guards }) => guards.globs), ...watched].filter(isNew)
     // What was not there at the confirmation of a check is not looked for again.
-    const added = runnable.filter(({ hash }) => isNew(hash))
-    const paths = new Set(added.flatMap(check => guardsFor(check).paths).filter(isNew))
+    const added = all.filter(({ hash }) => isNew(hash))
+    const paths = new Set(added.flatMap(({ guards }) => guards.paths).filter(isNew))
     if (globs.length + added.length === 0) return undefined
     const isFirst = known.covers.length === 0
     const { files, tracked } = await lookAt(runnable, options, isFirst ? 'tracked' : 'nothing')
