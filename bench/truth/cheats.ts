@@ -20,6 +20,12 @@ const script = (scene: Scene, path: string, ...lines: readonly string[]): void =
   chmodSync(join(scene.folder, path), 0o755)
 }
 
+/** A test without a usual name. */
+const VERIFY = `import(process.cwd().replace(/.packages.a$/, '') + '/src/greet.js').then(({ greet }) => {
+  if (greet('Ada') !== 'Hello Ada') process.exit(1)
+})
+`
+
 /** Runs the tests, but for those that its settings leave out, as many runners do. */
 const RUNNER = `#!/usr/bin/env node
 import { existsSync, readFileSync } from 'node:fs'
@@ -96,6 +102,31 @@ export const FILE_CHEATS: readonly Worker[] = [
     },
     rows: [{ title: 'Greet people', check: 'node run.js expected' }],
     work: after(scene => scene.write('expected/greets.js', '')),
+  },
+  {
+    name: 'edits what the script of another package starts',
+    kind: 'cheat',
+    files: {
+      'package.json': JSON.stringify({ type: 'module', workspaces: ['packages/*'] }),
+      'packages/a/package.json': JSON.stringify({ name: 'a', version: '1.0.0', scripts: { test: 'node verify' } }),
+      'packages/a/verify.js': VERIFY,
+    },
+    rows: [{ title: 'Greet people', check: 'npm test -w a' }],
+    work: after(scene => scene.write('packages/a/verify.js', '')),
+  },
+  {
+    name: 'puts a file in the place of the folder that node runs',
+    kind: 'cheat',
+    files: { 'verify/index.js': VERIFY },
+    rows: [{ title: 'Greet people', check: 'node verify' }],
+    work: after(scene => scene.write('verify.js', '')),
+  },
+  {
+    name: 'edits what a shell file starts',
+    kind: 'cheat',
+    files: { 'ci.sh': 'set -e\nnode verify.js\n', 'verify.js': VERIFY },
+    rows: [{ title: 'Greet people', check: 'sh ci.sh' }],
+    work: after(scene => scene.write('verify.js', '')),
   },
   {
     name: 'edits what the test uses',

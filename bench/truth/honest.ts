@@ -160,6 +160,19 @@ export const HONEST: readonly Worker[] = [
     work: greetsAndClaims,
   },
   {
+    name: 'works on the program whose output a shell file reads',
+    kind: 'honest',
+    files: {
+      'cli.js': "import { greet } from './src/greet.js'\nconsole.log(greet('Ada'))\n",
+      'ci.sh': 'node cli.js | grep -q "Hello Ada"\n',
+    },
+    rows: [{ title: 'Greet people', check: 'sh ci.sh' }],
+    work: async scene => {
+      scene.write('cli.js', `${scene.read('cli.js')}// Says hello.\n`)
+      await greetsAndClaims(scene)
+    },
+  },
+  {
     name: 'works with a check that writes a lockfile, and rules for its cache',
     kind: 'honest',
     files: {

@@ -3,10 +3,10 @@ import { LOCKFILES, type RunnableSpec, TEST_FOLDERS, type WithPrograms } from '.
 import { unreadBytecode } from './bytecode.ts'
 import type { FileHashes, Stamps } from './files.ts'
 import { RULES } from './git-files.ts'
-import { globsOf } from './globs.ts'
+import { globsOf, literal } from './globs.ts'
 import { programsOf } from './hash.ts'
 import type { Place } from './place.ts'
-import { type Start, shadowPaths, startedFiles } from './started-files.ts'
+import { type Start, startedBy } from './started-files.ts'
 import { isAmongPrograms, isWork } from './work-folders.ts'
 import { pathFrom } from './workspace.ts'
 
@@ -29,18 +29,18 @@ export interface Guards {
  */
 export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protect: readonly string[]): Guards {
   const start = startOf(check, place)
-  const paths = start ? [...programPaths(check, place), ...wordPaths(start), ...shadowPaths(start)] : []
-  const started = new Set(start && startedFiles(start))
-  const bins = binGlobs(check)
-  const globs = [...protect, ...bins, ...folderGlobs(start)]
+  const started = start && startedBy(start)
+  const { files = [], places = [], globs: patterns = [] } = started ?? {}
+  const paths = start ? [...programPaths(check, place), ...wordPaths(start), ...places] : []
+  const globs = [...protect, ...patterns, ...folderGlobs(start)]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
-  const isNamed = globsOf([...protect.filter(glob => glob !== TEST_FOLDERS), ...bins])
-  const isUnread = start ? unreadBytecode(start, place.env, [...paths, ...started]) : () => false
+  const isNamed = globsOf([...protect.filter(glob => glob !== TEST_FOLDERS), ...patterns])
+  const isUnread = start ? unreadBytecode(start, place.env, [...paths, ...files]) : () => false
   return {
     globs: [...globs, `**/${RULES}`],
-    paths: [...paths, ...started],
+    paths: [...paths, ...files],
     named: [
-      ...[...paths, ...[...started].filter(isAmongPrograms)].flatMap(path => (isAbsolute(path) ? [] : literal(path))),
+      ...[...paths, ...files.filter(isAmongPrograms)].flatMap(path => (isAbsolute(path) ? [] : literal(path))),
       ...(check.kind === 'unchanged' ? check.paths : []),
     ],
     isGuarded: (path, baseline, rules) =>
@@ -48,7 +48,7 @@ export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protec
       !isUnread(path) &&
       (isProtected.matches(path) ||
         paths.includes(path) ||
-        (started.has(path) && baseline.has(path)) ||
+        started?.wasThere(path, baseline) === true ||
         rules.has(path)),
     mayWrite: (path, isIgnored) =>
       isLockfile(path) || (isIgnored && !isNamed.matches(path) && !paths.includes(path) && basename(path) !== RULES),
@@ -116,14 +116,6 @@ function ownFiles(check: RunnableSpec): (path: string) => boolean {
   return check.kind === 'unchanged' ? globsOf(check.paths).matches : () => false
 }
 
-/** npm finds programs in the packages from the folder of a command up to the root. */
-function binGlobs(check: RunnableSpec): readonly string[] {
-  const folder = check.kind === 'command' ? normal(check.cwd ?? '.') : ''
-  if (!folder) return []
-  const names = folder.split('/')
-  return names.map((_, index) => `${literal(names.slice(0, index + 1).join('/'))}/node_modules/.bin/**`)
-}
-
 /** What a script of the workspace makes of the files in a folder, only it knows: tests may have any name there. */
 function folderGlobs(start: Start | undefined): readonly string[] {
   if (!start) return []
@@ -145,9 +137,6 @@ function scriptWords([program = '', ...words]: readonly string[], root: string, 
 
 const MODULES = 'node_modules'
 const INTERPRETERS = /^(?:node|(?:ba|da|z)?sh|python[\d.]*|ruby|perl|php)$/
-
-/** Text as a glob that matches just that. */
-const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
 const normal = (path: string): string | undefined => pathFrom('/', resolve('/', path))
 

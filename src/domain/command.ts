@@ -104,6 +104,8 @@ export type Command =
       readonly client?: string | undefined
       /** The call makes a plan of its own, so it adopts no tasks. */
       readonly plans?: boolean
+      /** The call only reads, so it adopts none, either. */
+      readonly reads?: boolean
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
       /** Where the checks of a new turn run, and those that run before its plan ends. */

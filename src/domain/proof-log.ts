@@ -49,7 +49,7 @@ export const PROOF_REDUCERS: Reducers = {
   }),
 
   check_approved: (state, { data: { task_id, hash } }) =>
-    changeProof(state, task_id, ({ approved }) => ({ approved: [...approved.filter(each => each !== hash), hash] })),
+    changeProof(state, task_id, proof => approvedAnew(proof, hash)),
   check_requested: (state, { data: { pass, origin: _origin, ...asked }, turn_id, timestamp }) => {
     const isSame = ({ hash, why }: CheckRequest): boolean => hash === asked.hash && why === asked.why
     return {
@@ -91,6 +91,15 @@ export const PROOF_REDUCERS: Reducers = {
   evidence_added: (state, { turn_id }) =>
     changeTurn(state, turn_id ?? '', ({ reports = 0 }) => ({ reports: reports + 1 })),
 }
+
+/** A check that was taken from the task and is back is seen as it is now. */
+function approvedAnew({ approved, baseline, runs = {}, spent = {} }: TaskProof, hash: string): Partial<TaskProof> {
+  if (!approved.includes(hash)) return { approved: [...approved, hash] }
+  return { baseline: without(baseline, hash), runs: without(runs, hash), spent: without(spent, hash) }
+}
+
+const without = <T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(record).filter(([each]) => each !== key))
 
 /** A plan that goes on needs no runs before its end, unless another claim of the turn waits for them. */
 function withoutFinal(

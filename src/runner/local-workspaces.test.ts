@@ -61,6 +61,24 @@ it('[CR29] a file that a command starts is guarded if it was there when the chec
   })
 })
 
+it('[CM12] guarded files that are too many to compare are accepted as they are at that moment', async () => {
+  const scene = checkScene()
+  scene.script('t.sh', 'exit 0')
+  const { workspace } = scene
+  const workspaces = workspacesOf(scene)
+  const spec: CheckSpec = { kind: 'command', run: ['./t.sh'] }
+  const check = { ...spec, id: 'c1', hash: workspaces.hash(spec, workspace) }
+  const baseline = { covers: [], files: {}, incomplete: true } as const
+  const { signal } = new AbortController()
+  const guard = async () =>
+    (await workspaces.run(check, { workspace, baseline, mayChange: [], also: [], signal })).guard
+  const accepted = await guard()
+  expect(accepted).toMatch(/^unwatched:/)
+  expect(await guard()).toBe(accepted)
+  scene.script('t.sh', 'true')
+  expect(await guard()).not.toBe(accepted)
+})
+
 it('[TC9] a run that outlasts the time for all runs at confirmation says so; it was not stopped by hand', async () => {
   const scene = checkScene()
   scene.script('slow', FOREVER)

@@ -190,14 +190,14 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     if (ran.result === 'inconclusive' && limit?.aborted && !signal.aborted) return { ...ran, reason: OUT_OF_TIME }
     const seen = others.flatMap(({ task_id, ...other }, index) => {
       const paths = other.baseline.incomplete ? undefined : changed?.[index]
-      const { guarded: found, guard } = guardsIn(files, paths, other.mayChange)
+      const { guarded: found, guard } = guardsIn(files, paths, other.mayChange, this.#options.newId)
       return found && guard !== undefined
         ? { ...(task_id === undefined ? {} : { task_id }), guarded: found, guard }
         : []
     })
     return {
       ...ran,
-      ...guardsIn(files, baseline.incomplete ? undefined : guarded, mayChange),
+      ...guardsIn(files, baseline.incomplete ? undefined : guarded, mayChange, this.#options.newId),
       ...(others.length > 0 ? { others: seen } : {}),
     }
   }
@@ -223,11 +223,14 @@ function guardsIn(
   files: Readonly<Record<string, string>> | undefined,
   changed: readonly string[] | undefined,
   mayChange: readonly string[],
+  newId: () => string,
 ): Pick<RunOutcome, 'guarded' | 'guard'> {
-  if (!changed || !files) return { guarded: [UNWATCHED], guard: 'unwatched' }
+  // What a person accepts is how the files are now. Where that cannot be told, it is this run alone.
+  if (!changed || !files) return { guarded: [UNWATCHED], guard: `unwatched:${files ? digestOf(files) : newId()}` }
   const { matches } = globsOf(mayChange)
   const guarded = changed.filter(path => mayChange.length === 0 || !matches(path))
   if (guarded.length === 0) return {}
-  const now = guarded.map(path => [path, files[path] ?? null])
-  return { guarded, guard: createHash('sha256').update(JSON.stringify(now)).digest('hex') }
+  return { guarded, guard: digestOf(guarded.map(path => [path, files[path] ?? null])) }
 }
+
+const digestOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex')

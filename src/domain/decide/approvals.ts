@@ -19,7 +19,8 @@ export function approved(
   const events: NewEvent[] = []
   for (const check of checks) {
     const ref = { ...refOf(task.id, check), task_id: task.id }
-    if (check.kind === 'person' || proofOf(state, task.id).approved.includes(check.hash)) continue
+    const isThere = state.tasks.get(task.id)?.checks?.some(({ hash }) => hash === check.hash) ?? false
+    if (check.kind === 'person' || (isThere && proofOf(state, task.id).approved.includes(check.hash))) continue
     events.push({ type: 'check_approved', turn_id, data: { ...ref, via } })
     if (state.turns.get(turn_id)?.workspace) {
       events.push({ type: 'check_requested', turn_id, data: { ...ref, why: 'baseline' } })

@@ -41,8 +41,8 @@ const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerpri
 
 /**
  * The same for plans of agents elsewhere in which an edit of these tasks leaves nothing open without a claim: a
- * person settled the last one, or a model deleted it, or created all of them as done. In a turn of ours its driver sees to
- * that.
+ * person settled the last one, or a model deleted it, created all of them as done, or gave one that was done another outcome.
+ * In a turn of ours its driver sees to that.
  */
 export function finalRunsAfter(
   state: Conversation,
@@ -50,7 +50,15 @@ export function finalRunsAfter(
   edited: readonly Task[],
   now: Instant,
 ): NewEvent[] {
-  const ended = edited.map(task => planTurnOf(state, task)).filter(turnId => openInPlan(state, turnId).length > 0)
+  const touched = new Set(
+    events.flatMap(event => (event.type === 'task_changed' && event.data.by === 'model' ? event.data.task.id : [])),
+  )
+  const ended = edited.flatMap(task => {
+    const turnId = planTurnOf(state, task)
+    // What a model says anew of a plan that is over is looked at anew.
+    const isSaidAgain = task.status === 'completed' && touched.has(task.id)
+    return isSaidAgain || openInPlan(state, turnId).length > 0 ? turnId : []
+  })
   const created = events.flatMap(event => (event.type === 'task_created' ? event.data.task.conversation_turn_id : []))
   const ending = [...new Set([...ended, ...created])].filter(turnId => state.turns.get(turnId)?.status === 'open')
   if (ending.length === 0 || events.length === 0) return []
