@@ -254,6 +254,20 @@ describe('the gate', () => {
     },
   )
 
+  it('[LI11] runs everything again before a turn ends where git cannot tell what changed', async () => {
+    workspace.script('check.sh', 'test -s sum.txt')
+    const runsheet = open(openMemoryStore(), { policy: { assessor: false, gate: true } })
+    onTestFinished(() => runsheet.close())
+    const turn = runsheet.conversation('chat-1').turn('turn-1')
+    await turn.call('plan', { tasks: [...PLAN.tasks, { title: 'Leap' }] })
+    workspace.write('sum.txt', '42')
+    await turn.call('update', CLAIM)
+    expect(await turn.call('update', { id: 2, outcome: 'Leapt.' })).toEqual({ next: null, remaining: 0 })
+    expect(await turn.followUp()).toBeUndefined()
+    workspace.write('sum.txt', '')
+    expect(await turn.finish()).toMatchObject({ status: 'incomplete', remaining: 1, standings: { proven: 0 } })
+  })
+
   it('[LI10] runs a failed check of the plan again in a turn that a runner drives, too', async () => {
     workspace.write('lint.sh', 'test -s clean\n')
     const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['sh', 'lint.sh']] } })

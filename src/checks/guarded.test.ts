@@ -18,7 +18,9 @@ describe('guarded files', () => {
     const guards = guardsOf(check, scene, DEFAULT_PROTECT)
     const request = { root: scene.folder, ...guards, exclude: [], limits: LIMITS }
     const files = hashFiles(request, filesOf(request) ?? [], new FileHasher()) ?? new Map<string, string>()
-    return { files, changes: before => guardChanges(before, { files, hasBuilt: false }, guards) }
+    const now = { files, stamps: new Map(), rules: new Set<string>() }
+    const run = { before: now, after: now, written: now.rules }
+    return { files, changes: before => guardChanges(before, run, guards) }
   }
 
   it('[CR17] are tests, configuration, lockfiles and tools, unless configured otherwise', () => {

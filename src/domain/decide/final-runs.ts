@@ -23,8 +23,13 @@ export function missingRuns(state: Conversation, turn_id: string, seen: SeenWork
 
 /** Whether a plan has checks that run before it ends. An earlier final pass says nothing about the next end. */
 export const hasFinalRuns = (state: Conversation, turnId: string): boolean =>
-  planHistory(state, turnId).length > 0 &&
-  staleChecks({ ...state, ...changeTurn(state, turnId, { passes: 0 }) }, turnId, undefined).length > 0
+  planHistory(state, turnId).length > 0 && staleChecks(beforePasses(state, turnId), turnId, undefined).length > 0
+
+/** The same state at an end for which nothing ran yet. */
+export const beforePasses = (state: Conversation, turnId: string): Conversation => ({
+  ...state,
+  ...changeTurn(state, turnId, { passes: 0 }),
+})
 
 /** Asks for the checks of a plan that did not run on this fingerprint; without one, for all of them. */
 const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerprint?: string): NewEvent[] =>
