@@ -20,9 +20,12 @@ it('[PL7] over HTTP, a new turn id goes on with the open tasks', async () => {
   expect(await call('t2', 'tasks', {})).toMatchObject({
     result: { tasks: [{ id: 2, status: 'doing' }, { id: 3 }], next: '2 Leap', remaining: 2 },
   })
+  const adopted = async () =>
+    (await server.agent.session('c1')).turns.find(({ turn_id }) => turn_id === 't2')?.adopted ?? []
+  expect(await adopted()).toEqual([])
   expect(await call('t2', 'update', { id: 2, outcome: 'Leapt.' })).toEqual({ result: { next: '3 Land', remaining: 1 } })
-  const { turns, tasks } = await server.agent.session('c1')
-  expect(turns.find(({ turn_id }) => turn_id === 't2')?.adopted).toEqual([tasks[1]?.id, tasks[2]?.id])
+  const { tasks } = await server.agent.session('c1')
+  expect(await adopted()).toEqual([tasks[1]?.id, tasks[2]?.id])
   expect(tasks.map(({ conversation_turn_id }) => conversation_turn_id)).toEqual(['t1', 't1', 't1'])
 })
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -247,12 +247,26 @@ describe('the gate', () => {
       const why = 'Write the sum (its check `sh check.sh` fails now with exit code 1)'
       if (gate) expect(await turn.followUp()).toContain(why)
       expect(await turn.finish()).toMatchObject({
-        status: gate ? 'incomplete' : 'done',
+        status: 'incomplete',
         remaining: 1,
         standings: { proven: 0 },
       })
     },
   )
+
+  it('[LI11] runs everything again before a turn ends where git cannot tell what changed', async () => {
+    workspace.script('check.sh', 'test -s sum.txt')
+    const runsheet = open(openMemoryStore(), { policy: { assessor: false, gate: true } })
+    onTestFinished(() => runsheet.close())
+    const turn = runsheet.conversation('chat-1').turn('turn-1')
+    await turn.call('plan', { tasks: [...PLAN.tasks, { title: 'Leap' }] })
+    workspace.write('sum.txt', '42')
+    await turn.call('update', CLAIM)
+    expect(await turn.call('update', { id: 2, outcome: 'Leapt.' })).toEqual({ next: null, remaining: 0 })
+    expect(await turn.followUp()).toBeUndefined()
+    workspace.write('sum.txt', '')
+    expect(await turn.finish()).toMatchObject({ status: 'incomplete', remaining: 1, standings: { proven: 0 } })
+  })
 
   it('[LI10] runs a failed check of the plan again in a turn that a runner drives, too', async () => {
     workspace.write('lint.sh', 'test -s clean\n')
@@ -352,6 +366,24 @@ describe('a check of the whole plan', () => {
       remaining: 0,
       failing: ['`./lint`, a check of the whole plan, fails with exit code 1.'],
     })
+  })
+
+  it('[TC17] that could not be run at the end of the plan is named in every answer then, with the reason', async () => {
+    workspace.script('check', 'test -s sum.txt')
+    const runsheet = open(openMemoryStore())
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check' }, { title: 'Tell' }] })
+    workspace.write('sum.txt', '42')
+    expect(await turn.call('update', CLAIM)).toEqual({ next: '2 Tell', remaining: 1 })
+    chmodSync(join(workspace.path, 'check'), 0o644)
+    const failing = [
+      expect.stringMatching(/^`.\/check`, the check of task 1, could not be run: .* is not executable\.$/),
+    ]
+    expect(await turn.call('update', { id: 2, outcome: 'Told.' })).toEqual({ next: null, remaining: 0, failing })
+    expect(await turn.call('tasks', {})).toMatchObject({ failing })
+    expect(await chat.tasks()).toMatchObject([{ standing: 'reported' }, {}])
   })
 
   it('[TC11] runs also where every task was created as done', async () => {

@@ -6,7 +6,7 @@ import { openChecks } from '../src/library/checks.ts'
 import { openSqliteStore } from '../src/library/sqlite.ts'
 import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts'
 
-const workspace = ScratchWorkspace.each(at => at.script('check.sh', 'test -s sum.txt'))
+const workspace = ScratchWorkspace.each(at => at.script('check.sh', 'test -s ${1:-sum}.txt'))
 
 async function open(folder: string): Promise<Runsheet> {
   const runsheet = createRunsheet({
@@ -19,13 +19,17 @@ async function open(folder: string): Promise<Runsheet> {
   return runsheet
 }
 
-it('[TC18] a plan whose folder was renamed says so at once, and goes on where a person writes its check again', async () => {
+it('[TC18] a plan whose folder was renamed says so at once, and goes on where a person writes one of its checks again', async () => {
   const first = await open(workspace.path)
   await first
     .conversation('chat-1')
     .turn('turn-1')
     .call('plan', {
-      tasks: [{ title: 'Write the sum', check: './check.sh' }, { title: 'Look' }],
+      tasks: [
+        { title: 'Write the sum', check: './check.sh' },
+        { title: 'Look' },
+        { title: 'Write the product', check: 'sh check.sh product' },
+      ],
     })
   await first.close()
   const { path: old } = workspace
@@ -47,13 +51,18 @@ it('[TC18] a plan whose folder was renamed says so at once, and goes on where a 
   })
 
   await chat.changeTask(1, { checks: [{ kind: 'command', run: ['./check.sh'] }] })
-  await seen(chat, 'check_ran', 2)
-  expect((await chat.tasks())[0]?.checks).toMatchObject([
-    { workspace: { path: workspace.path }, approved: true, state: 'failed', baseline: 'failed' },
-  ])
+  // Those of both tasks, at the start and now.
+  await seen(chat, 'check_ran', 4)
+  const moved = [{ workspace: { path: workspace.path }, approved: true, state: 'failed', baseline: 'failed' }]
+  expect(await chat.tasks()).toMatchObject([{ checks: moved }, { title: 'Look' }, { checks: moved }])
   workspace.write('sum.txt', '42')
   // A person's edit fences, once.
   expect(await claim('call-2')).toMatchObject({ error: expect.stringContaining('checks are now ["./check.sh"]') })
-  expect(await claim('call-3')).toEqual({ next: '2 Look', remaining: 1 })
+  expect(await claim('call-3')).toMatchObject({ next: '2 Look', remaining: 2 })
   expect((await chat.tasks())[0]).toMatchObject({ status: 'completed', standing: 'proven' })
+  workspace.write('product.txt', '42')
+  await chat.turn('turn-1').call('update', { id: 2, outcome: 'x' }, { id: 'call-4' })
+  const last = await chat.turn('turn-1').call('update', { id: 3, outcome: 'x' }, { id: 'call-5' })
+  expect(last).toEqual({ next: null, remaining: 0 })
+  expect((await chat.tasks()).map(({ standing }) => standing)).toEqual(['proven', 'reported', 'proven'])
 })

@@ -22,6 +22,20 @@ writeFileSync('covered.txt', String(process.hrtime.bigint()))
 await import('./greet.test.js')
 `
 
+/** As `cargo test` without a lockfile, in a project that was built before and has a cache. */
+const LOCKS = `import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+if (!existsSync('Cargo.lock')) writeFileSync('Cargo.lock', 'version = 4')
+mkdirSync('.cache-of-tests', { recursive: true })
+writeFileSync('.cache-of-tests/.gitignore', '*')
+await import('../test/greet.test.js')
+`
+/** As RSpec keeps a record of its examples. */
+const RECORDS = `import { mkdirSync, writeFileSync } from 'node:fs'
+mkdirSync('spec', { recursive: true })
+writeFileSync('spec/examples.txt', String(process.hrtime.bigint()))
+await import('../test/greet.test.js')
+`
+
 async function greetsAndClaims(scene: Scene): Promise<void> {
   scene.write('src/greet.js', GOOD)
   await claims(scene)
@@ -144,6 +158,79 @@ export const HONEST: readonly Worker[] = [
     files: { 'run.js': "await import('./test/greet.test.js')\n" },
     rows: [{ title: 'Greet people', check: 'node run.js src' }],
     work: greetsAndClaims,
+  },
+  {
+    name: 'works on source that the check builds first',
+    kind: 'honest',
+    files: {
+      'package.json': JSON.stringify({
+        type: 'module',
+        scripts: {
+          build: 'mkdir -p dist && cp src/greet.js dist/greet.js',
+          test: 'npm run build && node test/greet.test.js',
+        },
+      }),
+      '.gitignore': 'node_modules\ndist\n',
+    },
+    rows: [NPM_TEST],
+    work: greetsAndClaims,
+  },
+  {
+    name: 'works on the program whose output a shell file reads',
+    kind: 'honest',
+    files: {
+      'cli.js': "import { greet } from './src/greet.js'\nconsole.log(greet('Ada'))\n",
+      'ci.sh': 'node cli.js | grep -q "Hello Ada"\n',
+    },
+    rows: [{ title: 'Greet people', check: 'sh ci.sh' }],
+    work: async scene => {
+      scene.write('cli.js', `${scene.read('cli.js')}// Says hello.\n`)
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'works with a check that writes a lockfile, and rules for its cache',
+    kind: 'honest',
+    files: {
+      'tools/check.js': LOCKS,
+      '.gitignore': 'node_modules\nCargo.lock\nbuild\n',
+      'build/tests/greet.js': '',
+    },
+    rows: [{ title: 'Greet people', check: 'node tools/check.js' }],
+    work: greetsAndClaims,
+  },
+  {
+    name: 'works with a check that keeps a record beside the tests, and runs it, too',
+    kind: 'honest',
+    files: { 'tools/check.js': RECORDS, '.gitignore': 'node_modules\nspec/examples.txt\n' },
+    rows: [{ title: 'Greet people', check: 'node tools/check.js' }],
+    work: async scene => {
+      scene.write('spec/examples.txt', 'the run of the worker')
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'writes the script that the check starts, and mends it',
+    kind: 'honest',
+    files: { 'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node run.js' } }) },
+    rows: [NPM_TEST],
+    work: async scene => {
+      scene.write('run.js', 'process.exit(1)\n')
+      await claims(scene)
+      scene.write('run.js', "await import('./test/greet.test.js')\n")
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'edits a test, and is allowed to afterwards',
+    kind: 'honest',
+    rows: [{ ...GREET, checks: [passing(3)] }, TELL],
+    work: async scene => {
+      scene.write('test/greet.test.js', `${scene.read('test/greet.test.js')}test('nobody', () => {})\n`)
+      await greetsAndClaims(scene)
+      await scene.allows(['test/**'])
+      await scene.claim(2)
+    },
   },
   {
     name: 'mends what another task of the same check broke',

@@ -146,6 +146,15 @@ export class Scene {
     return this.call('update', { id: number, outcome })
   }
 
+  /** The person lets a task change these files, and its checks run again. */
+  async allows(may_change: readonly string[], number = 1): Promise<void> {
+    const change = [{ task: number, fields: { may_change } }]
+    await this.door.run(REF, { type: 'edit_tasks', by: 'person', change })
+    await this.#until(({ requests }) => requests.length === 0)
+    // An edit fences: the worker reads the plan.
+    await this.call('tasks', {})
+  }
+
   /** The person asks for another run of a task's check. */
   async runsAgain(number = 1): Promise<void> {
     for (const check_id of await this.#checksOf(number)) {

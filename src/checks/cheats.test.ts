@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
 import { type CommandCheck, DEFAULT_PROTECT } from '../domain/check.ts'
@@ -137,6 +137,129 @@ describe('what is built', () => {
       execFileSync('git', ['-C', scene.folder, 'config', 'core.excludesFile', join(scene.folder, 'ignored')])
     })
     expect(ran.guarded).toEqual(['dist/a.test.js'])
+  })
+})
+
+describe('what is built, by a rule of the agent', () => {
+  const tested = (scene: CheckScene): CheckScene => {
+    execFileSync('git', ['init', '-q', scene.folder])
+    scene.write('.gitignore', 'build/\n')
+    scene.write('build/lib/tests/test_a.py', '')
+    scene.script('check.sh', 'exit 0')
+    return scene
+  }
+
+  it('[CR26] is named by a `.gitignore` that ignores itself', async () => {
+    const scene = tested(checkScene())
+    const ran = await ranAfter(scene, command('./check.sh'), () => {
+      scene.write('dist/.gitignore', '*\n')
+      scene.write('dist/new.test.js', '')
+    })
+    expect(ran.guarded).toEqual(['dist/.gitignore'])
+  })
+
+  it('[CR26] is nothing that other `.gitignore` files say, as caches have them', async () => {
+    const scene = tested(checkScene())
+    const ran = await ranAfter(scene, command('./check.sh'), () => {
+      for (const cache of ['.pytest_cache', 'htmlcov', 'build/lib/cache']) scene.write(`${cache}/.gitignore`, '*\n')
+    })
+    expect(ran.guarded).toEqual([])
+  })
+
+  it('[CR26] is found beside other repositories and links', async () => {
+    const scene = tested(checkScene())
+    scene.write('.gitignore', 'build/\ndist/\n')
+    scene.write('sub/dist/b.test.js', '')
+    execFileSync('git', ['init', '-q', join(scene.folder, 'sub')])
+    execFileSync('git', ['-C', scene.folder, 'update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},sub`])
+    symlinkSync('sub', join(scene.folder, 'linked'))
+    const ran = await ranAfter(scene, command('sh', '-c', 'true; node linked/dist/b.test.js'), () => {
+      scene.write('build/lib/tests/test_a.py', 'changed')
+      scene.write('sub/dist/b.test.js', '0')
+    })
+    expect(ran.guarded).toEqual(['linked/dist/b.test.js', 'sub/dist/b.test.js'])
+  })
+
+  it('[CR26] goes by the rules of the repository around the workspace, too', async () => {
+    const scene = checkScene()
+    execFileSync('git', ['init', '-q', dirname(scene.folder)])
+    writeFileSync(join(dirname(scene.folder), '.gitignore'), 'dist/\n')
+    scene.script('check.sh', 'mkdir -p dist; date +%N > dist/a.test.js')
+    scene.write('.gitignore', '')
+    const ran = await ranAfter(scene, command('./check.sh'), () => scene.write('.gitignore', 'x\n'))
+    expect(ran.guarded).toEqual([])
+  })
+
+  it.each([
+    ['bin/check', ['bin/check']],
+    ['.venv/bin/check', ['.venv/bin/check']],
+    ['build/bin/check', []],
+  ])('[CR26] is no script in %s that a command starts', async (path, expected) => {
+    const scene = tested(checkScene())
+    scene.write('.gitignore', 'build/\nbin/\n.venv/\n')
+    scene.write(path, 'exit 1\n')
+    const ran = await ranAfter(scene, command('sh', '-c', `sh ${path}`), () => scene.write(path, 'exit 0\n'))
+    expect(ran).toMatchObject({ result: 'passed', guarded: expected })
+  })
+})
+
+describe('what a check writes itself', () => {
+  /** Its run before the work, and the one after it. */
+  async function bothRuns(scene: CheckScene, lines: readonly string[], work: () => void = () => {}) {
+    execFileSync('git', ['init', '-q', scene.folder])
+    scene.write('.gitignore', '.env\n*.txt\n*.js\n')
+    scene.script('check.sh', ...lines)
+    const spec = command('./check.sh')
+    const check = { ...spec, id: 'c1', hash: approvalHash(spec, scene) }
+    const options = { ...scene, dataFolder: '/nowhere', protect: DEFAULT_PROTECT, redact: redactor() }
+    const { files } = await lookAt([check], options)
+    const before = Object.fromEntries(files ?? [])
+    const { wrote, ...first } = await runCheck(check, { ...options, baseline: before, isFirst: true })
+    work()
+    const confirmed = { baseline: { ...before, ...wrote }, written: Object.keys(wrote ?? {}) }
+    const later = await runCheck(check, { ...options, ...confirmed })
+    return [first.guarded, later.guarded]
+  }
+
+  it.each([
+    ['a new lockfile', '[ -e Cargo.lock ] || echo 1 > Cargo.lock'],
+    ['a lockfile in another form', 'echo 4 > package-lock.json'],
+    ['an ignored file in a folder of tests', 'mkdir -p spec; date +%N > spec/examples.txt'],
+  ])('[CR28] before the work is no change: %s', async (_, line) => {
+    const scene = checkScene()
+    scene.write('package-lock.json', '3')
+    // After the first run, a lockfile stays as it is.
+    const lines = [`[ -e ran ] && ${line.includes('lock') ? 'exit 0' : 'true'}`, 'touch ran', line]
+    expect(await bothRuns(scene, lines)).toEqual([[], []])
+  })
+
+  it('[CR28] again and again is no change, whoever else runs it', async () => {
+    const scene = checkScene()
+    const work = (): void => void scene.write('spec/examples.txt', 'own run')
+    expect(await bothRuns(scene, ['mkdir -p spec; date +%N > spec/examples.txt'], work)).toEqual([[], []])
+  })
+
+  it.each([
+    ['a file that git does not ignore', 'mkdir -p test; date +%N > test/data.json', 'test/data.json'],
+    ['a setting, even if it is ignored', 'date +%N > .env', '.env'],
+    ['a test, even if it is ignored', 'mkdir -p test; date +%N > test/a.test.js', 'test/a.test.js'],
+  ])('[CR28] counts as changed if it is %s', async (_, line, path) => {
+    expect(await bothRuns(checkScene(), [line])).toEqual([[path], [path]])
+  })
+
+  it('[CR28] once counts as changed when somebody else changes it', async () => {
+    const scene = checkScene()
+    const lines = ['[ -e test/made.txt ] || { mkdir -p test; echo 1 > test/made.txt; echo 1 > yarn.lock; }']
+    const work = (): void => {
+      scene.write('test/made.txt', '2')
+      scene.write('yarn.lock', '2')
+    }
+    expect(await bothRuns(scene, lines, work)).toEqual([[], ['test/made.txt', 'yarn.lock']])
+  })
+
+  it('[CR28] in a later run counts as changed if it is a lockfile', async () => {
+    const scene = checkScene()
+    expect(await bothRuns(scene, ['date +%N > Cargo.lock'])).toEqual([[], ['Cargo.lock']])
   })
 })
 

@@ -16,13 +16,8 @@ export function checkEnvironment(
 }
 
 /** A folder that cannot exist: Python then neither reads bytecode that lies beside the tests nor writes any. */
-const NO_BYTECODE = '/dev/null/none'
+export const NO_BYTECODE = '/dev/null/none'
 const FIXED = { CI: '1', PYTHONDONTWRITEBYTECODE: '1', PYTHONPYCACHEPREFIX: NO_BYTECODE }
-
-/** Whether a command reads no bytecode of the workspace. Python's flags `-E` and `-I` ignore the environment. */
-export const readsNoBytecode = (env: Environment, run: readonly string[]): boolean =>
-  env['PYTHONPYCACHEPREFIX'] === NO_BYTECODE &&
-  !run.some(word => word.split(/\s+/).some(part => /^-[A-Za-z]*[EI]/.test(part)))
 
 const USUAL_PATH = ['/usr/local/bin', '/usr/bin', '/bin']
 

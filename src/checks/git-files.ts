@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { devNull } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { lstatOf } from './file-hash.ts'
+import { pathFrom } from './workspace.ts'
 
 /** The program, and the search path that it gets. */
 export interface Git {
@@ -32,12 +34,47 @@ export function gitFiles(root: string, git: Git, { maxFiles, isLeftOut }: Bounds
 }
 
 /**
- * What `.gitignore` files ignore in these folders, as bytes in latin1: files, and folders with a slash. Neither what is
- * tracked nor what other rules ignore. Empty if git cannot tell.
+ * Of these paths, those that a `.gitignore` ignores, each with the path of that file: neither what is tracked nor what
+ * other rules ignore. Empty if git cannot tell.
  */
-export function ignoredFiles(root: string, git: Git, folders: readonly string[]): ReadonlySet<string> {
-  const options = ['-o', '-i', '--exclude-per-directory=.gitignore', '--directory', '--', ...folders]
-  return new Set(namesOf(run(root, git, ['--literal-pathspecs', 'ls-files', '-z', ...options])))
+export function ignoredBy(root: string, git: Git, paths: readonly string[]): ReadonlyMap<string, string> {
+  const args = ['-c', `core.excludesFile=${devNull}`, 'check-ignore', '-v', '-z', '--stdin']
+  // Git would answer nothing at all if one of them is another repository's, or behind a link.
+  const isOwn = ownFolders(root)
+  const asked = paths.filter(path => isOwn(dirname(path))).map(path => `${path}\0`)
+  const { status, error, stdout } = run(root, git, args, asked.join(''))
+  const fields = status === 0 && !error ? stdout.toString().split('\0') : []
+  const ignored = new Map<string, string>()
+  const top = topOf(root)
+  for (let at = 0; at + 3 < fields.length; at += 4) {
+    const [source = '', , pattern = '', path = ''] = fields.slice(at, at + 4)
+    const rules = resolve(top, source)
+    if (basename(source) === RULES && !pattern.startsWith('!')) ignored.set(path, pathFrom(root, rules) ?? rules)
+  }
+  return ignored
+}
+
+/** What git ignores, in the folder of this file and below. */
+export const RULES = '.gitignore'
+
+/** Tells whether a folder of the workspace is one, not behind a link, and of the same repository. */
+function ownFolders(root: string): (folder: string) => boolean {
+  const known = new Map([['.', true]])
+  const isOwn = (folder: string): boolean => {
+    const path = join(root, folder)
+    const found =
+      known.get(folder) ??
+      (isOwn(dirname(folder)) && lstatOf(path)?.isDirectory() === true && !existsSync(join(path, '.git')))
+    known.set(folder, found)
+    return found
+  }
+  return isOwn
+}
+
+/** The folder with the repository: git names rules from there. */
+function topOf(folder: string): string {
+  const parent = dirname(folder)
+  return parent === folder || existsSync(join(folder, '.git')) ? folder : topOf(parent)
 }
 
 /** The id of the commit that is checked out; undefined in a repository without one. */
@@ -99,7 +136,7 @@ const namesOf = ({ status, error, stdout }: ReturnType<typeof run>): readonly st
 /** Nothing in a repository's configuration may start a program, and nothing of the user's may change the answer. */
 const SAFE = ['core.fsmonitor=false', `core.hooksPath=${devNull}`, 'protocol.allow=never', 'safe.directory=*']
 
-const run = (root: string, { program, path }: Git, args: readonly string[]) =>
+const run = (root: string, { program, path }: Git, args: readonly string[], input?: string) =>
   spawnSync(program, ['--no-pager', ...SAFE.flatMap(value => ['-c', value]), '-C', root, ...args], {
     cwd: '/',
     env: {
@@ -115,7 +152,8 @@ const run = (root: string, { program, path }: Git, args: readonly string[]) =>
     timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
     maxBuffer: MAX_LISTED_BYTES,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    ...(input === undefined ? {} : { input }),
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
     windowsHide: true,
   })
 

@@ -14,18 +14,27 @@ export interface Globs {
 export function globsOf(globs: readonly string[]): Globs {
   const all = globs.map(compiled)
   const named = all.filter(({ ofModules }) => ofModules)
-  const candidates = (path: string): typeof all => (path.split('/').includes(MODULES) ? named : all)
+  // A large repository has hundreds that cannot match anything else.
+  const others = all.filter(({ onlyModules }) => !onlyModules)
+  const isInModules = (path: string): boolean => path.split('/').includes(MODULES)
   return {
-    matches: path => candidates(path).some(({ isMatch }) => isMatch(path)),
+    matches: path => (isInModules(path) ? named : others).some(({ isMatch }) => isMatch(path)),
     mayHold: folder =>
-      candidates(folder).some(({ base }) => base.startsWith(`${folder}/`) || `${folder}/`.startsWith(base)),
+      (isInModules(folder) ? named : all).some(
+        ({ base }) => base.startsWith(`${folder}/`) || `${folder}/`.startsWith(base),
+      ),
   }
 }
+
+/** Text as a glob that matches just that. */
+export const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
 interface Glob {
   readonly isMatch: (path: string) => boolean
   readonly base: string
   readonly ofModules: boolean
+  /** Whether it matches only what is in node_modules. */
+  readonly onlyModules: boolean
 }
 
 const MAX_COMPILED = 1_000
@@ -36,7 +45,12 @@ function compiled(glob: string): Glob {
   const known = COMPILED.get(glob)
   if (known) return known
   if (COMPILED.size >= MAX_COMPILED) COMPILED.clear()
-  const made = { isMatch: picomatch(glob, OPTIONS), base: baseOf(glob), ofModules: glob.includes(MODULES) }
+  const made = {
+    isMatch: picomatch(glob, OPTIONS),
+    base: baseOf(glob),
+    ofModules: glob.includes(MODULES),
+    onlyModules: /^[^{}()|!]*\bnode_modules\/[^{}()|!]*$/.test(glob),
+  }
   COMPILED.set(glob, made)
   return made
 }

@@ -18,7 +18,9 @@ describe('guarded files', () => {
     const guards = guardsOf(check, scene, DEFAULT_PROTECT)
     const request = { root: scene.folder, ...guards, exclude: [], limits: LIMITS }
     const files = hashFiles(request, filesOf(request) ?? [], new FileHasher()) ?? new Map<string, string>()
-    return { files, changes: before => guardChanges(before, { files, hasBuilt: false }, guards) }
+    const now = { files, stamps: new Map(), rules: new Set<string>() }
+    const run = { before: now, after: now, written: now.rules }
+    return { files, changes: before => guardChanges(before, run, guards) }
   }
 
   it('[CR17] are tests, configuration, lockfiles and tools, unless configured otherwise', () => {
@@ -136,7 +138,7 @@ describe('guarded files', () => {
     [
       'names that a runner of Python gets',
       command('python3', '-m', 'unittest', 'tools.check.T'),
-      ['tools/__init__.py'],
+      ['tools/__init__.py', 'tools/check.py'],
     ],
     ['no script of that name', command('npm', 'run', 'none'), []],
     ['code that node evaluates', command('node', '--eval', "import('./other.mjs') // npm test"), []],
@@ -161,6 +163,17 @@ describe('guarded files', () => {
     expect(guarded(scene, check).changes(files)).toEqual(expected)
     for (const path of expected) rmSync(join(scene.folder, path))
     expect(guarded(scene, check).changes(files)).toEqual(expected)
+  })
+
+  it('[TC6] are also programs of the packages whose scripts the command runs, and of folders that these go to', () => {
+    const scene = checkScene()
+    scene.write('package.json', '{ "workspaces": ["packages/*"] }')
+    scene.write('packages/foo/package.json', '{ "scripts": { "test": "cd app && npx verify" } }')
+    const check = command('npm', 'test', '-w', 'foo')
+    const { files } = guarded(scene, check)
+    const bins = ['', 'packages/', 'packages/foo/', 'packages/foo/app/'].map(each => `${each}node_modules/.bin/node`)
+    for (const path of [...bins, 'other/node_modules/.bin/node']) scene.write(path, '')
+    expect(guarded(scene, check).changes(files)).toEqual(bins.sort())
   })
 
   it('[CR27] are not what a folder begins with, unless Node runs it', () => {

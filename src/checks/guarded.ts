@@ -1,25 +1,26 @@
 import { basename, isAbsolute, resolve } from 'node:path'
-import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
+import { LOCKFILES, type RunnableSpec, TEST_FOLDERS, type WithPrograms } from '../domain/check.ts'
+import { unreadBytecode } from './bytecode.ts'
 import type { FileHashes, Stamps } from './files.ts'
-import { readsNoBytecode } from './environment.ts'
-import { globsOf } from './globs.ts'
+import { RULES } from './git-files.ts'
+import { globsOf, literal } from './globs.ts'
 import { programsOf } from './hash.ts'
 import type { Place } from './place.ts'
-import { type Start, shadowPaths, startedFiles } from './started-files.ts'
-import { isWork } from './work-folders.ts'
-import { isFile, pathFrom } from './workspace.ts'
+import { type Start, startedBy } from './started-files.ts'
+import { isAmongPrograms, isWork } from './work-folders.ts'
+import { pathFrom } from './workspace.ts'
 
 /** The files that decide what a check means. */
 export interface Guards {
   readonly globs: readonly string[]
-  /** The programs and the words of a command that may be files. They need not exist. */
+  /** The programs, the words of a command that may be files, and what it may start. They need not exist. */
   readonly paths: readonly string[]
   /** Globs of files that count even if they are built: the check names them. */
   readonly named: readonly string[]
-  /** What a command starts without naming it is guarded if it was there at the baseline. */
-  readonly isGuarded: (path: string, baseline: FileHashes) => boolean
-  /** Whether a file decides what counts as built. It is guarded where something is left out as built. */
-  readonly isRule: (path: string) => boolean
+  /** What a command starts without naming it is guarded if it was there at the baseline; these rules, by what they ignore. */
+  readonly isGuarded: (path: string, baseline: FileHashes, rules: ReadonlySet<string>) => boolean
+  /** Whether the check itself may write a file before the work: a lockfile, or what is ignored and has no name of its own. */
+  readonly mayWrite: (path: string, isIgnored: boolean) => boolean
 }
 
 /**
@@ -28,65 +29,82 @@ export interface Guards {
  */
 export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protect: readonly string[]): Guards {
   const start = startOf(check, place)
-  const paths = start ? [...programPaths(check, place), ...wordPaths(start), ...shadowPaths(start)] : []
-  const started = new Set(start && startedFiles(start))
-  const globs = [...protect, ...binGlobs(check), ...folderGlobs(start)]
+  const started = start && startedBy(start)
+  const { files = [], places = [], globs: patterns = [] } = started ?? {}
+  const paths = start ? [...programPaths(check, place), ...wordPaths(start), ...places] : []
+  const globs = [...protect, ...patterns, ...folderGlobs(start)]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
-  const isUnread = (path: string): boolean =>
-    check.kind === 'command' && path.endsWith('.pyc') && isCached(path) && readsNoBytecode(place.env, check.run)
+  const isNamed = globsOf([...protect.filter(glob => glob !== TEST_FOLDERS), ...patterns])
+  const isUnread = start ? unreadBytecode(start, place.env, [...paths, ...files]) : () => false
   return {
-    globs: [...globs, RULES],
-    paths: [...paths, ...[...started].filter(path => isFile(resolve(place.workspace.path, path)))],
+    globs: [...globs, `**/${RULES}`],
+    paths: [...paths, ...files],
     named: [
-      ...paths.flatMap(path => (isAbsolute(path) ? [] : literal(path))),
+      ...[...paths, ...files.filter(isAmongPrograms)].flatMap(path => (isAbsolute(path) ? [] : literal(path))),
       ...(check.kind === 'unchanged' ? check.paths : []),
     ],
-    isGuarded: (path, baseline) =>
+    isGuarded: (path, baseline, rules) =>
       !isOwn(path) &&
       !isUnread(path) &&
-      (isProtected.matches(path) || paths.includes(path) || (started.has(path) && baseline.has(path))),
-    isRule: path => !isOwn(path) && isRule(path),
+      (isProtected.matches(path) ||
+        paths.includes(path) ||
+        started?.wasThere(path, baseline) === true ||
+        rules.has(path)),
+    mayWrite: (path, isIgnored) =>
+      isLockfile(path) || (isIgnored && !isNamed.matches(path) && !paths.includes(path) && basename(path) !== RULES),
   }
 }
 
-const { matches: isCached } = globsOf(['**/__pycache__/*'])
-
-/** What git ignores. Any other source of such rules does not make a file built. */
-const RULES = '**/.gitignore'
-const { matches: isRule } = globsOf([RULES])
-
-/** The guarded files that changed, vanished or are new since the baseline, sorted. */
-export function guardChanges(
-  baseline: FileHashes,
-  now: Pick<Watching, 'files' | 'hasBuilt'>,
-  guards: Guards,
-): readonly string[] {
-  return differences(baseline, now.files).filter(
-    path => guards.isGuarded(path, baseline) || (now.hasBuilt && guards.isRule(path)),
-  )
-}
-
-/** The guarded files that were written to between two surveys, even if they are as before. */
-export function guardsTouched(
-  baseline: FileHashes,
-  before: Watching,
-  after: Watching,
-  guards: Guards,
-): readonly string[] {
-  const written = differences(before.stamps, after.stamps)
-  const hasBuilt = before.hasBuilt || after.hasBuilt
-  return [...new Set([...differences(before.files, after.files), ...written])].filter(
-    path => guards.isGuarded(path, baseline) || (hasBuilt && guards.isRule(path)),
-  )
-}
+const { matches: isLockfile } = globsOf(LOCKFILES)
 
 /** What is known of guarded files at one moment. */
 export interface Watching {
   readonly files: FileHashes
   readonly stamps: Stamps
-  /** Whether files were left out because they are built. */
-  readonly hasBuilt: boolean
+  /** The `.gitignore` files by which some were left out as built. */
+  readonly rules: ReadonlySet<string>
+  /** Those of the files that a `.gitignore` ignores, where that was asked. */
+  readonly ignored?: ReadonlySet<string> | undefined
 }
+
+/** What is known of them before a run and after it: the same if the check runs nothing. */
+export interface Around {
+  readonly before: Watching
+  readonly after: Watching
+}
+
+/**
+ * The guarded files that changed, vanished or are new since the baseline, or were written to during the run, even if they
+ * are as before; sorted. Of those that the check wrote itself before the work, only what this run did not write, and
+ * lockfiles.
+ */
+export function guardChanges(
+  baseline: FileHashes,
+  { written, ...run }: Around & { readonly written: ReadonlySet<string> },
+  guards: Guards,
+): readonly string[] {
+  const rules = new Set([...run.before.rules, ...run.after.rules])
+  const touched = touchedIn(run)
+  const isOutput = (path: string): boolean => touched.has(path) && written.has(path) && !isLockfile(path)
+  return [...new Set([...touched, ...differences(baseline, run.before.files)])]
+    .filter(path => !isOutput(path) && guards.isGuarded(path, baseline, rules))
+    .sort()
+}
+
+/** What a run before the work wrote of the guarded files, as it left it, if that is the check's own to write. */
+export function ownWrites(baseline: FileHashes, run: Around, guards: Guards): FileHashes {
+  const { before, after } = run
+  const touched = touchedIn(run)
+  const isOwn = (path: string): boolean =>
+    touched.has(path) &&
+    baseline.get(path) === before.files.get(path) &&
+    guards.isGuarded(path, baseline, after.rules) &&
+    guards.mayWrite(path, after.ignored?.has(path) ?? false)
+  return new Map([...after.files].filter(([path]) => isOwn(path)))
+}
+
+const touchedIn = ({ before, after }: Around): ReadonlySet<string> =>
+  new Set([...differences(before.files, after.files), ...differences(before.stamps, after.stamps)])
 
 /** The paths at which two sets of files differ, sorted. */
 export const differences = (before: FileHashes, after: FileHashes): readonly string[] =>
@@ -96,14 +114,6 @@ export const differences = (before: FileHashes, after: FileHashes): readonly str
 function ownFiles(check: RunnableSpec): (path: string) => boolean {
   if (check.kind === 'file') return path => path === normal(check.path)
   return check.kind === 'unchanged' ? globsOf(check.paths).matches : () => false
-}
-
-/** npm finds programs in the packages from the folder of a command up to the root. */
-function binGlobs(check: RunnableSpec): readonly string[] {
-  const folder = check.kind === 'command' ? normal(check.cwd ?? '.') : ''
-  if (!folder) return []
-  const names = folder.split('/')
-  return names.map((_, index) => `${literal(names.slice(0, index + 1).join('/'))}/node_modules/.bin/**`)
 }
 
 /** What a script of the workspace makes of the files in a folder, only it knows: tests may have any name there. */
@@ -127,9 +137,6 @@ function scriptWords([program = '', ...words]: readonly string[], root: string, 
 
 const MODULES = 'node_modules'
 const INTERPRETERS = /^(?:node|(?:ba|da|z)?sh|python[\d.]*|ruby|perl|php)$/
-
-/** Text as a glob that matches just that. */
-const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
 const normal = (path: string): string | undefined => pathFrom('/', resolve('/', path))
 

@@ -4,7 +4,7 @@ import { checkFile } from './check-file.ts'
 import { checkUnchanged } from './check-unchanged.ts'
 import type { FileHashes } from './files.ts'
 import type { Limits } from './fingerprint.ts'
-import { guardChanges, guardsOf, guardsTouched, type Watching } from './guarded.ts'
+import { type Around, guardChanges, guardsOf, ownWrites, type Watching } from './guarded.ts'
 import { type LookOptions, lookAt } from './look.ts'
 import { inconclusive, type Outcome } from './outcome.ts'
 import type { Survey } from './survey.ts'
@@ -15,6 +15,10 @@ export interface CheckOptions extends LookOptions, Watched {
   readonly baseline?: Readonly<Record<string, string>> | undefined
   /** The same at other confirmations. */
   readonly baselines?: readonly Readonly<Record<string, string>>[] | undefined
+  /** What the check itself wrote of its guarded files when the plan was confirmed. */
+  readonly written?: readonly string[] | undefined
+  /** Whether it runs before the work: what it writes itself is returned then. */
+  readonly isFirst?: boolean | undefined
   /** Awaited right before it starts; if it rejects, so does the run. */
   readonly beforeStart?: (() => Promise<void>) | undefined
   readonly limits?: Partial<Limits & RunLimits> | undefined
@@ -30,6 +34,8 @@ export interface CheckRun extends Outcome {
   readonly guarded?: readonly string[]
   /** The same for each of the other confirmations. */
   readonly others?: readonly (readonly string[])[]
+  /** What a first run itself wrote of its guarded files, as it left them: hashes by path. */
+  readonly wrote?: Readonly<Record<string, string>>
 }
 
 /** Runs a check as it was approved, once. */
@@ -43,33 +49,31 @@ export async function runCheck(check: RunnableCheck, options: CheckOptions): Pro
   const start = performance.now()
   const outcome = await outcomeOf(check, options, baseline, files)
   const duration_ms = Math.round(performance.now() - start)
-  const guarded = baseline && (await guardedBy(check, options, before))
+  const seen = baseline && (await seenAround(check, options, before))
+  const guards = guardsOf(check, options, options.protect)
+  const wrote: FileHashes = seen && options.isFirst ? ownWrites(baseline, seen, guards) : new Map()
+  const written = new Set(options.written)
+  const guarded = (each: FileHashes): readonly string[] =>
+    seen ? guardChanges(each, { ...seen, written }, guards).filter(path => !wrote.has(path)) : []
   return {
     ...outcome,
     duration_ms,
     ...(fingerprint === undefined ? {} : { fingerprint }),
     ...(files && { files: Object.fromEntries(files) }),
-    ...(baseline && guarded && { guarded: guarded(baseline) }),
-    ...(guarded && { others: options.baselines?.map(each => guarded(new Map(Object.entries(each)))) ?? [] }),
+    ...(seen && {
+      guarded: guarded(baseline),
+      others: options.baselines?.map(each => guarded(new Map(Object.entries(each)))) ?? [],
+    }),
+    ...(wrote.size > 0 && { wrote: Object.fromEntries(wrote) }),
   }
 }
 
-/** Tells which guarded files changed before the run, and during it: a test may be replaced just for that long. */
-async function guardedBy(
-  check: RunnableCheck,
-  options: CheckOptions,
-  before: Survey,
-): Promise<((baseline: FileHashes) => readonly string[]) | undefined> {
+/** The guarded files before a run, and after it: a test may be replaced just for that long. Undefined if they are too many. */
+async function seenAround(check: RunnableCheck, options: CheckOptions, before: Survey): Promise<Around | undefined> {
   if (!isWhole(before)) return undefined
-  const guards = guardsOf(check, options, options.protect)
-  if (check.kind !== 'command') return baseline => guardChanges(baseline, before, guards)
-  const after = await lookAt([check], options, 'nothing')
-  if (!isWhole(after)) return undefined
-  const hasBuilt = before.hasBuilt || after.hasBuilt
-  return baseline => {
-    const changed = guardChanges(baseline, { ...before, hasBuilt }, guards)
-    return [...new Set([...changed, ...guardsTouched(baseline, before, after, guards)])].sort()
-  }
+  if (check.kind !== 'command') return { before, after: before }
+  const after = await lookAt([check], options, options.isFirst ? 'ignored' : 'nothing')
+  return isWhole(after) ? { before, after } : undefined
 }
 
 const isWhole = (survey: Survey): survey is Survey & Watching =>

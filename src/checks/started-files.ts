@@ -1,6 +1,20 @@
-import { readFileSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
-import { isFile, pathFrom } from './workspace.ts'
+import { dirname, extname, join, resolve } from 'node:path'
+import { literal } from './globs.ts'
+import { NamedTexts } from './named-texts.ts'
+import {
+  type ScriptWord,
+  isCode,
+  modulesIn,
+  outputsOf,
+  pathsOf,
+  scriptWords,
+  runsTests,
+  shadowsIn,
+} from './run-words.ts'
+import { commandsOf, type ShellCommand, withValues } from './shell-text.ts'
+import { TextReader } from './text-reader.ts'
+import { isWork } from './work-folders.ts'
+import { isExecutable, isFile, isFolder, pathFrom } from './workspace.ts'
 
 /** A command, and where it runs. */
 export interface Start {
@@ -9,126 +23,248 @@ export interface Start {
   readonly run: readonly string[]
 }
 
-/** Texts that are read for one command: scripts may name each other. */
-const MAX_TEXTS = 100
+/** What a command may start. Paths are of the workspace and need not exist. */
+export interface Started {
+  readonly files: readonly string[]
+  /** Where any new file would be started in place of what is meant. */
+  readonly places: readonly string[]
+  /** Of the programs that package managers look for first, and of what is started by a pattern: guarded if new, too. */
+  readonly globs: readonly string[]
+  /** Whether a file that was there is started, or one that would now be found in its place. */
+  readonly wasThere: (path: string, before: { has(path: string): boolean }) => boolean
+}
 
 /**
- * The files that a command may start without naming them itself: those that scripts of `package.json` name, a shell's text,
- * and the modules that Python is told to run. They need not exist.
+ * The files that a command may start without naming them: what an interpreter finds by a shorter name, and what is started by
+ * the scripts, tasks and shell files that the command runs. An interpreter counts wherever it stands, so that no program
+ * before it (`timeout`, `npx`, `uv run`) has to be known.
  */
-export function startedFiles({ root, cwd, run }: Start): readonly string[] {
-  const found = new Set(modulePaths(run).map(path => resolve(cwd, path)))
-  const read = new Set<string>()
-  const texts = textsIn(run, cwd, root, false)
-  for (let next = texts.pop(); next && read.size < MAX_TEXTS; next = texts.pop()) {
-    const { text, folder } = next
-    const key = `${folder}\0${text}`
-    if (read.has(key)) continue
-    read.add(key)
-    const words = wordsOf(text)
-    for (const at of foldersIn(words, folder)) {
-      for (const path of [...words.flatMap(pathsOf), ...modulePaths(words)]) found.add(resolve(at, path))
-      texts.push(...textsIn(words, at, root, true))
+export function startedBy({ root, cwd, run }: Start): Started {
+  const search = new Search(root)
+  search.read([{ words: run, isSubject: false }], { folders: [cwd], isLoose: false, isOwn: true })
+  return search.readOn()
+}
+
+/** Where commands run, and how they are read. */
+interface Setting {
+  readonly folders: readonly string[]
+  /** Whether only what they start counts, and not every file that they name. */
+  readonly isLoose: boolean
+  /** Whether they are the check itself. */
+  readonly isOwn?: boolean
+  /** What they may have made themselves. */
+  readonly made?: readonly string[]
+}
+
+interface Text extends Setting {
+  readonly text: string
+}
+
+/** Texts that are read for one command: scripts may name each other. */
+const MAX_TEXTS = 1_000
+/** Of each. A longer one is not for people to read, either. */
+const MAX_LENGTH = 32_000
+const MAX_FOLDERS = 16
+/** Options with patterns of what is searched or measured. */
+const PATTERN = /^--(?:include|exclude|ignore)\b/
+/** What comes before a folder to go to. */
+const MOVES = /^(?:cd|pushd|-C|--(?:prefix|cwd|dir|directory|chdir))$/
+const SHELL_FILE = /^#!.*\b(?:ba|da|z|k|a)?sh\b/
+
+class Search {
+  readonly #root: string
+  readonly #reader = new TextReader()
+  readonly #named: NamedTexts
+  /** By path those that are found in each other's place. */
+  readonly #files = new Map<string, Set<string>>()
+  readonly #places = new Set<string>()
+  readonly #globs = new Set<string>()
+  readonly #texts: Text[] = []
+  readonly #seen = new Set<string>()
+
+  constructor(root: string) {
+    this.#root = root
+    this.#named = new NamedTexts(root, this.#reader)
+  }
+
+  readOn(): Started {
+    for (let next = this.#texts.pop(); next; next = this.#texts.pop())
+      this.read(commandsOf(withValues(next.text)), next)
+    return {
+      files: [...this.#files.keys()],
+      places: [...this.#places],
+      globs: [...this.#globs],
+      wasThere: (path, before) => [...(this.#files.get(path) ?? [])].some(each => before.has(each)),
     }
   }
-  return [...found].flatMap(path => pathFrom(root, path) || [])
-}
 
-/** Modules that an agent can replace with a file of that name: Python looks into the working folder first. */
-export function shadowPaths({ root, cwd, run }: Start): readonly string[] {
-  return run
-    .filter((word, index) => RUNNERS.has(word) && MODULE.test(run[index - 1] ?? ''))
-    .flatMap(name => [`${name}.py`, `${name}/__init__.py`])
-    .flatMap(path => pathFrom(root, resolve(cwd, path)) || [])
-}
+  read(commands: readonly ShellCommand[], setting: Setting): void {
+    const outputs = commands.flatMap(({ words }) => outputsOf(words))
+    const made = new Set([...outputs, ...(setting.made ?? [])].map(path => join(path)))
+    let moved = setting.folders
+    let folders = moved
+    for (const command of commands) {
+      const words = command.words.filter(word => !made.has(join(word)) && !PATTERN.test(word))
+      const sides = words.flatMap(sidesOf)
+      moved = foldersFrom(
+        moved,
+        sides.filter((_, index) => MOVES.test(sides[index - 1] ?? '')),
+      )
+      for (const folder of moved) this.#addBins(folder)
+      folders = foldersFrom([...moved, ...folders], sides.filter(isPath), isFolder)
+      if (setting.isLoose && command.isSubject) continue
+      this.#addNamed(sides, moved, setting)
+      if (setting.isLoose) this.#addExecutables(sides, folders)
+      this.#addStarted(words, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
+      this.#addShadows(words, moved)
+      this.#addPatterns(words, moved)
+      this.#addTexts(command.words, { ...setting, folders })
+    }
+  }
 
-interface Text {
-  readonly text: string
-  readonly folder: string
-}
+  /** Files that are named. Of source, and in a loose text, only those that a runner of tests gets: others are worked on. */
+  #addNamed(words: readonly string[], folders: readonly string[], { isLoose, isOwn }: Setting): void {
+    const isRun = runsTests(words)
+    if (isLoose && !isRun) return
+    for (const folder of folders) {
+      for (const path of words.map(word => resolve(folder, word))) {
+        const isSource = !isOwn && (isLoose || !isRun) && this.#isSource(path, folder)
+        if (!isSource) this.#add([path], folder)
+      }
+    }
+  }
 
-const SHELLS = /^(?:ba|da|z|k)?sh$/
-const MANAGERS: ReadonlySet<string> = new Set('npm pnpm yarn bun --run npm-run-all run-s run-p'.split(' '))
-const PYTHON = /^(?:python|pypy)[\d.]*$/
-const MODULE = /^-[A-Za-z]*m$/
-const NODE = /^(?:node|nodejs|tsx|ts-node|bun)$/
-const LOADS: ReadonlySet<string> = new Set(['-r', '--require', '--import'])
-const RUNNERS: ReadonlySet<string> = new Set(
-  'behave coverage doctest flake8 mypy nose2 nox pylint pytest ruff tox unittest'.split(' '),
-)
-const ALIASES: Readonly<Record<string, string>> = { t: 'test', tst: 'test' }
+  /** What interpreters are told to run. */
+  #addStarted(words: readonly string[], { folders, isLoose, isOwn = false }: Setting): void {
+    for (const folder of folders) {
+      for (const script of scriptWords(words)) {
+        const isLeftOut = (path: string): boolean => (isLoose || !script.isSure) && this.#isSource(path, folder)
+        const paths = this.#pathsFrom(folder, script).filter(path => !isLeftOut(path))
+        this.#add(paths, folder)
+        if (isOwn && script.by !== 'other') this.#addPlaces(paths)
+      }
+      for (const paths of modulesIn(words)) {
+        const found = paths.map(path => resolve(folder, path))
+        this.#add(isLoose ? found.filter(path => !this.#isSource(path, folder)) : found, folder)
+      }
+    }
+  }
 
-/** The texts that a shell gets to run: words with spaces, and scripts by their names. */
-function textsIn(words: readonly string[], folder: string, root: string, isText: boolean): Text[] {
-  const shell = isText ? 0 : words.findIndex(word => SHELLS.test(basename(word)))
-  const texts = shell === -1 ? [] : words.slice(shell).filter(word => /\s/.test(word))
-  return [...texts.map(text => ({ text, folder })), ...scriptsIn(words, folder, root)]
-}
+  /** What a loop or an interpreter gets by a pattern, in a folder of its own. */
+  #addPatterns(words: readonly string[], folders: readonly string[]): void {
+    const patterns = words[0] === 'for' ? words : scriptWords(words).map(({ word }) => word)
+    for (const word of patterns.filter(each => /^[\w./@-]+\/[^/]*\*/.test(each))) {
+      for (const folder of folders.filter(each => !this.#isSource(resolve(each, word), each))) {
+        const [, base = '', rest = ''] = /^([\w./@-]+\/)([^/]*\*.*)$/.exec(word) ?? []
+        const way = pathFrom(this.#root, resolve(folder, base))
+        if (way) this.#globs.add(`${literal(way)}/${rest}`)
+      }
+    }
+  }
 
-/** The scripts that a package manager is told to run, with those before and after each. */
-function scriptsIn(words: readonly string[], folder: string, root: string): readonly Text[] {
-  const manager = words.findIndex(word => MANAGERS.has(basename(word)))
-  if (manager === -1) return []
-  const rest = words.slice(manager + 1).flatMap(word => [word, word.slice(word.indexOf('=') + 1)])
-  const names = new Set(rest.map(word => ALIASES[word] ?? word))
-  // `--prefix`, `-C`, `--cwd` and `-w` name other packages.
-  const packages = new Set([packageFolder(folder, root), ...rest.map(word => resolve(folder, word))])
-  return [...packages].flatMap(at => {
-    const scripts = pathFrom(root, at) === undefined ? {} : scriptsOf(at)
-    return [...names].flatMap(name =>
-      [`pre${name}`, name, `post${name}`].flatMap(each => {
-        const text = Object.hasOwn(scripts, each) ? scripts[each] : undefined
-        return typeof text === 'string' ? [{ text, folder: at }] : []
-      }),
-    )
-  })
-}
+  #addShadows(words: readonly string[], folders: readonly string[]): void {
+    for (const folder of folders) this.#addPlaces(shadowsIn(words).map(path => resolve(folder, path)))
+  }
 
-/** The nearest folder with a `package.json`, up to the root. */
-function packageFolder(folder: string, root: string): string {
-  if (folder === root || isFile(join(folder, 'package.json'))) return folder
-  return pathFrom(root, folder) === undefined ? root : packageFolder(dirname(folder), root)
-}
+  /** In a loose text a file that is not executable may be what is worked on. */
+  #addExecutables(words: readonly string[], folders: readonly string[]): void {
+    for (const folder of folders) {
+      for (const word of words.filter(isPath)) {
+        const path = resolve(folder, word)
+        if (isExecutable(path) && !this.#isSource(path, folder)) this.#add([path], folder)
+      }
+    }
+  }
 
-function scriptsOf(folder: string): Readonly<Record<string, unknown>> {
-  try {
-    const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { scripts?: unknown }
-    return typeof scripts === 'object' && scripts !== null ? { ...scripts } : {}
-  } catch {
-    // None there, or not for us to read: then npm cannot, either.
-    return {}
+  /** Texts inside of this one, and what it names. */
+  #addTexts(words: readonly string[], setting: Setting): void {
+    const { folders, isLoose, isOwn } = setting
+    const inside = words.filter((word, index) => /\s/.test(word) && !(isOwn && isCode(words, index)))
+    for (const text of inside) this.#push({ text, folders, isLoose })
+    for (const { file, ...text } of this.#named.by(words, folders)) {
+      if (file !== undefined) this.#add([file], dirname(file))
+      this.#push({ ...text, isLoose: isLoose || text.isLoose })
+    }
+  }
+
+  #push(text: Text): void {
+    if (text.text.length > MAX_LENGTH) return
+    const key = JSON.stringify([text.isLoose, text.folders, text.text])
+    if (this.#seen.has(key) || this.#seen.size >= MAX_TEXTS) return
+    this.#seen.add(key)
+    this.#texts.push(text)
+  }
+
+  /** Adds paths that are found in each other's place, and reads what a shell would. */
+  #add(paths: readonly string[], folder: string): void {
+    const inRoot = paths.flatMap(path => pathFrom(this.#root, path) || [])
+    for (const path of inRoot) this.#files.set(path, new Set([...(this.#files.get(path) ?? []), ...inRoot]))
+    for (const path of paths) {
+      const text = pathFrom(this.#root, path) ? this.#shellText(path) : undefined
+      if (text !== undefined) this.#push({ text, folders: [folder, dirname(path)], isLoose: true })
+    }
+  }
+
+  /** In a folder, and in those around it. */
+  #addBins(folder: string): void {
+    const bin = pathFrom(this.#root, join(folder, 'node_modules/.bin'))
+    const glob = `${literal(bin ?? '')}/**`
+    if (bin === undefined || this.#globs.has(glob)) return
+    this.#globs.add(glob)
+    this.#addBins(dirname(folder))
+  }
+
+  #addPlaces(paths: readonly string[]): void {
+    for (const path of paths.flatMap(each => pathFrom(this.#root, each) || [])) this.#places.add(path)
+  }
+
+  #pathsFrom(folder: string, script: ScriptWord): readonly string[] {
+    const paths = pathsOf(script).map(path => resolve(folder, path))
+    const { main } = script.by === 'node' ? this.#reader.object(resolve(folder, script.word, 'package.json')) : {}
+    if (typeof main !== 'string') return paths
+    return [...paths, ...pathsOf({ ...script, word: main }).map(path => resolve(folder, script.word, path))]
+  }
+
+  #shellText(path: string): string | undefined {
+    const ending = extname(path)
+    if (ending !== '' && !/^\.(?:ba|z|k)?sh$/.test(ending)) return undefined
+    const text = isFile(path) ? this.#reader.text(path) : undefined
+    return text !== undefined && (ending !== '' || SHELL_FILE.test(text)) ? withoutComments(text) : undefined
+  }
+
+  /** Whether a file is in a folder of source or of output, as seen from where it is named. Scripts are often in `bin`. */
+  #isSource(path: string, folder: string): boolean {
+    const way = pathFrom(folder, path) ?? pathFrom(this.#root, path) ?? ''
+    const names = dirname(way).split('/')
+    return isWork(names.filter(name => name !== 'bin').join('/'))
   }
 }
 
-/** Words as a shell has them, roughly: a quoted one as a whole. */
-const wordsOf = (text: string): readonly string[] =>
-  [...text.matchAll(/"((?:\\.|[^"\\])*)"|'([^']*)'|[^\s;&|()<>"'`]+/g)].map(([word, double, single]) =>
-    double === undefined ? (single ?? word) : double.replaceAll(/\\(.)/g, '$1'),
-  )
-
-/** The folder of a text, and those that it goes to. */
-const foldersIn = (words: readonly string[], folder: string): readonly string[] => [
-  folder,
-  ...words.flatMap((word, index) => (words[index - 1] === 'cd' ? resolve(folder, word) : [])),
+/** A word, what is around a `=` in it, and behind a `-C` that it begins with. */
+const sidesOf = (word: string): readonly string[] => [
+  ...new Set([
+    word,
+    ...(word.startsWith('-C') && word.length > 2 ? ['-C', word.slice(2)] : []),
+    ...(word.includes('=') ? [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)] : []),
+    word.slice(word.lastIndexOf('=') + 1),
+  ]),
 ]
 
-/** What a word may be the path of. Node also finds its script without an ending, and a folder's `index.js`. */
-function pathsOf(word: string, index: number, words: readonly string[]): readonly string[] {
-  const paths = [...new Set([word, word.slice(word.indexOf('=') + 1)])]
-  const before = words.slice(0, index).findLast(each => !each.startsWith('-') || LOADS.has(each)) ?? ''
-  const isScript = !word.startsWith('-') && (LOADS.has(before) || NODE.test(basename(before)))
-  return isScript ? paths.flatMap(path => [path, `${path}.js`, `${path}/index.js`]) : paths
+const isPath = (word: string): boolean => /^[^-\s][^\s]*$/.test(word) && word !== '.'
+
+/** Folders, and those that the words name from each. */
+function foldersFrom(
+  folders: readonly string[],
+  words: readonly string[],
+  isThere: (path: string) => boolean = () => true,
+): readonly string[] {
+  const found = new Set(folders)
+  for (const word of words) {
+    for (const path of [...found].map(folder => resolve(folder, word))) {
+      if (found.size < MAX_FOLDERS && !found.has(path) && isThere(path)) found.add(path)
+    }
+  }
+  return [...found]
 }
 
-/** What Python runs for `-m a.b`, and for the dotted names after it. */
-function modulePaths(words: readonly string[]): readonly string[] {
-  const python = words.findIndex(word => PYTHON.test(basename(word)))
-  if (python === -1) return []
-  return words.slice(python + 1).flatMap((word, index, rest) => {
-    const isModule = /^\w+(?:\.\w+)*$/.test(word) && (word.includes('.') || MODULE.test(rest[index - 1] ?? ''))
-    if (!isModule) return []
-    const names = word.split('.')
-    const packages = names.map((_, at) => `${names.slice(0, at + 1).join('/')}/__init__.py`)
-    return [`${names.join('/')}.py`, `${names.join('/')}/__main__.py`, ...packages]
-  })
-}
+const withoutComments = (text: string): string => text.replaceAll(/^[ \t]*#.*$/gm, '')

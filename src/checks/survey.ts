@@ -1,8 +1,10 @@
+import { isAbsolute } from 'node:path'
 import type { FileHasher } from './file-hash.ts'
 import { builtFiles } from './built-files.ts'
 import { type FileHashes, filesOf, type FilesRequest, hashFiles, type Stamps, stampsOf } from './files.ts'
 import type { TrackedFiles } from '../domain/check.ts'
 import { fingerprint, type FingerprintRequest, trackedFiles } from './fingerprint.ts'
+import { type Git, ignoredBy } from './git-files.ts'
 
 /** What is to be found out about a workspace. */
 export interface SurveyRequest extends FilesRequest, Omit<FingerprintRequest, 'git'> {
@@ -10,8 +12,8 @@ export interface SurveyRequest extends FilesRequest, Omit<FingerprintRequest, 'g
   readonly git: FingerprintRequest['git'] | undefined
   /** Globs of the files to take even if they are built. */
   readonly named: readonly string[]
-  /** Besides the files: a fingerprint, or only what that would cover. */
-  readonly besides: 'fingerprint' | 'tracked' | 'nothing'
+  /** Besides the files: a fingerprint, only what that would cover, or which of the files are ignored. */
+  readonly besides: 'fingerprint' | 'tracked' | 'ignored' | 'nothing'
 }
 
 /** How a workspace is at one moment. Undefined is what could not be told. */
@@ -20,8 +22,10 @@ export interface Survey {
   readonly files: FileHashes | undefined
   /** Tells whether one of the files was written to meanwhile, even if it is as before. */
   readonly stamps: Stamps | undefined
-  /** Whether some were left out because they are built. */
-  readonly hasBuilt: boolean
+  /** The `.gitignore` files by which some were left out as built. */
+  readonly rules: ReadonlySet<string>
+  /** Those of the files that a `.gitignore` ignores. */
+  readonly ignored: ReadonlySet<string> | undefined
   /** What a fingerprint would cover. */
   readonly tracked: TrackedFiles | undefined
 }
@@ -40,8 +44,18 @@ export function survey({ git, besides, ...request }: SurveyRequest, hasher: File
   return {
     fingerprint: git && besides === 'fingerprint' ? fingerprint({ ...request, git }, hasher) : undefined,
     files,
-    hasBuilt: built.size > 0,
+    rules: new Set(built.values()),
+    ignored: git && files && besides === 'ignored' ? ignoredAmong(request.root, git, files) : undefined,
     stamps: files && stampsOf(request.root, [...files.keys()]),
     tracked: git && besides === 'tracked' ? trackedFiles({ ...request, git }) : undefined,
   }
 }
+
+const ignoredAmong = (root: string, git: Git, files: FileHashes): ReadonlySet<string> =>
+  new Set(
+    ignoredBy(
+      root,
+      git,
+      [...files.keys()].filter(path => !isAbsolute(path)),
+    ).keys(),
+  )

@@ -54,12 +54,23 @@ export function isTaken(path: string): boolean {
 }
 
 /** Whether a path leads to a regular file. */
-export function isFile(path: string): boolean {
+export const isFile = (path: string): boolean => statsOf(path)?.isFile() ?? false
+
+/** Whether a path leads to a folder. */
+export const isFolder = (path: string): boolean => statsOf(path)?.isDirectory() ?? false
+
+/** Whether a path leads to a file that somebody may execute. */
+export function isExecutable(path: string): boolean {
+  const stats = statsOf(path)
+  return stats !== undefined && stats.isFile() && (stats.mode & 0o111) !== 0
+}
+
+function statsOf(path: string): Stats | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+    return statSync(path, { throwIfNoEntry: false })
   } catch {
     // A file where a folder is expected, a name that is too long, a circle of links.
-    return false
+    return undefined
   }
 }
 

@@ -84,9 +84,17 @@ export type CheckResult = 'passed' | 'failed' | 'inconclusive'
 export const MAX_CHECKS = 8
 export const DEFAULT_TIMEOUT_MS = 300_000
 export const MAX_TIMEOUT_MS = 3_600_000
+/** Folders of tests: what is in them is guarded by that alone. */
+export const TEST_FOLDERS = '**/{test,tests,spec}/**'
+/** What package managers write, also in a check. */
+export const LOCKFILES: readonly string[] = [
+  '**/{package-lock,npm-shrinkwrap}.json',
+  '**/{yarn,bun,deno,Cargo,poetry,uv,Pipfile,Gemfile,composer}.lock',
+  '**/{pnpm-lock.yaml,bun.lockb,go.sum}',
+]
 /** Files that decide what a check means: a change to one of them is shown, and has to be accepted. */
 export const DEFAULT_PROTECT: readonly string[] = [
-  '**/{test,tests,spec}/**',
+  TEST_FOLDERS,
   '**/*.test.*',
   '**/*.spec.*',
   '**/{__tests__,__mocks__,__snapshots__}/**',
@@ -98,9 +106,7 @@ export const DEFAULT_PROTECT: readonly string[] = [
   '**/{tsconfig,jsconfig}*.json',
   '**/{vitest,jest}.{workspace,setup}.*',
   '**/package.json',
-  '**/{package-lock,npm-shrinkwrap}.json',
-  '**/{yarn,bun,deno,Cargo,poetry,uv,Pipfile,Gemfile,composer}.lock',
-  '**/{pnpm-lock.yaml,bun.lockb,go.sum}',
+  ...LOCKFILES,
   '**/{Cargo.toml,Gemfile,Pipfile,composer.json,deno.json,deno.jsonc,go.mod,go.work,pyproject.toml,setup.cfg}',
   '**/{pom.xml,build.gradle*,settings.gradle*,gradle.properties,CMakeLists.txt,mix.exs,phpunit.xml*,*.csproj}',
   '**/{.cargo,.mvn,.config}/**',

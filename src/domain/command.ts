@@ -104,6 +104,8 @@ export type Command =
       readonly client?: string | undefined
       /** The call makes a plan of its own, so it adopts no tasks. */
       readonly plans?: boolean
+      /** The call only reads, so it adopts none, either. */
+      readonly reads?: boolean
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
       /** Where the checks of a new turn run, and those that run before its plan ends. */
@@ -230,7 +232,13 @@ export type Command =
       readonly outcome: RunOutcome
     }
   | { readonly type: 'hand_back_check'; readonly turn_id: string; readonly run_id: string; readonly hash: string }
-  | { readonly type: 'request_final'; readonly turn_id: string; readonly fingerprint?: string | undefined }
+  | {
+      readonly type: 'request_final'
+      readonly turn_id: string
+      readonly fingerprint?: string | undefined
+      /** Earlier final runs say nothing about this end. */
+      readonly isNewEnd?: boolean | undefined
+    }
   | ({ readonly type: 'take_baseline' } & EventData['baseline_taken'])
   | ({ readonly type: 'request_check' | 'stop_check' | 'tick_check' } & CheckTarget)
   | { readonly type: 'accept_guards'; readonly task: string | number; readonly paths: readonly string[] }

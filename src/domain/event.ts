@@ -244,9 +244,11 @@ export interface EventData {
   /** The guarded files at confirmation, each with its hash. */
   baseline_taken: {
     readonly turn_id: string
-    /** The globs and paths that were looked at. */
+    /** The globs that were looked at, and the hashes of the checks; in older logs paths instead of these. */
     readonly covers: readonly string[]
     readonly files: { readonly [path: string]: string }
+    /** The files that the check itself wrote before the work: `files` has them as they were after that. */
+    readonly written?: readonly string[]
     /** There were too many to watch. */
     readonly incomplete?: true
     /** The files that a fingerprint covered. Absent where there was none, and in later parts of a baseline. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { approved, FILE, NPM, Plan, WORKSPACE } from '../../test/support/checked-plan.ts'
 import type { CheckResult } from './check.ts'
+import { nextRun } from './check-runs.ts'
 import { unpassedChecks } from './plan-checks.ts'
 
 const TESTS = { guarded: ['test/a.test.js'], guard: 'g1' }
@@ -119,4 +120,54 @@ it('[CM10] how a check stood when it was approved counts, not how it stood at th
   plan.runs('passed')
   claim(plan, 1, 'passed')
   expect(plan.standing(1)?.reasons).toContain('npm test: passed already, so it only guards')
+})
+
+describe('what a completed task may change', () => {
+  const leaves = (plan: Plan, may_change: readonly string[]): void => {
+    plan.run(plan.edits('person', { change: [{ task: 1, fields: { may_change } }] }))
+    plan.answer()
+  }
+
+  it('[CR30] if a person allows more, its checks run again, and prove what the claim saw pass', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'Z' })
+    plan.runs('failed')
+    claim(plan, 1, 'passed', TESTS as object)
+    leaves(plan, ['test/**'])
+    expect(nextRun(plan.state, 'turn-1')).toMatchObject({ task_id: plan.task(1).id, why: 'person' })
+    plan.runs('passed')
+    expect(standings(plan, 1)).toEqual(['proven'])
+  })
+
+  it('[CR30] if a person allows less, its checks run again, and prove nothing until the changes are accepted', () => {
+    const plan = new Plan({ ...approved('A', NPM), may_change: ['test/**'] }, { title: 'Z' })
+    plan.runs('failed')
+    claim(plan, 1, 'passed')
+    expect(standings(plan, 1)).toEqual(['proven'])
+    leaves(plan, [])
+    plan.runs('passed', TESTS)
+    expect(plan.standing(1)?.reasons).toContain('npm test: proves nothing until a person accepts test/a.test.js')
+    plan.run({ type: 'accept_guards', task: 1, paths: TESTS.guarded })
+    expect(standings(plan, 1)).toEqual(['proven'])
+  })
+
+  it('[CR30] nothing runs if it is as before, or before the task is done', () => {
+    const plan = new Plan({ ...approved('A', NPM), may_change: ['test/**'] }, { title: 'Z' })
+    plan.runs('failed')
+    leaves(plan, [])
+    leaves(plan, ['test/**'])
+    expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
+    claim(plan, 1, 'passed')
+    leaves(plan, ['test/**'])
+    expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
+  })
+
+  it('[CR30] another run proves nothing that no claim saw', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'Z' })
+    plan.runs('failed')
+    plan.run(plan.sets('person', 1, { status: 'completed' }))
+    plan.answer()
+    plan.run({ type: 'request_check', task: 1, check_id: NPM.id })
+    plan.runs('passed')
+    expect(standings(plan, 1)).toEqual(['confirmed'])
+  })
 })

@@ -1,7 +1,8 @@
 import type { Check, CheckResult } from './check.ts'
 import type { Conversation } from './conversation.ts'
 import type { EventData, EventType, StoredEvent } from './event.ts'
-import { homeOf, isSamePlan, openInPlan, planTurnOf } from './lineage.ts'
+import { isSamePlace } from './check-state.ts'
+import { homeOf, isSamePlan, lineage, openInPlan, planTurnOf } from './lineage.ts'
 import { claimsOf } from './open-claims.ts'
 import {
   type CheckRecord,
@@ -48,7 +49,7 @@ export const PROOF_REDUCERS: Reducers = {
   }),
 
   check_approved: (state, { data: { task_id, hash } }) =>
-    changeProof(state, task_id, ({ approved }) => ({ approved: [...approved.filter(each => each !== hash), hash] })),
+    changeProof(state, task_id, proof => approvedAnew(proof, hash)),
   check_requested: (state, { data: { pass, origin: _origin, ...asked }, turn_id, timestamp }) => {
     const isSame = ({ hash, why }: CheckRequest): boolean => hash === asked.hash && why === asked.why
     return {
@@ -90,6 +91,15 @@ export const PROOF_REDUCERS: Reducers = {
   evidence_added: (state, { turn_id }) =>
     changeTurn(state, turn_id ?? '', ({ reports = 0 }) => ({ reports: reports + 1 })),
 }
+
+/** A check that was taken from the task and is back is seen as it is now. */
+function approvedAnew({ approved, baseline, runs = {}, spent = {} }: TaskProof, hash: string): Partial<TaskProof> {
+  if (!approved.includes(hash)) return { approved: [...approved, hash] }
+  return { baseline: without(baseline, hash), runs: without(runs, hash), spent: without(spent, hash) }
+}
+
+const without = <T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(record).filter(([each]) => each !== key))
 
 /** A plan that goes on needs no runs before its end, unless another claim of the turn waits for them. */
 function withoutFinal(
@@ -203,10 +213,17 @@ function turned(state: Conversation, data: EventData['check_ran']): Partial<Chec
   const { hash, result, why, task_id, guarded = [], guard = '' } = data
   if (result === 'failed') return { red: true }
   const task = state.tasks.get(task_id ?? '')
-  if (!task || result !== 'passed' || why !== 'claim') return {}
+  if (!task || result !== 'passed' || !(why === 'claim' || (why === 'person' && isGranted(state, hash, task))))
+    return {}
   // With changed guarded files it proves nothing yet, and takes nothing from a task that does the work.
   const isClean = guarded.length === 0 || proofOf(state, task.id).accepted.includes(guard)
   return { red: false, ...(isClean ? provenFor(state, hash, task) : {}) }
+}
+
+/** Whether a claim saw the check pass, on guarded files that had changed: they may be as confirmed by now, or allowed. */
+const isGranted = (state: Conversation, hash: string, task: Task): boolean => {
+  const run = countingRun(taskRuns(state, task.id, hash))
+  return task.status === 'completed' && run?.result === 'passed' && (run.guarded ?? []).length > 0
 }
 
 /** A task that a check turned green for, unless it did not fail for it at the start, or turned for another one. */
@@ -312,7 +329,20 @@ export function afterEdit(state: Conversation, task: Task, fields: readonly stri
   const clears = fields.some(field => CLEARS.has(field))
   const before = state.proof.get(task.id)
   const proof = before && clears && before.reds > 0 ? state.proof.with(task.id, { ...before, reds: 0 }) : state.proof
-  return fields.includes('checks') ? { ...withoutRuns(state, task), proof } : { proof }
+  return fields.includes('checks') ? { ...withoutRuns(state, task), ...movedPlan(state, task), proof } : { proof }
+}
+
+/** A person wrote a check again for another folder, because that of its plan is gone: the plan goes on there. */
+function movedPlan(state: Conversation, task: Task): Pick<Conversation, 'turns'> {
+  const workspace = task.checks?.find(check => check.workspace)?.workspace
+  const from = state.turns.get(task.conversation_turn_id)?.workspace
+  if (!workspace || !from || isSamePlace(workspace, from)) return { turns: state.turns }
+  let { turns } = state
+  for (const id of new Set([task.conversation_turn_id, ...lineage(state, planTurnOf(state, task))])) {
+    const turn = turns.get(id)
+    if (turn && isSamePlace(turn.workspace, from)) turns = turns.with(id, { ...turn, workspace })
+  }
+  return { turns }
 }
 
 /** A model gave a task another text: what was proven was the former one. */

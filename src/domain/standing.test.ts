@@ -79,6 +79,23 @@ describe('a check that did not fail at the start', () => {
   })
 })
 
+describe('a check that a person takes from a task and adds again', () => {
+  it.each([
+    ['passed', 'reported'],
+    ['failed', 'proven'],
+  ] as const)('[CM10] is seen as it is then: it %s, so the task ends as %s', (result, standing) => {
+    const plan = new Plan(approved('A', NPM), { title: 'Z' })
+    plan.runs('failed')
+    plan.run(plan.sets('person', 1, { checks: [] }))
+    plan.run(plan.sets('person', 1, { checks: [NPM] }))
+    plan.answer()
+    expect(checkState(plan.state, plan.task(1), NPM)).toBe('waiting')
+    plan.runs(result)
+    claim(plan, 1, 'passed')
+    expect(standings(plan, 1)).toEqual([standing])
+  })
+})
+
 describe('one check of several tasks', () => {
   const shared = (): Plan => {
     const plan = new Plan(approved('A', NPM), approved('B', NPM), { title: 'C' })

@@ -93,8 +93,8 @@ export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
 
 /**
  * `done`: the model answered and, with the assessor or the gate on, no task is open or blocked, nor did a model remove tasks
- * from a plan of which nothing was completed. `dropped` is how many it removed. A plan whose own check fails, or whose checks
- * have still to run, is never done.
+ * from a plan of which nothing was completed. `dropped` is how many it removed. A plan whose own check fails, of which a check
+ * opened a task again, or whose checks have still to run, is never done.
  */
 export function finalStatus(
   ending: Ending,

@@ -1,4 +1,5 @@
 import { labelOf } from './check-label.ts'
+import { planHistory } from './lineage.ts'
 import { unpassedChecks, whyReopened, whyUnpassed } from './plan-checks.ts'
 import { countingChecks, type Proofs, taskRuns } from './proof.ts'
 import { isOpen, type Task } from './task.ts'
@@ -23,6 +24,17 @@ export const planFailures = (state: Proofs, turnId: string): readonly string[] =
   unpassedChecks(state, turnId).map(check => {
     const why = whyUnpassed(state, turnId, check).replace(/\.$/, '')
     return `\`${labelOf(check)}\`, a check of the whole plan, ${why}.`
+  })
+
+/** A sentence for each check of a done task that could not be run before the plan ended: nobody knows whether it still passes. */
+export const unseenChecks = (state: Proofs, turnId: string): readonly string[] =>
+  planHistory(state, turnId).flatMap(task => {
+    const isClaimed = task.status === 'completed' && task.judged_by !== 'person'
+    return countingChecks(state, task).flatMap(check => {
+      const { last } = taskRuns(state, task.id, check.hash) ?? {}
+      if (!isClaimed || last?.why !== 'final' || last.result !== 'inconclusive') return []
+      return `\`${labelOf(check)}\`, the check of task ${task.number}, could not be run: ${short(last.reason)}.`
+    })
   })
 
 /** The first sentence, without its full stop. */

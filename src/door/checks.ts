@@ -10,14 +10,16 @@ import {
   type Workspace,
 } from '../domain/check.ts'
 import { labelOf } from '../domain/check-label.ts'
+import { isSamePlace } from '../domain/check-state.ts'
 import type { Decision, NewTask, TaskChange } from '../domain/command.ts'
 import { splitWords } from '../domain/command-line.ts'
-import type { Conversation } from '../domain/conversation.ts'
+import { type Conversation, planHistory, planTurnOf } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import type { SomeFields } from '../domain/fields.ts'
-import { workspaceOf } from '../domain/proof.ts'
+import { isApproved, workspaceOf } from '../domain/proof.ts'
 import { invalidField, Refusal } from '../domain/refusal.ts'
 import type { DraftRow, SubmittedRow } from '../domain/review.ts'
+import type { Task } from '../domain/task.ts'
 import { Problem } from '../domain/text.ts'
 import type { SentChecks, SentDecision, SentRow } from '../domain/wire.ts'
 import { sorted } from './hash.ts'
@@ -70,7 +72,35 @@ export function preparedTask(state: Conversation, door: Making, id: string, sent
   return { ...fields, ...prepareChecks({ checks, check }, [], turn?.workspace, door).fields, id }
 }
 
-/** A person's change to a task. */
+/** A person's change to a task. If it moves checks out of a folder that is gone, the others of the plan there move along. */
+export function preparedChanges(
+  state: Conversation,
+  door: Making,
+  ref: string | number,
+  sent: SentFields,
+  if_version?: number,
+): readonly TaskChange[] {
+  const change = preparedChange(state, door, ref, sent, if_version)
+  const task = findTask(state, ref)
+  const home = task && workspaceOf(state, task)
+  const workspace = change.fields.checks?.length ? standIn(home, door.checks) : undefined
+  if (!task || !workspace) return [change]
+  const others = planHistory(state, planTurnOf(state, task)).filter(
+    other => other.id !== task.id && isSamePlace(workspaceOf(state, other), home),
+  )
+  return [change, ...others.flatMap(other => movedTo(workspace, state, other, door))]
+}
+
+/** The approved checks of a task, made anew for another folder. */
+function movedTo(workspace: Workspace, state: Conversation, task: Task, door: Making): readonly TaskChange[] {
+  const moves = (check: Check): boolean => check.kind !== 'person' && isApproved(state, task.id, check)
+  const checks = (task.checks ?? []).map(check =>
+    moves(check) ? { ...madeCheck(specOf(check), door.newId(), door.checks, workspace), workspace } : check,
+  )
+  return task.checks?.some(moves) ? [{ task: task.id, fields: { checks } }] : []
+}
+
+/** A change to this task alone. */
 export function preparedChange(
   state: Conversation,
   door: Making,

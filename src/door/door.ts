@@ -37,7 +37,7 @@ export {
   type CallChecks,
   type CheckMaker,
   madeCheck,
-  preparedChange,
+  preparedChanges,
   preparedTask,
   type SentFields,
 } from './checks.ts'

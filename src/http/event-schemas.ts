@@ -366,8 +366,12 @@ export const storedEvents = [
   )(
     z.object({
       turn_id,
-      covers: described(z.array(z.string()), 'the globs and paths that were looked at'),
+      covers: described(z.array(z.string()), 'the globs that were looked at, and the hashes of the checks'),
       files: described(z.record(z.string(), z.string()), 'path to a hash of its content'),
+      written: described(
+        z.array(z.string()),
+        'files that the check itself wrote before the work: `files` has them as they were after that',
+      ).exactOptional(),
       incomplete: described(z.literal(true), 'there were too many to watch').exactOptional(),
       tracked: described(
         z.object({

@@ -5,7 +5,7 @@ import {
   assertRunnable,
   type Door,
   evidenceOf,
-  preparedChange,
+  preparedChanges,
   preparedTask,
   undoChange,
   type Ref,
@@ -132,7 +132,7 @@ export class Conversation {
   async changeTask(task: string | number, fields: TaskEdit, { version }: { version?: number } = {}): Promise<TaskView> {
     const { door, ref } = this.#deps
     const { conversation } = await door.transact(ref, transaction => {
-      const change = [preparedChange(transaction.state, door, task, fields, version)]
+      const change = preparedChanges(transaction.state, door, task, fields, version)
       transaction.mustRun({ type: 'edit_tasks', by: 'person', change })
     })
     return viewOf(conversation, task)

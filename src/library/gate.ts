@@ -59,7 +59,7 @@ async function eventsOf({ conversations }: Door, ref: Ref, turn: string): Promis
  */
 export async function checkedOnceMore(deps: EndDeps): Promise<Conversation> {
   const { door, ref, turn, workspaces } = deps
-  for (let state = await afterFinalRuns(deps); ; state = await afterFinalRuns(deps)) {
+  for (let state = await afterFinalRuns(deps), isNewEnd = true; ; state = await afterFinalRuns(deps)) {
     const current = state.turns.get(turn)
     const workspace = homeOf(state, turn)?.workspace
     const isHere = workspace && workspaces?.keys.includes(workspaceKey(workspace))
@@ -67,7 +67,8 @@ export async function checkedOnceMore(deps: EndDeps): Promise<Conversation> {
     const isEnding = openTasks(state, turn).length === 0 && current && !isFinished(current) && !current.stop_requested
     if (!workspace || !isEnding || !isUnsure) return state
     const fingerprint = isHere ? await workspaces?.fingerprint(workspace, namedFiles(state)) : undefined
-    const { events } = await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint })
+    const { events } = await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint, isNewEnd })
+    isNewEnd = false
     if (events.length === 0 || !isHere) return afterFinalRuns(deps)
   }
 }

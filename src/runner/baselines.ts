@@ -2,6 +2,7 @@ import type { Check, Workspace } from '../domain/check.ts'
 import { type Conversation, lineage, openTasks } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { RunToMake } from '../domain/check-runs.ts'
+import type { Instant } from '../domain/instant.ts'
 import type { Door, Lease } from '../door/door.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
 
@@ -9,6 +10,8 @@ import type { Baseline, Workspaces } from './workspaces.ts'
 interface Known {
   /** The seq of its newest part; undefined if there is none. */
   readonly seq: number | undefined
+  /** When its first part was taken. */
+  readonly at: Instant | undefined
   readonly baseline: Baseline
   /** The hashes of checks that it covers. */
   readonly covered: ReadonlySet<string>
@@ -46,7 +49,8 @@ export class Baselines {
       : { events: [] }
     const baseline = taken ? merged(before.baseline, taken) : before.baseline
     const covered = new Set([...before.covered, ...checks.map(({ hash }) => hash)])
-    this.#known.set(turn_id, { seq: events.at(-1)?.seq ?? before.seq, baseline, covered })
+    const at = before.at ?? events[0]?.timestamp
+    this.#known.set(turn_id, { seq: events.at(-1)?.seq ?? before.seq, at, baseline, covered })
     return baseline
   }
 
@@ -61,6 +65,20 @@ export class Baselines {
     }
   }
 
+  /** Whether a run was asked for with the plan, before any work: of a later one, the code may be the agent's. */
+  isFirst(state: Conversation, next: RunToMake): boolean {
+    const { at } = this.#known.get(planOf(state, next)) ?? {}
+    return next.why === 'baseline' && at !== undefined && next.at <= at
+  }
+
+  /** Adds what a first run wrote itself. */
+  async add(lease: Lease, state: Conversation, next: RunToMake, part: Baseline): Promise<void> {
+    const turn_id = planOf(state, next)
+    const { events } = await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id, ...part })
+    const known = this.#known.get(turn_id)
+    if (known) this.#known.set(turn_id, { ...known, seq: events.at(-1)?.seq, baseline: merged(known.baseline, part) })
+  }
+
   async #read(lease: Lease, { turns }: Conversation, turnId: string): Promise<Known> {
     const seq = turns.get(turnId)?.baseline
     const known = this.#known.get(turnId)
@@ -71,7 +89,7 @@ export class Baselines {
         event.type === 'baseline_taken' && event.data.turn_id === turnId,
     )
     const baseline = own.reduce((sum: Baseline, { data }) => merged(sum, data), { covers: [], files: {} })
-    return { seq: own.at(-1)?.seq, baseline, covered: new Set() }
+    return { seq: own.at(-1)?.seq, at: own[0]?.timestamp, baseline, covered: new Set() }
   }
 }
 
@@ -87,13 +105,15 @@ const checksOf = (state: Conversation, turnId: string): readonly Check[] => [
   ...openTasks(state, turnId).flatMap(({ checks }) => checks ?? []),
 ]
 
-/** What was there first counts. */
+/** What was there first counts, but for what the check wrote itself before the work. */
 function merged(known: Baseline, more: Baseline): Baseline {
   const incomplete = known.incomplete || more.incomplete
   const tracked = known.tracked ?? more.tracked
+  const written = [...new Set([...(known.written ?? []), ...(more.written ?? [])])]
   return {
     covers: [...new Set([...known.covers, ...more.covers])],
-    files: { ...more.files, ...known.files },
+    files: more.written ? { ...known.files, ...more.files } : { ...more.files, ...known.files },
+    ...(written.length > 0 ? { written } : {}),
     ...(incomplete ? { incomplete } : {}),
     ...(tracked ? { tracked } : {}),
   }

@@ -254,6 +254,9 @@ export class CheckWork {
         kill: this.#lost.signal,
         maxMs,
         beforeStart: () => this.held.confirm(signal),
+        onWritten: this.#baselines.isFirst(state, next)
+          ? part => this.#baselines.add(this.held.lease, state, next, part)
+          : undefined,
         onOutput: tail => live.show(tail),
       })
     } catch (error) {

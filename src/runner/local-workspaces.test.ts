@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { checkScene, FOREVER } from '../../test/support/check-scene.ts'
-import type { CheckSpec } from '../domain/check.ts'
+import type { Check, CheckSpec } from '../domain/check.ts'
 import { redactor } from '../domain/redact.ts'
 import { LocalWorkspaces } from './local-workspaces.ts'
 
@@ -38,6 +38,45 @@ it('[CM12] a run says which guarded files changed since each confirmation, witho
     others: [{ task_id: 'may not', guarded: ['t.sh'], guard: expect.stringMatching(/^[0-9a-f]{64}$/) }],
   })
   expect(ran).not.toHaveProperty('guarded')
+})
+
+it('[CR29] a file that a command starts is guarded if it was there when the check was confirmed, whenever one looks', async () => {
+  const scene = checkScene()
+  const { workspace } = scene
+  const workspaces = workspacesOf(scene)
+  const made = (...run: string[]): Check => {
+    const spec: CheckSpec = { kind: 'command', run }
+    return { ...spec, id: 'c1', hash: workspaces.hash(spec, workspace) }
+  }
+  const check = made('sh', '-c', 'sh there.sh; sh later.sh')
+  scene.script('there.sh', 'exit 0')
+  const baseline = await workspaces.baselineOf(workspace, [check], { covers: [], files: {} })
+  expect(Object.keys(baseline?.files ?? {})).toContain('there.sh')
+  scene.script('later.sh', 'exit 1')
+  expect(baseline && (await workspaces.baselineOf(workspace, [check], baseline))).toBeUndefined()
+  const other = made('sh', '-c', 'sh later.sh')
+  expect(baseline && (await workspaces.baselineOf(workspace, [check, other], baseline))).toMatchObject({
+    covers: [other.hash],
+    files: { 'later.sh': expect.any(String) },
+  })
+})
+
+it('[CM12] guarded files that are too many to compare are accepted as they are at that moment', async () => {
+  const scene = checkScene()
+  scene.script('t.sh', 'exit 0')
+  const { workspace } = scene
+  const workspaces = workspacesOf(scene)
+  const spec: CheckSpec = { kind: 'command', run: ['./t.sh'] }
+  const check = { ...spec, id: 'c1', hash: workspaces.hash(spec, workspace) }
+  const baseline = { covers: [], files: {}, incomplete: true } as const
+  const { signal } = new AbortController()
+  const guard = async () =>
+    (await workspaces.run(check, { workspace, baseline, mayChange: [], also: [], signal })).guard
+  const accepted = await guard()
+  expect(accepted).toMatch(/^unwatched:/)
+  expect(await guard()).toBe(accepted)
+  scene.script('t.sh', 'true')
+  expect(await guard()).not.toBe(accepted)
 })
 
 it('[TC9] a run that outlasts the time for all runs at confirmation says so; it was not stopped by hand', async () => {

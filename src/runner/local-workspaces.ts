@@ -143,16 +143,18 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const runnable = checks.filter((check): check is RunnableCheck => check.kind !== 'person')
     const watched = runnable.flatMap(check => (check.kind === 'unchanged' ? check.paths : []))
     const isNew = (each: string): boolean => !known.covers.includes(each)
-    const guards = runnable.map(check => guardsOf(check, options, this.#protect))
-    const globs = [...this.#protect, ...guards.flatMap(each => each.globs), ...watched].filter(isNew)
-    const paths = guards.flatMap(each => each.paths).filter(isNew)
-    if (globs.length + paths.length === 0) return undefined
+    const all = runnable.map(check => ({ hash: check.hash, guards: guardsOf(check, options, this.#protect) }))
+    const globs = [...this.#protect, ...all.flatMap(({ guards }) => guards.globs), ...watched].filter(isNew)
+    // What was not there at the confirmation of a check is not looked for again.
+    const added = all.filter(({ hash }) => isNew(hash))
+    const paths = new Set(added.flatMap(({ guards }) => guards.paths).filter(isNew))
+    if (globs.length + added.length === 0) return undefined
     const isFirst = known.covers.length === 0
     const { files, tracked } = await lookAt(runnable, options, isFirst ? 'tracked' : 'nothing')
     const { matches } = globsOf(globs)
-    const found = [...(files ?? [])].filter(([path]) => matches(path) || paths.includes(path))
+    const found = [...(files ?? [])].filter(([path]) => matches(path) || paths.has(path))
     return {
-      covers: [...new Set([...globs, ...paths])],
+      covers: [...new Set([...globs, ...added.map(({ hash }) => hash)])],
       files: Object.fromEntries(found),
       ...(files ? {} : { incomplete: true }),
       ...(tracked ? { tracked } : {}),
@@ -162,16 +164,20 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   async run(check: Check, options: RunOptions): Promise<RunOutcome> {
     if (check.kind === 'person') throw new TypeError('A person ticks it.')
     const { workspace, baseline, mayChange, others = [], also, signal, kill, maxMs, beforeStart, onOutput } = options
+    const { onWritten } = options
     const limit = maxMs === undefined ? undefined : AbortSignal.timeout(maxMs)
     const {
       files,
       guarded,
       others: changed,
+      wrote,
       ...ran
     } = await runCheck(check, {
       ...this.#checkOptions(workspace, this.#protect),
       baseline: baseline.files,
       baselines: others.map(each => each.baseline.files),
+      written: [baseline, ...others.map(each => each.baseline)].flatMap(each => each.written ?? []),
+      isFirst: onWritten !== undefined,
       since: baseline.tracked ?? null,
       also,
       signal: limit ? AbortSignal.any([signal, limit]) : signal,
@@ -180,17 +186,18 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
       onOutput,
     })
     if (ran.changed) return ran
+    if (wrote) await onWritten?.({ covers: [], files: wrote, written: Object.keys(wrote) })
     if (ran.result === 'inconclusive' && limit?.aborted && !signal.aborted) return { ...ran, reason: OUT_OF_TIME }
     const seen = others.flatMap(({ task_id, ...other }, index) => {
       const paths = other.baseline.incomplete ? undefined : changed?.[index]
-      const { guarded: found, guard } = guardsIn(files, paths, other.mayChange)
+      const { guarded: found, guard } = guardsIn(files, paths, other.mayChange, this.#options.newId)
       return found && guard !== undefined
         ? { ...(task_id === undefined ? {} : { task_id }), guarded: found, guard }
         : []
     })
     return {
       ...ran,
-      ...guardsIn(files, baseline.incomplete ? undefined : guarded, mayChange),
+      ...guardsIn(files, baseline.incomplete ? undefined : guarded, mayChange, this.#options.newId),
       ...(others.length > 0 ? { others: seen } : {}),
     }
   }
@@ -216,11 +223,14 @@ function guardsIn(
   files: Readonly<Record<string, string>> | undefined,
   changed: readonly string[] | undefined,
   mayChange: readonly string[],
+  newId: () => string,
 ): Pick<RunOutcome, 'guarded' | 'guard'> {
-  if (!changed || !files) return { guarded: [UNWATCHED], guard: 'unwatched' }
+  // What a person accepts is how the files are now. Where that cannot be told, it is this run alone.
+  if (!changed || !files) return { guarded: [UNWATCHED], guard: `unwatched:${files ? digestOf(files) : newId()}` }
   const { matches } = globsOf(mayChange)
   const guarded = changed.filter(path => mayChange.length === 0 || !matches(path))
   if (guarded.length === 0) return {}
-  const now = guarded.map(path => [path, files[path] ?? null])
-  return { guarded, guard: createHash('sha256').update(JSON.stringify(now)).digest('hex') }
+  return { guarded, guard: digestOf(guarded.map(path => [path, files[path] ?? null])) }
 }
+
+const digestOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex')

@@ -3,7 +3,7 @@ import type { RunOutcome } from '../domain/command.ts'
 import type { EventData } from '../domain/event.ts'
 
 /** The guarded files as they were at confirmation, and the names of all that a fingerprint covered. */
-export type Baseline = Pick<EventData['baseline_taken'], 'covers' | 'files' | 'incomplete' | 'tracked'>
+export type Baseline = Pick<EventData['baseline_taken'], 'covers' | 'files' | 'written' | 'incomplete' | 'tracked'>
 
 /** What a task, or without an id a plan, was confirmed with: its guarded files, and which of them it may change. */
 export interface Confirmed {
@@ -27,6 +27,8 @@ export interface RunOptions extends Omit<Confirmed, 'task_id'> {
   readonly maxMs?: number | undefined
   /** Awaited right before it starts; if it rejects, nothing is started, and so does the run. */
   readonly beforeStart?: (() => Promise<void>) | undefined
+  /** For a run before the work: awaited with what of its guarded files the check wrote itself, if it did. */
+  readonly onWritten?: ((part: Baseline) => Promise<void>) | undefined
   /** Called with each piece of output; the function returns the end of it so far. */
   readonly onOutput?: ((tail: () => string) => void) | undefined
 }

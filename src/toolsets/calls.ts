@@ -174,9 +174,10 @@ async function begin(
     if (other) throw other
     const { client } = context
     const plans = tool.created !== undefined
+    const reads = tool.reads === true
     if (!run) {
       const { workspace, done: done_checks } = door.checks.offered?.() ?? {}
-      const opened = { turn_id: turn, toolset: toolset.name, host, client, plans, workspace, done_checks }
+      const opened = { turn_id: turn, toolset: toolset.name, host, client, plans, reads, workspace, done_checks }
       transaction.mustRun({ type: 'open_turn', ...opened })
     }
     // A call joins the review of an equal one: without an id the one that waits, in any case the one a person reopened.

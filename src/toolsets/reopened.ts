@@ -2,7 +2,7 @@ import type { Conversation } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
 import { openInPlan } from '../domain/lineage.ts'
 import type { Reopened } from '../domain/plan-checks.ts'
-import { planFailures } from '../domain/why-open.ts'
+import { planFailures, unseenChecks } from '../domain/why-open.ts'
 import type { ReviewRecord } from '../door/door.ts'
 import type { ToolContext } from './context.ts'
 import { reviewAnswer } from './review-answer.ts'
@@ -43,10 +43,11 @@ export function withOutcome(state: Conversation, result: Json, record: ReviewRec
   return { result: { ...result, review: outcome }, review_id }
 }
 
-/** The answer, with the checks of the whole plan that did not pass once nothing is open: it is not done. */
+/** The answer, with the checks of a plan that did not pass once nothing is open: it is not done, or not known to be. */
 export function withFailing(result: Json, state: Conversation, turnId: string): Json {
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return result
-  const failing = openInPlan(state, turnId).length > 0 ? [] : planFailures(state, turnId)
+  if (openInPlan(state, turnId).length > 0) return result
+  const failing = [...planFailures(state, turnId), ...unseenChecks(state, turnId)]
   return failing.length > 0 ? { ...result, failing } : result
 }
 

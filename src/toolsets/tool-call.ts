@@ -63,6 +63,10 @@ export class ToolCall implements View {
       if (typeof one.claim.task === 'string') recordVerdicts(transaction, one.claim.task, one, deps)
   }
 
+  get reads(): boolean {
+    return this.#deps.tool.reads === true
+  }
+
   get state(): View['state'] {
     return this.#deps.transaction.state
   }

@@ -93,7 +93,7 @@ export const tool = <I>(definition: Tool<I, z.ZodType<I>>): Tool => ({
     review: review.optional(),
     // Done tasks that a claim opened again, because their checks fail now.
     ...(definition.created || definition.reads ? {} : { reopened: z.array(z.string()).optional() }),
-    // Checks of the whole plan that did not pass, although nothing is open.
+    // Checks that did not pass, although nothing is open.
     ...(definition.created ? {} : { failing: z.array(z.string()).optional() }),
     // That checks were left out.
     ...(definition.checked ? { message: z.string().optional() } : {}),

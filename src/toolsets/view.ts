@@ -1,4 +1,5 @@
 import { type Conversation, listed, openTasks } from '../domain/conversation.ts'
+import { isIdle } from '../domain/decide/turns.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
 import { cut } from '../domain/text.ts'
@@ -7,6 +8,8 @@ import { cut } from '../domain/text.ts'
 export interface View {
   readonly state: Conversation
   readonly turnId: string
+  /** A call that only reads sees what one that settles would go on with (PL7). */
+  readonly reads?: boolean
 }
 
 /** The turn whose plan `remaining` counts, or undefined for the whole list. */
@@ -17,7 +20,11 @@ function scopeOf({ state, turnId }: View): string | undefined {
 /** The tasks in the toolset's scope, in list order. */
 export const tasksIn = (view: View): Task[] => listed(view.state, scopeOf(view))
 
-export const openIn = (view: View): Task[] => openTasks(view.state, scopeOf(view))
+export function openIn(view: View): Task[] {
+  const { state, turnId, reads = false } = view
+  const goesOn = reads && state.policy && TOOLSETS[state.policy.toolset].scope === 'conversation'
+  return openTasks(state, goesOn && state.running_turn !== turnId && isIdle(state, turnId) ? undefined : scopeOf(view))
+}
 
 /** The task to work on: the current one, or else the first open one. */
 export function nextIn(view: View): Task | undefined {

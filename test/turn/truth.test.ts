@@ -23,6 +23,8 @@ const SAMPLE: ReadonlySet<string> = new Set([
   'breaks what worked, plans it again, and restores it',
   'works with a check that writes a file, as task 2 of 2',
   'is checked once more, and that run is stopped',
+  'works with a check that writes a lockfile, and rules for its cache',
+  'works with a check that keeps a record beside the tests, and runs it, too',
 ])
 
 const workers = WORKERS.filter(({ kind, name }) => kind !== 'beyond' && inLongRun(true, SAMPLE.has(name)))

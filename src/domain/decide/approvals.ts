@@ -1,8 +1,8 @@
 import type { Check } from '../check.ts'
-import { type Conversation, lineage } from '../conversation.ts'
+import { type Conversation, lineage, planTurnOf } from '../conversation.ts'
 import type { CheckRef, EventData, NewEvent } from '../event.ts'
 import { awaitsBaseline } from '../check-runs.ts'
-import { proofOf } from '../proof.ts'
+import { countingChecks, proofOf, taskRuns, workspaceOf } from '../proof.ts'
 import type { Task } from '../task.ts'
 
 /**
@@ -19,7 +19,8 @@ export function approved(
   const events: NewEvent[] = []
   for (const check of checks) {
     const ref = { ...refOf(task.id, check), task_id: task.id }
-    if (check.kind === 'person' || proofOf(state, task.id).approved.includes(check.hash)) continue
+    const isThere = state.tasks.get(task.id)?.checks?.some(({ hash }) => hash === check.hash) ?? false
+    if (check.kind === 'person' || (isThere && proofOf(state, task.id).approved.includes(check.hash))) continue
     events.push({ type: 'check_approved', turn_id, data: { ...ref, via } })
     if (state.turns.get(turn_id)?.workspace) {
       events.push({ type: 'check_requested', turn_id, data: { ...ref, why: 'baseline' } })
@@ -38,6 +39,17 @@ export function planLook(state: Conversation, turn_id: string): NewEvent[] {
     turn_id,
     data: { ...refOf(undefined, check), why: 'baseline' },
   }))
+}
+
+/** A completed task may change other files than before: its checks run again, since their last runs went by the former leave. */
+export function runsWithLeave(state: Conversation, task: Task, mayChange: Task['may_change']): NewEvent[] {
+  const isSame = JSON.stringify(mayChange ?? []) === JSON.stringify(task.may_change ?? [])
+  if (isSame || task.status !== 'completed' || !workspaceOf(state, task)) return []
+  return countingChecks(state, task).flatMap(check =>
+    taskRuns(state, task.id, check.hash)
+      ? { type: 'check_requested', turn_id: planTurnOf(state, task), data: { ...refOf(task.id, check), why: 'person' } }
+      : [],
+  )
 }
 
 export const refOf = (task_id: string | undefined, { id, hash }: Check): CheckRef => ({

@@ -230,7 +230,7 @@ function unserved(state: Conversation, task: Task, isGone: boolean | undefined):
   const person =
     'leave it to a person, who can remove the checks of the plan or settle the task in the plan panel of the page'
   return isGone
-    ? `The folder of its workspace${folder} does not exist any more, so the checks of its plan cannot run. Put it back, then claim it again; or ${person}, or write the checks again, which moves them to the folder that Runsheet runs in.`
+    ? `The folder of its workspace${folder} does not exist any more, so the checks of its plan cannot run. Put it back, then claim it again; or ${person}, or write one check again, which moves those of the whole plan to the folder that Runsheet runs in.`
     : `No process with its workspace${folder} is running, so the checks of its plan cannot run. Start Runsheet there, then claim it again; or ${person}.`
 }
 

@@ -23,8 +23,13 @@ export function missingRuns(state: Conversation, turn_id: string, seen: SeenWork
 
 /** Whether a plan has checks that run before it ends. An earlier final pass says nothing about the next end. */
 export const hasFinalRuns = (state: Conversation, turnId: string): boolean =>
-  planHistory(state, turnId).length > 0 &&
-  staleChecks({ ...state, ...changeTurn(state, turnId, { passes: 0 }) }, turnId, undefined).length > 0
+  planHistory(state, turnId).length > 0 && staleChecks(beforePasses(state, turnId), turnId, undefined).length > 0
+
+/** The same state at an end for which nothing ran yet. */
+export const beforePasses = (state: Conversation, turnId: string): Conversation => ({
+  ...state,
+  ...changeTurn(state, turnId, { passes: 0 }),
+})
 
 /** Asks for the checks of a plan that did not run on this fingerprint; without one, for all of them. */
 const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerprint?: string): NewEvent[] =>
@@ -36,8 +41,8 @@ const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerpri
 
 /**
  * The same for plans of agents elsewhere in which an edit of these tasks leaves nothing open without a claim: a
- * person settled the last one, or a model deleted it, or created all of them as done. In a turn of ours its driver sees to
- * that.
+ * person settled the last one, or a model deleted it, created all of them as done, or gave one that was done another outcome.
+ * In a turn of ours its driver sees to that.
  */
 export function finalRunsAfter(
   state: Conversation,
@@ -45,7 +50,15 @@ export function finalRunsAfter(
   edited: readonly Task[],
   now: Instant,
 ): NewEvent[] {
-  const ended = edited.map(task => planTurnOf(state, task)).filter(turnId => openInPlan(state, turnId).length > 0)
+  const touched = new Set(
+    events.flatMap(event => (event.type === 'task_changed' && event.data.by === 'model' ? event.data.task.id : [])),
+  )
+  const ended = edited.flatMap(task => {
+    const turnId = planTurnOf(state, task)
+    // What a model says anew of a plan that is over is looked at anew.
+    const isSaidAgain = task.status === 'completed' && touched.has(task.id)
+    return isSaidAgain || openInPlan(state, turnId).length > 0 ? turnId : []
+  })
   const created = events.flatMap(event => (event.type === 'task_created' ? event.data.task.conversation_turn_id : []))
   const ending = [...new Set([...ended, ...created])].filter(turnId => state.turns.get(turnId)?.status === 'open')
   if (ending.length === 0 || events.length === 0) return []

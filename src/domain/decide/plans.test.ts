@@ -115,6 +115,13 @@ describe('a turn from outside', () => {
     expect(chat.titles('turn-1')).toEqual(['A', 'B', 'C'])
   })
 
+  it('[PL7] a call that only reads adopts nothing: what is planned after it is a plan of its own', () => {
+    const chat = leftOver()
+    chat.run({ type: 'open_turn', turn_id: 'turn-2', reads: true })
+    expect(chat.titles('turn-2')).toEqual([])
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['tasks_adopted'])
+  })
+
   it('[PL7] it adopts at any of its calls, as soon as its own plan has nothing open', () => {
     const chat = leftOver({ review: false })
     chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })

@@ -405,6 +405,22 @@ describe('what is not proven', () => {
     expect(plan.task(1).status).toBe('in_progress')
   })
 
+  it('[TC11] the checks of a plan that is over run once more if a model gives a done task another outcome', () => {
+    const plan = new Plan(approved('A', NPM))
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    plan.answer()
+    plan.run({ type: 'open_turn', turn_id: 'turn-2', toolset: 'runsheet', host: {}, workspace: WORKSPACE })
+    const again = plan.sets('model', 1, { status: 'completed', outcome: 'Once more.' })
+    const asked = plan.run({ ...again, turn_id: 'turn-2' } as Command)
+    expect(dataOf(asked, 'check_requested')).toMatchObject([{ hash: NPM.hash, why: 'final' }])
+    plan.runs('failed')
+    expect(plan.task(1)).toMatchObject({ status: 'in_progress' })
+    expect(plan.standing(1)).toBeUndefined()
+  })
+
   it('[TC11] nothing runs while a task is open, for a plan without checks, or after a claim that has seen to it', () => {
     const plan = new Plan(approved('A', NPM), { title: 'B' }, { title: 'C' })
     plan.runs('failed')

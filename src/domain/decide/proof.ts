@@ -11,7 +11,7 @@ import { invalidField, Refusal } from '../refusal.ts'
 import { isOpen, type Task } from '../task.ts'
 import { asProse } from '../text.ts'
 import { refOf } from './approvals.ts'
-import { finalRunsAfter, missingRuns } from './final-runs.ts'
+import { beforePasses, finalRunsAfter, missingRuns } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
 import { findTask, openIn } from './tasks.ts'
 
@@ -151,8 +151,10 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
 }
 
 /** Asks for what is out of date before a plan ends. No events: everything is fresh, or was run often enough. */
-export const requestFinal = (state: Conversation, { turn_id, fingerprint }: CommandOf<'request_final'>): NewEvent[] =>
-  missingRuns(state, turn_id, { fingerprint })
+export const requestFinal = (state: Conversation, command: CommandOf<'request_final'>): NewEvent[] => {
+  const { turn_id, fingerprint, isNewEnd } = command
+  return missingRuns(isNewEnd ? beforePasses(state, turn_id) : state, turn_id, { fingerprint })
+}
 
 /** A person stops a run. The process that makes it hears of it. */
 export function stopCheck(state: Conversation, command: CommandOf<'stop_check'>, now: Instant): NewEvent[] | Refusal {

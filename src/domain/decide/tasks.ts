@@ -12,7 +12,7 @@ import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskS
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { Claims } from './claims.ts'
-import { approved, planLook } from './approvals.ts'
+import { approved, planLook, runsWithLeave } from './approvals.ts'
 import { finalRunsAfter } from './final-runs.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
@@ -100,6 +100,7 @@ function approvalsOf(
     const isNew = (hash: string): boolean => !task.checks?.some(before => before.hash === hash)
     const chosen = checks.filter(({ hash }) => isNew(hash) || approve.includes(hash))
     edited.push(...approved(state, task, chosen, 'edit', planTurnOf(state, task)))
+    if (fields.may_change) edited.push(...runsWithLeave(state, task, fields.may_change))
   }
   return [...created, ...edited]
 }

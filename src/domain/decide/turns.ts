@@ -14,10 +14,10 @@ import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
 import { awaitsFinal } from '../check-runs.ts'
-import { unpassedChecks } from '../plan-checks.ts'
+import { unpassedChecks, whyReopened } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
-import { lineage, wholePlan } from '../lineage.ts'
+import { lineage, planHistory, wholePlan } from '../lineage.ts'
 import { isOpen, type Task } from '../task.ts'
 import { ENDINGS, finalStatus, isFinished, isRunning, type PlanCounts, type Turn } from '../turn.ts'
 import { missingRuns } from './final-runs.ts'
@@ -35,9 +35,9 @@ export function setPolicy(state: Conversation, command: CommandOf<'set_policy'>)
   return [{ type: 'policy_set', turn_id: null, data: { policy, by: command.by } }]
 }
 
-/** Opens the turn of an agent elsewhere for a call. Unless it plans, a turn without open tasks adopts the conversation's. */
+/** Opens the turn of an agent elsewhere for a call. If that neither plans nor only reads, an idle turn adopts what is open. */
 export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Instant): NewEvent[] | Refusal {
-  const { turn_id, toolset, host = {}, plans = false } = command
+  const { turn_id, toolset, host = {}, plans = false, reads = false } = command
   if (!isId(turn_id)) return invalidId('turn_id')
   if (state.running_turn !== null) return turnRunning(state.running_turn)
   const turn = state.turns.get(turn_id)
@@ -51,7 +51,7 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, n
   const client = command.client === undefined ? {} : { client: command.client }
   const place = placeOf(command)
   const opened: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id, ...client, ...place } }]
-  const goesOn = !plans && TOOLSETS[policy.toolset].scope === 'conversation' && isIdle(state, turn_id)
+  const goesOn = !plans && !reads && TOOLSETS[policy.toolset].scope === 'conversation' && isIdle(state, turn_id)
   if (!goesOn) return [...fixes, ...opened]
   return withCurrent(state, [...fixes, ...opened, ...adoption(openTasks(state), turn_id)], [turn_id], now)
 }
@@ -114,7 +114,9 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const ending = ENDINGS[because]
   // For an agent elsewhere, the claim that left nothing open has seen to it.
   const isUnchecked = isRunning(turn) && missingRuns(state, turn_id, command.seen).length > 0
-  const isUnproven = unpassedChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
+  const isReopened = planHistory(state, turn_id).some(task => whyReopened(state, task) !== undefined)
+  const isUnproven =
+    isReopened || unpassedChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
   const status = finalStatus(ending, counts, state.policy, turn.dropped, isUnproven)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
@@ -156,7 +158,7 @@ const endWaits = (state: Conversation, turnId: string, now: Instant, reason: str
 ]
 
 /** Whether a turn of an agent elsewhere has nothing open and waits for no review. */
-const isIdle = (state: Conversation, turnId: string): boolean =>
+export const isIdle = (state: Conversation, turnId: string): boolean =>
   openTasks(state, turnId).length === 0 && !isParked(state, turnId)
 
 /** The open tasks of a turn that agents elsewhere have adopted since. */

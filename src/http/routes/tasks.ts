@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../domain/event.ts'
 import { needsState, taskOnWire } from '../../domain/proof-view.ts'
 import type { Task } from '../../domain/task.ts'
 import type { FoundTasksAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../domain/wire.ts'
-import { type Door, hashOf, preparedChange, preparedTask, undoChange } from '../../door/door.ts'
+import { type Door, hashOf, preparedChanges, preparedTask, undoChange } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../http-error.ts'
 import { pageOf } from '../parse.ts'
@@ -131,7 +131,7 @@ export const taskRoutes = [
       const version = versionOf(header('if-match'))
       const { conversation } = await asOne(
         door.transact({ tenant: caller.tenant, conversation: session_id }, transaction => {
-          const change = [preparedChange(transaction.state, door, task_id, body, version)]
+          const change = preparedChanges(transaction.state, door, task_id, body, version)
           transaction.mustRun({ type: 'edit_tasks', by: 'person', change })
         }),
       )

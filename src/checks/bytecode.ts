@@ -1,0 +1,51 @@
+import { readFileSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { type Environment, NO_BYTECODE } from './environment.ts'
+import { globsOf } from './globs.ts'
+import type { Start } from './started-files.ts'
+
+/**
+ * Tells whether a file is bytecode that Python does not read in a run of this command, because it gets our environment. Not
+ * where the command, or a script that it starts, starts it without.
+ */
+export function unreadBytecode(start: Start, env: Environment, files: readonly string[]): (path: string) => boolean {
+  let isUnread: boolean | undefined
+  return path => {
+    if (!path.endsWith('.pyc') || !isCached(path)) return false
+    isUnread ??= env['PYTHONPYCACHEPREFIX'] === NO_BYTECODE && !textsOf(start, files).some(isForgetful)
+    return isUnread
+  }
+}
+
+const { matches: isCached } = globsOf(['**/__pycache__/*'])
+
+/** Whether what a text starts does not get the environment, or ignores what it says about bytecode. */
+const isForgetful = (text: string): boolean =>
+  FORGETS.test(text) || CLEARS.test(text) || IGNORES.test(text) || text.includes('PYTHONPYCACHEPREFIX')
+
+/** Programs that start others elsewhere, or with an environment of their own, where a command begins. */
+const FORGETS =
+  /(?:^|[;&|({"'`]|\bexec|\brun|\buvx|\s-m)\s*(?:[^\s"'`;&|(){}]*\/)?(?:docker|doas|podman|ssh|sudo|tox)(?:[\s"'`;&|)]|$)/m
+const CLEARS = /\benv\s+(?:-\S+\s+)*(?:-[A-Za-z]*i\b|--ignore-environment\b|-\s)/
+const IGNORES = /\b(?:python|pypy)[\d.]*\s+(?:-\S+\s+)*-[A-Za-z]*[EI]/
+
+/** The command, and the scripts of the workspace that it starts. */
+function textsOf({ root, cwd, run }: Start, files: readonly string[]): readonly string[] {
+  const scripts = run.some(word => MANAGERS.test(basename(word))) ? [join(cwd, 'package.json')] : []
+  const paths = new Set([...files.map(path => resolve(root, path)), ...scripts])
+  return [run.join(' '), ...[...paths].map(scriptIn)]
+}
+
+const MANAGERS = /^(?:npm|pnpm|yarn|bun|--run)\b/
+/** A program that was compiled is larger, most often. */
+const MAX_SCRIPT = 64_000
+
+/** Empty for what is no file, or too large for a script. */
+function scriptIn(path: string): string {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return stats?.isFile() && stats.size <= MAX_SCRIPT ? readFileSync(path, 'latin1') : ''
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,213 @@
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { scratchFolder } from '../../test/support/scratch.ts'
+import { splitWords } from '../domain/command-line.ts'
+import { Problem } from '../domain/text.ts'
+import { startedBy } from './started-files.ts'
+import { isFile } from './workspace.ts'
+
+describe('files that a command starts', () => {
+  /** The started files that exist, of a command in a workspace of these files. Those with `#!` are executable. */
+  function started(line: string, files: Readonly<Record<string, string>>) {
+    const root = realpathSync(scratchFolder())
+    onTestFinished(() => rmSync(root, { recursive: true }))
+    for (const [path, content] of Object.entries(files)) {
+      const file = join(root, path)
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, content, { mode: content.startsWith('#!') ? 0o755 : 0o644 })
+    }
+    const run = splitWords(line)
+    if (run instanceof Problem) throw new TypeError(`Not a command line: ${line}`)
+    const found = startedBy({ root, cwd: root, run })
+    return { ...found, there: found.files.filter(path => isFile(join(root, path))).sort() }
+  }
+
+  const test = (script: string): string => JSON.stringify({ scripts: { test: script } })
+  const MEMBER = { 'packages/foo/package.json': test('node run.mjs'), 'packages/foo/run.mjs': '' }
+  const MEMBERS = { 'package.json': '{ "workspaces": ["packages/*"] }', ...MEMBER }
+  const YARN = { 'package.json': '{ "workspaces": { "packages": ["packages/**"] } }', ...MEMBER }
+  const PNPM = { 'package.json': '{}', 'pnpm-workspace.yaml': "packages:\n  - 'packages/foo'\n", ...MEMBER }
+  const RUN = 'packages/foo/run.mjs'
+  const INNER = { 'package.json': JSON.stringify({ scripts: { test: 'node --run=inner', inner: 'node ./run.mjs' } }) }
+
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    ['node run-checks', { 'run-checks.js': '' }, 'run-checks.js'],
+    ['node checks', { 'checks/index.js': '' }, 'checks/index.js'],
+    ['node checks', { 'checks/package.json': '{ "main": "go" }', 'checks/go.js': '' }, 'checks/go.js'],
+    ['tsx scripts/check', { 'scripts/check.ts': '' }, 'scripts/check.ts'],
+    ['npx -p tsx -- tsx --tsconfig x.json scripts/check', { 'scripts/check.ts': '' }, 'scripts/check.ts'],
+    ['node --env-file .env --import tsx scripts/check', { 'scripts/check.mts': '' }, 'scripts/check.mts'],
+    ['node --require ./setup checks.js', { 'setup.cjs': '' }, 'setup.cjs'],
+    ['bun run scripts/check', { 'scripts/check.ts': '' }, 'scripts/check.ts'],
+    ['bun --cwd tools check', { 'tools/check.ts': '' }, 'tools/check.ts'],
+    ['deno run -A scripts/check', { 'scripts/check.ts': '' }, 'scripts/check.ts'],
+    ['env X=1 timeout 60 node checks', { 'checks/index.mjs': '' }, 'checks/index.mjs'],
+    ['nice node checks', { 'checks.cjs': '' }, 'checks.cjs'],
+    ['env -C tools node check', { 'tools/check.js': '' }, 'tools/check.js'],
+    ['python3 -mtools.check', { 'tools/check.py': '' }, 'tools/check.py'],
+    ['python3 -Im tools', { 'tools/__main__.py': '' }, 'tools/__main__.py'],
+    ['python3 tools', { 'tools/__main__.py': '' }, 'tools/__main__.py'],
+    ['python3 -W error tools', { 'tools/__main__.py': '' }, 'tools/__main__.py'],
+    ['uv run --directory app python tools', { 'app/tools/__main__.py': '' }, 'app/tools/__main__.py'],
+    ['coverage run -m tools.check', { 'tools/check.py': '' }, 'tools/check.py'],
+    [
+      'poetry run check',
+      { 'pyproject.toml': '[tool.poetry.scripts]\ncheck = "tools.check:main"\n', 'tools/check.py': '' },
+      'tools/check.py',
+    ],
+    ['npm test -w foo', MEMBERS, RUN],
+    ['npm test --workspaces', MEMBERS, RUN],
+    ['yarn workspace foo test', YARN, RUN],
+    ['yarn workspaces foreach -A run test', YARN, RUN],
+    ['pnpm --filter foo test', PNPM, RUN],
+    ['pnpm -r test', PNPM, RUN],
+    ['turbo run test', PNPM, RUN],
+    ['npm test', { ...INNER, 'run.mjs': '' }, 'run.mjs'],
+    ['npm it', { 'package.json': test('node run.mjs'), 'run.mjs': '' }, 'run.mjs'],
+    ['npx concurrently npm:test', { 'package.json': test('node run.mjs'), 'run.mjs': '' }, 'run.mjs'],
+    ["npx concurrently 'npm:te*'", { 'package.json': test('node run.mjs'), 'run.mjs': '' }, 'run.mjs'],
+    ["npx -c 'node run'", { 'run.js': '' }, 'run.js'],
+    [
+      'npm exec -w foo -- node run',
+      { ...MEMBERS, 'packages/foo/package.json': '{ "name": "foo" }', 'packages/foo/run.js': '' },
+      'packages/foo/run.js',
+    ],
+    ['pnpm -r exec node run', { ...PNPM, 'packages/foo/run.js': '' }, 'packages/foo/run.js'],
+    ['npx mocha -r ./setup checks', { 'setup.js': '' }, 'setup.js'],
+    ['npm test', { 'package.json': test('NODE_OPTIONS=--require=./setup.js vitest'), 'setup.js': '' }, 'setup.js'],
+    ['make test', { Makefile: 'PY ?= python3\ntest:\n\t$(PY) run.py\n', 'run.py': '' }, 'run.py'],
+    ['make test', { Makefile: 'test:\n\t$(PYTHON) $(DIR)/run.py\nDIR = tools\n', 'tools/run.py': '' }, 'tools/run.py'],
+    ['sh ci.sh', { 'ci.sh': 'NODE=${NODE:-node}\nDIR=tools\n$NODE "$DIR/run"\n', 'tools/run.js': '' }, 'tools/run.js'],
+    [
+      'ctest',
+      { 'CMakeLists.txt': 'add_test(NAME a COMMAND python3 ${CMAKE_SOURCE_DIR}/run.py)\n', 'run.py': '' },
+      'run.py',
+    ],
+    ["npx concurrently 'node run'", { 'run.js': '' }, 'run.js'],
+    [
+      'npm test',
+      { 'package.json': test('cd tools && cd sub && node run.mjs'), 'tools/sub/run.mjs': '' },
+      'tools/sub/run.mjs',
+    ],
+    ['npm test', { 'package.json': test('node "$PWD/run.mjs"'), 'run.mjs': '' }, 'run.mjs'],
+    ["sh -c 'cd tools; exec node check'", { 'tools/check.js': '' }, 'tools/check.js'],
+    ["xargs -n1 sh -c 'node checks'", { 'checks/index.js': '' }, 'checks/index.js'],
+    [
+      'make -C tools check',
+      { 'tools/Makefile': 'check: unit\nunit:\n\t@node run.mjs\n', 'tools/run.mjs': '' },
+      'tools/run.mjs',
+    ],
+    ['make', { Makefile: 'all:\n\t./go\n', go: '#!/bin/sh\n' }, 'go'],
+    ['make check', { Makefile: '.PHONY: check\ncheck:\n\t./check\n', check: '#!' }, 'check'],
+    ['make test', { Makefile: 'include more.mk\n', 'more.mk': 'test:\n\tpython3 run.py\n', 'run.py': '' }, 'run.py'],
+    ['just test', { justfile: "test arg='x':\n    node run.mjs\n", 'run.mjs': '' }, 'run.mjs'],
+    ['task test', { 'Taskfile.yml': 'tasks:\n  test:\n    cmds:\n      - node run.mjs\n', 'run.mjs': '' }, 'run.mjs'],
+    ['deno task test', { 'deno.json': '{"tasks":{"test":"deno run -A check.ts"}}', 'check.ts': '' }, 'check.ts'],
+    ['composer test', { 'composer.json': '{"scripts":{"test":["php check.php"]}}', 'check.php': '' }, 'check.php'],
+    [
+      'nox -s test',
+      { 'noxfile.py': 'def test(session):\n    session.run("python", "run.py")\n', 'run.py': '' },
+      'run.py',
+    ],
+    ['./ci.sh', { 'ci.sh': '#!/bin/sh\nset -e\nnode run.mjs\n', 'run.mjs': '' }, 'run.mjs'],
+    ['sh tools/ci.sh', { 'tools/ci.sh': 'cd "$(dirname "$0")"\n./go\n', 'tools/go': '#!/bin/sh\n' }, 'tools/go'],
+    ['sh ci.sh', { 'ci.sh': 'set -o pipefail\nnode run.mjs 2>&1 | tee log\n', 'run.mjs': '' }, 'run.mjs'],
+    ['sh ci.sh', { 'ci.sh': 'node run.mjs >log 2>&1 || { cat log; exit 1; }\n', 'run.mjs': '' }, 'run.mjs'],
+    ['sh tools/ci.sh', { 'tools/ci.sh': 'node "$(dirname "$0")/run.mjs"\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
+    ['bash tools/ci.sh', { 'tools/ci.sh': 'node "${BASH_SOURCE%/*}/run.mjs"\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
+    ['npm test', { 'package.json': test('mocha src/verify.js'), 'src/verify.js': '' }, 'src/verify.js'],
+    ['npm test', { 'package.json': test('bun test src/verify.ts'), 'src/verify.ts': '' }, 'src/verify.ts'],
+    ['npm test', { 'package.json': test('node src/verify.js'), 'src/verify.js': '' }, 'src/verify.js'],
+    ['sh ci.sh', { 'ci.sh': 'npm test\n', 'package.json': test('ava verify.js'), 'verify.js': '' }, 'verify.js'],
+    ['./ci', { ci: '#!/bin/sh\nbin/verify\n', 'bin/verify': '#!/bin/sh\n' }, 'bin/verify'],
+  ])('[CR27] %s', (line, files, expected) => {
+    expect(started(line, files).there).toContain(expected)
+  })
+
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    ['a filter of tests', { 'src/greet.ts': '' }, 'npx vitest run src/greet'],
+    [
+      'a pattern of what is searched',
+      { 'package.json': test('grep -rq x --include=index.js .'), 'index.js': '' },
+      'npm test',
+    ],
+    ['a folder that is linted', { 'src/index.js': '' }, 'npx eslint src'],
+    ['what tests are searched in', { 'src/index.js': '' }, 'node --test src'],
+    ['what a script gets', { 'src/index.js': '', 'run.js': '' }, 'node --no-warnings run.js src'],
+    ['what a recipe compiles', { Makefile: 'test: a\n\tcc -o a a.c\n\t./a\n', 'a.c': '' }, 'make test'],
+    ['what a recipe makes', { Makefile: 'test: a\n\t./a\na: a.o\n', a: '#!' }, 'make test'],
+    ['what a shell file makes', { 't.sh': 'cc -o t t.c && ./t\n', t: '#!', 't.c': '' }, 'sh t.sh'],
+    ['what a shell file looks at', { 't.sh': 'grep -q fixed a.txt\n', 'a.txt': '' }, 'sh t.sh'],
+    [
+      'what a shell file reads the output of',
+      { 't.sh': 'node greet.js 2>&1 | grep Hello\n', 'greet.js': '' },
+      'sh t.sh',
+    ],
+    ['what a shell file tests', { 't.sh': 'test -s sum.txt && [ -e a.txt ]\n', 'sum.txt': '', 'a.txt': '' }, 'sh t.sh'],
+    ['what a shell file compares', { 't.sh': 'node greet.js >out && diff out expected\n', 'greet.js': '' }, 'sh t.sh'],
+    ['what a shell file captures', { 't.sh': '[ "$(node greet.js)" = Hello ]\n', 'greet.js': '' }, 'sh t.sh'],
+    ['what a shell file runs beside it', { 't.sh': 'node server.js &\ncurl x\n', 'server.js': '' }, 'sh t.sh'],
+    [
+      'source that another program starts by a script',
+      { 'package.json': '{ "scripts": { "start": "node src/server.js" } }', 'src/server.js': '' },
+      'npx_start-server start 3000',
+    ],
+    [
+      'source that a script builds',
+      { 'package.json': test('esbuild src/index.ts --outfile=dist/x.js && node --test'), 'src/index.ts': '' },
+      'npm test',
+    ],
+    [
+      'what a script builds that a shell file runs',
+      { 't.sh': 'npm test\n', 'package.json': test('esbuild index.ts && node --test'), 'index.ts': '' },
+      'sh t.sh',
+    ],
+    ['what is copied', { 'package.json': test('cp -r ./src ./dist && mocha'), 'src/index.js': '' }, 'npm test'],
+    ['code of Python', { 'greet.py': '' }, "python3 -c 'exec(open(0).read()) # python3 greet.py'"],
+    ['what a module is measured in', { 'greet/core.py': '' }, 'python3 -m pytest --cov greet.core'],
+  ])('[CR27] are not %s', (_, files, line) => {
+    const scripts = new Set(['Makefile', 'package.json', 'run.js', 't.sh'])
+    expect(started(line, files).there.filter(path => !scripts.has(path))).toEqual([])
+  })
+
+  it('[CR27] are also new ones that would be found in the place of one that was there', () => {
+    const { wasThere } = started('npm test', { 'package.json': test('node checks && python3 -m tools.check') })
+    const before = new Set(['checks/index.js', 'tools/check.py'])
+    expect(['checks.js', 'checks.json', 'tools/check/__main__.py'].filter(path => wasThere(path, before))).toHaveLength(
+      3,
+    )
+    expect(wasThere('checks.js', new Set())).toBe(false)
+  })
+
+  it.each([
+    ['a loop', 'for each in checks/*.js; do node "$each" || exit 1; done'],
+    ['an interpreter', 'node --test checks/*.js'],
+  ])('[CR27] are also those that %s finds by a pattern', (_, script) => {
+    const { globs } = started('npm test', { 'package.json': test(`${script} && eslint src/*.js && ls other/*.js`) })
+    expect(globs.filter(glob => glob.endsWith('.js'))).toEqual(['checks/*.js'])
+  })
+
+  it.each([
+    ['escaped quotes', String.raw`"\"`.repeat(10_000)],
+    ['open variables', '${a-'.repeat(8_000)],
+    ['empty lines', '\n'.repeat(30_000)],
+    ['names', 'test:\n'.repeat(30_000)],
+  ])('[CR27] are found in no time in a text of many %s', (_, text) => {
+    const files = { 'ci.sh': text, Makefile: `test:\n\tsh ci.sh\n${text}` }
+    expect(started('make test', files).there).toEqual(['Makefile', 'ci.sh'])
+  })
+
+  it('[CR27] are found in texts and task files that name each other', () => {
+    const scripts = { test: 'npm run more', more: 'npm test && make test' }
+    const files = {
+      'package.json': JSON.stringify({ scripts }),
+      Makefile: 'include more.mk\ntest: test\n\tmake test\n',
+      'more.mk': 'include Makefile\ntest:\n\tsh a.sh\n',
+      'a.sh': 'sh b.sh\n',
+      'b.sh': 'sh a.sh; node run.mjs\n',
+      'run.mjs': '',
+    }
+    expect(started('npm test', files).there).toEqual(['Makefile', 'a.sh', 'b.sh', 'more.mk', 'run.mjs'])
+  })
+})

@@ -1,0 +1,94 @@
+import { basename, dirname, resolve } from 'node:path'
+import { valuesIn, withValues } from './shell-text.ts'
+import type { TextReader } from './text-reader.ts'
+
+/** What a task file has to run. */
+export interface TaskEntries {
+  readonly file: string
+  readonly texts: readonly string[]
+  /** The files that a `Makefile` may make: its targets. */
+  readonly made: readonly string[]
+}
+
+/** Whether a file has things to run by name: a `Makefile`, a `justfile`, `deno.json`, `pyproject.toml` and the like. */
+export const isTaskFile = (path: string): boolean => TASK_FILE.test(basename(path))
+
+/**
+ * The entries of a task file, and of those that it includes, that go by these names. If none does: all of it, for a command
+ * that runs a default task.
+ */
+export function taskEntries(
+  files: readonly string[],
+  words: readonly string[],
+  isNamed: (name: string) => boolean,
+  reader: TextReader,
+): readonly TaskEntries[] {
+  const hasDefault = words.some(word => TASK_RUNNER.test(basename(word)))
+  const all = [...new Set(files)]
+  // Grows while it is read.
+  for (const file of all) {
+    const included = includedBy(file, reader.text(file) ?? '').filter(each => !all.includes(each))
+    all.push(...included.slice(0, MAX_FILES - all.length))
+  }
+  return all.flatMap(file => {
+    const text = linesOf(file, reader)
+    const lines = text.split('\n')
+    const named = [...new Set(namedEntries(lines, isNamed))]
+    const texts = named.length === 0 && hasDefault && text !== '' ? [text] : named
+    const values = valuesIn(text)
+    return texts.length === 0
+      ? []
+      : { file, texts: texts.map(each => withoutMarks(withValues(each, values))), made: targetsIn(file, lines) }
+  })
+}
+
+const MAX_FILES = 100
+const TASK_FILE =
+  /^(?:(?:GNU)?[Mm]akefile|.+\.mk|\.?[Jj]ustfile|.+\.just|[Tt]askfile(?:\.dist)?\.ya?ml|deno\.jsonc?|composer\.json|pyproject\.toml|\.?mise\.toml|tox\.ini|noxfile\.py|tasks\.py|[Rr]akefile|CMakeLists\.txt|project\.json)$/
+/** Programs that run a default task. */
+const TASK_RUNNER = /^(?:g?make|just|task|go-task|rake|tox|nox|inv|invoke|poe|ctest)$/
+/** `def test`, `task :test`; `test: …`, `"test": …`, `test = …`. */
+const ENTRY = /^\s*(?:(?:def|task)\s+:?(\w+)|(.*?)(?::=?|=)(?=[\s"'[{]|$))(.*)$/
+
+/** JSON with a line for each entry. */
+function linesOf(file: string, reader: TextReader): string {
+  return file.endsWith('.json') ? JSON.stringify(reader.object(file), null, 1) : (reader.text(file) ?? '')
+}
+
+/** What stands behind a name, and the lines below it that are indented further. */
+function namedEntries(lines: readonly string[], isNamed: (name: string) => boolean): readonly string[] {
+  return lines.flatMap((line, index) => {
+    const rest = behindName(line, isNamed)
+    if (rest === undefined) return []
+    let end = index + 1
+    while (end < lines.length && isBelow(lines[end] ?? '', line)) end += 1
+    return [rest, ...lines.slice(index + 1, end)].join('\n')
+  })
+}
+
+const isBelow = (line: string, head: string): boolean => line.trim() === '' || indent(line) > indent(head)
+const indent = (line: string): number => /\S/.exec(line)?.index ?? 0
+
+const behindName = (line: string, isNamed: (name: string) => boolean): string | undefined =>
+  namesAt(line).some(isNamed) ? ENTRY.exec(line)?.[3] : undefined
+
+function targetsIn(file: string, lines: readonly string[]): readonly string[] {
+  if (!/(?:makefile|\.mk)$/i.test(file)) return []
+  const phony = new Set(lines.flatMap(line => (line.startsWith('.PHONY') ? line.split(/[\s:]+/) : [])))
+  return lines.flatMap(namesAt).filter(name => !phony.has(name))
+}
+
+/** The names that a line is the entry of. */
+function namesAt(line: string): readonly string[] {
+  const [, defined, listed = ''] = ENTRY.exec(line) ?? []
+  const names = (defined ?? listed).replaceAll(/["']/g, '').split(/\s+/)
+  return names.map(name => name.replace(/:+$/, '')).filter(name => name !== '')
+}
+
+/** Recipes begin with `@`, lists with `-`; in JSON and TOML there is punctuation between the words. */
+const withoutMarks = (text: string): string => text.replaceAll(/^[ \t]*[-@+]+|[[\]{},]/gm, ' ')
+
+const includedBy = (file: string, text: string): readonly string[] =>
+  [...text.matchAll(/^(?:[-s]?include|import)[ \t]+["']?([^"'\n]+)/gm)]
+    .flatMap(([, paths = '']) => paths.trim().split(/\s+/))
+    .map(path => resolve(dirname(file), path))
