@@ -94,7 +94,7 @@ describe('work in a thread', () => {
       '  judged not_ok: figures for March are missing',
       '  claims completed: Twelve figures.: granted',
       '  judged ok: ',
-      'step 2 Send it [completed]',
+      'step 2 Send it [blocked]',
       '  says I cannot send it.',
       'followed up 2 times, 2 answers',
       'assistant: One step is blocked.',
@@ -145,6 +145,45 @@ describe('work in a thread', () => {
     chat.run(chat.adds('model', 'A', 'B'))
     chat.run(chat.removes('person', 1))
     expect(told(threadIn(chat.log))).toContain('step 1 A [removed]')
+  })
+
+  it('[TH2] a turn that another one continues keeps its steps as it left them: title, status and outcome', () => {
+    const chat = inRun({ gate: true })
+    const steps = () =>
+      threadIn(chat.log).map(({ items }) => items.flatMap(item => (item.kind === 'step' ? item.step : [])))
+    chat.run(chat.adds('model', 'A', 'B', 'C'))
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'a' }))
+    chat.run(chat.sets('model', 2, { status: 'blocked', outcome: 'No key.' }))
+    chat.wait(1).finish('turn-1')
+    // Until then it follows what a person does.
+    chat.run(chat.sets('person', 1, { title: 'A!' }))
+    expect(steps()).toMatchObject([[{ title: 'A!' }, { status: 'blocked', outcome: 'No key.' }, { title: 'C' }]])
+    chat.run(chat.sets('person', 2, { status: 'pending' }))
+    chat.wait(1).start('turn-2', {}, 'turn-1')
+    chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'b' }, { basis: chat.state.seq }))
+    chat.run(chat.removes('person', 3))
+    expect(steps()).toMatchObject([
+      [
+        { title: 'A', status: 'completed', outcome: 'a', taken_up: 'plan' },
+        { title: 'B', status: 'blocked', outcome: 'No key.', taken_up: 'task' },
+        { title: 'C', status: 'in_progress' },
+      ],
+      [{ title: 'B', status: 'completed', outcome: 'b' }, ...(steps()[1]?.slice(1) ?? [])],
+    ])
+    expect(steps()[1]?.[0]?.taken_up).toBeUndefined()
+  })
+
+  it('[TH2] so does a step whose task a later turn works on, of another plan or not', () => {
+    const chat = inRun()
+    chat.run(chat.adds('model', 'A'))
+    chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'No key.' }))
+    chat.wait(1).finish('turn-1')
+    chat.wait(1).start('turn-2')
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'a' }, { turn_id: 'turn-2' }))
+    expect(told(threadIn(chat.log)).filter(line => line.startsWith('step'))).toEqual([
+      'step 1 A [blocked]',
+      'step 1 A [completed]',
+    ])
   })
 
   it('[TH2] the names of all tools of every toolset are known', () => {
