@@ -128,6 +128,7 @@ export function Chat(props: ChatProps): ReactElement {
     <TodosPanel
       handle={plan}
       isAlwaysOpen={beside.isOn}
+      isEndTold={!route.isHistory}
       onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })}
     />
   )

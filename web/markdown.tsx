@@ -1,10 +1,8 @@
-import { memo, type ReactElement, useState } from 'react'
+import { memo, type ReactElement } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
-
-/** More is shown as plain text: parsing it would block the page. */
-const MAX_PARSED = 30_000
+import { beginningOf, Rest } from './long-text.tsx'
 
 interface MarkdownProps {
   readonly text: string
@@ -16,9 +14,8 @@ interface MarkdownProps {
 
 /** Renders Markdown without HTML and without remote images. */
 export default function Markdown({ text, isStreaming = false, showRest }: MarkdownProps): ReactElement {
-  const end = text.length > MAX_PARSED ? breakBefore(text, MAX_PARSED) : text.length
-  const parsed = text.slice(0, end)
-  const isGrowing = isStreaming && end === text.length
+  const { beginning: parsed, rest } = beginningOf(text)
+  const isGrowing = isStreaming && rest === ''
   const blocks = isGrowing ? blocksOf(parsed) : [parsed]
   return (
     <div className="app-markdown">
@@ -26,29 +23,9 @@ export default function Markdown({ text, isStreaming = false, showRest }: Markdo
         // Only the last block changes while streaming; the others are parsed once.
         <Block key={index} text={isGrowing && index === blocks.length - 1 ? remend(block) : block} />
       ))}
-      {end < text.length && <Rest text={text.slice(end)} showRest={showRest} />}
+      <Rest text={rest} showRest={showRest} />
     </div>
   )
-}
-
-function Rest({ text, showRest }: Pick<MarkdownProps, 'text' | 'showRest'>): ReactElement {
-  const [isShown, setShown] = useState(false)
-  if (isShown) return <pre tabIndex={0}>{text}</pre>
-  return (
-    <p>
-      <button type="button" className="rs-button" onClick={() => setShown(true)}>
-        {showRest(text.length)}
-      </button>
-    </p>
-  )
-}
-
-/** The last paragraph or line that ends before a place. */
-function breakBefore(text: string, place: number): number {
-  const [paragraph, line] = ['\n\n', '\n'].map(each => text.lastIndexOf(each, place)) as [number, number]
-  const found = paragraph > place / 2 ? paragraph : line
-  // Never half a character.
-  return found > place / 2 ? found : text.slice(0, place).toWellFormed() === text.slice(0, place) ? place : place - 1
 }
 
 const PLUGINS = [remarkGfm]

@@ -1,6 +1,17 @@
-import { lazy, type ReactElement, type ReactNode, Suspense, useCallback, useLayoutEffect, useMemo, useRef } from 'react'
-import type { Message, Task, ThreadItem, ThreadTurn } from 'runsheet/client'
 import {
+  Fragment,
+  lazy,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from 'react'
+import type { Message, Task, ThreadItem } from 'runsheet/client'
+import {
+  CutLine,
   FollowUps,
   PlanDecision,
   RunLine,
@@ -14,6 +25,7 @@ import {
 import './thread.css'
 import { CopyButton } from './copy-button.tsx'
 import { loadPart } from './load-part.ts'
+import { beginningOf, Rest } from './long-text.tsx'
 import type { PageStrings } from './page-strings.ts'
 
 const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
@@ -34,16 +46,20 @@ export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps)
   const thread = useThread()
   useLayoutEffect(onShown, [onShown])
   const tasks = useMemo(() => new Map(plan.tasks.map(task => [task.id, task])), [plan.tasks])
-  // A task that several turns worked on is settled at its latest step.
-  const latest = useMemo(() => latestSteps(thread), [thread])
   const actions = useRef(plan)
   actions.current = plan
   const accept = useCallback((task: Task): void => void actions.current.accept(task), [])
   const reopen = useCallback((task: Task): void => void actions.current.reopen(task), [])
   const written = useCallback(
-    (message: Message): ReactNode => <Said key={message.message_id} text={message.text} strings={strings} />,
+    (message: Message): ReactNode => (
+      <Fragment key={message.message_id}>
+        {message.text !== '' && <Said text={message.text} strings={strings} />}
+        <CutLine of={message} />
+      </Fragment>
+    ),
     [strings],
   )
+  const outcome = useCallback((text: string): ReactNode => <Said text={text} strings={strings} />, [strings])
   return (
     <>
       {thread.map((turn, index) => {
@@ -66,22 +82,23 @@ export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps)
                 )
               }
               const { step } = item
-              const isLatest = latest.get(step.task_id) === turn.turn_id
-              const task = isLatest ? (tasks.get(step.task_id) ?? conversation.tasks[step.task_id]) : undefined
-              // One of a plan that is not in view any more can only be looked at.
-              const canChange = tasks.has(step.task_id)
+              const task = tasks.get(step.task_id) ?? conversation.tasks[step.task_id]
+              const isTaskTold = step.status === 'completed' && step.taken_up !== 'task'
+              // What a later turn took up, and a plan that is not in view any more, can only be looked at.
+              const canChange = tasks.has(step.task_id) && step.taken_up === undefined
               return (
                 <ThreadStep
                   key={step.task_id}
                   step={step}
-                  task={task}
-                  standing={task && plan.proof.standingOf(task)}
+                  task={canChange ? task : undefined}
+                  standing={task && isTaskTold ? plan.proof.standingOf(task) : undefined}
                   isCurrent={step.task_id === current}
                   isRunning={step.task_id === current && plan.elapsedMs !== undefined}
                   live={step.task_id === current ? live : undefined}
                   renderText={written}
-                  onAccept={canChange ? accept : undefined}
-                  onReopen={canChange ? reopen : undefined}
+                  renderOutcome={outcome}
+                  onAccept={accept}
+                  onReopen={reopen}
                 />
               )
             })}
@@ -122,14 +139,7 @@ function Item({ of, strings, isRunning, text }: ItemProps): ReactElement {
           className={`app-message app-message-${message.role}`}
           aria-label={isUser ? strings.you : strings.assistant}
         >
-          {message.text !== '' &&
-            (isUser ? (
-              <p className="app-plain" dir="auto">
-                {message.text}
-              </p>
-            ) : (
-              text(message)
-            ))}
+          {isUser ? <Asked text={message.text} strings={strings} /> : text(message)}
           {calls.map(call => (
             <ToolUse key={call.tool_call_id} call={call} isRunning={isRunning} />
           ))}
@@ -146,10 +156,23 @@ interface SaidProps {
   readonly isStreaming?: boolean
 }
 
+/** What a person asked for. */
+function Asked({ text, strings }: SaidProps): ReactElement {
+  const { beginning, rest } = beginningOf(text)
+  return (
+    <>
+      <p className="app-plain" dir="auto">
+        {beginning}
+      </p>
+      <Rest text={rest} showRest={strings.showRest} />
+    </>
+  )
+}
+
 /** What the agent wrote. */
 function Said({ text, strings, isStreaming = false }: SaidProps): ReactElement {
   return (
-    <Suspense fallback={<p className="app-plain">{text}</p>}>
+    <Suspense fallback={<p className="app-plain">{beginningOf(text).beginning}</p>}>
       <Markdown text={text} isStreaming={isStreaming} showRest={strings.showRest} />
     </Suspense>
   )
@@ -158,14 +181,6 @@ function Said({ text, strings, isStreaming = false }: SaidProps): ReactElement {
 /** The step that is worked on in a turn that goes on. */
 const currentStep = (items: readonly ThreadItem[]): string | undefined =>
   items.flatMap(item => (item.kind === 'step' && item.step.status === 'in_progress' ? item.step.task_id : [])).at(-1)
-
-/** Task id to the last turn that has a step of it. */
-const latestSteps = (thread: readonly ThreadTurn[]): ReadonlyMap<string, string> =>
-  new Map(
-    thread.flatMap(({ turn_id, items }) =>
-      items.flatMap(item => (item.kind === 'step' ? [[item.step.task_id, turn_id] as const] : [])),
-    ),
-  )
 
 function keyOf(item: ItemProps['of']): string {
   switch (item.kind) {

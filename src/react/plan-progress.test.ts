@@ -35,7 +35,12 @@ it('[PA9] a turn that ended with tasks open is unfinished, and says whether a li
   chat.run(chat.adds('model', 'A', 'B'))
   expect(unfinishedTurn(snapshotOf(chat.state), limited())).toBeUndefined()
   chat.finish('turn-1')
-  expect(unfinishedTurn(snapshotOf(chat.state), limited())).toEqual({ turnId: 'turn-1', count: 2, isLimited: false })
+  expect(unfinishedTurn(snapshotOf(chat.state), limited())).toEqual({
+    turnId: 'turn-1',
+    count: 2,
+    isLimited: false,
+    hasFailed: false,
+  })
   expect(unfinishedTurn(snapshotOf(chat.state), limited('turn-1'))).toMatchObject({ isLimited: true })
 })
 

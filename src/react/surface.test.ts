@@ -4,6 +4,7 @@ import * as react from './index.ts'
 it('[LA6] `runsheet/react` exports exactly this', () => {
   expect(Object.keys(react).sort()).toEqual([
     'AutosizeTextarea',
+    'CutLine',
     'FollowUps',
     'PlanDecision',
     'ReviewPanel',

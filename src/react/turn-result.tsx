@@ -20,7 +20,7 @@ export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResul
   if (result === '' && reason === '' && !failure) return null
   // Open tasks are continued beside the plan.
   const canRetry =
-    left === 'blocked' || status === 'failed' || status === 'stopped' || (!left && status === 'incomplete')
+    status === 'failed' || left === 'blocked' || (!left && (status === 'stopped' || status === 'incomplete'))
   const retry = onRetry && canRetry && (
     <button type="button" className="rs-button rs-small" onClick={() => onRetry(turn_id)}>
       <RotateCcw size={14} aria-hidden="true" /> {left === 'blocked' ? strings.thread.retryBlocked : strings.retry}
