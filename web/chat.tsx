@@ -190,6 +190,7 @@ export function Chat(props: ChatProps): ReactElement {
           </Suspense>
         ) : (
           <Messages
+            toldElsewhere={review.outcome?.review.review_id}
             view={view}
             plan={plan}
             strings={strings}

@@ -1,8 +1,13 @@
-import { memo, type ReactElement } from 'react'
+import { memo, type ReactElement, useDeferredValue, useLayoutEffect } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
 import { beginningOf, Rest } from './long-text.tsx'
+
+/** Longer texts are parsed block by block. */
+const LONG = 4_000
+/** Blocks of a long text that show at once. */
+const FIRST_BLOCKS = 20
 
 interface MarkdownProps {
   readonly text: string
@@ -10,16 +15,24 @@ interface MarkdownProps {
   readonly isStreaming?: boolean
   /** The button that shows the rest of a very long text. */
   readonly showRest: (characters: number) => string
+  /** A long text has been parsed, after its first part was shown. */
+  readonly onGrown?: () => void
 }
 
 /** Renders Markdown without HTML and without remote images. */
-export default function Markdown({ text, isStreaming = false, showRest }: MarkdownProps): ReactElement {
+export default function Markdown({ text, isStreaming = false, showRest, onGrown }: MarkdownProps): ReactElement {
   const { beginning: parsed, rest } = beginningOf(text)
   const isGrowing = isStreaming && rest === ''
-  const blocks = isGrowing ? blocksOf(parsed) : [parsed]
+  const blocks = isGrowing || isLong(parsed) ? blocksOf(parsed) : [parsed]
+  // Deferred, so that parsing many blocks does not block the page.
+  const count = useDeferredValue(blocks.length, Math.min(blocks.length, FIRST_BLOCKS))
+  const hasGrown = !isGrowing && count > FIRST_BLOCKS && count === blocks.length
+  useLayoutEffect(() => {
+    if (hasGrown) onGrown?.()
+  }, [hasGrown, onGrown])
   return (
     <div className="app-markdown">
-      {blocks.map((block, index) => (
+      {blocks.slice(0, isGrowing ? undefined : count).map((block, index) => (
         // Only the last block changes while streaming; the others are parsed once.
         <Block key={index} text={isGrowing && index === blocks.length - 1 ? remend(block) : block} />
       ))}
@@ -45,6 +58,9 @@ const Block = memo(function Block({ text }: { readonly text: string }): ReactEle
     </ReactMarkdown>
   )
 })
+
+/** Whether a text is better parsed in parts: it is long, and no part of it refers to another. */
+const isLong = (text: string): boolean => text.length > LONG && !/^ {0,3}\[[^\]\n]{1,100}\]:/m.test(text)
 
 /** Splits at blank lines, but not inside code fences or lists. */
 function blocksOf(text: string): readonly string[] {

@@ -13,6 +13,7 @@ import type { Message, Task, ThreadItem } from 'runsheet/client'
 import {
   CutLine,
   FollowUps,
+  type PlanCard,
   PlanDecision,
   RunLine,
   type TasksHandle,
@@ -31,16 +32,18 @@ import type { PageStrings } from './page-strings.ts'
 const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
 
 interface ThreadProps {
+  /** A review whose end is told elsewhere on the page: unless it was decided, it has no card. */
+  readonly toldElsewhere: string | undefined
   readonly strings: PageStrings
   readonly plan: TasksHandle
   /** What the latest turn has left, or its request, is tried again. Without it, it cannot be now. */
   readonly onRetry: ((turn: string) => void) | undefined
-  /** It is on the page. */
+  /** It is on the page, or the rest of a long text is. */
   readonly onShown: () => void
 }
 
 /** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
-export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps): ReactElement {
+export default function Thread({ toldElsewhere, strings, plan, onRetry, onShown }: ThreadProps): ReactElement {
   const { view } = useRunsheet()
   const { text, conversation } = view.state
   const thread = useThread()
@@ -53,11 +56,11 @@ export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps)
   const written = useCallback(
     (message: Message): ReactNode => (
       <Fragment key={message.message_id}>
-        {message.text !== '' && <Said text={message.text} strings={strings} />}
+        {message.text !== '' && <Said text={message.text} strings={strings} onGrown={onShown} />}
         <CutLine of={message} />
       </Fragment>
     ),
-    [strings],
+    [strings, onShown],
   )
   const outcome = useCallback((text: string): ReactNode => <Said text={text} strings={strings} />, [strings])
   return (
@@ -70,6 +73,7 @@ export default function Thread({ strings, plan, onRetry, onShown }: ThreadProps)
         return (
           <section key={turn.turn_id} className="app-thread-turn">
             {turn.items.map((item, place) => {
+              if (item.kind === 'plan' && item.card.review_id === toldElsewhere && !isDecided(item.card)) return null
               if (item.kind !== 'step') {
                 return (
                   <Item
@@ -154,10 +158,11 @@ interface SaidProps {
   readonly text: string
   readonly strings: PageStrings
   readonly isStreaming?: boolean
+  readonly onGrown?: () => void
 }
 
 /** What a person asked for. */
-function Asked({ text, strings }: SaidProps): ReactElement {
+function Asked({ text, strings }: Pick<SaidProps, 'text' | 'strings'>): ReactElement {
   const { beginning, rest } = beginningOf(text)
   return (
     <>
@@ -170,13 +175,17 @@ function Asked({ text, strings }: SaidProps): ReactElement {
 }
 
 /** What the agent wrote. */
-function Said({ text, strings, isStreaming = false }: SaidProps): ReactElement {
+function Said({ strings, ...said }: SaidProps): ReactElement {
   return (
-    <Suspense fallback={<p className="app-plain">{beginningOf(text).beginning}</p>}>
-      <Markdown text={text} isStreaming={isStreaming} showRest={strings.showRest} />
+    <Suspense fallback={<p className="app-plain">{beginningOf(said.text).beginning}</p>}>
+      <Markdown {...said} showRest={strings.showRest} />
     </Suspense>
   )
 }
+
+/** Whether a person decided it. */
+const isDecided = ({ outcome }: PlanCard): boolean =>
+  outcome === 'approved' || outcome === 'rejected' || outcome === 'changes_requested'
 
 /** The step that is worked on in a turn that goes on. */
 const currentStep = (items: readonly ThreadItem[]): string | undefined =>

@@ -30,7 +30,9 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
   const current = task.checks ?? []
   const hasComplaint = proof.rejectionOf(task) !== undefined || checks.some(({ finding }) => finding === 'failed')
   const accept = acceptWord(task, hasComplaint, strings)
-  const canAccept = isOpen(task) || task.status === 'blocked' || standing === 'reported' || standing === 'judged'
+  // Where nothing stands against it, its tick is enough.
+  const isUndone = isOpen(task) || task.status === 'blocked'
+  const canAccept = isUndone ? hasComplaint : standing === 'reported' || standing === 'judged'
   return (
     <div ref={section} id={id} className="rs-proof" role="group" aria-label={strings.checks.title + about}>
       {standing !== undefined && <p className="rs-note">{strings.checks.standingReason[standing]}</p>}

@@ -76,7 +76,9 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
             aria-controls={listId}
             onClick={() => setOpen(!isExpanded)}
           >
-            <span className="rs-sr">{isExpanded ? strings.hidePlan : strings.showPlan} </span>
+            <span className="rs-sr">
+              {strings.timeline.changed(strings.plan, isExpanded ? strings.hidePlan : strings.showPlan)}{' '}
+            </span>
             {summary}
             {isExpanded ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronUp size={16} aria-hidden="true" />}
           </button>
