@@ -205,8 +205,13 @@ it('[CH26] a decided plan is a card; a person’s decision is not a failure of t
   await messages(page).getByText('You rejected this plan').waitFor()
   await turns.person.setPolicy('c1', { review_timeout_ms: 500 })
   await say(page, 'Once more')
-  await messages(page).getByText('Time ran out. Nothing was started.').waitFor()
+  // Said once: by the panel, and by the card once that is closed.
+  const outcome = page.locator('.rs-outcome-panel')
+  await outcome.getByText('Time ran out. Nothing was started.').waitFor()
   await messages(page).getByText('I see.').waitFor()
+  expect(await messages(page).getByText('Time ran out').count()).toBe(0)
+  await outcome.getByRole('button', { name: 'Close' }).click()
+  await messages(page).getByText('Time ran out. Nothing was started.').waitFor()
   expect(
     await messages(page)
       .getByText(/failed|refused|Used/)
