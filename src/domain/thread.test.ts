@@ -271,6 +271,21 @@ it('[TH7] what Runsheet added to the last answer is not told: the end of the tur
   expect(texts(cutTo(0))).toEqual(whole.slice(0, -1))
 })
 
+it('[TH8] an answer that was cut is told with the reason, also if nothing is left of it', () => {
+  const log = corpusLog('extended')
+  const last = log.findLast(({ type }) => type === 'step_finished')
+  for (const answer_length of [0, 3]) {
+    const cut = { cut: 'content_filter', answer_length } as const
+    const changed = log.map(event =>
+      event === last ? ({ ...event, data: { ...event.data, ...cut } } as StoredEvent) : event,
+    )
+    const said = threadIn(changed).flatMap(({ items }) =>
+      items.flatMap(item => (item.kind === 'message' ? item.message : [])),
+    )
+    expect(said.filter(each => each.cut === 'content_filter').map(({ text }) => text.length)).toEqual([answer_length])
+  }
+})
+
 it('[PA45] a claim that was not accepted is known until the judge says otherwise, unless a person changed the task', () => {
   const verdict = (task_id: string, verdict: 'ok' | 'not_ok', more: { fenced?: true } = {}) =>
     ({ kind: 'verdict', at: START, task_id, verdict, reason: `why ${task_id}`, model: 'm', ...more }) as const
