@@ -20,6 +20,7 @@ export type { ToolUseProps } from './tool-use.tsx'
 export { TurnResult } from './turn-result.tsx'
 export type { TurnResultProps } from './turn-result.tsx'
 export { AutosizeTextarea } from './autosize-textarea.tsx'
+export { plainMarkdown } from './plain-markdown.ts'
 
 export { useConversation } from './use-conversation.ts'
 export type { ConversationView } from './use-conversation.ts'

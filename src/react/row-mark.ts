@@ -44,7 +44,10 @@ function openMark(checks: readonly TaskCheck[], isRejected: boolean, strings: St
   // What fails before the work has begun is as it should be.
   const failed = checks.find(({ finding, last }) => finding === 'failed' && last?.why !== 'baseline')
   if (failed) {
-    return { kind: 'failed', text: `${checkLabel(failed.check, strings)}: ${strings.checks.state.failed}` }
+    return {
+      kind: 'failed',
+      text: strings.timeline.changed(checkLabel(failed.check, strings), strings.checks.state.failed),
+    }
   }
   return isRejected ? rejectedMark(strings) : { kind: 'checks', text: strings.checks.count(checks.length) }
 }

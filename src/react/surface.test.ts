@@ -22,6 +22,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'errorText',
     'isComposing',
     'localeOf',
+    'plainMarkdown',
     'revisionOf',
     'turnsInOrder',
     'useConversation',
