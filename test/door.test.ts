@@ -513,22 +513,22 @@ describe('a door whose store fails now and then', () => {
 
   it('[DO6] reviews that cannot be expired now do not hold up the others', async () => {
     const store = openMemoryStore()
-    const broken = (conversation: string): boolean => conversation.startsWith('broken')
-    let breaks = false
+    const broken = new Set<string>()
     const errors: unknown[] = []
     const door = openDoor({
       store: partly(store, {
         commit: (at, decide) =>
-          breaks && broken(at.conversation) ? Promise.reject(new Error('broken file')) : store.commit(at, decide),
+          broken.has(at.conversation) ? Promise.reject(new Error('broken file')) : store.commit(at, decide),
       }),
       onError: error => errors.push(error),
     })
     const conversations = [...Array.from({ length: 150 }, (_, index) => `broken-${index}`), 'sound']
     for (const conversation of conversations) {
-      const timeout = { review_timeout_ms: broken(conversation) ? 150 : 200 }
+      const isSound = conversation === 'sound'
+      const timeout = { review_timeout_ms: isSound ? 200 : 150 }
       await door.run({ ...ref, conversation }, startTurn('t1', timeout), propose('t1', `rev-${conversation}`, 'a'))
+      if (!isSound) broken.add(conversation)
     }
-    breaks = true
     expect(await door.reviews.await('local', 'rev-sound')).toMatchObject({ resolution: { reason: 'review_timeout' } })
     expect(errors.length).toBeGreaterThanOrEqual(150)
     await door.close()

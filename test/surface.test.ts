@@ -41,6 +41,7 @@ it.each([
       'randomId',
       'standingOf',
       'standingWordOf',
+      'startedBy',
       'tallyOf',
       'tasksInView',
       'threadOf',

@@ -1,6 +1,6 @@
 import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
 import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
-import { type ConversationSnapshot, listed, openTasks, type Task, type ToolsetName } from 'runsheet/client'
+import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
 import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { Composer } from './composer.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
@@ -85,7 +85,8 @@ export function Chat(props: ChatProps): ReactElement {
   const isBusy = running !== null && !review.review
   const submit = (message: string): void => {
     if (isBusy) return setUnsent(message)
-    if (review.review) void review.revise()
+    if (review.rejection) void review.rejection.send()
+    else if (review.review) void review.revise()
     else sendTyped(message)
   }
   const isRetrying = useRef(false)
@@ -108,21 +109,27 @@ export function Chat(props: ChatProps): ReactElement {
   }
   /** Goes on with what a turn's plan has left; finished tasks stay. Else its message is sent again. */
   const retryTurn = (turn: string): void => {
-    const message = view.state.messages.find(({ turn_id, role }) => turn_id === turn && role === 'user')?.text
+    const asked = view.state.messages.find(({ turn_id, role }) => turn_id === turn && role === 'user')?.text
+    // A decision started it, with words that the person never wrote.
+    const message = startedBy(view.state.resolutions, turn) ? strings.continueMessage : asked
     if (message === undefined) return
     const isOpen = openTasks(conversation, turn).length > 0
     const isBlocked = blockedIn(conversation, turn).length > 0
     if (isBlocked) void continueBlocked(turn, isOpen ? message : strings.retryBlockedMessage)
     else send(message, isOpen ? { continue_turn_id: turn } : {})
   }
-  const stop = (): void => {
+  const stop = async (): Promise<void> => {
     if (running === null) return
     setFailure(undefined)
     setStopping(running)
-    client.stop(session, running).catch((error: unknown) => {
+    try {
+      // Stopping would end the review without it.
+      if (review.rejection && !(await review.rejection.send())) return setStopping(undefined)
+      await client.stop(session, running)
+    } catch (error) {
       setStopping(undefined)
-      setFailure({ error, retry: stop })
-    })
+      setFailure({ error, retry: () => void stop() })
+    }
   }
   const todos = (
     <TodosPanel
@@ -198,6 +205,8 @@ export function Chat(props: ChatProps): ReactElement {
             outgoing={outgoing?.message}
             isStopping={isStopping}
             isDemo={model === 'demo'}
+            // The panel offers it until that is closed.
+            reopening={review.outcome?.reopen ? undefined : review.reopening}
             onExample={sendTyped}
             onRetry={retryTurn}
           />
@@ -228,12 +237,12 @@ export function Chat(props: ChatProps): ReactElement {
           onText={setText}
           isNew={isNewSession(session)}
           isRunning={running !== null}
-          isReview={review.review !== undefined}
+          about={review.rejection ? 'rejection' : review.review && 'review'}
           isSending={outgoing !== undefined || review.isBusy}
           isStopping={isStopping}
           choices={[
             {
-              label: strings.toolset,
+              name: strings.toolset,
               value: toolset,
               values: TOOLSETS,
               onChoose: value => setChosen({ ...chosen, toolset: value as ToolsetName }),
@@ -242,7 +251,7 @@ export function Chat(props: ChatProps): ReactElement {
               ? []
               : [
                   {
-                    label: strings.model,
+                    name: strings.model,
                     value: model,
                     values: models.names,
                     onChoose: (value: string) => setChosen({ ...chosen, model: value }),
@@ -250,7 +259,7 @@ export function Chat(props: ChatProps): ReactElement {
                 ]),
           ]}
           onSend={submit}
-          onStop={stop}
+          onStop={() => void stop()}
         />
       </div>
       {beside.isOn && <div className="app-beside">{todos}</div>}

@@ -14,6 +14,8 @@ export const chinesePage: PageStrings = {
   message: '你想完成什么？',
   requestChanges: '告诉智能体要改什么…',
   enterRequestsChanges: '按回车键要求修改',
+  sayWhy: '告诉智能体原因（可选）…',
+  enterRejects: '按回车键立即拒绝',
   agentBusy: '没有发送：智能体仍在工作。文字会留在这里；要立即发送，请先停止智能体。',
   send: '发送',
   stop: '停止',

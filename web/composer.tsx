@@ -4,7 +4,7 @@ import { AutosizeTextarea, isComposing } from 'runsheet/react'
 import type { PageStrings } from './page-strings.ts'
 
 export interface Choice {
-  readonly label: string
+  readonly name: string
   readonly value: string
   readonly values: readonly string[]
   readonly onChoose: (value: string) => void
@@ -17,8 +17,8 @@ interface ComposerProps {
   readonly onText: (text: string) => void
   readonly isNew: boolean
   readonly isRunning: boolean
-  /** A review waits: what is sent requests changes. */
-  readonly isReview: boolean
+  /** A review waits: what is sent requests changes, or says why the plan was just rejected. */
+  readonly about: 'review' | 'rejection' | undefined
   /** The last message is still being sent. */
   readonly isSending: boolean
   readonly isStopping: boolean
@@ -30,8 +30,13 @@ interface ComposerProps {
 
 /** The message box. Enter sends, or requests changes while a review waits; Shift+Enter starts a new line. */
 export function Composer(props: ComposerProps): ReactElement {
-  const { strings, box, text, onText, isNew, isRunning, isReview, isSending, isStopping, choices, onSend, onStop } =
-    props
+  const { strings, box, text, onText, isNew, isRunning, about, isSending, isStopping, choices, onSend, onStop } = props
+  const isReview = about !== undefined
+  const [label, hint] = {
+    message: [strings.message, ''],
+    review: [strings.requestChanges, strings.enterRequestsChanges],
+    rejection: [strings.sayWhy, strings.enterRejects],
+  }[about ?? 'message']
   useEffect(() => {
     // On touch screens the keyboard would cover the examples.
     if (isNew && matchMedia('(pointer: fine)').matches) box.current?.focus()
@@ -54,8 +59,8 @@ export function Composer(props: ComposerProps): ReactElement {
         ref={box}
         id="message"
         className="app-input"
-        aria-label={isReview ? strings.requestChanges : strings.message}
-        placeholder={isReview ? strings.requestChanges : strings.message}
+        aria-label={label}
+        placeholder={label}
         rows={2}
         value={text}
         onChange={event => onText(event.target.value)}
@@ -67,9 +72,9 @@ export function Composer(props: ComposerProps): ReactElement {
       />
       <div className="app-composer-foot">
         {/* They are for the next message. */}
-        {(isReview ? [] : choices).map(({ label, value, values, onChoose }) => (
-          <label key={label} className="app-choice" title={label}>
-            <span className="rs-sr">{label}</span>
+        {(isReview ? [] : choices).map(({ name, value, values, onChoose }) => (
+          <label key={name} className="app-choice" title={name}>
+            <span className="rs-sr">{name}</span>
             <select value={value} disabled={isRunning || isSending} onChange={event => onChoose(event.target.value)}>
               {values.map(each => (
                 <option key={each}>{each}</option>
@@ -77,7 +82,7 @@ export function Composer(props: ComposerProps): ReactElement {
             </select>
           </label>
         ))}
-        <span className="app-gap">{isReview && strings.enterRequestsChanges}</span>
+        <span className="app-gap">{hint}</span>
         {isRunning && (
           <button
             type="button"

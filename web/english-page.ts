@@ -14,6 +14,8 @@ export const englishPage: PageStrings = {
   message: 'What do you want done?',
   requestChanges: 'Tell the agent what to change…',
   enterRequestsChanges: 'Enter requests changes',
+  sayWhy: 'Tell the agent why (optional)…',
+  enterRejects: 'Enter rejects now',
   agentBusy: 'Not sent: the agent is still working. Your text stays here; stop the agent to send it now.',
   send: 'Send',
   stop: 'Stop',

@@ -1,7 +1,7 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
-import { planHistory, planTurnOf, type Standing, standingWordOf, type Task } from 'runsheet/client'
-import { localeOf, plainMarkdown, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
+import { planHistory, planTurnOf, type Standing, standingWordOf, startedBy, type Task } from 'runsheet/client'
+import { localeOf, plainMarkdown, PlanContinued, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
 import type { PageStrings } from './page-strings.ts'
 
@@ -17,7 +17,7 @@ interface HistoryProps {
 /** The conversation turn by turn: the request, the plan, and the timeline of each task. */
 export default function History({ strings, task, covered, onTask, onChat }: HistoryProps): ReactElement {
   const { view } = useRunsheet()
-  const { conversation, messages, status } = view.state
+  const { conversation, messages, resolutions, status } = view.state
   const turns = turnsInOrder(conversation)
   const numbers = new Map(turns.map(({ id }, index) => [id, index + 1]))
   // A continued plan is under several turns: a task opens where it was pressed, else where it is now.
@@ -36,6 +36,7 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
         {task !== undefined && !isKnown && status === 'live' && <Timeline taskId={task} />}
         {turns.map((turn, index) => {
           const asked = messages.find(message => message.turn_id === turn.id && message.role === 'user')
+          const decided = startedBy(resolutions, turn.id)
           const tasks = planHistory(conversation, turn.id)
           return (
             <article key={turn.id} className="app-turn" aria-label={strings.turn(index + 1)}>
@@ -46,7 +47,9 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
                   {new Date(turn.started_at).toLocaleString(localeOf(strings.panels))}
                 </time>
               </header>
-              <p className="app-request">{asked?.text ?? strings.byOtherAgent}</p>
+              <div className="app-request">
+                {decided ? <PlanContinued outcome={decided} /> : (asked?.text ?? strings.byOtherAgent)}
+              </div>
               {tasks.length === 0 ? (
                 <p className="app-quiet">{strings.noTasks}</p>
               ) : (

@@ -1,5 +1,5 @@
 import { lazy, type ReactElement, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import type { ConversationView, TasksHandle } from 'runsheet/react'
+import type { ConversationView, Reopening, TasksHandle } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
 import { loadPart } from './load-part.ts'
 import type { PageStrings } from './page-strings.ts'
@@ -26,11 +26,13 @@ interface MessagesProps {
   readonly onRetry: (turn: string) => void
   /** The model is the built-in one, which has a sandbox. */
   readonly isDemo: boolean
+  /** The newest plan, if it can be opened again from its card. */
+  readonly reopening: Reopening | undefined
 }
 
 /** The thread, scrolled to the newest; examples before there is one. */
 export function Messages(props: MessagesProps): ReactElement {
-  const { view, plan, strings, covered, outgoing, isStopping, isDemo, onExample, onRetry } = props
+  const { view, plan, strings, covered, outgoing, isStopping, isDemo, reopening, onExample, onRetry } = props
   const { messages, text, conversation, status } = view.state
   const { running_turn, seq } = conversation
   const scroller = useRef<HTMLDivElement>(null)
@@ -68,6 +70,7 @@ export function Messages(props: MessagesProps): ReactElement {
                 toldElsewhere={props.toldElsewhere}
                 strings={strings}
                 plan={plan}
+                reopening={outgoing === undefined ? reopening : undefined}
                 onRetry={outgoing === undefined && running_turn === null ? onRetry : undefined}
                 onShown={shown}
               />

@@ -16,6 +16,9 @@ export interface PageStrings {
   /** The message box while a review waits. */
   readonly requestChanges: string
   readonly enterRequestsChanges: string
+  /** The message box while a rejection can be undone. */
+  readonly sayWhy: string
+  readonly enterRejects: string
   readonly agentBusy: string
   readonly send: string
   readonly stop: string

@@ -14,7 +14,9 @@ import {
   CutLine,
   FollowUps,
   type PlanCard,
+  PlanContinued,
   PlanDecision,
+  type Reopening,
   RunLine,
   type TasksHandle,
   ThreadStep,
@@ -36,6 +38,8 @@ interface ThreadProps {
   readonly toldElsewhere: string | undefined
   readonly strings: PageStrings
   readonly plan: TasksHandle
+  /** The newest plan, if it can be opened again from its card. */
+  readonly reopening: Reopening | undefined
   /** What the latest turn has left, or its request, is tried again. Without it, it cannot be now. */
   readonly onRetry: ((turn: string) => void) | undefined
   /** It is on the page, or the rest of a long text is. */
@@ -43,7 +47,8 @@ interface ThreadProps {
 }
 
 /** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
-export default function Thread({ toldElsewhere, strings, plan, onRetry, onShown }: ThreadProps): ReactElement {
+export default function Thread(props: ThreadProps): ReactElement {
+  const { toldElsewhere, strings, plan, reopening, onRetry, onShown } = props
   const { view } = useRunsheet()
   const { text, conversation } = view.state
   const thread = useThread()
@@ -81,6 +86,7 @@ export default function Thread({ toldElsewhere, strings, plan, onRetry, onShown 
                     of={item}
                     strings={strings}
                     isRunning={goesOn && place === turn.items.length - 1}
+                    reopening={reopening}
                     text={written}
                   />
                 )
@@ -123,19 +129,23 @@ interface ItemProps {
   readonly of: Exclude<ThreadItem, { readonly kind: 'step' }>
   readonly strings: PageStrings
   readonly isRunning: boolean
+  readonly reopening: Reopening | undefined
   readonly text: (message: Message) => ReactNode
 }
 
-function Item({ of, strings, isRunning, text }: ItemProps): ReactElement {
+function Item({ of, strings, isRunning, reopening, text }: ItemProps): ReactElement {
   switch (of.kind) {
     case 'plan':
-      return <PlanDecision card={of.card} />
+      return (
+        <PlanDecision card={of.card} reopening={reopening?.reviewId === of.card.review_id ? reopening : undefined} />
+      )
     case 'follow_ups':
       return <FollowUps of={of} renderText={text} />
     case 'run':
       return <RunLine of={of.run} isWhole />
     case 'message': {
-      const { message, calls } = of
+      const { message, calls, decided } = of
+      if (decided) return <PlanContinued outcome={decided} />
       const isUser = message.role === 'user'
       const isAnswer = !message.tool_calls?.length
       return (

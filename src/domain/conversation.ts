@@ -346,7 +346,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
       const { reason } = data
       const ended = { status: resolvedStatus(data), via: data.via, ...(reason === undefined ? {} : { reason }) }
       // Reopening needs the draft, and the plan that revises it is compared with it. The log and the review's row keep it.
-      const draft_tasks = isReopenable(ended) || reason === 'changes_requested' ? review.draft_tasks : []
+      const draft_tasks = isReopenable(ended) ? review.draft_tasks : []
       return { ...ended, draft_tasks, panels: [], closes_at: null }
     }),
     pending_reviews: state.pending_reviews.filter(id => id !== data.review_id),

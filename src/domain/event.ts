@@ -6,7 +6,7 @@ import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
 import type { MadeClaim, RunReason } from './proof.ts'
 import type { Standing } from './standing.ts'
-import type { CancelReason, Changes, ConfirmedTask, ReviewRequest, RowComment } from './review.ts'
+import type { CancelReason, Changes, ConfirmedTask, ReviewRequest, RowChange, RowComment } from './review.ts'
 import type { Actor, Task } from './task.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
 
@@ -192,6 +192,8 @@ export interface EventData {
     readonly changes?: Changes
     /** The task that each confirmed row became, in row order. Absent in logs of older versions. */
     readonly tasks?: readonly ConfirmedTask[]
+    /** The rows that a plan was sent back with, in row order. Absent in logs of older versions. */
+    readonly rows?: readonly RowChange[]
     /** The turn that goes on with a reopened plan, where the turn that asked is over. */
     readonly continued_by?: string
   }

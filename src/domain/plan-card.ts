@@ -1,6 +1,7 @@
 import type { Instant } from './instant.ts'
 import type { Resolution } from './resolution.ts'
 import type { Changes, Row, RowComment } from './review.ts'
+import { decidedRows } from './revision.ts'
 import type { MarkOf } from './thread-log.ts'
 
 /** How a proposed plan was decided, or ended without a decision. */
@@ -87,27 +88,22 @@ function outcomeOf({ action, reason = '' }: Resolution): PlanOutcome {
 
 const asProposed = (title: string, draft_index: number): PlanRow => ({ change: 'proposed', title, draft_index })
 
-/** Row by row. Plans that were sent back and older logs do not say in which order: then kept, edited and added rows follow each other. */
-function rowsOf(changes: Changes, { tasks }: Resolution, count: number): readonly PlanRow[] {
-  const kept = changes.kept.map((to): PlanRow => ({ change: 'kept', title: to.title, to }))
-  const edited = changes.edited.map(({ from, to }): PlanRow => ({ change: 'edited', title: to.title, from, to }))
-  const added = changes.added.map((to): PlanRow => ({ change: 'added', title: to.title, to }))
+/** Row by row. Older logs do not say in which order: then kept, edited and added rows follow each other. */
+function rowsOf(changes: Changes, resolution: Resolution, count: number): readonly PlanRow[] {
+  const rows = decidedRows(resolution).map((row): PlanRow => ({ ...row, title: row.to.title }))
   const removed = changes.removed.map((from): PlanRow => ({ change: 'removed', title: from.title, from }))
-  if (!tasks) return [...kept, ...edited, ...added, ...removed]
-  const left = { kept: kept.values(), edited: edited.values(), added: added.values() }
-  const rows = tasks.flatMap(({ change, task_id, draft_index }): PlanRow[] => {
-    const { value } = left[change].next()
-    return value ? [{ ...value, task_id, ...(draft_index === undefined ? {} : { draft_index }) }] : []
-  })
-  const used = new Set(tasks.map(({ draft_index }) => draft_index))
+  const used = new Set(rows.map(({ draft_index }) => draft_index))
   const unused = Array.from({ length: count }, (_, index) => index).filter(index => !used.has(index))
-  // Older logs do not say which row became which task.
+  // Nor do they say which row was made from which.
   if (unused.length !== removed.length) return [...rows, ...removed]
-  return removed.reduce((all, row, index) => insertedAt(all, { ...row, draft_index: unused[index] ?? 0 }), rows)
+  return removed.reduce<readonly PlanRow[]>(
+    (all, row, index) => insertedAt(all, { ...row, draft_index: unused[index] ?? 0 }),
+    rows,
+  )
 }
 
 /** Behind the last row that was proposed before it. */
-function insertedAt(rows: readonly PlanRow[], row: PlanRow & { readonly draft_index: number }): PlanRow[] {
+function insertedAt(rows: readonly PlanRow[], row: PlanRow & { readonly draft_index: number }): readonly PlanRow[] {
   const place = rows.findLastIndex(({ draft_index }) => draft_index !== undefined && draft_index < row.draft_index)
   return rows.toSpliced(place + 1, 0, row)
 }

@@ -107,12 +107,16 @@ export interface Review extends ReviewRequest {
   readonly successor?: string
 }
 
-/** A task that a confirm wrote, and what the person did to its row. */
-export interface ConfirmedTask {
-  readonly task_id: string
+/** What the person did to a row. */
+export interface RowChange {
   readonly change: 'kept' | 'edited' | 'added'
   /** The proposed row that it was made from. Absent for an added one, and in logs of older versions. */
   readonly draft_index?: number
+}
+
+/** A task that a confirm wrote, and what the person did to its row. */
+export interface ConfirmedTask extends RowChange {
+  readonly task_id: string
 }
 
 /** What the person did to the draft, row by row. */
@@ -172,11 +176,11 @@ export function requestOf(review: Review): ReviewRequest {
   return request
 }
 
-/** Whether a person may open it again: nobody decided it, or an MCP client's form did. */
+/** Whether a person may open it again: it is undecided, an MCP client's form decided it, or it was sent back and not revised. */
 export function isReopenable({ status, reason, via, successor }: Ended): boolean {
-  if (successor !== undefined || reason === 'changes_requested') return false
-  if (status === 'cancelled') return reason === 'panel_closed' || via === 'mcp_form'
-  return status === 'expired'
+  if (successor !== undefined) return false
+  if (status !== 'cancelled') return status === 'expired'
+  return reason === 'panel_closed' || reason === 'changes_requested' || via === 'mcp_form'
 }
 
 type Ended = Pick<Review, 'status'> & Partial<Pick<Review, 'reason' | 'via' | 'successor'>>
@@ -233,10 +237,11 @@ export function rowComments(
 }
 
 /** What the person did to one row. */
-export function changeOf(draft: readonly DraftRow[], row: ConfirmedRow): ConfirmedTask['change'] {
-  const from = row.draft_index === undefined ? undefined : draft[row.draft_index]
-  if (from === undefined) return 'added'
-  return sameRow(from, row) ? 'kept' : 'edited'
+export function changeOf(draft: readonly DraftRow[], row: ConfirmedRow): RowChange {
+  const { draft_index = -1 } = row
+  const from = draft[draft_index]
+  if (from === undefined) return { change: 'added' }
+  return { change: sameRow(from, row) ? 'kept' : 'edited', draft_index }
 }
 
 export function changesBetween(draft: readonly DraftRow[], confirmed: readonly ConfirmedRow[]): Changes {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { cancels, inRun } from '../../test/support/domain.ts'
+import { cancels, dataOf, inRun } from '../../test/support/domain.ts'
 import type { Row } from './review.ts'
-import { revisionOf } from './revision.ts'
+import { isUnchanged, outOfOrder, revisionOf, sentBackRows } from './revision.ts'
 
 const row = (title: string, details = ''): Row => ({
   title,
@@ -18,8 +18,8 @@ describe('a plan that revises another', () => {
     const after = [row('C', 'more'), row('B2'), row('A'), row('E'), row('F')]
     expect(revisionOf(before, after)).toEqual({
       rows: [
-        { change: 'edited', from: row('C') },
-        { change: 'edited', from: row('B') },
+        { change: 'edited', from: row('C'), moved: true },
+        { change: 'edited', from: row('B'), moved: true },
         { change: 'same', from: row('A') },
         { change: 'edited', from: row('D') },
         { change: 'new' },
@@ -34,6 +34,46 @@ describe('a plan that revises another', () => {
       'same',
       'same',
       'new',
+    ])
+  })
+
+  it('[RE32] is unchanged only where its order is, too; as few rows as possible count as moved', () => {
+    const rows = ['A', 'B', 'C', 'D'].map(title => row(title))
+    const [a, b, c, d] = rows
+    if (!a || !b || !c || !d) throw new Error('no rows')
+    expect(isUnchanged(revisionOf(rows, rows))).toBe(true)
+    for (const after of [
+      [b, a, c, d],
+      [a, b, c],
+      [...rows, row('E')],
+      [a, b, c, row('D', 'x')],
+    ]) {
+      expect(isUnchanged(revisionOf(rows, after))).toBe(false)
+    }
+    expect([...outOfOrder([3, 0, undefined, 1, 2])]).toEqual([0])
+    expect([...outOfOrder([1, 2, 3, 0])]).toEqual([3])
+    expect([...outOfOrder([0, undefined, 4])]).toEqual([])
+  })
+
+  it('[RE22][RE32] the log has the rows that a plan was sent back with, in their order', () => {
+    const chat = inRun({ review: true })
+    chat.run(chat.adds('model', 'A', 'B', 'C'))
+    const tasks = [{ draft_index: 2 }, { title: 'New' }, { draft_index: 0, title: 'A 2' }]
+    const events = chat.run({ ...cancels(), decision: { action: 'revise', comment: 'Mine', tasks } })
+    const [resolution] = dataOf(events, 'task_create_review_resolved')
+    expect(resolution?.rows).toEqual([
+      { change: 'kept', draft_index: 2 },
+      { change: 'added' },
+      { change: 'edited', draft_index: 0 },
+    ])
+    const draft = chat.state.reviews.get('review-1')?.draft_tasks ?? []
+    const titles = (from: Parameters<typeof sentBackRows>[1]) => sentBackRows(draft, from).map(({ title }) => title)
+    expect(titles(resolution)).toEqual(['C', 'New', 'A 2'])
+    // Older logs do not say in which order, and without edits it is the proposal.
+    const { rows: _, ...older } = resolution ?? {}
+    expect([titles(older), titles({})]).toEqual([
+      ['C', 'A 2', 'New'],
+      ['A', 'B', 'C'],
     ])
   })
 

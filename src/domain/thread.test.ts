@@ -4,6 +4,7 @@ import { cancels, dataOf, inRun, outside, START, underReview } from '../../test/
 import { corpusLog, threadIn, told } from '../../test/support/thread.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { OWN_TOOLS } from './own-tools.ts'
+import type { Command } from './command.ts'
 import type { PlanCard } from './plan-card.ts'
 import type { StoredEvent } from './event.ts'
 import { claimedOutcome, rejectedIn } from './thread.ts'
@@ -52,6 +53,40 @@ describe('plans in a thread', () => {
       'added Check the passports',
       'removed Book a rental car',
     ])
+  })
+
+  it('[TH1] a plan that was sent back with edits has its rows in their order, with the comments on them', () => {
+    const chat = underReview('A', 'B', 'C')
+    const tasks = [{ draft_index: 2 }, { title: 'New' }, { draft_index: 0, title: 'A 2' }]
+    const row_comments = [{ draft_index: 1, comment: 'Why?' }]
+    chat.run({ ...cancels(), decision: { action: 'revise', comment: 'Mine', tasks, row_comments } })
+    expect(cardsIn(chat.log)).toMatchObject([
+      {
+        outcome: 'changes_requested',
+        row_comments,
+        rows: [
+          { change: 'kept', title: 'C', draft_index: 2 },
+          { change: 'added', title: 'New' },
+          { change: 'edited', title: 'A 2', draft_index: 0 },
+          { change: 'removed', title: 'B', draft_index: 1 },
+        ],
+      },
+    ])
+  })
+
+  it.each([
+    ['approved', { action: 'confirm', tasks: [{ draft_index: 0 }] }],
+    ['changes_requested', { action: 'revise', comment: 'Shorter' }],
+  ] as const)('[PA56] a turn that a reopened plan started is known by its decision: %s', (decided, decision) => {
+    const chat = underReview('A').wait(120_000)
+    chat.run({ type: 'expire_review', review_id: 'review-1' })
+    chat.finish('turn-1')
+    chat.run({ type: 'reopen_review', review_id: 'review-1', new_review_id: 'review-2' })
+    const continuation = { turn_id: 'turn-2', message_id: 'message-2' }
+    chat.run({ ...chat.confirms([{}]), review_id: 'review-2', decision, continuation } as Command)
+    const [first, next] = threadIn(chat.log)
+    expect(first?.items.some(item => 'decided' in item)).toBe(false)
+    expect(next?.items[0]).toMatchObject({ kind: 'message', decided })
   })
 
   it.each<[string, Partial<Parameters<typeof cancels>[0]>, string]>([

@@ -4,6 +4,7 @@ import { lineage, planTurnOf } from './lineage.ts'
 import { OWN_TOOLS } from './own-tools.ts'
 import { type PlanCard, planCard } from './plan-card.ts'
 import type { Proofs } from './proof.ts'
+import { startedBy } from './resolution.ts'
 import { type Standing, standingsOf } from './standing.ts'
 import { valueIn, valuesIn } from './table.ts'
 import { isOpen, type Task } from './task.ts'
@@ -27,8 +28,16 @@ export interface ThreadTurn {
 
 /** One item of a turn, in the order of the log. */
 export type ThreadItem =
-  /** What a person asked, or the agent said outside of any step, with the tools that it used then. */
-  | { readonly kind: 'message'; readonly message: Message; readonly calls: readonly MessageCall[] }
+  /**
+   * What a person asked, or the agent said outside of any step, with the tools that it used then. `decided`: the decision on
+   * a reopened plan asked, in our words.
+   */
+  | {
+      readonly kind: 'message'
+      readonly message: Message
+      readonly calls: readonly MessageCall[]
+      readonly decided?: 'approved' | 'changes_requested'
+    }
   | { readonly kind: 'plan'; readonly card: PlanCard }
   | { readonly kind: 'step'; readonly step: WorkedStep }
   /** How often the gate sent the agent back, and what it had answered. */
@@ -191,14 +200,17 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
     items.push({ kind: 'step', step: { task_id: taskId, ...headingOf(heading(taskId)), items: work } })
     return work
   }
-  const tell = ({ message_id, task_id }: { readonly message_id: string; readonly task_id?: string }): void => {
+  const decided = startedBy(resolutions, turn.id)
+  const tell = ({ kind, message_id, task_id }: Told): void => {
     const known = message(message_id)
     if (!known || followed.has(message_id)) return
     const found = inOwnWords(known)
     const calls = (found.tool_calls ?? []).filter(({ tool }) => !isOwn(tool))
     if (found.text === '' && calls.length === 0 && found.cut === undefined) return
-    if (task_id === undefined || message_id === answer)
-      return void items.push({ kind: 'message', message: found, calls })
+    if (task_id === undefined || message_id === answer) {
+      const asked = kind === 'request' && decided ? { decided } : {}
+      return void items.push({ kind: 'message', message: found, calls, ...asked })
+    }
     if (found.text !== '' || found.cut !== undefined) step(task_id).push({ kind: 'text', message: found })
     for (const call of calls) step(task_id).push({ kind: 'call', call })
   }
@@ -238,6 +250,8 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
   }
   return items
 }
+
+type Told = Pick<MarkOf<'request' | 'said'>, 'kind' | 'message_id'> & { readonly task_id?: string }
 
 /** A message without what the end of its turn says anyway. */
 const inOwnWords = (message: Message): Message =>

@@ -53,6 +53,11 @@ const text = described(z.string(), 'what was written')
 const total = described(z.int(), 'tasks in the list')
 const partOfMessage = z.object({ message_id, text })
 
+const rowChange = {
+  change: z.enum(['kept', 'edited', 'added']),
+  draft_index: described(z.int(), 'the draft row that it was made from; older logs lack it').exactOptional(),
+}
+
 export const resolution = exact<EventData['task_create_review_resolved']>()(
   z
     .object({
@@ -71,14 +76,12 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
       created_count: described(z.int(), 'tasks that it created'),
       changes: described(changes, 'what the person did to the draft').exactOptional(),
       tasks: described(
-        z.array(
-          z.object({
-            task_id: z.string(),
-            change: z.enum(['kept', 'edited', 'added']),
-            draft_index: described(z.int(), 'the draft row that it was made from; older logs lack it').exactOptional(),
-          }),
-        ),
+        z.array(z.object({ task_id: z.string(), ...rowChange })),
         'the task that each confirmed row became, in row order; older logs lack it',
+      ).exactOptional(),
+      rows: described(
+        z.array(z.object(rowChange)),
+        'the rows that a plan was sent back with, in row order; older logs lack it',
       ).exactOptional(),
       continued_by: described(z.string(), 'the turn that goes on with a reopened plan').exactOptional(),
       ...decided,

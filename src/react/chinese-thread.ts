@@ -15,7 +15,12 @@ export const chineseThread: ThreadStrings = {
   added: rows => `新增 ${rows} 项`,
   removed: rows => `移除 ${rows} 项`,
   reordered: '调整了顺序',
-  continuedLater: '你后来重新打开了它。',
+  comments: rows => `${rows} 条留言`,
+  continuedLater: '你重新打开过它。',
+  continued: {
+    approved: '智能体继续执行你批准的计划。',
+    changes_requested: '智能体按你的要求修改计划。',
+  },
   quoted: comment => `“${comment}”`,
   row: { edited: '修改', added: '新增', removed: '移除' },
   removedStep: '已移除',

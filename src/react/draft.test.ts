@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
+import { revisionOf } from '../domain/revision.ts'
 import { splitList } from './check-text.ts'
 import {
   areRowsEdited,
@@ -12,13 +13,18 @@ import {
   firstUntitled,
   isBlank,
   isEdited,
+  movedRows,
   newRow,
   rebaseDraft,
+  removedRows,
+  restored,
   rowChange,
+  sentDraft,
   submittedRow,
 } from './draft.ts'
+import { isOwn } from './draft-checks.ts'
 import { english } from './english.ts'
-import { revisionIn, rowDifference } from './row-difference.tsx'
+import { rowDifference } from './row-difference.tsx'
 
 const row = (title: string, more: Partial<DraftRow> = {}): DraftRow => ({
   title,
@@ -96,7 +102,7 @@ describe('a draft', () => {
     if (!a || !b) throw new Error('no rows')
     const edited = [newRow({ title: 'C' }), { ...b, title: 'B2', comment: 'Why?' }, a]
     expect(edited.map(each => rowChange(each, request))).toEqual(['added', 'edited', 'kept'])
-    expect(asProposed(edited, request, b.key)).toEqual([edited[0], { ...b, comment: 'Why?' }, a])
+    expect(asProposed(edited, request, b.key)).toEqual([edited[0], a, { ...b, comment: 'Why?' }])
     expect(asProposed(edited, request)).toEqual([a, { ...b, comment: 'Why?' }])
   })
 
@@ -120,18 +126,42 @@ describe('a draft', () => {
   it('[PA50] a row says what the person did to it, else what the agent did to the plan before', () => {
     const before = review(row('A'), row('B'), row('C'))
     const after = review(row('A'), row('B', { criteria: 'c' }), row('D'), row('E'))
-    const revision = revisionIn(after, before)
+    const revision = revisionOf(before.draft_tasks, after.draft_tasks)
     const { rows } = draftOf(after)
-    expect(rows.map(each => rowDifference(each, after, revision))).toEqual([
+    const [isMoved, isNotMoved] = [{ isMoved: true }, { isMoved: false }]
+    expect(rows.map(each => rowDifference(each, after, revision, false))).toEqual([
       undefined,
-      { kind: 'revised', fields: ['criteria'] },
-      { kind: 'revised', fields: [], was: 'C' },
-      { kind: 'new', fields: [] },
+      { kind: 'revised', fields: ['criteria'], ...isNotMoved },
+      { kind: 'revised', fields: [], was: 'C', ...isNotMoved },
+      { kind: 'new', fields: [], ...isNotMoved },
     ])
-    const [, b = newRow()] = rows
-    expect(rowDifference({ ...b, title: 'B2' }, after, revision)).toEqual({ kind: 'edited', fields: [], was: 'B' })
-    expect(rowDifference(newRow(), after, revision)).toEqual({ kind: 'added', fields: [] })
-    expect(rowDifference(b, after, undefined)).toBeUndefined()
+    const [a = newRow(), b = newRow()] = rows
+    const renamed = { kind: 'edited', fields: [], was: 'B' }
+    expect(rowDifference({ ...b, title: 'B2' }, after, revision, true)).toEqual({ ...renamed, ...isMoved })
+    expect(rowDifference(a, after, revision, true)).toEqual({ kind: 'edited', fields: [], ...isMoved })
+    expect(rowDifference(newRow(), after, revision, false)).toEqual({ kind: 'added', fields: [], ...isNotMoved })
+    expect(rowDifference(b, after, undefined, false)).toBeUndefined()
+    const swapped = revisionOf(before.draft_tasks, before.draft_tasks.toReversed())
+    expect(swapped.rows.map(({ moved }) => moved ?? false)).toEqual([true, true, false])
+  })
+
+  it('[PA50] a row that was moved goes back to its place, and one that was removed comes back there', () => {
+    const request = review(row('A'), row('B'), row('C'), row('D'))
+    const [a, b, c, d] = draftOf(request).rows
+    if (!a || !b || !c || !d) throw new Error('no rows')
+    const own = newRow({ title: 'Mine' })
+    const titles = (rows: readonly { readonly title: string }[]) => rows.map(({ title }) => title).join('')
+    expect([...movedRows([d, own, a, b, c])]).toEqual([0])
+    expect(titles(asProposed([{ ...d, title: 'D2' }, own, a, b, c], request, d.key))).toBe('MineABCD')
+    // Another row that was moved is no guide.
+    expect(titles(asProposed([c, d, b, a], request, a.key))).toBe('ACDB')
+    expect(removedRows([d, a, own], request)).toEqual([
+      { index: 1, title: 'B', place: 2 },
+      { index: 2, title: 'C', place: 2 },
+    ])
+    expect(titles(restored([d, a, own], request, 2))).toBe('DACMine')
+    expect(titles(restored([], request, 1))).toBe('B')
+    expect(removedRows([a, b, c, d], request)).toEqual([])
   })
 
   it('[PA49] a row is empty where it says nothing, whatever its priority', () => {
@@ -170,6 +200,43 @@ describe('edits of an earlier proposal', () => {
   it('[PA28] become added rows where the new proposal lacks the title', () => {
     const { rows } = rebaseDraft(saved, review(row('X')))
     expect(rows.map(({ draft_index }) => draft_index)).toEqual([undefined, undefined, undefined])
+  })
+
+  it('[PA28] that were sent with a request for changes come back as they were sent', () => {
+    const proposed = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h1' } as const
+    const written = { kind: 'command', run: ['npm', 'run', 'lint'], id: 'c2', hash: 'h2' } as const
+    const request = review(row('A', { checks: [proposed], allowed: ['h1'] }), row('B'), row('C'))
+    const { checks: _, ...b } = row('B', { tags: ['x', 'y'] })
+    const sent = {
+      review_id: 'review-1',
+      action: 'cancel',
+      reason: 'changes_requested',
+      via: 'http',
+      created_count: 0,
+      changes: {
+        kept: [row('A', { checks: [proposed] })],
+        edited: [{ from: row('B'), to: { ...b, title: 'B 2' } }],
+        added: [row('Mine', { checks: [written] })],
+        removed: [row('C')],
+        reordered: true,
+      },
+      rows: [{ change: 'edited', draft_index: 1 }, { change: 'added' }, { change: 'kept', draft_index: 0 }],
+    } as const
+    const draft = sentDraft(request, sent)
+    expect(draft?.rows.map(({ title, draft_index, tags }) => [title, draft_index, tags])).toEqual([
+      ['B 2', 1, 'x, y'],
+      ['Mine', undefined, ''],
+      ['A', 0, ''],
+    ])
+    // What the agent proposed still has to be approved; what the person wrote is theirs.
+    expect(
+      draft?.rows.map(({ checks }) => checks.map(check => [isOwn(check), check.isApproved, check.isAllowed])),
+    ).toEqual([[], [[true, false, false]], [[false, false, true]]])
+    // The agent took one edit over, and dropped the rest.
+    const { rows } = draft ? rebaseDraft(draft, review(row('A'), row('B 2'), row('Else'))) : { rows: [] }
+    expect(rows.map(({ draft_index }) => draft_index)).toEqual([1, undefined, 0])
+    const { rows: _rows, ...older } = sent
+    expect([sentDraft(request, older), sentDraft(request, undefined)]).toEqual([undefined, undefined])
   })
 
   it('[PA28] match each of two equal titles once', () => {

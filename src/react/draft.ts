@@ -1,8 +1,10 @@
+import type { Resolution } from '../domain/resolution.ts'
 import type { ConfirmedTask, DraftRow, ReviewRequest, RowStatus } from '../domain/review.ts'
+import { decidedRows, outOfOrder } from '../domain/revision.ts'
 import type { Priority } from '../domain/task.ts'
 import { LIMITS } from '../domain/text.ts'
 import type { SentRow } from '../domain/wire.ts'
-import { kindLabel, splitList } from './check-text.ts'
+import { kindLabel, splitList, withText } from './check-text.ts'
 import { type EditableCheck, editableChecks, sentChecks } from './draft-checks.ts'
 import type { Strings } from './strings.ts'
 
@@ -87,14 +89,45 @@ export function submittedRow(row: EditableRow): SentRow {
   return draft_index === undefined ? fields : { ...fields, draft_index }
 }
 
-/** The rows with one of them as it was proposed, or all as they were. What was said about a row stays. */
+/** The rows with one of them as and where it was proposed, or all as they were. What was said about a row stays. */
 export function asProposed(rows: readonly EditableRow[], review: ReviewRequest, key?: string): readonly EditableRow[] {
   const proposed = draftOf(review).rows.map(row => {
     const { comment = '' } = rows.find(({ draft_index }) => draft_index === row.draft_index) ?? {}
     return { ...row, comment }
   })
   if (key === undefined) return proposed
-  return rows.map(row => (row.key === key ? (proposed[row.draft_index ?? -1] ?? row) : row))
+  const at = rows.findIndex(row => row.key === key)
+  const reset = proposed[rows[at]?.draft_index ?? -1]
+  if (!reset) return rows
+  return movedRows(rows).has(at) ? inPlace(rows.toSpliced(at, 1), reset) : rows.with(at, reset)
+}
+
+/** The rows with one that was removed, as and where it was proposed. */
+export function restored(rows: readonly EditableRow[], review: ReviewRequest, index: number): readonly EditableRow[] {
+  const row = proposedRow(review, index)
+  return row ? inPlace(rows, row) : rows
+}
+
+/** The places of the rows that a person moved. */
+export const movedRows = (rows: readonly EditableRow[]): ReadonlySet<number> =>
+  outOfOrder(rows.map(({ draft_index }) => draft_index))
+
+/** The index of each proposed row that is gone, and the place at which it would stand. */
+export const removedRows = (
+  rows: readonly EditableRow[],
+  { draft_tasks }: ReviewRequest,
+): readonly { readonly index: number; readonly title: string; readonly place: number }[] =>
+  draft_tasks.flatMap(({ title }, index) =>
+    rows.some(({ draft_index }) => draft_index === index) ? [] : { index, title, place: placeOf(rows, index) },
+  )
+
+const inPlace = (rows: readonly EditableRow[], row: EditableRow): readonly EditableRow[] =>
+  rows.toSpliced(placeOf(rows, row.draft_index), 0, row)
+
+/** Behind the last row that was proposed before it and not moved. */
+function placeOf(rows: readonly EditableRow[], index = 0): number {
+  const moved = movedRows(rows)
+  return rows.findLastIndex(({ draft_index = index }, at) => draft_index < index && !moved.has(at)) + 1
 }
 
 /** The number of the first row without a title, counted from 1. */
@@ -160,7 +193,23 @@ export const areRowsEdited = ({ rows }: Draft, review: ReviewRequest): boolean =
 /** Rows as they would be sent, to be compared. */
 const sent = (rows: readonly EditableRow[]): string => JSON.stringify(rows.map(submittedRow))
 
-/** Applies the edits of one proposal to the next one: rows are matched by the title that was proposed. */
+/** The rows that a person sent a plan back with; undefined where they sent none, and in older logs. */
+export function sentDraft({ draft_tasks }: ReviewRequest, sent: Resolution | undefined): SavedDraft | undefined {
+  if (!sent?.rows) return undefined
+  const hashes = new Set(draft_tasks.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)))
+  // One that nobody proposed is the person's.
+  const ownCheck = (check: EditableCheck): EditableCheck =>
+    hashes.has(check.spec.hash ?? '') ? check : { ...check, spec: withText(check.spec, check.text) }
+  const rows = decidedRows(sent).map(({ to, draft_index = -1 }): EditableRow => {
+    const { allowed = [] } = draft_tasks[draft_index] ?? {}
+    const { checks, ...fields } = fieldsOf({ ...to, allowed })
+    const row = { ...fields, checks: checks.map(ownCheck) }
+    return draft_index < 0 ? newRow(row) : { ...row, key: `d${draft_index}`, draft_index }
+  })
+  return { rows, comment: '', proposed: draft_tasks.map(({ title }) => title) }
+}
+
+/** Applies the edits of one proposal to the next one: rows are matched by the title that was proposed, then by their own. */
 export function rebaseDraft({ rows, comment, proposed }: SavedDraft, { draft_tasks }: ReviewRequest): Draft {
   const matched = new Set<number>()
   const indexOf = (title: string | undefined): number =>
@@ -168,7 +217,8 @@ export function rebaseDraft({ rows, comment, proposed }: SavedDraft, { draft_tas
   return {
     comment,
     rows: rows.map(({ draft_index, ...row }) => {
-      const index = draft_index === undefined ? -1 : indexOf(proposed[draft_index])
+      const before = draft_index === undefined ? -1 : indexOf(proposed[draft_index])
+      const index = before < 0 ? indexOf(row.title) : before
       if (index < 0) return { ...row, key: newKey() }
       matched.add(index)
       return { ...row, key: `d${index}`, draft_index: index }

@@ -17,7 +17,12 @@ export const englishThread: ThreadStrings = {
   added: rows => `${rows} added`,
   removed: rows => `${rows} removed`,
   reordered: 'reordered',
-  continuedLater: 'You reopened it later.',
+  comments: rows => plural(rows, 'comment'),
+  continuedLater: 'You had reopened it.',
+  continued: {
+    approved: 'The agent goes on with the plan you approved.',
+    changes_requested: 'The agent changes the plan, as you asked.',
+  },
   quoted: comment => `“${comment}”`,
   row: { edited: 'Edited', added: 'Added', removed: 'Removed' },
   removedStep: 'removed',

@@ -1,17 +1,18 @@
 import { Plus } from 'lucide-react'
-import { type ReactElement, useId, useMemo, useRef, useState } from 'react'
+import { type ReactElement, useId, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { Review } from '../domain/review.ts'
+import { type Revision, revisionOf } from '../domain/revision.ts'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
 import { checkLabel } from './check-text.ts'
 import { classNames } from './class-names.ts'
-import { MAX_ROWS } from './draft.ts'
+import { MAX_ROWS, movedRows, removedRows } from './draft.ts'
 import { RejectedPlan } from './rejected-plan.tsx'
 import { RestoreEdits, RevisedPlan } from './review-banners.tsx'
 import { DecisionButtons, RejectQuestion, ScrollCue, useChangeRequest, useRejectQuestion } from './review-decision.tsx'
 import { ReviewHead } from './review-head.tsx'
 import { ReviewRow } from './review-row.tsx'
-import { revisionIn, rowDifference } from './row-difference.tsx'
+import { RemovedRow, rowDifference } from './row-difference.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { useStrings } from './strings.ts'
 import { Templates } from './templates.tsx'
@@ -162,10 +163,11 @@ type ReviewBodyProps = Pick<OpenReviewProps, 'handle' | 'review' | 'editing' | '
 function ReviewBody({ handle, review, editing, panel }: ReviewBodyProps): ReactElement {
   const strings = useStrings()
   const { rows, earlierEdits, checks } = handle
-  const revision = useMemo(() => revisionIn(review, handle.revised), [review, handle.revised])
+  const { sentBack, requestedChanges, requestedOnRows } = handle
+  const revision = sentBack && revisionOf(sentBack, review.draft_tasks)
   return (
     <div className="rs-plan">
-      {review.revises !== undefined && <RevisedPlan request={handle.requestedChanges} revision={revision} />}
+      {revision && <RevisedPlan request={requestedChanges} onRows={requestedOnRows} revision={revision} />}
       {earlierEdits && <RestoreEdits edits={earlierEdits} onDone={() => panel.current?.focus()} />}
       <Rows handle={handle} review={review} editing={editing} revision={revision} />
       <div className="rs-tools">
@@ -200,16 +202,30 @@ function ReviewBody({ handle, review, editing, panel }: ReviewBodyProps): ReactE
 }
 
 interface RowsProps extends Omit<ReviewBodyProps, 'panel'> {
-  readonly revision: ReturnType<typeof revisionIn>
+  readonly revision: Revision | undefined
 }
 
 function Rows({ handle, review, editing, revision }: RowsProps): ReactElement {
   const { rows, error } = handle
   const list = useRef<HTMLOListElement>(null)
   useDropAtEnd('review', list, ({ index }, to) => editing.move(index, to))
+  const moved = movedRows(rows)
+  const removed = removedRows(rows, review)
+  const removedAt = (place: number): ReactElement[] =>
+    removed
+      .filter(row => row.place === place)
+      .map(({ index, title }) => (
+        <RemovedRow
+          key={`removed ${index}`}
+          title={title}
+          isFull={rows.length >= MAX_ROWS}
+          onRestore={() => editing.restore(index, place)}
+        />
+      ))
   return (
     <ol className={`rs-rows${editing.selected.size > 0 ? ' rs-selecting' : ''}`} ref={list}>
-      {rows.map((row, index) => (
+      {rows.flatMap((row, index) => [
+        ...removedAt(index),
         <ReviewRow
           key={row.key}
           row={row}
@@ -217,7 +233,7 @@ function Rows({ handle, review, editing, revision }: RowsProps): ReactElement {
           index={index}
           count={rows.length}
           isSelected={editing.selected.has(row.key)}
-          difference={rowDifference(row, review, revision)}
+          difference={rowDifference(row, review, revision, moved.has(index))}
           error={error?.row?.key === row.key ? error.row : undefined}
           onSelect={isOn => editing.select(row.key, isOn)}
           onChange={fields => handle.edit(row.key, fields)}
@@ -225,8 +241,9 @@ function Rows({ handle, review, editing, revision }: RowsProps): ReactElement {
           onNext={() => editing.add([{}], index + 1)}
           onReset={() => handle.reset(row.key)}
           onRemove={isBackwards => editing.remove(row.key, isBackwards)}
-        />
-      ))}
+        />,
+      ])}
+      {removedAt(rows.length)}
     </ol>
   )
 }

@@ -2,6 +2,7 @@ import { Ban, ChevronRight, CircleCheck, Clock, type LucideIcon, Pencil, Replace
 import { lazy, memo, type ReactElement, Suspense, useState } from 'react'
 import type { PlanCard, PlanOutcome } from '../domain/plan-card.ts'
 import { classNames } from './class-names.ts'
+import type { Reopening } from './use-review-outcome.ts'
 import { useThreadStrings } from './use-thread-strings.ts'
 
 /** Loaded with the first card that is opened. */
@@ -20,22 +21,26 @@ const ICONS: Record<PlanOutcome, LucideIcon> = {
 /** The props of `PlanDecision`. */
 export interface PlanDecisionProps {
   readonly card: PlanCard
+  /** Opens the plan again, where that is possible: `reopening` of `useReview`. */
+  readonly reopening?: Pick<Reopening, 'reopen' | 'isBusy' | 'error'> | undefined
   readonly className?: string
 }
 
 /** A decided plan as a card: what the person decided, and opened, how that differs from the proposal. */
-export const PlanDecision = memo(function PlanDecision({ card, className }: PlanDecisionProps): ReactElement {
-  const { thread } = useThreadStrings()
+export const PlanDecision = memo(function PlanDecision(props: PlanDecisionProps): ReactElement {
+  const { card, reopening, className } = props
+  const { thread, reopen } = useThreadStrings()
   const [isOpen, setOpen] = useState(false)
-  const { outcome, comment, steps, edited, added, removed, reordered, continued_by } = card
+  const { outcome, comment, steps, edited, added, removed, reordered, row_comments, continued_by } = card
   const Icon = ICONS[outcome]
   const changes = [
     edited > 0 ? thread.edited(edited) : '',
     added > 0 ? thread.added(added) : '',
     removed > 0 ? thread.removed(removed) : '',
     reordered ? thread.reordered : '',
+    row_comments.length > 0 ? thread.comments(row_comments.length) : '',
   ].filter(text => text !== '')
-  return (
+  const shown = (
     <details
       className={classNames(`rs-decided rs-decided-${outcome}`, className)}
       onToggle={event => setOpen(event.currentTarget.open)}
@@ -58,4 +63,35 @@ export const PlanDecision = memo(function PlanDecision({ card, className }: Plan
       )}
     </details>
   )
+  if (!reopening) return shown
+  return (
+    <div className="rs-reopenable">
+      {shown}
+      <button
+        type="button"
+        className="rs-button"
+        aria-disabled={reopening.isBusy}
+        onClick={() => void reopening.reopen()}
+      >
+        {reopen}
+      </button>
+      {reopening.error !== undefined && (
+        <p className="rs-problem" role="alert">
+          {reopening.error}
+        </p>
+      )}
+    </div>
+  )
 })
+
+/** The props of `PlanContinued`. */
+export interface PlanContinuedProps {
+  /** `decided` of the thread's message. */
+  readonly outcome: 'approved' | 'changes_requested'
+}
+
+/** Stands where a turn begins that the decision on a reopened plan started: nobody wrote a message. */
+export function PlanContinued({ outcome }: PlanContinuedProps): ReactElement {
+  const { thread } = useThreadStrings()
+  return <p className="rs-line rs-continued">{thread.continued[outcome]}</p>
+}

@@ -1,22 +1,34 @@
-import type { ReactElement } from 'react'
-import type { Revision } from '../domain/revision.ts'
+import { Fragment, type ReactElement } from 'react'
+import type { RowComment } from '../domain/review.ts'
+import { isUnchanged, type Revision } from '../domain/revision.ts'
 import { useStrings } from './strings.ts'
 import type { EarlierEdits } from './use-draft.ts'
 
 interface RevisedPlanProps {
   readonly request: string | undefined
-  readonly revision: Revision | undefined
+  /** What the person said about steps of the plan before. */
+  readonly onRows: readonly RowComment[]
+  readonly revision: Revision
 }
 
-/** Says that the plan answers the person's earlier request, and what it no longer has. */
-export function RevisedPlan({ request, revision }: RevisedPlanProps): ReactElement {
+/** Says whether the plan differs from the one that was sent back, what was asked for, and what it no longer has. */
+export function RevisedPlan({ request, onRows, revision }: RevisedPlanProps): ReactElement {
   const strings = useStrings()
-  const removed = revision?.removed ?? []
+  const { removed } = revision
+  const requests = [
+    ...(request === undefined ? [] : [request]),
+    ...onRows.map(({ title, comment }) => strings.reviewing.aboutStep(title, comment)),
+  ]
   return (
     <div className="rs-revision">
-      <p dir="auto">
-        {strings.revised}
-        {request !== undefined && <q>{request}</q>}
+      <p>
+        {isUnchanged(revision) ? strings.reviewing.unrevised : strings.revised}
+        {strings.reviewing.youAsked}
+        {requests.map((text, index) => (
+          <Fragment key={index}>
+            <q dir="auto">{text}</q>{' '}
+          </Fragment>
+        ))}
       </p>
       {removed.length > 0 && (
         <p>

@@ -21,16 +21,21 @@ export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
   const { handle, editing, isRequestIncomplete, onRequest, onNextCheck } = props
   const strings = useStrings()
   const reason = useId()
+  const checked = useId()
   const { rows, isBusy, problem, confirm, reject, checks } = handle
+  const left = checks.count - checks.approvedCount
   return (
     <div className="rs-decide">
       {editing.isChanged && <Changes handle={handle} onReset={editing.resetAll} />}
       {checks.count > 0 && (
         <div className="rs-approved">
-          <span role="status">{strings.checks.approved(checks.approvedCount, checks.count)}</span>
-          {checks.approvedCount < checks.count && (
+          <span id={checked} role="status">
+            {strings.checks.approved(checks.approvedCount, checks.count)}
+            {left > 0 && ` · ${strings.checks.willNotRun(left)}`}
+          </span>
+          {left > 0 && (
             <button type="button" className="rs-link" onClick={onNextCheck}>
-              {strings.reviewing.nextCheck}
+              {left === 1 ? strings.reviewing.showCheck : strings.reviewing.nextCheck}
             </button>
           )}
         </div>
@@ -49,7 +54,7 @@ export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
         <button
           type="button"
           className="rs-button rs-primary"
-          aria-describedby={reason}
+          aria-describedby={left > 0 ? `${reason} ${checked}` : reason}
           aria-disabled={isBusy}
           disabled={problem !== undefined}
           onClick={() => void confirm()}
@@ -136,7 +141,10 @@ export function useChangeRequest(handle: ReviewHandle, panel: { readonly current
   return { isIncomplete: isAsked && isEmpty, send }
 }
 
-/** The question whether to reject. Escape opens and closes it; closing it returns the focus. */
+/** Where Escape ends an edit. */
+const TEXT_FIELD = 'textarea, input:not([type="checkbox"])'
+
+/** The question whether to reject. Escape opens and closes it, or leaves a text field; closing it returns the focus. */
 export function useRejectQuestion(panel: { readonly current: HTMLElement | null }, isBusy: boolean) {
   const [isOpen, setOpen] = useState(false)
   const askedFrom = useRef<Element>(null)
@@ -154,7 +162,10 @@ export function useRejectQuestion(panel: { readonly current: HTMLElement | null 
     // During a composition Escape belongs to the input method.
     if (event.key !== 'Escape' || isBusy || isComposing(event)) return
     event.preventDefault()
+    const { target } = event
+    const field = target instanceof Element ? target.closest(TEXT_FIELD) : null
     if (isOpen) keepEditing()
+    else if (field) field.closest<HTMLElement>('.rs-row, .rs-panel')?.focus()
     else ask()
   }
   return { isOpen, keepEditing, close: () => setOpen(false), onKeyDown }

@@ -43,14 +43,17 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
   return (
     <>
       {shows('details') && (
-        <AutosizeTextarea
-          {...field(strings.details, 'details')}
-          className="rs-input rs-quiet rs-details"
-          placeholder={strings.details}
-          rows={1}
-          value={row.details}
-          onChange={event => onChange({ details: event.target.value })}
-        />
+        <label className="rs-field">
+          {isOpen && <span aria-hidden="true">{strings.details}</span>}
+          <AutosizeTextarea
+            {...field(strings.details, 'details')}
+            className="rs-input rs-quiet rs-details"
+            placeholder=" "
+            rows={1}
+            value={row.details}
+            onChange={event => onChange({ details: event.target.value })}
+          />
+        </label>
       )}
       {shows('criteria') && (
         <label className="rs-field">
@@ -95,11 +98,11 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
           )}
           {shows('tags') && (
             <label className="rs-meta-tags">
-              {row.tags !== '' && <span aria-hidden="true">{strings.tagsLabel}</span>}
+              <span aria-hidden="true">{strings.tagsLabel}</span>
               <input
                 {...field(strings.tagsInput, 'tags')}
                 className="rs-input rs-quiet"
-                placeholder={strings.tagsInput}
+                placeholder={strings.separatedByCommas}
                 value={row.tags}
                 onChange={event => onChange({ tags: event.target.value })}
               />
@@ -115,9 +118,10 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
         refused={refusedCheck(error)}
         errorId={errorId}
       />
-      {shows('may_change') && (checks.areOffered || row.may_change !== '') && (
+      {/* Files are guarded only where there are checks. */}
+      {shows('may_change') && (checks.count + checks.ofPlan.length > 0 || row.may_change !== '') && (
         <label className="rs-field">
-          {row.may_change !== '' && <span aria-hidden="true">{strings.checks.mayChange}</span>}
+          <span aria-hidden="true">{strings.checks.mayChange}</span>
           <input
             {...field(strings.checks.mayChange, 'may_change')}
             className="rs-input rs-quiet rs-code"

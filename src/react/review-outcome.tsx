@@ -102,7 +102,11 @@ function Edits({ draft }: { readonly draft: Draft }): ReactElement {
   )
 }
 
-function outcomeText({ review: { status }, reason, edits }: ReviewOutcomeHandle, strings: Strings): string {
+function outcomeText(
+  { review: { status }, reason, isUnanswered, edits }: ReviewOutcomeHandle,
+  strings: Strings,
+): string {
+  if (isUnanswered) return strings.reviewing.unanswered
   if (status === 'expired') return strings.timedOut(edits !== undefined)
   if (reason === 'turn_stopped') return strings.agentStopped
   if (reason === 'panel_closed') return strings.pageClosed

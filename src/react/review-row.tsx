@@ -77,6 +77,8 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
     <li
       ref={item}
       className={`rs-row${edgeClass(edge)}${difference ? ` rs-row-${difference.kind}` : ''}`}
+      // The focus comes here when Escape leaves a field.
+      tabIndex={-1}
       onKeyDown={onKeyDown}
     >
       <span ref={handle} className="rs-handle" title={strings.drag} aria-hidden="true">
@@ -107,9 +109,13 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
             onKeyDown={onTitleKey}
           />
           <div className="rs-actions">
-            <IconButton {...toggle} about={about} isExpanded={isOpen} onAct={() => setOpen(!isOpen)} />
-            {isProposed && <IconButton label={strings.rowComment} about={about} icon={MessageSquare} onAct={comment} />}
-            <IconButton label={strings.remove} about={about} icon={X} onAct={() => onRemove()} />
+            <div className="rs-hover-actions">
+              <IconButton {...toggle} about={about} isExpanded={isOpen} onAct={() => setOpen(!isOpen)} />
+              {isProposed && (
+                <IconButton label={strings.rowComment} about={about} icon={MessageSquare} onAct={comment} />
+              )}
+              <IconButton label={strings.remove} about={about} icon={X} onAct={() => onRemove()} />
+            </div>
             <MenuButton
               label={strings.moreActions}
               about={about}

@@ -1,7 +1,7 @@
 import { RotateCcw } from 'lucide-react'
 import type { ReactElement } from 'react'
 import type { ReviewRequest } from '../domain/review.ts'
-import { type Revision, revisionOf } from '../domain/revision.ts'
+import type { Revision } from '../domain/revision.ts'
 import { changedFields, type EditableRow, editableRow, proposedRow, type RowField } from './draft.ts'
 import { type Strings, useStrings } from './strings.ts'
 
@@ -12,6 +12,7 @@ export interface RowDifference {
   readonly was?: string
   /** The other fields that differ. */
   readonly fields: readonly RowField[]
+  readonly isMoved: boolean
 }
 
 /** What the person did to a row, else what the agent did to it; undefined where neither did anything. */
@@ -19,25 +20,33 @@ export function rowDifference(
   row: EditableRow,
   review: ReviewRequest,
   revision: Revision | undefined,
+  isMoved: boolean,
 ): RowDifference | undefined {
   const proposed = proposedRow(review, row.draft_index)
-  if (!proposed) return { kind: 'added', fields: [] }
-  const edited = between('edited', proposed, row)
+  if (!proposed) return { kind: 'added', fields: [], isMoved: false }
+  const edited = between('edited', proposed, row, isMoved)
   if (edited) return edited
   const revised = revision?.rows[row.draft_index ?? -1]
-  if (!revised || revised.change === 'same') return undefined
-  return revised.from ? between('revised', editableRow(revised.from, 0), row) : { kind: 'new', fields: [] }
+  if (!revised || (revised.change === 'same' && !revised.moved)) return undefined
+  const { from, moved = false } = revised
+  return from ? between('revised', editableRow(from, 0), row, moved) : { kind: 'new', fields: [], isMoved: false }
 }
 
-/** How a plan differs from the one that was sent back. */
-export const revisionIn = (review: ReviewRequest, revised: ReviewRequest | undefined): Revision | undefined =>
-  revised && revisionOf(revised.draft_tasks, review.draft_tasks)
-
-function between(kind: 'edited' | 'revised', from: EditableRow, to: EditableRow): RowDifference | undefined {
+function between(
+  kind: 'edited' | 'revised',
+  from: EditableRow,
+  to: EditableRow,
+  isMoved: boolean,
+): RowDifference | undefined {
   const fields = changedFields(from, to)
-  if (fields.length === 0) return undefined
+  if (fields.length === 0 && !isMoved) return undefined
   const isRenamed = fields.includes('title')
-  return { kind, fields: fields.filter(field => field !== 'title'), ...(isRenamed ? { was: from.title } : {}) }
+  return {
+    kind,
+    fields: fields.filter(field => field !== 'title'),
+    isMoved,
+    ...(isRenamed ? { was: from.title } : {}),
+  }
 }
 
 interface RowMarkProps {
@@ -49,13 +58,18 @@ interface RowMarkProps {
 /** Says how a step differs, with a way back from the person's own edits. */
 export function RowMark({ difference, about, onReset }: RowMarkProps): ReactElement {
   const strings = useStrings()
-  const { kind, was, fields } = difference
+  const { kind, was, fields, isMoved } = difference
   const { reviewing } = strings
+  const isOnlyMoved = isMoved && was === undefined && fields.length === 0
+  const parts = [
+    ...fields.map(field => fieldLabel(field, strings)),
+    ...(isMoved && !isOnlyMoved ? [reviewing.revision.moved] : []),
+  ]
   return (
     <p className="rs-row-mark">
-      <span className={`rs-difference rs-difference-${kind}`}>{markText(kind, strings)}</span>
+      <span className={`rs-difference rs-difference-${kind}`}>{markText(kind, isOnlyMoved, strings)}</span>
       {was !== undefined && <del dir="auto">{was}</del>}
-      {fields.length > 0 && <span>{strings.timeline.list(fields.map(field => fieldLabel(field, strings)))}</span>}
+      {parts.length > 0 && <span>{strings.timeline.list(parts)}</span>}
       {kind === 'edited' && (
         <button type="button" className="rs-link" aria-label={reviewing.reset + about} onClick={onReset}>
           <RotateCcw size={12} aria-hidden="true" /> {reviewing.reset}
@@ -65,7 +79,36 @@ export function RowMark({ difference, about, onReset }: RowMarkProps): ReactElem
   )
 }
 
-function markText(kind: RowDifference['kind'], { reviewing: { change, revision } }: Strings): string {
+interface RemovedRowProps {
+  readonly title: string
+  /** The plan has no room for it. */
+  readonly isFull: boolean
+  readonly onRestore: () => void
+}
+
+/** Where a proposed step was that the person removed, with a way to bring it back. */
+export function RemovedRow({ title, isFull, onRestore }: RemovedRowProps): ReactElement {
+  const { reviewing } = useStrings()
+  return (
+    <li className="rs-removed-row">
+      <del dir="auto">{title}</del>
+      <span className="rs-difference">{reviewing.change.removed}</span>
+      <button
+        type="button"
+        className="rs-link"
+        aria-label={`${reviewing.reset}: ${title}`}
+        disabled={isFull}
+        onClick={onRestore}
+      >
+        <RotateCcw size={12} aria-hidden="true" /> {reviewing.reset}
+      </button>
+    </li>
+  )
+}
+
+function markText(kind: RowDifference['kind'], isOnlyMoved: boolean, strings: Strings): string {
+  const { change, revision } = strings.reviewing
+  if (isOnlyMoved) return kind === 'edited' ? change.moved : revision.moved
   return { edited: change.edited, added: change.added, revised: revision.edited, new: revision.new }[kind]
 }
 

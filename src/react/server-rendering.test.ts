@@ -2,7 +2,7 @@ import { createElement, type ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { prerender } from 'react-dom/static'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { type Driver, inRun, START, underReview } from '../../test/support/domain.ts'
+import { cancels, type Driver, inRun, START, underReview } from '../../test/support/domain.ts'
 import { corpusLog, threadIn } from '../../test/support/thread.ts'
 import { type Client, createClient } from '../client/client.ts'
 import { liveState } from '../client/live-state.ts'
@@ -16,6 +16,7 @@ import {
   CutLine,
   FollowUps,
   PlanDecision,
+  type PlanDecisionProps,
   ReviewPanel,
   RunLine,
   RunsheetProvider,
@@ -153,6 +154,22 @@ it('[PA46] the parts of a thread render on a server as in the first render of a 
     expect(browser).toBe(server)
     vi.unstubAllGlobals()
   }
+})
+
+it('[PA57] a card counts the comments on steps, and offers Reopen where that is possible', () => {
+  const chat = underReview('Tag', 'Build')
+  const row_comments = [{ draft_index: 1, comment: 'Why?' }]
+  chat.run({ ...cancels(), decision: { action: 'revise', comment: 'Shorter', row_comments } })
+  const [card] = threadIn(chat.log).flatMap(({ items }) =>
+    items.flatMap(item => (item.kind === 'plan' ? item.card : [])),
+  )
+  if (!card) throw new Error('no card')
+  const shown = (more: Partial<PlanDecisionProps> = {}) =>
+    renderToString(createElement(PlanDecision, { card, ...more }))
+  expect(shown()).toContain('You asked for changes · 1 comment')
+  expect(shown()).not.toContain('Reopen')
+  const reopening = { reopen: async () => {}, isBusy: false, error: 'Not now.' }
+  expect(shown({ reopening })).toMatch(/<button[^>]*>Reopen<.*Not now\./)
 })
 
 it('[CH28] a failed check shows in a folded step, with Accept anyway, until the task is done', () => {

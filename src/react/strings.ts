@@ -78,6 +78,7 @@ export interface Strings {
   readonly statusLabel: string
   readonly tagsLabel: string
   readonly tagsInput: string
+  readonly separatedByCommas: string
   readonly moreFields: string
   readonly fewerFields: string
   readonly addRow: string
@@ -92,7 +93,7 @@ export interface Strings {
   readonly cancel: string
   readonly requestChanges: string
   readonly sayWhatToChange: string
-  /** Comes before what the person asked to change. */
+  /** Of a plan that differs from the one that was sent back. */
   readonly revised: string
   readonly noTitle: (row: number) => string
   readonly noRows: string
@@ -143,9 +144,16 @@ export interface ReviewStrings {
   readonly resetAll: string
   readonly reset: string
   /** What the person did to a step. */
-  readonly change: Readonly<Record<'edited' | 'added', string>>
+  readonly change: Readonly<Record<'edited' | 'added' | 'moved' | 'removed', string>>
   /** What the agent did to a step, compared with the plan before. */
-  readonly revision: Readonly<Record<'edited' | 'new', string>>
+  readonly revision: Readonly<Record<'edited' | 'new' | 'moved', string>>
+  /** Of a plan that equals the one that was sent back. */
+  readonly unrevised: string
+  /** Stands between that and what the person asked to change. */
+  readonly youAsked: string
+  readonly aboutStep: (title: string, comment: string) => string
+  /** No plan answered a request for changes. */
+  readonly unanswered: string
   readonly noLongerPlanned: string
   readonly rejected: string
   readonly rejectedIn: (seconds: number) => string
@@ -155,6 +163,8 @@ export interface ReviewStrings {
   readonly deleteSelected: string
   readonly stepsRemoved: (count: number) => string
   readonly nextCheck: string
+  /** The only one that is left. */
+  readonly showCheck: string
 }
 
 /** The texts about saved plans. */
@@ -182,7 +192,10 @@ export interface ThreadStrings {
   readonly added: (rows: number) => string
   readonly removed: (rows: number) => string
   readonly reordered: string
+  readonly comments: (rows: number) => string
   readonly continuedLater: string
+  /** Where a turn goes on with a reopened plan, by how that was decided. */
+  readonly continued: Readonly<Record<'approved' | 'changes_requested', string>>
   readonly quoted: (comment: string) => string
   /** What became of a row. */
   readonly row: Readonly<Record<Exclude<PlanRow['change'], 'kept' | 'proposed'>, string>>
@@ -258,6 +271,7 @@ export interface CheckStrings {
   readonly approve: string
   readonly approveOne: string
   readonly approved: (approved: number, count: number) => string
+  readonly willNotRun: (count: number) => string
   readonly isOwn: string
   readonly isAllowed: string
   readonly state: Readonly<Record<CheckState | 'queued' | 'unticked' | 'unapproved', string>>

@@ -6,6 +6,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'AutosizeTextarea',
     'CutLine',
     'FollowUps',
+    'PlanContinued',
     'PlanDecision',
     'ReviewPanel',
     'RunLine',

@@ -1,8 +1,9 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import type { Resolution } from '../domain/resolution.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { reviewsInOrder } from './chronological.ts'
-import { type Draft, draftOf, isEdited, rebaseDraft } from './draft.ts'
+import { areRowsEdited, type Draft, draftOf, isEdited, rebaseDraft, type SavedDraft, sentDraft } from './draft.ts'
 import { hasSavedDraft, loadDraft, loadOwnDraft, removeDraft, saveDraft } from './draft-storage.ts'
 
 /** Edits of an earlier review that can be applied to this one. */
@@ -17,7 +18,7 @@ export interface EditedDraft {
   readonly isEdited: boolean
   /** Deletes the saved edits, once the review is decided. */
   readonly forget: () => void
-  /** Edits of an earlier proposal that was never decided. */
+  /** Edits of an earlier proposal that was never decided, or that was sent back with them. */
   readonly earlierEdits: EarlierEdits | undefined
   readonly unsentEdits: UnsentEdits
 }
@@ -31,7 +32,11 @@ export interface UnsentEdits {
 const NO_DRAFT: Draft = { rows: [], comment: '' }
 
 /** A person's edits of a review. They are saved until it is decided, so that a reload brings them back. */
-export function useDraft(review: ReviewRequest | undefined, conversation: ConversationSnapshot): EditedDraft {
+export function useDraft(
+  review: ReviewRequest | undefined,
+  conversation: ConversationSnapshot,
+  resolutions: Resolutions,
+): EditedDraft {
   const id = review?.review_id
   const [edited, setEdited] = useState<{ readonly id: string; readonly draft: Draft }>()
   const [earlier, setEarlier] = useState<string>()
@@ -44,7 +49,7 @@ export function useDraft(review: ReviewRequest | undefined, conversation: Conver
   }
   // Storage is read after the first render, which has to match a server's HTML.
   useLayoutEffect(() => {
-    const saved = review && (loadDraft(review.review_id) ?? takeEdits(review.reopens))
+    const saved = review && (loadDraft(review.review_id) ?? takeEdits(review, resolutions))
     if (id !== undefined && saved) setEdited({ id, draft: saved })
     setEarlier(id === undefined ? undefined : undecidedBefore(id, conversation))
     // Only when the review changes: later edits are this window's own.
@@ -64,12 +69,15 @@ export function useDraft(review: ReviewRequest | undefined, conversation: Conver
       removeDraft(reviewId)
     },
   }
+  const [discarded, setDiscarded] = useState<string>()
+  const lost = discarded === id || isChanged ? undefined : lostEdits(review, conversation, resolutions)
   const discard = (): void => {
     if (earlier !== undefined) removeDraft(earlier)
     setEarlier(undefined)
+    setDiscarded(id)
   }
   const restore = (): void => {
-    const saved = earlier === undefined ? undefined : loadDraft(earlier)
+    const saved = earlier === undefined ? lost : loadDraft(earlier)
     if (saved && review) update(() => rebaseDraft(saved, review))
     discard()
   }
@@ -82,16 +90,31 @@ export function useDraft(review: ReviewRequest | undefined, conversation: Conver
     update,
     isEdited: isChanged,
     forget,
-    earlierEdits: earlier === undefined ? undefined : { restore, discard },
+    earlierEdits: earlier === undefined && !lost ? undefined : { restore, discard },
     unsentEdits,
   }
 }
 
+type Resolutions = { readonly [review_id: string]: Resolution }
+
 /** The edits of the review that this one reopens. They are saved as this one's from here on. */
-function takeEdits(reopened: string | undefined): Draft | undefined {
-  const saved = reopened === undefined ? undefined : loadDraft(reopened)
-  if (reopened !== undefined) removeDraft(reopened)
-  return saved
+function takeEdits(review: ReviewRequest, resolutions: Resolutions): Draft | undefined {
+  const { reopens } = review
+  if (reopens === undefined) return undefined
+  const saved = loadDraft(reopens)
+  removeDraft(reopens)
+  return saved ?? sentDraft(review, resolutions[reopens])
+}
+
+/** The edits that a plan was sent back with, if the plan that answers it lacks some of them. */
+function lostEdits(
+  review: ReviewRequest | undefined,
+  { reviews }: ConversationSnapshot,
+  resolutions: Resolutions,
+): SavedDraft | undefined {
+  const revised = reviews[review?.revises ?? '']
+  const sent = revised && sentDraft(revised, resolutions[revised.review_id])
+  return review && sent && areRowsEdited(rebaseDraft(sent, review), review) ? sent : undefined
 }
 
 /** The newest edited proposal between the last confirmed review and this one. */

@@ -15,6 +15,8 @@ export interface Rejection {
   readonly remainingMs: number
   /** Takes it back: the review is as it was. */
   readonly undo: () => void
+  /** Sends it now, with the comment as it is; false where that failed. */
+  readonly send: () => Promise<boolean>
 }
 
 interface RejectionOptions {
@@ -47,8 +49,10 @@ export function useRejection(options: RejectionOptions): {
   if (waiting) latest.current = decision
   const status = useRef<string>(undefined)
   status.current = reviews[started?.id ?? '']?.status
+  const sending = useRef<Promise<boolean>>(undefined)
   const begin = (dueAt: number): void => {
     if (reviewId === undefined || waiting) return
+    sending.current = undefined
     open.current = { id: reviewId, dueAt }
     setStarted(open.current)
   }
@@ -57,16 +61,21 @@ export function useRejection(options: RejectionOptions): {
     forgetRejection()
     setStarted(undefined)
   }
+  /** Once, whoever asks for it. */
+  const send = (): Promise<boolean> => {
+    open.current = undefined
+    sending.current ??= latest.current.send('cancel').then(isSent => {
+      if (!isSent) stop()
+      return isSent
+    })
+    return sending.current
+  }
   useEffect(() => {
     // The page before was left, and its request may be lost.
     if (reviewId !== undefined && isRejectedHere(reviewId)) begin(client.now())
   }, [client, reviewId])
   useEffect(() => {
     if (!waiting) return
-    const send = async (): Promise<void> => {
-      open.current = undefined
-      if (!(await latest.current.send('cancel'))) stop()
-    }
     const leave = (): void => {
       if (open.current !== waiting) return
       open.current = undefined
@@ -93,6 +102,7 @@ export function useRejection(options: RejectionOptions): {
       undo: () => {
         if (!decision.isBusy) stop()
       },
+      send,
     },
   }
 }

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import { isReopenable, type Review } from '../domain/review.ts'
+import { isFinished } from '../domain/turn.ts'
 import { reviewsInOrder } from './chronological.ts'
 import { dismissReview, isDismissed } from './dismissed-reviews.ts'
 import type { Draft } from './draft.ts'
@@ -18,6 +19,8 @@ export interface ReviewOutcomeHandle {
   readonly review: Review
   /** Why it was cancelled, such as `turn_stopped` or `panel_closed`. */
   readonly reason: string | undefined
+  /** The person asked for changes, and the turn ended without another plan. */
+  readonly isUnanswered: boolean
   /** The person's edits of it, which were not sent. */
   readonly edits: Draft | undefined
   /**
@@ -31,15 +34,24 @@ export interface ReviewOutcomeHandle {
   readonly dismiss: () => void
 }
 
+/** A plan that can be opened again: with its draft, the person's edits, and without the agent. */
+export interface Reopening {
+  readonly reviewId: string
+  readonly reopen: () => Promise<void>
+  readonly isBusy: boolean
+  /** Why it was not opened again. */
+  readonly error: string | undefined
+}
+
 const OUTCOME_OF = { confirm: 'confirmed', cancel: 'cancelled', revise: 'cancelled' } as const
 
-/** The outcome of the latest turn's review, until it is dismissed. */
+/** The outcome of the latest turn's review, until it is dismissed, and whether the newest plan can be opened again. */
 export function useReviewOutcome(
   client: Client,
   { state, retry }: ConversationView,
   sent: Decision['sent'],
   unsent: UnsentEdits,
-): ReviewOutcomeHandle | undefined {
+): { readonly outcome: ReviewOutcomeHandle | undefined; readonly reopening: Reopening | undefined } {
   const { conversation, resolutions } = state
   const [pendingId] = conversation.pending_reviews
   const last = reviewsInOrder(conversation).at(-1)
@@ -51,48 +63,53 @@ export function useReviewOutcome(
   useEffect(() => setSeenPending(before => pendingId ?? before), [pendingId])
   const reopening = useReopening(client, id, retry)
   const canReopen = last !== undefined && isReopenable(last)
+  const isSentBack = last?.reason === 'changes_requested'
+  const turn = conversation.turns[conversation.latest_turn ?? '']
+  const isUnanswered = canReopen && isSentBack && turn !== undefined && isFinished(turn)
+  const isUndecided = canReopen && !isSentBack
   // Other windows and later reviews get only the edits of an undecided one.
-  const isDecided = last !== undefined && last.status !== 'pending' && !canReopen
+  const isDecided = last !== undefined && last.status !== 'pending' && !isUndecided
   useEffect(() => {
     if (isDecided && id !== undefined) removeSharedDraft(id)
   }, [isDecided, id])
   useEffect(() => {
     if (id !== undefined && last?.status !== 'pending') endPresence(id)
   }, [id, last?.status])
-  if (!last || pendingId !== undefined || last.conversation_turn_id !== conversation.latest_turn) return undefined
-  if (shownId !== last.review_id) return undefined
-  if (sent?.reviewId === last.review_id && OUTCOME_OF[sent.action] === last.status) return undefined
-  if (last.reason === 'user_cancelled' && isRejectedHere(last.review_id)) return undefined
-  const edits = unsent.of(last.review_id) ?? (canReopen ? loadDraft(last.review_id) : undefined)
-  // A page that never showed the review only says what is left to do.
-  if (seenPending !== last.review_id && !canReopen && !edits) return undefined
-  return {
-    review: last,
-    reason: resolutions[last.review_id]?.reason,
-    edits,
-    reopen: canReopen && conversation.running_turn === null ? reopening.reopen : undefined,
-    isReopening: reopening.isBusy,
-    error: reopening.error,
-    dismiss: () => {
-      dismissReview(last.review_id)
-      if (!canReopen) unsent.discard(last.review_id)
-      setShownId(undefined)
-    },
+  const outcome = (): ReviewOutcomeHandle | undefined => {
+    if (!last || pendingId !== undefined || last.conversation_turn_id !== conversation.latest_turn) return undefined
+    const { review_id, status, reason } = last
+    if (shownId !== review_id) return undefined
+    if (sent?.reviewId === review_id && OUTCOME_OF[sent.action] === status && !isUnanswered) return undefined
+    if (reason === 'user_cancelled' && isRejectedHere(review_id)) return undefined
+    const edits = unsent.of(review_id) ?? (isUndecided ? loadDraft(review_id) : undefined)
+    const isLeft = isUndecided || isUnanswered
+    // A page that never showed the review only says what is left to do.
+    if (seenPending !== review_id && !isLeft && !edits) return undefined
+    return {
+      review: last,
+      reason: resolutions[review_id]?.reason,
+      isUnanswered,
+      edits,
+      reopen: isLeft && conversation.running_turn === null ? reopening.reopen : undefined,
+      isReopening: reopening.isBusy,
+      error: reopening.error,
+      dismiss: () => {
+        dismissReview(review_id)
+        if (!isUndecided) unsent.discard(review_id)
+        setShownId(undefined)
+      },
+    }
   }
+  const isIdle = conversation.running_turn === null && pendingId === undefined
+  return { outcome: outcome(), reopening: canReopen && isIdle ? reopening : undefined }
 }
 
-interface Reopening {
-  readonly reopen: () => Promise<void>
-  readonly isBusy: boolean
-  readonly error: string | undefined
-}
-
-function useReopening(client: Client, reviewId: string | undefined, onReopened: () => void): Reopening {
+function useReopening(client: Client, reviewId = '', onReopened: () => void): Reopening {
   const strings = useStrings()
   const [isBusy, setBusy] = useState(false)
   const [failed, setFailed] = useState<{ readonly id: string; readonly message: string }>()
   const reopen = async (): Promise<void> => {
-    if (reviewId === undefined || isBusy) return
+    if (reviewId === '' || isBusy) return
     setBusy(true)
     setFailed(undefined)
     try {
@@ -104,5 +121,5 @@ function useReopening(client: Client, reviewId: string | undefined, onReopened: 
     // Also after a failure: another window may have reopened it.
     onReopened()
   }
-  return { reopen, isBusy, error: failed?.id === reviewId ? failed?.message : undefined }
+  return { reviewId, reopen, isBusy, error: failed?.id === reviewId ? failed.message : undefined }
 }

@@ -1,5 +1,6 @@
 import { useEffect } from 'react'
-import type { ConfirmedTask, Review } from '../domain/review.ts'
+import type { ConfirmedTask, Review, Row, RowComment } from '../domain/review.ts'
+import { sentBackRows } from '../domain/revision.ts'
 import {
   areRowsEdited,
   asProposed,
@@ -9,6 +10,7 @@ import {
   firstUntitled,
   MAX_ROWS,
   newRow,
+  restored,
   rowChange,
   type RowFields,
 } from './draft.ts'
@@ -22,7 +24,7 @@ import { type EarlierEdits, useDraft } from './use-draft.ts'
 import { type MoreTime, useMoreTime } from './use-more-time.ts'
 import { useNow } from './use-now.ts'
 import { isRejectedHere, type Rejection, useRejection } from './use-rejection.ts'
-import { type ReviewOutcomeHandle, useReviewOutcome } from './use-review-outcome.ts'
+import { type Reopening, type ReviewOutcomeHandle, useReviewOutcome } from './use-review-outcome.ts'
 import { useReviewPresence } from './use-review-presence.ts'
 import { useUndo } from './use-undo.ts'
 
@@ -48,8 +50,12 @@ export interface ReviewHandle {
   readonly review: Review | undefined
   /** What the person asked to change in the plan that this one revises. */
   readonly requestedChanges: string | undefined
-  /** The plan that this one revises, with its rows; `revisionOf` tells how they differ. */
+  /** What they said about its rows. */
+  readonly requestedOnRows: readonly RowComment[]
+  /** The plan that this one revises. */
   readonly revised: Review | undefined
+  /** Its rows as the person sent them back, with their edits; `revisionOf` tells how this plan differs. */
+  readonly sentBack: readonly Row[] | undefined
   readonly rows: readonly EditableRow[]
   readonly comment: string
   /** The page's own field for the comment. */
@@ -67,8 +73,10 @@ export interface ReviewHandle {
   readonly changeOf: (row: EditableRow) => ConfirmedTask['change']
   /** How much the rows differ from the proposal. */
   readonly tally: DraftTally
-  /** Makes a row as it was proposed, or all of them, in their order. Comments on rows stay. */
+  /** Makes a row as and where it was proposed, or all of them. Comments on rows stay. */
   readonly reset: (key?: string) => void
+  /** Brings back a proposed row that was removed. */
+  readonly restore: (draftIndex: number) => void
   /** Takes back the last change of the rows, what was typed included. Returns the rows as they are then. */
   readonly undo: () => readonly EditableRow[] | undefined
   /** Makes the change again that was taken back last. */
@@ -76,7 +84,7 @@ export interface ReviewHandle {
   readonly canUndo: boolean
   readonly canRedo: boolean
   readonly setComment: (comment: string) => void
-  /** Edits of an earlier proposal that was never decided. */
+  /** Edits of an earlier proposal that was never decided, or that was sent back with them. */
   readonly earlierEdits: EarlierEdits | undefined
   readonly problem: DraftProblem | undefined
   readonly confirm: () => Promise<void>
@@ -95,8 +103,10 @@ export interface ReviewHandle {
   readonly remainingMs: number | undefined
   /** Undefined without a deadline. */
   readonly moreTime: MoreTime | undefined
-  /** How the last review ended, where this person did not decide it here. */
+  /** How the last review ended, where this person did not decide it here, or no plan answered their request for changes. */
   readonly outcome: ReviewOutcomeHandle | undefined
+  /** The newest plan, if it can be opened again now. */
+  readonly reopening: Reopening | undefined
 }
 
 /**
@@ -108,7 +118,7 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   const { commentField } = source
   const { conversation, resolutions } = view.state
   const review = conversation.reviews[conversation.pending_reviews[0] ?? '']
-  const { draft, update, isEdited, forget, earlierEdits, unsentEdits } = useDraft(review, conversation)
+  const { draft, update, isEdited, forget, earlierEdits, unsentEdits } = useDraft(review, conversation, resolutions)
   const decision = useDecision({
     client,
     reviewId: review?.review_id,
@@ -129,7 +139,7 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
     decision,
   })
   useSaidComment(commentField, view, decision.sent)
-  const outcome = useReviewOutcome(client, view, decision.sent, unsentEdits)
+  const ended = useReviewOutcome(client, view, decision.sent, unsentEdits)
   const undo = useUndo(review?.review_id)
   const { rows } = draft
   const comment = commentField?.text ?? draft.comment
@@ -138,7 +148,8 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   const putRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[]): void =>
     update(before => ({ ...before, rows: change(before.rows) }))
   const setRows: SetRows = (change, field) => {
-    undo.changing(rows, field)
+    // What changes nothing is nothing to undo.
+    if (JSON.stringify(change(rows)) !== JSON.stringify(rows)) undo.changing(rows, field)
     putRows(change)
   }
   const put = (stepped: readonly EditableRow[] | undefined): readonly EditableRow[] | undefined => {
@@ -148,10 +159,14 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   const send = async (...what: Parameters<Decision['send']>): Promise<void> => {
     await decision.send(...what)
   }
+  const revised = conversation.reviews[review?.revises ?? '']
+  const request = resolutions[review?.revises ?? '']
   return {
     review,
-    requestedChanges: resolutions[review?.revises ?? '']?.comment,
-    revised: conversation.reviews[review?.revises ?? ''],
+    requestedChanges: request?.comment,
+    requestedOnRows: request?.row_comments ?? [],
+    revised,
+    sentBack: revised && sentBackRows(revised.draft_tasks, request),
     rows,
     comment,
     commentField,
@@ -183,6 +198,9 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
     reset: key => {
       if (review) setRows(before => asProposed(before, review, key))
     },
+    restore: index => {
+      if (review && rows.length < MAX_ROWS) setRows(before => restored(before, review, index))
+    },
     undo: () => put(undo.undone(rows)),
     redo: () => put(undo.redone(rows)),
     canUndo: undo.canUndo,
@@ -205,7 +223,7 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
     error: decision.error,
     remainingMs: deadline === undefined || now === undefined ? undefined : Date.parse(deadline) - now,
     moreTime,
-    outcome,
+    ...ended,
   }
 }
 

@@ -16,6 +16,8 @@ export interface RowEditing {
   readonly add: (rows?: readonly Partial<RowFields>[], at?: number) => void
   readonly move: (from: number, to: number) => void
   readonly remove: (key: string, isBackwards?: boolean) => void
+  /** Brings back a proposed row, which gets the focus at its place. */
+  readonly restore: (draftIndex: number, place: number) => void
   /** Whether the rows differ from the proposal. */
   readonly isChanged: boolean
   readonly resetAll: () => void
@@ -71,9 +73,14 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
     },
     remove: (key, isBackwards = false) => {
       const index = rows.findIndex(row => row.key === key)
-      setAnnouncement(strings.removed(rows[index]?.title ?? ''))
+      const title = rows[index]?.title.trim() ?? ''
+      setAnnouncement(title === '' ? strings.reviewing.stepsRemoved(1) : strings.removed(title))
       handle.remove(key)
       focusOnRow(isBackwards ? index - 1 : index, rows.length - 1)
+    },
+    restore: (draftIndex, place) => {
+      handle.restore(draftIndex)
+      focusOn('.rs-row-title', place)
     },
     isChanged: tally.edited + tally.added + tally.removed > 0 || tally.isReordered,
     resetAll: () => {

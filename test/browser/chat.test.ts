@@ -197,7 +197,7 @@ it('[CH26] a decided plan is a card; a person’s decision is not a failure of t
   await page.locator('.app-input').fill('Two steps, please')
   await review.getByRole('button', { name: 'Request changes' }).click()
   await messages(page).getByText('You asked for changes “Two steps, please”').waitFor()
-  await review.getByText('The agent changed the plan as you asked: Two steps, please').waitFor()
+  await review.getByText('The agent proposes the plan as you sent it back. You asked: Two steps, please').waitFor()
   await review.getByRole('button', { name: 'Reject' }).click()
   await review.getByRole('button', { name: 'Undo' }).waitFor()
   await page.reload()
@@ -289,13 +289,18 @@ it('[CH24] while the agent works, Enter says why nothing is sent, and keeps the 
   await turns.close()
 })
 
-it('[PA19] a reopened plan that is confirmed goes on in a new turn, which is followed', async () => {
+it('[PA19][PA56] a reopened plan that is confirmed goes on in a new turn, which is followed', async () => {
+  const plan = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] }
   const turns = await start(
     [
-      { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] },
+      plan,
       'Nobody decided.',
       { calls: [{ tool: 'update', args: { id: 1, outcome: 'Twelve figures.' } }] },
       'All done.',
+      plan,
+      'What do you mean?',
+      plan,
+      'I see.',
     ],
     { host: { assessor: false, review_timeout_ms: 1_000 } },
   )
@@ -309,6 +314,37 @@ it('[PA19] a reopened plan that is confirmed goes on in a new turn, which is fol
   await messages(page).getByText('All done.').waitFor()
   await page.locator('.rs-todos').getByText('1 step done').first().waitFor()
   expect(await turns.statuses()).toEqual([['Collect all', 'completed']])
+  // Nobody wrote its message, so the decision is told, in the language of the page.
+  await messages(page).getByText('The agent goes on with the plan you approved.').waitFor()
+  expect(await page.getByText('Go on with the plan').count()).toBe(0)
+  await page.getByRole('button', { name: '中文' }).click()
+  await page.getByText('智能体继续执行你批准的计划。').waitFor()
+  await page.getByRole('button', { name: '历史记录' }).click()
+  await page.locator('.app-turn').nth(1).getByText('智能体继续执行你批准的计划。').waitFor()
+  await page.getByRole('button', { name: '返回会话' }).click()
+  await page.getByRole('button', { name: 'English' }).click()
+  // A request for changes that no plan answers is no dead end: the plan comes back as it was sent.
+  await say(page, 'Once more')
+  await page.getByLabel('Title, 1').fill('Collect twice')
+  await page.locator('.app-input').fill('Is that all?')
+  await page.locator('.app-input').press('Enter')
+  await messages(page).getByText('What do you mean?').waitFor()
+  const panel = page.locator('.rs-outcome-panel')
+  await panel.getByText('You asked for changes, but no new plan came. Nothing was started.').waitFor()
+  await page.reload()
+  await panel.getByRole('button', { name: 'Close' }).click()
+  await messages(page).getByRole('button', { name: 'Reopen' }).click()
+  await expect.poll(() => page.getByLabel('Title, 1').inputValue()).toBe('Collect twice')
+  // Stop sends a rejection that still waits.
+  await page.locator('.app-input').fill('Then add a step')
+  await page.locator('.app-input').press('Enter')
+  await messages(page).getByText('The agent changes the plan, as you asked.').waitFor()
+  const review = page.getByRole('region', { name: 'Review the plan' })
+  await review.getByRole('button', { name: 'Reject' }).click()
+  await review.getByRole('button', { name: 'Undo' }).waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await messages(page).getByText('You rejected this plan').waitFor()
+  await review.waitFor({ state: 'detached' })
   expect(problems).toEqual([])
   await context.close()
   await turns.close()

@@ -61,7 +61,7 @@ describe('the review', () => {
     await page.getByText('contains “login”').waitFor()
     expect(await box(page, 'npm test, 1').isChecked()).toBe(false)
     await box(page, 'npm test, 1').check()
-    await says(footer(page), ['1 of 2 checks approved'])
+    await says(footer(page), ['1 of 2 checks approved · 1 will not run'])
     await confirm(page)
     expect(checked(await bench.task())).toEqual([
       [true, 'waiting'],
@@ -77,7 +77,7 @@ describe('the review', () => {
     await button(page, 'Remove: CHANGES.md, 1').click()
     await says(footer(page), ['1 of 1 check approved'])
     await page.keyboard.press('Control+z')
-    await says(footer(page), ['1 of 2 checks approved'])
+    await says(footer(page), ['1 of 2 checks approved · 1 will not run'])
     await button(page, 'Remove: CHANGES.md, 1').click()
     await confirm(page)
     expect((await bench.task()).checks).toMatchObject([{ run: ['npm', 'run', 'type check'], approved: true }])
@@ -164,18 +164,21 @@ describe('the review', () => {
       { title: 'B', checks: [proposed(FILE, 'file')] },
     )
     const page = await visit()
-    await says(footer(page), ['0 of 2 checks approved'])
-    for (const check of ['npm test, 1', 'CHANGES.md, 2']) {
-      await button(page, 'Show next').click()
+    await says(footer(page), ['0 of 2 checks approved · 2 will not run'])
+    for (const [show, check] of [
+      ['Show next', 'npm test, 1'],
+      ['Show it', 'CHANGES.md, 2'],
+    ] as const) {
+      await button(page, show).click()
       await hasFocus(box(page, check))
       await page.keyboard.press('Space')
     }
     await says(footer(page), ['2 of 2 checks approved'])
-    expect(await button(page, 'Show next').count()).toBe(0)
+    expect(await button(page, 'Show it').count()).toBe(0)
     // To approve a check is not to edit its step.
     expect(await page.locator('.rs-row-mark').count()).toBe(0)
     await page.keyboard.press('Control+z')
-    await says(footer(page), ['1 of 2 checks approved'])
+    await says(footer(page), ['1 of 2 checks approved · 1 will not run'])
     await box(page, 'CHANGES.md, 2').check()
     await button(page, /^Approve /).click()
     await page.getByRole('region', { name: 'Plan' }).waitFor()

@@ -269,7 +269,12 @@ it('[PA13] selected rows get a priority or tags at once', async () => {
   await page.getByLabel('Select step 3').check()
   await choose(page, 'Select', 4)
   const bar = page.getByRole('group', { name: '3 selected' })
+  // What changes nothing is nothing to undo.
+  await bar.getByLabel('Priority').selectOption('medium')
+  await bar.getByLabel('Status').selectOption('todo')
+  expect(await button(page, 'Undo').count()).toBe(0)
   await bar.getByLabel('Priority').selectOption('high')
+  await button(page, 'Undo').waitFor()
   await bar.getByLabel('Status').selectOption('blocked')
   await bar.getByLabel('Tags, separated by commas').fill('x, y')
   await bar.getByRole('button', { name: 'Set tags' }).click()
@@ -434,20 +439,26 @@ it('[PA15] Approve is disabled while a title is empty or no row is left, with th
   expect(await confirm(page).isDisabled()).toBe(true)
 })
 
-it('[PA16] Escape asks before it rejects, and returns the focus', async () => {
+it('[PA16] Escape leaves a text field; elsewhere it asks before it rejects, and returns the focus', async () => {
   const { page } = await openReview('A', 'B')
+  const rows = review(page).locator('.rs-row')
   await title(page, 2).focus()
+  // In a text field it ends the edit, and keeps what was typed.
+  await page.keyboard.press('Escape')
+  await hasFocus(rows.nth(1))
   await page.keyboard.press('Escape')
   await page.getByRole('alertdialog', { name: 'Reject this plan?' }).waitFor()
   await page.keyboard.press('Escape')
   await title(page, 2).fill('B, but better')
+  await page.keyboard.press('Escape')
+  expect(await page.getByRole('alertdialog').count()).toBe(0)
   await page.keyboard.press('Escape')
   const question = page.getByRole('alertdialog', { name: 'Discard your edits and reject this plan?' })
   await question.waitFor()
   await hasFocus(button(page, 'Keep editing'))
   await page.keyboard.press('Escape')
   await question.waitFor({ state: 'detached' })
-  await hasFocus(title(page, 2))
+  await hasFocus(rows.nth(1))
   await holds(titles(page), ['A', 'B, but better'])
   await page.keyboard.press('Escape')
   await question.getByRole('button', { name: 'Reject' }).click()
@@ -488,6 +499,16 @@ describe('[PA48] a rejection', () => {
     await isGone(page)
     await holds(input(page), [''])
     expect(await page.getByText(/This plan was \w+ elsewhere/).count()).toBe(0)
+    // In those seconds the message box is for the reason, and Enter sends the rejection with it.
+    const next = panels.plan('C')
+    await reject(page).click()
+    await card(page).waitFor()
+    expect(await input(page).getAttribute('placeholder')).toBe('Tell the agent why (optional)…')
+    await page.getByText('Enter rejects now').waitFor()
+    await input(page).fill('Nor tomorrow.')
+    await input(page).press('Enter')
+    expect(await next).toMatchObject({ reason: 'user_cancelled', comment: 'Nor tomorrow.' })
+    await holds(input(page), [''])
   })
 
   it('[PA48] is sent when the page is left, or another conversation is opened', async () => {
@@ -586,6 +607,7 @@ describe('[PA49] a step', () => {
     await holds(titles(page), ['A', 'A and a half', '', 'B'])
     await page.keyboard.press('Backspace')
     await holds(titles(page), ['A', 'A and a half', 'B'])
+    await page.getByRole('status').getByText('1 step removed. Press Ctrl+Z to undo.').waitFor({ state: 'attached' })
     await hasFocus(title(page, 2))
     // The caret is at the end, where the next key belongs.
     await page.keyboard.type('!')
@@ -612,6 +634,7 @@ describe('[PA49] a step', () => {
 
 describe('[PA50] what differs', () => {
   const marks = (page: Page) => review(page).locator('.rs-row-mark')
+  const removed = (page: Page) => review(page).locator('.rs-removed-row')
 
   it('[PA50] from the proposal is marked and counted, and reset row by row or all at once', async () => {
     const { page } = await openReview('A', 'B', 'C')
@@ -623,33 +646,69 @@ describe('[PA50] what differs', () => {
     await button(page, 'Add step').click()
     await page.keyboard.type('D')
     await says(marks(page), ['edited by you\nA\nReset', 'edited by you\nPriority\nReset', 'added by you'])
+    await says(removed(page), ['C\nremoved by you\nReset'])
     await review(page).getByText('2 edited · 1 added · 1 removed').waitFor()
     await button(page, 'Reset, 1').click()
     await holds(titles(page), ['A', 'B', 'D'])
     await review(page).getByText('1 edited · 1 added · 1 removed').waitFor()
     await title(page, 2).press('Alt+ArrowUp')
+    await says(marks(page), ['edited by you\nPriority, moved\nReset', 'added by you'])
     await review(page).getByText('1 edited · 1 added · 1 removed · reordered').waitFor()
     await button(page, 'Reset all').click()
     await holds(titles(page), ['A', 'B', 'C'])
     expect(await marks(page).count()).toBe(0)
     await button(page, 'Undo').click()
     await holds(titles(page), ['B', 'A', 'D'])
-    await button(page, 'Redo').click()
-    await holds(titles(page), ['A', 'B', 'C'])
+    // A removed one comes back at its place, a moved one goes back there.
+    await button(page, 'Reset: C').click()
+    await holds(titles(page), ['B', 'A', 'C', 'D'])
+    await hasFocus(title(page, 3))
+    await button(page, 'Reset, 1').click()
+    await holds(titles(page), ['A', 'B', 'C', 'D'])
+    await title(page, 3).press('Alt+ArrowUp')
+    await title(page, 2).press('Alt+ArrowUp')
+    await says(marks(page), ['moved by you\nReset', 'added by you'])
+    await button(page, 'Reset, 1').click()
+    await says(marks(page), ['added by you'])
+    expect(await removed(page).count()).toBe(0)
   })
 
   it('[PA50] from the plan that was sent back is shown in the one that answers it', async () => {
     const { page, agentAnswer } = await openReview('A', { title: 'B', done_when: 'It is there' }, 'C', 'D')
+    const banner = review(page).locator('.rs-revision')
+    const lost = review(page).getByText('Restore your earlier edits?')
     await input(page).fill('Fewer')
     await page.keyboard.press('Enter')
     await agentAnswer
-    void panels.plan('A', { title: 'B', done_when: 'It is sent' }, 'E').catch(() => {})
-    await review(page).getByText('The agent changed the plan as you asked: Fewer').waitFor()
+    const next = panels.plan('A', { title: 'B', done_when: 'It is sent' }, 'E')
+    await says(banner.locator('p').first(), ['The agent changed the plan. You asked: Fewer'])
     await says(marks(page), ['changed\nDone when', 'changed\nC'])
-    await says(review(page).locator('.rs-revision del'), ['D'])
+    await says(banner.locator('del'), ['D'])
+    expect(await lost.count()).toBe(0)
     // The person's own edits come first.
     await title(page, 2).fill('B 2')
     await says(marks(page), ['edited by you\nB\nReset', 'changed\nC'])
+    // Sent back with edits, it is those that the next plan is compared with.
+    await button(page, 'Remove, 3').click()
+    await choose(page, 'Comment on this step', 1)
+    await page.keyboard.type('Why?')
+    await button(page, 'Request changes').click()
+    await next
+    const last = panels.plan('A', { title: 'B', done_when: 'It is sent' }, 'E')
+    await says(banner.locator('p').first(), ['The agent changed the plan. You asked: A: Why?'])
+    await says(marks(page), ['changed\nB 2', 'new'])
+    await lost.waitFor()
+    await button(page, 'Restore').click()
+    await holds(titles(page), ['A', 'B 2'])
+    await says(marks(page), ['edited by you\nB\nReset'])
+    await says(removed(page), ['E\nremoved by you\nReset'])
+    await input(page).fill('As I say')
+    await page.keyboard.press('Enter')
+    await last
+    void panels.plan('A', { title: 'B 2', done_when: 'It is sent' }).catch(() => {})
+    await says(banner, ['The agent proposes the plan as you sent it back. You asked: As I say'])
+    await holds(titles(page), ['A', 'B 2'])
+    expect([await marks(page).count(), await lost.count()]).toEqual([0, 0])
   })
 })
 
@@ -686,7 +745,7 @@ it('[PA51] how many steps are out of sight is said, and they are one click away;
   }
 })
 
-it('[PA52] titles of 400 characters without a space and right-to-left text stay inside, and read in their direction', async () => {
+it('[PA49][PA52] titles of 400 characters without a space and right-to-left text stay inside, and read in their direction', async () => {
   const rows = Array.from({ length: 20 }, (_, place) => (place % 2 === 0 ? 'x'.repeat(400) : 'مراجعة الأرقام'))
   void panels.plan(...rows).catch(() => {})
   for (const width of [390, 1920]) {
@@ -697,6 +756,10 @@ it('[PA52] titles of 400 characters without a space and right-to-left text stay 
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
     const direction = (row: number) => title(page, row).evaluate(element => getComputedStyle(element).direction)
     expect([await direction(1), await direction(2)]).toEqual(['ltr', 'rtl'])
+    // All of it shows, in all the width up to the menu.
+    expect(await title(page, 1).evaluate(element => element.scrollHeight - element.clientHeight)).toBe(0)
+    const [text, menu] = [await boxOf(title(page, 1)), await boxOf(button(page, 'More actions, 1'))]
+    expect(menu.x - text.x - text.width).toBeLessThan(8)
     await confirm(page).waitFor()
   }
 })
@@ -726,7 +789,7 @@ it('[PA53] on a touch screen everything to press is at least 44 px high', async 
 it('[PA54] axe finds nothing to complain about in any state of a review, in both languages, light or dark', async () => {
   await panels.server.person.saveTemplate('Release', [{ title: 'Tag' }])
   await panels.server.person.setPolicy('c', { review_timeout_ms: 120_000 })
-  void panels.plan('A', { title: 'B', done_when: 'It is there' }, 'C').catch(() => {})
+  void panels.plan('A', { title: 'B', done_when: 'It is there' }, 'C', 'D').catch(() => {})
   const found: string[] = []
   const look = async (page: Page, state: string): Promise<void> => {
     found.push(...(await complaintsOfAxe(page)).map(each => `${state}: ${each}`))
@@ -736,7 +799,8 @@ it('[PA54] axe finds nothing to complain about in any state of a review, in both
     ['zh-CN', 390],
   ] as const) {
     const page = await panels.window({ locale, viewport: { width, height: 900 }, reducedMotion: 'reduce' })
-    const { reviewing, templates, moreActions, rowComment, cancel, moreFields } = locale === 'en-US' ? english : chinese
+    const words = locale === 'en-US' ? english : chinese
+    const { reviewing, templates, moreActions, rowComment, cancel, moreFields, remove } = words
     const open = (row?: number) => button(page, row === undefined ? moreActions : `${moreActions}, ${row}`).click()
     const pick = (name: string) => page.getByRole('menuitem', { name, exact: true }).click()
     await page.locator('.rs-row-title').first().fill('A 2')
@@ -748,6 +812,10 @@ it('[PA54] axe finds nothing to complain about in any state of a review, in both
     await pick(moreFields)
     await open(3)
     await pick(reviewing.select)
+    await page.locator('.rs-row-title').nth(3).press('Alt+ArrowUp')
+    await open(1)
+    await pick(remove)
+    await page.locator('.rs-removed-row').waitFor()
     await look(page, 'edited')
     if (width > 390) {
       await open()
@@ -799,7 +867,7 @@ it('[PA29] Request changes needs a comment, and sends the edits with it; nothing
   expect(await panels.titles()).toEqual([])
   // The next plan of the turn says that it answers the request.
   void panels.plan('A 2', 'B first', 'B second').catch(() => {})
-  await review(page).getByText('The agent changed the plan as you asked: Split the second step').waitFor()
+  await review(page).getByText('The agent changed the plan. You asked: Split the second step').waitFor()
 })
 
 it('[PA29] a request for changes that fails can be sent again, with a half-finished row left out', async () => {
@@ -1066,7 +1134,7 @@ it('[PA19] a plan that a form of an MCP client rejected can be reopened', async 
   await holds(titles(page), ['A'])
 })
 
-it('[PA19] a timeout is shown after a reload, until it is closed', async () => {
+it('[PA19] a timeout is shown after a reload, until it is closed; then its card has Reopen', async () => {
   await withPolicy({ review_timeout_ms: 1_500 })
   const { page } = await openReview('A')
   const outcome = page.locator('.rs-outcome-panel').getByText('Time ran out. Nothing was started.')
@@ -1079,6 +1147,13 @@ it('[PA19] a timeout is shown after a reload, until it is closed', async () => {
   await page.reload()
   await page.getByText('Another agent is working in this conversation.').waitFor()
   expect(await outcome.count()).toBe(0)
+  await panels.server.person.setPolicy('c', { review_timeout_ms: null })
+  await page.route('**/reopen', route => route.abort(), { times: 1 })
+  await button(page, 'Reopen').click()
+  await page.locator('.rs-reopenable').getByText('The server cannot be reached.').waitFor()
+  await button(page, 'Reopen').click()
+  await holds(titles(page), ['A'])
+  expect(await button(page, 'Reopen').count()).toBe(0)
 })
 
 it('[PA28] edits of a review that timed out are kept over a reload, and can be restored in the next one', async () => {

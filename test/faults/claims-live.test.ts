@@ -383,13 +383,12 @@ describe.concurrent('two processes with the same workspace', () => {
 
   it('[CF10] a frozen one is overtaken; when it wakes it ends its run and writes nothing', () =>
     ClaimScene.play(async scene => {
-      // A long lease is seldom written, and a process that freezes with SQLite's lock would block all others.
-      const frozen = await scene.child({ leaseMs: 2_000 })
+      const frozen = await scene.child()
       await scene.planned(frozen.agent)
       scene.write('hold-a')
       const lost = scene.call(claim(1), frozen.agent).catch(() => undefined)
       await scene.begun('a', 2)
-      frozen.process.kill('SIGSTOP')
+      await scene.freeze(frozen)
       await scene.takeOver()
       const answered = scene.call(claim(1))
       await scene.begun('a', 3)
@@ -407,13 +406,13 @@ describe.concurrent('two processes with the same workspace', () => {
   it('[CF19] thawed, it kills its check at once, without asking it to end', () =>
     ClaimScene.play(async scene => {
       scene.script('check-a', `trap 'echo asked >>${scene.folder}/asked' TERM`, ...checkLines(scene.folder, 'a'))
-      const frozen = await scene.child({ leaseMs: 2_000 })
+      const frozen = await scene.child()
       await scene.planned(frozen.agent)
       scene.write('hold-a')
       void scene.call(claim(1), frozen.agent).catch(() => undefined)
       await scene.begun('a', 2)
       const old = markedBy(scene.folder)
-      frozen.process.kill('SIGSTOP')
+      await scene.freeze(frozen)
       await scene.takeOver()
       const answered = scene.call(claim(1))
       await scene.begun('a', 3)

@@ -351,6 +351,15 @@ describe('the folder of the task files', () => {
     await expect(store.due(1)).rejects.toMatchObject(refused)
     expect((await store.load(ref)).turns.size).toBe(1)
   })
+
+  it('[FI19] moved with its database, also in the middle of a call: the database is the reason', async () => {
+    const store = await openFileStore({ data })
+    ends.push(() => store.close())
+    await store.commit(ref, run(openTurn('t1')))
+    const due = store.due(1)
+    renameSync(data, join(scratch, 'moved'))
+    await expect(due).rejects.toMatchObject({ code: 'replaced', message: DELETED })
+  })
 })
 
 /** In one step: a file that is gone before its folder counts as an emptied list. */

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, inject, vi } from 'vitest'
 import { type Client, createClient } from '../../src/client/client.ts'
 import type { EventType, Json, StoredEvent } from '../../src/domain/event.ts'
@@ -131,6 +132,25 @@ export class ClaimScene {
     this.#children.push(child)
     const url = (await child.line(line => line.startsWith('url '))).slice(4)
     return { ...child, agent: createClient({ url, token: TOKENS.agent }) }
+  }
+
+  /** Freezes a process, but not while it holds SQLite's write lock: that would block all others. */
+  async freeze({ process }: Child): Promise<void> {
+    const database = new DatabaseSync(this.order.at, { timeout: 0 })
+    try {
+      await vi.waitFor(() => {
+        process.kill('SIGSTOP')
+        expect(readFileSync(`/proc/${process.pid}/stat`, 'utf8')).toContain(') T ')
+        try {
+          database.exec('BEGIN IMMEDIATE; ROLLBACK')
+        } catch (error) {
+          process.kill('SIGCONT')
+          throw error
+        }
+      }, SOON)
+    } finally {
+      database.close()
+    }
   }
 
   /** Runs checks and drives turns in this process from now on. */

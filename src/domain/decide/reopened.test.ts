@@ -66,6 +66,7 @@ describe('a review that can be reopened', () => {
     ['expired', [EXPIRE]],
     ['was cancelled as panel_closed', [{ type: 'show_panel', ...leave }, { type: 'leave_panel', ...leave }, EXPIRE]],
     ['was rejected through an MCP form', [{ ...cancels(), via: 'mcp_form' }]],
+    ['was sent back', [{ ...cancels(), decision: { action: 'revise', comment: 'Shorter' } }]],
   ] as [string, Command[]][])('[RE26] %s', (_, ends) => {
     const chat = outside('runsheet', {
       review: true,
@@ -121,20 +122,45 @@ describe('a review that can be reopened', () => {
   })
 })
 
+describe('a plan that was sent back', () => {
+  const sentBack = (): Driver => {
+    const chat = underReview(...DRAFT)
+    chat.run(decides(chat, { action: 'revise', comment: 'Shorter' }, 'review-1'))
+    return chat
+  }
+
+  it('[RE26][RE27] can be reopened once its turn ended without another plan, and goes on in a new one', () => {
+    const chat = sentBack()
+    expect(chat.refusal(reopens()).code).toBe('turn_running')
+    chat.finish('turn-1')
+    chat.run(reopens())
+    expect(reviewOf(chat, 'review-2')).toMatchObject({ status: 'pending', reopens: 'review-1', draft_tasks: DRAFT })
+    chat.run(decides(chat, { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] }))
+    expect([chat.titles('turn-9'), chat.state.running_turn]).toEqual([['A', 'B'], 'turn-9'])
+  })
+
+  it('[RE26] cannot once a plan revises it: that one counts', () => {
+    const chat = sentBack()
+    chat.run({ ...chat.adds('model', 'A'), review: { review_id: 'review-3', tool_call_id: 'call-3' } })
+    chat.finish('turn-1')
+    const refusal = chat.refusal(reopens())
+    expect([refusal.code, refusal.data]).toMatchObject(['review_not_reopenable', { successor: 'review-3' }])
+  })
+})
+
 describe('a review that cannot be reopened', () => {
   it.each([
     ['pending', undefined],
     ['confirmed', { action: 'confirm', tasks: [{ draft_index: 0 }] }],
     ['cancelled', { action: 'cancel' }],
     ['cancelled', { action: 'cancel', reason: 'review_timeout' }],
-    ['cancelled', { action: 'revise', comment: 'Shorter' }],
   ] as [string, Decision | undefined][])('[RE26] is %s by a decision of %j', (status, decision) => {
     const chat = outside('runsheet', { review: true })
     chat.run(chat.adds('model', 'A'))
     if (decision) chat.run(decides(chat, decision, 'review-1'))
     const refusal = chat.refusal(reopens())
     expect([refusal.code, refusal.data]).toMatchObject(['review_not_reopenable', { review_id: 'review-1', status }])
-    if (decision && decision.action !== 'revise') expect(reviewOf(chat).draft_tasks).toEqual([])
+    if (decision) expect(reviewOf(chat).draft_tasks).toEqual([])
   })
 
   it('[RE26] has ended with its turn, or does not exist', () => {

@@ -51,14 +51,14 @@ export function decideAndContinue(
   if (decided instanceof Refusal || !review?.reopens || !turn || !continuation) return decided
   if (decision.action === 'cancel' || !wasOurs(turn)) return decided
   const events = decided.map(event => continuedBy(event, continuation.turn_id))
-  const rows = decision.tasks ? confirmedRows(review.draft_tasks, decision.tasks) : []
+  const rows = decision.tasks ? confirmedRows(review.draft_tasks, decision.tasks) : review.draft_tasks
   if (rows instanceof Refusal) return rows
   const started = startTurn(
     fold(state, stamped(state, events, now)),
     {
       type: 'start_turn',
       ...continuation,
-      message: messageFor(events, rows),
+      message: messageFor(events, rows, decision.tasks !== undefined),
       model: turn.model,
       continue_turn_id: turn.id,
       // The plan goes on where it was.
@@ -77,14 +77,14 @@ function continuedBy(event: NewEvent, continued_by: string): NewEvent {
   return event.type === 'task_create_review_resolved' ? { ...event, data: { ...event.data, continued_by } } : event
 }
 
-/** What the person says to the model of the new turn. */
-function messageFor(decided: readonly NewEvent[], rows: readonly Row[]): string {
+/** What the model of the new turn is told. People see it as their decision (`startedBy`). */
+function messageFor(decided: readonly NewEvent[], rows: readonly Row[], isEdited: boolean): string {
   const [resolved] = decided.flatMap(({ type, data }) => (type === 'task_create_review_resolved' ? [data] : []))
   const { action, comment = '', row_comments = [] }: Partial<EventData['task_create_review_resolved']> = resolved ?? {}
   const onRows = row_comments.map(each => `\n- About "${each.title}": ${each.comment}`).join('')
   if (action === 'confirm') return `${`Go on with the plan I approved. ${comment}`.trim()}${onRows}`
   const titles = rows.map(({ title }) => `\n- ${title}`).join('')
-  return `${`Change the plan: ${comment}`.trim()}${onRows}${titles && `\nMy version of it:${titles}`}`
+  return `${`Change the plan: ${comment}`.trim()}${onRows}\n${isEdited ? 'My version of it' : 'The plan'}:${titles}`
 }
 
 function notReopenable(review: Review, now: Instant): Refusal {

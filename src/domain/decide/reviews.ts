@@ -17,6 +17,7 @@ import {
   type Review,
   type RowComment,
   rowComments,
+  type RowChange,
   ROW_STATUS,
   TASK_STATUS,
 } from '../review.ts'
@@ -209,10 +210,7 @@ function confirm(
       ...approved(state, task, configuration, 'configuration', turnId),
     ]
   })
-  const made = rows.map((row, index) => {
-    const from = row.draft_index === undefined ? {} : { draft_index: row.draft_index }
-    return { task_id: ids[index] ?? '', change: changeOf(review.draft_tasks, row), ...from }
-  })
+  const made = rows.map((row, index) => ({ task_id: ids[index] ?? '', ...changeOf(review.draft_tasks, row) }))
   const data = {
     review_id: review.review_id,
     action: 'confirm' as const,
@@ -241,7 +239,9 @@ function sendBack(
   if (!said.comment && !said.row_comments) return invalidField('comment', { rule: 'empty' })
   const rows = tasks && confirmedRows(review.draft_tasks, tasks)
   if (rows instanceof Refusal) return rows
-  return [cancelled(review, 'changes_requested', via, said, rows && changesBetween(review.draft_tasks, rows))]
+  const { draft_tasks: draft } = review
+  const sent = rows && { changes: changesBetween(draft, rows), rows: rows.map(row => changeOf(draft, row)) }
+  return [cancelled(review, 'changes_requested', via, said, sent)]
 }
 
 /** The review, if it can still be decided. */
@@ -266,7 +266,7 @@ export function cancelled(
   reason: string,
   via: DecisionVia,
   said: CleanSaid = {},
-  changes?: Changes,
+  sent: { readonly changes?: Changes; readonly rows?: readonly RowChange[] } = {},
 ): NewEvent {
   const data = {
     review_id: review.review_id,
@@ -275,7 +275,7 @@ export function cancelled(
     ...said,
     via,
     created_count: 0,
-    ...(changes ? { changes } : {}),
+    ...sent,
   }
   return { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }
 }

@@ -103,6 +103,8 @@ describe('comments on rows', () => {
       decision: { action: 'revise', comment: 'Shorter', row_comments },
       continuation,
     })
-    expect(dataOf(chat.log, 'turn_started').at(-1)?.message).toBe('Change the plan: Shorter\n- About "B": Too vague')
+    expect(dataOf(chat.log, 'turn_started').at(-1)?.message).toBe(
+      'Change the plan: Shorter\n- About "B": Too vague\nThe plan:\n- A\n- B',
+    )
   })
 })

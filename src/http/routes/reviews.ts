@@ -94,7 +94,8 @@ export const reviewRoutes = [
     operationId: 'reopenReview',
     tag: 'Reviews',
     role: 'person',
-    summary: 'Opens a review again that timed out, whose page was closed, or that a form in an MCP client rejected',
+    summary:
+      'Opens a review again that timed out, whose page was closed, that a form in an MCP client rejected, or that was sent back and not revised',
     params: ofReview,
     answers: {
       200: { description: 'The new review, with the same draft', schema: a.reopened },

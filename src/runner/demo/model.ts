@@ -90,7 +90,10 @@ function messagesIn(message: LanguageModelV4CallOptions['prompt'][number]): Mess
       )
     default: {
       const text = message.content.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('')
-      return text === '' ? [] : [{ role: message.role, text }]
+      const calls = message.content.flatMap(part =>
+        part.type === 'tool-call' ? [{ tool: part.toolName, input: part.input }] : [],
+      )
+      return text === '' && calls.length === 0 ? [] : [{ role: message.role, text, calls }]
     }
   }
 }

@@ -11,7 +11,8 @@ export interface Phrases {
   readonly planned: (count: number) => string
   readonly youSaid: (comment: string) => string
   readonly passedOn: string
-  readonly unclearComment: string
+  /** The step for a request that the demo model cannot work into the others. */
+  readonly considered: (comment: string) => string
   readonly planFailed: (error: string) => string
   readonly rejected: (reason: string) => string
   readonly instead: string
@@ -36,7 +37,7 @@ const english: Phrases = {
   planned: count => `I propose a plan of ${count} ${count === 1 ? 'step' : 'steps'}.`,
   youSaid: comment => `You said: “${comment}”.`,
   passedOn: 'I passed it on with the plan.',
-  unclearComment: 'I do not see how to change the plan by that: edit its rows, or say “add …” or “remove …”.',
+  considered: comment => `Take into account: “${comment}”`,
   planFailed: error => `The plan could not be created: ${error}`,
   rejected: reason =>
     ({
@@ -64,7 +65,7 @@ const chinese: Phrases = {
   planned: count => `我提议一个 ${count} 步的计划。`,
   youSaid: comment => `你说：“${comment}”。`,
   passedOn: '我已随计划转达。',
-  unclearComment: '我不知道怎样按这句话修改计划：请直接修改各行，或者说“加上……”“去掉……”。',
+  considered: comment => `考虑到：“${comment}”`,
   planFailed: error => `无法创建计划：${error}`,
   rejected: reason =>
     ({

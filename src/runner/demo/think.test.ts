@@ -301,10 +301,35 @@ describe('the demo model', () => {
       expect(asked('Like this', { changes }).call).toEqual(titles('Send it', 'Compute 9 * 9'))
     })
 
-    it('[MO6] says so if it does not understand', () => {
-      const { text, call } = asked('Hm, nicer')
-      expect(call).toBeUndefined()
-      expect(text).toContain('say “add …” or “remove …”')
+    it.each([
+      ['Hm, nicer', 'Take into account: “Hm, nicer”'],
+      ['Too\nexpensive?', 'Take into account: “Too expensive?”'],
+      ['Remove everything that is not there', 'Take into account: “Remove everything that is not there”'],
+    ])('[MO6] %s: what it cannot read is a step, so that there is always a plan to decide', (comment, step) => {
+      expect(asked(comment).call).toEqual(titles(...PROPOSED, step))
+    })
+
+    it('[MO6] goes on from the plan that it proposed last', () => {
+      const plans = (...steps: string[]): Message => ({ role: 'assistant', text: '', calls: [titles(...steps)] })
+      const request = (comment: string) => answer('plan', { confirmed: false, reason: 'changes_requested', comment })
+      const since = [plans(...PROPOSED), request('Add buy candles'), plans(...PROPOSED, 'Buy candles')]
+      expect(thought([user(STEPS), ...since, request('Remove the invitation')]).call).toEqual(
+        titles('Compute 2 + 3', 'Send it', 'Buy candles'),
+      )
+    })
+
+    it('[MO6] works in what was said about a row', () => {
+      const row_comments = [{ title: 'Send it', comment: 'By mail' }]
+      expect(asked('', { row_comments }).call).toEqual(
+        titles('Compute 2 + 3', 'Draft the invitation', 'Send it (By mail)'),
+      )
+    })
+
+    it.each([
+      ['Change the plan: Nicer\nThe plan:\n- A\n- B', ['A', 'B', 'Take into account: “Nicer”']],
+      ['Change the plan: Add buy candles\nMy version of it:\n- A', ['A', 'Buy candles']],
+    ])('[MO6] a turn that changes a plan proposes it again: %j', (message, steps) => {
+      expect(thought([user(message)]).call).toEqual(titles(...steps))
     })
   })
 

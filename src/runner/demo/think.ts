@@ -6,10 +6,12 @@ import { caseIn, verdictOn } from './judge.ts'
 import { checkFor, mending, mendingSteps } from './mend.ts'
 import { type Phrases, phrasesFor } from './phrases.ts'
 import { type Call, PLANNERS } from './planners.ts'
-import { revised, wishedInstead } from './revise.ts'
+import { wishedInstead } from './revise.ts'
+import { planIn, revisedPlan, titlesIn } from './sent-back.ts'
 import { isGoal, isQuestion, isSmallTalk, stepsIn } from './split.ts'
 import { type Standing, standingIn, type Step } from './standing.ts'
 import { filled, type Offered, toolFor } from './tools.ts'
+import { asRecord, textOf } from './values.ts'
 import { beyondTitle, isSimulated, type Past, workOn } from './work.ts'
 import type { Done } from './write.ts'
 
@@ -20,7 +22,7 @@ export interface Prompt {
   readonly tools: readonly Offered[]
 }
 export type Message =
-  | { readonly role: 'user' | 'assistant'; readonly text: string }
+  | { readonly role: 'user' | 'assistant'; readonly text: string; readonly calls?: readonly Call[] }
   | { readonly role: 'tool'; readonly tool: string; readonly result: unknown }
 
 export interface Reply {
@@ -30,8 +32,6 @@ export interface Reply {
 
 /** The starts of synthetic user messages. */
 const SYNTHETIC = /^(?:NEXT_TODO: |The plan is not finished\.|That step is not done yet)/
-/** Rounds of changes that a person may ask for. */
-const MAX_REVISIONS = 5
 
 /** What a reply is made from. */
 interface Scene {
@@ -67,9 +67,11 @@ function sceneOf(prompt: Prompt): Scene {
 }
 
 /** The steps that the request names, or those of a plan for its goal. */
-function stepsFor({ prompt, request }: Scene): readonly string[] {
+function stepsFor({ prompt, request, phrases }: Scene): readonly string[] {
   const mended = mendingSteps(prompt.tools, request)
   if (mended) return mended
+  const changed = planIn(request, phrases)
+  if (changed) return changed
   const steps = stepsIn(request)
   if (steps.length >= 2) return steps
   const [goal = ''] = steps
@@ -229,35 +231,21 @@ function rejected(scene: Scene, answer: Readonly<Record<string, unknown>>): Repl
   const reason = textOf(answer['reason'])
   const tries = since.filter(message => message.role === 'tool' && message.tool === planner).length
   if (reason === 'changes_requested') {
-    const steps = tries > MAX_REVISIONS ? undefined : revisedPlan(scene, answer, comment)
-    return steps ? propose(scene, steps, said) : { text: `${said}${phrases.unclearComment}\n\n${phrases.demo}` }
+    return propose(scene, revisedPlan(answer, lastPlan(scene) ?? stepsFor(scene), phrases), said)
   }
   const steps = wishedInstead(comment)
   if (steps.length >= 1 && tries === 1) return propose(scene, steps, said)
   return { text: `${phrases.rejected(reason)} ${said}${phrases.instead}\n\n${phrases.demo}` }
 }
 
-/** The rows as the person left them, with what the comment asks for. */
-function revisedPlan(
-  scene: Scene,
-  answer: Readonly<Record<string, unknown>>,
-  comment: string,
-): readonly string[] | undefined {
-  const rows = rowsIn(answer['changes'])
-  const after = revised(rows ?? stepsFor(scene), comment) ?? rows
-  if (after) return after
-  const wished = /\binstead\b|改成|改为/i.test(comment) ? wishedInstead(comment.replace(/改成|改为/, '')) : []
-  return wished.length > 0 ? wished : undefined
-}
-
-/** The titles of the rows that a person kept, edited and added, if they changed any. */
-function rowsIn(changes: unknown): readonly string[] | undefined {
-  const { kept, edited, added, removed } = asRecord(changes)
-  const rows = (list: unknown): Readonly<Record<string, unknown>>[] => (Array.isArray(list) ? list.map(asRecord) : [])
-  const now = [...rows(kept), ...rows(edited).map(({ to }) => asRecord(to)), ...rows(added)]
-  const titles = now.map(({ title }) => textOf(title)).filter(title => title !== '')
-  const isChanged = rows(edited).length + rows(added).length + rows(removed).length > 0
-  return isChanged && titles.length > 0 ? titles : undefined
+/** The steps that were proposed last. */
+function lastPlan({ since, planner }: Scene): readonly string[] | undefined {
+  const plans = since.flatMap(message => {
+    const calls = message.role === 'assistant' ? (message.calls ?? []) : []
+    const titles = calls.flatMap(({ tool, input }) => (tool === planner ? titlesIn(input) : []))
+    return titles.length > 0 ? [titles] : []
+  })
+  return plans.at(-1)
 }
 
 /** What the plan's own tools refused. */
@@ -272,11 +260,6 @@ function errorIn(result: unknown): string | undefined {
   if (Array.isArray(failedItems)) return errorIn(failedItems[0])
   return typeof error === 'string' ? error : undefined
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-
-const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
 function short(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)

@@ -137,7 +137,11 @@ class FileStore implements Store {
 
   async due(limit: number): ReturnType<Store['due']> {
     const due = await this.#inner.due(limit)
-    this.#mirror.check()
+    try {
+      this.#mirror.check()
+    } catch (error) {
+      throw this.#causeOf(error)
+    }
     return due
   }
 
@@ -155,7 +159,7 @@ class FileStore implements Store {
 
   async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
     this.#check()
-    await this.#mirror.exclusively(async () => {
+    await this.#exclusively(async () => {
       if (!this.#mirror.isUnused(this.#db, ref)) throw fileExists(ref)
       await this.#inner.importLog(ref, commits)
       await this.#publish(ref)
@@ -165,7 +169,7 @@ class FileStore implements Store {
   async probe(options: { readonly room: boolean }): Promise<void> {
     this.#check()
     await this.#inner.probe(options)
-    await this.#mirror.exclusively(async () => this.#mirror.probe())
+    await this.#exclusively(async () => this.#mirror.probe())
   }
 
   async close(): Promise<void> {
@@ -179,14 +183,14 @@ class FileStore implements Store {
 
   /** Removes temporary files of dead processes. */
   async sweep(): Promise<void> {
-    await this.#mirror.exclusively(async () => this.#mirror.sweep())
+    await this.#exclusively(async () => this.#mirror.sweep())
   }
 
   async #serve(calls: readonly Call[], since: number): Promise<void> {
     try {
       const lost = this.#inner.lost()
       if (lost) throw lost
-      await this.#mirror.exclusively(() => this.#serveLocked(calls), since)
+      await this.#exclusively(() => this.#serveLocked(calls), since)
     } catch (error) {
       // No call was served.
       for (const call of calls) call.reject(error)
@@ -239,7 +243,7 @@ class FileStore implements Store {
     this.#check()
     if (this.#inner.lost() || this.#mirror.isLost()) return
     await this.#naming(ref, async () => {
-      if (!this.#mirror.inSync(this.#db, ref)) await this.#mirror.exclusively(() => this.#look(ref))
+      if (!this.#mirror.inSync(this.#db, ref)) await this.#exclusively(() => this.#look(ref))
     })
   }
 
@@ -292,6 +296,19 @@ class FileStore implements Store {
 
   async #refresh(ref: Ref): Promise<void> {
     await this.#mirror.refresh(this.#db, ref, await this.#inner.load(ref))
+  }
+
+  async #exclusively<T>(work: () => Promise<T>, since?: number): Promise<T> {
+    try {
+      return await this.#mirror.exclusively(work, since)
+    } catch (error) {
+      throw this.#causeOf(error)
+    }
+  }
+
+  /** Where the database was replaced with its folder, the folder is only a part of that. */
+  #causeOf(error: unknown): unknown {
+    return error instanceof StoreError && error.code === 'replaced' ? (this.#inner.lost() ?? error) : error
   }
 
   #check(): void {

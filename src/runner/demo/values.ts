@@ -1,0 +1,6 @@
+/** A text, or the empty one for anything else. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** An object, or the empty one for anything else. */
+export const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
