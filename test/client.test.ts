@@ -361,7 +361,7 @@ describe('a live conversation', () => {
     let loads = 0
     const slowly: typeof globalThis.fetch = async (input, init) => {
       const response = await fetch(input, init)
-      if (!String(input).endsWith('/snapshot')) return response
+      if (!response.url.endsWith('/snapshot')) return response
       loads += 1
       const bytes = new Uint8Array(await response.arrayBuffer())
       const size = Math.ceil(bytes.length / 5)
