@@ -94,8 +94,8 @@ export default function Thread(props: ThreadProps): ReactElement {
               const { step } = item
               const task = tasks.get(step.task_id) ?? conversation.tasks[step.task_id]
               const isTaskTold = step.status === 'completed' && step.taken_up !== 'task'
-              // What a later turn took up, and a plan that is not in view any more, can only be looked at.
-              const canChange = tasks.has(step.task_id) && step.taken_up === undefined
+              // One of a plan that is not in view any more can only be looked at.
+              const canChange = tasks.has(step.task_id)
               return (
                 <ThreadStep
                   key={step.task_id}

@@ -214,11 +214,11 @@ it('[CH28] the button that settles a step says what it does; what a later turn t
     model: 'm',
   } as const
   const words = (status: TaskStatus, items: readonly StepItem[], isLeft = false): string[] => {
-    const step = { task_id: task.id, number: 1, title: 'Tag', status, outcome: '**Done**', items }
+    const left = isLeft ? { taken_up: 'plan' as const } : {}
+    const step = { task_id: task.id, number: 1, title: 'Tag', status, outcome: '**Done**', items, ...left }
     const act = { onAccept: () => {}, onReopen: () => {}, isCurrent: true }
     const standing = status === 'completed' ? { standing: 'reported' as const } : {}
-    const now = isLeft ? {} : { task: { ...task, status } }
-    const html = renderToString(createElement(ThreadStep, { step, ...now, ...standing, ...act }))
+    const html = renderToString(createElement(ThreadStep, { step, task: { ...task, status }, ...standing, ...act }))
     if (status !== 'in_progress') expect(html).toMatch(/<p[^>]*>Done<\/p>/)
     return [...html.matchAll(/aria-label="([^"]*): Tag"/g)].map(([, word = '']) => word)
   }

@@ -15,7 +15,7 @@ import { ToolText, ToolUse } from './tool-use.tsx'
 /** The props of `ThreadStep`. */
 export interface ThreadStepProps {
   readonly step: WorkedStep
-  /** The task as it is now, for what can be done with it. Without one there are no buttons. */
+  /** The task as it is now, for what can be done with it. Without one, and where a later turn took it up, there are no buttons. */
   readonly task?: Task | undefined
   /** How far its "done" can be trusted. */
   readonly standing?: Standing | undefined
@@ -41,7 +41,6 @@ export interface ThreadStepProps {
 export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): ReactElement {
   const {
     step,
-    task,
     standing,
     isCurrent = false,
     isRunning = false,
@@ -52,6 +51,8 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
     onReopen,
   } = props
   const strings = useThreadStrings()
+  // What a later turn took up is settled there.
+  const task = step.taken_up === undefined ? props.task : undefined
   const [chosen, setChosen] = useState<boolean>()
   const workId = useId()
   const work = step.items.filter(isShown)
@@ -232,6 +233,7 @@ function isSame(before: ThreadStepProps, after: ThreadStepProps): boolean {
     a.title === b.title &&
     a.status === b.status &&
     a.outcome === b.outcome &&
+    a.taken_up === b.taken_up &&
     a.items.length === b.items.length &&
     a.items.every((item, index) => contentOf(item) === contentOf(b.items[index]))
   )
