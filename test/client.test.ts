@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as fc from 'fast-check'
@@ -352,6 +353,30 @@ describe('a live conversation', () => {
     const front = await proxy(server, [], 1)
     const live = follow({ url: front.url }, TOKENS.agent, { silenceMs: 200 })
     expect(titles(await until(live, ({ status }) => status === 'live'))).toEqual(['one'])
+  })
+
+  it('[LC3] a slow line may take longer for a conversation than a dead one is waited for', async () => {
+    const server = await started()
+    await plan(server, 'one')
+    let loads = 0
+    const slowly: typeof globalThis.fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      if (!response.url.endsWith('/snapshot')) return response
+      loads += 1
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      const size = Math.ceil(bytes.length / 5)
+      const pieces = async function* () {
+        for (let start = 0; start < bytes.length; start += size) {
+          await delay(120, undefined, { signal: init?.signal ?? undefined })
+          yield bytes.subarray(start, start + size)
+        }
+      }
+      return new Response(ReadableStream.from(pieces()), response)
+    }
+    const live = createClient({ url: server.url, token: TOKENS.agent, fetch: slowly }).live('c', { silenceMs: 450 })
+    onTestFinished(live.close)
+    expect(titles(await until(live, ({ status }) => status === 'live'))).toEqual(['one'])
+    expect(loads).toBe(1)
   })
 
   it('[LC3] a stream that skips an event is not believed: it is asked again, and nothing is missing', async () => {

@@ -135,6 +135,7 @@ export function Chat(props: ChatProps): ReactElement {
     <TodosPanel
       handle={plan}
       isAlwaysOpen={beside.isOn}
+      isEndTold={!route.isHistory}
       onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })}
     />
   )
@@ -196,6 +197,7 @@ export function Chat(props: ChatProps): ReactElement {
           </Suspense>
         ) : (
           <Messages
+            toldElsewhere={review.outcome?.review.review_id}
             view={view}
             plan={plan}
             strings={strings}

@@ -38,7 +38,7 @@ export const chinesePage: PageStrings = {
   skip: '跳到输入框',
   signInTitle: '你尚未登录',
   signInHow: '如需新链接，请在服务器所在目录运行以下命令，然后在此浏览器中打开链接：',
-  badLink: '此链接已过期或已被使用。每个链接只能使用一次。',
+  badLink: '此链接已过期或已被使用。',
   signedOut: '你已退出登录。',
   emptyTitle: '先批准计划，再看它完成',
   emptyHint: '说出你的目标。执行之前你会看到可以修改的计划，之后能看到每一步的结果。',

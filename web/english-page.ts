@@ -38,7 +38,7 @@ export const englishPage: PageStrings = {
   skip: 'Skip to the message box',
   signInTitle: 'You are not signed in',
   signInHow: 'To get a new link, run this in the folder of the server, then open the link in this browser:',
-  badLink: 'This link has expired or was already used. Each link works once.',
+  badLink: 'This link has expired or was already used.',
   signedOut: 'You have been signed out.',
   emptyTitle: 'Approve the plan, then watch it get done',
   emptyHint: 'Say what you want. You get a plan to edit before anything runs, and see what came of each step.',

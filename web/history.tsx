@@ -1,7 +1,7 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { planHistory, planTurnOf, type Standing, standingWordOf, startedBy, type Task } from 'runsheet/client'
-import { localeOf, PlanContinued, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
+import { localeOf, plainMarkdown, PlanContinued, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
 import type { PageStrings } from './page-strings.ts'
 
@@ -118,10 +118,10 @@ function TaskHistory({ strings, task, standing, elsewhere, isOpen, onTask }: Tas
       >
         <StatusIcon status={task.status} />
         <span className="app-task-history-title">
-          {task.title}
+          <bdi>{task.title}</bdi>
           {elsewhere !== undefined && <small>{elsewhere}</small>}
           {standing !== undefined && <small>{strings.panels.checks.standing[standing]}</small>}
-          {task.outcome !== undefined && <small>{task.outcome}</small>}
+          {task.outcome !== undefined && <small dir="auto">{plainMarkdown(task.outcome)}</small>}
         </span>
         {isOpen ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronRight size={16} aria-hidden="true" />}
       </button>

@@ -1,10 +1,13 @@
-import { memo, type ReactElement, useState } from 'react'
+import { memo, type ReactElement, useDeferredValue, useLayoutEffect } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
+import { beginningOf, Rest } from './long-text.tsx'
 
-/** More is shown as plain text: parsing it would block the page. */
-const MAX_PARSED = 30_000
+/** Longer texts are parsed block by block. */
+const LONG = 4_000
+/** Blocks of a long text that show at once. */
+const FIRST_BLOCKS = 20
 
 interface MarkdownProps {
   readonly text: string
@@ -12,43 +15,30 @@ interface MarkdownProps {
   readonly isStreaming?: boolean
   /** The button that shows the rest of a very long text. */
   readonly showRest: (characters: number) => string
+  /** A long text has been parsed, after its first part was shown. */
+  readonly onGrown?: () => void
 }
 
 /** Renders Markdown without HTML and without remote images. */
-export default function Markdown({ text, isStreaming = false, showRest }: MarkdownProps): ReactElement {
-  const end = text.length > MAX_PARSED ? breakBefore(text, MAX_PARSED) : text.length
-  const parsed = text.slice(0, end)
-  const isGrowing = isStreaming && end === text.length
-  const blocks = isGrowing ? blocksOf(parsed) : [parsed]
+export default function Markdown({ text, isStreaming = false, showRest, onGrown }: MarkdownProps): ReactElement {
+  const { beginning: parsed, rest } = beginningOf(text)
+  const isGrowing = isStreaming && rest === ''
+  const blocks = isGrowing || isLong(parsed) ? blocksOf(parsed) : [parsed]
+  // Deferred, so that parsing many blocks does not block the page.
+  const count = useDeferredValue(blocks.length, Math.min(blocks.length, FIRST_BLOCKS))
+  const hasGrown = !isGrowing && count > FIRST_BLOCKS && count === blocks.length
+  useLayoutEffect(() => {
+    if (hasGrown) onGrown?.()
+  }, [hasGrown, onGrown])
   return (
     <div className="app-markdown">
-      {blocks.map((block, index) => (
+      {blocks.slice(0, isGrowing ? undefined : count).map((block, index) => (
         // Only the last block changes while streaming; the others are parsed once.
         <Block key={index} text={isGrowing && index === blocks.length - 1 ? remend(block) : block} />
       ))}
-      {end < text.length && <Rest text={text.slice(end)} showRest={showRest} />}
+      <Rest text={rest} showRest={showRest} />
     </div>
   )
-}
-
-function Rest({ text, showRest }: Pick<MarkdownProps, 'text' | 'showRest'>): ReactElement {
-  const [isShown, setShown] = useState(false)
-  if (isShown) return <pre tabIndex={0}>{text}</pre>
-  return (
-    <p>
-      <button type="button" className="rs-button" onClick={() => setShown(true)}>
-        {showRest(text.length)}
-      </button>
-    </p>
-  )
-}
-
-/** The last paragraph or line that ends before a place. */
-function breakBefore(text: string, place: number): number {
-  const [paragraph, line] = ['\n\n', '\n'].map(each => text.lastIndexOf(each, place)) as [number, number]
-  const found = paragraph > place / 2 ? paragraph : line
-  // Never half a character.
-  return found > place / 2 ? found : text.slice(0, place).toWellFormed() === text.slice(0, place) ? place : place - 1
 }
 
 const PLUGINS = [remarkGfm]
@@ -68,6 +58,9 @@ const Block = memo(function Block({ text }: { readonly text: string }): ReactEle
     </ReactMarkdown>
   )
 })
+
+/** Whether a text is better parsed in parts: it is long, and no part of it refers to another. */
+const isLong = (text: string): boolean => text.length > LONG && !/^ {0,3}\[[^\]\n]{1,100}\]:/m.test(text)
 
 /** Splits at blank lines, but not inside code fences or lists. */
 function blocksOf(text: string): readonly string[] {

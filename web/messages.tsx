@@ -11,6 +11,8 @@ const importThread = () => import('./thread.tsx')
 const Thread = lazy(() => loadPart(importThread))
 
 interface MessagesProps {
+  /** The review whose end the panel tells, until it is closed. */
+  readonly toldElsewhere: string | undefined
   readonly view: ConversationView
   readonly plan: TasksHandle
   readonly strings: PageStrings
@@ -34,9 +36,9 @@ export function Messages(props: MessagesProps): ReactElement {
   const { messages, text, conversation, status } = view.state
   const { running_turn, seq } = conversation
   const scroller = useRef<HTMLDivElement>(null)
-  const [isShown, setShown] = useState(false)
-  const shown = useCallback(() => setShown(true), [])
-  useStickToEnd(scroller, `${seq} ${text?.text.length ?? 0} ${covered} ${isShown}`, outgoing)
+  const [showings, setShowings] = useState(0)
+  const shown = useCallback(() => setShowings(count => count + 1), [])
+  useStickToEnd(scroller, `${seq} ${text?.text.length ?? 0} ${covered} ${showings}`, outgoing)
   // Not needed for the first sight of the page, but soon after it.
   useEffect(() => void importThread().catch(() => {}), [])
   const hasTurns = Object.keys(conversation.turns).length > 0
@@ -65,6 +67,7 @@ export function Messages(props: MessagesProps): ReactElement {
           {hasTurns && (
             <Suspense fallback={<p className="app-quiet app-loading">{strings.loading}</p>}>
               <Thread
+                toldElsewhere={props.toldElsewhere}
                 strings={strings}
                 plan={plan}
                 reopening={outgoing === undefined ? reopening : undefined}

@@ -1,7 +1,19 @@
-import { lazy, type ReactElement, type ReactNode, Suspense, useCallback, useLayoutEffect, useMemo, useRef } from 'react'
-import type { Message, Task, ThreadItem, ThreadTurn } from 'runsheet/client'
 import {
+  Fragment,
+  lazy,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from 'react'
+import type { Message, Task, ThreadItem } from 'runsheet/client'
+import {
+  CutLine,
   FollowUps,
+  type PlanCard,
   PlanContinued,
   PlanDecision,
   type Reopening,
@@ -16,38 +28,46 @@ import {
 import './thread.css'
 import { CopyButton } from './copy-button.tsx'
 import { loadPart } from './load-part.ts'
+import { beginningOf, Rest } from './long-text.tsx'
 import type { PageStrings } from './page-strings.ts'
 
 const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
 
 interface ThreadProps {
+  /** A review whose end is told elsewhere on the page: unless it was decided, it has no card. */
+  readonly toldElsewhere: string | undefined
   readonly strings: PageStrings
   readonly plan: TasksHandle
   /** The newest plan, if it can be opened again from its card. */
   readonly reopening: Reopening | undefined
   /** What the latest turn has left, or its request, is tried again. Without it, it cannot be now. */
   readonly onRetry: ((turn: string) => void) | undefined
-  /** It is on the page. */
+  /** It is on the page, or the rest of a long text is. */
   readonly onShown: () => void
 }
 
 /** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
-export default function Thread({ strings, plan, reopening, onRetry, onShown }: ThreadProps): ReactElement {
+export default function Thread(props: ThreadProps): ReactElement {
+  const { toldElsewhere, strings, plan, reopening, onRetry, onShown } = props
   const { view } = useRunsheet()
   const { text, conversation } = view.state
   const thread = useThread()
   useLayoutEffect(onShown, [onShown])
   const tasks = useMemo(() => new Map(plan.tasks.map(task => [task.id, task])), [plan.tasks])
-  // A task that several turns worked on is settled at its latest step.
-  const latest = useMemo(() => latestSteps(thread), [thread])
   const actions = useRef(plan)
   actions.current = plan
   const accept = useCallback((task: Task): void => void actions.current.accept(task), [])
   const reopen = useCallback((task: Task): void => void actions.current.reopen(task), [])
   const written = useCallback(
-    (message: Message): ReactNode => <Said key={message.message_id} text={message.text} strings={strings} />,
-    [strings],
+    (message: Message): ReactNode => (
+      <Fragment key={message.message_id}>
+        {message.text !== '' && <Said text={message.text} strings={strings} onGrown={onShown} />}
+        <CutLine of={message} />
+      </Fragment>
+    ),
+    [strings, onShown],
   )
+  const outcome = useCallback((text: string): ReactNode => <Said text={text} strings={strings} />, [strings])
   return (
     <>
       {thread.map((turn, index) => {
@@ -58,6 +78,7 @@ export default function Thread({ strings, plan, reopening, onRetry, onShown }: T
         return (
           <section key={turn.turn_id} className="app-thread-turn">
             {turn.items.map((item, place) => {
+              if (item.kind === 'plan' && item.card.review_id === toldElsewhere && !isDecided(item.card)) return null
               if (item.kind !== 'step') {
                 return (
                   <Item
@@ -71,22 +92,23 @@ export default function Thread({ strings, plan, reopening, onRetry, onShown }: T
                 )
               }
               const { step } = item
-              const isLatest = latest.get(step.task_id) === turn.turn_id
-              const task = isLatest ? (tasks.get(step.task_id) ?? conversation.tasks[step.task_id]) : undefined
+              const task = tasks.get(step.task_id) ?? conversation.tasks[step.task_id]
+              const isTaskTold = step.status === 'completed' && step.taken_up !== 'task'
               // One of a plan that is not in view any more can only be looked at.
               const canChange = tasks.has(step.task_id)
               return (
                 <ThreadStep
                   key={step.task_id}
                   step={step}
-                  task={task}
-                  standing={task && plan.proof.standingOf(task)}
+                  task={canChange ? task : undefined}
+                  standing={task && isTaskTold ? plan.proof.standingOf(task) : undefined}
                   isCurrent={step.task_id === current}
                   isRunning={step.task_id === current && plan.elapsedMs !== undefined}
                   live={step.task_id === current ? live : undefined}
                   renderText={written}
-                  onAccept={canChange ? accept : undefined}
-                  onReopen={canChange ? reopen : undefined}
+                  renderOutcome={outcome}
+                  onAccept={accept}
+                  onReopen={reopen}
                 />
               )
             })}
@@ -131,14 +153,7 @@ function Item({ of, strings, isRunning, reopening, text }: ItemProps): ReactElem
           className={`app-message app-message-${message.role}`}
           aria-label={isUser ? strings.you : strings.assistant}
         >
-          {message.text !== '' &&
-            (isUser ? (
-              <p className="app-plain" dir="auto">
-                {message.text}
-              </p>
-            ) : (
-              text(message)
-            ))}
+          {isUser ? <Asked text={message.text} strings={strings} /> : text(message)}
           {calls.map(call => (
             <ToolUse key={call.tool_call_id} call={call} isRunning={isRunning} />
           ))}
@@ -153,28 +168,38 @@ interface SaidProps {
   readonly text: string
   readonly strings: PageStrings
   readonly isStreaming?: boolean
+  readonly onGrown?: () => void
+}
+
+/** What a person asked for. */
+function Asked({ text, strings }: Pick<SaidProps, 'text' | 'strings'>): ReactElement {
+  const { beginning, rest } = beginningOf(text)
+  return (
+    <>
+      <p className="app-plain" dir="auto">
+        {beginning}
+      </p>
+      <Rest text={rest} showRest={strings.showRest} />
+    </>
+  )
 }
 
 /** What the agent wrote. */
-function Said({ text, strings, isStreaming = false }: SaidProps): ReactElement {
+function Said({ strings, ...said }: SaidProps): ReactElement {
   return (
-    <Suspense fallback={<p className="app-plain">{text}</p>}>
-      <Markdown text={text} isStreaming={isStreaming} showRest={strings.showRest} />
+    <Suspense fallback={<p className="app-plain">{beginningOf(said.text).beginning}</p>}>
+      <Markdown {...said} showRest={strings.showRest} />
     </Suspense>
   )
 }
 
+/** Whether a person decided it. */
+const isDecided = ({ outcome }: PlanCard): boolean =>
+  outcome === 'approved' || outcome === 'rejected' || outcome === 'changes_requested'
+
 /** The step that is worked on in a turn that goes on. */
 const currentStep = (items: readonly ThreadItem[]): string | undefined =>
   items.flatMap(item => (item.kind === 'step' && item.step.status === 'in_progress' ? item.step.task_id : [])).at(-1)
-
-/** Task id to the last turn that has a step of it. */
-const latestSteps = (thread: readonly ThreadTurn[]): ReadonlyMap<string, string> =>
-  new Map(
-    thread.flatMap(({ turn_id, items }) =>
-      items.flatMap(item => (item.kind === 'step' ? [[item.step.task_id, turn_id] as const] : [])),
-    ),
-  )
 
 function keyOf(item: ItemProps['of']): string {
   switch (item.kind) {

@@ -2,10 +2,12 @@ import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { StoredEvent } from '../domain/event.ts'
 import { CHECK_OUTPUT } from '../domain/proof.ts'
 import type { TransientEvent, SnapshotAnswer } from '../domain/wire.ts'
-import { ask, askJson, type ClientOptions } from './http.ts'
+import { ask, type ClientOptions } from './http.ts'
 import { type Connection, emptyFold, type Folded, folded, foldOf, type LiveState, liveState } from './live-state.ts'
 import { RunsheetError } from './runsheet-error.ts'
 import { Watchdog } from './watchdog.ts'
+
+type Body = ReadableStream<Uint8Array<ArrayBuffer>>
 
 /** A conversation that follows its log. `snapshot` returns the same object until something changes. */
 export interface LiveConversation {
@@ -109,12 +111,9 @@ class Live implements LiveConversation {
 
   /** Everything as of one seq; the stream goes on from there. */
   async #load(): Promise<void> {
-    // A server that accepts the request and never answers is given up like a silent stream.
-    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(this.#more.silenceMs)])
-    const answer = await askJson<SnapshotAnswer>(this.#options, `${this.#path}/snapshot`, { signal })
-    const loaded = foldOf(answer)
+    const answer = (await this.#read('/snapshot', {}, body => new Response(body).json())) as SnapshotAnswer
     this.#isLoaded = true
-    this.#set({ text: null, output: null }, loaded)
+    this.#set({ text: null, output: null }, foldOf(answer))
   }
 
   async #poll(): Promise<void> {
@@ -123,26 +122,28 @@ class Live implements LiveConversation {
     if (!this.#end.signal.aborted) await this.#load()
   }
 
-  async #follow(): Promise<void> {
+  #follow(): Promise<void> {
+    const from = { 'last-event-id': String(this.#folded.conversation.seq), accept: 'text/event-stream' }
+    return this.#read('/events', from, async body => {
+      this.#pauses = 0
+      this.#set({ status: 'live', error: null })
+      const events = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
+      for (const reader = events.getReader(); ; ) {
+        const { done, value } = await reader.read()
+        if (done || !this.#take(JSON.parse(value.data) as StoredEvent | TransientEvent)) return
+      }
+    })
+  }
+
+  /** Reads an answer as it comes: a line that goes silent is given up, a slow one is not. */
+  async #read<T>(path: string, headers: Record<string, string>, take: (body: Body) => Promise<T>): Promise<T> {
     const line = new AbortController()
     const cut = (): void => line.abort()
     this.#end.signal.addEventListener('abort', cut)
     const watchdog = new Watchdog(this.#more.silenceMs, cut)
     try {
-      const response = await ask(this.#options, `${this.#path}/events`, {
-        signal: line.signal,
-        headers: { 'last-event-id': String(this.#folded.conversation.seq), accept: 'text/event-stream' },
-      })
-      this.#pauses = 0
-      this.#set({ status: 'live', error: null })
-      const events = (response.body ?? new ReadableStream<Uint8Array<ArrayBuffer>>())
-        .pipeThrough(watchdog.watched())
-        .pipeThrough(new TextDecoderStream())
-        .pipeThrough(new EventSourceParserStream())
-      for (const reader = events.getReader(); ; ) {
-        const { done, value } = await reader.read()
-        if (done || !this.#take(JSON.parse(value.data) as StoredEvent | TransientEvent)) return
-      }
+      const { body } = await ask(this.#options, this.#path + path, { signal: line.signal, headers })
+      return await take((body ?? new ReadableStream()).pipeThrough(watchdog.watched()))
     } finally {
       watchdog.stop()
       this.#end.signal.removeEventListener('abort', cut)

@@ -15,6 +15,8 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** Token counts as the provider reports them. */
 export type Usage = { readonly [key: string]: Json }
 export type Verdict = 'ok' | 'not_ok' | 'unknown'
+/** Why an answer is not whole: it exceeds what is read of one, the model's own limit, or the provider's filter. */
+export type Cut = 'too_long' | 'output_limit' | 'content_filter'
 /** The way in that a tool call took: a turn of ours, HTTP, MCP, or a program. */
 export type Edge = 'turn' | 'http' | 'mcp' | 'library'
 export type DecisionVia = 'http' | 'mcp_form' | 'terminal' | 'library' | 'system'
@@ -115,6 +117,9 @@ export interface EventData {
     readonly step: number
     readonly message_id: string
     readonly text: string
+    /** The answer is not whole; the end of `text`, from `answer_length` on, says so. */
+    readonly cut?: Cut
+    readonly answer_length?: number
     readonly tool_calls: readonly ToolCallRecord[]
     readonly usage: Usage
     /** The seq of the digest that the model was given. Edits after it fence this step's writes. */

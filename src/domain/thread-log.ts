@@ -2,6 +2,7 @@ import type { EventData, Json, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import type { ToolsetName } from './policy.ts'
 import { projection } from './projection.ts'
+import type { TaskStatus } from './task.ts'
 
 /**
  * What happened in a turn, for the thread: one mark each, in log order. What was said is in the messages, what was decided in
@@ -12,8 +13,8 @@ export type Mark =
   | { readonly kind: 'request'; readonly message_id: string; readonly toolset: ToolsetName }
   /** A message, mostly of the agent; `task_id` is the task that was current when its model was asked. */
   | { readonly kind: 'said'; readonly message_id: string; readonly task_id?: string }
-  /** A task was taken up or settled for the first time in this turn. */
-  | { readonly kind: 'task'; readonly task_id: string; readonly number: number; readonly title: string }
+  /** A task was taken up or settled in this turn: at its first time, and as the turn leaves it. */
+  | ({ readonly kind: 'task'; readonly task_id: string } & TaskThen)
   | ({ readonly kind: 'claim' } & EventData['claim_made'] &
       Partial<Pick<EventData['claim_settled'], 'result' | 'because'>>)
   | ({ readonly kind: 'verdict'; readonly at: Instant } & EventData['task_assessed'])
@@ -35,6 +36,14 @@ export type Mark =
     }
   | ({ readonly kind: 'failure' } & EventData['turn_failed'])
   | ({ readonly kind: 'end'; readonly at: Instant } & EventData['turn_finished'])
+
+/** A task as a turn left it. */
+export interface TaskThen {
+  readonly number: number
+  readonly title: string
+  readonly status: TaskStatus | 'removed'
+  readonly outcome?: string
+}
 
 /** Marks of one kind, or of several. */
 export type MarkOf<K extends Mark['kind']> = Extract<Mark, { readonly kind: K }>
@@ -62,12 +71,11 @@ export const threadLog = projection<ThreadLog>({
     step_finished: changing((marks, { data: { message_id, task_id } }) =>
       said(marks, task_id === undefined ? { message_id } : { message_id, task_id }),
     ),
-    task_created: changing((marks, { data: { task } }) =>
-      task.status === 'in_progress' ? touched(marks, task) : marks,
-    ),
+    task_created: changing((marks, { data: { task } }) => noted(marks, task, task.status === 'in_progress')),
     task_changed: changing((marks, { data: { task, from } }) =>
-      Object.hasOwn(from, 'status') && task.status !== 'pending' ? touched(marks, task) : marks,
+      noted(marks, task, Object.hasOwn(from, 'status') && task.status !== 'pending'),
     ),
+    task_removed: changing((marks, { data: { task } }) => noted(marks, { ...task, status: 'removed' }, false)),
     claim_made: changing((marks, { data }) => [...marks, { kind: 'claim', ...data }]),
     claim_settled: changing((marks, { data: { claim_id, result, because } }) =>
       marks.map(mark => (mark.kind === 'claim' && mark.claim_id === claim_id ? { ...mark, result, because } : mark)),
@@ -113,11 +121,15 @@ const said = (marks: Marks, message: Omit<MarkOf<'said'>, 'kind'>): Marks =>
     ? marks
     : [...marks, { kind: 'said', ...message }]
 
-/** A turn that is over has no more work: what people settle later shows in the task. */
-const touched = (marks: Marks, { id: task_id, number, title }: EventData['task_created']['task']): Marks =>
-  marks.some(mark => (mark.kind === 'task' && mark.task_id === task_id) || mark.kind === 'end')
-    ? marks
-    : [...marks, { kind: 'task', task_id, number, title }]
+/** Notes how a task stands, if it has a mark or gets one. A turn that is over has no more work. */
+function noted(marks: Marks, task: { readonly id: string } & TaskThen, isTouched: boolean): Marks {
+  if (marks.some(({ kind }) => kind === 'end')) return marks
+  const { id: task_id, number, title, status, outcome } = task
+  const place = marks.findIndex(mark => mark.kind === 'task' && mark.task_id === task_id)
+  if (place < 0 && !isTouched) return marks
+  const mark: Mark = { kind: 'task', task_id, number, title, status, ...(outcome === undefined ? {} : { outcome }) }
+  return place < 0 ? [...marks, mark] : marks.with(place, mark)
+}
 
 /** What a call was about: the first text of its arguments. */
 function subjectOf(args: Json): string {

@@ -129,7 +129,7 @@ describe('work in a thread', () => {
       '  judged not_ok: figures for March are missing',
       '  claims completed: Twelve figures.: granted',
       '  judged ok: ',
-      'step 2 Send it [completed]',
+      'step 2 Send it [blocked]',
       '  says I cannot send it.',
       'followed up 2 times, 2 answers',
       'assistant: One step is blocked.',
@@ -180,6 +180,45 @@ describe('work in a thread', () => {
     chat.run(chat.adds('model', 'A', 'B'))
     chat.run(chat.removes('person', 1))
     expect(told(threadIn(chat.log))).toContain('step 1 A [removed]')
+  })
+
+  it('[TH2] a turn that another one continues keeps its steps as it left them: title, status and outcome', () => {
+    const chat = inRun({ gate: true })
+    const steps = () =>
+      threadIn(chat.log).map(({ items }) => items.flatMap(item => (item.kind === 'step' ? item.step : [])))
+    chat.run(chat.adds('model', 'A', 'B', 'C'))
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'a' }))
+    chat.run(chat.sets('model', 2, { status: 'blocked', outcome: 'No key.' }))
+    chat.wait(1).finish('turn-1')
+    // Until then it follows what a person does.
+    chat.run(chat.sets('person', 1, { title: 'A!' }))
+    expect(steps()).toMatchObject([[{ title: 'A!' }, { status: 'blocked', outcome: 'No key.' }, { title: 'C' }]])
+    chat.run(chat.sets('person', 2, { status: 'pending' }))
+    chat.wait(1).start('turn-2', {}, 'turn-1')
+    chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'b' }, { basis: chat.state.seq }))
+    chat.run(chat.removes('person', 3))
+    expect(steps()).toMatchObject([
+      [
+        { title: 'A', status: 'completed', outcome: 'a', taken_up: 'plan' },
+        { title: 'B', status: 'blocked', outcome: 'No key.', taken_up: 'task' },
+        { title: 'C', status: 'in_progress' },
+      ],
+      [{ title: 'B', status: 'completed', outcome: 'b' }, ...(steps()[1]?.slice(1) ?? [])],
+    ])
+    expect(steps()[1]?.[0]?.taken_up).toBeUndefined()
+  })
+
+  it('[TH2] so does a step whose task a later turn works on, of another plan or not', () => {
+    const chat = inRun()
+    chat.run(chat.adds('model', 'A'))
+    chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'No key.' }))
+    chat.wait(1).finish('turn-1')
+    chat.wait(1).start('turn-2')
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'a' }, { turn_id: 'turn-2' }))
+    expect(told(threadIn(chat.log)).filter(line => line.startsWith('step'))).toEqual([
+      'step 1 A [blocked]',
+      'step 1 A [completed]',
+    ])
   })
 
   it('[TH2] the names of all tools of every toolset are known', () => {
@@ -265,6 +304,21 @@ it('[TH7] what Runsheet added to the last answer is not told: the end of the tur
   const whole = texts(log)
   expect(texts(cutTo(3))).toEqual([...whole.slice(0, -1), whole.at(-1)?.slice(0, 3)])
   expect(texts(cutTo(0))).toEqual(whole.slice(0, -1))
+})
+
+it('[TH8] an answer that was cut is told with the reason, also if nothing is left of it', () => {
+  const log = corpusLog('extended')
+  const last = log.findLast(({ type }) => type === 'step_finished')
+  for (const answer_length of [0, 3]) {
+    const cut = { cut: 'content_filter', answer_length } as const
+    const changed = log.map(event =>
+      event === last ? ({ ...event, data: { ...event.data, ...cut } } as StoredEvent) : event,
+    )
+    const said = threadIn(changed).flatMap(({ items }) =>
+      items.flatMap(item => (item.kind === 'message' ? item.message : [])),
+    )
+    expect(said.filter(each => each.cut === 'content_filter').map(({ text }) => text.length)).toEqual([answer_length])
+  }
 })
 
 it('[PA45] a claim that was not accepted is known until the judge says otherwise, unless a person changed the task', () => {

@@ -7,8 +7,8 @@ import type { Proofs } from './proof.ts'
 import { startedBy } from './resolution.ts'
 import { type Standing, standingsOf } from './standing.ts'
 import { valueIn, valuesIn } from './table.ts'
-import { isOpen, type Task, type TaskStatus } from './task.ts'
-import type { Mark, MarkOf, ThreadLog } from './thread-log.ts'
+import { isOpen, type Task } from './task.ts'
+import type { Mark, MarkOf, TaskThen, ThreadLog } from './thread-log.ts'
 import type { Message, MessageCall } from './transcript.ts'
 import { type EndReason, isFinished, type Turn, type TurnStatus } from './turn.ts'
 import type { View } from './view.ts'
@@ -45,12 +45,11 @@ export type ThreadItem =
   /** A check of the whole plan. */
   | { readonly kind: 'run'; readonly run: StepRun }
 
-/** The work on one task in a turn. */
-export interface WorkedStep {
+/** The work on one task in a turn, and how the task stands: now, or if `taken_up`, as the turn left it. */
+export interface WorkedStep extends TaskThen {
   readonly task_id: string
-  readonly number: number
-  readonly title: string
-  readonly status: TaskStatus | 'removed'
+  /** A later turn went on with the plan of this one, or worked on the task itself. */
+  readonly taken_up?: 'plan' | 'task'
   readonly items: readonly StepItem[]
 }
 
@@ -101,14 +100,26 @@ export function threadOf(
   )
   const said = Map.groupBy(messages, ({ turn_id }) => turn_id)
   const plans = Map.groupBy(valuesIn(state.tasks), task => planTurnOf(state, task))
-  const names = namesIn(thread)
+  const marksOf = ({ id }: Turn): readonly Mark[] => valueIn(thread, id) ?? []
+  const names = new Map(turns.flatMap(marksOf).flatMap(notesIn))
+  const latest = new Map(turns.flatMap(turn => marksOf(turn).flatMap(mark => taskIn(mark).map(id => [id, turn.id]))))
+  // How the turns so far left each task.
+  const then = new Map<string, TaskThen>()
   return turns.map(turn => {
-    const marks = valueIn(thread, turn.id) ?? []
+    const marks = marksOf(turn)
+    for (const [id, task] of marks.flatMap(notesIn)) then.set(id, task)
     const end = marks.findLast((mark): mark is MarkOf<'end'> => mark.kind === 'end')
+    const isContinued = end !== undefined && continued.has(turn.id)
     const whole = lineage(state, turn.id).flatMap(id => plans.get(id) ?? [])
-    const tally = end && continued.has(turn.id) ? recorded(end) : tallyOf(state, whole)
+    const tally = isContinued ? recorded(end) : tallyOf(state, whole)
     const own = new Map(said.get(turn.id)?.map(message => [message.message_id, message]))
-    const items = itemsOf(marks, { state, turn, names, resolutions, message: id => own.get(id) })
+    const heading = (id: string): Heading => {
+      const isLatest = latest.get(id) === turn.id
+      const left = isLatest && !isContinued ? undefined : then.get(id)
+      if (left) return { ...left, taken_up: isLatest ? 'plan' : 'task' }
+      return valueIn(state.tasks, id) ?? { ...(names.get(id) ?? UNKNOWN), status: 'removed' }
+    }
+    const items = itemsOf(marks, { state, turn, heading, resolutions, message: id => own.get(id) })
     return { turn_id: turn.id, items, tally, end: end && endOf(state, turn, marks, end, tally) }
   })
 }
@@ -169,13 +180,13 @@ export function rejectedIn(thread: ThreadLog, turnId: string | null): ReadonlyMa
 interface Source {
   readonly state: ThreadState
   readonly turn: Turn
-  readonly names: Names
+  readonly heading: (taskId: string) => Heading
   readonly resolutions: View['resolutions']
   readonly message: (id: string) => Message | undefined
 }
 
 function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] {
-  const { state, turn, names, resolutions, message } = source
+  const { state, turn, heading, resolutions, message } = source
   const isOwn = ownCalls(marks)
   const answer = answerIn(marks, message)
   const followed = new Set(marks.flatMap(mark => (mark.kind === 'follow_up' ? (mark.message_id ?? []) : [])))
@@ -186,7 +197,7 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
     if (known) return known
     const work: StepItem[] = []
     steps.set(taskId, work)
-    items.push({ kind: 'step', step: { task_id: taskId, ...headingOf(state, names, taskId), items: work } })
+    items.push({ kind: 'step', step: { task_id: taskId, ...headingOf(heading(taskId)), items: work } })
     return work
   }
   const decided = startedBy(resolutions, turn.id)
@@ -195,12 +206,12 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
     if (!known || followed.has(message_id)) return
     const found = inOwnWords(known)
     const calls = (found.tool_calls ?? []).filter(({ tool }) => !isOwn(tool))
-    if (found.text === '' && calls.length === 0) return
+    if (found.text === '' && calls.length === 0 && found.cut === undefined) return
     if (task_id === undefined || message_id === answer) {
       const asked = kind === 'request' && decided ? { decided } : {}
       return void items.push({ kind: 'message', message: found, calls, ...asked })
     }
-    if (found.text !== '') step(task_id).push({ kind: 'text', message: found })
+    if (found.text !== '' || found.cut !== undefined) step(task_id).push({ kind: 'text', message: found })
     for (const call of calls) step(task_id).push({ kind: 'call', call })
   }
   for (const mark of marks) {
@@ -267,26 +278,26 @@ function followUpsIn(marks: readonly Mark[], message: Source['message']): Thread
   return { kind: 'follow_ups', count: followUps.length, messages }
 }
 
-/** Number and title of tasks that may be gone by now. */
-type Names = ReadonlyMap<string, Pick<Task, 'number' | 'title'>>
+/** A step without its work. */
+type Heading = Omit<WorkedStep, 'task_id' | 'items'>
 
-const namesIn = (thread: ThreadLog): Names =>
-  new Map(
-    Object.values(thread)
-      .flat()
-      .flatMap(mark => (mark.kind === 'task' ? [[mark.task_id, mark] as const] : [])),
-  )
+const UNKNOWN: TaskThen = { number: 0, title: '', status: 'removed' }
 
-function headingOf(
-  { tasks }: ThreadState,
-  names: Names,
-  taskId: string,
-): Pick<WorkedStep, 'number' | 'title' | 'status'> {
-  const task = valueIn(tasks, taskId)
-  if (task) return { number: task.number, title: task.title, status: task.status }
-  const { number = 0, title = '' } = names.get(taskId) ?? {}
-  return { number, title, status: 'removed' }
-}
+/** A step has no other fields of its task. */
+const headingOf = ({ number, title, status, outcome, taken_up }: Heading): Heading => ({
+  number,
+  title,
+  status,
+  ...(outcome === undefined ? {} : { outcome }),
+  ...(taken_up === undefined ? {} : { taken_up }),
+})
+
+const notesIn = (mark: Mark): readonly (readonly [string, TaskThen])[] =>
+  mark.kind === 'task' ? [[mark.task_id, mark]] : []
+
+/** The task that a mark is about. */
+const taskIn = (mark: Mark): readonly string[] =>
+  'task_id' in mark && mark.task_id !== undefined ? [mark.task_id] : []
 
 function checkOf(
   { tasks }: ThreadState,

@@ -1,4 +1,4 @@
-import type { Json, StoredEvent, ToolCallRecord } from './event.ts'
+import type { Cut, Json, StoredEvent, ToolCallRecord } from './event.ts'
 import type { Instant } from './instant.ts'
 import { projection } from './projection.ts'
 
@@ -9,8 +9,10 @@ export interface Message {
   readonly role: 'user' | 'assistant' | 'system'
   readonly text: string
   readonly synthetic?: boolean
-  /** How much of `text` the agent wrote, if not all of it: the rest says how the turn ended. */
+  /** How much of `text` the agent wrote, if not all of it: the rest says that it was cut, or how the turn ended. */
   readonly answer_length?: number
+  /** Why the answer is not whole. */
+  readonly cut?: Cut
   /** The tool calls of the assistant's step. */
   readonly tool_calls?: readonly MessageCall[]
   readonly created_at: Instant
@@ -46,8 +48,12 @@ export const transcript = projection<Messages>({
     message_added: (messages, { data, turn_id, timestamp: created_at }) =>
       withMessage(messages, { ...data, turn_id, created_at }),
     step_finished: (messages, { data, turn_id, timestamp: created_at }) => {
-      const { message_id, text, tool_calls } = data
-      return withMessage(messages, { message_id, turn_id, role: 'assistant', text, tool_calls, created_at })
+      const { message_id, text, tool_calls, cut, answer_length } = data
+      const written = {
+        ...(cut === undefined ? {} : { cut }),
+        ...(answer_length === undefined ? {} : { answer_length }),
+      }
+      return withMessage(messages, { message_id, turn_id, role: 'assistant', text, ...written, tool_calls, created_at })
     },
     tool_answered: withAnswer,
   },

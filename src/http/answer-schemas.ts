@@ -3,6 +3,7 @@ import type { LimitedTurns } from '../domain/limited-turns.ts'
 import type { RemovedTask } from '../domain/removed.ts'
 import type { Review } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
+import { STATUSES } from '../domain/task.ts'
 import type { Mark } from '../domain/thread-log.ts'
 import type { Turn } from '../domain/turn.ts'
 import type { View } from '../domain/view.ts'
@@ -147,7 +148,14 @@ const mark = exact<Mark>()(
     .discriminatedUnion('kind', [
       z.object({ kind: z.literal('request'), message_id, toolset: s.toolset }),
       z.object({ kind: z.literal('said'), message_id, task_id: z.string().exactOptional() }),
-      z.object({ kind: z.literal('task'), task_id: z.string(), number: z.int(), title: z.string() }),
+      z.object({
+        kind: z.literal('task'),
+        task_id: z.string(),
+        number: z.int(),
+        title: z.string(),
+        status: s.described(z.enum([...STATUSES, 'removed']), 'as the turn left it, or leaves it so far'),
+        outcome: z.string().exactOptional(),
+      }),
       z.object({
         kind: z.literal('claim'),
         ...c.claimFields,

@@ -6,6 +6,7 @@ import { type Difference, exact } from './exact.ts'
 import { decided } from './origin-schema.ts'
 import {
   changes,
+  cut,
   instant,
   json,
   policy,
@@ -236,6 +237,8 @@ export const storedEvents = [
       step: described(z.int(), 'its number in the turn, from 1'),
       message_id,
       text,
+      cut: cut.exactOptional(),
+      answer_length: described(z.int(), 'how much of a text that was cut the agent wrote').exactOptional(),
       tool_calls: described(z.array(toolCall), 'the tools that it called'),
       usage,
       digest_seq: described(z.int(), 'the last event that the model knew of'),

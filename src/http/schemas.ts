@@ -341,6 +341,10 @@ const callAnswer = exact<CallAnswer>()(
 )
 const messageCall = exact<MessageCall>()(z.object({ ...toolCallFields, answer: callAnswer.exactOptional() }))
 export const role = described(z.enum(['user', 'assistant', 'system']), 'the author')
+export const cut = described(
+  z.enum(['too_long', 'output_limit', 'content_filter']),
+  "why the answer is not whole: it has over 1 MB, the model's own limit, or the provider's filter",
+)
 export const message = exact<Message>()(
   z
     .object({
@@ -351,8 +355,9 @@ export const message = exact<Message>()(
       synthetic: described(z.boolean(), 'written by the server, not by a person').exactOptional(),
       answer_length: described(
         z.int(),
-        'how much of the text the agent wrote; the rest says how the turn ended',
+        'how much of the text the agent wrote; the rest says that it was cut, or how the turn ended',
       ).exactOptional(),
+      cut: cut.exactOptional(),
       tool_calls: z.array(messageCall).exactOptional(),
       created_at: instant,
     })

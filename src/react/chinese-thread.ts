@@ -46,7 +46,12 @@ export const chineseThread: ThreadStrings = {
   verdict: { ok: '认可', not_ok: '不认可', unknown: '没有结论' },
   about: (label, text) => `${label}：${text}`,
   claimed: '报告完成',
-  claimWaits: '正在检查',
+  claimWaits: '报告完成（正在检查）',
+  cut: {
+    too_long: characters => `回答在此截断，共 ${characters} 个字符：一条回答最多 100 万个字符。`,
+    output_limit: characters => `回答在此截断，共 ${characters} 个字符：模型已达到输出上限。`,
+    content_filter: characters => `回答在此截断，共 ${characters} 个字符：被模型服务的内容过滤器拦截。`,
+  },
   followedUp: times => `已提醒 ${times} 次完成计划`,
   stopped: '已停止',
   notFinished: '未完成',

@@ -48,7 +48,12 @@ export const englishThread: ThreadStrings = {
   verdict: { ok: 'Accepted', not_ok: 'Not accepted', unknown: 'No verdict' },
   about: (label, text) => `${label}: ${text}`,
   claimed: 'Reported as done',
-  claimWaits: 'being checked',
+  claimWaits: 'Reported as done (being checked)',
+  cut: {
+    too_long: characters => `Cut off here, after ${characters} characters: an answer can have at most 1 MB.`,
+    output_limit: characters => `Cut off here, after ${characters} characters: the model reached its output limit.`,
+    content_filter: characters => `Cut off here, after ${characters} characters, by the provider’s content filter.`,
+  },
   followedUp: times => (times === 1 ? 'Asked once to finish the plan' : `Asked ${times} times to finish the plan`),
   stopped: 'Stopped',
   notFinished: 'Not finished',

@@ -29,7 +29,7 @@ function DiffRow({ row, comment }: { readonly row: PlanRow; readonly comment: st
     <li className={`rs-diff-row rs-diff-${change}`}>
       <span className="rs-diff-mark">{Icon && <Icon size={13} aria-hidden="true" />}</span>
       <div>
-        {isChanged && <span className="rs-sr">{strings.thread.row[change]}: </span>}
+        {isChanged && <span className="rs-sr">{strings.thread.about(strings.thread.row[change], '')}</span>}
         {change === 'edited' && from && from.title !== title && (
           <>
             <del dir="auto">{from.title}</del>{' '}
@@ -38,7 +38,8 @@ function DiffRow({ row, comment }: { readonly row: PlanRow; readonly comment: st
         {change === 'removed' ? <del dir="auto">{title}</del> : <bdi>{title}</bdi>}
         {changes.map(({ label, before, after }) => (
           <small key={label}>
-            {label}: {before !== '' && <del dir="auto">{before}</del>} {after !== '' && <ins dir="auto">{after}</ins>}
+            {strings.thread.about(label, '')}
+            {before !== '' && <del dir="auto">{before}</del>} {after !== '' && <ins dir="auto">{after}</ins>}
           </small>
         ))}
         {comment !== undefined && <small className="rs-diff-comment">{strings.thread.quoted(comment)}</small>}

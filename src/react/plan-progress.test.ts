@@ -3,7 +3,7 @@ import { inRun, outside } from '../../test/support/domain.ts'
 import { listed, planHistory, tasksInView } from '../domain/conversation.ts'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
 import { snapshotOf } from '../domain/snapshot.ts'
-import { countTasks, currentTaskOf, isAgentWorking, mostRelevant, unfinishedTurn } from './plan-progress.ts'
+import { countTasks, currentTaskOf, isAgentWorking, isEnded, mostRelevant, unfinishedTurn } from './plan-progress.ts'
 
 const limited = (...turns: readonly string[]): LimitedTurns => ({ turns, max_steps: null })
 
@@ -35,8 +35,29 @@ it('[PA9] a turn that ended with tasks open is unfinished, and says whether a li
   chat.run(chat.adds('model', 'A', 'B'))
   expect(unfinishedTurn(snapshotOf(chat.state), limited())).toBeUndefined()
   chat.finish('turn-1')
-  expect(unfinishedTurn(snapshotOf(chat.state), limited())).toEqual({ turnId: 'turn-1', count: 2, isLimited: false })
+  expect(unfinishedTurn(snapshotOf(chat.state), limited())).toEqual({
+    turnId: 'turn-1',
+    count: 2,
+    isLimited: false,
+    hasFailed: false,
+  })
   expect(unfinishedTurn(snapshotOf(chat.state), limited('turn-1'))).toMatchObject({ isLimited: true })
+})
+
+it('[PA9] a plan is ended once its latest turn is over, if no other plan is in view', () => {
+  const chat = inRun()
+  const ended = (): boolean => isEnded(snapshotOf(chat.state), listed(chat.state))
+  chat.run(chat.adds('model', 'A'))
+  expect(ended()).toBe(false)
+  chat.wait(1).finish('turn-1')
+  expect(ended()).toBe(true)
+  chat.wait(1).start('turn-2', {}, 'turn-1')
+  chat.wait(1).finish('turn-2')
+  expect(ended()).toBe(true)
+  chat.wait(1).start('turn-3')
+  chat.run(chat.adds('model', 'B'))
+  chat.wait(1).finish('turn-3')
+  expect(ended()).toBe(false)
 })
 
 it('[PA3] a long list shows open and blocked tasks before finished ones, in list order', () => {

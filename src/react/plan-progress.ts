@@ -1,8 +1,8 @@
-import { openTasks } from '../domain/conversation.ts'
+import { openTasks, planHistory } from '../domain/conversation.ts'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { isOpen, type Task } from '../domain/task.ts'
-import { isFinished } from '../domain/turn.ts'
+import { isFinished, type Turn } from '../domain/turn.ts'
 
 /** How many tasks of the list in view are done, and how many there are. */
 export interface TaskCounts {
@@ -19,6 +19,8 @@ export interface UnfinishedTurn {
   readonly count: number
   /** A step limit ended it. */
   readonly isLimited: boolean
+  /** An error ended it. */
+  readonly hasFailed: boolean
 }
 
 export function countTasks(tasks: readonly Task[]): TaskCounts {
@@ -42,10 +44,23 @@ export function isAgentWorking({ turns, running_turn, latest_turn }: Conversatio
 }
 
 export function unfinishedTurn(state: ConversationSnapshot, limited: LimitedTurns): UnfinishedTurn | undefined {
-  const turn = state.running_turn === null ? state.turns[state.latest_turn ?? ''] : undefined
-  if (!turn || !isFinished(turn)) return undefined
-  const count = openTasks(state, turn.id).length
-  return count === 0 ? undefined : { turnId: turn.id, count, isLimited: limited.turns.includes(turn.id) }
+  const turn = endedTurn(state)
+  const count = turn ? openTasks(state, turn.id).length : 0
+  if (!turn || count === 0) return undefined
+  return { turnId: turn.id, count, isLimited: limited.turns.includes(turn.id), hasFailed: turn.status === 'failed' }
+}
+
+/** Whether the latest turn is over, and tasks are those of its plan and of no other. */
+export function isEnded(state: ConversationSnapshot, tasks: readonly Task[]): boolean {
+  const turn = endedTurn(state)
+  const plan = new Set(turn ? planHistory(state, turn.id).map(({ id }) => id) : [])
+  return turn !== undefined && tasks.every(({ id }) => plan.has(id))
+}
+
+/** The latest turn, if it is over and no other runs. */
+function endedTurn({ running_turn, latest_turn, turns }: ConversationSnapshot): Turn | undefined {
+  const turn = running_turn === null ? turns[latest_turn ?? ''] : undefined
+  return turn && isFinished(turn) ? turn : undefined
 }
 
 /** At most `limit` tasks in list order: open and blocked ones first, then the latest of the others. */

@@ -3,7 +3,7 @@ import type { Task } from '../domain/task.ts'
 import { checkLabel } from './check-text.ts'
 import type { PlanProof, TaskCheck } from './plan-proof.ts'
 import type { Strings } from './strings.ts'
-import { tallyWords } from './tally-words.ts'
+import { standingWords, tallyWords } from './tally-words.ts'
 import type { TasksHandle } from './use-tasks.ts'
 
 /** What the checks and the judge of a task come to, in a word or two. */
@@ -44,7 +44,10 @@ function openMark(checks: readonly TaskCheck[], isRejected: boolean, strings: St
   // What fails before the work has begun is as it should be.
   const failed = checks.find(({ finding, last }) => finding === 'failed' && last?.why !== 'baseline')
   if (failed) {
-    return { kind: 'failed', text: `${checkLabel(failed.check, strings)}: ${strings.checks.state.failed}` }
+    return {
+      kind: 'failed',
+      text: strings.timeline.changed(checkLabel(failed.check, strings), strings.checks.state.failed),
+    }
   }
   return isRejected ? rejectedMark(strings) : { kind: 'checks', text: strings.checks.count(checks.length) }
 }
@@ -61,13 +64,8 @@ export function resultText(
 ): string | undefined {
   const { done, total, blocked, remaining } = counts
   if (remaining > 0 || total === 0) return undefined
-  const words = strings.checks.standingCount
-  const parts = (Object.keys(words) as Standing[]).flatMap(standing => {
-    const count = proof.standings[standing]
-    return count > 0 ? words[standing](count) : []
-  })
   if (!proof.hasChecks || done === 0)
     return tallyWords({ total, done, blocked, open: 0, standings: undefined }, strings)
-  const tally = strings.checks.tally(done, total, parts)
+  const tally = strings.checks.tally(done, total, standingWords(proof.standings, strings))
   return blocked > 0 ? `${tally} · ${strings.blocked(blocked)}` : tally
 }

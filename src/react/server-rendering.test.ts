@@ -2,15 +2,18 @@ import { createElement, type ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { prerender } from 'react-dom/static'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { cancels, type Driver, inRun, underReview } from '../../test/support/domain.ts'
+import { cancels, type Driver, inRun, START, underReview } from '../../test/support/domain.ts'
 import { corpusLog, threadIn } from '../../test/support/thread.ts'
 import { type Client, createClient } from '../client/client.ts'
 import { liveState } from '../client/live-state.ts'
+import type { Cut } from '../domain/event.ts'
 import type { TaskStatus } from '../domain/task.ts'
+import type { StepItem, TurnEnd } from '../domain/thread.ts'
 import * as domain from '../domain/view.ts'
 import { newRow } from './draft.ts'
 import {
   type ConversationView,
+  CutLine,
   FollowUps,
   PlanDecision,
   type PlanDecisionProps,
@@ -195,6 +198,72 @@ it('[CH28] a failed check shows in a folded step, with Accept anyway, until the 
   for (const settled of [shown('passed', 'in_progress'), shown('failed', 'completed')]) {
     expect(settled).not.toMatch(/exit 1|passed|Accept anyway/)
   }
+})
+
+it('[CH28] the button that settles a step says what it does; what a later turn took up has none', () => {
+  const chat = inRun()
+  chat.run(chat.adds('model', 'Tag'))
+  const [task] = [...chat.state.tasks.values()]
+  if (!task) throw new Error('no task')
+  const verdict = {
+    kind: 'verdict',
+    at: START,
+    task_id: task.id,
+    verdict: 'not_ok',
+    reason: 'No.',
+    model: 'm',
+  } as const
+  const words = (status: TaskStatus, items: readonly StepItem[], isLeft = false): string[] => {
+    const left = isLeft ? { taken_up: 'plan' as const } : {}
+    const step = { task_id: task.id, number: 1, title: 'Tag', status, outcome: '**Done**', items, ...left }
+    const act = { onAccept: () => {}, onReopen: () => {}, isCurrent: true }
+    const standing = status === 'completed' ? { standing: 'reported' as const } : {}
+    const html = renderToString(createElement(ThreadStep, { step, task: { ...task, status }, ...standing, ...act }))
+    if (status !== 'in_progress') expect(html).toMatch(/<p[^>]*>Done<\/p>/)
+    return [...html.matchAll(/aria-label="([^"]*): Tag"/g)].map(([, word = '']) => word)
+  }
+  expect(words('blocked', [])).toEqual(['Mark as done', 'Reopen'])
+  expect(words('blocked', [verdict])).toEqual(['Accept anyway', 'Reopen'])
+  expect(words('in_progress', [verdict])).toEqual(['Accept anyway'])
+  const said = { kind: 'call', call: { tool_call_id: 'c', tool: 'read', arguments: {} } } as const
+  expect(words('completed', [said])).toEqual(['Confirm', 'Reopen'])
+  expect(words('blocked', [verdict], true)).toEqual([])
+})
+
+it('[CH6] Retry is offered where nothing else resumes a turn, and not once everything is done', () => {
+  const shown = (status: TurnEnd['status'], left: TurnEnd['left'], done = 1): string => {
+    const tally = {
+      total: 2,
+      done,
+      blocked: left === 'blocked' ? 1 : 0,
+      open: left === 'open' ? 1 : 0,
+      standings: undefined,
+    }
+    const turn = { turn_id: 't', items: [], tally, end: { at: START, status, left } }
+    return renderToString(createElement(TurnResult, { turn, onRetry: () => {} }))
+  }
+  for (const status of ['stopped', 'incomplete'] as const) {
+    expect(shown(status, 'open')).not.toContain('Retry')
+    expect(shown(status, 'blocked')).toContain('Retry blocked')
+    expect(shown(status, undefined)).toContain('Retry')
+    expect(shown(status, undefined, 2)).not.toContain('Retry')
+  }
+})
+
+it('[CH36] an answer that was cut says so, with its size and why', () => {
+  const message = {
+    message_id: 'm',
+    turn_id: 't',
+    role: 'assistant',
+    text: 'x'.repeat(12_345),
+    created_at: START,
+  } as const
+  const shown = (cut?: Cut): string =>
+    renderToString(createElement(CutLine, { of: cut === undefined ? message : { ...message, cut } }))
+  expect(shown()).toBe('')
+  expect(shown('too_long')).toContain('Cut off here, after 12,345 characters: an answer can have at most 1 MB.')
+  expect(shown('output_limit')).toContain('the model reached its output limit')
+  expect(shown('content_filter')).toContain('content filter')
 })
 
 it('[PA26] every panel takes a class name', async () => {

@@ -1,6 +1,8 @@
 import type { ReactElement, ReactNode } from 'react'
 import type { StepItem, StepRun } from '../domain/thread.ts'
+import type { Message } from '../domain/transcript.ts'
 import { checkLabel, runText } from './check-text.ts'
+import { plainMarkdown } from './plain-markdown.ts'
 import { ProofIcon } from './proof-icon.tsx'
 import { useThreadStrings } from './use-thread-strings.ts'
 
@@ -14,7 +16,7 @@ export function VerdictLine({ of: { verdict, reason } }: { readonly of: Of<'verd
   const why = reason === '' ? (verdict === 'ok' ? '' : evidence.noReason) : reason
   return (
     <Line icon={<ProofIcon of={VERDICTS[verdict]} />} isBad={verdict === 'not_ok'}>
-      {why === '' ? thread.verdict[verdict] : thread.about(thread.verdict[verdict], why)}
+      {why === '' ? thread.verdict[verdict] : thread.about(thread.verdict[verdict], plainMarkdown(why))}
     </Line>
   )
 }
@@ -31,7 +33,7 @@ export function RunLine({
   const { check, result, reason } = run
   return (
     <Line icon={<ProofIcon of={result} />} isBad={result === 'failed'}>
-      {isWhole && `${strings.timeline.wholePlan}: `}
+      {isWhole && strings.thread.about(strings.timeline.wholePlan, '')}
       {check ? <bdi className="rs-code">{checkLabel(check, strings)}</bdi> : strings.timeline.unknownCheck}{' '}
       {runText(run, strings)}
       {result === 'inconclusive' && reason !== undefined && ` · ${reason}`}
@@ -44,10 +46,21 @@ export function ClaimLine({ of: { outcome, result } }: { readonly of: Of<'claim'
   const { thread } = useThreadStrings()
   // A granted one is the outcome of the task.
   if (result === 'granted' || (outcome === '' && result !== undefined)) return null
-  const label = result === undefined ? `${thread.claimed} (${thread.claimWaits})` : thread.claimed
+  const label = result === undefined ? thread.claimWaits : thread.claimed
   return (
     <Line icon={<ProofIcon of={result === undefined ? 'checking' : 'reported'} />}>
-      {outcome === '' ? label : thread.about(label, outcome)}
+      {outcome === '' ? label : thread.about(label, plainMarkdown(outcome))}
+    </Line>
+  )
+}
+
+/** That an answer is not whole, and why. */
+export function CutLine({ of: { text, cut } }: { readonly of: Message }): ReactElement | null {
+  const { thread, locale } = useThreadStrings()
+  if (cut === undefined) return null
+  return (
+    <Line icon={<ProofIcon of="inconclusive" />} isBad>
+      {thread.cut[cut](text.length.toLocaleString(locale))}
     </Line>
   )
 }

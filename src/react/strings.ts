@@ -1,6 +1,6 @@
 import { createContext, useContext } from 'react'
 import type { CheckKind } from '../domain/check.ts'
-import type { Verdict } from '../domain/event.ts'
+import type { Cut, Verdict } from '../domain/event.ts'
 import type { EvidenceSource } from '../domain/evidence.ts'
 import type { CheckState } from '../domain/check-state.ts'
 import type { RunReason } from '../domain/proof.ts'
@@ -26,7 +26,6 @@ export interface Strings {
   readonly remaining: (count: number) => string
   readonly blocked: (count: number) => string
   readonly more: (count: number) => string
-  readonly continuing: (title: string) => string
   readonly elapsed: (time: string) => string
   readonly unfinished: (count: number) => string
   readonly stepLimitReached: (count: number) => string
@@ -215,7 +214,10 @@ export interface ThreadStrings {
   /** A line that begins with what it is. */
   readonly about: (label: string, text: string) => string
   readonly claimed: string
+  /** The same while it is looked into. */
   readonly claimWaits: string
+  /** An answer is not whole; `characters` are how many there are, as text. */
+  readonly cut: Readonly<Record<Cut, (characters: string) => string>>
   readonly followedUp: (times: number) => string
   readonly stopped: string
   readonly notFinished: string
@@ -286,7 +288,10 @@ export interface CheckStrings {
   readonly filesChanged: string
   readonly guarded: string
   readonly acceptGuards: string
+  /** Settles a task that the judge or a check did not accept. */
   readonly acceptAnyway: string
+  /** Takes over what is done already. */
+  readonly confirm: string
   readonly checking: (check: string) => string
   readonly waitsForYou: string
   /** How a completed task got there, in one word. */

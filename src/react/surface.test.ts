@@ -4,6 +4,7 @@ import * as react from './index.ts'
 it('[LA6] `runsheet/react` exports exactly this', () => {
   expect(Object.keys(react).sort()).toEqual([
     'AutosizeTextarea',
+    'CutLine',
     'FollowUps',
     'PlanContinued',
     'PlanDecision',
@@ -22,6 +23,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'errorText',
     'isComposing',
     'localeOf',
+    'plainMarkdown',
     'revisionOf',
     'turnsInOrder',
     'useConversation',

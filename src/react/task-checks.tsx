@@ -2,6 +2,7 @@ import { type ReactElement, useEffect, useRef } from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import type { SentCheck } from '../domain/wire.ts'
 import { isOpen, type Task } from '../domain/task.ts'
+import { acceptWord } from './accept-word.ts'
 import { AddCheck } from './add-check.tsx'
 import { CheckItem } from './check-item.tsx'
 import { withText } from './check-text.ts'
@@ -27,7 +28,11 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
   const about = `: ${task.title}`
   const replace = (all: readonly SentCheck[]): Promise<boolean> => onChange({ checks: all })
   const current = task.checks ?? []
-  const canAccept = isOpen(task) || task.status === 'blocked' || standing === 'reported' || standing === 'judged'
+  const hasComplaint = proof.rejectionOf(task) !== undefined || checks.some(({ finding }) => finding === 'failed')
+  const accept = acceptWord(task, hasComplaint, strings)
+  // Where nothing stands against it, its tick is enough.
+  const isUndone = isOpen(task) || task.status === 'blocked'
+  const canAccept = isUndone ? hasComplaint : standing === 'reported' || standing === 'judged'
   return (
     <div ref={section} id={id} className="rs-proof" role="group" aria-label={strings.checks.title + about}>
       {standing !== undefined && <p className="rs-note">{strings.checks.standingReason[standing]}</p>}
@@ -55,10 +60,10 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
           <button
             type="button"
             className="rs-button rs-small"
-            aria-label={strings.checks.acceptAnyway + about}
+            aria-label={accept + about}
             onClick={() => void onChange({ status: 'completed' })}
           >
-            {strings.checks.acceptAnyway}
+            {accept}
           </button>
         )}
         {!isOpen(task) && (

@@ -4,6 +4,7 @@ import type { PersonsFields } from '../client/client.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
 import { LineInput } from './line-input.tsx'
+import { plainMarkdown } from './plain-markdown.ts'
 import { ProofIcon } from './proof-icon.tsx'
 import { edgeClass } from './reorder.ts'
 import type { RowMark } from './row-mark.ts'
@@ -168,18 +169,20 @@ function TaskText({ task, isUnseen, children }: TaskTextProps): ReactElement {
   return (
     <div className="rs-task-text">
       <span className="rs-sr">{strings.status[task.status]}: </span>
-      <bdi className="rs-task-title">{task.title}</bdi>
-      {children}
-      {isUnseen && (
-        <span className="rs-badge rs-badge-unseen" title={strings.unseenByAgent}>
-          <EyeOff size={12} aria-hidden="true" />
-          {strings.unseenByAgentShort}
-        </span>
-      )}
+      <div dir="auto">
+        <span className="rs-task-title">{task.title}</span>
+        {children}
+        {isUnseen && (
+          <bdi className="rs-badge rs-badge-unseen" title={strings.unseenByAgent}>
+            <EyeOff size={12} aria-hidden="true" />
+            {strings.unseenByAgentShort}
+          </bdi>
+        )}
+      </div>
       {task.outcome !== undefined && (
-        <span className="rs-outcome" dir="auto">
-          {task.outcome}
-        </span>
+        <div className="rs-outcome" dir="auto">
+          {plainMarkdown(task.outcome)}
+        </div>
       )}
     </div>
   )

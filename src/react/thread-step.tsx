@@ -4,6 +4,8 @@ import type { Standing } from '../domain/standing.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import type { StepItem, WorkedStep } from '../domain/thread.ts'
 import type { Message } from '../domain/transcript.ts'
+import { acceptWord } from './accept-word.ts'
+import { plainMarkdown } from './plain-markdown.ts'
 import { ProofIcon } from './proof-icon.tsx'
 import { StatusIcon } from './status-icon.tsx'
 import { ClaimLine, RunLine, VerdictLine } from './step-lines.tsx'
@@ -13,7 +15,7 @@ import { ToolText, ToolUse } from './tool-use.tsx'
 /** The props of `ThreadStep`. */
 export interface ThreadStepProps {
   readonly step: WorkedStep
-  /** The task as it is now, for what came of it; without one there is only its work. */
+  /** The task as it is now, for what can be done with it. Without one, and where a later turn took it up, there are no buttons. */
   readonly task?: Task | undefined
   /** How far its "done" can be trusted. */
   readonly standing?: Standing | undefined
@@ -25,6 +27,8 @@ export interface ThreadStepProps {
   readonly live?: ReactNode
   /** Shows what the agent said; by default as plain text. */
   readonly renderText?: (message: Message) => ReactNode
+  /** Shows what came of it in an open step; by default as words without Markdown, as in a folded one. */
+  readonly renderOutcome?: (outcome: string) => ReactNode
   /** Completes the task on the person's word. Without it there is no such button. */
   readonly onAccept?: ((task: Task) => void) | undefined
   readonly onReopen?: ((task: Task) => void) | undefined
@@ -37,27 +41,30 @@ export interface ThreadStepProps {
 export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): ReactElement {
   const {
     step,
-    task,
     standing,
     isCurrent = false,
     isRunning = false,
     live,
     renderText = plainText,
+    renderOutcome,
     onAccept,
     onReopen,
   } = props
   const strings = useThreadStrings()
+  // What a later turn took up is settled there.
+  const task = step.taken_up === undefined ? props.task : undefined
   const [chosen, setChosen] = useState<boolean>()
   const workId = useId()
   const work = step.items.filter(isShown)
   const hasWork = work.length > 0 || live !== undefined
   const isExpanded = hasWork && (chosen ?? isCurrent)
-  const complaint = task && !isSettled(task) ? lastComplaint(step.items) : undefined
+  const complaint = isSettled(step) ? undefined : lastComplaint(step.items)
   // A task that the judge blocked has its reason as outcome.
-  const isSaid = complaint?.kind === 'verdict' && complaint.reason === task?.outcome
-  const outcome = task && isSettled(task, true) && !isSaid ? task.outcome : undefined
+  const isSaid = complaint?.kind === 'verdict' && complaint.reason === step.outcome
+  const outcome = (isSettled(step) || step.status === 'blocked') && !isSaid ? step.outcome : undefined
   const canAccept = onAccept && task && mayAccept(task, standing, isExpanded, complaint !== undefined)
   const canReopen = onReopen && task && !isOpen(task) && (isExpanded || task.status === 'blocked')
+  const accept = task ? acceptWord(task, complaint !== undefined, strings) : ''
   const about = `: ${step.title}`
   const heading = (
     <>
@@ -98,21 +105,24 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
         {isExpanded && work.map(item => <Work key={keyOf(item)} of={item} isRunning={isCurrent} text={renderText} />)}
         {isExpanded && live}
         {!isExpanded && complaint && <Work of={complaint} isRunning={false} text={renderText} />}
-        {outcome !== undefined && (
-          <p className={`rs-step-outcome${isExpanded ? '' : ' rs-clamp'}`} dir="auto">
-            {outcome}
-          </p>
-        )}
+        {outcome !== undefined &&
+          (isExpanded && renderOutcome ? (
+            <div className="rs-step-outcome">{renderOutcome(outcome)}</div>
+          ) : (
+            <p className={`rs-step-outcome${isExpanded ? '' : ' rs-clamp'}`} dir="auto">
+              {plainMarkdown(outcome)}
+            </p>
+          ))}
         {(canAccept || canReopen) && (
           <p className="rs-step-actions">
             {canAccept && (
               <button
                 type="button"
                 className="rs-button rs-small"
-                aria-label={strings.checks.acceptAnyway + about}
+                aria-label={accept + about}
                 onClick={() => onAccept(task)}
               >
-                {strings.checks.acceptAnyway}
+                {accept}
               </button>
             )}
             {canReopen && (
@@ -187,8 +197,8 @@ function lastComplaint(items: readonly StepItem[]): StepItem | undefined {
   return isBad ? last : undefined
 }
 
-const isSettled = ({ status }: Task, orBlocked = false): boolean =>
-  status === 'completed' || status === 'cancelled' || (orBlocked && status === 'blocked')
+const isSettled = ({ status }: WorkedStep): boolean =>
+  status === 'completed' || status === 'cancelled' || status === 'removed'
 
 function mayAccept(task: Task, standing: Standing | undefined, isExpanded: boolean, hasComplaint: boolean): boolean {
   if (standing) return isExpanded && (standing === 'reported' || standing === 'judged')
@@ -222,6 +232,8 @@ function isSame(before: ThreadStepProps, after: ThreadStepProps): boolean {
     a.task_id === b.task_id &&
     a.title === b.title &&
     a.status === b.status &&
+    a.outcome === b.outcome &&
+    a.taken_up === b.taken_up &&
     a.items.length === b.items.length &&
     a.items.every((item, index) => contentOf(item) === contentOf(b.items[index]))
   )

@@ -68,10 +68,12 @@ const end = (status: TurnEnd['status'], because?: TurnEnd['because']): TurnEnd =
 
 describe('[CH29] the end of a turn in words', () => {
   it.each([
-    [tally(5, 0, 0, 3), 'All 5 steps done · 3 proven'],
+    [tally(5, 0, 0, 3), "All 5 steps done · 3 proven, 2 on the agent's word"],
+    [tally(3, 0, 0, 3), 'All 3 steps done · 3 proven'],
+    [tally(3, 0, 0), 'All 3 steps done'],
     [tally(1, 0, 0), '1 step done'],
     [tally(3, 2, 0), '3 done, 2 blocked'],
-    [tally(3, 1, 1, 1), '3 done, 1 blocked, 1 left · 1 proven'],
+    [tally(3, 1, 1, 1), "3 done, 1 blocked, 1 left · 1 proven, 2 on the agent's word"],
     [tally(0, 0, 2), '2 left'],
   ])('[CH29] a plan that stands like %j', (of, said) => {
     expect(tallyWords(of, english)).toBe(said)

@@ -14,7 +14,6 @@ import { StatusIcon } from './status-icon.tsx'
 import { useStrings } from './strings.ts'
 import { TaskList } from './task-list.tsx'
 import type { ConversationView } from './use-conversation.ts'
-import { useJustStarted } from './use-just-started.ts'
 import { type TasksHandle, useTasks } from './use-tasks.ts'
 import { useUndoKey } from './use-undo-key.ts'
 
@@ -29,6 +28,8 @@ export interface TodosPanelProps {
   readonly className?: string
   /** The list always shows, for a panel with a place of its own. */
   readonly isAlwaysOpen?: boolean
+  /** A thread beside it says how the plan ended (`TurnResult`): the panel does not repeat it. */
+  readonly isEndTold?: boolean
   /** Continues a turn that ended with open tasks. Without it there is no such button. */
   readonly onContinue?: (turnId: string) => void
   /** Receives the errors of a person's changes; by default the panel shows them. */
@@ -45,10 +46,9 @@ function OwnPanel(props: TodosPanelProps): ReactElement | null {
 }
 
 function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactElement | null {
-  const { className, plan, isAlwaysOpen = false, onContinue, onError } = props
+  const { className, plan, isAlwaysOpen = false, isEndTold = false, onContinue, onError } = props
   const strings = useStrings()
   const source = useRunsheet(props)
-  const justStarted = useJustStarted(source.view)
   const [isOpen, setOpen] = useState(false)
   const isExpanded = isOpen || isAlwaysOpen
   const [addedId, setAddedId] = useState<string>()
@@ -61,28 +61,33 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
     // Each error once, also where the caller passes a new function every time.
   }, [error])
   if (plan.tasks.length === 0) return null
-  const summary = <Summary plan={plan} justStarted={justStarted} />
+  const isTold = isEndTold && plan.isEnded
+  const summary = <Summary plan={plan} isTold={isTold} />
   return (
     <section ref={panel} className={classNames('rs-panel rs-todos', className)} aria-label={strings.plan}>
-      {isAlwaysOpen ? (
-        <div className="rs-summary">{summary}</div>
-      ) : (
-        <button
-          type="button"
-          className="rs-summary"
-          aria-expanded={isExpanded}
-          aria-controls={listId}
-          onClick={() => setOpen(!isExpanded)}
-        >
-          <span className="rs-sr">
-            {strings.plan}: {isExpanded ? strings.hidePlan : strings.showPlan}.{' '}
-          </span>
-          {summary}
-          {isExpanded ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronUp size={16} aria-hidden="true" />}
-        </button>
-      )}
+      <div className="rs-todos-head">
+        {isAlwaysOpen ? (
+          <div className="rs-summary">{summary}</div>
+        ) : (
+          <button
+            type="button"
+            className="rs-summary"
+            aria-expanded={isExpanded}
+            aria-controls={listId}
+            onClick={() => setOpen(!isExpanded)}
+          >
+            <span className="rs-sr">
+              {strings.timeline.changed(strings.plan, isExpanded ? strings.hidePlan : strings.showPlan)}{' '}
+            </span>
+            {summary}
+            {isExpanded ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronUp size={16} aria-hidden="true" />}
+          </button>
+        )}
+        {/* After an error the thread has Retry. */}
+        {isTold && unfinished && !unfinished.hasFailed && <Continue turn={unfinished} onContinue={onContinue} />}
+      </div>
       <Progress counts={counts} title={plan.current?.title} tally={resultText(plan, strings)} />
-      {unfinished && <Unfinished turn={unfinished} onContinue={onContinue} />}
+      {!isTold && unfinished && <Unfinished turn={unfinished} onContinue={onContinue} />}
       {error !== undefined && !onError && (
         <p className="rs-problem" role="alert">
           {errorText(strings, error)}
@@ -109,16 +114,16 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
 
 interface SummaryProps {
   readonly plan: TasksHandle
-  readonly justStarted: string | undefined
+  /** What came of it is told elsewhere. */
+  readonly isTold: boolean
 }
 
-/** The current step and the counts; of a plan that is worked off, what came of it. */
-function Summary({ plan, justStarted }: SummaryProps): ReactElement {
+/** The current step and the counts; of a plan that is worked off, what came of it, or how long it is. */
+function Summary({ plan, isTold }: SummaryProps): ReactElement {
   const strings = useStrings()
   const { current, counts, elapsedMs } = plan
   const elapsed = elapsedMs === undefined ? undefined : formatDuration(elapsedMs)
   const result = resultText(plan, strings)
-  const isContinuing = plan.isAgentWorking && current !== undefined && justStarted === current.title
   return (
     <>
       {result === undefined ? (
@@ -129,8 +134,14 @@ function Summary({ plan, justStarted }: SummaryProps): ReactElement {
       <span className="rs-plan-name" aria-hidden="true">
         {strings.plan}
       </span>
-      <span className={`rs-current${result === undefined ? '' : ' rs-tally'}`}>
-        {isContinuing ? strings.continuing(current.title) : (current?.title ?? result ?? '')}
+      <span className={classNames('rs-current', result === undefined ? undefined : isTold ? 'rs-told' : 'rs-tally')}>
+        {current ? (
+          <bdi>{current.title}</bdi>
+        ) : result !== undefined && isTold ? (
+          strings.reviewing.steps(counts.total)
+        ) : (
+          result
+        )}
       </span>
       {result === undefined && (
         <span className="rs-counts">
@@ -192,11 +203,17 @@ function Unfinished({ turn, onContinue }: UnfinishedProps): ReactElement {
     <div className="rs-warning" role="status">
       <TriangleAlert size={16} aria-hidden="true" />
       <span>{turn.isLimited ? strings.stepLimitReached(turn.count) : strings.unfinished(turn.count)}</span>
-      {onContinue && (
-        <button type="button" className="rs-button" onClick={() => onContinue(turn.turnId)}>
-          {strings.continueTurn}
-        </button>
-      )}
+      <Continue turn={turn} onContinue={onContinue} />
     </div>
+  )
+}
+
+function Continue({ turn, onContinue }: UnfinishedProps): ReactElement | null {
+  const strings = useStrings()
+  if (!onContinue) return null
+  return (
+    <button type="button" className="rs-button" onClick={() => onContinue(turn.turnId)}>
+      {strings.continueTurn}
+    </button>
   )
 }

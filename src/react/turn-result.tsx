@@ -18,9 +18,10 @@ export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResul
   const { result, reason } = endWords(end, tally, strings)
   const { failure, left, status } = end
   if (result === '' && reason === '' && !failure) return null
+  const isDone = tally !== undefined && tally.done === tally.total
   // Open tasks are continued beside the plan.
-  const canRetry =
-    left === 'blocked' || status === 'failed' || status === 'stopped' || (!left && status === 'incomplete')
+  const isEarly = (status === 'stopped' || status === 'incomplete') && !left && !isDone
+  const canRetry = status === 'failed' || left === 'blocked' || isEarly
   const retry = onRetry && canRetry && (
     <button type="button" className="rs-button rs-small" onClick={() => onRetry(turn_id)}>
       <RotateCcw size={14} aria-hidden="true" /> {left === 'blocked' ? strings.thread.retryBlocked : strings.retry}
@@ -41,7 +42,6 @@ export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResul
       </div>
     )
   }
-  const isDone = tally !== undefined && tally.done === tally.total
   const Icon = isDone ? CircleCheck : status === 'stopped' ? CircleStop : TriangleAlert
   return (
     <div className={`rs-result${isDone ? ' rs-result-done' : ''}`} role="note">

@@ -11,6 +11,7 @@ import {
   countTasks,
   currentTaskOf,
   isAgentWorking,
+  isEnded,
   type TaskCounts,
   type UnfinishedTurn,
   unfinishedTurn,
@@ -36,6 +37,8 @@ export interface TasksHandle {
   readonly elapsedMs: number | undefined
   /** What the latest turn left open, once it is over. */
   readonly unfinished: UnfinishedTurn | undefined
+  /** The latest turn is over, and these are the tasks that it worked from: its end in a thread says how they stand. */
+  readonly isEnded: boolean
   /** Whether a person made or changed a task and the agent has not seen it yet. */
   readonly isUnseen: (task: Task) => boolean
   /** Changes are sent one after the other. True where the server accepted it; otherwise `error` says why not. */
@@ -135,6 +138,7 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     isAgentWorking: isAgentWorking(conversation),
     elapsedMs,
     unfinished: unfinishedTurn(conversation, limited),
+    isEnded: isEnded(conversation, tasks),
     isUnseen: task => isUnseen(view.state, task),
     change: changed,
     remove: id =>

@@ -8,11 +8,11 @@ import {
   tool,
   type ToolSet,
 } from 'ai'
-import type { Json, ToolCallRecord } from '../domain/event.ts'
+import type { Cut, Json, ToolCallRecord } from '../domain/event.ts'
 import { jsonSchemaOf } from '../toolsets/formats.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import type { OutsideTool } from './outside.ts'
-import { asJson, asObject, bounded, type ModelAnswer, Received, withNote } from './received.ts'
+import { asJson, asObject, type ModelAnswer, Received, withNote } from './received.ts'
 
 /** The `problem` of a call whose tool was not offered. */
 export const UNKNOWN_TOOL = 'unknown tool'
@@ -49,11 +49,13 @@ export async function askModel(question: Question): Promise<ModelAnswer> {
     onError: () => {},
   })
   const answer = new Received(question.usedIds)
+  let finish = ''
   for await (const part of result.stream) {
     if (!isEmpty(part)) question.heard()
     switch (part.type) {
       case 'text-delta':
-        if (answer.addText(part.text)) onText(answer.text)
+        answer.addText(part.text)
+        onText(answer.text)
         break
       case 'reasoning-delta':
         answer.count('text', part.text.length)
@@ -72,7 +74,7 @@ export async function askModel(question: Question): Promise<ModelAnswer> {
       case 'finish-step':
         // Some providers end the stream when the connection breaks: half an answer is an error.
         if (part.finishReason === 'interrupted') throw new Error('the answer ended early')
-        answer.note = NOTES[part.finishReason] ?? ''
+        finish = part.finishReason
         break
       case 'abort':
         throw signal.reason ?? new Error('aborted')
@@ -85,8 +87,10 @@ export async function askModel(question: Question): Promise<ModelAnswer> {
   }
   const [usage, response] = await Promise.all([result.usage, result.response])
   const { inputTokens = 0, outputTokens = 0, totalTokens = inputTokens + outputTokens } = usage
+  const { cut, note } = CUTS[finish] ?? { note: '' }
   return {
-    text: withNote(answer.text, answer.note),
+    text: withNote(answer.text, note),
+    ...(cut ? answer.cut(cut) : {}),
     calls: answer.calls,
     parts: partsOf(response.messages, answer.calls),
     usage: { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: totalTokens },
@@ -97,10 +101,13 @@ export async function askModel(question: Question): Promise<ModelAnswer> {
 const isEmpty = (part: TextStreamPart<ToolSet>): boolean =>
   ('text' in part && part.text === '') || ('delta' in part && part.delta === '')
 
-/** What a text ends with when it is incomplete. */
-const NOTES: Readonly<Record<string, string>> = {
-  length: 'The answer was cut off here: the model reached its output limit.',
-  'content-filter': "The answer was cut off here by the provider's content filter.",
+/** Why a text is incomplete, and what it then ends with. */
+const CUTS: Readonly<Record<string, { readonly cut: Cut; readonly note: string }>> = {
+  length: { cut: 'output_limit', note: 'The answer was cut off here: the model reached its output limit.' },
+  'content-filter': {
+    cut: 'content_filter',
+    note: "The answer was cut off here by the provider's content filter.",
+  },
 }
 
 /** The tools of a step. They have no `execute`, because a step is stored before its calls are made. */
@@ -132,7 +139,7 @@ function partsOf(messages: readonly ModelMessage[], calls: readonly ToolCallReco
     message.role === 'assistant' && Array.isArray(message.content) ? message.content : [],
   )
   const kept = parts.map(part => {
-    if (part.type !== 'tool-call') return part.type === 'text' ? { ...part, text: bounded(part.text) } : part
+    if (part.type !== 'tool-call') return part
     const toolCallId = calls[count]?.tool_call_id ?? part.toolCallId
     count += 1
     return { ...part, toolCallId, input: asObject(part.input) }

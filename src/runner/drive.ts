@@ -159,7 +159,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
     onText: (text: string) => deps.live.show(turn.lease, { turn_id: run.turn, message_id, text }),
     usedIds: new Set(run.steps.flatMap(({ calls }) => calls.map(({ id }) => id))),
   }
-  const { text, calls, parts, usage } = await withRetries(
+  const { text, cut, calls, parts, usage } = await withRetries(
     () =>
       abortOnSilence(deps.silenceMs ?? SILENCE_MS, signal, (callSignal, heard) =>
         askModel({ ...question, signal: callSignal, heard }),
@@ -170,6 +170,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
     step: number,
     message_id,
     text,
+    ...cut,
     tool_calls: calls,
     usage,
     digest_seq: run.state.seq,
@@ -229,7 +230,9 @@ async function finish(
   const said = isAnswer ? step.text : unfinished
   const answer = isBlank(said) ? '' : said.trim()
   const text = finalMessage(run, because, answer, failure?.message)
-  const written = text === answer ? {} : { answer_length: answer.length }
+  // Of an answer that was cut, the end says so.
+  const own = isAnswer && answer !== '' ? said.slice(0, step.answer_length).trim() : answer
+  const written = own === text ? {} : { answer_length: own.length }
   const message_id = isAnswer ? step.message_id : deps.door.newId()
   const why = failure ?? (because === 'empty' ? EMPTY : undefined)
   await deps.door.run(

@@ -1,7 +1,10 @@
 import { type Door, type LiveEntry, type Ref, refKey } from '../door/door.ts'
+import { headOf } from './received.ts'
 
 /** How often a growing text is written for other processes. */
 const WRITE_INTERVAL_MS = 150
+/** So much of a text is shown while it is written: it is sent and stored again and again. */
+const MAX_SHOWN = 100_000
 
 /** The text of running steps: published at once in this process, and throttled to the store for others. */
 export class LiveText {
@@ -15,19 +18,28 @@ export class LiveText {
   }
 
   show(ref: Ref, latest: LiveEntry): void {
-    const entry = this.#texts.get(refKey(ref)) ?? { latest, timer: undefined, writing: Promise.resolve() }
-    entry.latest = latest
+    const entry = this.#texts.get(refKey(ref)) ?? {
+      text: '',
+      shown: latest,
+      timer: undefined,
+      writing: Promise.resolve(),
+    }
+    const isFull = entry.text.length > MAX_SHOWN && latest.text.length > entry.text.length
+    entry.text = latest.text
+    this.#texts.set(refKey(ref), entry)
+    if (isFull) return
+    entry.shown = { ...latest, text: headOf(latest.text, MAX_SHOWN) }
     entry.timer ??= setTimeout(() => {
       entry.timer = undefined
       // Live text is best effort: other processes get the text with the stored step.
-      entry.writing = this.#door.liveText.write(refOf(ref), entry.latest).catch(() => {})
+      entry.writing = this.#door.liveText.write(refOf(ref), entry.shown).catch(() => {})
     }, WRITE_INTERVAL_MS)
-    this.#texts.set(refKey(ref), entry)
-    this.#onText(refOf(ref), latest)
+    this.#onText(refOf(ref), entry.shown)
   }
 
+  /** All that was written so far. */
   textOf(ref: Ref): string {
-    return this.#texts.get(refKey(ref))?.latest.text ?? ''
+    return this.#texts.get(refKey(ref))?.text ?? ''
   }
 
   /** Clears the text of a step that is about to be stored, or is over. */
@@ -53,7 +65,8 @@ export class LiveText {
 }
 
 interface Entry {
-  latest: LiveEntry
+  text: string
+  shown: LiveEntry
   timer: NodeJS.Timeout | undefined
   writing: Promise<void>
 }

@@ -1,7 +1,5 @@
-import type { Json, ToolCallRecord, Usage } from '../domain/event.ts'
+import type { Cut, Json, ToolCallRecord, Usage } from '../domain/event.ts'
 
-/** In UTF-16 code units; the rest of the text is dropped. */
-const MAX_TEXT = 100_000
 /** Per step; further calls are refused. */
 const MAX_CALLS = 32
 /** Where reading stops, so that an endless answer fills neither memory nor log. */
@@ -10,6 +8,8 @@ const READ_LIMITS = { text: 1_000_000, arguments: 2_000_000, calls: 2 * MAX_CALL
 /** The result of one model call. */
 export interface ModelAnswer {
   readonly text: string
+  /** The answer is not whole: why, and how much of `text` the model wrote. The rest says so. */
+  readonly cut?: { readonly cut: Cut; readonly answer_length: number }
   readonly calls: readonly ToolCallRecord[]
   readonly parts: Json
   readonly usage: Usage
@@ -17,7 +17,6 @@ export interface ModelAnswer {
 
 /** An answer as far as it has been received. */
 export class Received {
-  note = ''
   readonly calls: ToolCallRecord[] = []
   /** Calls whose arguments are still being received: id to tool. */
   readonly #begun = new Map<string, string>()
@@ -30,7 +29,7 @@ export class Received {
   }
 
   get text(): string {
-    return bounded(this.#text)
+    return this.#text
   }
 
   /** The limit that the answer is beyond. */
@@ -42,12 +41,10 @@ export class Received {
     this.#counts[what] += size
   }
 
-  /** Whether the kept text has grown. */
-  addText(delta: string): boolean {
+  /** Adds what the limit leaves room for. */
+  addText(delta: string): void {
+    this.#text += delta.slice(0, Math.max(0, READ_LIMITS.text - this.#counts.text))
     this.count('text', delta.length)
-    if (this.#text.length >= MAX_TEXT) return false
-    this.#text += delta
-    return true
   }
 
   beginCall(id: string, tool: string): void {
@@ -73,8 +70,12 @@ export class Received {
 
   /** The answer up to where reading stopped. The calls that were not complete are refused. */
   cutShort(limit: keyof typeof READ_LIMITS): ModelAnswer {
+    // The other half of its last character may not have come.
+    this.#text = headOf(this.#text, this.#text.length)
     for (const [id, tool] of this.#begun) this.#record(id, tool, {}, `${TOO_MUCH[limit]} This call was not made.`)
-    const note = this.#begun.size > 0 ? '' : `The answer was cut off here. ${TOO_MUCH[limit]}`
+    const why = `The answer was cut off here, after ${this.text.length.toLocaleString('en')} characters. ${TOO_MUCH[limit]}`
+    // Where a call was not complete, its refusal says so.
+    const note = this.#begun.size > 0 ? '' : why
     const text = withNote(this.text, note)
     const calls = this.calls.map(({ tool_call_id: toolCallId, tool: toolName, arguments: input }) => ({
       type: 'tool-call',
@@ -84,10 +85,16 @@ export class Received {
     }))
     return {
       text,
+      ...(limit === 'text' && note !== '' ? this.cut('too_long') : {}),
       calls: this.calls,
       parts: [...(text === '' ? [] : [{ type: 'text', text }]), ...calls],
       usage: {},
     }
+  }
+
+  /** That the text received is all there is of an answer. */
+  cut(cut: Cut): Pick<ModelAnswer, 'cut'> {
+    return { cut: { cut, answer_length: this.text.length } }
   }
 
   #record(id: string, tool: string, args: Json, problem: string | undefined): void {
@@ -107,10 +114,10 @@ const TOO_MUCH: Record<keyof typeof READ_LIMITS, string> = {
   calls: `A step can make at most ${MAX_CALLS} calls.`,
 }
 
-/** Truncates without splitting a surrogate pair. */
-export function bounded(text: string): string {
-  const cut = text.slice(0, MAX_TEXT)
-  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut
+/** Up to so many UTF-16 code units of a text, without splitting a surrogate pair. */
+export function headOf(text: string, length: number): string {
+  const head = text.slice(0, Math.max(0, length))
+  return /[\ud800-\udbff]/.test(head.at(-1) ?? '') ? head.slice(0, -1) : head
 }
 
 function unused(id: string, used: ReadonlySet<string>): string {

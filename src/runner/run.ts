@@ -23,6 +23,8 @@ export interface Step {
   readonly number: number
   readonly message_id: string
   readonly text: string
+  /** How much of a text that was cut the model wrote. */
+  readonly answer_length?: number
   readonly calls: readonly Call[]
   readonly digest_seq: number
   /** The id of the task that was current when the model was asked: its text is about this task. */
@@ -99,10 +101,12 @@ function applyEvent(run: Run, event: StoredEvent): Run {
   if (event.turn_id !== run.turn) return run
   switch (event.type) {
     case 'step_finished': {
-      const { step, message_id, text, tool_calls, digest_seq, budget = run.budget, usage, task_id } = event.data
+      const { step, message_id, text, tool_calls, digest_seq, budget = run.budget, usage } = event.data
+      const { task_id, answer_length } = event.data
       const calls = tool_calls.map(callOf)
       const about = task_id === undefined ? {} : { task: task_id }
-      const finished: Step = { number: step, message_id, text, calls, digest_seq, ...about }
+      const written = answer_length === undefined ? {} : { answer_length }
+      const finished: Step = { number: step, message_id, text, ...written, calls, digest_seq, ...about }
       return { ...run, steps: [...run.steps, finished], hasNewInput: false, budget, usage: sumUsage(run.usage, usage) }
     }
     case 'tool_called':

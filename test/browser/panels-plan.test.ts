@@ -604,29 +604,7 @@ describe('with a turn on the server', () => {
     await plan(page).locator('.rs-elapsed').waitFor({ state: 'detached' })
   })
 
-  it('[PA9] the start of the next task is shown with the default toolset, too', async () => {
-    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
-    await start({
-      host: { review: false },
-      answers: [
-        { calls: [{ tool: 'plan', args: { tasks: [{ title: 'One' }, { title: 'Two' }] } }] },
-        { calls: [{ tool: 'update', args: { id: 1, outcome: 'Done.' } }], after: gates[0].promise },
-        { calls: [{ tool: 'update', args: { id: 2, outcome: 'Done.' } }], after: gates[1].promise },
-        'All done.',
-      ],
-    })
-    const page = await panels.window()
-    await page.getByLabel('What do you want done?').fill('Two steps')
-    await page.keyboard.press('Enter')
-    await says(current(page), ['One'])
-    gates[0].resolve()
-    await says(current(page), ['Continuing: Two'])
-    await says(current(page), ['Two'])
-    gates[1].resolve()
-    await says(current(page), ['All 2 steps done'])
-  })
-
-  it('[PA9] the start of a task is shown for two seconds; a step limit is named, and Continue resumes', async () => {
+  it('[PA9] the step that is taken up shows at once; a step limit is named, and Continue resumes', async () => {
     const first = Promise.withResolvers<void>()
     const second = Promise.withResolvers<void>()
     const third = Promise.withResolvers<void>()
@@ -645,37 +623,30 @@ describe('with a turn on the server', () => {
     })
     const page = await panels.window()
     await page.getByLabel('Toolset').selectOption('manage_todos')
-    await page.evaluate(() => {
-      const seen: number[] = []
-      Object.assign(window, { seen })
-      new MutationObserver(() => {
-        const isThere = document.querySelector('.rs-current')?.textContent?.startsWith('Continuing: Two') ?? false
-        if (isThere !== (seen.length === 1)) seen.push(performance.now())
-      }).observe(document.body, { subtree: true, childList: true, characterData: true })
-    })
     await page.getByLabel('What do you want done?').fill('Three steps')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     first.resolve()
-    await says(current(page), ['Continuing: Two'])
     await says(current(page), ['Two'])
-    const [from = 0, to = 0] = await page.evaluate(() => (window as unknown as { seen: number[] }).seen)
-    expect(to - from).toBeGreaterThan(1_900)
     second.resolve()
-    const warning = plan(page).getByText('Step limit reached: 1 left')
-    await warning.waitFor()
+    const ending = page.getByRole('note').getByText('2 done, 1 left · It reached its limit of steps in a row.')
+    await ending.waitFor()
     await says(counts(page), ['2 of 3 done · 1 remaining'])
-    // Only Continue: Retry would be a second way to resume.
-    await page.getByRole('note').getByText('2 done, 1 left').waitFor()
+    // Said once, and one way to resume: Continue beside the plan, no Retry.
+    expect(await page.locator('.rs-warning').count()).toBe(0)
     expect(await button(page, 'Retry').count()).toBe(0)
     await page.reload()
-    await warning.waitFor()
-    await page.getByRole('note').getByText('2 done, 1 left').waitFor()
+    await ending.waitFor()
     expect(await button(page, 'Retry').count()).toBe(0)
+    // Beside the history nothing else says it.
+    await button(page, 'History').click()
+    await plan(page).getByText('Step limit reached: 1 left').waitFor()
+    await button(page, 'History').click()
     await button(page, 'Continue').click()
-    await warning.waitFor({ state: 'detached' })
+    await button(page, 'Continue').waitFor({ state: 'detached' })
     third.resolve()
-    await says(current(page), ['All 3 steps done'])
+    await page.getByRole('note').getByText('All 3 steps done').waitFor()
+    await says(current(page), ['3 steps'])
     await expect
       .poll(() => turns.statuses('c'), SLOW_BROWSER)
       .toEqual([

@@ -258,7 +258,7 @@ describe('the plan', () => {
     expect(new Set(shapes).size).toBe(3)
     await button(page, 'reported: C').click()
     await plan(page).getByText('Reported: only the agent says so.').waitFor()
-    await button(page, 'Accept anyway: C').click()
+    await button(page, 'Confirm: C').click()
     await button(page, 'confirmed: C').waitFor()
     await plan(page).getByText('Confirmed: you settled it.').waitFor()
   })
@@ -355,7 +355,7 @@ describe('the plan', () => {
     await says(mark(page), ['proven'])
     await section(page).getByRole('button', { name: 'Reopen' }).click()
     await expect.poll(async () => (await bench.task()).status, SLOW_BROWSER).toBe('in_progress')
-    await button(page, 'Accept anyway: A').click()
+    await button(page, 'Mark as done: A').click()
     await expect.poll(async () => (await bench.task()).judged_by, SLOW_BROWSER).toBe('person')
   })
 

@@ -733,6 +733,9 @@ it('[PA51] how many steps are out of sight is said, and they are one click away;
     await cue.waitFor({ state: 'detached' })
     const box = await boxOf(confirm(page))
     expect(box.y + box.height).toBeLessThan(700)
+    await page.setViewportSize({ width, height: 480 })
+    await title(page, 1).scrollIntoViewIfNeeded()
+    await cue.waitFor()
     if (width !== 390) continue
     for (const narrow of [320, 360, 390]) {
       await page.setViewportSize({ width: narrow, height: 700 })
@@ -773,11 +776,12 @@ it('[PA53] on a touch screen everything to press is at least 44 px high', async 
   const low = () =>
     page
       .locator('.rs-review, .app-composer')
-      .locator('button, select, .rs-check, .rs-handle')
+      .locator('button, select, .rs-row-title, .rs-check, .rs-handle')
       .evaluateAll(all =>
         all.flatMap(each => {
-          const { height } = each.getBoundingClientRect()
-          return height > 0 && height < 44 ? `${each.className}: ${height}` : []
+          const { width, height } = each.getBoundingClientRect()
+          const isSmall = height < 44 || (each.matches('.rs-check') && width < 44)
+          return height > 0 && isSmall ? `${each.className}: ${width} by ${height}` : []
         }),
       )
   expect(await low()).toEqual([])

@@ -153,12 +153,15 @@ it('[CH29] the end counts over all turns of a plan', async () => {
   await turns.chat({ message: 'Three steps' })
   const { page, context, problems } = await visit(browser, linkTo(turns))
   await ending(page).getByText('1 done, 2 blocked').waitFor()
+  expect(await stepOf(page, 'Two').getByRole('button').allInnerTexts()).toEqual(['Mark as done', 'Reopen'])
   await ending(page).getByRole('button', { name: 'Retry blocked' }).click()
   await messages(page).getByText('Now all are done.').waitFor()
   await expect.poll(() => ending(page).innerText()).toBe('All 3 steps done')
   expect(await page.getByRole('note').first().innerText()).toBe('1 done, 2 blocked')
-  // What was taken up again is settled where it was last worked on.
-  expect(await messages(page).getByRole('group', { name: 'Two', exact: true }).count()).toBe(2)
+  // The first turn stays as it ended; what was taken up again is settled where it was last worked on.
+  const [then, now] = await Promise.all([0, 1].map(turn => stepOf(page, 'Two').nth(turn).innerText()))
+  expect([then, now]).toEqual(['Two\n\nNo key.', 'Two\nreported\n\nb'])
+  expect(await stepOf(page, 'Two').first().getByRole('img').getAttribute('aria-label')).toBe('blocked')
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
@@ -255,13 +258,13 @@ const reading: OutsideTool = {
 it('[CH34][CH35][CH36] on a touch screen: 44 px targets; titles without a space, either direction, and a very long answer', async () => {
   const long = 'x'.repeat(400)
   const hebrew = 'לאסוף את הנתונים'
-  const answer = `זה מוכן.\n\n${'word '.repeat(15_000)}the end`
+  const answer = `זה מוכן.\n\n${'word '.repeat(180_000)}the end`
   const turns = await start(
     [
       plan(long, hebrew),
       { text: 'קורא.', calls: [{ tool: 'read_file', args: { path: `${long}.csv` } }] },
       update(1, long),
-      update(2, hebrew),
+      update(2, `**${hebrew}** (\`v2\`)`),
       answer,
     ],
     { outside: [reading], host: { assessor: false } },
@@ -303,11 +306,18 @@ it('[CH34][CH35][CH36] on a touch screen: 44 px targets; titles without a space,
         return outer.right - inner.right < 2 && inner.left - outer.left > 20
       })
   expect(await startsRight('זה מוכן.')).toBe(true)
+  const row = page.locator('.rs-task-text > div', { hasText: hebrew })
+  expect(await row.evaluateAll(all => all.map(each => getComputedStyle(each).direction))).toEqual(['rtl', 'rtl'])
+  // Outcomes are words, without their Markdown.
+  expect(await page.locator('.rs-outcome').last().innerText()).toBe(`${hebrew} (v2)`)
   // The rest of a long answer is a press away.
-  const rest = page.getByRole('button', { name: /^Show the rest \(\d+ kB\)$/ })
+  const rest = page.getByRole('button', { name: 'Show the rest (870 kB)' })
   expect(await messages(page).getByText('the end').count()).toBe(0)
   await rest.click()
   await messages(page).getByText('the end').waitFor()
+  const whole = await page.locator('.app-markdown, .app-rest').allTextContents()
+  expect(whole.join('')).toContain('the end')
+  expect(await page.evaluate(() => document.activeElement?.className)).toBe('app-rest')
   expect(problems).toEqual([])
   await context.close()
   await turns.close()

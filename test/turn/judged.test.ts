@@ -532,6 +532,8 @@ describe('what is told', () => {
     const at = await turns({ answers: [{ text: 'Once upon a', finish: 'length' }] })
     const reader = await at.chat()
     expect(reader.of('message_added').at(-1)?.data.text).toMatch(/^Once upon a\n\nThe answer was cut off here/)
+    expect(reader.of('step_finished')[0]?.data).toMatchObject({ cut: 'output_limit', answer_length: 11 })
+    expect(reader.of('message_added').at(-1)?.data.answer_length).toBe(11)
   })
 
   it('[TR14] a failed turn names what is open, even without assessor and gate', async () => {

@@ -523,22 +523,23 @@ describe('answers', () => {
     expect([ended.finished.status, ended.text]).toEqual(['done', 'Done.'])
   })
 
-  it('[TR30] an answer of 200 kB is cut at 100,000 characters, and the next turn sees it cut', async () => {
-    const { session, ...ended } = await turn([`${'word '.repeat(40_000)}end`])
-    expect([ended.finished.status, ended.text.length]).toEqual(['done', 99_999])
+  it('[TR30] an answer of 900 kB is kept whole; its beginning streams, and the next turn sees it in short', async () => {
+    const text = `${'word '.repeat(180_000)}end`
+    const { session, ...ended } = await turn([text])
+    expect([ended.finished.status, ended.text === text]).toEqual(['done', true])
     const [step] = ended.reader.of('step_finished')
-    expect(step?.data.text).toBe('word '.repeat(20_000))
-    expect(shown(ended.reader).get(step?.data.message_id ?? '')).toBe(step?.data.text)
-    expect(JSON.stringify(step?.data.parts).length).toBeLessThan(100_200)
+    expect([step?.data.text === text, step?.data.cut]).toEqual([true, undefined])
+    expect(shown(ended.reader).get(step?.data.message_id ?? '')).toBe(text.slice(0, 100_000))
     await turn(['Yes.'], { body: { session_id: session, turn_id: 't2' } })
     const told = turns.provider.messages(0).find(({ role }) => role === 'assistant')
-    expect(told?.content?.length).toBeLessThanOrEqual(100_000)
+    expect(told?.content?.length).toBeLessThan(200_100)
   })
 
   it('[TR30] a cut does not split a character', async () => {
-    const ended = await turn([`a${'🗒'.repeat(100_000)}`])
+    const ended = await turn([`a${'🗒'.repeat(600_000)}`])
     const [step] = ended.reader.of('step_finished')
     expect([step?.data.text.isWellFormed(), ended.text.isWellFormed()]).toEqual([true, true])
+    expect([...shown(ended.reader).values()].every(each => each.isWellFormed())).toBe(true)
     expect(JSON.stringify(step?.data.parts)).not.toMatch(/\\ud[89a-f]/)
   })
 
@@ -546,9 +547,14 @@ describe('answers', () => {
     // More than sockets hold, so that the provider notices that nobody reads on.
     const ended = await turn([{ text: 'word '.repeat(4_000_000) }])
     expect(ended.finished.status).toBe('done')
-    expect(ended.text).toMatch(/word \n\nThe answer was cut off here\. An answer can have at most 1 MB of text\.$/)
-    expect(ended.text.length).toBeLessThan(100_200)
-    expect(JSON.stringify(await turns.log(ended.session)).length).toBeLessThan(400_000)
+    expect(ended.text).toMatch(
+      /word \n\nThe answer was cut off here, after 1,000,000 characters\. An answer can have at most 1 MB of text\.$/,
+    )
+    expect(ended.text.length).toBeLessThan(1_000_200)
+    expect(ended.reader.of('step_finished')[0]?.data).toMatchObject({ cut: 'too_long', answer_length: 1_000_000 })
+    const { view } = await turns.person.snapshot(ended.session)
+    expect(view.messages.at(-1)).toMatchObject({ cut: 'too_long', answer_length: 999_999, text: ended.text })
+    expect(JSON.stringify(await turns.log(ended.session)).length).toBeLessThan(3_100_000)
     await turns.provider.until(({ hungUp }) => hungUp === 1)
   })
 

@@ -78,8 +78,7 @@ export class Channel {
         reader.until === undefined ? this.#recent.between(reader.seq, this.#sent) : undefined
       const events = known ?? (await this.#page(reader.seq, this.#sent, reader.until))
       reader.seq = events.seq
-      reader.write(events.frames)
-      await reader.drained()
+      await reader.writeAll(events.frames)
       if (events.isOver) return reader.end()
       await reader.turn()
     }

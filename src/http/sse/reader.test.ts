@@ -42,6 +42,24 @@ describe('a reader that catches up', () => {
     await drained
   })
 
+  it('[SS6] has 30 s for each part of a page: a slow line gets all of a long event', async () => {
+    const { response, client } = await line()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const cut = vi.fn<() => void>()
+    const reader = new Reader(new NodeConnection(response), 0, FREELY, cut)
+    reader.open()
+    const written = reader.writeAll(PAGE.toString())
+    let taken = 0
+    for await (const chunk of await client) {
+      taken += (chunk as Buffer).length
+      // So long for every part of it, and over 30 s for all.
+      vi.advanceTimersByTime(100)
+      if (taken === PAGE.length) break
+    }
+    await written
+    expect([cut.mock.calls.length, taken]).toEqual([0, PAGE.length])
+  })
+
   it('[SS6] keeps its connection once it has read the page', async () => {
     const { response, client } = await line()
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
