@@ -28,7 +28,7 @@ export function verdictOn({ task, details, criteria, claimed_status, outcome, wo
   // Quotes are the task's own wording.
   if (FAILED.test(said.replaceAll(/“[^”]*”/g, ''))) return 'NOT_OK: the outcome says that it failed.'
   if (`${details}${criteria}`.trim() !== '') return 'NOT_OK: the demo model cannot check details and criteria.'
-  const flaw = flawInSum(task, said) ?? flawInOrder(task, said) ?? flawInMending(task, evidence)
+  const flaw = flawInSum(task, said) ?? flawInOrder(task, said) ?? flawInMending(task, said, evidence)
   if (flaw !== undefined) return flaw === '' ? 'OK' : `NOT_OK: ${flaw}`
   if (evidence.some(each => each.ok && each.task === undefined && said.includes(each.tool)))
     return isCompound(task) ? 'NOT_OK: the title asks for more than one thing.' : 'OK'

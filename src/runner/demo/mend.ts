@@ -56,20 +56,25 @@ export function mending(
   if (!answer) return { call: { tool: SANDBOX.read, input: { path: SANDBOX.file } } }
   const text = typeof answer.result === 'string' ? answer.result : ''
   if (text.startsWith('Error:')) return { failed: `${answer.tool}: ${text}` }
-  if (isReading(title)) return { outcome: `${SANDBOX.read}: ${lineCount(text, title)}` }
+  if (isReading(title)) return { outcome: lineCount(text, title) }
   if (since.at(-1) === answer && answer.tool === SANDBOX.edit) return { outcome: changesIn(text) }
   const next = REPAIRS.find(({ find }) => text.includes(find))
   if (next) return { call: { tool: SANDBOX.edit, input: { path: SANDBOX.file, ...next } } }
   if (refusal !== undefined) return { failed: refusal }
-  return { outcome: `${SANDBOX.read}: ${isChinese(title) ? '问候已经是对的' : 'the greeting is right already'}` }
+  return { outcome: isChinese(title) ? '问候已经是对的' : 'the greeting is right already' }
 }
 
 /** What the judge finds in the file as the tools last saw it; undefined for a task that is not about the sandbox. */
-export function flawInMending(task: string, evidence: readonly Pick<Evidence, 'tool' | 'answer' | 'ok'>[]) {
-  if (!isMending(task)) return undefined
+export function flawInMending(
+  task: string,
+  said: string,
+  evidence: readonly Pick<Evidence, 'tool' | 'answer' | 'ok'>[],
+): string | undefined {
+  if (!isMending(task) && !isReading(task)) return undefined
   const seen = evidence.findLast(({ tool, ok }) => ok && isSandboxTool(tool))
   if (!seen) return 'no tool has looked at the file.'
   const text = typeof seen.answer === 'string' ? seen.answer : ''
+  if (isReading(task)) return said === lineCount(text, task) ? '' : `it should say that ${lineCount(text, task)}.`
   if (!text.includes('`Hello, ${name}!`')) return 'it does not say “Hello” and the name.'
   return /greet\(name = /.test(text) ? '' : 'without a name it greets nobody.'
 }
@@ -81,5 +86,5 @@ const lineCount = (text: string, title: string): string => {
 
 function changesIn(text: string): string {
   const made = REPAIRS.filter(({ replace }) => text.includes(replace))
-  return `${SANDBOX.edit}: ${made.map(({ find, replace }) => `“${find}” → “${replace}”`).join(', ')}`
+  return made.map(({ find, replace }) => `“${find}” → “${replace}”`).join(', ')
 }
