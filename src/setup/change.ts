@@ -20,6 +20,8 @@ export interface Change {
   readonly record: FileRecord | undefined
 }
 
+const NOTHING: Former = { kept: [] }
+
 /** What setup does to a file. */
 export function addition(settings: Settings, before: string | undefined, record: FileRecord | undefined): Change {
   const { path } = settings
@@ -34,7 +36,11 @@ export function addition(settings: Settings, before: string | undefined, record:
     path,
     before,
     after,
-    record: { sha256: hash(after), ...undo, former: record?.former ?? formerIn(settings, original) },
+    record: {
+      sha256: hash(after),
+      ...undo,
+      former: before === undefined ? NOTHING : (record?.former ?? formerIn(settings, original)),
+    },
   }
 }
 
@@ -50,7 +56,7 @@ const isAsWritten = (text: string, record: FileRecord): boolean => record.sha256
 function withoutUs(settings: Settings, before: string | undefined, record: FileRecord | undefined): string | undefined {
   if (before === undefined) return undefined
   if (record && isAsWritten(before, record)) return record.undo && patchWords(before, record.undo)
-  const left = unmerge(settings, before, record?.former ?? { kept: [] })
+  const left = unmerge(settings, before, record?.former ?? NOTHING)
   // Without a record, as in a clone, a file with nothing else in it counts as made by setup.
   const wasMade = record?.undo === undefined && left !== before
   return wasMade && left !== undefined && isBlank(left) ? undefined : left

@@ -20,6 +20,7 @@ const place: Place = {
   environment: {},
   platform: 'linux',
   exists: () => false,
+  read: () => undefined,
 }
 const installation: Installation = {
   program: ['/opt/node 24/bin/node', '/opt/runsheet/dist/cli/runsheet.js'],

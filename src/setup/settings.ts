@@ -98,9 +98,9 @@ export function ownHooks(data: unknown): Readonly<Record<string, readonly HookGr
 /** Where our handlers are. */
 export const placesOfHooks = (data: unknown, path: string): readonly PlacedHook[] =>
   eventsIn(data).flatMap(event =>
-    groupsAt(data, event).flatMap(({ hooks }, group) =>
-      (Array.isArray(hooks) ? hooks : []).flatMap((each, handler) =>
-        isOurs(each) ? [{ path, event, group, handler }] : [],
+    groupsAt(data, event).flatMap(({ hooks, matcher }, group) =>
+      (Array.isArray(hooks) ? hooks : []).flatMap((value, handler) =>
+        isOurs(value) ? [{ path, event, group, handler, value, matcher }] : [],
       ),
     ),
   )

@@ -12,6 +12,7 @@ const place = (scope: Scope, more: Partial<Place> = {}): Place => ({
   environment: {},
   platform: 'linux',
   exists: () => false,
+  read: () => undefined,
   ...more,
 })
 const user: Installation = {
@@ -94,14 +95,23 @@ describe('hooks', () => {
     )
   })
 
-  it('[SU12] Codex says in its own file which hooks a person has accepted', () => {
+  it('[SU12] Codex says in its own file which hooks a person has accepted, in which form, and which are off', () => {
     const path = '/home/ann/.codex/hooks.json'
-    const state = { [`${path}:post_tool_use:1:0`]: { trusted_hash: 'sha256:0' } }
+    const input = { event: '${hook_event_name}', session: '${session_id}', turn: '${turn_id}' }
+    const value = { type: 'mcp_tool', server: 'runsheet', tool: 'hook', input, timeout: 10 }
+    // As Codex 0.166.0 wrote it.
+    const trusted_hash = 'sha256:138d2d90755b3d1a289e1a0374d53210d30ac3587eb585d30ef3508a9063bfcf'
     const { acceptance } = hosts.codex
     expect(acceptance?.settings(place('project')).path).toBe('/home/ann/.codex/config.toml')
-    const has = (group: number): boolean | undefined =>
-      acceptance?.has({ hooks: { state } }, { path, event: 'PostToolUse', group, handler: 0 })
-    expect([has(0), has(1)]).toEqual([false, true])
+    const has = (state: object, more: object = {}): boolean | undefined => {
+      const hook = { path, event: 'Stop', group: 1, handler: 0, value: { ...value, ...more }, matcher: undefined }
+      return acceptance?.has({ hooks: { state: { [`${path}:stop:1:0`]: state } } }, hook)
+    }
+    expect(has({ trusted_hash })).toBe(true)
+    expect(has({ trusted_hash, enabled: true })).toBe(true)
+    expect(has({ trusted_hash, enabled: false })).toBe(false)
+    expect(has({ trusted_hash }, { timeout: 5 })).toBe(false)
+    expect(has({})).toBe(false)
   })
 
   it('[SU9] a command survives the shell, whatever the paths', () => {
@@ -135,6 +145,24 @@ describe('where settings are', () => {
     expect(paths('opencode', { exists: path => path.endsWith('.jsonc') })[0]).toBe(
       '/home/ann/.config/opencode/opencode.jsonc',
     )
+    const entry = '{ "mcp": { "runsheet": { "type": "local" } } }'
+    const config = '/home/ann/.config/opencode'
+    const opencode = (files: Readonly<Record<string, string>>): readonly string[] =>
+      paths('opencode', {
+        exists: path => path.slice(config.length + 1) in files,
+        read: path => files[path.slice(config.length + 1)],
+      }).map(path => path.slice(config.length + 1))
+    // A file that appears later does not hide the one with our entry.
+    expect(opencode({ 'opencode.json': entry, 'opencode.jsonc': '{}' })).toEqual([
+      'opencode.json',
+      'plugin/runsheet.js',
+    ])
+    expect(opencode({ 'opencode.json': entry, 'opencode.jsonc': entry })).toEqual([
+      'opencode.jsonc',
+      'plugin/runsheet.js',
+      'opencode.json',
+    ])
+    expect(opencode({ 'opencode.jsonc': '{' })[0]).toBe('opencode.jsonc')
     expect(paths('vscode', { environment })).toEqual(['/conf/Code/User/mcp.json'])
     expect(paths('vscode', { platform: 'darwin' })).toEqual([
       '/home/ann/Library/Application Support/Code/User/mcp.json',
