@@ -72,27 +72,34 @@ export class SetupRecords {
 
   /** Does its work while no other setup reads or writes records. Leaves no file or folder behind if there are none. */
   exclusively<T>(work: () => T): T {
+    const lock = join(this.#folder, 'setup.lock')
     const prepare = (): void => {
       this.#made = [...this.#made, ...missingFolders(this.#folder)]
       makePrivateFolder(this.#folder)
     }
-    const lock = join(this.#folder, 'setup.lock')
-    const both = (): T => {
+    let empty: readonly string[] = []
+    const tidied = (): T => {
       try {
         return work()
       } finally {
-        this.#tidy(lock)
+        empty = this.#tidy(lock)
       }
     }
-    return this.#orCliError(() => alone(lock, prepare, both))
+    try {
+      return this.#orCliError(() => alone(lock, prepare, tidied))
+    } finally {
+      // Only now SQLite has removed its journal.
+      removeEmpty(empty)
+    }
   }
 
-  #tidy(lock: string): void {
+  /** Removes what is of no use without records; returns the folders that may be empty then. */
+  #tidy(lock: string): readonly string[] {
     const { files, made } = this.#stored()
-    if (Object.keys(files).length > 0) return
+    if (Object.keys(files).length > 0) return []
     rmSync(this.file, { force: true })
     rmSync(lock, { force: true })
-    removeEmpty([...new Set([...made, ...this.#made])].sort())
+    return [...new Set([...made, ...this.#made])].sort()
   }
 
   /** Where the record of a file is: under its path or, for a project that was moved, under the former one. */
