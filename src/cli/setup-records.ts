@@ -98,7 +98,8 @@ export class SetupRecords {
     const { files, made } = this.#stored()
     if (Object.keys(files).length > 0) return []
     rmSync(this.file, { force: true })
-    rmSync(lock, { force: true })
+    // Windows keeps a file that is open; the lock is held.
+    if (process.platform !== 'win32') rmSync(lock, { force: true })
     return [...new Set([...made, ...this.#made])].sort()
   }
 
