@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FEATURES, HOST_NAMES, type Installation, type Place, type Scope } from '../host.ts'
 import { startedBy } from '../server-entry.ts'
-import type { SettingsFile } from '../settings.ts'
+import { type SettingsFile, valueAt } from '../settings.ts'
 import { hostsWith } from './index.ts'
 
 const hosts = hostsWith("// Runsheet's plugin for OpenCode\nconst SETTINGS = {}\n")
@@ -112,6 +112,24 @@ describe('hooks', () => {
     expect(has({ trusted_hash, enabled: false })).toBe(false)
     expect(has({ trusted_hash }, { timeout: 5 })).toBe(false)
     expect(has({})).toBe(false)
+  })
+
+  it.each([
+    ['claude-code', { disableAllHooks: true }, 'hooks'],
+    ['claude-code', { permissions: { deny: ['Bash(rm:*)', 'mcp__runsheet__plan'] } }, 'tools'],
+    ['codex', { features: { hooks: false } }, 'hooks'],
+    ['gemini', { hooksConfig: { enabled: false } }, 'hooks'],
+    ['gemini', { hooksConfig: { disabled: ['runsheet'] } }, 'hooks'],
+    ['gemini', { mcp: { excluded: ['runsheet'] } }, 'tools'],
+    ['qwen', { disableAllHooks: true }, 'hooks'],
+    ['qwen', { mcp: { allowed: ['other'] } }, 'tools'],
+    ['claude-code', { disableAllHooks: false, permissions: { deny: ['mcp__other', 'mcp__runsheets'] } }, undefined],
+    ['gemini', { hooksConfig: { enabled: true, disabled: [] }, mcp: { excluded: ['x'], allowed: [] } }, undefined],
+    ['qwen', { mcp: { allowed: ['runsheet'] } }, undefined],
+    ['codex', { features: {} }, undefined],
+  ] as const)('[SU12] %s: %j switches off %s', (name, data, stops) => {
+    const off = hosts[name].off?.switches.filter(({ path, isOff }) => isOff(valueAt(data, path)))
+    expect(off?.map(each => each.stops)).toEqual(stops === undefined ? [] : [stops])
   })
 
   it('[SU9] a command survives the shell, whatever the paths', () => {
