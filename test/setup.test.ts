@@ -160,6 +160,16 @@ describe('runsheet setup', () => {
     expect(scene.read('.config/opencode/opencode.jsonc')).toBe(theirs)
   })
 
+  it('[SU3][SU4] nor does a file that was renamed', async () => {
+    const before = scene.tree()
+    await scene.run(['setup', 'opencode', '--yes'])
+    const file = join(scene.home, '.config/opencode/opencode.json')
+    renameSync(file, `${file}c`)
+    expect((await scene.run(['setup', 'opencode', '--yes'])).out).toContain('are as they should be')
+    await scene.run(['setup', 'opencode', '--yes', '--remove'])
+    expect(scene.tree()).toEqual(before)
+  })
+
   it('[SU6] nothing is written if the data folder cannot be used, or a folder is a file', async () => {
     scene.write('.gemini', '')
     const data = scene.write('plans', '')

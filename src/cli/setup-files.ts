@@ -79,9 +79,8 @@ export function removeEmpty(folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
       rmdirSync(folder)
-    } catch (error) {
-      // Something else is in it by now.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return
+    } catch {
+      // Something else is in it by now, or it is gone.
     }
   }
 }

@@ -25,7 +25,7 @@ interface StoredRecord extends SetupRecord {
 
 interface Stored {
   readonly version: typeof VERSION
-  /** The folders that setup made for this file. */
+  /** The folders that setup made for this file, or for files that are gone. */
   readonly made: readonly string[]
   /** By path. */
   readonly files: Readonly<Record<string, StoredRecord>>
@@ -64,9 +64,14 @@ export class SetupRecords {
   set(path: string, record: SetupRecord | undefined): void {
     const { files, made } = this.#stored()
     const { [this.#keyOf(path, files) ?? path]: _, ...others } = files
+    // A user's file that is gone, as after a rename, needs no record; a project may have been moved.
+    const [kept, gone] = partition(others, (path, { root }) => root !== undefined || existsSync(path))
     const root = this.#root ? { root: this.#root } : {}
-    const all = record ? { ...others, [path]: { ...record, ...root } } : others
-    const stored: Stored = { version: VERSION, made: [...new Set([...made, ...this.#made])], files: all }
+    const stored: Stored = {
+      version: VERSION,
+      made: [...new Set([...made, ...this.#made, ...Object.values(gone).flatMap(({ folders }) => folders)])],
+      files: record ? { ...kept, [path]: { ...record, ...root } } : kept,
+    }
     this.#orCliError(() => replacePrivateFile(this.file, `${JSON.stringify(stored, null, 1)}\n`))
   }
 
@@ -135,4 +140,13 @@ export class SetupRecords {
       throw error instanceof CliError ? error : new CliError(`cannot write ${this.file}: ${causeOf(error)}`)
     }
   }
+}
+
+function partition(
+  files: Stored['files'],
+  isFirst: (path: string, record: StoredRecord) => boolean,
+): [Stored['files'], Stored['files']] {
+  const those = (wanted: boolean): Stored['files'] =>
+    Object.fromEntries(Object.entries(files).filter(([path, record]) => isFirst(path, record) === wanted))
+  return [those(true), those(false)]
 }
