@@ -66,6 +66,25 @@ describe('runsheet doctor', () => {
     expect(out).toMatch(/you have not accepted the hooks .*Stop.*\n +Start codex, type \/hooks/)
   })
 
+  it('[SU12] says that the server is gone while hooks are there, and which setting keeps them from running', async () => {
+    await scene.run(['setup', 'claude-code', '--yes'])
+    const entry = scene.read('.claude.json')
+    scene.write('.claude.json', '{}')
+    const gone = await scene.run(['doctor'])
+    expect(gone.code).toBe(1)
+    expect(gone.out).toMatch(
+      /the entry of the server is gone, but there are hooks\n +Write it anew: .* setup claude-code\./,
+    )
+    scene.write('.claude.json', entry)
+    const settings = scene.json('.claude/settings.json') as { permissions: object }
+    const permissions = { ...settings.permissions, deny: ['mcp__runsheet'] }
+    scene.write('.claude/settings.json', JSON.stringify({ ...settings, permissions, disableAllHooks: true }))
+    const { code, out } = await scene.run(['doctor', 'claude-code'])
+    expect(code).toBe(1)
+    expect(out).toMatch(/WRONG {2}the hooks do not run: see disableAllHooks in .*\/\.claude\/settings\.json/)
+    expect(out).toMatch(/WRONG {2}the agent cannot use the tools: see permissions\.deny in /)
+  })
+
   it('[SU12] says that the page is not where the browser is signed in', async () => {
     await scene.run(['setup', 'zed', '--yes'])
     writeFileSync(join(scene.data, 'port'), '1\n')

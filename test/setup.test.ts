@@ -6,6 +6,9 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -102,6 +105,88 @@ describe('runsheet setup', () => {
     expect(existsSync(join(scene.home, '.claude'))).toBe(false)
   })
 
+  it('[SU4][SU10] an entry of the person’s own comes back, and setup keeps no copy of the lines around it', async () => {
+    const mine = '[mcp_servers.runsheet]\ncommand = "mine"\n\n[mcp_servers.runsheet.env]\nKEY = "1"\n'
+    scene.write('.codex/config.toml', mine)
+    scene.write('.claude.json', JSON.stringify({ a: 1, ...(JSON.parse(CLAUDE) as object), b: 2 }))
+    for (const host of ['codex', 'claude-code']) await scene.run(['setup', host, '--yes'])
+    expect(scene.read('.config/runsheet/setup.json')).not.toContain(SECRET)
+    const state = '\n[hooks.state."x:stop:0:0"]\ntrusted_hash = "y"\n'
+    scene.write('.codex/config.toml', scene.read('.codex/config.toml') + state)
+    await scene.run(['setup', 'codex', '--remove', '--yes'])
+    expect(scene.read('.codex/config.toml')).toBe(mine + state)
+  })
+
+  it('[SU14] setups that run at once lose no record, and the last removal leaves nothing', async () => {
+    const before = scene.tree()
+    const together = (...more: string[]) => Promise.all(HOSTS.map(host => scene.run(['setup', host, '--yes', ...more])))
+    expect((await together()).map(({ code, err }) => ({ code, err }))).toEqual(HOSTS.map(() => ({ code: 0, err: '' })))
+    const { files } = scene.json('.config/runsheet/setup.json') as { files: object }
+    expect(Object.keys(files)).toHaveLength(8)
+    await together('--remove')
+    expect(scene.tree()).toEqual(before)
+  })
+
+  it('[SU4] a project that was moved gets its bytes back, and a clone keeps nothing of ours', async () => {
+    const file = join(scene.project, '.mcp.json')
+    writeFileSync(file, '{ "mcpServers": { } }')
+    const before = scene.tree()
+    const inProject = (host: string, cwd: string, ...more: string[]) =>
+      scene.run(['setup', host, '--scope', 'project', '--yes', ...more], { cwd })
+    for (const host of ['claude-code', 'gemini']) await inProject(host, scene.project)
+    await scene.endPage(join(scene.project, '.runsheet'))
+    rmSync(join(scene.project, '.runsheet'), { recursive: true })
+    const clone = join(scene.folder, 'clone')
+    cpSync(scene.project, clone, { recursive: true })
+    const moved = join(scene.folder, 'moved')
+    renameSync(scene.project, moved)
+    for (const host of ['claude-code', 'gemini']) {
+      expect(await inProject(host, clone, '--remove')).toMatchObject({ code: 0 })
+      expect(await inProject(host, moved, '--remove')).toMatchObject({ code: 0 })
+    }
+    expect(readdirSync(clone)).toEqual([])
+    rmdirSync(clone)
+    renameSync(moved, scene.project)
+    expect(scene.tree()).toEqual(before)
+  })
+
+  it('[SU3][SU4] an opencode.jsonc that appears later does not hide our entry', async () => {
+    await scene.run(['setup', 'opencode', '--yes'])
+    const theirs = '{ "theme": "x" }\n'
+    scene.write('.config/opencode/opencode.jsonc', theirs)
+    expect((await scene.run(['setup', 'opencode', '--yes'])).out).toContain('are as they should be')
+    await scene.run(['setup', 'opencode', '--yes', '--remove'])
+    expect(readdirSync(join(scene.home, '.config/opencode'))).toEqual(['opencode.jsonc'])
+    expect(scene.read('.config/opencode/opencode.jsonc')).toBe(theirs)
+  })
+
+  it('[SU3][SU4] nor does a file that was renamed', async () => {
+    const before = scene.tree()
+    await scene.run(['setup', 'opencode', '--yes'])
+    const file = join(scene.home, '.config/opencode/opencode.json')
+    renameSync(file, `${file}c`)
+    expect((await scene.run(['setup', 'opencode', '--yes'])).out).toContain('are as they should be')
+    await scene.run(['setup', 'opencode', '--yes', '--remove'])
+    expect(scene.tree()).toEqual(before)
+  })
+
+  it('[SU6] nothing is written if the data folder cannot be used, or a folder is a file', async () => {
+    scene.write('.gemini', '')
+    const data = scene.write('plans', '')
+    const before = scene.tree()
+    const noData = await scene.run(['setup', 'qwen', '--yes', '--data', data])
+    expect(noData.out).not.toContain('Written.')
+    expect(noData).toMatchObject({
+      code: 1,
+      err: `runsheet: cannot use the data folder ${data}: it is not a folder. Choose another with --data. Nothing was changed.\n`,
+    })
+    expect(await scene.run(['setup', 'gemini', '--yes'])).toMatchObject({
+      code: 1,
+      err: `runsheet: cannot write ${scene.home}/.gemini/settings.json: ${scene.home}/.gemini is not a folder. Nothing was changed.\n`,
+    })
+    expect(scene.tree()).toEqual(before)
+  })
+
   it('[SU5] one file that cannot be parsed, and no file is touched', async () => {
     scene.write('.claude.json', CLAUDE)
     scene.write('.claude/settings.json', '{ "hooks": ')
@@ -153,6 +238,17 @@ describe('runsheet setup', () => {
     expect(scene.tree()).toEqual(before)
   })
 
+  it.skipIf(process.getuid?.() !== 0)('[SU6] nor where setup cannot keep its record', async () => {
+    const nobody = 65_534
+    mkdirSync(join(scene.home, '.config'))
+    for (const path of [scene.folder, scene.home]) chownSync(path, nobody, nobody)
+    const before = scene.tree()
+    const { code, err } = await scene.run(['setup', 'gemini', '--yes'], { uid: nobody })
+    expect(code).toBe(1)
+    expect(err).toMatch(/^runsheet: cannot write .*runsheet\/setup\.json: permission denied\. Nothing was changed\.\n$/)
+    expect(scene.tree()).toEqual(before)
+  })
+
   it('[SU7] a copy that npx made is not written into settings', async () => {
     const { code, err } = await scene.run(['setup', 'gemini', '--yes'], { file: npxCopy() })
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('npm install -g runsheet') })
@@ -181,6 +277,9 @@ describe('runsheet setup', () => {
     const { hooks, mcpServers } = scene.json('.qwen/settings.json') as Qwen
     expect(Object.keys(hooks)).toEqual(['UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure'])
     expect(mcpServers.runsheet.args.slice(-3)).toEqual(['--hooks', '--no-gate', '--no-digest'])
+    const none = await scene.run(['setup', 'qwen', '--yes', '--no-gate', '--no-evidence', '--no-digest'])
+    expect(none).toMatchObject({ code: 0, err: '' })
+    expect(Object.keys(scene.json('.qwen/settings.json') as object)).toEqual(['mcpServers'])
     await scene.run(['setup', 'qwen', '--remove', '--yes'])
     expect(existsSync(join(scene.home, '.qwen'))).toBe(false)
   })

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { HookGroup } from '../setup/hooks.ts'
 import type { PlacedHook } from '../setup/host.ts'
 import { dataOf, ownHooks, type OwnFile, placesOfHooks, type SettingsFile, valueAt } from '../setup/settings.ts'
+import { CliError } from './cli-error.ts'
 import type { Finding, Patient } from './doctor.ts'
 import { pageEnvironment } from './page-environment.ts'
 import { readSettingsText } from './setup-files.ts'
@@ -19,6 +20,7 @@ export async function* checkHooks(patient: Patient, canRun: boolean): AsyncGener
     else if (file.hooks) yield* checkGroups(file, file.hooks, patient, canRun)
     if (file.format === 'json' && file.item) yield* checkItem(file, patient)
   }
+  yield* checkSwitches(patient)
 }
 
 function* checkPlugin({ path, text }: OwnFile, { setup }: Patient): Generator<Finding> {
@@ -55,6 +57,30 @@ async function* checkGroups(
   if (canRun) yield* checkCommand(wanted, patient)
 }
 
+/** Whether a setting of the host keeps hooks or tools from working. */
+function* checkSwitches({ host, place, installation }: Patient): Generator<Finding> {
+  const { files, switches } = host.off ?? { files: () => [], switches: [] }
+  const counting = switches.filter(({ stops }) => stops === 'tools' || installation.features.length > 0)
+  for (const file of files(place)) {
+    const data = dataIn(file)
+    if (data instanceof CliError) yield { kind: 'wrong', text: data.message, todo: 'Mend the file' }
+    else
+      for (const { path, stops } of counting.filter(({ path, isOff }) => isOff(valueAt(data, path)))) {
+        const what = stops === 'hooks' ? 'the hooks do not run' : 'the agent cannot use the tools'
+        yield { kind: 'wrong', text: `${what}: see ${path.join('.')} in ${file.path}`, todo: 'Change it there' }
+      }
+  }
+}
+
+function dataIn(file: SettingsFile): unknown {
+  try {
+    return inFile(file.path, () => dataOf(file, readSettingsText(file.path) ?? ''))
+  } catch (error) {
+    if (error instanceof CliError) return error
+    throw error
+  }
+}
+
 /** Whether a person has accepted them, where the host asks for that. */
 function* checkAcceptance(hooks: readonly PlacedHook[], { host, place }: Patient): Generator<Finding> {
   const { acceptance } = host
@@ -66,7 +92,7 @@ function* checkAcceptance(hooks: readonly PlacedHook[], { host, place }: Patient
   else
     yield {
       kind: 'wrong',
-      text: `you have not accepted the hooks ${missing.join(', ')}: they do not run`,
+      text: `you have not accepted the hooks ${missing.join(', ')} as they are, or switched them off: they do not run`,
       todo: acceptance.todo,
     }
 }

@@ -6,7 +6,7 @@ import { checkData, checkPage } from './doctor-data.ts'
 import { checkHooks } from './doctor-hooks.ts'
 import { checkHost, checkProgram, checkServer } from './doctor-server.ts'
 import { setupCommand } from './invocation.ts'
-import { allHosts, dataFolderOf, placeOf, serverEntry } from './setup-hosts.ts'
+import { allHosts, dataFolderOf, hasHooks, placeOf, serverEntry } from './setup-hosts.ts'
 import { visible } from './visible.ts'
 
 export interface DoctorOptions {
@@ -50,6 +50,7 @@ export async function examine(options: DoctorOptions): Promise<boolean> {
     for (const { host, place, path, entry } of found) {
       console.log(visible(`${host.label} (${place.scope} scope): ${path}`))
       if (entry instanceof CliError) tell({ kind: 'wrong', text: entry.message, todo: 'Mend the file' })
+      else if (entry === undefined) tell(withoutServer(host, place, options))
       else for await (const finding of findings(host, place, entry, options)) tell(finding)
     }
     if (found.length < 2) continue
@@ -67,8 +68,8 @@ interface Found {
   readonly host: Host
   readonly place: Place
   readonly path: string
-  /** Why there is none to read. */
-  readonly entry: Readonly<Record<string, unknown>> | CliError
+  /** An error if it cannot be read. Undefined: there is none, but hooks of ours are. */
+  readonly entry: Readonly<Record<string, unknown>> | CliError | undefined
 }
 
 /** In a home folder both scopes may have the same file. */
@@ -80,15 +81,22 @@ function entriesOf(name: HostName, options: DoctorOptions): readonly Found[] {
 function entryOf(name: HostName, scope: Scope, { cwd, environment }: DoctorOptions): readonly Found[] {
   const host = allHosts()[name]
   const place = placeOf(scope, cwd, environment)
-  const [settings] = host.settings(place, { program: ['runsheet'], data: undefined, features: [] })
+  const files = host.settings(place, { program: ['runsheet'], data: undefined, features: [] })
+  const [settings] = files
   if (!settings) return []
   try {
     const entry = serverEntry(host, settings)
-    return entry ? [{ host, place, path: settings.path, entry }] : []
+    return entry || files.some(hasHooks) ? [{ host, place, path: settings.path, entry }] : []
   } catch (error) {
     if (!(error instanceof CliError)) throw error
     return [{ host, place, path: settings.path, entry: error }]
   }
+}
+
+function withoutServer(host: Host, { scope }: Place, { invocation }: DoctorOptions): Finding {
+  const setup = setupCommand(invocation, host.name, scope)
+  const todo = `Write it anew: ${setup}. Or take the hooks out: ${setup} --remove`
+  return { kind: 'wrong', text: 'the entry of the server is gone, but there are hooks', todo }
 }
 
 async function* findings(

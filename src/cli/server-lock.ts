@@ -210,7 +210,8 @@ function removeNote(folder: string): void {
   }
 }
 
-const inodeOf = (path: string): string | undefined =>
+/** Undefined if there is nothing. */
+export const inodeOf = (path: string): string | undefined =>
   statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString()
 
 const lockFile = (folder: string): string => join(folder, 'server.lock')

@@ -40,10 +40,12 @@ export function readSettingsText(path: string): string | undefined {
   }
 }
 
-/** Throws if the file cannot be replaced. */
+/** Throws if the file cannot be replaced, or made with its folders. */
 export function checkWritable(path: string): void {
-  const file = behindLinks(path)
+  const folder = nearest(dirname(path))
+  if (!statSync(folder).isDirectory()) throw new CliError(`cannot write ${path}: ${folder} is not a folder`)
   try {
+    const file = behindLinks(path)
     if (existsSync(file)) accessSync(file, constants.W_OK)
     accessSync(nearest(dirname(file)), constants.W_OK)
   } catch (error) {
@@ -72,16 +74,26 @@ export function removeSettingsFile(path: string, folders: readonly string[]): vo
   removeEmpty(folders)
 }
 
-function removeEmpty(folders: readonly string[]): void {
+/** Removes those of the folders, outermost first, that are empty. */
+export function removeEmpty(folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
       rmdirSync(folder)
     } catch {
-      // Something else is in it by now.
-      return
+      // Something else is in it by now, or it is gone.
     }
   }
 }
+
+/** The folders from below `root` down to a file, outermost first. */
+export function foldersBetween(root: string, path: string): readonly string[] {
+  const folder = dirname(path)
+  return folder === root || folder === dirname(folder) ? [] : [...foldersBetween(root, folder), folder]
+}
+
+/** The folders of a path that do not exist, outermost first. */
+export const missingFolders = (folder: string): readonly string[] =>
+  existsSync(folder) ? [] : [...missingFolders(dirname(folder)), folder]
 
 function replace(file: string, text: string, mode: number): void {
   const present = statSync(file, { throwIfNoEntry: false })
@@ -119,8 +131,5 @@ function keepOwner(path: string, { mode, uid, gid }: { mode: number; uid: number
   }
   chmodSync(path, mode & 0o7777)
 }
-
-const missingFolders = (folder: string): readonly string[] =>
-  existsSync(folder) ? [] : [...missingFolders(dirname(folder)), folder]
 
 const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))

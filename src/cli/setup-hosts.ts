@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hostsWith } from '../setup/hosts/index.ts'
 import type { Host, HostName, Place, Scope } from '../setup/host.ts'
-import { dataOf, type Settings, valueAt } from '../setup/settings.ts'
+import { dataOf, ownHooks, type Settings, valueAt } from '../setup/settings.ts'
 import { SettingsError } from '../setup/settings-error.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
@@ -19,7 +19,17 @@ export const allHosts = (): Readonly<Record<HostName, Host>> => hostsWith(readFi
 export function placeOf(scope: Scope, cwd: string, environment: Environment): Place {
   const home = homedir()
   if (!isAbsolute(home)) throw new CliError('cannot find your home folder. Set HOME to its absolute path.')
-  return { scope, home, project: cwd, environment, platform: process.platform, exists: existsSync }
+  return { scope, home, project: cwd, environment, platform: process.platform, exists: existsSync, read: textOrNone }
+}
+
+/** For looking around: who works on the file says why it cannot be read. */
+function textOrNone(path: string): string | undefined {
+  try {
+    return readSettingsText(path)
+  } catch (error) {
+    if (error instanceof CliError) return undefined
+    throw error
+  }
 }
 
 /** The folder that a server started with this `--data` uses. */
@@ -36,6 +46,14 @@ export function serverEntry(host: Host, settings: Settings | undefined): Readonl
   if (text === undefined) return undefined
   const entry = inFile(settings.path, () => valueAt(dataOf(settings, text), host.serverPath))
   return typeof entry === 'object' && entry !== null ? { ...entry } : undefined
+}
+
+/** Whether a file has hooks of ours. */
+export function hasHooks(settings: Settings): boolean {
+  const text = readSettingsText(settings.path)
+  if (text === undefined) return false
+  if (settings.format === 'own') return text.startsWith(settings.mark)
+  return inFile(settings.path, () => Object.keys(ownHooks(dataOf(settings, text))).length > 0)
 }
 
 /** Work on a settings file; a problem with it names the file. */

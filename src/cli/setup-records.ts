@@ -1,59 +1,152 @@
-import { existsSync, rmdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, rmSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { FileRecord } from '../setup/change.ts'
+import { inodeOf } from './server-lock.ts'
 import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
+import { causeOf } from './cause.ts'
+import { CliError } from './cli-error.ts'
+import { removeEmpty, missingFolders } from './setup-files.ts'
+import { alone } from './setup-lock.ts'
 
 /** What setup knows of a file, and the folders that it made for it. */
 export interface SetupRecord extends FileRecord {
   readonly folders: readonly string[]
 }
 
-type Records = Readonly<Record<string, SetupRecord>>
+/** A project by its path and its inode: a project that was moved keeps the inode. */
+interface Root {
+  readonly path: string
+  readonly inode: string
+}
 
+interface StoredRecord extends SetupRecord {
+  readonly root?: Root
+}
+
+interface Stored {
+  readonly version: typeof VERSION
+  /** The folders that setup made for this file, or for files that are gone. */
+  readonly made: readonly string[]
+  /** By path. */
+  readonly files: Readonly<Record<string, StoredRecord>>
+}
+
+const VERSION = 2
 const MAX_BYTES = 1 << 28
+const NONE: Stored = { version: VERSION, made: [], files: {} }
 
 /** What setup wrote where, in the user's configuration folder: how to undo it, never a copy of a whole file. */
 export class SetupRecords {
+  readonly file: string
   readonly #folder: string
+  readonly #root: Root | undefined
+  #made: readonly string[] = []
 
-  constructor(folder: string) {
+  /** `project`: the folder of project scope. */
+  constructor(folder: string, project?: string) {
+    this.file = join(folder, 'setup.json')
     this.#folder = folder
+    const inode = project === undefined ? undefined : inodeOf(project)
+    this.#root = project === undefined || inode === undefined ? undefined : { path: project, inode }
   }
 
   get(path: string): SetupRecord | undefined {
-    return this.#all()[path]
+    const { files } = this.#stored()
+    const key = this.#keyOf(path, files)
+    const found = key === undefined ? undefined : files[key]
+    const root = this.#root
+    if (!found?.root || !root) return found
+    const { path: old } = found.root
+    return { ...found, folders: found.folders.map(folder => join(root.path, relative(old, folder))) }
   }
 
   /** Undefined forgets the file. */
   set(path: string, record: SetupRecord | undefined): void {
-    const { [path]: _, ...others } = this.#all()
-    const all: Records = record ? { ...others, [path]: record } : others
-    if (Object.keys(all).length > 0) {
-      makePrivateFolder(this.#folder)
-      replacePrivateFile(this.#file, `${JSON.stringify(all, null, 1)}\n`)
-    } else if (existsSync(this.#file)) this.#removeAll()
+    const { files, made } = this.#stored()
+    const { [this.#keyOf(path, files) ?? path]: _, ...others } = files
+    // A user's file that is gone, as after a rename, needs no record; a project may have been moved.
+    const [kept, gone] = partition(others, (path, { root }) => root !== undefined || existsSync(path))
+    const root = this.#root ? { root: this.#root } : {}
+    const stored: Stored = {
+      version: VERSION,
+      made: [...new Set([...made, ...this.#made, ...Object.values(gone).flatMap(({ folders }) => folders)])],
+      files: record ? { ...kept, [path]: { ...record, ...root } } : kept,
+    }
+    this.#orCliError(() => replacePrivateFile(this.file, `${JSON.stringify(stored, null, 1)}\n`))
   }
 
-  #removeAll(): void {
-    rmSync(this.#file)
-    try {
-      rmdirSync(this.#folder)
-    } catch {
-      // It has the user's settings.
+  /** Does its work while no other setup reads or writes records. Leaves no file or folder behind if there are none. */
+  exclusively<T>(work: () => T): T {
+    const lock = join(this.#folder, 'setup.lock')
+    const prepare = (): void => {
+      this.#made = [...this.#made, ...missingFolders(this.#folder)]
+      makePrivateFolder(this.#folder)
     }
+    let empty: readonly string[] = []
+    const tidied = (): T => {
+      try {
+        return work()
+      } finally {
+        empty = this.#tidy(lock)
+      }
+    }
+    try {
+      return this.#orCliError(() => alone(lock, prepare, tidied))
+    } finally {
+      // Only now SQLite has removed its journal.
+      removeEmpty(empty)
+    }
+  }
+
+  /** Removes what is of no use without records; returns the folders that may be empty then. */
+  #tidy(lock: string): readonly string[] {
+    const { files, made } = this.#stored()
+    if (Object.keys(files).length > 0) return []
+    rmSync(this.file, { force: true })
+    // Windows keeps a file that is open; the lock is held.
+    if (process.platform !== 'win32') rmSync(lock, { force: true })
+    return [...new Set([...made, ...this.#made])].sort()
+  }
+
+  /** Where the record of a file is: under its path or, for a project that was moved, under the former one. */
+  #keyOf(path: string, files: Stored['files']): string | undefined {
+    const root = this.#root
+    const here = files[path]
+    if (here && (!root || !here.root || here.root.inode === root.inode)) return path
+    if (!root) return undefined
+    const name = relative(root.path, path)
+    return Object.keys(files).find(key => {
+      const before = files[key]?.root
+      return before?.inode === root.inode && relative(before.path, key) === name && inodeOf(before.path) !== root.inode
+    })
   }
 
   /** Without a readable record, entries are still found by what they are. */
-  #all(): Records {
+  #stored(): Stored {
+    if (!existsSync(this.file)) return NONE
     try {
-      const text = readRegularFile(this.#file, { maxBytes: MAX_BYTES, follow: false }).toString('utf8')
-      return JSON.parse(text) as Records
+      const text = readRegularFile(this.file, { maxBytes: MAX_BYTES, follow: false }).toString('utf8')
+      const stored = JSON.parse(text) as Partial<Stored> | null
+      return stored?.version === VERSION ? { ...NONE, ...stored } : NONE
     } catch {
-      return {}
+      return NONE
     }
   }
 
-  get #file(): string {
-    return join(this.#folder, 'setup.json')
+  #orCliError<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw error instanceof CliError ? error : new CliError(`cannot write ${this.file}: ${causeOf(error)}`)
+    }
   }
+}
+
+function partition(
+  files: Stored['files'],
+  isFirst: (path: string, record: StoredRecord) => boolean,
+): [Stored['files'], Stored['files']] {
+  const those = (wanted: boolean): Stored['files'] =>
+    Object.fromEntries(Object.entries(files).filter(([path, record]) => isFirst(path, record) === wanted))
+  return [those(true), those(false)]
 }

@@ -15,7 +15,13 @@ import { configFolder } from './config-folder.ts'
 import { DataFolder } from './data-folder.ts'
 import { DEFAULT_DATA, expandHome } from './default-paths.ts'
 import { programFile, setupCommand } from './invocation.ts'
-import { checkWritable, readSettingsText, removeSettingsFile, writeSettingsText } from './setup-files.ts'
+import {
+  checkWritable,
+  foldersBetween,
+  readSettingsText,
+  removeSettingsFile,
+  writeSettingsText,
+} from './setup-files.ts'
 import { allHosts, dataFolderOf, inFile, placeOf, serverEntry, userData } from './setup-hosts.ts'
 import { openPageOnce } from './setup-page.ts'
 import { SetupRecords } from './setup-records.ts'
@@ -44,6 +50,8 @@ export interface SetupOptions extends SetupChoices {
 
 const redact = redactor({ known: [] })
 
+const UNCHANGED = 'Nothing was changed.'
+
 /** Puts Runsheet into a host's settings, or takes it out: shows what changes, asks, and writes. */
 export async function setUp(options: SetupOptions, terminal: Terminal): Promise<void> {
   const { scope, cwd, environment } = options
@@ -51,26 +59,33 @@ export async function setUp(options: SetupOptions, terminal: Terminal): Promise<
   const place = placeOf(scope, cwd, environment)
   const asked = installationOf(options, place)
   const installation = options.remove ? orNothing(() => presentIn(host, place, asked)) : asked
-  const records = new SetupRecords(configFolder(environment))
+  const data = dataFolderOf(installation.data, cwd)
+  const records = new SetupRecords(configFolder(environment), scope === 'project' ? cwd : undefined)
   const plan = (): readonly Change[] =>
     orNothing(() => changesOf(host.settings(place, installation), records, options.remove))
   const changes = plan()
-  const changed = changes.filter(({ before, after }) => before !== after)
+  const changed = changes.filter(isChange)
   if (changed.length === 0) console.log(nothingToDo(host, options))
   else show(host, changed, options)
   if (options.print) return
   if (changed.length > 0) {
-    for (const { path } of changed) orNothing(() => checkWritable(path))
+    for (const path of [records.file, ...changed.map(({ path }) => path)]) orNothing(() => checkWritable(path))
     await confirmed(options, terminal)
   }
-  const now = plan()
-  if (wordsOf(now) !== wordsOf(changes)) throw new CliError('the settings changed meanwhile. Nothing was changed.')
-  orNothing(() => write(now, records, options))
+  const folder = options.remove ? undefined : orNothing(() => new DataFolder(data, environment))
+  if (changes.some(each => isChange(each) || isStale(each, records)))
+    orNothing(() =>
+      records.exclusively(() => {
+        const now = plan()
+        // Another setup of this host may have done it.
+        if (!now.some(isChange) || wordsOf(now) === wordsOf(changes)) return write(now, records, options)
+        throw new CliError('the settings changed meanwhile')
+      }),
+    )
   if (changed.length > 0) console.log(options.remove ? 'Removed.' : 'Written.')
-  const data = dataFolderOf(installation.data, cwd)
-  if (options.remove) return removed(host, data)
+  if (!folder) return removed(host, data)
   for (const note of notesOf(host, place, installation, options)) console.log(visible(note))
-  await ready(host, data, options)
+  await ready(host, folder, options)
 }
 
 /** What the host is to start: with absolute paths for this user, or with nothing of this machine for a project. */
@@ -108,12 +123,19 @@ const changesOf = (all: readonly Settings[], records: SetupRecords, remove: true
     return inFile(settings.path, () => (remove ? removal : addition)(settings, before, records.get(settings.path)))
   })
 
+const isChange = ({ before, after }: Change): boolean => before !== after
+
+/** There is a record of what is not there any more. */
+const isStale = ({ path, record }: Change, records: SetupRecords): boolean =>
+  record === undefined && records.get(path) !== undefined
+
 /** An error here leaves everything as it was. */
 function orNothing<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw error instanceof CliError ? new CliError(`${error.message}. Nothing was changed.`) : error
+    if (!(error instanceof CliError) || error.message.endsWith(UNCHANGED)) throw error
+    throw new CliError(`${error.message.replace(/\.$/, '')}. ${UNCHANGED}`)
   }
 }
 
@@ -151,24 +173,27 @@ async function confirmed({ yes, host, scope, remove, invocation }: SetupOptions,
 }
 
 /** All files, or none. Files are removed in reverse, so that folders are empty when their turn comes. */
-function write(changes: readonly Change[], records: SetupRecords, { scope, remove }: SetupOptions): void {
+function write(changes: readonly Change[], records: SetupRecords, { scope, remove, cwd }: SetupOptions): void {
   const mode = scope === 'user' ? 0o600 : 0o666
   const done: (() => void)[] = []
-  for (const { path, before, after, record } of remove ? changes.toReversed() : changes) {
+  for (const change of remove ? changes.toReversed() : changes) {
+    const { path, before, after, record } = change
     const known = records.get(path)
     try {
-      if (before === after) {
-        if (!record && known) records.set(path, undefined)
+      if (!isChange(change)) {
+        if (isStale(change, records)) records.set(path, undefined)
         continue
       }
-      if (after === undefined) removeSettingsFile(path, known?.folders ?? [])
+      // Without a record, as in a clone, the folders in a project count as made by setup.
+      const folders = known?.folders ?? (scope === 'project' ? foldersBetween(cwd, path) : [])
+      if (after === undefined) removeSettingsFile(path, folders)
       const made = after === undefined ? [] : writeSettingsText(path, after, mode)
       done.push(() => (before === undefined ? removeSettingsFile(path, made) : writeSettingsText(path, before, mode)))
       records.set(path, record && { ...record, folders: known?.folders ?? made })
       done.push(() => records.set(path, known))
     } catch (error) {
       for (const undo of done.toReversed()) undo()
-      throw new CliError(`cannot write ${path}: ${causeOf(error)}`)
+      throw error instanceof CliError ? error : new CliError(`cannot write ${path}: ${causeOf(error)}`)
     }
   }
 }
@@ -214,8 +239,8 @@ function hasServer(host: Host, settings: Settings | undefined): boolean {
 /** What OpenCode's plugin signs session ids with. */
 const SECRET = 'opencode-secret'
 
-async function ready(host: Host, data: string, options: SetupOptions): Promise<void> {
-  const folder = new DataFolder(data, options.environment)
+async function ready(host: Host, folder: DataFolder, options: SetupOptions): Promise<void> {
+  const data = folder.path
   for (const line of folder.warnings) console.error(line)
   if (host.name === 'opencode') createPrivateFile(join(data, SECRET), `${newToken()}\n`)
   await openPageOnce(folder, options)

@@ -8,7 +8,7 @@ import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { sessionOnStdin } from './host-session.ts'
 import { reviewCommand } from './invocation.ts'
-import { checkStore } from './open-store.ts'
+import { cannotOpen, checkStore } from './open-store.ts'
 import { ServerLock } from './server-lock.ts'
 import { openedForStatus, plansOf } from './status-door.ts'
 import { type Chosen, type ChosenBy, chosen, placeOf, type StatusPlace } from './status-source.ts'
@@ -70,7 +70,9 @@ export async function printStatus(options: StatusOptions): Promise<void> {
   const place = placeOf(options, options.environment)
   checkStore(place.store)
   const session = await sessionFor(options)
-  const door = await openedForStatus(place)
+  const door = await openedForStatus(place).catch((error: unknown) => {
+    throw cannotOpen(place.store, error)
+  })
   try {
     const found =
       door && (await chosen(plansOf(door), { ...place, session, environment: options.environment, onlyActive: false }))

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { diffLines, type Hunk, patch } from './line-diff.ts'
-import { dataOf, type Kept, keptIn, merge, ownHooks, type Settings, unmerge } from './settings.ts'
+import { diffWords, type Hunk, patchWords } from './line-diff.ts'
+import { dataOf, type Former, formerIn, merge, ownHooks, type Settings, unmerge } from './settings.ts'
 
 /** What setup has to know of a file to take its entries out again, byte for byte. */
 export interface FileRecord {
@@ -8,7 +8,7 @@ export interface FileRecord {
   readonly sha256: string
   /** Turns that text back into the one that was there. Undefined: there was no file. */
   readonly undo?: readonly Hunk[]
-  readonly kept: Kept
+  readonly former: Former
 }
 
 /** A file before and after. Undefined: no file. */
@@ -20,15 +20,28 @@ export interface Change {
   readonly record: FileRecord | undefined
 }
 
+const NOTHING: Former = { kept: [] }
+
 /** What setup does to a file. */
 export function addition(settings: Settings, before: string | undefined, record: FileRecord | undefined): Change {
   const { path } = settings
-  const after = merge(settings, before)
-  if (after === before) return { path, before, after, record }
+  const inPlace = merge(settings, before)
+  if (inPlace === before) return { path, before, after: before, record }
   const original = originalOf(settings, before, record)
-  const kept = record?.kept ?? keptIn(settings, original)
-  const undo = original === undefined ? {} : { undo: diffLines(after ?? '', original) }
-  return { path, before, after, record: { sha256: hash(after ?? ''), ...undo, kept } }
+  // As for the first time, so that earlier choices leave no empty containers.
+  const after = before !== undefined && record && isAsWritten(before, record) ? merge(settings, original) : inPlace
+  if (after === undefined) return { path, before, after, record: undefined }
+  const undo = original === undefined ? {} : { undo: diffWords(after, original) }
+  return {
+    path,
+    before,
+    after,
+    record: {
+      sha256: hash(after),
+      ...undo,
+      former: before === undefined ? NOTHING : (record?.former ?? formerIn(settings, original)),
+    },
+  }
 }
 
 /** What `--remove` does to a file. */
@@ -42,10 +55,11 @@ const isAsWritten = (text: string, record: FileRecord): boolean => record.sha256
 
 function withoutUs(settings: Settings, before: string | undefined, record: FileRecord | undefined): string | undefined {
   if (before === undefined) return undefined
-  if (record && isAsWritten(before, record)) return record.undo && patch(before, record.undo)
-  const left = unmerge(settings, before, record?.kept ?? [])
-  const wasMade = record !== undefined && record.undo === undefined
-  return wasMade && left !== undefined && isEmpty(settings, left) ? undefined : left
+  if (record && isAsWritten(before, record)) return record.undo && patchWords(before, record.undo)
+  const left = unmerge(settings, before, record?.former ?? NOTHING)
+  // Without a record, as in a clone, a file with nothing else in it counts as made by setup.
+  const wasMade = record?.undo === undefined && left !== before
+  return wasMade && left !== undefined && isBlank(left) ? undefined : left
 }
 
 /** The text without setup's work. An entry that somebody else made counts as theirs, until setup has written it. */
@@ -56,10 +70,10 @@ function originalOf(
 ): string | undefined {
   if (before === undefined || record) return withoutUs(settings, before, record)
   const isOurs = settings.format === 'own' || Object.keys(ownHooks(dataOf(settings, before))).length > 0
-  return isOurs ? unmerge(settings, before, []) : before
+  return isOurs ? withoutUs(settings, before, undefined) : before
 }
 
-const isEmpty = (settings: Settings, text: string): boolean =>
-  settings.format !== 'own' && Object.keys(dataOf(settings, text) as object).length === 0
+/** Neither data nor comments. */
+const isBlank = (text: string): boolean => /^\uFEFF?\s*(\{\s*\}\s*)?$/.test(text)
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex')

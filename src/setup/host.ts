@@ -20,7 +20,13 @@ export interface Place {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly platform: NodeJS.Platform
   readonly exists: (path: string) => boolean
+  /** The text of a file; undefined if there is none to read. */
+  readonly read: (path: string) => string | undefined
 }
+
+/** Hosts read the settings of both. */
+export const bothScopes = (place: Place): readonly Place[] =>
+  (['user', 'project'] as const).map(scope => ({ ...place, scope }))
 
 /** A folder that an environment variable names; a relative one would lead into whatever folder we are in. */
 export function folderIn({ environment, home }: Place, name: string): string | undefined {
@@ -46,6 +52,16 @@ export interface PlacedHook {
   readonly event: string
   readonly group: number
   readonly handler: number
+  /** The handler itself, and what its group is for. */
+  readonly value: unknown
+  readonly matcher: string | undefined
+}
+
+/** A setting of a host that keeps it from running our hooks or from using our tools. */
+export interface OffSwitch {
+  readonly path: readonly string[]
+  readonly isOff: (value: unknown) => boolean
+  readonly stops: 'hooks' | 'tools'
 }
 
 export interface Host {
@@ -66,6 +82,11 @@ export interface Host {
     readonly settings: (place: Place) => SettingsFile
     readonly has: (data: unknown, hook: PlacedHook) => boolean
     readonly todo: string
+  }
+  /** Where a person may have switched us off. */
+  readonly off?: {
+    readonly files: (place: Place) => readonly SettingsFile[]
+    readonly switches: readonly OffSwitch[]
   }
   /** What a person has to know or do after setup. */
   notes(place: Place, installation: Installation): readonly string[]

@@ -1,4 +1,4 @@
-/** Lines of one text that another has in place of `removed` lines from `at` on. */
+/** What another text has in place of `removed` pieces (lines or words) from `at` on. */
 export interface Hunk {
   readonly at: number
   readonly removed: number
@@ -8,37 +8,45 @@ export interface Hunk {
 /** Lines with their ends, so that joining gives the text back. */
 export const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-/** What turns one text into another, line by line: the shortest script (Myers 1986). */
-export function diffLines(from: string, to: string): readonly Hunk[] {
-  const [a, b] = [linesOf(from), linesOf(to)]
+/** What turns one text into another, line by line. */
+export const diffLines = (from: string, to: string): readonly Hunk[] => diff(linesOf(from), linesOf(to))
+
+/** What turns one text into another, word by word: a file may be one line, with the keys of others in it. */
+export const diffWords = (from: string, to: string): readonly Hunk[] => diff(wordsOf(from), wordsOf(to))
+
+/** The other text, by its difference in words. */
+export function patchWords(text: string, hunks: readonly Hunk[]): string {
+  const words = [...wordsOf(text)]
+  for (const { at, removed, added } of hunks.toReversed()) words.splice(at, removed, ...added)
+  return words.join('')
+}
+
+/** Strings, names, spaces and single characters: joining them gives the text back. */
+const wordsOf = (text: string): readonly string[] => text.match(/"[^"\n]*"|[\w.-]+|\s+|[^]/g) ?? []
+
+/** The shortest script (Myers 1986). */
+function diff(a: readonly string[], b: readonly string[]): readonly Hunk[] {
   let start = 0
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1
   let end = 0
   while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end)) end += 1
   const steps = shortest(a.slice(start, a.length - end), b.slice(start, b.length - end))
   const hunks: Hunk[] = []
-  for (const { x, line } of steps) {
+  for (const { x, piece } of steps) {
     const at = start + x
     const last = hunks.at(-1)
     const joins = last !== undefined && last.at + last.removed === at
-    const one = line === undefined ? { removed: 1, added: [] } : { removed: 0, added: [line] }
+    const one = piece === undefined ? { removed: 1, added: [] } : { removed: 0, added: [piece] }
     if (!joins) hunks.push({ at, ...one })
     else hunks.splice(-1, 1, { at: last.at, removed: last.removed + one.removed, added: [...last.added, ...one.added] })
   }
   return hunks
 }
 
-/** The other text. */
-export function patch(text: string, hunks: readonly Hunk[]): string {
-  const lines = [...linesOf(text)]
-  for (const { at, removed, added } of hunks.toReversed()) lines.splice(at, removed, ...added)
-  return lines.join('')
-}
-
-/** A step removes line `x`, or adds a line before it. */
+/** A step removes piece `x`, or adds one before it. */
 interface Step {
   readonly x: number
-  readonly line?: string
+  readonly piece?: string
 }
 
 function shortest(a: readonly string[], b: readonly string[]): readonly Step[] {
@@ -73,7 +81,7 @@ function walkBack(
     const before = isAdded ? k + 1 : k - 1
     x = reached.get(before) ?? 0
     y = x - before
-    steps.push(isAdded ? { x, line: b[y] ?? '' } : { x })
+    steps.push(isAdded ? { x, piece: b[y] ?? '' } : { x })
   }
   return steps.toReversed()
 }

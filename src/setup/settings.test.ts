@@ -9,6 +9,7 @@ import { merge, type Settings, type SettingsFile, unmerge } from './settings.ts'
 import { SettingsError } from './settings-error.ts'
 import { readToml } from './toml-edit.ts'
 
+const NOTHING = { kept: [] }
 const PLUGIN = "// Runsheet's plugin for OpenCode.\nconst SETTINGS = {}\n"
 const hosts = hostsWith(PLUGIN)
 
@@ -19,6 +20,7 @@ const place: Place = {
   environment: {},
   platform: 'linux',
   exists: () => false,
+  read: () => undefined,
 }
 const installation: Installation = {
   program: ['/opt/node 24/bin/node', '/opt/runsheet/dist/cli/runsheet.js'],
@@ -129,7 +131,7 @@ describe.each(cases)('$name, $path, $what', ({ settings, text }) => {
   })
 
   it('[SU2] every other byte is as it was: without our entries, only space in emptied containers differs', () => {
-    const left = unmerge(settings, change.after ?? '', change.record?.kept ?? [])
+    const left = unmerge(settings, change.after ?? '', change.record?.former ?? NOTHING)
     const bare = (each = ''): string =>
       each
         .replaceAll(/\s+(?=[}\]])/g, '')
@@ -147,8 +149,17 @@ describe.each(cases)('$name, $path, $what', ({ settings, text }) => {
     expect(back(settings, second)).toBe(text)
   })
 
+  it('[SU3] so does every choice: hooks that are switched off leave what a first setup without them would', () => {
+    const { name } = cases.find(each => each.settings === settings) ?? {}
+    const none = hosts[name as 'codex']
+      .settings(place, { ...installation, features: [] })
+      .find(({ path }) => path === settings.path)
+    if (!none) throw new Error('no settings')
+    expect(addition(none, change.after, change.record).after).toBe(addition(none, text, undefined).after)
+  })
+
   it('[SU4] without a record, or after others wrote the file, our entries go and theirs stay', () => {
-    const left = unmerge(settings, change.after ?? '', [])
+    const left = unmerge(settings, change.after ?? '', NOTHING)
     expect(left?.replace(/"""[^]*"""/, '')).not.toContain('runsheet')
     expect(comments(left)).toEqual(comments(text))
     if (settings.format !== 'json') return
@@ -202,7 +213,47 @@ describe('merging', () => {
     expect(runsheet).toMatchObject(codex.server?.value ?? {})
     expect(runsheet).not.toHaveProperty('url')
     expect(back(codex, change)).toBe(text)
-    expect(unmerge(codex, change.after ?? '', [])).not.toContain('runsheet')
+    expect(unmerge(codex, change.after ?? '', NOTHING)).not.toContain('runsheet')
+  })
+
+  it('[SU4] an entry of the same name comes back also after others wrote the file, with what they put into it', () => {
+    const text = '{ "mcpServers": { "runsheet": { "url": "http://x", "command": "mine", "env": { "A": "1" } } } }'
+    const { after = '', record } = addition(claude, text, undefined)
+    const touched = setJson(setJson(after, ['numStartups'], 4), ['mcpServers', 'runsheet', 'timeout'], 5)
+    expect(readJson(removal(claude, touched, record).after ?? '')).toEqual({
+      mcpServers: { runsheet: { url: 'http://x', command: 'mine', env: { A: '1' }, timeout: 5 } },
+      numStartups: 4,
+    })
+    const gone = '{ "numStartups": 4 }'
+    expect(removal(claude, gone, record).after).toBe(gone)
+  })
+
+  it.each([
+    '[mcp_servers.runsheet]\nurl = "x"\ncommand = "mine"\n\n[mcp_servers.runsheet.env]\nA = "1"\n',
+    '[mcp_servers]\nrunsheet = { url = "x", command = "mine", env = { A = "1" } }\n',
+    'mcp_servers.runsheet = { url = "x", command = "mine", env = { A = "1" } }\n',
+  ])('[SU4] in TOML, too, whatever its form: %j', text => {
+    const { after = '', record } = addition(codex, text, undefined)
+    const state = '\n[hooks.state."x:stop:0:0"]\ntrusted_hash = "y"\n'
+    expect(readToml(removal(codex, after + state, record).after ?? '')).toEqual({
+      mcp_servers: { runsheet: { url: 'x', command: 'mine', env: { A: '1' } } },
+      hooks: { state: { 'x:stop:0:0': { trusted_hash: 'y' } } },
+    })
+  })
+
+  it('[SU3] hooks can be switched off also after others wrote the file', () => {
+    const none = hosts['claude-code'].settings(place, { ...installation, features: [] })[1] as SettingsFile
+    const { after = '', record } = addition(claudeSettings, '{ "a": 1 }', undefined)
+    const without = addition(none, setJson(after, ['b'], 2), record)
+    expect(readJson(without.after ?? '')).toMatchObject({ a: 1, hooks: {}, b: 2 })
+    expect(readJson(removal(none, without.after, without.record).after ?? '')).toEqual({ a: 1, b: 2 })
+  })
+
+  it('[SU4] without a record, as in a clone, a file that had nothing else goes, and one with a comment stays', () => {
+    const { after = '' } = addition(claudeSettings, undefined, undefined)
+    expect(removal(claudeSettings, after, undefined).after).toBeUndefined()
+    expect(removal(claudeSettings, `// ours\n${after}`, undefined).after).toBe('// ours\n{}\n')
+    expect(removal(claudeSettings, '{}\n', undefined).after).toBe('{}\n')
   })
 
   it('[SU4] a permission that was there before stays, whoever wrote meanwhile', () => {
@@ -219,7 +270,7 @@ describe('merging', () => {
     const ours = claudeSettings.hooks?.['Stop']?.hooks[0]
     const theirs = { type: 'command', command: 'theirs' }
     const text = JSON.stringify({ hooks: { Stop: [{ hooks: [theirs, ours] }] } }, null, 2)
-    expect(readJson(unmerge(claudeSettings, text, []) ?? '')).toEqual({ hooks: { Stop: [{ hooks: [theirs] }] } })
+    expect(readJson(unmerge(claudeSettings, text, NOTHING) ?? '')).toEqual({ hooks: { Stop: [{ hooks: [theirs] }] } })
   })
 
   it('[SU3] hooks of an older setup are replaced, and never doubled', () => {
@@ -234,7 +285,7 @@ describe('merging', () => {
     const change = addition(plugin, undefined, undefined)
     expect(change.after).toContain('"program":["/opt/node 24/bin/node"')
     expect(back(plugin, change)).toBeUndefined()
-    expect(unmerge(plugin, 'export const Mine = 1\n', [])).toBe('export const Mine = 1\n')
+    expect(unmerge(plugin, 'export const Mine = 1\n', NOTHING)).toBe('export const Mine = 1\n')
     expect(() => addition(plugin, 'export const Mine = 1\n', undefined)).toThrow(/not a file of ours/)
   })
 })
@@ -279,7 +330,7 @@ describe('any file', () => {
           merged += 1
           expect(merge(settings, change.after)).toBe(change.after)
           expect(back(settings, change)).toBe(text)
-          const left = unmerge(settings, change.after ?? '', change.record?.kept ?? []) ?? ''
+          const left = unmerge(settings, change.after ?? '', change.record?.former ?? NOTHING) ?? ''
           const before = dataOf(settings, text) as Record<string, object>
           if (!JSON.stringify(before).includes('runsheet'))
             expect(isDeepStrictEqual(readJson(left) ?? {}, before)).toBe(true)

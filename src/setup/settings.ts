@@ -11,11 +11,16 @@ export type Settings = SettingsFile | OwnFile
 export interface SettingsFile {
   readonly path: string
   readonly format: 'json' | 'toml'
-  readonly server?: { readonly path: readonly string[]; readonly value: Table }
+  readonly server?: ServerEntry
   /** An item of a list. */
   readonly item?: { readonly path: readonly string[]; readonly value: string }
   /** By event. Undefined: the file has no hooks of ours. */
   readonly hooks?: Readonly<Record<string, HookGroup>>
+}
+
+export interface ServerEntry {
+  readonly path: readonly string[]
+  readonly value: Table
 }
 
 /** A file that is ours alone. */
@@ -29,36 +34,46 @@ export interface OwnFile {
 }
 
 /** What was there before setup, of what it would otherwise take for its own. */
-export type Kept = readonly string[]
+export interface Former {
+  /** Containers, and the list's item. */
+  readonly kept: readonly string[]
+  /** What setup replaced in an entry that had our name; undefined if there was none. */
+  readonly server?: Table
+}
 
 /** The text with our entries as they are to be, and all else as it was. Undefined: no file. */
 export function merge(settings: Settings, before: string | undefined): string | undefined {
   if (settings.format === 'own') return mergeOwn(settings, before)
   const [bom, text] = split(before ?? '')
   const edited = settings.format === 'toml' ? mergeToml(settings, text) : mergeJson(settings, text)
-  checkRest(settings, text, edited)
+  checkRest(settings, text, edited, settings.server && mergedServer(settings.server, dataOf(settings, text)))
   return before === undefined && edited === '' ? undefined : bom + edited
 }
 
 /** The text without our entries, and without the containers that are empty then, unless they were there before. */
-export function unmerge(settings: Settings, before: string, kept: Kept): string | undefined {
+export function unmerge(settings: Settings, before: string, former: Former): string | undefined {
   if (settings.format === 'own') return before.startsWith(settings.mark) ? undefined : before
   const [bom, text] = split(before)
-  const { server } = settings
+  const entry = formerServer(settings, dataOf(settings, text), former)
   const edited =
-    settings.format === 'json' ? unmergeJson(settings, text, kept) : server ? removeTable(text, server.path) : text
-  checkRest(settings, text, edited)
+    settings.format === 'json' ? unmergeJson(settings, text, former, entry) : unmergeToml(settings, text, former, entry)
+  checkRest(settings, text, edited, entry)
   return bom + edited
 }
 
-/** What to keep when our entries are taken out again. */
-export function keptIn(settings: Settings, before: string | undefined): Kept {
-  if (settings.format !== 'json' || before === undefined) return []
-  const data = readJson(split(before)[1])
-  const { item } = settings
+/** What to keep or put back when our entries are taken out again. */
+export function formerIn(settings: Settings, before: string | undefined): Former {
+  if (settings.format === 'own' || before === undefined) return { kept: [] }
+  const data = dataOf(settings, before)
+  const { item, server } = settings
   const isItemThere = item !== undefined && listAt(data, item.path).includes(item.value)
   const there = containers(settings, data).filter(path => valueAt(data, path) !== undefined)
-  return [...there.map(keyOf), ...(isItemThere ? [itemKey(item.path)] : [])]
+  const entry = server && valueAt(data, server.path)
+  const isReplaced = (key: string): boolean => OTHER_TRANSPORTS.includes(key) || Object.hasOwn(server?.value ?? {}, key)
+  return {
+    kept: [...there.map(keyOf), ...(isItemThere ? [itemKey(item.path)] : [])],
+    ...(isTable(entry) ? { server: pick(entry, isReplaced) } : {}),
+  }
 }
 
 /** The data of a file; `{}` if it is empty. */
@@ -83,9 +98,9 @@ export function ownHooks(data: unknown): Readonly<Record<string, readonly HookGr
 /** Where our handlers are. */
 export const placesOfHooks = (data: unknown, path: string): readonly PlacedHook[] =>
   eventsIn(data).flatMap(event =>
-    groupsAt(data, event).flatMap(({ hooks }, group) =>
-      (Array.isArray(hooks) ? hooks : []).flatMap((each, handler) =>
-        isOurs(each) ? [{ path, event, group, handler }] : [],
+    groupsAt(data, event).flatMap(({ hooks, matcher }, group) =>
+      (Array.isArray(hooks) ? hooks : []).flatMap((value, handler) =>
+        isOurs(value) ? [{ path, event, group, handler, value, matcher }] : [],
       ),
     ),
   )
@@ -102,9 +117,9 @@ function mergeToml({ server }: SettingsFile, text: string): string {
 function mergeJson({ server, item, hooks }: SettingsFile, before: string): string {
   let text = before
   if (server) {
-    const present = valueAt(readJson(text), server.path)
-    const value = { ...rest(present), ...server.value }
-    if (!isDeepStrictEqual(present, value)) text = setJson(text, server.path, value)
+    const data = readJson(text)
+    const value = mergedServer(server, data)
+    if (!isDeepStrictEqual(valueAt(data, server.path), value)) text = setJson(text, server.path, value)
   }
   if (item && !listAt(readJson(text), item.path).includes(item.value)) text = appendJson(text, item.path, item.value)
   if (!hooks) return text
@@ -118,10 +133,31 @@ function mergeJson({ server, item, hooks }: SettingsFile, before: string): strin
   return text
 }
 
-function unmergeJson(settings: SettingsFile, before: string, kept: Kept): string {
+/** An entry with our name, as setup leaves it. */
+const mergedServer = ({ path, value }: ServerEntry, data: unknown): Table => {
+  const present = valueAt(data, path)
+  return { ...(isTable(present) ? pick(present, key => !OTHER_TRANSPORTS.includes(key)) : {}), ...value }
+}
+
+/** That entry as it was before setup, with what others put into it since; undefined if it is to go. */
+function formerServer({ server }: SettingsFile, data: unknown, former: Former): Table | undefined {
+  const present = server && valueAt(data, server.path)
+  if (!former.server || !isTable(present)) return undefined
+  return { ...former.server, ...pick(present, key => !Object.hasOwn(server?.value ?? {}, key)) }
+}
+
+function unmergeToml({ server }: SettingsFile, text: string, former: Former, entry: Table | undefined): string {
+  if (!server) return text
+  if (!entry) return removeTable(text, server.path)
+  const drop = Object.keys(server.value).filter(key => !Object.hasOwn(entry, key))
+  return setTable(text, server.path, former.server ?? {}, drop)
+}
+
+function unmergeJson(settings: SettingsFile, before: string, { kept }: Former, entry: Table | undefined): string {
   const { server, item, hooks } = settings
   const paths = containers(settings, readJson(before))
-  let text = server ? removeJson(before, server.path) : before
+  let text = before
+  if (server) text = entry ? setJson(before, server.path, entry) : removeJson(before, server.path)
   if (item && !kept.includes(itemKey(item.path))) {
     const index = listAt(readJson(text), item.path).indexOf(item.value)
     if (index !== -1) text = removeJson(text, [...item.path, index])
@@ -153,11 +189,13 @@ function withoutHooks(before: string, wanted: Readonly<Record<string, HookGroup>
   return text
 }
 
-/** Refuses a result that changes what is not ours, whatever the form of the file. */
-function checkRest(settings: SettingsFile, before: string, after: string): void {
+/** Refuses a result that changes what is not ours, or has another server's entry than it should, whatever the form. */
+function checkRest(settings: SettingsFile, before: string, after: string, entry: Table | undefined): void {
   const others = (text: string): unknown => withoutOurs(settings, structuredClone(dataOf(settings, text)))
   try {
-    if (isDeepStrictEqual(others(before), others(after))) return
+    const { server } = settings
+    const isRight = !server || isDeepStrictEqual(valueAt(dataOf(settings, after), server.path), entry)
+    if (isRight && isDeepStrictEqual(others(before), others(after))) return
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
   }
@@ -205,16 +243,17 @@ function containers({ server, item, hooks }: SettingsFile, data: unknown): reado
     ...(server ? [server.path.slice(0, -1)] : []),
     ...(item ? [item.path] : []),
     ...[...new Set(events)].map(event => ['hooks', event]),
+    ...(hooks ? [['hooks']] : []),
   ]
   const all = full.flatMap(path => path.map((_, index) => path.slice(0, index + 1)))
   const byKey = new Map(all.map(path => [keyOf(path), path]))
   return [...byKey.values()].sort((a, b) => b.length - a.length)
 }
 
-const rest = (present: unknown): Table =>
-  Object.fromEntries(
-    Object.entries((present as object | undefined) ?? {}).filter(([key]) => !OTHER_TRANSPORTS.includes(key)),
-  )
+const isTable = (value: unknown): value is Table => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const pick = (table: Table, isPicked: (key: string) => boolean): Table =>
+  Object.fromEntries(Object.entries(table).filter(([key]) => isPicked(key)))
 
 const hasOurs = (group: HookGroup | undefined): group is HookGroup =>
   Array.isArray(group?.hooks) && group.hooks.some(isOurs)

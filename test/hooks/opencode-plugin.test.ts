@@ -21,6 +21,7 @@ async function loaded(installation: Partial<Installation> & { readonly data: str
     environment: {},
     platform: 'linux',
     exists: () => false,
+    read: () => undefined,
   } as const
   const [, file] = opencodeWith(source).settings(place, { program, features: FEATURES, ...installation })
   const path = join(scratch(), 'runsheet.mjs')

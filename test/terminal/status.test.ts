@@ -183,6 +183,15 @@ describe('runsheet status', () => {
     })
   })
 
+  it('[SQ18] says in one line that the database is damaged', async () => {
+    const place = site()
+    mkdirSync(place.data)
+    writeFileSync(join(place.data, 'runsheet.db'), 'no database')
+    const { code, stderr } = await status(place, { args: [] })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^runsheet: cannot open SQLite: .* is damaged and was left untouched\. .*\n$/)
+  })
+
   it('[TE6] prints the documented JSON', async () => {
     const place = site()
     const agent = await new Agent(await doorAt(place), 'chat').opens({}, { client: 'Codex · site' })

@@ -9,6 +9,7 @@ const PLACE: Place = {
   environment: {},
   platform: 'linux',
   exists: () => false,
+  read: () => undefined,
 }
 const INSTALLED: Installation = {
   program: ['/usr/bin/node', '/opt/run sheet/runsheet.js'],

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { eventsFor, type EventUses, type HookGroup, statusCommand, toolHook } from '../hooks.ts'
 import { FEATURES, folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import { ALL_HOOKS, listed } from './off-switches.ts'
 
 const USES: EventUses = {
   SessionStart: ['digest'],
@@ -56,6 +57,23 @@ export const claudeCode: Host = {
         hooks: hooksFor(installation),
       },
     ]
+  },
+  off: {
+    // Those of all scopes count, whichever has our entries.
+    files: place =>
+      [
+        filesOf({ ...place, scope: 'user' }).settings,
+        filesOf({ ...place, scope: 'project' }).settings,
+        join(place.project, '.claude', 'settings.local.json'),
+      ].map(path => ({ path, format: 'json' })),
+    switches: [
+      ALL_HOOKS,
+      {
+        path: ['permissions', 'deny'],
+        stops: 'tools',
+        isOff: value => listed(value).some(rule => /^mcp__(\*|runsheet(__.*)?)$/.test(rule)),
+      },
+    ],
   },
   notes: (place, installation) => [
     'Sessions that are running know nothing of it until they are restarted.',

@@ -1,6 +1,15 @@
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { eventsFor, type EventUses, type HookGroup, toolHook } from '../hooks.ts'
-import { folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import {
+  bothScopes,
+  folderIn,
+  type Host,
+  type Installation,
+  mcpArguments,
+  type Place,
+  type PlacedHook,
+} from '../host.ts'
 import { valueAt } from '../settings.ts'
 
 const USES: EventUses = {
@@ -70,11 +79,17 @@ export const codex: Host = {
   acceptance: {
     // Always the user's: a project cannot accept its own hooks.
     settings: place => ({ path: join(folderOf({ ...place, scope: 'user' }), 'config.toml'), format: 'toml' }),
-    has: (data, { path, event, group, handler }) => {
-      const name = event.replaceAll(/(?<=[a-z])[A-Z]/g, letter => `_${letter}`).toLowerCase()
-      return valueAt(data, ['hooks', 'state', `${path}:${name}:${group}:${handler}`, 'trusted_hash']) !== undefined
+    has: (data, hook) => {
+      const name = nameOf(hook.event)
+      const state = valueAt(data, ['hooks', 'state', `${hook.path}:${name}:${hook.group}:${hook.handler}`])
+      const isOff = valueAt(state, ['enabled']) === false
+      return !isOff && valueAt(state, ['trusted_hash']) === acceptedHash(hook)
     },
     todo: 'Start codex, type /hooks, and trust those of runsheet',
+  },
+  off: {
+    files: place => bothScopes(place).map(each => ({ path: join(folderOf(each), 'config.toml'), format: 'toml' })),
+    switches: [{ path: ['features', 'hooks'], stops: 'hooks', isOff: value => value === false }],
   },
   notes: ({ scope }, { features }) => [
     ...(features.length > 0
@@ -88,6 +103,24 @@ const folderOf = (place: Place): string =>
   place.scope === 'project'
     ? join(place.project, '.codex')
     : (folderIn(place, 'CODEX_HOME') ?? join(place.home, '.codex'))
+
+/** "PostToolUse" → "post_tool_use". */
+const nameOf = (event: string): string => event.replaceAll(/(?<=[a-z])[A-Z]/g, letter => `_${letter}`).toLowerCase()
+
+/** What Codex 0.166.0 writes when a person accepts a hook: the hash of its JSON, with sorted keys. */
+function acceptedHash({ event, matcher, value }: PlacedHook): string {
+  const identity = { event_name: nameOf(event), hooks: [value], ...(matcher === undefined ? {} : { matcher }) }
+  return `sha256:${createHash('sha256')
+    .update(JSON.stringify(sorted(identity)))
+    .digest('hex')}`
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, each]) => [key, sorted(each)] as const)
+  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
 
 const hooksFor = (installation: Installation): Readonly<Record<string, HookGroup>> =>
   Object.fromEntries(

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { FEATURES, folderIn, type Host, mcpArguments, type Place } from '../host.ts'
+import { bothScopes, FEATURES, folderIn, type Host, mcpArguments, type Place } from '../host.ts'
 import { commandHooks } from './command-hooks.ts'
+import { listed, SERVER_LISTS } from './off-switches.ts'
 
 const HOOKS = {
   host: 'gemini',
@@ -30,6 +31,14 @@ export const gemini: Host = {
         hooks: commandHooks(HOOKS, place, installation),
       },
     ]
+  },
+  off: {
+    files: place => bothScopes(place).map(each => ({ path: fileOf(each), format: 'json' })),
+    switches: [
+      { path: ['hooksConfig', 'enabled'], stops: 'hooks', isOff: value => value === false },
+      { path: ['hooksConfig', 'disabled'], stops: 'hooks', isOff: value => listed(value).includes('runsheet') },
+      ...SERVER_LISTS,
+    ],
   },
   notes: ({ scope }) => (scope === 'project' ? ['Gemini CLI uses .gemini only in folders that you trust.'] : []),
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FEATURES, HOST_NAMES, type Installation, type Place, type Scope } from '../host.ts'
 import { startedBy } from '../server-entry.ts'
-import type { SettingsFile } from '../settings.ts'
+import { type SettingsFile, valueAt } from '../settings.ts'
 import { hostsWith } from './index.ts'
 
 const hosts = hostsWith("// Runsheet's plugin for OpenCode\nconst SETTINGS = {}\n")
@@ -12,6 +12,7 @@ const place = (scope: Scope, more: Partial<Place> = {}): Place => ({
   environment: {},
   platform: 'linux',
   exists: () => false,
+  read: () => undefined,
   ...more,
 })
 const user: Installation = {
@@ -94,14 +95,41 @@ describe('hooks', () => {
     )
   })
 
-  it('[SU12] Codex says in its own file which hooks a person has accepted', () => {
+  it('[SU12] Codex says in its own file which hooks a person has accepted, in which form, and which are off', () => {
     const path = '/home/ann/.codex/hooks.json'
-    const state = { [`${path}:post_tool_use:1:0`]: { trusted_hash: 'sha256:0' } }
+    const input = { event: '${hook_event_name}', session: '${session_id}', turn: '${turn_id}' }
+    const value = { type: 'mcp_tool', server: 'runsheet', tool: 'hook', input, timeout: 10 }
+    // As Codex 0.166.0 wrote it.
+    const trusted_hash = 'sha256:138d2d90755b3d1a289e1a0374d53210d30ac3587eb585d30ef3508a9063bfcf'
     const { acceptance } = hosts.codex
     expect(acceptance?.settings(place('project')).path).toBe('/home/ann/.codex/config.toml')
-    const has = (group: number): boolean | undefined =>
-      acceptance?.has({ hooks: { state } }, { path, event: 'PostToolUse', group, handler: 0 })
-    expect([has(0), has(1)]).toEqual([false, true])
+    const has = (state: object, more: object = {}): boolean | undefined => {
+      const hook = { path, event: 'Stop', group: 1, handler: 0, value: { ...value, ...more }, matcher: undefined }
+      return acceptance?.has({ hooks: { state: { [`${path}:stop:1:0`]: state } } }, hook)
+    }
+    expect(has({ trusted_hash })).toBe(true)
+    expect(has({ trusted_hash, enabled: true })).toBe(true)
+    expect(has({ trusted_hash, enabled: false })).toBe(false)
+    expect(has({ trusted_hash }, { timeout: 5 })).toBe(false)
+    expect(has({})).toBe(false)
+  })
+
+  it.each([
+    ['claude-code', { disableAllHooks: true }, 'hooks'],
+    ['claude-code', { permissions: { deny: ['Bash(rm:*)', 'mcp__runsheet__plan'] } }, 'tools'],
+    ['codex', { features: { hooks: false } }, 'hooks'],
+    ['gemini', { hooksConfig: { enabled: false } }, 'hooks'],
+    ['gemini', { hooksConfig: { disabled: ['runsheet'] } }, 'hooks'],
+    ['gemini', { mcp: { excluded: ['runsheet'] } }, 'tools'],
+    ['qwen', { disableAllHooks: true }, 'hooks'],
+    ['qwen', { mcp: { allowed: ['other'] } }, 'tools'],
+    ['claude-code', { disableAllHooks: false, permissions: { deny: ['mcp__other', 'mcp__runsheets'] } }, undefined],
+    ['gemini', { hooksConfig: { enabled: true, disabled: [] }, mcp: { excluded: ['x'], allowed: [] } }, undefined],
+    ['qwen', { mcp: { allowed: ['runsheet'] } }, undefined],
+    ['codex', { features: {} }, undefined],
+  ] as const)('[SU12] %s: %j switches off %s', (name, data, stops) => {
+    const off = hosts[name].off?.switches.filter(({ path, isOff }) => isOff(valueAt(data, path)))
+    expect(off?.map(each => each.stops)).toEqual(stops === undefined ? [] : [stops])
   })
 
   it('[SU9] a command survives the shell, whatever the paths', () => {
@@ -135,6 +163,24 @@ describe('where settings are', () => {
     expect(paths('opencode', { exists: path => path.endsWith('.jsonc') })[0]).toBe(
       '/home/ann/.config/opencode/opencode.jsonc',
     )
+    const entry = '{ "mcp": { "runsheet": { "type": "local" } } }'
+    const config = '/home/ann/.config/opencode'
+    const opencode = (files: Readonly<Record<string, string>>): readonly string[] =>
+      paths('opencode', {
+        exists: path => path.slice(config.length + 1) in files,
+        read: path => files[path.slice(config.length + 1)],
+      }).map(path => path.slice(config.length + 1))
+    // A file that appears later does not hide the one with our entry.
+    expect(opencode({ 'opencode.json': entry, 'opencode.jsonc': '{}' })).toEqual([
+      'opencode.json',
+      'plugin/runsheet.js',
+    ])
+    expect(opencode({ 'opencode.json': entry, 'opencode.jsonc': entry })).toEqual([
+      'opencode.jsonc',
+      'plugin/runsheet.js',
+      'opencode.json',
+    ])
+    expect(opencode({ 'opencode.jsonc': '{' })[0]).toBe('opencode.jsonc')
     expect(paths('vscode', { environment })).toEqual(['/conf/Code/User/mcp.json'])
     expect(paths('vscode', { platform: 'darwin' })).toEqual([
       '/home/ann/Library/Application Support/Code/User/mcp.json',

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import { configHome, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import { dataOf, type OwnFile, type SettingsFile, valueAt } from '../settings.ts'
+import { SettingsError } from '../settings-error.ts'
 
 /** The first line of the plugin. */
 const MARK = "// Runsheet's plugin for OpenCode"
@@ -17,29 +19,39 @@ export const opencodeWith = (plugin: string): Host => {
     settings: (place, installation) => {
       const command = [...installation.program, ...mcpArguments(installation, true)]
       const text = installation.features.length > 0 ? pluginFor(plugin, installation) : undefined
-      const { settings, folder } = filesOf(place)
-      return [
-        {
-          path: settings,
+      const [first, ...others] = settingsOf(place, opencode.serverPath).map(
+        (path): SettingsFile => ({
+          path,
           format: 'json',
           server: { path: opencode.serverPath, value: { type: 'local', command, enabled: true } },
-        },
-        { path: join(folder, 'plugin', 'runsheet.js'), format: 'own', text, mark: MARK },
-      ]
+        }),
+      )
+      const folder = place.scope === 'project' ? join(place.project, '.opencode') : ownFolder(place)
+      const file: OwnFile = { path: join(folder, 'plugin', 'runsheet.js'), format: 'own', text, mark: MARK }
+      return [...(first ? [first] : []), file, ...others]
     },
     notes: () => ['An OpenCode that is running knows nothing of it until it is restarted.'],
   }
   return opencode
 }
 
-function filesOf(place: Place): { settings: string; folder: string } {
-  const { scope, project, exists } = place
-  const own = join(configHome(place), 'opencode')
-  const root = scope === 'project' ? project : own
-  const comments = join(root, 'opencode.jsonc')
-  return {
-    settings: exists(comments) ? comments : join(root, 'opencode.json'),
-    folder: scope === 'project' ? join(project, '.opencode') : own,
+const ownFolder = (place: Place): string => join(configHome(place), 'opencode')
+
+/** The files with our entry, or the one that gets it. OpenCode reads both, and a person may add the other one later. */
+function settingsOf(place: Place, serverPath: readonly string[]): readonly string[] {
+  const root = place.scope === 'project' ? place.project : ownFolder(place)
+  const [comments, plain] = [join(root, 'opencode.jsonc'), join(root, 'opencode.json')]
+  const having = [comments, plain].filter(path => hasEntry(place.read(path), serverPath))
+  return having.length > 0 ? having : [place.exists(comments) ? comments : plain]
+}
+
+function hasEntry(text: string | undefined, serverPath: readonly string[]): boolean {
+  if (text === undefined) return false
+  try {
+    return valueAt(dataOf({ path: '', format: 'json' }, text), serverPath) !== undefined
+  } catch (error) {
+    if (error instanceof SettingsError) return false
+    throw error
   }
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { FEATURES, folderIn, type Host, mcpArguments, type Place } from '../host.ts'
+import { bothScopes, FEATURES, folderIn, type Host, mcpArguments, type Place } from '../host.ts'
 import { commandHooks } from './command-hooks.ts'
+import { ALL_HOOKS, SERVER_LISTS } from './off-switches.ts'
 
 const HOOKS = {
   host: 'qwen',
@@ -31,6 +32,10 @@ export const qwen: Host = {
         hooks: commandHooks(HOOKS, place, installation),
       },
     ]
+  },
+  off: {
+    files: place => bothScopes(place).map(each => ({ path: join(folderOf(each), 'settings.json'), format: 'json' })),
+    switches: [ALL_HOOKS, ...SERVER_LISTS],
   },
   notes: ({ scope }) => (scope === 'project' ? ['Qwen Code uses .qwen only in folders that you trust.'] : []),
 }
