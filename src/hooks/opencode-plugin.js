@@ -54,11 +54,10 @@ export const Runsheet = async ({ client, directory }) => {
   const onIdle = async sessionID => {
     const chat = chatOf(sessionID)
     await chat.asked
-    const isOver = chat.isSubagent || chat.isStopped
-    chat.isStopped = false
-    if (isOver || !features.includes('gate')) return
+    // OpenCode says twice that a stopped chat is idle, so only the next prompt ends a stop.
+    if (chat.isSubagent || chat.isStopped || !features.includes('gate')) return
     const { reason } = (await ask('session.idle', sessionID)) ?? {}
-    if (!reason) return
+    if (!reason || chat.isStopped) return
     const parts = [{ type: 'text', text: reason, synthetic: true }]
     await client.session.prompt({ path: { id: sessionID }, body: { parts } })
   }

@@ -66,15 +66,30 @@ it("[HK6] a prompt brings the plan into OpenCode's system prompt, and our own to
   expect(await system()).toContain('Now: 1 "Collect for May"')
 })
 
-it('[HK1][HK4] a chat that stops early is sent back, but not a subagent, nor one that a person stopped', async () => {
+it('[HK4] a chat that a person stopped stays stopped until the next prompt, however often OpenCode calls it idle', async () => {
+  const data = await withPlan()
+  const { says, system, idles, happens, prompts } = await loaded({ data })
+  await says('Go on.')
+  await system()
+  await changes(data, 'Collect for May')
+  await happens('session.error', { sessionID: 'chat', error: { name: 'MessageAbortedError' } })
+  await idles()
+  await idles()
+  expect(prompts).toEqual([])
+  await says('Go on now.')
+  await system()
+  await changes(data, 'Collect for June')
+  await idles()
+  expect(prompts).toEqual([expect.stringContaining('"Collect for June"')])
+})
+
+it('[HK1][HK4] a chat that stops early is sent back, but not a subagent', async () => {
   const data = await withPlan()
   const { says, idles, happens, prompts } = await loaded({ data })
   await says('Go on.')
   await idles()
   expect(prompts).toEqual([])
   await changes(data, 'Collect for May')
-  await happens('session.error', { sessionID: 'chat', error: { name: 'MessageAbortedError' } })
-  await idles()
   await happens('session.created', { info: { id: 'sub', parentID: 'chat' } })
   await idles('sub')
   expect(prompts).toEqual([])
