@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SetupScene } from './support/setup-scene.ts'
@@ -64,6 +64,15 @@ describe('runsheet doctor', () => {
     const { code, out } = await scene.run(['doctor', 'codex'])
     expect(code).toBe(1)
     expect(out).toMatch(/you have not accepted the hooks .*Stop.*\n +Start codex, type \/hooks/)
+  })
+
+  it("[SU12] says that OpenCode's secret cannot be used", async () => {
+    await scene.run(['setup', 'opencode', '--yes'])
+    const secret = join(scene.data, 'opencode-secret')
+    writeFileSync(secret, '')
+    const { code, out } = await scene.run(['doctor', 'opencode'])
+    rmSync(secret)
+    expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/opencode-secret .*\n +Delete it: OpenCode/) })
   })
 
   it('[SU12] says that the page is not where the browser is signed in', async () => {

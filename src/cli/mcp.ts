@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { originNames } from '../domain/origin.ts'
@@ -15,7 +15,6 @@ import { serveOverStdio } from '../mcp/stdio.ts'
 import { toolsetOf } from '../mcp/toolset-of.ts'
 import { exceptStorage, openDoor, type StorageReport } from '../door/door.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
-import { readRegularFile } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolsetName } from '../domain/policy.ts'
@@ -25,6 +24,7 @@ import { CliError } from './cli-error.ts'
 import { DataFolder } from './data-folder.ts'
 import { serveHooks } from './hook-server.ts'
 import { notedSession, removeOldNotes } from './host-notes.ts'
+import { readSecret } from './opencode-secret.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
 import { readSettings } from './settings.ts'
@@ -124,7 +124,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     session,
     environment,
     hooks,
-    secret: () => readSecret(join(data, OPENCODE_SECRET)),
+    secret: () => readSecret(data),
     folder: folderName(process.cwd()),
     openBrowser: options.browser === 'on' ? browserFor(environment) : undefined,
   })
@@ -144,20 +144,6 @@ export async function serveMcp(options: McpCommand): Promise<void> {
 function projectOf({ hooks, workspace }: McpCommand): readonly string[] {
   const folder = process.cwd()
   return hooks && workspace === undefined && folderName(folder) !== undefined ? [folder] : []
-}
-
-/** What OpenCode's plugin signs chats with; `runsheet setup` makes it. */
-const OPENCODE_SECRET = 'opencode-secret'
-const MAX_SECRET_BYTES = 1_024
-
-/** Undefined if there is none. */
-function readSecret(file: string): string | undefined {
-  try {
-    const secret = readRegularFile(file, { maxBytes: MAX_SECRET_BYTES, follow: false }).toString('utf8').trim()
-    return secret === '' ? undefined : secret
-  } catch {
-    return undefined
-  }
 }
 
 /** Whether the server of this folder has a judge. None, if the folder is gone: storage says so. */
