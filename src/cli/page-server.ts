@@ -20,6 +20,9 @@ export interface PageServerOptions extends SettingsOptions {
   readonly program: readonly string[]
 }
 
+/** The data folder, as far as the page's server needs it. */
+export type PageFolder = Pick<DataFolder, 'path' | 'personToken'>
+
 const START_TIMEOUT_MS = 20_000
 const POLL_MS = 50
 const RETRY_AFTER_MS = 10_000
@@ -27,7 +30,7 @@ const LOGIN_TIMEOUT_MS = 3_000
 
 /** The page's server: a separate process on the same data folder, which outlives this one. */
 export class PageServer {
-  readonly #folder: DataFolder
+  readonly #folder: PageFolder
   readonly #options: PageServerOptions
   readonly #print: (line: string) => void
   #starting: Promise<ServerNote | undefined> | undefined
@@ -35,7 +38,7 @@ export class PageServer {
   #printed = ''
 
   /** `print` gets a line whenever the page's URL, or the reason why there is none, changes. */
-  constructor(folder: DataFolder, options: PageServerOptions, print: (line: string) => void) {
+  constructor(folder: PageFolder, options: PageServerOptions, print: (line: string) => void) {
     this.#folder = folder
     this.#options = options
     this.#print = print
