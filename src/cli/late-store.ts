@@ -2,9 +2,6 @@ import { redactor } from '../domain/redact.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 
-type Known = { readonly store: Store } | { readonly failure: StoreError }
-
-const NEVER: Known = { failure: new StoreError('io', 'Storage is not open.') }
 const redact = redactor()
 
 /**
@@ -14,12 +11,17 @@ const redact = redactor()
 export class LateStore implements Store {
   readonly #open: () => Promise<Store>
   readonly #onOpen = Promise.withResolvers<Store>()
-  #known = NEVER
-  #opening: Promise<Known> | undefined
+  #opening: Promise<void> | undefined
+  #opened: Store | undefined
+  #problem = 'Storage is not open.'
   #isClosed = false
 
   constructor(open: () => Promise<Store>) {
     this.#open = open
+  }
+
+  get isOpen(): boolean {
+    return this.#opened !== undefined
   }
 
   /** Resolves once it is open. */
@@ -27,12 +29,13 @@ export class LateStore implements Store {
     return this.#onOpen.promise
   }
 
-  /** Tries to open it, and says whether it is. */
-  async tryOpen(): Promise<boolean> {
-    if ('store' in this.#known || this.#isClosed) return 'store' in this.#known
-    this.#opening ??= this.#attempt().finally(() => (this.#opening = undefined))
-    this.#known = await this.#opening
-    return 'store' in this.#known
+  /** Opens it, or returns why it cannot be opened. */
+  async tryOpen(): Promise<string | undefined> {
+    if (!this.#opened && !this.#isClosed) {
+      this.#opening ??= this.#attempt().finally(() => (this.#opening = undefined))
+      await this.#opening
+    }
+    return this.#opened ? undefined : this.#problem
   }
 
   readonly commit: Store['commit'] = async (at, decide) => (await this.#tried()).commit(at, decide)
@@ -76,7 +79,7 @@ export class LateStore implements Store {
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {
-    return 'store' in this.#known ? this.#known.store.changes(signal) : this.#laterChanges(signal)
+    return this.#opened ? this.#opened.changes(signal) : this.#laterChanges(signal)
   }
 
   verifiable(): ReturnType<Store['verifiable']> {
@@ -84,13 +87,13 @@ export class LateStore implements Store {
   }
 
   get place(): string {
-    return ('store' in this.#known ? this.#known.store.place : undefined) ?? 'storage'
+    return this.#opened?.place ?? 'storage'
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#opening
-    if ('store' in this.#known) await this.#known.store.close()
+    await this.#opened?.close()
   }
 
   async *#laterChanges(signal: AbortSignal): ReturnType<Store['changes']> {
@@ -102,23 +105,23 @@ export class LateStore implements Store {
     if (store) yield* store.changes(signal)
   }
 
-  get #store(): Store {
-    if ('store' in this.#known) return this.#known.store
-    throw this.#known.failure
-  }
-
   async #tried(): Promise<Store> {
     await this.tryOpen()
     return this.#store
   }
 
-  async #attempt(): Promise<Known> {
+  /** `io`, because that may pass: what is damaged is found out anew at each attempt. */
+  get #store(): Store {
+    if (this.#opened) return this.#opened
+    throw new StoreError('io', redact.line(`${this.#problem} ${TODO}`))
+  }
+
+  async #attempt(): Promise<void> {
     try {
-      const store = await this.#open()
-      this.#onOpen.resolve(store)
-      return { store }
-    } catch (cause) {
-      return { failure: new StoreError('io', redact.line(`${(cause as Error).message} ${TODO}`)) }
+      this.#opened = await this.#open()
+      this.#onOpen.resolve(this.#opened)
+    } catch (error) {
+      this.#problem = (error as Error).message
     }
   }
 }

@@ -91,10 +91,13 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     folder = usable
     return opened
   })
-  const door = openDoor({ store, onError: printError, checks: workspaces })
-  door.observeStorage(report => print(describe(report)))
   // A host may refuse to start without its server, so that one answers even if storage cannot be opened yet.
-  await store.tryOpen()
+  const problem = await store.tryOpen()
+  if (problem !== undefined) console.error(`runsheet: ${redact.line(problem)}`)
+  const door = openDoor({ store, onError: printError, checks: workspaces })
+  door.observeStorage(report => {
+    if (store.isOpen) print(describe(report))
+  })
   const closing = new AbortController()
   const tokens = { path: data, personToken: () => folder?.personToken() }
   const page = new PageServer(tokens, options, line => console.error(redact.line(line)))
@@ -151,7 +154,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   await reporter.flush(LAST_REPORT_MS)
   await door.close()
   // Handles that the host left open would keep the process alive.
-  process.exit(0)
+  process.exit(store.isOpen ? 0 : 1)
 }
 
 /** The result, or why there is none. */
