@@ -72,7 +72,11 @@ export async function* checkServer({
     // It also answers while it cannot open its storage.
     const [, problem] = /^runsheet: (.+)$/m.exec(stderr) ?? []
     if (problem !== undefined) {
-      return yield { kind: 'wrong', text: problem.replace(/\.$/, ''), todo: `Mend that, then try: ${server.words.join(' ')}` }
+      return yield {
+        kind: 'wrong',
+        text: problem.replace(/\.$/, ''),
+        todo: `Mend that, then try: ${server.words.join(' ')}`,
+      }
     }
     yield { kind: 'well', text: `the server answers in ${seconds} s, with ${shown.length} tools: ${shown.join(', ')}` }
     if (host.hookClient && installation.features.length > 0 && !names.includes('hook')) {

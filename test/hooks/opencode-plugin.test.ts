@@ -36,7 +36,10 @@ async function loaded({
   const prompt = async ({ body }: { body: { parts: { text: string }[] } }): Promise<void> => {
     prompts.push(...body.parts.map(({ text }) => text))
   }
-  const hooks = await plugin.Runsheet({ client: { session: { prompt } }, directory: folder ?? dirname(installation.data) })
+  const hooks = await plugin.Runsheet({
+    client: { session: { prompt } },
+    directory: folder ?? dirname(installation.data),
+  })
   const call = (name: string, input: object, output: object = {}): Promise<void> =>
     hooks[name]?.({ sessionID: 'chat', ...input }, output) ?? Promise.reject(new Error(`no ${name}`))
   const says = (...texts: readonly string[]): Promise<void> =>

@@ -180,7 +180,11 @@ describe('runsheet status', () => {
     mkdirSync(place.data)
     writeFileSync(join(place.data, 'runsheet.db'), 'no database')
     const ended = await status(place, { args: [] })
-    expect(ended).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(/^runsheet: cannot open SQLite: .+\n$/) })
+    expect(ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^runsheet: cannot open SQLite: .+\n$/),
+    })
   })
 
   it('[TE5] says so where there is no plan, and creates nothing', async () => {
