@@ -1,6 +1,8 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { BUILT } from './support/children.ts'
 import { SetupScene } from './support/setup-scene.ts'
 
 /** A page that runs already. */
@@ -15,6 +17,11 @@ beforeEach(() => {
   scene = new SetupScene(served.data)
 })
 afterEach(() => scene.end())
+
+const serverOf = (data: string): object => ({
+  command: process.execPath,
+  args: [fileURLToPath(new URL(`../${BUILT}`, import.meta.url)), 'mcp', '--data', data],
+})
 
 describe('runsheet doctor', () => {
   it('[SU12] starts the server as the host would, and says that all is well', async () => {
@@ -83,6 +90,27 @@ describe('runsheet doctor', () => {
     expect(code).toBe(1)
     expect(out).toMatch(/WRONG {2}the hooks do not run: see disableAllHooks in .*\/\.claude\/settings\.json/)
     expect(out).toMatch(/WRONG {2}the agent cannot use the tools: see permissions\.deny in /)
+  })
+
+  it('[SU12] says that storage cannot be opened, although the server answers', async () => {
+    const data = join(scene.folder, 'damaged')
+    mkdirSync(data, { mode: 0o700 })
+    writeFileSync(join(data, 'runsheet.db'), 'no database')
+    scene.write('.cursor/mcp.json', JSON.stringify({ mcpServers: { runsheet: serverOf(data) } }))
+    const { code, out } = await scene.run(['doctor', 'cursor'])
+    expect({ code, out }).toEqual({
+      code: 1,
+      out: expect.stringMatching(/WRONG {2}cannot open SQLite: .*\n +Mend that/),
+    })
+  })
+
+  it("[SU12] says that OpenCode's secret cannot be used", async () => {
+    await scene.run(['setup', 'opencode', '--yes'])
+    const secret = join(scene.data, 'opencode-secret')
+    writeFileSync(secret, '')
+    const { code, out } = await scene.run(['doctor', 'opencode'])
+    rmSync(secret)
+    expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/opencode-secret .*\n +Delete it: OpenCode/) })
   })
 
   it('[SU12] says that the page is not where the browser is signed in', async () => {

@@ -96,6 +96,16 @@ describe('runsheet setup', () => {
     expect((await scene.run(['setup', 'codex', '--remove'])).out).toContain('Runsheet is not in the settings of Codex')
   })
 
+  it("[SU4] OpenCode's secret stays while the other scope uses the same data folder", async () => {
+    const data = `~/${relative(scene.home, scene.data)}`
+    await scene.run(['setup', 'opencode', '--yes'])
+    await scene.run(['setup', 'opencode', '--scope', 'project', '--data', data, '--yes'])
+    await scene.run(['setup', 'opencode', '--scope', 'project', '--remove', '--yes'])
+    expect(readdirSync(scene.data)).toContain('opencode-secret')
+    await scene.run(['setup', 'opencode', '--remove', '--yes'])
+    expect(readdirSync(scene.data)).not.toContain('opencode-secret')
+  })
+
   it('[SU4] what the host wrote into the file meanwhile stays', async () => {
     await scene.run(['setup', 'claude-code', '--yes'])
     const file = join(scene.home, '.claude.json')

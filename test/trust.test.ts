@@ -92,7 +92,10 @@ async function ended(child: Child, signal: NodeJS.Signals = 'SIGTERM'): Promise<
 }
 
 async function refused(args: readonly string[], options: Options = {}): Promise<string> {
-  const { code, stderr } = await cli(args, options).ended
+  const child = cli(args, options)
+  // `mcp` goes on for its host.
+  child.process.stdin?.end()
+  const { code, stderr } = await child.ended
   expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 1, lines: 1 })
   return stderr
 }

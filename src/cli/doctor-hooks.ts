@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import type { HookGroup } from '../setup/hooks.ts'
 import type { PlacedHook } from '../setup/host.ts'
 import { dataOf, ownHooks, type OwnFile, placesOfHooks, type SettingsFile, valueAt } from '../setup/settings.ts'
 import { CliError } from './cli-error.ts'
 import type { Finding, Patient } from './doctor.ts'
+import { readSecret, secretFile } from './opencode-secret.ts'
 import { pageEnvironment } from './page-environment.ts'
 import { readSettingsText } from './setup-files.ts'
 import { inFile } from './setup-hosts.ts'
@@ -16,7 +18,7 @@ export async function* checkHooks(patient: Patient, canRun: boolean): AsyncGener
   const { host, place, installation } = patient
   const files = host.settings(place, installation)
   for (const file of files) {
-    if (file.format === 'own') yield* checkPlugin(file, patient)
+    if (file.format === 'own') yield* [...checkPlugin(file, patient), ...checkSecret(file, patient)]
     else if (file.hooks) yield* checkGroups(file, file.hooks, patient, canRun)
     if (file.format === 'json' && file.item) yield* checkItem(file, patient)
   }
@@ -30,6 +32,14 @@ function* checkPlugin({ path, text }: OwnFile, { setup }: Patient): Generator<Fi
     yield text === undefined ? { kind: 'note', text: 'no hooks' } : { kind: 'well', text: `plugin ${path}` }
   else if (present === undefined) yield { kind: 'wrong', text: `there is no ${path}`, todo }
   else yield { kind: 'wrong', text: `${path} is not the plugin of this version`, todo }
+}
+
+/** Whether the plugin and the server can both read what chats are signed with. The plugin makes one that is missing. */
+function* checkSecret({ text }: OwnFile, { data }: Patient): Generator<Finding> {
+  const file = secretFile(data)
+  if (text === undefined || !existsSync(file) || readSecret(data) !== undefined) return
+  const todo = 'Delete it: OpenCode makes another'
+  yield { kind: 'wrong', text: `${file} cannot be read or is empty: no chat has a plan of its own`, todo }
 }
 
 async function* checkGroups(

@@ -69,6 +69,15 @@ export async function* checkServer({
     const names = tools.map(({ name }) => name)
     const seconds = ((performance.now() - started) / 1_000).toFixed(1)
     const shown = names.filter(name => name !== 'hook')
+    // It also answers while it cannot open its storage.
+    const [, problem] = /^runsheet: (.+)$/m.exec(stderr) ?? []
+    if (problem !== undefined) {
+      return yield {
+        kind: 'wrong',
+        text: problem.replace(/\.$/, ''),
+        todo: `Mend that, then try: ${server.words.join(' ')}`,
+      }
+    }
     yield { kind: 'well', text: `the server answers in ${seconds} s, with ${shown.length} tools: ${shown.join(', ')}` }
     if (host.hookClient && installation.features.length > 0 && !names.includes('hook')) {
       yield { kind: 'wrong', text: 'the server has no tool for hooks', todo: `Write the settings anew: ${setup}` }

@@ -2,6 +2,7 @@ import { answerFor } from '../hooks/answer.ts'
 import type { HookAnswer, HookEvent, HookFeatures, HookHost } from '../hooks/event.ts'
 import type { HookNote, HookNotes } from '../hooks/notes.ts'
 import { eventOf, type Payload } from '../hooks/payload.ts'
+import { wasCancelled } from './gemini-transcript.ts'
 
 /** What `runsheet hook` is asked. */
 export interface HookCommand {
@@ -27,7 +28,13 @@ export function hostEvent(command: HookCommand, text: string): HostEvent | undef
   const payload: unknown = JSON.parse(text)
   if (typeof payload !== 'object' || payload === null) return undefined
   const event = eventOf(command.host, command.name, payload as Payload)
+  if (event?.kind === 'stop' && isPersonsStop(command.host, payload as Payload)) return undefined
   return event && { ...command, event, given: command.host === 'opencode' ? givenNotes(payload as Payload) : undefined }
+}
+
+/** Gemini CLI also reports that a person stopped the agent as a stop of the agent, and only its transcript says which. */
+function isPersonsStop(host: HookHost, { transcript_path }: Payload): boolean {
+  return host === 'gemini' && typeof transcript_path === 'string' && wasCancelled(transcript_path)
 }
 
 /** What the host is told, as a line of JSON; '' if nothing. */

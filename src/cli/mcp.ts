@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { originNames } from '../domain/origin.ts'
@@ -13,9 +13,8 @@ import { ResourceUpdates } from '../mcp/resource-updates.ts'
 import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
 import { toolsetOf } from '../mcp/toolset-of.ts'
-import { exceptStorage, openDoor, type StorageReport } from '../door/door.ts'
+import { exceptStorage, openDoor, StoreError, type StorageReport } from '../door/door.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
-import { readRegularFile } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolsetName } from '../domain/policy.ts'
@@ -25,9 +24,11 @@ import { CliError } from './cli-error.ts'
 import { DataFolder } from './data-folder.ts'
 import { serveHooks } from './hook-server.ts'
 import { notedSession, removeOldNotes } from './host-notes.ts'
+import { LateStore } from './late-store.ts'
+import { readSecret } from './opencode-secret.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
-import { readSettings } from './settings.ts'
+import { NONE, readSettings } from './settings.ts'
 import { workspacesFor } from './workspaces.ts'
 import { version } from './version.ts'
 
@@ -69,8 +70,8 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const print = (text: string): void => console.error(`runsheet: ${redact.line(text).slice(0, MAX_LINE)}`)
   const printError = exceptStorage(errorPrinter(print))
   const data = resolve(options.data)
-  const folder = new DataFolder(data, environment)
-  const { policy, checks } = readSettings(options, line => console.error(line))
+  const settings = orFailure(() => readSettings(options, line => console.error(line)))
+  const { policy, checks } = settings instanceof CliError ? NONE : settings
   const judges = (): boolean => hasJudge(page)
   const workspaces = workspacesFor({ ...options, data, judges }, checks, redact)
   const nameRoots = (roots: readonly string[]): void => workspaces.name([...roots, ...projectOf(options)])
@@ -81,15 +82,28 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     printError(error)
   }
   const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
-  const store = await openWritableStore({ store: options.store, data })
-  for (const line of folder.warnings) console.error(line)
+  let folder: DataFolder | undefined
+  const store = new LateStore(async () => {
+    if (settings instanceof CliError) throw new CliError(`${settings.message} Then restart the host.`)
+    const usable = new DataFolder(data, environment)
+    const opened = await openWritableStore({ store: options.store, data })
+    for (const line of usable.warnings) console.error(line)
+    folder = usable
+    return opened
+  })
+  // A host may refuse to start without its server, so that one answers even if storage cannot be opened yet.
+  const problem = await store.tryOpen()
+  if (problem !== undefined) console.error(`runsheet: ${redact.line(problem)}`)
   const door = openDoor({ store, onError: printError, checks: workspaces })
-  door.observeStorage(report => print(describe(report)))
+  door.observeStorage(report => {
+    if (store.isOpen) print(describe(report))
+  })
   const closing = new AbortController()
-  const page = new PageServer(folder, options, line => console.error(redact.line(line)))
+  const tokens = { path: data, personToken: () => folder?.personToken() }
+  const page = new PageServer(tokens, options, line => console.error(redact.line(line)))
   const reporter = new CallReporter(() => {
     const { local: url } = page.running() ?? {}
-    const token = options.agentToken ?? folder.agentToken()
+    const token = options.agentToken ?? folder?.agentToken()
     return url === undefined || token === undefined ? undefined : { url, token }
   })
   // The server of a folder counts what is stored there by itself; on PostgreSQL each node counts its own commits.
@@ -99,14 +113,14 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   })
   const conversation = `mcp-${v7()}`
   const hooks = options.hooks ? new HostHooks({ features: options, redact, noted: notedSession(data) }) : undefined
-  if (hooks) removeOldNotes(data)
   const known = conversationOf(undefined, { session, environment, own: () => conversation })
   const own = { tenant: LOCAL_TENANT, conversation: known }
   const toolset = options.toolset
     ? toolsets[options.toolset]
-    : await toolsetOf(own, { door, host, onError: printError })
+    : await toolsetOf(own, { door, host, onError: printError }).catch(
+        exceptFailure(toolsets[host.toolset ?? 'runsheet']),
+      )
   const runner = new CheckRunner({ door, workspaces, onError: printError })
-  runner.start()
   const stdio = serveOverStdio({
     door,
     onRoots: nameRoots,
@@ -124,12 +138,17 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     session,
     environment,
     hooks,
-    secret: () => readSecret(join(data, OPENCODE_SECRET)),
+    secret: () => readSecret(data),
     folder: folderName(process.cwd()),
     openBrowser: options.browser === 'on' ? browserFor(environment) : undefined,
   })
-  const stopHooks = hooks && serveHooks({ data, door, redact, session, onError: printError })
-  setTimeout(() => void page.ready().catch(printError), PAGE_START_DELAY_MS)
+  let stopHooks: (() => void) | undefined
+  void store.opened.then(() => {
+    runner.start()
+    if (hooks) removeOldNotes(data)
+    stopHooks = hooks && serveHooks({ data, door, redact, session, onError: printError })
+    setTimeout(() => void page.ready().catch(printError), PAGE_START_DELAY_MS)
+  })
   await hostDisconnected()
   stopHooks?.()
   closing.abort()
@@ -137,27 +156,31 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   await reporter.flush(LAST_REPORT_MS)
   await door.close()
   // Handles that the host left open would keep the process alive.
-  process.exit(0)
+  process.exit(store.isOpen ? 0 : 1)
 }
+
+/** The result, or why there is none. */
+function orFailure<T>(work: () => T): T | CliError {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof CliError) return error
+    throw error
+  }
+}
+
+/** A value to use while storage fails. */
+const exceptFailure =
+  <T>(value: T) =>
+  (error: unknown): T => {
+    if (error instanceof StoreError) return value
+    throw error
+  }
 
 /** The folder that a host with hooks works in: there the checks of tasks run, unless the client names a root. */
 function projectOf({ hooks, workspace }: McpCommand): readonly string[] {
   const folder = process.cwd()
   return hooks && workspace === undefined && folderName(folder) !== undefined ? [folder] : []
-}
-
-/** What OpenCode's plugin signs chats with; `runsheet setup` makes it. */
-const OPENCODE_SECRET = 'opencode-secret'
-const MAX_SECRET_BYTES = 1_024
-
-/** Undefined if there is none. */
-function readSecret(file: string): string | undefined {
-  try {
-    const secret = readRegularFile(file, { maxBytes: MAX_SECRET_BYTES, follow: false }).toString('utf8').trim()
-    return secret === '' ? undefined : secret
-  } catch {
-    return undefined
-  }
 }
 
 /** Whether the server of this folder has a judge. None, if the folder is gone: storage says so. */

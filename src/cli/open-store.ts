@@ -59,7 +59,7 @@ export async function openWritableStore(options: StoreOptions): Promise<Store> {
 export const storeLocation = (store: string): string =>
   store === 'sqlite' || store === 'file' ? 'folder' : storeLabel(store)
 
-/** One line for a store that could not be opened. */
+/** Why a store cannot be opened, without the password of its URL. */
 export function cannotOpen(store: string, error: unknown): CliError {
   const { line } = redactor({ known: secretsInUrl(store).known })
   const detail = error instanceof StoreError && error.detail !== undefined ? ` (${error.detail})` : ''

@@ -9,6 +9,7 @@ import { urlCommand } from './invocation.ts'
 import { storeLocation } from './open-store.ts'
 import { usualPort } from './usual-port.ts'
 import { pageEnvironment } from './page-environment.ts'
+import { needsRestart } from './page-health.ts'
 import { ServerLock, type ServerNote } from './server-lock.ts'
 import type { SettingsOptions } from './settings.ts'
 
@@ -20,14 +21,18 @@ export interface PageServerOptions extends SettingsOptions {
   readonly program: readonly string[]
 }
 
+/** The data folder, as far as the page's server needs it. */
+export type PageFolder = Pick<DataFolder, 'path' | 'personToken'>
+
 const START_TIMEOUT_MS = 20_000
+const END_TIMEOUT_MS = 10_000
 const POLL_MS = 50
 const RETRY_AFTER_MS = 10_000
 const LOGIN_TIMEOUT_MS = 3_000
 
 /** The page's server: a separate process on the same data folder, which outlives this one. */
 export class PageServer {
-  readonly #folder: DataFolder
+  readonly #folder: PageFolder
   readonly #options: PageServerOptions
   readonly #print: (line: string) => void
   #starting: Promise<ServerNote | undefined> | undefined
@@ -35,7 +40,7 @@ export class PageServer {
   #printed = ''
 
   /** `print` gets a line whenever the page's URL, or the reason why there is none, changes. */
-  constructor(folder: DataFolder, options: PageServerOptions, print: (line: string) => void) {
+  constructor(folder: PageFolder, options: PageServerOptions, print: (line: string) => void) {
     this.#folder = folder
     this.#options = options
     this.#print = print
@@ -77,7 +82,8 @@ export class PageServer {
 
   async #running(): Promise<ServerNote | undefined> {
     const serving = ServerLock.serving(this.#folder.path)
-    if (typeof serving === 'object') return serving
+    if (typeof serving === 'object' && !(this.#isOurs(serving) && (await needsRestart(serving)))) return serving
+    if (typeof serving === 'object') await this.#end(serving)
     if (!this.#starting && performance.now() - this.#failedAt < RETRY_AFTER_MS) return undefined
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined
@@ -85,6 +91,15 @@ export class PageServer {
     const note = await this.#starting
     if (!note) this.#failedAt = performance.now()
     return note
+  }
+
+  /** Ends a server that can save nothing any more, as after its folder was moved. */
+  async #end({ pid }: ServerNote): Promise<void> {
+    process.kill(pid)
+    const deadline = performance.now() + END_TIMEOUT_MS
+    while (ServerLock.serving(this.#folder.path) !== undefined && performance.now() < deadline) {
+      await delay(POLL_MS, undefined, { ref: false })
+    }
   }
 
   /** Tries the usual port first, where open pages reconnect and browsers are signed in; if it is taken, a free one. */

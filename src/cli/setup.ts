@@ -1,13 +1,10 @@
-import { rmSync } from 'node:fs'
-import { isAbsolute, join, resolve } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 import { redactor } from '../domain/redact.ts'
-import { newToken } from '../http/credentials.ts'
 import { addition, type Change, removal } from '../setup/change.ts'
 import { FEATURES, type Host, type HostName, type Installation, type Place, type Scope } from '../setup/host.ts'
 import type { Settings } from '../setup/settings.ts'
 import { startedBy } from '../setup/server-entry.ts'
 import { showDiff } from '../setup/show-diff.ts'
-import { createPrivateFile } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
@@ -15,6 +12,7 @@ import { configFolder } from './config-folder.ts'
 import { DataFolder } from './data-folder.ts'
 import { DEFAULT_DATA, expandHome } from './default-paths.ts'
 import { programFile, setupCommand } from './invocation.ts'
+import { createSecret, removeUnusedSecret } from './opencode-secret.ts'
 import {
   checkWritable,
   foldersBetween,
@@ -83,7 +81,7 @@ export async function setUp(options: SetupOptions, terminal: Terminal): Promise<
       }),
     )
   if (changed.length > 0) console.log(options.remove ? 'Removed.' : 'Written.')
-  if (!folder) return removed(host, data)
+  if (!folder) return removed(host, place, data)
   for (const note of notesOf(host, place, installation, options)) console.log(visible(note))
   await ready(host, folder, options)
 }
@@ -236,17 +234,14 @@ function hasServer(host: Host, settings: Settings | undefined): boolean {
   }
 }
 
-/** What OpenCode's plugin signs session ids with. */
-const SECRET = 'opencode-secret'
-
 async function ready(host: Host, folder: DataFolder, options: SetupOptions): Promise<void> {
   const data = folder.path
   for (const line of folder.warnings) console.error(line)
-  if (host.name === 'opencode') createPrivateFile(join(data, SECRET), `${newToken()}\n`)
+  if (host.name === 'opencode') createSecret(data)
   await openPageOnce(folder, options)
 }
 
-function removed(host: Host, data: string): void {
-  if (host.name === 'opencode') rmSync(join(data, SECRET), { force: true })
+function removed(host: Host, place: Place, data: string): void {
+  if (host.name === 'opencode') removeUnusedSecret(host, place, data)
   console.log(visible(`Plans stay in ${data}.`))
 }

@@ -80,6 +80,9 @@ export interface Overview {
   readonly plan: PlanStatus
 }
 
+/** Where notes end in a text that has no edge. */
+const PIPED_COLUMNS = 80
+
 const MARKS: Record<TaskStatus, string> = {
   completed: '[x]',
   in_progress: '[>]',
@@ -120,7 +123,8 @@ function taskText(task: TaskLine, checking: readonly Checking[], columns: number
   const head = `  ${MARKS[status]} ${String(number).padStart(2)}  `
   const room = columns - widthOf(head) - (note === '' ? 0 : widthOf(note) + 2)
   const text = fitted(title, Math.max(room, 10))
-  const gap = ' '.repeat(Math.max(0, room - widthOf(text)))
+  const used = widthOf(head) + widthOf(text) + widthOf(note) + 2
+  const gap = ' '.repeat(Math.max(0, (Number.isFinite(columns) ? columns : PIPED_COLUMNS) - used))
   return `${head}${STYLES[status](text, paint)}${note === '' ? '' : `${gap}  ${noteStyle(task, paint)(note)}`}`
 }
 

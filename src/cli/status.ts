@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import type { Checking, TaskLine } from '../domain/plan-status.ts'
 import type { Standing } from '../domain/standing.ts'
 import type { Door } from '../door/door.ts'
+import { StoreError } from '../store/store-error.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { sessionOnStdin } from './host-session.ts'
 import { reviewCommand } from './invocation.ts'
 import { cannotOpen, checkStore } from './open-store.ts'
+import { needsRestart } from './page-health.ts'
 import { ServerLock } from './server-lock.ts'
 import { openedForStatus, plansOf } from './status-door.ts'
 import { type Chosen, type ChosenBy, chosen, placeOf, type StatusPlace } from './status-source.ts'
@@ -71,7 +73,7 @@ export async function printStatus(options: StatusOptions): Promise<void> {
   checkStore(place.store)
   const session = await sessionFor(options)
   const door = await openedForStatus(place).catch((error: unknown) => {
-    throw cannotOpen(place.store, error)
+    throw error instanceof StoreError ? cannotOpen(place.store, error) : error
   })
   try {
     const found =
@@ -96,7 +98,7 @@ async function reportOf(
   found: Chosen | undefined,
   { data }: StatusPlace,
 ): Promise<StatusReport> {
-  const page = pageOf(data)
+  const page = await pageOf(data)
   return {
     format: 'runsheet-status',
     version: 1,
@@ -130,10 +132,10 @@ async function reviewsOf(door: Door, page: string | null): Promise<StatusReport[
 
 export const linkTo = (page: string, conversation: string): string => new URL(`?chat=${conversation}`, page).href
 
-/** The address of the page. To ask who serves a folder creates the lock, so only where there is one. */
-export function pageOf(data: string): string | null {
+/** The address of the page, if it can be used. To ask who serves a folder creates the lock, so only where there is one. */
+async function pageOf(data: string): Promise<string | null> {
   const serving = existsSync(join(data, 'server.lock')) ? ServerLock.serving(data) : undefined
-  return typeof serving === 'object' ? serving.url : null
+  return typeof serving === 'object' && !(await needsRestart(serving)) ? serving.url : null
 }
 
 /** Escapes what a terminal might obey: JSON leaves some control characters as they are. */
@@ -158,7 +160,8 @@ function textOf(
   { environment, invocation, data: named }: StatusOptions,
 ): string[] {
   const paint = paintFor(process.stdout, environment)
-  const columns = columnsOfTerminal(process.stdout)
+  // A pipe has no edge.
+  const columns = process.stdout.isTTY ? columnsOfTerminal(process.stdout) : Infinity
   const decide = (id: string | null): string =>
     [...(page === null || id === null ? [] : [linkTo(page, id)]), reviewCommand(invocation, named)].join('  or  ')
   const waiting: Waiting[] = [

@@ -5,6 +5,7 @@ import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder, refuseTracked } from './data-folder.ts'
 import { serveCommand } from './invocation.ts'
+import { needsRestart } from './page-health.ts'
 import { type ServerNote, ServerLock } from './server-lock.ts'
 
 export interface UrlOptions {
@@ -23,7 +24,7 @@ export async function printUrl(options: UrlOptions): Promise<void> {
 export async function signInLink(options: UrlOptions): Promise<string> {
   const { data, environment } = options
   refuseTracked(data, environment)
-  const note = runningServer(options)
+  const note = await runningServer(options)
   const token = options.token ?? new DataFolder(data, environment).personToken()
   if (token === undefined) throw otherToken(data)
   try {
@@ -40,11 +41,16 @@ export async function signInLink(options: UrlOptions): Promise<string> {
   }
 }
 
-function runningServer({ data, invocation }: UrlOptions): ServerNote {
+async function runningServer({ data, invocation }: UrlOptions): Promise<ServerNote> {
   const serving = existsSync(data) ? ServerLock.serving(data) : undefined
   if (!serving) throw new CliError(`no server is running for ${data}. Start one: ${serveCommand(invocation, data)}`)
   if (serving === 'starting')
     throw new CliError(`the server for ${data} is starting or stopping. Try again in a moment.`)
+  if (await needsRestart(serving)) {
+    throw new CliError(
+      `the database of the server for ${data} was moved, deleted or replaced. End process ${serving.pid}, then: ${serveCommand(invocation, data)}`,
+    )
+  }
   return serving
 }
 

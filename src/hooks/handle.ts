@@ -38,8 +38,21 @@ const logOf = ({ door, ref }: HookDeps): PlanLog => ({
 
 async function onTool({ call }: HookEvent & { kind: 'tool' }, deps: HookDeps): Promise<HookAnswer> {
   const { door, ref, features, redact } = deps
-  if (features.evidence) await addEvidence(door, ref, call, { source: 'host', redact })
+  const kept = { ...call, arguments: bounded(call.arguments), answer: bounded(call.answer) }
+  if (features.evidence) await addEvidence(door, ref, kept, { source: 'host', redact })
   return SILENCE
+}
+
+/** Deeper values would overflow the stack of everything that reads them. */
+const MAX_DEPTH = 200
+
+function bounded(value: unknown): unknown {
+  let level: readonly unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return '(nested too deeply to be kept)'
+    level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  }
+  return value
 }
 
 async function onStop({ session, turn }: HookEvent, deps: HookDeps): Promise<HookAnswer> {

@@ -2,10 +2,10 @@
 // It calls `runsheet hook`, and signs the chat that a call of our tools belongs to: one MCP process serves all chats.
 // Whatever fails here is left out: OpenCode goes on as if there were no plugin.
 import { spawn } from 'node:child_process'
-import { createHmac } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { createHmac, randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 const SETTINGS = { program: ['runsheet'], features: ['gate', 'evidence', 'digest'] }
 
@@ -15,15 +15,19 @@ const GATE_MARK = 'RUNSHEET-GATE:'
 
 export const Runsheet = async ({ client, directory }) => {
   const { program, data, features } = SETTINGS
-  const folder = data ?? join(directory, '.runsheet')
-  const path = folder.replace(/^~(?=\/|$)/, homedir())
+  const path = resolve(directory, (data ?? '.runsheet').replace(/^~(?=\/|$)/, homedir()))
   /**
    * By chat: what `runsheet hook` noted, the digest, the prompt that is being handled, and whether a person stopped the agent
    * or another agent started it.
    */
   const chats = new Map()
   const chatOf = id => chats.get(id) ?? chats.set(id, { note: {}, digest: '' }).get(id)
-  const secret = () => readFileSync(join(path, 'opencode-secret'), 'utf8').trim()
+  /** What the MCP process reads as well. Setup makes it; in a clone or a subfolder, where nobody ran setup, the first call does. */
+  const secret = () => {
+    const file = join(path, 'opencode-secret')
+    if (!existsSync(file)) writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 })
+    return readFileSync(file, 'utf8').trim()
+  }
 
   /** What Runsheet answers to an event; undefined if nothing. */
   const hook = (event, payload) =>
@@ -54,11 +58,10 @@ export const Runsheet = async ({ client, directory }) => {
   const onIdle = async sessionID => {
     const chat = chatOf(sessionID)
     await chat.asked
-    const isOver = chat.isSubagent || chat.isStopped
-    chat.isStopped = false
-    if (isOver || !features.includes('gate')) return
+    // OpenCode says twice that a stopped chat is idle, so only the next prompt ends a stop.
+    if (chat.isSubagent || chat.isStopped || !features.includes('gate')) return
     const { reason } = (await ask('session.idle', sessionID)) ?? {}
-    if (!reason) return
+    if (!reason || chat.isStopped) return
     const parts = [{ type: 'text', text: reason, synthetic: true }]
     await client.session.prompt({ path: { id: sessionID }, body: { parts } })
   }

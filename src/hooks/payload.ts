@@ -80,7 +80,7 @@ export function eventOf(host: HookHost, name: string, payload: Payload): HookEve
     return isPersons(payload['prompt'] ?? firstOf(payload['parts'])) ? prompted : undefined
   }
   // A subagent works for the agent that has the plan: it may stop, and what its tools answered still tells.
-  if (kind === 'stop' && textOf(payload['agent_id']) !== '') return undefined
+  if (kind === 'stop' && (textOf(payload['agent_id']) !== '' || hasNoAnswer(payload))) return undefined
   if (kind !== 'tool') return { kind, ...about }
   const call = form.call(payload, name)
   return call.tool === '' || call.tool.startsWith(form.ours) ? undefined : { kind, ...about, call }
@@ -89,6 +89,9 @@ export function eventOf(host: HookHost, name: string, payload: Payload): HookEve
 /** Qwen Code also reports what goes on after a tool, as an empty prompt; Gemini CLI the text of our own gate. */
 const isPersons = (prompt: unknown): boolean =>
   typeof prompt !== 'string' || (prompt.trim() !== '' && !prompt.trimStart().startsWith(GATE_MARK))
+
+/** Gemini CLI's words for an agent that a person stopped before it said anything; one that is empty it asks again itself. */
+const hasNoAnswer = ({ prompt_response }: Payload): boolean => prompt_response === '[no response text]'
 
 /** Of the two forms of an answer, the one for the model. */
 const shown = (call: HookCall): HookCall => {

@@ -88,3 +88,31 @@ it('[HK8] writes nothing to a database that is too large to be checked in time, 
   const { stdout } = await hook(['BeforeAgent', '--host', 'gemini', '--data', data], prompt, data)
   expect(stdout).toContain('Collect')
 })
+
+it('[HK4] Gemini CLI does not say that a person stopped the agent, so its transcript is asked', async () => {
+  const data = await withPlan()
+  const words = ['--host', 'gemini', '--data', data]
+  // Also where the agent had said something before.
+  const stop = { session_id: 'chat', prompt_response: 'I plan first.', transcript_path: join(data, 'session.jsonl') }
+  const stopped = (...records: readonly object[]): ReturnType<typeof hook> => {
+    writeFileSync(stop.transcript_path, [CALLED, ...records].map(each => `${JSON.stringify(each)}\n`).join(''))
+    return hook(['AfterAgent', ...words], JSON.stringify(stop), data)
+  }
+  await hook(['BeforeAgent', ...words], prompt, data)
+  await changeTask(data)
+  expect(await stopped(CANCELLED, { $set: { messages: [CALLED] } })).toEqual(QUIET)
+  // After Esc it asks an agent that had said nothing to go on.
+  expect(await stopped(CANCELLED, saying('[System: You returned an empty response.]'), CALLED)).toEqual(QUIET)
+  expect((await stopped({ type: 'gemini', content: 'Later.' })).stdout).toContain('"block"')
+  expect((await stopped(CANCELLED, saying('Go on.'), { type: 'gemini' })).stdout).toContain('"block"')
+})
+
+const CALLED = { id: '1', type: 'user', content: [{ functionResponse: {} }] }
+const saying = (text: string): object => ({ type: 'user', content: [{ text }] })
+const CANCELLED = { id: '2', type: 'info', content: 'Request cancelled.' }
+
+async function changeTask(data: string): Promise<void> {
+  const change = [{ task: 1, fields: { title: 'Collect for May' } }]
+  const ref = { tenant: 'local', conversation: 'chat' }
+  await (await doorOf(data)).run(ref, { type: 'edit_tasks', by: 'model', turn_id: 'plan_1', change })
+}

@@ -145,6 +145,13 @@ describe('tools', () => {
     expect(JSON.stringify(evidence)).not.toContain('abcdefghijklmnopqrstuvwxyz')
   })
 
+  it('[HK9] are kept without a value that is nested too deeply to be read', async () => {
+    await plans('p1', 'Collect')
+    const answer: unknown = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
+    await hears({ kind: 'tool', call: { ...call, answer } })
+    expect(await logged('evidence_added')).toMatchObject([{ data: { answer: expect.stringContaining('too deeply') } }])
+  })
+
   it('[HK9][HK13] are not stored without a task in progress, or with --no-evidence', async () => {
     await hears({ kind: 'tool', call })
     expect((await door.read(ref)).seq).toBe(0)

@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
+import { readSecret } from '../../src/cli/opencode-secret.ts'
 import { signedInput } from '../../src/mcp/session-argument.ts'
 import { FEATURES, type Installation } from '../../src/setup/host.ts'
 import { opencodeWith } from '../../src/setup/hosts/opencode.ts'
@@ -13,7 +14,10 @@ const program = [process.execPath, fileURLToPath(new URL('../../dist/cli/runshee
 type Hook = (input: object, output?: object) => Promise<void>
 
 /** The plugin as setup writes it and OpenCode loads it, and the prompts that it sent. */
-async function loaded(installation: Partial<Installation> & { readonly data: string }) {
+async function loaded({
+  folder,
+  ...installation
+}: Partial<Installation> & { readonly data: string; readonly folder?: string }) {
   const place = {
     scope: 'user',
     home: '/',
@@ -33,7 +37,10 @@ async function loaded(installation: Partial<Installation> & { readonly data: str
   const prompt = async ({ body }: { body: { parts: { text: string }[] } }): Promise<void> => {
     prompts.push(...body.parts.map(({ text }) => text))
   }
-  const hooks = await plugin.Runsheet({ client: { session: { prompt } }, directory: dirname(installation.data) })
+  const hooks = await plugin.Runsheet({
+    client: { session: { prompt } },
+    directory: folder ?? dirname(installation.data),
+  })
   const call = (name: string, input: object, output: object = {}): Promise<void> =>
     hooks[name]?.({ sessionID: 'chat', ...input }, output) ?? Promise.reject(new Error(`no ${name}`))
   const says = (...texts: readonly string[]): Promise<void> =>
@@ -67,15 +74,30 @@ it("[HK6] a prompt brings the plan into OpenCode's system prompt, and our own to
   expect(await system()).toContain('Now: 1 "Collect for May"')
 })
 
-it('[HK1][HK4] a chat that stops early is sent back, but not a subagent, nor one that a person stopped', async () => {
+it('[HK4] a chat that a person stopped stays stopped until the next prompt, however often OpenCode calls it idle', async () => {
+  const data = await withPlan()
+  const { says, system, idles, happens, prompts } = await loaded({ data })
+  await says('Go on.')
+  await system()
+  await changes(data, 'Collect for May')
+  await happens('session.error', { sessionID: 'chat', error: { name: 'MessageAbortedError' } })
+  await idles()
+  await idles()
+  expect(prompts).toEqual([])
+  await says('Go on now.')
+  await system()
+  await changes(data, 'Collect for June')
+  await idles()
+  expect(prompts).toEqual([expect.stringContaining('"Collect for June"')])
+})
+
+it('[HK1][HK4] a chat that stops early is sent back, but not a subagent', async () => {
   const data = await withPlan()
   const { says, idles, happens, prompts } = await loaded({ data })
   await says('Go on.')
   await idles()
   expect(prompts).toEqual([])
   await changes(data, 'Collect for May')
-  await happens('session.error', { sessionID: 'chat', error: { name: 'MessageAbortedError' } })
-  await idles()
   await happens('session.created', { info: { id: 'sub', parentID: 'chat' } })
   await idles('sub')
   expect(prompts).toEqual([])
@@ -98,6 +120,16 @@ it('[HK11] signs the chat of each call of our tools, and takes the signature out
   expect(signed).toEqual({ session: 'chat', call: 'call_1' })
   await call('tool.execute.after', { tool: 'runsheet_update', args }, { output: '{}' })
   expect(args).toEqual({ id: 1 })
+})
+
+it('[HK11] makes the secret where nobody ran setup, as in a clone, and only its owner can read it', async () => {
+  const data = await withPlan()
+  const { call } = await loaded({ data: '.runsheet', folder: dirname(data) })
+  const args = {}
+  await call('tool.execute.before', { tool: 'runsheet_plan', callID: 'call_1' }, { args })
+  expect(statSync(join(data, 'opencode-secret')).mode & 0o777).toBe(0o600)
+  const { signed } = signedInput(args, () => readSecret(data))
+  expect(signed).toEqual({ session: 'chat', call: 'call_1' })
 })
 
 it('[HK8] whatever is wrong, OpenCode goes on as if there were no plugin', async () => {

@@ -73,6 +73,11 @@ describe('events that are not ours', () => {
     expect(eventOf('claude-code', 'Stop', { session_id: 's', agent_id: 'a' })).toBeUndefined()
   })
 
+  it('[HK4] Gemini CLI stops without an answer when a person stopped it', () => {
+    const stop = { session_id: 's', prompt_response: '[no response text]', stop_hook_active: true }
+    expect(eventOf('gemini', 'AfterAgent', stop)).toBeUndefined()
+  })
+
   it('[HK8] anything else is nothing: no session, an unknown event, fields of another type', () => {
     expect(eventOf('gemini', 'AfterAgent', {})).toBeUndefined()
     expect(eventOf('gemini', 'toString', { session_id: 's' })).toBeUndefined()

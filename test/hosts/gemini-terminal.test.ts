@@ -1,4 +1,4 @@
 import { gemini } from './drivers/gemini.ts'
 import { terminalSuite } from './terminal-suite.ts'
 
-terminalSuite(gemini, { showsAddress: true })
+terminalSuite(gemini, { showsAddress: true, escapes: 1 })

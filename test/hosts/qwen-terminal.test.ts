@@ -1,4 +1,4 @@
 import { qwen } from './drivers/qwen.ts'
 import { terminalSuite } from './terminal-suite.ts'
 
-terminalSuite(qwen, { showsAddress: true })
+terminalSuite(qwen, { showsAddress: true, escapes: 1 })

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
+import { GATE_MARK } from '../../src/domain/host-marks.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
+import { worker } from './agent.ts'
 import type { Driver } from './drivers/driver.ts'
 import { GREETING, isProven, scriptGreeting } from './greeting.ts'
 import { sceneOf } from './opened.ts'
@@ -15,8 +17,14 @@ export const forDocs = (
   [home]: '~',
 })
 
+export interface TerminalTraits {
+  readonly showsAddress: boolean
+  /** How often Esc is pressed to stop the agent. */
+  readonly escapes: number
+}
+
 /** In the terminal of a host that has no forms, the page decides. */
-export function terminalSuite(host: Driver, { showsAddress }: { readonly showsAddress: boolean }): void {
+export function terminalSuite(host: Driver, { showsAddress, escapes }: TerminalTraits): void {
   const opened = sceneOf(host)
 
   it(`[HO14][HO4] ${host.label} in a terminal: a plan waits for the page, and is worked through`, async () => {
@@ -37,4 +45,33 @@ export function terminalSuite(host: Driver, { showsAddress }: { readonly showsAd
     await terminal.sees('DONE')
     if (!showsAddress) terminal.record(host.name, GREETING.prompt, forDocs(scene, review))
   })
+
+  it(`[HO17] ${host.label} in a terminal: an agent that a person stops is not sent back`, async () => {
+    const scene = await opened()
+    const work = worker({ tasks: GREETING.tasks.map(({ title }) => ({ title })), stopsAfter: 1 })
+    let isThinking = false
+    scene.model.script = async request => {
+      if (request.said.some(text => text.includes(LATER))) return { text: 'Until tomorrow.' }
+      // Gemini CLI asks an agent to go on that had said nothing.
+      if (isThinking) return { text: 'As you like.' }
+      const answer = await work(request)
+      if ('call' in answer) return answer
+      isThinking = true
+      // Until the host hangs up.
+      return new Promise(() => {})
+    }
+    await scene.setup()
+    const terminal = await scene.terminal()
+    await terminal.enter(GREETING.prompt)
+    await scene.person.confirm(await scene.review())
+    await expect.poll(() => isThinking).toBe(true)
+    await terminal.keys(...Array<string>(escapes).fill('Escape'))
+    await terminal.enter(LATER)
+    await terminal.sees('Until tomorrow.')
+    const [plan] = await scene.person.plans()
+    expect(plan?.events.map(({ type }) => type)).not.toContain('gate_followed')
+    expect(scene.model.heard.filter(text => text.includes(GATE_MARK))).toEqual([])
+  })
 }
+
+const LATER = 'Leave it for today.'

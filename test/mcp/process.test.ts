@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -117,6 +117,19 @@ describe('runsheet mcp', () => {
     expect((await answer).data).toMatchObject({ confirmed: false })
     // The new URL is printed.
     expect(host.stderr()).toContain(noted()?.url)
+  })
+
+  it('[MC10] a page whose data folder was moved is not handed out: another one is started', async () => {
+    await toldBy(await joined())
+    const before = noted()
+    await ends.pop()?.()
+    renameSync(data, `${data}-moved`)
+    data = `${data}-moved`
+    const host = await joined(['--browser', 'off'])
+    await expect.poll(() => noted()?.pid ?? before?.pid, { timeout: 20_000 }).not.toBe(before?.pid)
+    const answer = host.call('plan', PLAN)
+    await personAt(data).decide((await waiting(personAt(data))).review_id, { action: 'cancel' })
+    expect((await answer).data).toMatchObject({ confirmed: false })
   })
 
   it('[MC9] two that start at once share one server', async () => {

@@ -168,6 +168,25 @@ describe('runsheet status', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
+  it('[TE4] cuts no title where there is no terminal', async () => {
+    const place = site()
+    const title = 'Collect the figures '.repeat(6).trim()
+    await (await new Agent(await doorAt(place), 'chat').opens({ review: false })).plans(title)
+    expect((await status(place, { args: ['--session', 'chat'] })).stdout).toContain(`[>]  1  ${title}\n`)
+  })
+
+  it('[TE7] tells in one line that a database cannot be read', async () => {
+    const place = site()
+    mkdirSync(place.data)
+    writeFileSync(join(place.data, 'runsheet.db'), 'no database')
+    const ended = await status(place, { args: [] })
+    expect(ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^runsheet: cannot open SQLite: .+\n$/),
+    })
+  })
+
   it('[TE5] says so where there is no plan, and creates nothing', async () => {
     const place = site()
     const { stdout, code } = await status(place, { args: [] })

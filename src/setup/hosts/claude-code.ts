@@ -31,7 +31,8 @@ const MATCHER: Readonly<Record<string, string>> = {
   PostToolUseFailure: '*',
 }
 
-const SECONDS = 10
+/** Just longer than our own limit: only a server that hangs makes the host wait for so long. */
+const SECONDS = 3
 
 export const claudeCode: Host = {
   name: 'claude-code',

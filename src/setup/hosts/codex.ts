@@ -36,7 +36,8 @@ const INPUT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Stop: TURN,
 }
 
-const SECONDS = 10
+/** Just longer than our own limit: only a server that hangs makes the host wait for so long. */
+const SECONDS = 3
 
 /** Codex gives servers few variables. These say whether, and how, a plan can be opened in the person's browser. */
 const DESKTOP = [

@@ -1,0 +1,48 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { newToken } from '../http/credentials.ts'
+import type { Host, Place } from '../setup/host.ts'
+import { startedBy } from '../setup/server-entry.ts'
+import { createPrivateFile, readRegularFile } from '../store/private-file.ts'
+import { CliError } from './cli-error.ts'
+import { dataFolderOf, serverEntry } from './setup-hosts.ts'
+
+// What OpenCode's plugin signs chats with. `runsheet setup` makes it; where nobody ran that, as in a clone, the plugin does.
+
+const MAX_BYTES = 1_024
+
+/** The file in a data folder. */
+export const secretFile = (data: string): string => join(data, 'opencode-secret')
+
+/** Undefined if there is none that can be used. */
+export function readSecret(data: string): string | undefined {
+  try {
+    const secret = readRegularFile(secretFile(data), { maxBytes: MAX_BYTES, follow: false }).toString('utf8').trim()
+    return secret === '' ? undefined : secret
+  } catch {
+    return undefined
+  }
+}
+
+/** One that is there stays. */
+export const createSecret = (data: string): void => void createPrivateFile(secretFile(data), `${newToken()}\n`)
+
+/** Removes it after setup was taken out of this place, unless the other scope uses the same data folder. */
+export function removeUnusedSecret(opencode: Host, place: Place, data: string): void {
+  const other: Place = { ...place, scope: place.scope === 'user' ? 'project' : 'user' }
+  if (dataFolderIn(opencode, other) !== data) rmSync(secretFile(data), { force: true })
+}
+
+/** The data folder that the host's settings there name; undefined if they have no server of ours. */
+function dataFolderIn(host: Host, place: Place): string | undefined {
+  const [settings] = host.settings(place, { program: ['runsheet'], data: undefined, features: [] })
+  try {
+    const entry = serverEntry(host, settings)
+    const installation = entry && startedBy(entry)?.installation
+    return installation && dataFolderOf(installation.data, place.project)
+  } catch (error) {
+    // That file is not what was asked about.
+    if (error instanceof CliError) return undefined
+    throw error
+  }
+}
