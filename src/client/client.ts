@@ -15,6 +15,7 @@ import type {
   FoundTasksAnswer,
   ModelsAnswer,
   PolicyAnswer,
+  QueuedMessageAnswer,
   RetryAnswer,
   ReviewAnswer,
   ReviewsAnswer,
@@ -22,6 +23,8 @@ import type {
   SentChecks,
   SentDecision,
   SentEvidence,
+  SentMessageAnswer,
+  SentNowAnswer,
   SentRow,
   SessionAnswer,
   SessionsAnswer,
@@ -81,6 +84,10 @@ export function createClient(options: ClientOptions) {
   const json = <T>(path: string, request?: Ask): Promise<T> => askJson<T>(watched, path, request)
   const session = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`
   const task = (id: string, taskId: string): string => `${session(id)}/tasks/${encodeURIComponent(taskId)}`
+  const message = (id: string, messageId: string): string => `${session(id)}/messages/${encodeURIComponent(messageId)}`
+  const ifMatch = (version: number): Pick<Ask, 'headers'> => ({ headers: { 'if-match': String(version) } })
+  const keyed = (key: string | undefined): Pick<Ask, 'headers'> =>
+    key === undefined ? {} : { headers: { 'idempotency-key': key } }
   const check = (id: string, taskId: string, checkId: string, action: 'run' | 'stop' | 'tick') =>
     json<TaskAnswer>(`${task(id, taskId)}/checks/${encodeURIComponent(checkId)}/${action}`, { method: 'POST' })
   const review = (id: string): string => `/api/task-manager/reviews/${encodeURIComponent(id)}`
@@ -111,6 +118,21 @@ export function createClient(options: ClientOptions) {
       const response = await ask(watched, '/api/chat', { method: 'POST', body: request, signal })
       await response.body?.cancel()
     },
+    /**
+     * Writes to the agent at work: the message waits for its next model call. Without a running turn it starts one that
+     * continues the latest. With a key, a repeated request returns the first one's answer.
+     */
+    sendMessage: (id: string, text: string, key?: string) =>
+      json<SentMessageAnswer>(`${session(id)}/messages`, { method: 'POST', body: { text }, ...keyed(key) }),
+    /** Edits a message that waits. */
+    editMessage: (id: string, messageId: string, version: number, text: string) =>
+      json<QueuedMessageAnswer>(message(id, messageId), { method: 'PATCH', body: { text }, ...ifMatch(version) }),
+    /** Takes back a message that waits. */
+    withdrawMessage: (id: string, messageId: string, version: number) =>
+      json<QueuedMessageAnswer>(message(id, messageId), { method: 'DELETE', ...ifMatch(version) }),
+    /** Sends what waits without waiting for the next model call: stops the turn, whose end starts one with it. */
+    sendMessageNow: (id: string, messageId: string) =>
+      json<SentNowAnswer>(`${message(id, messageId)}/send`, { method: 'POST' }),
     timeline: (id: string, taskId?: string) =>
       json<TimelineAnswer>(`${session(id)}/timeline`, { query: { task_id: taskId } }),
     setPolicy: (id: string, policy: PolicyPatch) =>
@@ -127,15 +149,11 @@ export function createClient(options: ClientOptions) {
     search: (q: string, query: Page = {}) => json<FoundTasksAnswer>('/api/tasks', { query: { q, ...query } }),
     /** With a key, a repeated request returns the first one's answer. */
     addTask: (id: string, fields: Omit<PersonsFields, 'approve'> & { title: string }, key?: string) =>
-      json<TaskAnswer>(`${session(id)}/tasks`, {
-        method: 'POST',
-        body: fields,
-        ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
-      }),
+      json<TaskAnswer>(`${session(id)}/tasks`, { method: 'POST', body: fields, ...keyed(key) }),
     changeTask: (id: string, taskId: string, version: number, fields: PersonsFields) =>
-      json<TaskAnswer>(task(id, taskId), { method: 'PATCH', body: fields, headers: { 'if-match': String(version) } }),
+      json<TaskAnswer>(task(id, taskId), { method: 'PATCH', body: fields, ...ifMatch(version) }),
     removeTask: (id: string, taskId: string, version: number) =>
-      json<TaskAnswer>(task(id, taskId), { method: 'DELETE', headers: { 'if-match': String(version) } }),
+      json<TaskAnswer>(task(id, taskId), { method: 'DELETE', ...ifMatch(version) }),
     /** Takes back the change that led to this version of a task. Undoing the version of the answer is a redo. */
     undoTask: (id: string, taskId: string, version: number) =>
       json<TaskAnswer>(`${task(id, taskId)}/undo`, { method: 'POST', body: { version } }),

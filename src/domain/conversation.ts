@@ -8,6 +8,7 @@ import { awaitsBaseline, awaitsFinal } from './check-runs.ts'
 import { claimsOf, isResolved } from './open-claims.ts'
 import { afterVerdict, afterEdit, afterRewording, changeTurn, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
+import { QUEUE_REDUCERS, type QueuedMessage, withoutQueued } from './queue.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { broughtBack, isBack, type RemovedTask, withRemoved } from './removed.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
@@ -56,6 +57,8 @@ export interface Conversation {
   readonly requests: readonly CheckRequest[]
   /** The newest tasks that a person removed, by id. */
   readonly removed: Table<RemovedTask>
+  /** Messages to the agent that wait for its next model call, oldest first. */
+  readonly queued: readonly QueuedMessage[]
 }
 
 export function emptyConversation(session_id: string): Conversation {
@@ -85,6 +88,7 @@ export function emptyConversation(session_id: string): Conversation {
     claims: Table.from(),
     requests: [],
     removed: Table.from(),
+    queued: [],
   }
 }
 
@@ -230,7 +234,7 @@ const UNCHANGED: Partial<Conversation> = {}
 const unchanged = (): Partial<Conversation> => UNCHANGED
 
 /** `Required`: a new event type does not compile without a reducer. */
-const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__PURE__ */ withProof({
+const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__PURE__ */ withParts({
   policy_set: (_, { data: { policy } }) => ({ policy }),
 
   turn_opened: (state, { data: { turn_id, client, workspace, done_checks }, timestamp }) => ({
@@ -242,7 +246,11 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     }),
     latest_turn: turn_id,
   }),
-  turn_started: (state, { data: { turn_id, policy, model, continue_turn_id, workspace, done_checks }, timestamp }) => ({
+  turn_started: (
+    state,
+    { data: { turn_id, message_id, policy, model, continue_turn_id, workspace, done_checks }, timestamp },
+  ) => ({
+    ...withoutQueued(state, message_id),
     policy,
     turns: state.turns.with(turn_id, {
       ...newTurn(turn_id, 'running', timestamp),
@@ -279,7 +287,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     running_turn: state.running_turn === turn_id ? null : state.running_turn,
   }),
 
-  message_added: unchanged,
+  message_added: (state, { data }) => withoutQueued(state, data.message_id),
   step_finished: unchanged,
   tool_called: unchanged,
   tool_answered: (state, { seq, turn_id, data: { tool_call_id, review_id } }) => ({
@@ -366,8 +374,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
 
 type Reducers = Required<Handlers<Conversation, Partial<Conversation>>>
 
-function withProof(own: Omit<Reducers, keyof typeof PROOF_REDUCERS>): Reducers {
-  return { ...own, ...PROOF_REDUCERS }
+function withParts(own: Omit<Reducers, keyof typeof PROOF_REDUCERS | keyof typeof QUEUE_REDUCERS>): Reducers {
+  return { ...own, ...PROOF_REDUCERS, ...QUEUE_REDUCERS }
 }
 
 /** A turn that is over needs no runs but those that a person asks for. */

@@ -113,6 +113,16 @@ export interface EventData {
     /** How much of `text` the agent wrote: the rest says how the turn ended. Absent if all of it, and in older logs. */
     readonly answer_length?: number
   }
+  /** A person wrote to the agent at work. `message_added` or `turn_started` with this id delivers it. */
+  message_queued: Attributed & { readonly message_id: string; readonly text: string }
+  queued_message_edited: Attributed & {
+    readonly message_id: string
+    readonly text: string
+    readonly version: number
+  }
+  queued_message_withdrawn: Attributed & { readonly message_id: string }
+  /** The queue starts the next turn, however this one ends. */
+  queue_released: Attributed & { readonly turn_id: string }
   step_finished: {
     readonly step: number
     readonly message_id: string

@@ -6,6 +6,7 @@ import type { Instant } from './instant.ts'
 import type { Policy, ToolsetName } from './policy.ts'
 import type { CheckState } from './check-state.ts'
 import type { Standing } from './standing.ts'
+import type { QueuedMessage } from './queue.ts'
 import type { ReviewRequest, SubmittedRow } from './review.ts'
 import type { Part } from './search-marks.ts'
 import type { ConversationSnapshot } from './snapshot.ts'
@@ -97,6 +98,8 @@ export interface SessionAnswer {
   readonly turns: readonly TurnView[]
   readonly tasks: readonly TaskView[]
   readonly reviews: readonly ReviewRequest[]
+  /** Messages to the agent that wait for its next model call, oldest first. */
+  readonly queued: readonly QueuedMessage[]
   readonly seq: number
 }
 
@@ -179,6 +182,26 @@ export interface PolicyAnswer {
 /** A turn after a request about it. */
 export interface TurnAnswer {
   readonly turn: TurnView
+  readonly seq: number
+}
+/** A message that waits, after a change to it; or as it was when it was taken back. */
+export interface QueuedMessageAnswer {
+  readonly message: QueuedMessage
+  readonly seq: number
+}
+/** A message that was sent to the agent. */
+export interface SentMessageAnswer extends QueuedMessageAnswer {
+  /** The turn that it joins or starts. */
+  readonly turn_id: string
+  /** No turn was running, so this one was started. */
+  readonly started?: true
+}
+/** A message that does not wait for the next model call. */
+export interface SentNowAnswer {
+  /** The turn that stops for the message, or that was started with it. */
+  readonly turn_id: string
+  /** No turn was running, so this one was started. */
+  readonly started?: true
   readonly seq: number
 }
 /** A decided review. */
@@ -342,6 +365,8 @@ export interface ErrorDetails {
   readonly field?: string
   /** The task as it is now. */
   readonly task?: Task
+  /** The queued message as it is now. */
+  readonly queued?: QueuedMessage
   /** The task file at fault, as a path within the data folder. */
   readonly file?: string
   readonly [detail: string]: unknown

@@ -193,7 +193,7 @@ export const storedEvents = [
   ),
   stored(
     'turn_started',
-    'A person sent a message, and the server began a turn.',
+    'A person sent a message, and the server began a turn; or a queued message began one when the turn before it ended.',
   )(
     z.object({
       turn_id,
@@ -229,6 +229,26 @@ export const storedEvents = [
       ).exactOptional(),
     }),
   ),
+  stored(
+    'message_queued',
+    'A person wrote to the agent at work. The message waits; a `message_added` or `turn_started` with its id delivers it.',
+  )(z.object({ message_id, text, ...decided })),
+  stored(
+    'queued_message_edited',
+    'A person edited a message that waits.',
+  )(
+    z.object({
+      message_id,
+      text: described(text, 'all of it, as it is now'),
+      version: described(z.int(), 'its version now; it was queued with version 1'),
+      ...decided,
+    }),
+  ),
+  stored('queued_message_withdrawn', 'A person took back a message that waited.')(z.object({ message_id, ...decided })),
+  stored(
+    'queue_released',
+    'A person wants what waits to be sent: it starts the next turn, however this one ends.',
+  )(z.object({ turn_id, ...decided })),
   stored(
     'step_finished',
     'The model answered one call.',

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { Workspace } from '../domain/check.ts'
 import type { Json, ToolCallRecord } from '../domain/event.ts'
 import { type Policy, type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
+import type { QueuedMessage } from '../domain/queue.ts'
 import type { Changes, DraftRow, ReviewRequest, Row, RowComment } from '../domain/review.ts'
 import { PRIORITIES, STATUSES, type Task } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
@@ -364,6 +365,19 @@ export const message = exact<Message>()(
     .meta({ id: 'Message' }),
 )
 
+export const queuedMessage = exact<QueuedMessage>()(
+  z
+    .object({
+      message_id: z.string(),
+      text: z.string(),
+      version: described(z.int(), 'increases with each edit; send it as If-Match'),
+      queued_at: instant,
+    })
+    .meta({ id: 'QueuedMessage', description: 'A message to the agent at work that it does not have yet' }),
+)
+/** A message to the agent at work. */
+export const sentMessage = z.strictObject({ text: described(z.string(), '1 to 32,000 characters') })
+
 export const errorBody = z
   .object({
     error: exact<ErrorBody>()(
@@ -373,6 +387,7 @@ export const errorBody = z
         row: described(z.int(), 'the row of the batch, from 0').exactOptional(),
         field: z.string().exactOptional(),
         task: described(task, 'the task as it is now').exactOptional(),
+        queued: described(queuedMessage, 'the queued message as it is now').exactOptional(),
         file: described(z.string(), 'the task file at fault, as a path within the data folder').exactOptional(),
       }),
     ),

@@ -36,6 +36,8 @@ export type { EditableCheck } from './draft-checks.ts'
 export type { ReviewChecks } from './edit-checks.ts'
 export { useEvidence } from './use-evidence.ts'
 export type { EvidenceHandle } from './use-evidence.ts'
+export { useSteering } from './use-steering.ts'
+export type { SteeringHandle } from './use-steering.ts'
 export { useThread } from './use-thread.ts'
 export type {
   PlanTally,

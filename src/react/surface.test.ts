@@ -30,6 +30,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'useEvidence',
     'useReview',
     'useRunsheet',
+    'useSteering',
     'useStrings',
     'useTasks',
     'useThread',

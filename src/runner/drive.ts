@@ -97,6 +97,9 @@ export async function drive(
         case 'ask':
           await ask(turn, deps, move, either)
           break
+        case 'deliver':
+          await deps.door.run(turn.at(`deliver:${move.first}`), { type: 'deliver_queued', turn_id: turn.run.turn })
+          break
         case 'call':
           await makeCall(turn, deps, move.step, move.call, either)
           break
@@ -246,6 +249,7 @@ async function finish(
       steps: run.steps.length,
       usage: run.usage,
       seen,
+      next: { turn_id: deps.door.newId() },
     },
   )
   await deps.live.done(turn.lease)

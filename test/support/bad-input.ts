@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { line, Problem, prose } from '../../src/domain/text.ts'
+import { line, messageText, Problem, prose } from '../../src/domain/text.ts'
 import type { Route } from '../../src/http/route.ts'
 import { toolsets } from '../../src/toolsets/index.ts'
 import { inLongRun } from './children.ts'
@@ -201,8 +201,10 @@ interface Request {
   readonly body: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A task of the conversation `work`, and a pending review in a conversation of its own. */
+/** A task of the conversation `work`; a pending review and a queued message in conversations of their own. */
 interface World {
+  readonly steered: string
+  readonly message: string
   readonly task: string
   readonly check: string
   readonly version: number
@@ -232,7 +234,7 @@ export function badInput(store: StoreKind): void {
     await at.ask('POST', '/api/toolsets/runsheet/tools/plan', {
       body: { session_id: 'work', turn_id: 't', arguments: { tasks: [{ title: 'One' }] } },
     })
-    world = { version: 0, ...(await newTask()), ...(await newReview()) }
+    world = { version: 0, ...(await newTask()), ...(await newReview()), ...(await newMessage()) }
     await saveTemplate()
     await lookAround()
   })
@@ -256,6 +258,15 @@ export function badInput(store: StoreKind): void {
     return { review: ((await pending.json()) as { review_id: string }).review_id }
   }
 
+  async function newMessage(): Promise<Pick<World, 'steered' | 'message'>> {
+    made += 1
+    const steered = `steered-${made}`
+    const request = { message_id: 'm', message: 'Do it', model: 'demo' }
+    await at.door.run({ tenant: 'local', conversation: steered }, { type: 'start_turn', turn_id: 't', ...request })
+    const { message } = await at.person.sendMessage(steered, 'And that')
+    return { steered, message: message.message_id }
+  }
+
   const saveTemplate = (): Promise<unknown> =>
     at.ask('PUT', '/api/task-manager/templates/saved', { body: { tasks: [{ title: 'Saved' }] } })
 
@@ -263,6 +274,7 @@ export function badInput(store: StoreKind): void {
   async function renew({ path }: Route): Promise<void> {
     if (path.includes(':task_id')) world = { ...world, ...(await newTask()) }
     if (path.includes(':review_id')) world = { ...world, ...(await newReview()) }
+    if (path.includes('/messages')) world = { ...world, ...(await newMessage()) }
     if (path.includes('/templates/')) await saveTemplate()
     await lookAround()
   }
@@ -277,11 +289,12 @@ export function badInput(store: StoreKind): void {
   /** A valid request with every field. */
   function fine({ path, method }: Route): Request {
     const params: Record<string, string> = {
-      session_id: path.endsWith('/policy') ? 'bare' : 'work',
+      session_id: path.endsWith('/policy') ? 'bare' : path.includes('/messages') ? world.steered : 'work',
       turn_id: 't',
       task_id: world.task,
       check_id: world.check,
       review_id: world.review,
+      message_id: world.message,
       panel: 'panel-1',
       name: path.includes('/templates/') ? 'saved' : 'runsheet',
       tool: 'plan',
@@ -313,6 +326,8 @@ export function badInput(store: StoreKind): void {
         max_advances: 1,
         history_limit: 1,
       },
+      'POST /api/sessions/:session_id/messages': { text: 'And that' },
+      'PATCH /api/sessions/:session_id/messages/:message_id': { text: 'And this' },
       'POST /api/sessions/:session_id/tasks': { ...fields, status: 'pending' },
       'PATCH /api/sessions/:session_id/tasks/:task_id': { ...fields, status: 'blocked', outcome: 'o' },
       'POST /api/sessions/:session_id/tasks/:task_id/undo': { version: world.version },
@@ -345,11 +360,11 @@ export function badInput(store: StoreKind): void {
       },
       'POST /api/login': { code: 'x' },
     }
-    const isVersioned = path.endsWith(':task_id')
+    const version = path.endsWith(':message_id') ? 1 : path.endsWith(':task_id') ? world.version : undefined
     return {
       params,
       query: QUERIES[path] ?? {},
-      headers: isVersioned ? { 'if-match': String(world.version) } : {},
+      headers: version === undefined ? {} : { 'if-match': String(version) },
       body: bodies[nameOf({ path, method })],
     }
   }
@@ -465,20 +480,23 @@ export function badInput(store: StoreKind): void {
       ...['*', 'W/"1"', '"1", "2"', '1e3', '-1', '0x1', '"', 'NaN', '9'.repeat(20), '__proto__', "1' OR 1=1"].map(
         each => [each, 400, 'invalid_request'] as const,
       ),
-      ...['0', '999', '"999999999999999"'].map(each => [each, 412, 'version_mismatch'] as const),
+      ...['0', '999', '"999999999999999"'].map(each => [each, 412, 'stale'] as const),
     ]
-    for (const route of EVERY_ROUTE.filter(({ path }) => path.endsWith(':task_id'))) {
-      for (const [version, ...refusal] of versions) {
-        const { status, code } = await asked(route, { headers: { 'if-match': version } })
-        expect([version, status, code]).toEqual([version, ...refusal])
+    for (const route of EVERY_ROUTE.filter(({ path }) => /:(task|message)_id$/.test(path))) {
+      const stale = route.path.endsWith(':task_id') ? 'version_mismatch' : 'message_changed'
+      for (const [version, status, code] of versions) {
+        const answer = await asked(route, { headers: { 'if-match': version } })
+        expect([version, answer.status, answer.code]).toEqual([version, status, code === 'stale' ? stale : code])
       }
       expect((await asked(route, { headers: {} })).code).toBe('version_required')
     }
-    const adding = EVERY_ROUTE.find(each => nameOf(each) === 'POST /api/sessions/:session_id/tasks')
+    const adding = EVERY_ROUTE.filter(({ method, path }) => method === 'post' && /\/(tasks|messages)$/.test(path))
+    expect(adding).toHaveLength(2)
     for (const key of ['', 'a b', '../x', 'x'.repeat(129), 'x'.repeat(5_000), 'é', '*']) {
-      if (!adding) throw new Error('no such route')
-      const { status, code } = await asked(adding, { headers: { 'idempotency-key': key } })
-      expect([key, status, code]).toEqual([key, 400, 'invalid_id'])
+      for (const route of adding) {
+        const { status, code } = await asked(route, { headers: { 'idempotency-key': key } })
+        expect([key, status, code]).toEqual([key, 400, 'invalid_id'])
+      }
     }
     const following = EVERY_ROUTE.find(({ path }) => path.endsWith('/events'))
     for (const place of ['-1', 'abc', '1.5', '9'.repeat(16), '*']) {
@@ -677,6 +695,7 @@ const CLEANED: Readonly<Record<string, (text: string) => string | Problem>> = {
   outcome: prose,
   comment: prose,
   tags: text => line(text, 64),
+  text: messageText,
 }
 
 type Path = readonly (string | number)[]

@@ -5,6 +5,7 @@ import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
 import { addEvidence } from './evidence.ts'
+import { deliverQueued, editQueued, finishAndFollow, queueMessage, sendQueued, withdrawQueued } from './queue.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
 import { acceptGuards } from './guards.ts'
 import { expireReview, extendReview, leavePanel, showPanel } from './reviews.ts'
@@ -23,7 +24,7 @@ import {
 } from './proof.ts'
 import { editTasks } from './tasks.ts'
 import { undoChange } from './undo.ts'
-import { finishTurn, openTurn, record, setPolicy, startTurn, stopTurn } from './turns.ts'
+import { openTurn, record, setPolicy, startTurn, stopTurn } from './turns.ts'
 
 type Decider<T extends CommandType> = (
   state: Conversation,
@@ -38,7 +39,12 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   start_turn: startTurn,
   stop_turn: stopTurn,
   record,
-  finish_turn: finishTurn,
+  finish_turn: finishAndFollow,
+  queue_message: queueMessage,
+  edit_queued: editQueued,
+  withdraw_queued: withdrawQueued,
+  send_queued: sendQueued,
+  deliver_queued: deliverQueued,
   edit_tasks: editTasks,
   assess_task: assessTask,
   decide_review: decideAndContinue,

@@ -203,7 +203,8 @@ function oneCurrent(state: Conversation, turnId: string, now: Instant): NewEvent
   return events instanceof Refusal ? [] : events
 }
 
-function unfinishedTurn(state: Conversation, turnId: string): Turn | Refusal {
+/** A turn that is not over. */
+export function unfinishedTurn(state: Conversation, turnId: string): Turn | Refusal {
   const turn = state.turns.get(turnId)
   if (!turn) return turnNotFound(turnId)
   return isFinished(turn) ? turnFinished(turn) : turn

@@ -3,6 +3,7 @@ import { chatRoutes } from './chat.ts'
 import { checkRoutes } from './checks.ts'
 import { evidenceRoutes } from './evidence.ts'
 import { loginRoutes } from './login.ts'
+import { messageRoutes } from './messages.ts'
 import { probeRoutes } from './probes.ts'
 import { reviewRoutes } from './reviews.ts'
 import { searchRoutes } from './search.ts'
@@ -15,6 +16,7 @@ import { toolsetRoutes } from './toolsets.ts'
 export const ROUTES: readonly Route[] = [
   ...chatRoutes,
   ...sessionRoutes,
+  ...messageRoutes,
   ...taskRoutes,
   ...checkRoutes,
   ...evidenceRoutes,

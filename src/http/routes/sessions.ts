@@ -229,6 +229,7 @@ async function sessionAnswer(door: Door, ref: Ref): Promise<SessionAnswer> {
     turns: turnsOf(state).map(turn => (limited.turns.includes(turn.turn_id) ? { ...turn, limit_reached: true } : turn)),
     tasks: listed(state).map(task => taskOnWire(state, task)),
     reviews: requests.flatMap(request => reviewAt(request, state, now)),
+    queued: state.queued,
     seq,
   }
 }
