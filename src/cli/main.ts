@@ -16,7 +16,7 @@ import { addTerminalCommands } from './terminal-commands.ts'
 import { MIN_TOKEN_LENGTH } from './token.ts'
 import { usualPort } from './usual-port.ts'
 import { version } from './version.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 // Each command loads its code when it runs: a host that starts `runsheet mcp` waits for nothing else.
 

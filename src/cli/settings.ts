@@ -6,7 +6,7 @@ import { configFolder } from './config-folder.ts'
 import { trustCommand } from './invocation.ts'
 import { checkedPolicy, readSettingsFile, type Settings, type SettingsFile } from './settings-file.ts'
 import { TrustList } from './trust-list.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 export type { Settings } from './settings-file.ts'
 

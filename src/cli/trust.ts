@@ -8,7 +8,7 @@ import { NONE, ownSettings, withoutTrust } from './settings.ts'
 import { placeOf, readSettingsFile, type SettingsFile } from './settings-file.ts'
 import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
 import { type TrustedFile, TrustList } from './trust-list.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 export interface TrustOptions {
   readonly file: string
