@@ -10,6 +10,7 @@ import { afterVerdict, afterEdit, afterRewording, changeTurn, PROOF_REDUCERS, wi
 import { type Handlers, dispatch } from './projection.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { broughtBack, isBack, type RemovedTask, withRemoved } from './removed.ts'
+import { activeAfter } from './session-list.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { ASKED, byPosition, isOpen, type Task } from './task.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
@@ -22,6 +23,12 @@ export interface Conversation {
   readonly created_at: Instant | null
   readonly updated_at: Instant | null
   readonly policy: Policy | null
+  /** Who named it; null while its title is its first message or task. */
+  readonly titled_by: 'person' | 'model' | null
+  readonly pinned: boolean
+  readonly archived: boolean
+  /** When something was last done in it (`session-list.ts`). */
+  readonly active_at: Instant | null
   /** By id, without the removed ones. */
   readonly tasks: Table<Task>
   /** The ids of the open tasks, at most 1,000. */
@@ -65,6 +72,10 @@ export function emptyConversation(session_id: string): Conversation {
     created_at: null,
     updated_at: null,
     policy: null,
+    titled_by: null,
+    pinned: false,
+    archived: false,
+    active_at: null,
     tasks: Table.from(),
     open: [],
     last_number: 0,
@@ -97,6 +108,7 @@ export function apply(state: Conversation, event: StoredEvent): Conversation {
     seq: event.seq,
     created_at: state.created_at ?? event.timestamp,
     updated_at: event.timestamp,
+    active_at: activeAfter(state.active_at, event),
   }
 }
 
@@ -232,6 +244,9 @@ const unchanged = (): Partial<Conversation> => UNCHANGED
 /** `Required`: a new event type does not compile without a reducer. */
 const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__PURE__ */ withProof({
   policy_set: (_, { data: { policy } }) => ({ policy }),
+  title_set: (_, { data: { by } }) => ({ titled_by: by }),
+  pin_set: (_, { data: { pinned } }) => ({ pinned }),
+  archive_set: (_, { data: { archived } }) => ({ archived }),
 
   turn_opened: (state, { data: { turn_id, client, workspace, done_checks }, timestamp }) => ({
     turns: state.turns.with(turn_id, {
@@ -244,6 +259,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   }),
   turn_started: (state, { data: { turn_id, policy, model, continue_turn_id, workspace, done_checks }, timestamp }) => ({
     policy,
+    // Who writes in it wants to see it.
+    archived: false,
     turns: state.turns.with(turn_id, {
       ...newTurn(turn_id, 'running', timestamp),
       model,
@@ -333,6 +350,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   },
 
   task_create_review_required: (state, { data, timestamp }) => ({
+    // A plan must not wait unseen.
+    archived: false,
     reviews: succeeded(state, data).with(data.review_id, {
       ...withoutOrigin(data),
       asked_at: timestamp,

@@ -4,11 +4,12 @@ import { emptyConversation, fold, stamped } from '../domain/conversation.ts'
 import { decide } from '../domain/decide/index.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { NewEvent } from '../domain/event.ts'
+import type { SessionList } from '../domain/session-list.ts'
 import { freeze } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
 import { type Commit, commitsAfter } from './commit.ts'
 import { StoreError } from './store-error.ts'
-import type { Decide, Hint, Lease, Ref, Store } from './store.ts'
+import type { ConversationSummary, Decide, Hint, Lease, Ref, Store } from './store.ts'
 import { verify } from './verify.ts'
 
 /** A store under test, and what the suite can do to it from outside. */
@@ -520,6 +521,76 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
+      it('[ST13] lists pinned conversations first, then by last activity, and archived ones apart', async () => {
+        const at = (conversation: string): Ref => ({ tenant: 'acme', conversation })
+        for (const name of ['a', 'b', 'c', 'd', 'e']) {
+          subject.advance(10)
+          await store.commit(at(name), run(startTurn('t1')))
+          subject.advance(10)
+          await store.commit(at(name), run(finish('t1')))
+        }
+        await store.commit(at('b'), run({ type: 'set_pinned', pinned: true }))
+        await store.commit(at('d'), run({ type: 'set_archived', archived: true }))
+        await store.commit(at('e'), run({ type: 'set_pinned', pinned: true }, { type: 'set_archived', archived: true }))
+        subject.advance(10)
+        await store.commit(at('a'), run(startTurn('t2')))
+        const all = async (list?: SessionList, limit = 2): Promise<string[]> => {
+          const names: string[] = []
+          for (let cursor: string | undefined; ; ) {
+            const page = await store.queries.conversations('acme', { limit, cursor }, list)
+            names.push(...page.items.map(({ session_id }) => session_id))
+            if (page.next_cursor === null) return names
+            cursor = page.next_cursor
+          }
+        }
+        expect(await all()).toEqual(['b', 'a', 'c'])
+        expect(await all('archived', 1)).toEqual(['e', 'd'])
+        expect(await all('all')).toEqual(['e', 'd', 'c', 'b', 'a'])
+        // Both come back: a person goes on with one, a plan waits in the other.
+        await store.commit(at('d'), run(startTurn('t2', { toolset: 'task_list', review: true })))
+        await store.commit(at('e'), run(startTurn('t2')))
+        await store.commit(at('e'), run({ type: 'set_archived', archived: true }, propose('t2', 'rev-1', 'Look')))
+        expect(await all('archived')).toEqual([])
+        expect(await all()).toEqual(['e', 'b', 'd', 'a', 'c'])
+        for (const list of ['active', 'archived', 'all'] as const) {
+          await expect(store.queries.conversations('acme', { limit: 1, cursor: 'junk' }, list)).rejects.toMatchObject({
+            code: 'invalid_field',
+          })
+        }
+      })
+
+      it('[ST27] the row of a conversation has its marks and its last activity, to the minute between landmarks', async () => {
+        const row = async (): Promise<Partial<ConversationSummary> | undefined> => {
+          const found = await store.queries.conversation(ref)
+          expect(await store.queries.summaries('acme', [ref.conversation, 'nowhere'])).toEqual([found])
+          return found
+        }
+        const stamp = async (...commands: readonly Command[]): Promise<string> => {
+          subject.advance(90_000)
+          return (await store.commit(ref, run(...commands))).events[0]?.timestamp ?? ''
+        }
+        const started = await stamp(startTurn('t1', { toolset: 'task_list', review: true }))
+        expect(await row()).toMatchObject({ mark: 'running', active_at: started, pinned: false, archived: false })
+        const waits = await stamp(propose('t1', 'rev-1', 'Look'))
+        expect(await row()).toMatchObject({ mark: 'waiting', active_at: waits })
+        await stamp({ type: 'show_panel', review_id: 'rev-1', panel: 'p1' })
+        expect(await row()).toMatchObject({ mark: 'waiting', active_at: waits })
+        await stamp(cancel('rev-1'))
+        const noted = await stamp({ type: 'record', turn_id: 't1', fact: message('Well') })
+        expect(await row()).toMatchObject({ mark: 'running', active_at: `${noted.slice(0, 16)}:00.000Z` })
+        const failed = await stamp({ type: 'finish_turn', turn_id: 't1', because: 'error', steps: 1, usage: {} })
+        expect(await row()).toMatchObject({ mark: 'failed', active_at: failed })
+        await stamp({ type: 'set_title', by: 'person', title: 'Mine' }, { type: 'set_pinned', pinned: true })
+        expect(await row()).toMatchObject({ title: 'Mine', pinned: true, mark: 'failed', active_at: failed })
+        await stamp({ type: 'set_title', by: 'model', title: 'Not mine' })
+        await stamp(startTurn('t2'))
+        await stamp(finish('t2'))
+        expect(await row()).toMatchObject({ title: 'Mine', pinned: true, mark: null })
+        const { items } = await store.search.conversations('acme', 'mine', { limit: 5 })
+        expect(items).toEqual([await row()])
+        expect((await store.search.conversations('acme', 'do it', { limit: 5 })).items).toEqual([])
+      })
+
       it('[ST13] a conversation without a message is titled after its first task, proposed or created', async () => {
         const titles = async (): Promise<unknown> =>
           (await store.queries.conversations('acme', { limit: 5 })).items.map(({ title }) => title)
@@ -991,11 +1062,10 @@ export const finish = (turn_id: string): Command => ({
 })
 
 /** An event that needs no state: a message. */
-export const note = (text: string): NewEvent => ({
-  type: 'message_added',
-  turn_id: 't',
-  data: { message_id: 'm', role: 'assistant', text },
-})
+export const note = (text: string): NewEvent => ({ ...message(text), turn_id: 't' })
+
+const message = (text: string) =>
+  ({ type: 'message_added', data: { message_id: 'm', role: 'assistant', text } }) as const
 
 const template = (name: string, title: string): Template => ({
   name,

@@ -5,6 +5,7 @@ import type { Need } from '../domain/needs.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { SearchKind } from '../domain/search.ts'
+import type { SessionList, SessionMark } from '../domain/session-list.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { SearchAnswer } from '../domain/wire.ts'
@@ -97,11 +98,17 @@ export type ConversationSummary = {
   readonly seq: number
   readonly created_at: Instant
   readonly updated_at: Instant
+  readonly active_at: Instant
+  readonly pinned: boolean
+  readonly archived: boolean
+  readonly mark: SessionMark | null
 }
 
 export interface Queries {
-  /** Newest first. */
-  conversations(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
+  /** One of the lists (`domain/session-list.ts`), newest first; `active` unless told. */
+  conversations(tenant: string, page: Page, list?: SessionList): Promise<Paged<ConversationSummary>>
+  /** Those of these that exist, in any order. */
+  summaries(tenant: string, conversations: readonly string[]): Promise<readonly ConversationSummary[]>
   conversation(ref: Ref): Promise<ConversationSummary | undefined>
   /** In list order. */
   tasks(

@@ -8,6 +8,7 @@ import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
 import { search } from './migrations/005-search.ts'
 import { needs } from './migrations/006-needs.ts'
 import { searchNewestFirst } from './migrations/007-search-newest-first.ts'
+import { lists } from './migrations/008-lists.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
 const MIGRATIONS: readonly string[] = [
@@ -18,6 +19,7 @@ const MIGRATIONS: readonly string[] = [
   search,
   needs,
   searchNewestFirst,
+  lists,
 ]
 
 /** An advisory lock number of our own ("RUNS"): processes that migrate the same database queue behind it. */

@@ -44,6 +44,7 @@ describePostgres('postgres', () => {
       { number: 5 },
       { number: 6 },
       { number: 7 },
+      { number: 8 },
     ])
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })
