@@ -217,7 +217,8 @@ function guarded(observe: () => void): void {
 
 function conversationsIn(store: Store): Conversations {
   return {
-    list: (tenant, page) => store.queries.conversations(tenant, page),
+    list: (tenant, page, list) => store.queries.conversations(tenant, page, list),
+    summaries: (tenant, conversations) => store.queries.summaries(tenant, conversations),
     summary: async ref => store.queries.conversation(checked(ref)),
     events: async (ref, filter) => store.queries.events(checked(ref), filter),
     eventsAfter: async (ref, seq, limit, maxBytes) => store.eventsAfter(checked(ref), seq, limit, maxBytes),

@@ -2,6 +2,7 @@ import type { Route } from '../route.ts'
 import { chatRoutes } from './chat.ts'
 import { checkRoutes } from './checks.ts'
 import { evidenceRoutes } from './evidence.ts'
+import { filingRoutes } from './filing.ts'
 import { loginRoutes } from './login.ts'
 import { probeRoutes } from './probes.ts'
 import { reviewRoutes } from './reviews.ts'
@@ -15,6 +16,7 @@ import { toolsetRoutes } from './toolsets.ts'
 export const ROUTES: readonly Route[] = [
   ...chatRoutes,
   ...sessionRoutes,
+  ...filingRoutes,
   ...taskRoutes,
   ...checkRoutes,
   ...evidenceRoutes,
