@@ -7,6 +7,7 @@ import { givenTools, joinedTools, type OutsideTools } from '../runner/outside.ts
 import { CheckRunner } from '../runner/check-runner.ts'
 import { claimJudge } from '../runner/claim-judge.ts'
 import { importDrive, Runner } from '../runner/runner.ts'
+import { Titler } from '../runner/titler.ts'
 import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
@@ -26,6 +27,8 @@ export interface AppOptions {
   /** In megabytes. */
   readonly maxInFlight: number
   readonly publicUrl?: URL
+  /** Whether the model names conversations. */
+  readonly titles: 'on' | 'off'
 }
 
 /** A server with its parts: the runner of turns, the MCP endpoint, the HTTP server. */
@@ -62,6 +65,12 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
 
   const logged = (what: string): ((error: unknown) => void) => exceptStorage(error => log.error({ err: error }, what))
   const turnFailed = logged('a turn failed to run')
+  const titler = new Titler({
+    door,
+    models,
+    redact: config.redact,
+    onError: exceptStorage(error => log.warn({ err: error }, 'a conversation could not be named')),
+  })
   const runner = new Runner({
     door,
     models,
@@ -70,6 +79,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     workspaces: config.workspaces,
     onText: (ref, text) => liveText.emit('text', ref, text),
     onError: turnFailed,
+    ...(options.titles === 'on' ? { onReleased: lease => titler.look(lease) } : {}),
   })
   const judge = config.workspaces.judges() ? claimJudge({ door, models, redact: config.redact }) : undefined
   const checks = new CheckRunner({
@@ -149,7 +159,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       closing.abort()
       clearTimeout(warmUp)
       await (await mcp)?.close()
-      await Promise.all([server.close(FINISH_MS), runner.close(), checks.close()])
+      await Promise.all([server.close(FINISH_MS), runner.close(), checks.close(), titler.close()])
       await door.close()
     },
   }
