@@ -35,6 +35,12 @@ export type { EditableCheck } from './draft-checks.ts'
 export type { ReviewChecks } from './edit-checks.ts'
 export { useEvidence } from './use-evidence.ts'
 export type { EvidenceHandle } from './use-evidence.ts'
+export { usePendingReviews } from './use-pending-reviews.ts'
+export type { PendingReviewsHandle, WaitingReview } from './use-pending-reviews.ts'
+export { useSessions } from './use-sessions.ts'
+export type { SessionsHandle } from './use-sessions.ts'
+export { groupSessions } from '../client/session-groups.ts'
+export type { SessionGroup } from '../client/session-groups.ts'
 export { useThread } from './use-thread.ts'
 export type {
   PlanTally,
