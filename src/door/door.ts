@@ -25,6 +25,7 @@ import type {
   Hint,
   Lease,
   LiveEntry,
+  Notices,
   Page,
   Paged,
   Ref,
@@ -67,6 +68,7 @@ export type {
   Paged,
   Ref,
   Search,
+  TakenNotice,
 } from '../store/store.ts'
 
 /** What `openDoor` needs. */
@@ -144,6 +146,8 @@ export interface Door {
   readonly turns: Turns
   /** The text of steps that are still being written. */
   readonly liveText: LiveText
+  /** Events to be told to the outside, each taken by one process at a time. */
+  readonly notices: Notices
 
   /** The same door, for what comes from there: the log records the origin of each decision. For edges. */
   from(origin: Origin): Door

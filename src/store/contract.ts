@@ -7,7 +7,7 @@ import type { NewEvent } from '../domain/event.ts'
 import type { SessionList } from '../domain/session-list.ts'
 import { freeze } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
-import { type Commit, commitsAfter } from './commit.ts'
+import { type Commit, commitOf, commitsAfter } from './commit.ts'
 import { StoreError } from './store-error.ts'
 import type { ConversationSummary, Decide, Hint, Lease, Ref, Store } from './store.ts'
 import { verify } from './verify.ts'
@@ -819,6 +819,67 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       const name = outcomes[0] === 'renamed' ? 'c' : 'd'
       expect(await store.templates.list('acme')).toEqual([template('b', 'y'), template(name, 'x')])
       expect(await store.templates.get('acme', name)).toEqual(template(name, 'x'))
+    })
+
+    it('[ST28] notes what is to be told, with the commit, for tenants whose notices are wanted, and not for imports', async () => {
+      const { notices } = store
+      const seqs = async (): Promise<number[]> =>
+        (await notices.take('acme', 10, 1_000)).map(({ seq }) => seq).toSorted((a, b) => a - b)
+      await store.commit(ref, run(startTurn('t0'), finish('t0')))
+      expect([await notices.waiting('acme'), await seqs()]).toEqual([{ count: 0 }, []])
+      await notices.want('acme', 60_000)
+      await store.commit(ref, run(startTurn('t1', { toolset: 'task_list', review: true })))
+      const asked = await store.commit(ref, run(propose('t1', 'rev-1', 'Look')))
+      const ended = await store.commit(ref, run(cancel('rev-1'), finish('t1')))
+      await store.commit({ ...ref, tenant: 'other' }, run(startTurn('t1'), finish('t1')))
+      const [begun] = await commitsAfter(store, ref, 0, 100)
+      const events = begun?.events.map(event => ({ ...event, session_id: 'copy' })) ?? []
+      await store.importLog({ tenant: 'acme', conversation: 'copy' }, [commitOf(events)])
+      expect(await notices.waiting('acme')).toEqual({ count: 2, dueInMs: 0 })
+      expect(await seqs()).toEqual([asked.events[0]?.seq, ended.events.at(-1)?.seq])
+      const failing = store.commit(ref, () => {
+        throw new Error('boom')
+      })
+      await expect(failing).rejects.toThrow('boom')
+      subject.advance(60_001)
+      await store.commit(ref, run(startTurn('t2'), finish('t2')))
+      expect((await notices.waiting('acme')).count).toBe(2)
+      for (const notice of await notices.take('acme', 10, 1_000)) expect(await notices.settle(notice)).toBe(true)
+      expect(await notices.waiting('acme')).toEqual({ count: 0 })
+    })
+
+    it('[ST28] each is taken by one, falls due again after a while, and is settled only by who took it last', async () => {
+      const elsewhere = (await subject.another?.()) ?? store
+      await store.notices.want('acme', 3_600_000)
+      for (let index = 0; index < 5; index += 1) {
+        await store.commit(ref, run(startTurn(`t${index}`), finish(`t${index}`)))
+      }
+      const takes = await Promise.all(
+        [store, elsewhere, store, elsewhere].map(each => each.notices.take('acme', 3, 5_000)),
+      )
+      const taken = takes.flat()
+      expect(new Set(taken.map(({ seq }) => seq)).size).toBe(5)
+      expect(taken.every(({ tries }) => tries === 1)).toBe(true)
+      const [first, second] = taken
+      if (!first || !second) throw new TypeError('nothing was taken')
+      expect(await store.notices.settle(first, 60_000)).toBe(true)
+      expect(await elsewhere.notices.take('acme', 10, 5_000)).toEqual([])
+      subject.advance(5_001)
+      const again = await elsewhere.notices.take('acme', 10, 5_000)
+      expect(again.map(({ seq }) => seq).toSorted()).toEqual(
+        taken
+          .filter(({ seq }) => seq !== first.seq)
+          .map(({ seq }) => seq)
+          .toSorted(),
+      )
+      expect(again.every(({ tries }) => tries === 2)).toBe(true)
+      expect(await store.notices.settle(second)).toBe(false)
+      expect(await store.notices.settle(second, 1)).toBe(false)
+      subject.advance(60_001)
+      expect((await store.notices.take('acme', 10, 1_000)).map(({ tries }) => tries).toSorted()).toEqual([
+        2, 3, 3, 3, 3,
+      ])
+      if (elsewhere !== store) await elsewhere.close()
     })
 
     it('[ST20] live text is overwritten, hinted at, read by other processes, and cleared', async () => {

@@ -12,6 +12,7 @@ import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { Entry, loaded, summaryOf } from './memory-entry.ts'
 import { MemoryLeases } from './memory-leases.ts'
+import { MemoryNotices } from './memory-notices.ts'
 import { MemoryIndex } from './memory-search.ts'
 import { logExists, piecesOf } from './pieces.ts'
 import { type ReviewRow, rowsOf, taskIdOf, titleAfter } from './rows.ts'
@@ -55,6 +56,7 @@ class MemoryStore implements Store {
   readonly #clock: StoreClock
   readonly #leases: MemoryLeases
   readonly #index = new MemoryIndex()
+  readonly notices: MemoryNotices
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
   #closed = false
 
@@ -62,6 +64,7 @@ class MemoryStore implements Store {
     this.#entries = entries
     this.#clock = new StoreClock({ isAwaited: () => this.#isAwaited(), skewMs })
     this.#leases = new MemoryLeases(this.#entries, this.#clock)
+    this.notices = new MemoryNotices(this.#clock)
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -263,6 +266,7 @@ class MemoryStore implements Store {
       staged.rejectRefused()
       try {
         if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(this.#ensure(first.at), staged)
+        this.notices.add(entry.ref, eventsOf(staged.commits))
         staged.resolve()
       } catch (error) {
         staged.reject(error)

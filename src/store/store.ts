@@ -161,6 +161,23 @@ export interface LiveEntry {
   readonly text: string
 }
 
+/**
+ * Events to be told to the outside (`domain/notice.ts`): noted by the commit that writes them, and kept until they are
+ * settled. Whoever takes one has it alone for a while.
+ */
+export interface Notices {
+  /** Keeps the notices of a tenant for so long from now on. Nobody's are kept that nobody wants. */
+  want(tenant: string, forMs: number): Promise<void>
+  /** Takes some that are due, those that wait longest first. They fall due again after so long. */
+  take(tenant: string, limit: number, forMs: number): Promise<readonly TakenNotice[]>
+  /** Drops one that was taken, or puts it off. False if it was taken again since. */
+  settle(notice: TakenNotice, retryInMs?: number): Promise<boolean>
+  /** How many there are, and how soon one is due. */
+  waiting(tenant: string): Promise<{ readonly count: number; readonly dueInMs?: number }>
+}
+/** The event at `seq`, taken for the `tries`th time. A type, not an interface, so that a database row can be cast to it. */
+export type TakenNotice = Ref & { readonly seq: number; readonly tries: number }
+
 /** Where logs live. `contract.ts` is the test suite of the rules that every store keeps. */
 export interface Store {
   /** Runs `decide` on the current state and commits its events. Resolves once that is durable. */
@@ -191,6 +208,7 @@ export interface Store {
   readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
+  readonly notices: Notices
   /** All that is stored, for `verify`. */
   verifiable(): Verifiable
   /** The file that failures are about, where their error names none. */

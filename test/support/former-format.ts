@@ -9,7 +9,7 @@ export function takeChecksumsAway(path: string, sql = ''): void {
   for (const table of ['events', 'snapshots', 'keys', 'reviews', 'templates']) {
     db.exec(`ALTER TABLE ${table} DROP COLUMN sum`)
   }
-  db.exec('DROP INDEX conversations_active')
+  db.exec('DROP TABLE notices; DROP TABLE notices_wanted; DROP INDEX conversations_active')
   for (const column of ['row_sum', 'active_at', 'pinned', 'archived', 'mark']) {
     db.exec(`ALTER TABLE conversations DROP COLUMN ${column}`)
   }

@@ -45,6 +45,7 @@ describePostgres('postgres', () => {
       { number: 6 },
       { number: 7 },
       { number: 8 },
+      { number: 9 },
     ])
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })

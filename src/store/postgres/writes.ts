@@ -1,4 +1,5 @@
 import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
+import { isTold } from '../../domain/notice.ts'
 import { isIndexed } from '../../domain/search-documents.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
 import { eventsOf } from '../commit.ts'
@@ -14,8 +15,12 @@ interface Write {
   readonly reports?: number
 }
 
-/** A staged group as statements: one per table, however many rows. */
-export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: boolean): Write[] {
+/** A staged group as statements: one per table, however many rows. `tells`: whether others are to be told of it. */
+export function writes(
+  { tenant, conversation }: Ref,
+  staged: Staged,
+  { freezes, tells }: { readonly freezes: boolean; readonly tells: boolean },
+): Write[] {
   const list: Write[] = []
   const put = (statement: Statement, ...values: readonly Value[]): void => {
     list.push({ statement, values: [tenant, conversation, ...values] })
@@ -47,6 +52,13 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: b
     SQL.reviews,
     rows.reviews.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
   )
+  const told = tells ? events.filter(isTold) : []
+  if (told.length > 0)
+    put(
+      SQL.notices,
+      told.map(event => String(event.seq)),
+      updated_at,
+    )
   if (freezes) put(SQL.snapshot, staged.after.seq, SNAPSHOT_VERSION, freeze(staged.after))
   return list
 }
@@ -110,6 +122,11 @@ const SQL = {
       ON CONFLICT (tenant, id)
         DO UPDATE SET pending = excluded.pending, due_at = excluded.due_at, body = excluded.body
       WHERE reviews.conversation = excluded.conversation RETURNING 1`,
+  },
+  notices: {
+    name: 'runsheet-put-notices',
+    text: `INSERT INTO runsheet.notices (tenant, conversation, seq) SELECT $1, $2, seq FROM unnest($3::integer[]) AS seq
+      WHERE EXISTS (SELECT FROM runsheet.notices_wanted WHERE tenant = $1 AND until > $4::timestamptz)`,
   },
   snapshot: {
     name: 'runsheet-put-snapshot',

@@ -9,6 +9,7 @@ import { checksums } from './migrations/006-checksums.ts'
 import { needs } from './migrations/007-needs.ts'
 import { summedConversations } from './migrations/008-summed-conversations.ts'
 import { lists } from './migrations/009-lists.ts'
+import { notices } from './migrations/010-notices.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
 const MIGRATIONS: readonly string[] = [
@@ -21,6 +22,7 @@ const MIGRATIONS: readonly string[] = [
   needs,
   summedConversations,
   lists,
+  notices,
 ]
 
 /** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
