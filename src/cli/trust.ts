@@ -59,6 +59,7 @@ function whatNeedsTrust(file: SettingsFile, folder: string): readonly string[] {
     ...policy.map(([field, value]) => `set ${field} to ${visible(JSON.stringify(value))} in new conversations`),
     ...Object.entries(file.mcpServers).map(([name, server]) => visible(serverLine(name, server))),
     ...checkLines(file.checks).map(visible),
+    ...(file.webhook ? [visible(`tell ${file.webhook.url} of plans that wait and turns that end`)] : []),
   ]
 }
 
