@@ -26,8 +26,37 @@ const says = (chat: Driver, text: string): void =>
   })
 
 it('[HT45] the Markdown of a conversation has its messages, plans, steps, outcomes and standings', () => {
-  const text = exported(corpusLog('proven'))
-  expect(text).toMatchSnapshot()
+  expect(exported(corpusLog('proven'))).toBe(`# editor in app · Fix the parser
+
+Conversation \`proven\`, exported from Runsheet on 2026-11-16 15:00 UTC.
+
+### Plan: approved
+
+2 steps, 1 edited. 2026-11-16 03:00 UTC.
+
+- Fix the parser _edited_
+- Write the notes
+
+### Step 1: Fix the parser (done, proven)
+
+**Outcome:** It parses now.
+
+- Check \`npm test\`: failed, 880 ms
+- Check \`npm test\`: passed, 910 ms
+
+### Step 2: Write the notes (open)
+
+- Check \`CHANGES.md exists\`: inconclusive, 250 ms
+
+**1 of 2 done: 1 proven.**
+
+## Tasks
+
+| | task | status | outcome |
+| --- | --- | --- | --- |
+| 1 | Fix the parser | done, proven | It parses now. |
+| 2 | Write the notes | open |  |
+`)
 })
 
 it('[HT45] a decided plan says what the person changed and wrote', () => {
