@@ -1028,8 +1028,22 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
   })
 }
 
+/** Conversations with every mark, for tests of upgrades. */
+export async function markedConversations(store: Store): Promise<void> {
+  const at = (conversation: string): Ref => ({ tenant: 'acme', conversation })
+  const failed: Command = { type: 'finish_turn', turn_id: 't1', because: 'error', steps: 1, usage: {} }
+  await store.commit(at('runs'), run(startTurn('t1')))
+  await store.commit(at('waits'), run(startTurn('t1', { toolset: 'task_list', review: true })))
+  await store.commit(at('waits'), run(propose('t1', 'rev-1', 'Look')))
+  await store.commit(at('waits'), run({ type: 'show_panel', review_id: 'rev-1', panel: 'p1' }))
+  await store.commit(at('failed'), run(startTurn('t0'), finish('t0')))
+  await store.commit(at('failed'), run(startTurn('t1'), failed))
+  await store.commit(at('elsewhere'), run(openTurn('t1'), add('t1', 'a')))
+  await store.commit(at('elsewhere'), run(rename('t1', 1, 'b')))
+}
+
 /** What `verify` finds; nothing in a closed store. */
-async function differencesIn(store: Store): Promise<string[]> {
+export async function differencesIn(store: Store): Promise<string[]> {
   const found: string[] = []
   try {
     for await (const difference of verify(store.verifiable())) found.push(difference)
