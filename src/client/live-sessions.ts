@@ -53,14 +53,18 @@ export function liveSessions(
   const pages = polled(() => loaded(client, list, shown), { everyMs })
   const listeners = new Set<() => void>()
   let aside: Pick<SessionsState, 'archived' | 'error'> = { archived: undefined, error: null }
-  let state = stateOf()
-  function stateOf(): SessionsState {
-    const { value, error } = pages.snapshot()
+  let made: { from: readonly [unknown, unknown]; state: SessionsState } | undefined
+  /** The same object while nothing changes. */
+  const snapshot = (): SessionsState => {
+    const page = pages.snapshot()
+    if (made?.from[0] === page && made.from[1] === aside) return made.state
+    const { value, error } = page
     const { archived, error: refused } = aside
-    return { sessions: value?.sessions, hasMore: value?.hasMore ?? false, archived, error: refused ?? error }
+    const state = { sessions: value?.sessions, hasMore: value?.hasMore ?? false, archived, error: refused ?? error }
+    made = { from: [page, aside], state }
+    return state
   }
   const tell = (): void => {
-    state = stateOf()
     for (const listener of listeners) listener()
   }
   const note = (change: Partial<typeof aside>): void => {
@@ -88,7 +92,7 @@ export function liveSessions(
     }
   }
   return {
-    snapshot: () => state,
+    snapshot,
     subscribe: listener => {
       listeners.add(listener)
       const leave = pages.subscribe(tell)

@@ -117,7 +117,7 @@ it.each([
   ['第三季度报告', '第三季度报告'],
   ['', undefined],
   ['```\n```', undefined],
-  [`${'long '.repeat(40)}`, `${'long '.repeat(12).slice(0, 59)}…`],
+  ['long '.repeat(40), `${'long '.repeat(12).slice(0, 59)}…`],
 ])('[HT46] reads %j as the title %j', (answer, title) => {
   expect(titleIn(answer)).toBe(title)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, Driver, inRun, typesOf, underReview } from '../../../test/support/domain.ts'
+import { dataOf, inRun, typesOf, underReview } from '../../../test/support/domain.ts'
 import { title } from '../title.ts'
 
 const names = (by: 'person' | 'model', title: string) => ({ type: 'set_title', by, title }) as const
@@ -68,7 +68,8 @@ describe('pins and the archive', () => {
 })
 
 it('[ST27] naming, pinning, archiving and looking are no activity', () => {
-  const chat: Driver = underReview('Look')
+  const chat = inRun({ review: true, review_timeout_ms: null })
+  chat.run(chat.adds('model', 'Look'))
   const { active_at } = chat.state
   chat.wait(3_600_000)
   chat.run(names('person', 'Mine'))

@@ -18,9 +18,8 @@ export function postgresNotices(database: Database, skewMs: () => number): Notic
       return settled.length > 0
     },
     waiting: async tenant => {
-      const [row] = await database.query<{ count: number; due: number | null }>(SQL.waiting, [skewMs(), tenant])
-      if (!row || row.due === null) return { count: 0 }
-      return { count: row.count, dueInMs: Math.max(0, row.due) }
+      const [row] = await database.query<{ count: number; due: number }>(SQL.waiting, [skewMs(), tenant])
+      return row && row.count > 0 ? { count: row.count, dueInMs: row.due } : { count: 0 }
     },
   }
 }

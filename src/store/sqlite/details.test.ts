@@ -318,7 +318,7 @@ it('[SQ3][ST27] a database of an older format gets the rows of its lists from it
   const store = await openSqliteStore({ path })
   await markedConversations(store)
   const before = await store.queries.conversations('acme', { limit: 10 })
-  expect(before.items.map(({ mark }) => mark).toSorted()).toEqual(['failed', null, 'running', 'waiting'])
+  expect(new Set(before.items.map(({ mark }) => mark))).toEqual(new Set(['failed', 'running', 'waiting', null]))
   await store.close()
   takeChecksumsAway(path)
   const upgraded = await openSqliteStore({ path })
