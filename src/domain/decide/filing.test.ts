@@ -9,7 +9,7 @@ describe('a title', () => {
     const chat = inRun()
     expect(title.of(chat.log)).toBe('Do it')
     chat.run(names('model', 'By the model'))
-    chat.run(names('person', '  Third\u00a0 quarter\n report '))
+    chat.run(names('person', ' Third\u00a0quarter\nreport '))
     expect(title.of(chat.log)).toBe('Third quarter report')
     chat.run(names('person', 'Q3'))
     chat.run(chat.adds('model', 'A task'))

@@ -13,7 +13,8 @@ export function setTitle(state: Conversation, command: CommandOf<'set_title'>): 
   if (by === 'model' && state.titled_by !== null) return []
   const text = line(command.title, MAX_TITLE)
   if (text instanceof Problem) return invalidField('title', text.fact)
-  const title = text.replace(/\s+/gu, ' ')
+  // One of these marks a title whose words are still to come (`title.ts`).
+  const title = text.replaceAll('\u00a0', ' ')
   const spent = { ...(model === undefined ? {} : { model }), ...(usage === undefined ? {} : { usage }) }
   return [{ type: 'title_set', turn_id: null, data: { title, by, ...spent } }]
 }

@@ -179,7 +179,7 @@ const SQL = {
   // The pin of a cursor is a number, as in the other stores.
   active: {
     text: `${SUMMARIES} WHERE tenant = $1 AND archived = $3::boolean AND created_at IS NOT NULL
-        AND ($4::integer IS NULL OR (pinned, active_at, conversation) < ($4::integer = 1, $5, $6))
+        AND ($4::float8 IS NULL OR (pinned, active_at, conversation) < ($4::float8 = 1, $5, $6))
       ORDER BY pinned DESC, active_at DESC, conversation DESC LIMIT $2`,
   },
 } satisfies Record<string, Statement>
