@@ -119,7 +119,7 @@ async function compare(title: string, door: Door, bare: (limit: number) => Promi
     const [mine, other] = [median(ours), median(theirs)]
     lines.push({
       what: `${what} (${count})`,
-      ours: millis2(mine),
+      ours: `${millis2(mine)}, quickest ${millis2(Math.min(...ours))}`,
       beside: `${millis2(other)} one bare query`,
       ratio: times(mine / other),
       goal: `under ${GOAL_MS} ms`,
