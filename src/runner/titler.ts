@@ -120,9 +120,9 @@ async function ask(
 /** The title in an answer: its first line, without a reasoning block, Markdown or quotation marks around it. */
 export function titleIn(answer: string): string | undefined {
   const said = answer.toWellFormed().replace(/^[\s\S]*<\/(?:think|thinking|thought|reasoning)>/i, '')
-  const [first = ''] = said
+  const first = said
     .split(/\r?\n/)
     .map(line => line.replace(/^[\s#>*_`-]*(?:title:)?/i, '').replace(/^[\s"'“”„«»*_`]+|[\s"'“”„«»*_`.]+$/g, ''))
-    .filter(line => !isBlank(line))
-  return first === '' ? undefined : cut(first, MAX_TITLE)
+    .find(line => !isBlank(line))
+  return first && cut(first, MAX_TITLE)
 }
