@@ -13,6 +13,9 @@ const logs = readdirSync(corpus, { recursive: true, encoding: 'utf8' }).filter(n
 /** A type that is missing here does not compile; one that is missing in the logs fails below. */
 const TYPES: Record<EventType, true> = {
   policy_set: true,
+  title_set: true,
+  pin_set: true,
+  archive_set: true,
   turn_opened: true,
   turn_started: true,
   tasks_adopted: true,

@@ -7,7 +7,7 @@ import { cut } from '../domain/text.ts'
 import type { Door, Ref } from '../door/door.ts'
 import { EDGES } from './edge-names.ts'
 import { allConversations, knownConversation, type ReadOptions, readStore } from './read-store.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 export interface AuditOptions extends ReadOptions {
   readonly session?: string

@@ -7,12 +7,15 @@ import { givenTools, joinedTools, type OutsideTools } from '../runner/outside.ts
 import { CheckRunner } from '../runner/check-runner.ts'
 import { claimJudge } from '../runner/claim-judge.ts'
 import { importDrive, Runner } from '../runner/runner.ts'
+import { Titler } from '../runner/titler.ts'
 import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
 import type { McpEndpoint } from '../mcp/http.ts'
 import { type Door, exceptStorage, type LiveEntry, type Ref } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
+import { type SenderOptions, WebhookSender } from '../webhook/sender.ts'
+import type { WebhookSettings } from '../webhook/settings.ts'
 import type { Config } from './configure.ts'
 import { storeLocation } from './open-store.ts'
 import { version } from './version.ts'
@@ -26,6 +29,8 @@ export interface AppOptions {
   /** In megabytes. */
   readonly maxInFlight: number
   readonly publicUrl?: URL
+  /** Whether the model names conversations. */
+  readonly titles: 'on' | 'off'
 }
 
 /** A server with its parts: the runner of turns, the MCP endpoint, the HTTP server. */
@@ -62,6 +67,12 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
 
   const logged = (what: string): ((error: unknown) => void) => exceptStorage(error => log.error({ err: error }, what))
   const turnFailed = logged('a turn failed to run')
+  const titler = new Titler({
+    door,
+    models,
+    redact: config.redact,
+    onError: exceptStorage(error => log.warn({ err: error }, 'a conversation could not be named')),
+  })
   const runner = new Runner({
     door,
     models,
@@ -70,6 +81,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     workspaces: config.workspaces,
     onText: (ref, text) => liveText.emit('text', ref, text),
     onError: turnFailed,
+    ...(options.titles === 'on' ? { onReleased: lease => titler.look(lease) } : {}),
   })
   const judge = config.workspaces.judges() ? claimJudge({ door, models, redact: config.redact }) : undefined
   const checks = new CheckRunner({
@@ -78,6 +90,8 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     judge,
     onError: logged('a check failed to run'),
   })
+  const { webhook } = config
+  const sender = webhook && webhookSender(door, webhook, log, (type, outcome) => metrics.delivered(type, outcome))
   let mcp: Promise<McpEndpoint> | undefined
   const openMcp = async (): Promise<McpEndpoint> => {
     const { createMcpEndpoint } = await import('../mcp/http.ts')
@@ -100,6 +114,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   // On PostgreSQL each node has metrics of its own.
   const metrics = new Metrics(door, { tenant: LOCAL_TENANT, others: storeLocation(options.store) === 'folder' })
   metrics.watchTurns(runner)
+  if (sender) metrics.watchNotices()
   const server = createHttpServer({
     door,
     tenant: LOCAL_TENANT,
@@ -133,6 +148,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       pageLink.resolve((conversation, signedIn) => `${url.href}?chat=${conversation}${code(signedIn)}`)
       runner.start()
       checks.start()
+      sender?.start()
       warmUp = setTimeout(() => {
         Promise.all([mcpEndpoint(), importDrive()]).catch(logged('a part of the server could not be loaded'))
       }, WARM_UP_MS).unref()
@@ -143,17 +159,36 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     idleMs: () => {
       const { underWay, lastAt } = server.activity()
       // A review that waits needs no server: whoever comes back to it starts one.
-      return underWay > 0 || runner.size > 0 || checks.size > 0 ? 0 : performance.now() - lastAt
+      const works = runner.size + checks.size + (sender?.size ?? 0)
+      return underWay + works > 0 ? 0 : performance.now() - lastAt
     },
     close: async () => {
       closing.abort()
       clearTimeout(warmUp)
       await (await mcp)?.close()
-      await Promise.all([server.close(FINISH_MS), runner.close(), checks.close()])
+      await Promise.all([server.close(FINISH_MS), runner.close(), checks.close(), titler.close(), sender?.close()])
       await door.close()
     },
   }
 }
+
+/** Failures are logged once, until a delivery works again. */
+const webhookSender = (
+  door: Door,
+  settings: WebhookSettings,
+  log: Config['log'],
+  onOutcome: NonNullable<SenderOptions['onOutcome']>,
+): WebhookSender =>
+  new WebhookSender({
+    door,
+    tenant: LOCAL_TENANT,
+    settings,
+    version,
+    onOutcome,
+    onFailing: ({ code, message, status }) => log.error({ err: { code, reason: message, status } }, 'webhook failed'),
+    onWorking: failures => log.warn({ failures }, 'webhook works again'),
+    onError: exceptStorage(error => log.error({ err: error }, 'a webhook could not be sent')),
+  })
 
 function outsideTools(config: Config): OutsideTools {
   const servers = serverTools(config)

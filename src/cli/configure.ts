@@ -15,8 +15,9 @@ import { cleanEnvironment, type Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
 import { sandboxIn } from './sandbox.ts'
-import { readSettings, type SettingsOptions } from './settings.ts'
+import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
 import { workspacesFor } from './workspaces.ts'
+import { webhookFrom, type WebhookSettings, type WebhookText } from '../webhook/settings.ts'
 
 export interface ConfigOptions extends SettingsOptions {
   readonly store: string
@@ -30,6 +31,9 @@ export interface ConfigOptions extends SettingsOptions {
   readonly workspace?: string
   readonly modelUrl?: string
   readonly modelKey?: string
+  readonly webhook?: string
+  readonly webhookHosts?: readonly string[]
+  readonly webhookSecret?: string
 }
 
 export interface Config {
@@ -45,14 +49,18 @@ export interface Config {
   readonly sandbox: string | undefined
   /** Where the checks of tasks run. */
   readonly workspaces: LocalWorkspaces
+  readonly webhook: WebhookSettings | undefined
 }
 
 /** Checks all settings of a server, before anything is opened. */
 export async function configure(folder: DataFolder, options: ConfigOptions): Promise<Config> {
-  const { policy, mcpServers, checks } = readSettings(options, line => console.error(line))
+  const settings = readSettings(options, line => console.error(line))
+  const { policy, mcpServers, checks } = settings
+  const webhook = webhookText(options, settings)
   const tokens = tokensFor(folder, options)
-  const own = { known: [...Object.values(tokens), pageToken(tokens.person)], suspected: [] }
-  const redact = redactor(together([own, secretsFrom(options), secretsOf(mcpServers)]))
+  const own = { known: [...Object.values(tokens), pageToken(tokens.person), webhook.secret ?? ''], suspected: [] }
+  const hook = secretsInUrl(webhook.url ?? '')
+  const redact = redactor(together([own, secretsFrom(options), secretsOf(mcpServers), hook]))
   const isDemo = options.model === 'demo' && options.workspace === undefined
   const sandbox = isDemo ? sandboxIn(options.data) : undefined
   return {
@@ -61,6 +69,7 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
     models: await modelsFor(options),
     tokens,
     redact,
+    webhook: webhookFor(webhook),
     sandbox,
     workspaces: workspacesFor(
       { ...options, sandbox, judges: () => options.assessorModel !== undefined },
@@ -72,6 +81,19 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
       pino.destination({ dest: 2, sync: true }),
     ),
   }
+}
+
+/** Options come before the settings file, field by field. */
+const webhookText = (options: ConfigOptions, { webhook }: Settings): WebhookText => ({
+  url: options.webhook ?? webhook?.url,
+  secret: options.webhookSecret ?? webhook?.secret,
+  hosts: options.webhookHosts ?? webhook?.hosts,
+})
+
+function webhookFor(text: WebhookText): WebhookSettings | undefined {
+  const webhook = webhookFrom(text)
+  if (typeof webhook === 'string') throw new CliError(`${webhook}.`)
+  return webhook
 }
 
 function secretsFrom({ store, modelUrl = '', modelKey = '', environment }: ConfigOptions): FoundSecrets {

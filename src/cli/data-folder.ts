@@ -8,7 +8,7 @@ import { CliError } from './cli-error.ts'
 import { trackedIn } from './git-tracked.ts'
 import { shellWord } from './invocation.ts'
 import { MIN_TOKEN_LENGTH } from './token.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 const DATABASES = ['runsheet.db', 'server.lock', 'files.lock']
 /** Our own files in a data folder. Not the task files, which are made to be committed and read by other programs. */

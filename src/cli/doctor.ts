@@ -7,7 +7,7 @@ import { checkHooks } from './doctor-hooks.ts'
 import { checkHost, checkProgram, checkServer } from './doctor-server.ts'
 import { setupCommand } from './invocation.ts'
 import { allHosts, dataFolderOf, placeOf, serverEntry } from './setup-hosts.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 export interface DoctorOptions {
   readonly host?: HostName

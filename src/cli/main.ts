@@ -16,12 +16,17 @@ import { addTerminalCommands } from './terminal-commands.ts'
 import { MIN_TOKEN_LENGTH } from './token.ts'
 import { usualPort } from './usual-port.ts'
 import { version } from './version.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 // Each command loads its code when it runs: a host that starts `runsheet mcp` waits for nothing else.
 
 /** From the environment only: every process can read the command line. */
-const SECRETS = { token: 'RUNSHEET_TOKEN', agentToken: 'RUNSHEET_AGENT_TOKEN', modelKey: 'RUNSHEET_MODEL_KEY' } as const
+const SECRETS = {
+  token: 'RUNSHEET_TOKEN',
+  agentToken: 'RUNSHEET_AGENT_TOKEN',
+  modelKey: 'RUNSHEET_MODEL_KEY',
+  webhookSecret: 'RUNSHEET_WEBHOOK_SECRET',
+} as const
 
 /** For what is printed before, or without, a composition. */
 const redact = redactor({ known: Object.values(SECRETS).map(name => process.env[name] ?? '') })
@@ -48,11 +53,12 @@ const serveCommand = program
 Secrets come from the environment only:
   RUNSHEET_TOKEN            token of the person (default: created in the data folder)
   RUNSHEET_AGENT_TOKEN      token for agents (default: created in the data folder)
-  RUNSHEET_MODEL_KEY        API key of the model (default: the provider's own variable)`,
+  RUNSHEET_MODEL_KEY        API key of the model (default: the provider's own variable)
+  RUNSHEET_WEBHOOK_SECRET   key of the signatures of --webhook`,
   )
   .action(async (options: Omit<ServeOptions, 'config' | 'invocation' | 'environment'>, command: Command) => {
     const { serve } = await import('./serve.ts')
-    const given = secrets('token', 'agentToken', 'modelKey')
+    const given = secrets('token', 'agentToken', 'modelKey', 'webhookSecret')
     const config = configOf(command)
     const isChosen = command.getOptionValueSource('port') !== 'default'
     const port = isChosen ? options.port : usualPort(options.data)

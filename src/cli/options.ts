@@ -57,6 +57,14 @@ export const serveOptions = (): readonly Option[] => [
   ).default('demo'),
   fromEnv('--assessor-model <model>', 'model that judges finished tasks (default: same as --model)'),
   fromEnv('--model-url <url>', "base URL of the model's API (default: the provider's)"),
+  fromEnv('--webhook <url>', 'URL to tell of plans that wait and turns that end'),
+  fromEnv(
+    '--webhook-hosts <names>',
+    'hosts of webhooks, separated by commas, that may have private addresses or no TLS',
+  ).argParser((names: string) => names.split(',')),
+  fromEnv('--titles <on|off>', 'whether the model names a conversation after its first turn')
+    .choices(['on', 'off'])
+    .default('on'),
 ]
 
 export const mcpOptions = (): readonly Option[] => [

@@ -3,6 +3,7 @@ import type { TaskFields } from '../domain/fields.ts'
 import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { SearchKind } from '../domain/search.ts'
+import type { SessionList } from '../domain/session-list.ts'
 import type { TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type {
@@ -12,6 +13,7 @@ import type {
   EventAnswer,
   EvidenceAdded,
   EvidenceAnswer,
+  FiledSessionAnswer,
   FoundTasksAnswer,
   ModelsAnswer,
   PolicyAnswer,
@@ -69,6 +71,12 @@ export interface ChatRequest extends Pick<PolicyPatch, 'toolset' | 'review' | 'a
   readonly model?: string
   readonly continue_turn_id?: string
 }
+/** What a person changes about a conversation. */
+export interface Filing {
+  readonly title?: string
+  readonly pinned?: boolean
+  readonly archived?: boolean
+}
 interface Page {
   readonly limit?: number
   readonly cursor?: string
@@ -100,8 +108,9 @@ export function createClient(options: ClientOptions) {
     login: (code: string) => json<{ token: string }>('/api/login', { method: 'POST', body: { code } }),
     loginCode: (signal?: AbortSignal) => json<{ code: string }>('/api/login/codes', { method: 'POST', signal }),
 
-    /** Conversations, newest first; with `q` those with these words in their title. */
-    sessions: (query: Page & { q?: string } = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
+    /** Conversations: pinned ones first, then by last activity; with `q` those with these words in their title. */
+    sessions: (query: Page & { q?: string; list?: SessionList } = {}, signal?: AbortSignal) =>
+      json<SessionsAnswer>('/api/sessions', { query: { ...query }, signal }),
     session: (id: string, signal?: AbortSignal) => json<SessionAnswer>(session(id), { signal }),
     /** A conversation to fold events on; `live` does that for you. */
     snapshot: (id: string, signal?: AbortSignal) => json<SnapshotAnswer>(`${session(id)}/snapshot`, { signal }),
@@ -133,6 +142,12 @@ export function createClient(options: ClientOptions) {
     /** Sends what waits without waiting for the next model call: stops the turn, whose end starts one with it. */
     sendMessageNow: (id: string, messageId: string) =>
       json<SentNowAnswer>(`${message(id, messageId)}/send`, { method: 'POST' }),
+    /** Names, pins or archives a conversation, or takes that back. */
+    fileSession: async (id: string, change: Filing) =>
+      (await json<FiledSessionAnswer>(session(id), { method: 'PATCH', body: change })).session,
+    /** A conversation to keep: as Markdown to read, or its log as JSON lines, which `runsheet import` reads. */
+    exportSession: async (id: string, format: 'md' | 'jsonl', signal?: AbortSignal): Promise<Blob> =>
+      (await ask(watched, `${session(id)}/export.${format}`, { signal })).blob(),
     timeline: (id: string, taskId?: string) =>
       json<TimelineAnswer>(`${session(id)}/timeline`, { query: { task_id: taskId } }),
     setPolicy: (id: string, policy: PolicyPatch) =>
@@ -174,9 +189,9 @@ export function createClient(options: ClientOptions) {
     addEvidence: (id: string, call: SentEvidence) =>
       json<EvidenceAdded>(`${session(id)}/evidence`, { method: 'POST', body: call }),
 
-    /** Pending reviews by deadline, of one conversation or of all, page by page. */
-    pendingReviews: (sessionId?: string, page: Page = {}) =>
-      json<ReviewsAnswer>('/api/task-manager/reviews/pending', { query: { session_id: sessionId, ...page } }),
+    /** Pending reviews by deadline, of one conversation or of all, page by page, with their conversations. */
+    pendingReviews: (sessionId?: string, page: Page = {}, signal?: AbortSignal) =>
+      json<ReviewsAnswer>('/api/task-manager/reviews/pending', { query: { session_id: sessionId, ...page }, signal }),
     /** A review and, once it is decided, what the tool call answers. */
     review: async (id: string): Promise<{ review: ReviewRequest; result?: Json }> => {
       const { reviews, ...answer } = await json<ReviewAnswer>(review(id))

@@ -97,6 +97,16 @@ export type Command =
       readonly host?: PolicyPatch
     }
   | {
+      /** A person names the conversation, or a model does, unless it has a name. */
+      readonly type: 'set_title'
+      readonly by: 'person' | 'model'
+      readonly title: string
+      readonly model?: string | undefined
+      readonly usage?: Usage | undefined
+    }
+  | { readonly type: 'set_pinned'; readonly pinned: boolean }
+  | { readonly type: 'set_archived'; readonly archived: boolean }
+  | {
       /** A tool call of an agent elsewhere: opens its turn if it is new. */
       readonly type: 'open_turn'
       readonly turn_id: string

@@ -11,6 +11,7 @@ import { type Handlers, dispatch } from './projection.ts'
 import { QUEUE_REDUCERS, type QueuedMessage, withoutQueued } from './queue.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { broughtBack, isBack, type RemovedTask, withRemoved } from './removed.ts'
+import { activeAfter } from './session-list.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { ASKED, byPosition, isOpen, type Task } from './task.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
@@ -23,6 +24,12 @@ export interface Conversation {
   readonly created_at: Instant | null
   readonly updated_at: Instant | null
   readonly policy: Policy | null
+  /** Who named it; null while its title is its first message or task. */
+  readonly titled_by: 'person' | 'model' | null
+  readonly pinned: boolean
+  readonly archived: boolean
+  /** When something was last done in it (`session-list.ts`). */
+  readonly active_at: Instant | null
   /** By id, without the removed ones. */
   readonly tasks: Table<Task>
   /** The ids of the open tasks, at most 1,000. */
@@ -68,6 +75,10 @@ export function emptyConversation(session_id: string): Conversation {
     created_at: null,
     updated_at: null,
     policy: null,
+    titled_by: null,
+    pinned: false,
+    archived: false,
+    active_at: null,
     tasks: Table.from(),
     open: [],
     last_number: 0,
@@ -101,6 +112,7 @@ export function apply(state: Conversation, event: StoredEvent): Conversation {
     seq: event.seq,
     created_at: state.created_at ?? event.timestamp,
     updated_at: event.timestamp,
+    active_at: activeAfter(state.active_at, event),
   }
 }
 
@@ -236,6 +248,9 @@ const unchanged = (): Partial<Conversation> => UNCHANGED
 /** `Required`: a new event type does not compile without a reducer. */
 const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__PURE__ */ withParts({
   policy_set: (_, { data: { policy } }) => ({ policy }),
+  title_set: (_, { data: { by } }) => ({ titled_by: by }),
+  pin_set: (_, { data: { pinned } }) => ({ pinned }),
+  archive_set: (_, { data: { archived } }) => ({ archived }),
 
   turn_opened: (state, { data: { turn_id, client, workspace, done_checks }, timestamp }) => ({
     turns: state.turns.with(turn_id, {
@@ -252,6 +267,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   ) => ({
     ...withoutQueued(state, message_id),
     policy,
+    // Who writes in it wants to see it.
+    archived: false,
     turns: state.turns.with(turn_id, {
       ...newTurn(turn_id, 'running', timestamp),
       model,
@@ -341,6 +358,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   },
 
   task_create_review_required: (state, { data, timestamp }) => ({
+    // A plan must not wait unseen.
+    archived: false,
     reviews: succeeded(state, data).with(data.review_id, {
       ...withoutOrigin(data),
       asked_at: timestamp,

@@ -66,6 +66,16 @@ export interface Attributed {
 /** Every event type and its data. The stored event is the sent event, field for field. */
 export interface EventData {
   policy_set: Attributed & { readonly policy: Policy; readonly by: Actor }
+  /** A person names the conversation, or a model does, once. */
+  title_set: {
+    readonly title: string
+    readonly by: 'person' | 'model'
+    /** The model that named it, and what that took. */
+    readonly model?: string
+    readonly usage?: Usage
+  }
+  pin_set: { readonly pinned: boolean }
+  archive_set: { readonly archived: boolean }
   turn_opened: Attributed & {
     readonly turn_id: string
     /** The program that opened it and its folder, for people. */

@@ -8,6 +8,7 @@ import type { CheckState } from './check-state.ts'
 import type { Standing } from './standing.ts'
 import type { QueuedMessage } from './queue.ts'
 import type { ReviewRequest, SubmittedRow } from './review.ts'
+import type { SessionMark } from './session-list.ts'
 import type { Part } from './search-marks.ts'
 import type { ConversationSnapshot } from './snapshot.ts'
 import type { Task, TaskStatus } from './task.ts'
@@ -23,7 +24,14 @@ export interface Session {
   readonly title: string | null
   readonly seq: number
   readonly created_at: Instant
+  /** When its log last grew. */
   readonly updated_at: Instant
+  /** When something was last done in it: to name, pin or archive it does not count, nor does looking at it. */
+  readonly active_at: Instant
+  readonly pinned: boolean
+  readonly archived: boolean
+  /** A review waits, a turn of ours runs, or the latest turn failed. */
+  readonly mark: SessionMark | null
 }
 
 /** How a check of a task stands. */
@@ -107,6 +115,11 @@ export interface SessionAnswer {
 export interface SnapshotAnswer {
   readonly conversation: ConversationSnapshot
   readonly view: View
+}
+
+/** A conversation after a change to its name or its place. */
+export interface FiledSessionAnswer {
+  readonly session: Session
 }
 
 /** A page of conversations, newest first. */
@@ -231,6 +244,8 @@ export interface ReviewAnswer {
 /** A page of the reviews that wait for a decision. */
 export interface ReviewsAnswer {
   readonly reviews: readonly ReviewRequest[]
+  /** The conversations that they belong to, each once. */
+  readonly sessions: readonly Session[]
   /** For the next page; absent on the last. */
   readonly next_cursor?: string
 }

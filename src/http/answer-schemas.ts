@@ -29,6 +29,8 @@ const indexing = s.described(z.literal(true), 'older texts are still being index
 
 export const sessions = exact<wire.SessionsAnswer>()(z.object({ sessions: z.array(s.session), next_cursor, indexing }))
 
+export const filedSession = exact<wire.FiledSessionAnswer>()(z.object({ session: s.session }))
+
 export const session = exact<wire.SessionAnswer>()(
   z.object({
     session: s.session,
@@ -102,6 +104,13 @@ const conversation = exact<ConversationSnapshot>()(
       created_at: s.instant.nullable(),
       updated_at: s.instant.nullable(),
       policy: s.policy.nullable(),
+      titled_by: s.described(
+        z.enum(['person', 'model']).nullable(),
+        'who named it; null while its title is its first message or task',
+      ),
+      pinned: z.boolean(),
+      archived: z.boolean(),
+      active_at: s.described(s.instant.nullable(), 'when something was last done in it'),
       tasks: s.described(byTask(s.task), 'by id'),
       open: s.described(z.array(z.string()), 'the ids of the open tasks'),
       last_number: z.int(),
@@ -335,6 +344,7 @@ export const task = exact<wire.TaskAnswer>()(z.object({ task: s.taskView, seq: z
 export const reviews = exact<wire.ReviewsAnswer>()(
   z.object({
     reviews: z.array(s.review),
+    sessions: s.described(z.array(s.session), 'the conversations that they belong to, each once'),
     next_cursor: s.described(z.string(), 'for the next page; absent on the last').exactOptional(),
   }),
 )

@@ -250,6 +250,25 @@ export const storedEvents = [
     'A person wants what waits to be sent: it starts the next turn, however this one ends.',
   )(z.object({ turn_id, ...decided })),
   stored(
+    'title_set',
+    'The conversation was named.',
+  )(
+    z.object({
+      title: described(z.string(), 'its title from now on'),
+      by: described(z.enum(['person', 'model']), "who named it; a model does so once, and never over a person's name"),
+      model: described(z.string(), 'the model that named it').exactOptional(),
+      usage: usage.exactOptional(),
+    }),
+  ),
+  stored(
+    'pin_set',
+    'A person pinned the conversation, or took the pin away.',
+  )(z.object({ pinned: described(z.boolean(), 'whether it comes first in lists') })),
+  stored(
+    'archive_set',
+    'A person archived the conversation, or brought it back.',
+  )(z.object({ archived: described(z.boolean(), 'whether lists leave it out') })),
+  stored(
     'step_finished',
     'The model answered one call.',
   )(

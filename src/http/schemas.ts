@@ -5,6 +5,7 @@ import type { Json, ToolCallRecord } from '../domain/event.ts'
 import { type Policy, type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
 import type { QueuedMessage } from '../domain/queue.ts'
 import type { Changes, DraftRow, ReviewRequest, Row, RowComment } from '../domain/review.ts'
+import { SESSION_MARKS } from '../domain/session-list.ts'
 import { PRIORITIES, STATUSES, type Task } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { CallAnswer, Message, MessageCall } from '../domain/transcript.ts'
@@ -140,6 +141,14 @@ export const extension = z
   })
   .partial()
   .meta({ id: 'Extension' })
+export const filing = z
+  .strictObject({
+    title: described(z.string(), 'its name, one line of 1 to 120 characters'),
+    pinned: described(z.boolean(), 'whether it comes first in lists'),
+    archived: described(z.boolean(), 'whether lists leave it out'),
+  })
+  .partial()
+  .meta({ id: 'Filing' })
 export const undoneVersion = z
   .strictObject({ version: described(z.int(), 'the version that the change led to') })
   .meta({ id: 'UndoneVersion' })
@@ -283,7 +292,17 @@ export const session = exact<Session>()(
       title: z.string().nullable(),
       seq: z.int(),
       created_at: instant,
-      updated_at: instant,
+      updated_at: described(instant, 'when its log last grew'),
+      active_at: described(
+        instant,
+        'when something was last done in it; to name, pin or archive it does not count, nor does looking at it',
+      ),
+      pinned: z.boolean(),
+      archived: z.boolean(),
+      mark: described(
+        z.enum(SESSION_MARKS).nullable(),
+        'a review waits, a turn of this server runs, or the latest turn failed',
+      ),
     })
     .meta({ id: 'Session' }),
 )

@@ -38,6 +38,12 @@ export { useEvidence } from './use-evidence.ts'
 export type { EvidenceHandle } from './use-evidence.ts'
 export { useSteering } from './use-steering.ts'
 export type { SteeringHandle } from './use-steering.ts'
+export { usePendingReviews } from './use-pending-reviews.ts'
+export type { PendingReviewsHandle, WaitingReview } from './use-pending-reviews.ts'
+export { useSessions } from './use-sessions.ts'
+export type { SessionsHandle } from './use-sessions.ts'
+export { groupSessions } from '../client/session-groups.ts'
+export type { SessionGroup } from '../client/session-groups.ts'
 export { useThread } from './use-thread.ts'
 export type {
   PlanTally,

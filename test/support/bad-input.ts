@@ -84,6 +84,7 @@ const BAD_QUERIES: Readonly<Record<string, readonly string[]>> = {
   status: ['x', 'PENDING', '', 'pending,completed', '%00', '__proto__', 'constructor'],
   q: ['', 'x'.repeat(401), 'x'.repeat(10_000), '%00', 'a%00', 'a%0ab', '%7f', '%C2%85'],
   kind: ['x', '', 'TASK', 'task,message', '%00', '__proto__', 'constructor'],
+  list: ['x', '', 'ACTIVE', 'active,archived', '%00', '__proto__', 'constructor'],
   prefix: ['x'.repeat(33), 'a%20b', '%00', 'a.b', '..%2f', '%E7%94%9F'],
   last_event_id: ['-1', 'abc', '1.5', '1e3', '%00', '0x1', '%201', '9'.repeat(16), '__proto__'],
 }
@@ -314,6 +315,7 @@ export function badInput(store: StoreKind): void {
         assessor: true,
         gate: true,
       },
+      'PATCH /api/sessions/:session_id': { title: 'T', pinned: true, archived: false },
       'PUT /api/sessions/:session_id/policy': {
         toolset: 'runsheet',
         review: true,
@@ -462,8 +464,12 @@ export function badInput(store: StoreKind): void {
     for (const place of ['[1e400,1e400]', '[-1e400,0]', '[1e308,5e-324]', '[-0,-0]', '[9007199254740993,0.5]']) {
       expect((await asked(list, { query: { cursor: b64(place) } })).status).toBe(200)
     }
-    for (const place of ['["",""]', `["'; --","x"]`, `["${'9'.repeat(300)}","~"]`]) {
-      expect((await asked(sessions, { query: { cursor: b64(place) } })).status).toBe(200)
+    for (const place of ['"",""', `"'; --","x"`, `"${'9'.repeat(300)}","~"`]) {
+      expect((await asked(sessions, { query: { list: 'all', cursor: b64(`[${place}]`) } })).status).toBe(200)
+      for (const pinned of ['0', '-1', '0.5', '1e400', '9007199254740993']) {
+        const answer = await asked(sessions, { query: { cursor: b64(`[${pinned},${place}]`) } })
+        expect([pinned, answer.status]).toEqual([pinned, 200])
+      }
     }
   })
 

@@ -5,6 +5,7 @@ import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
 import { addEvidence } from './evidence.ts'
+import { setArchived, setPinned, setTitle } from './filing.ts'
 import { deliverQueued, editQueued, finishAndFollow, queueMessage, sendQueued, withdrawQueued } from './queue.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
 import { acceptGuards } from './guards.ts'
@@ -35,6 +36,9 @@ type Decider<T extends CommandType> = (
 /** One decider per command: a new command does not compile without one. */
 const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   set_policy: setPolicy,
+  set_title: setTitle,
+  set_pinned: setPinned,
+  set_archived: setArchived,
   open_turn: openTurn,
   start_turn: startTurn,
   stop_turn: stopTurn,

@@ -2,6 +2,7 @@ import type { Route } from '../route.ts'
 import { chatRoutes } from './chat.ts'
 import { checkRoutes } from './checks.ts'
 import { evidenceRoutes } from './evidence.ts'
+import { filingRoutes } from './filing.ts'
 import { loginRoutes } from './login.ts'
 import { messageRoutes } from './messages.ts'
 import { probeRoutes } from './probes.ts'
@@ -17,6 +18,7 @@ export const ROUTES: readonly Route[] = [
   ...chatRoutes,
   ...sessionRoutes,
   ...messageRoutes,
+  ...filingRoutes,
   ...taskRoutes,
   ...checkRoutes,
   ...evidenceRoutes,
