@@ -35,6 +35,9 @@ export type { EditableCheck } from './draft-checks.ts'
 export type { ReviewChecks } from './edit-checks.ts'
 export { useEvidence } from './use-evidence.ts'
 export type { EvidenceHandle } from './use-evidence.ts'
+export { useSettings } from './use-settings.ts'
+export type { SettingsHandle } from './use-settings.ts'
+export type { SettingsState } from './settings-store.ts'
 export { useThread } from './use-thread.ts'
 export type {
   PlanTally,

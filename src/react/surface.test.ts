@@ -27,6 +27,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'useEvidence',
     'useReview',
     'useRunsheet',
+    'useSettings',
     'useStrings',
     'useTasks',
     'useThread',

@@ -6,6 +6,7 @@ import { loginRoutes } from './login.ts'
 import { probeRoutes } from './probes.ts'
 import { reviewRoutes } from './reviews.ts'
 import { searchRoutes } from './search.ts'
+import { settingsRoutes } from './settings.ts'
 import { sessionRoutes } from './sessions.ts'
 import { taskRoutes } from './tasks.ts'
 import { templateRoutes } from './templates.ts'
@@ -22,6 +23,7 @@ export const ROUTES: readonly Route[] = [
   ...reviewRoutes,
   ...templateRoutes,
   ...toolsetRoutes,
+  ...settingsRoutes,
   ...loginRoutes,
   ...probeRoutes,
 ]
