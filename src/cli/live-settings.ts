@@ -105,7 +105,11 @@ export class LiveSettings {
     }
     const { version: now, sources } = this.#fresh()
     if (version !== now) {
-      throw new HttpError(412, 'settings_changed', 'The settings have changed since. Read them again, then change them.')
+      throw new HttpError(
+        412,
+        'settings_changed',
+        'The settings have changed since. Read them again, then change them.',
+      )
     }
     const saved = changedSettings(sources, change)
     if (saved instanceof Refusal) throw saved

@@ -60,7 +60,7 @@ export function serverSettings(options: ServerSettingsOptions): ServerSettings {
 
 /** A URL from the environment may have a login in it. */
 const shownView = (view: SettingsView, redact: Redactor): SettingsView =>
-  view.base_url.value === null
+  view.base_url.value === null || view.base_url.locked_by === undefined
     ? view
     : { ...view, base_url: { ...view.base_url, value: redact.line(view.base_url.value) } }
 

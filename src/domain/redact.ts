@@ -68,7 +68,10 @@ export interface LearningRedactor extends Redactor {
 
 /** The redactor of a composition whose secrets may change. */
 export function learningRedactor({ known, suspected = [] }: Secrets): LearningRedactor {
-  let learnt: { readonly known: readonly string[]; readonly suspected: readonly string[] } = { known: [], suspected: [] }
+  let learnt: { readonly known: readonly string[]; readonly suspected: readonly string[] } = {
+    known: [],
+    suspected: [],
+  }
   let current = redactor({ known, suspected })
   const added = (to: readonly string[], more: readonly string[]): readonly string[] =>
     [...new Set([...to, ...more])].slice(-MAX_LEARNT)

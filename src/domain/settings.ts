@@ -85,7 +85,11 @@ export const assessorOf = ({ fixed, saved }: SettingsSources): string | undefine
 /** The policy of new conversations, over the toolset's defaults. */
 export function policyOf({ fixed, saved, file }: SettingsSources): PolicyPatch {
   const { review, review_timeout_ms, gate } = saved
-  return { ...file, ...defined({ review, review_timeout_ms, gate }), ...(fixed.review && { review: fixed.review.value }) }
+  return {
+    ...file,
+    ...defined({ review, review_timeout_ms, gate }),
+    ...(fixed.review && { review: fixed.review.value }),
+  }
 }
 
 /**
@@ -158,7 +162,11 @@ export function changedSettings(sources: SettingsSources, change: SettingsChange
   if (both) return invalidField('unset', { rule: 'invalid', expected: `without ${both}, which is set` })
   const problem = problemWith(change, sources)
   if (problem) return problem
-  const { key: before, ...saved } = { ...sources.saved, ...set, ...(set.base_url && { base_url: trimmed(set.base_url) }) }
+  const { key: before, ...saved } = {
+    ...sources.saved,
+    ...set,
+    ...(set.base_url && { base_url: trimmed(set.base_url) }),
+  }
   const kept = Object.fromEntries(Object.entries(saved).filter(([field]) => !unset.includes(field as SettingName)))
   const model = modelOf({ ...sources, saved: kept })
   const endpoint = endpointOf(model, kept['base_url'] as string | undefined)

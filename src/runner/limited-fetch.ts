@@ -12,7 +12,9 @@ export const limitedFetch: typeof fetch = async (input, init) => {
   const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
   if (location !== null) {
     await response.body?.cancel()
-    throw new UnknownModel(`The URL of the model redirects to ${placeOf(location, response.url)}. Set that URL instead.`)
+    throw new UnknownModel(
+      `The URL of the model redirects to ${placeOf(location, response.url)}. Set that URL instead.`,
+    )
   }
   if (!response.body) return response
   const isStream = response.ok && asksForStream(input, init)

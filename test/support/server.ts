@@ -4,6 +4,7 @@ import { Metrics } from '../../src/http/metrics.ts'
 import { createHttpServer, type HttpServer, type ServerOptions } from '../../src/http/server.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
 import { openDoor, type Door } from '../../src/door/door.ts'
+import { settingsScene } from './settings.ts'
 import { placeFor, type StoreKind } from './stores.ts'
 
 export const TOKENS = {
@@ -36,12 +37,14 @@ export async function startServer(options: Partial<ServerOptions> & { store?: St
   const door = options.door ?? openDoor({ store: await place.open() })
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
+  const scene = settingsScene()
   const server = createHttpServer({
     tokens: TOKENS,
     tenant: 'local',
     version: '0.0.0',
     log,
     metrics: new Metrics(door),
+    settings: scene.part,
     ...more,
     door,
   })
@@ -67,6 +70,7 @@ export async function startServer(options: Partial<ServerOptions> & { store?: St
       await server.close(1_000)
       await door.close()
       await place.remove()
+      scene.remove()
     },
   }
 }

@@ -62,7 +62,12 @@ const answered = (body: SettingsAnswer): Answer => ({ body, headers: { etag: `"$
 function versionIn(header = ''): string {
   const [, version] = /^\s*"?([\w-]{1,100})"?\s*$/.exec(header) ?? []
   if (version !== undefined) return version
-  throw new HttpError(428, 'version_required', 'If-Match is missing. Send the version of the settings that you change.', {
-    field: 'if-match',
-  })
+  throw new HttpError(
+    428,
+    'version_required',
+    'If-Match is missing. Send the version of the settings that you change.',
+    {
+      field: 'if-match',
+    },
+  )
 }
