@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { inject } from 'vitest'
 import { Metrics } from '../../src/http/metrics.ts'
+import type { ServerSettings } from '../../src/http/route.ts'
 import { createHttpServer, type HttpServer, type ServerOptions } from '../../src/http/server.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
 import { openDoor, type Door } from '../../src/door/door.ts'
@@ -17,6 +18,8 @@ export interface TestServer {
   readonly url: URL
   readonly server: HttpServer
   readonly door: Door
+  /** Its settings, in a folder of their own. */
+  readonly settings: ServerSettings
   readonly person: Client
   readonly agent: Client
   /** The log as text. */
@@ -53,6 +56,7 @@ export async function startServer(options: Partial<ServerOptions> & { store?: St
     url,
     server,
     door,
+    settings: scene.part,
     person: createClient({ url, token: TOKENS.person }),
     agent: createClient({ url, token: TOKENS.agent }),
     logged: () => lines.join(''),
