@@ -70,7 +70,7 @@ describe('runsheet doctor', () => {
     writeFileSync(file, '{')
     const broken = await scene.run(['doctor', 'zed'])
     expect(broken.out).toMatch(
-      /WRONG {2}.*settings\.json cannot be used: it is not valid JSON.*\n +Mend it, or delete it\.$/m,
+      /WRONG {2}.*settings\.json cannot be used: it is not valid JSON.*\n +Delete it, and set the settings again on the page\.$/m,
     )
     expect(broken.code).toBe(1)
     rmSync(file)

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { SettingsOnDisk } from '../src/cli/saved-settings.ts'
 import type { SettingsChange } from '../src/domain/wire.ts'
 import { BUILT, runCli } from './support/children.ts'
 import { type CliTurns, startCli } from './support/cli-turns.ts'
@@ -163,12 +164,33 @@ describe('settings of the page', () => {
 
   it('[SG12] runsheet mcp follows them while it runs', async () => {
     const server = await served()
-    const host = await overStdio(data, hostOf({ era: '2025' }), ['--session', 'mcp'], BUILT)
+    const env = { RUNSHEET_TOKEN: TOKENS.person }
+    const host = await overStdio(data, hostOf({ era: '2025' }), ['--session', 'mcp'], BUILT, { env })
     ends.push(() => host.client.close())
     await change(server, { review: false, gate: false })
     const answer = await host.client.callTool({ name: 'plan', arguments: PLAN })
     expect(answer.structuredContent).toMatchObject({ ids: [1, 2] })
     expect((await server.person.session('mcp')).policy).toMatchObject({ review: false, gate: false })
+  })
+
+  it('[SG10] what an agent writes into the file turns no review off, neither now nor after a restart', async () => {
+    const server = await served()
+    await change(server, { gate: false })
+    const forged = '{"format":1,"settings":{"review":false,"model":"openai:x","base_url":"http://127.0.0.1:1"}}'
+    writeFileSync(join(data, 'settings.json'), forged)
+    await server.person.setPolicy('c', {})
+    expect((await server.person.session('c')).policy).toMatchObject({ review: true, gate: false })
+    expect((await server.person.models()).models).toEqual([{ name: 'demo', default: true }])
+    expect((await server.person.settings()).problems).toHaveLength(1)
+    await server.end()
+    const again = runCli(['serve', '--port', '0', '--data', data], {
+      file: BUILT,
+      env: { RUNSHEET_TOKEN: TOKENS.person },
+    })
+    expect(await again.ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Delete it, and set the settings'),
+    })
   })
 
   it('[SG12] a judge that the page names judges what agents elsewhere claim, and is announced', async () => {
@@ -199,7 +221,7 @@ describe('settings of the page', () => {
 
 describe('a start', () => {
   it('[SG14] with a model of the page that lacks its key comes up, says so in one line, and a turn says what to do', async () => {
-    writeFileSync(join(data, 'settings.json'), '{"format":1,"settings":{"model":"openai:gpt-5"}}')
+    new SettingsOnDisk(data, TOKENS.person).write({ model: 'openai:gpt-5' })
     const server = await served()
     const message = 'openai needs a key: enter it in the settings, or set OPENAI_API_KEY.'
     expect((await server.person.settings()).problems).toEqual([{ field: 'key', message }])

@@ -52,7 +52,15 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
   const tokens = tokensFor(folder, options)
   const own = { known: [...Object.values(tokens), pageToken(tokens.person)], suspected: [] }
   const redact = learningRedactor(together([own, secretsFrom(options), secretsOf(mcpServers)]))
-  const settings = new LiveSettings({ data, fixed, file: policy, environment, redact, secret: tokens.person })
+  const settings = new LiveSettings({
+    data,
+    fixed,
+    file: policy,
+    environment,
+    redact,
+    secret: tokens.person,
+    role: 'owner',
+  })
   const models = new LiveModels(() => settings.choice, { environment, demoPaceMs: DEMO_PACE_MS })
   await checkModels(settings, models)
   const isDemo = settings.choice.model === DEMO && options.workspace === undefined

@@ -34,7 +34,7 @@ export function* checkData({ data, environment, setup }: Patient): Generator<Fin
 
 /** Whether the settings of the page can be used, and what they choose. */
 export function* checkSettings({ data }: Patient): Generator<Finding> {
-  const disk = new SettingsOnDisk(data)
+  const disk = new SettingsOnDisk(data, '')
   try {
     const { model, base_url, key } = disk.read().saved
     const at = base_url === undefined ? '' : ` at ${base_url}`
@@ -42,7 +42,11 @@ export function* checkSettings({ data }: Patient): Generator<Finding> {
     if (model !== undefined) yield { kind: 'note', text }
   } catch (error) {
     if (!(error instanceof UnusableSettings)) throw error
-    yield { kind: 'wrong', text: `${disk.path} cannot be used: ${error.message}`, todo: 'Mend it, or delete it' }
+    yield {
+      kind: 'wrong',
+      text: `${disk.path} cannot be used: ${error.message}`,
+      todo: 'Delete it, and set the settings again on the page',
+    }
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type SavedSettings,
   type SettingsSources,
 } from '../domain/settings.ts'
+import { tightening } from '../domain/tighten.ts'
 import type { SettingsChange } from '../domain/wire.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { ModelChoice } from '../runner/live-models.ts'
@@ -31,8 +32,13 @@ export interface LiveSettingsOptions {
   readonly environment: Environment
   /** Hears of each key as soon as it is known. */
   readonly redact: LearningRedactor
-  /** Versions are made with it, so that they tell nothing about the key. */
+  /** The person's token: what the page holds is sealed with it. */
   readonly secret: string
+  /**
+   * `owner`: the server, which alone writes the file. What another program makes of it does not count. `follower`: follows
+   * what the server writes; if it has not the server's token, only what is stricter counts, as of a project's settings.
+   */
+  readonly role: 'owner' | 'follower'
 }
 
 interface Current {
@@ -43,8 +49,8 @@ interface Current {
 }
 
 /**
- * The settings of this process as they are now: what options, variables and files say, and what the page holds, which is
- * read again whenever its file is another. A file that has become unusable changes nothing until it is mended.
+ * The settings of this process as they are now: what options, variables and files say, and what the page holds. Agents can
+ * often write files: what is in the page's file counts only if a server with the person's token wrote it.
  */
 export class LiveSettings {
   readonly #disk: SettingsOnDisk
@@ -57,13 +63,13 @@ export class LiveSettings {
   /** Throws if the file cannot be used: what it says may be stricter than what is said elsewhere. */
   constructor(options: LiveSettingsOptions) {
     this.#options = options
-    this.#disk = new SettingsOnDisk(options.data)
+    this.#disk = new SettingsOnDisk(options.data, options.secret)
     this.#stamp = this.#disk.stamp()
     try {
       this.#current = this.#load()
     } catch (error) {
       if (!(error instanceof UnusableSettings)) throw error
-      throw new CliError(`cannot use ${this.#disk.path}: ${error.message}. Mend it, or delete it.`)
+      throw new CliError(`cannot use ${this.#disk.path}: ${error.message}. ${WAY_OUT}`)
     }
   }
 
@@ -99,9 +105,9 @@ export class LiveSettings {
   change(version: string, change: SettingsChange): void {
     // Before anything can fail and say why.
     if (change.key !== undefined) this.#options.redact.learn({ known: [change.key] })
-    if (this.problem !== undefined) {
-      const message = `${SETTINGS_FILE} in the data folder cannot be used: ${this.problem}. Mend it, or delete it.`
-      throw new HttpError(409, 'settings_unreadable', message, { file: SETTINGS_FILE })
+    // A file that is gone is written again.
+    if (this.problem !== undefined && this.#stamp !== '') {
+      throw new HttpError(409, 'settings_unreadable', this.problem, { file: SETTINGS_FILE })
     }
     const { version: now, sources } = this.#fresh()
     if (version !== now) {
@@ -113,7 +119,8 @@ export class LiveSettings {
     }
     const saved = changedSettings(sources, change)
     if (saved instanceof Refusal) throw saved
-    if (JSON.stringify(saved) !== JSON.stringify(sources.saved)) this.#save(saved)
+    const isNew = JSON.stringify(saved) !== JSON.stringify(sources.saved)
+    if (isNew || this.#problem !== undefined) this.#save(saved)
   }
 
   #save(saved: SavedSettings): void {
@@ -123,7 +130,10 @@ export class LiveSettings {
       if (!(error instanceof UnusableSettings)) throw error
       throw new HttpError(503, 'settings_not_saved', `The settings could not be saved: ${error.message}.`)
     }
-    this.#fresh()
+    this.#stamp = this.#disk.stamp()
+    this.#current = this.#load()
+    this.#problem = undefined
+    for (const listener of this.#listeners) listener()
   }
 
   /** Looks at the file by its stamp: that takes microseconds, and no watcher misses a change. */
@@ -132,21 +142,31 @@ export class LiveSettings {
     if (stamp === this.#stamp) return this.#current
     this.#stamp = stamp
     try {
-      this.#current = this.#load()
+      if (this.#options.role === 'owner') this.#checkUnchanged()
+      else if (stamp !== '') this.#current = this.#load()
       this.#problem = undefined
     } catch (error) {
       if (!(error instanceof UnusableSettings)) throw error
-      this.#problem = error.message
+      const way = stamp === '' ? 'The next change writes it again.' : WAY_OUT
+      this.#problem = `${SETTINGS_FILE} in the data folder cannot be used: ${error.message}. The settings before it count. ${way}`
     }
-    for (const listener of this.#listeners) listener()
     return this.#current
   }
 
+  /** Throws if the file is not as this process read or wrote it. */
+  #checkUnchanged(): void {
+    const { bytes } = this.#disk.read()
+    if (versionOf(bytes, this.#options.secret) === this.#current.version) return
+    throw new UnusableSettings(bytes.length === 0 ? 'it is gone' : 'another program wrote it')
+  }
+
   #load(): Current {
-    const { fixed, file, environment, redact, secret } = this.#options
-    const { bytes, saved } = this.#disk.read()
-    const { known, suspected } = secretsInUrl(saved.base_url ?? '')
-    redact.learn({ known: [...known, ...(saved.key ? [saved.key.value] : [])], suspected })
+    const { fixed, file, environment, redact, secret, role } = this.#options
+    const { bytes, saved: read, isSealed } = this.#disk.read()
+    const { known, suspected } = secretsInUrl(read.base_url ?? '')
+    redact.learn({ known: [...known, ...(read.key ? [read.key.value] : [])], suspected })
+    if (!isSealed && role === 'owner') throw new UnusableSettings(NOT_OURS)
+    const saved = isSealed ? read : stricter(read, file)
     const variables = Object.fromEntries(Object.entries(PROVIDER_KEYS).filter(([, name]) => environment[name]))
     const sources = { fixed, saved, file, variables }
     const policy = policyOf(sources)
@@ -159,6 +179,15 @@ export class LiveSettings {
     }
     return { version: versionOf(bytes, secret), sources, policy, choice }
   }
+}
+
+const NOT_OURS = "no server with the person's present token wrote it"
+const WAY_OUT = 'Delete it, and set the settings again on the page.'
+
+/** As of a project's settings, nothing else may count. */
+function stricter({ review, review_timeout_ms, gate }: SavedSettings, file: PolicyPatch): SavedSettings {
+  const { policy } = tightening({ review, review_timeout_ms, gate }, file)
+  return policy as SavedSettings
 }
 
 const versionOf = (bytes: Buffer, secret: string): string =>

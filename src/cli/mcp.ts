@@ -82,7 +82,10 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     // Without checks rather than without a server.
     printError(error)
   }
-  const settings = new LiveSettings({ data, fixed: options.fixed, file: policy, environment, redact, secret: '' })
+  // The server may have a token that we are not given.
+  const secret = options.token ?? folder.personToken() ?? ''
+  const { fixed } = options
+  const settings = new LiveSettings({ data, fixed, file: policy, environment, redact, secret, role: 'follower' })
   const host = (): PolicyPatch => settings.policy
   const store = await openWritableStore({ store: options.store, data })
   for (const line of folder.warnings) console.error(line)

@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { chmodSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
@@ -22,6 +23,7 @@ const schema = z.strictObject({
       gate: z.boolean(),
     })
     .partial(),
+  seal: z.string().max(100).optional(),
 })
 
 /** A settings file that cannot be used, with the reason in words. It is never overwritten. */
@@ -29,15 +31,27 @@ export class UnusableSettings extends Error {
   override readonly name = 'UnusableSettings'
 }
 
+/** What a settings file says. */
+export interface SettingsRead {
+  /** Empty if there is no file. */
+  readonly bytes: Buffer
+  readonly saved: SavedSettings
+  /** Whether a server with the same secret wrote it: anything else that can write files can write here, too. */
+  readonly isSealed: boolean
+}
+
 /** The settings in a data folder, as they are on disk. */
 export class SettingsOnDisk {
   readonly path: string
+  readonly #secret: string
 
-  constructor(folder: string) {
+  /** `secret`: what the file is sealed with. */
+  constructor(folder: string, secret: string) {
     this.path = join(folder, SETTINGS_FILE)
+    this.#secret = secret
   }
 
-  /** Another one whenever the file may be another: it may be edited, replaced or removed while a server runs. */
+  /** Another one whenever the file may be another. */
   stamp(): string {
     try {
       const stat = lstatSync(this.path, { bigint: true, throwIfNoEntry: false })
@@ -47,10 +61,10 @@ export class SettingsOnDisk {
     }
   }
 
-  /** The bytes and what they say; no file says nothing. Throws `UnusableSettings`. */
-  read(): { readonly bytes: Buffer; readonly saved: SavedSettings } {
+  /** Throws `UnusableSettings`. */
+  read(): SettingsRead {
     const bytes = this.#bytes()
-    if (!bytes) return { bytes: Buffer.alloc(0), saved: {} }
+    if (!bytes) return { bytes: Buffer.alloc(0), saved: {}, isSealed: true }
     let raw: unknown
     try {
       raw = JSON.parse(bytes.toString('utf8'))
@@ -60,20 +74,27 @@ export class SettingsOnDisk {
       throw new UnusableSettings(['it is not valid JSON', where].filter(Boolean).join(' '))
     }
     const parsed = schema.safeParse(raw)
-    if (parsed.success) return { bytes, saved: parsed.data.settings as SavedSettings }
-    const [issue] = parsed.error.issues
-    throw new UnusableSettings([issue?.path.join('.'), issue?.message].filter(Boolean).join(': '))
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues
+      throw new UnusableSettings([issue?.path.join('.'), issue?.message].filter(Boolean).join(': '))
+    }
+    const { seal = '' } = parsed.data
+    const { settings } = raw as { settings: SavedSettings }
+    return { bytes, saved: settings, isSealed: isEqual(seal, this.#sealOf(settings)) }
   }
 
   /** Replaces the file in one step. Throws the reason in words; then the old one is still there. */
-  write(saved: SavedSettings): void {
+  write(settings: SavedSettings): void {
+    const text = JSON.stringify({ format: FORMAT, settings, seal: this.#sealOf(settings) }, null, 2)
     try {
-      replacePrivateFile(this.path, `${JSON.stringify({ format: FORMAT, settings: saved }, null, 2)}\n`, {
-        isFlushed: true,
-      })
+      replacePrivateFile(this.path, `${text}\n`, { isFlushed: true })
     } catch (error) {
       throw new UnusableSettings(causeOf(error))
     }
+  }
+
+  #sealOf(settings: SavedSettings): string {
+    return createHmac('sha256', this.#secret).update(JSON.stringify(settings)).digest('base64url')
   }
 
   #bytes(): Buffer | undefined {
@@ -87,3 +108,6 @@ export class SettingsOnDisk {
     }
   }
 }
+
+const isEqual = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))

@@ -7,7 +7,6 @@ import type { ServerSettings } from '../http/route.ts'
 import type { LiveModels } from '../runner/live-models.ts'
 import { modelProblem } from '../runner/models.ts'
 import type { Environment } from './clean-environment.ts'
-import { SETTINGS_FILE } from './default-paths.ts'
 import type { LiveSettings } from './live-settings.ts'
 
 export interface ServerSettingsOptions {
@@ -66,7 +65,6 @@ const shownView = (view: SettingsView, redact: Redactor): SettingsView =>
 
 function problemsIn({ settings, environment }: ServerSettingsOptions): readonly SettingsProblem[] {
   const { problem, choice } = settings
-  const unusable = `${SETTINGS_FILE} in the data folder cannot be used: ${problem}. The settings before it count. Mend it, or delete it.`
   const { model, assessor = model } = choice
   const ofModels = [...new Set([model, assessor])].flatMap(name => {
     const { mayUseVariable, ...connection } = choice.connectionOf(name)
@@ -74,7 +72,7 @@ function problemsIn({ settings, environment }: ServerSettingsOptions): readonly 
     const field = found?.field === 'model' && name !== model ? 'assessor_model' : found?.field
     return found && field ? [{ ...found, field }] : []
   })
-  return [...(problem === undefined ? [] : [{ message: unusable }]), ...ofModels]
+  return [...(problem === undefined ? [] : [{ message: problem }]), ...ofModels]
 }
 
 function tooManyTries(waitMs: number): HttpError {

@@ -201,10 +201,10 @@ interface Request {
   readonly body: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A task of the conversation `work`, and a pending review in a conversation of its own. */
 /** Routes whose bodies never reach the store. */
 const STORELESS: ReadonlySet<string> = new Set(['/api/chat', '/api/login', '/api/settings', '/api/settings/try'])
 
+/** A task of the conversation `work`, and a pending review in a conversation of its own. */
 interface World {
   readonly task: string
   readonly check: string
