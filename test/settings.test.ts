@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { SettingsOnDisk } from '../src/cli/saved-settings.ts'
 import type { SettingsChange } from '../src/domain/wire.ts'
 import { BUILT, runCli } from './support/children.ts'
@@ -118,19 +118,6 @@ describe('settings of the page', () => {
     for (const text of [bytesIn(data), stderr]) expect(text).not.toMatch(/number-[ab]-000/)
   })
 
-  it('[SG4] a key that the provider repeats is not in the log of the turn that failed', async () => {
-    const provider = await provided(() => ({ status: 401, body: `{"error":{"message":"wrong key: ${KEY_A}"}}` }))
-    const server = await served()
-    await change(server, { model: MODEL, base_url: provider.url, key: KEY_A })
-    const reader = await server.chat()
-    expect(reader.of('turn_failed')[0]?.data).toMatchObject({
-      code: 'provider_denied',
-      message: expect.stringContaining('wrong key: [redacted]'),
-    })
-    await server.end()
-    expect(bytesIn(data)).not.toContain(KEY_A)
-  })
-
   it('[SG1][SG2] options and variables take precedence, and lock; a setting that none gives is the page’s', async () => {
     const env = { RUNSHEET_MODEL: 'demo', RUNSHEET_REVIEW: 'off' }
     const server = await served({ env, config: { policy: { gate: false, review_timeout_ms: 5_000 } } })
@@ -162,17 +149,6 @@ describe('settings of the page', () => {
     })
   })
 
-  it('[SG12] runsheet mcp follows them while it runs', async () => {
-    const server = await served()
-    const env = { RUNSHEET_TOKEN: TOKENS.person }
-    const host = await overStdio(data, hostOf({ era: '2025' }), ['--session', 'mcp'], BUILT, { env })
-    ends.push(() => host.client.close())
-    await change(server, { review: false, gate: false })
-    const answer = await host.client.callTool({ name: 'plan', arguments: PLAN })
-    expect(answer.structuredContent).toMatchObject({ ids: [1, 2] })
-    expect((await server.person.session('mcp')).policy).toMatchObject({ review: false, gate: false })
-  })
-
   it('[SG10] what an agent writes into the file turns no review off, neither now nor after a restart', async () => {
     const server = await served()
     await change(server, { gate: false })
@@ -192,13 +168,46 @@ describe('settings of the page', () => {
       stderr: expect.stringContaining('Delete it, and set the settings'),
     })
   })
+})
+
+describe('settings of a server that runs', () => {
+  let server: CliTurns
+  let folder: string
+  beforeAll(async () => {
+    folder = scratchFolder()
+    server = await startCli({ data: folder, env: NO_KEYS })
+  })
+  afterAll(async () => {
+    await server.end()
+    rmSync(folder, { recursive: true })
+  })
+
+  it('[SG4] a key that the provider repeats is not in the log of the turn that failed', async () => {
+    const provider = await provided(() => ({ status: 401, body: `{"error":{"message":"wrong key: ${KEY_A}"}}` }))
+    await change(server, { model: MODEL, base_url: provider.url, key: KEY_A })
+    const reader = await server.chat({ session_id: 'denied' })
+    expect(reader.of('turn_failed')[0]?.data).toMatchObject({
+      code: 'provider_denied',
+      message: expect.stringContaining('wrong key: [redacted]'),
+    })
+    expect(bytesIn(folder)).not.toContain(KEY_A)
+  })
+
+  it('[SG12] runsheet mcp follows them while it runs', async () => {
+    const env = { RUNSHEET_TOKEN: TOKENS.person }
+    const host = await overStdio(folder, hostOf({ era: '2025' }), ['--session', 'mcp'], BUILT, { env })
+    ends.push(() => host.client.close())
+    await change(server, { review: false, gate: false })
+    const answer = await host.client.callTool({ name: 'plan', arguments: PLAN })
+    expect(answer.structuredContent).toMatchObject({ ids: [1, 2] })
+    expect((await server.person.session('mcp')).policy).toMatchObject({ review: false, gate: false })
+  })
 
   it('[SG12] a judge that the page names judges what agents elsewhere claim, and is announced', async () => {
     const provider = await provided()
-    const server = await served()
-    const judges = (): unknown => JSON.parse(readFileSync(join(data, 'server.json'), 'utf8'))
+    const judges = (): unknown => JSON.parse(readFileSync(join(folder, 'server.json'), 'utf8'))
     expect(judges()).not.toHaveProperty('judges')
-    await change(server, { base_url: provider.url, assessor_model: MODEL })
+    await change(server, { model: 'demo', base_url: provider.url, assessor_model: MODEL })
     expect(judges()).toMatchObject({ judges: true })
     const agent = { session_id: 'c', turn_id: 't' }
     await server.person.setPolicy('c', { review: false })
@@ -211,9 +220,8 @@ describe('settings of the page', () => {
 
   it('[RC4] the sandbox of the demo is for turns of the demo model only', async () => {
     const provider = await provided(() => 'Hello.')
-    const server = await served()
     await change(server, { model: MODEL, base_url: provider.url })
-    const reader = await server.chat()
+    const reader = await server.chat({ session_id: 'hello' })
     expect(reader.of('turn_started')[0]?.data.workspace).toBeUndefined()
     expect(provider.tools(0).filter(name => name.includes('sandbox'))).toEqual([])
   })
