@@ -155,7 +155,7 @@ describe('another process of the folder', () => {
     expect(follower.settings.policy).toEqual({})
     change({ review: false, model: 'openai:x', key: 'a-key-of-a-person' })
     expect(follower.settings.policy).toEqual({ review: false })
-    expect(follower.redact.error('a-key-of-a-person')).toBe('[redacted]')
+    expect(follower.redact.content('a-key-of-a-person')).toBe('[redacted]')
     rmSync(file)
     expect(follower.settings.policy).toEqual({ review: false })
   })
@@ -192,7 +192,7 @@ describe('a restart', () => {
     expect(existsSync(file)).toBe(false)
     change({ model: 'openai:gpt-5', key: 'a-key-of-a-person', review_timeout_ms: null })
     expect(restarted().part.view()).toEqual(scene.part.view())
-    expect(restarted().redact.error('a-key-of-a-person')).toBe('[redacted]')
+    expect(restarted().redact.content('a-key-of-a-person')).toBe('[redacted]')
   })
 
   it('[SG8] takes the right to read it from others', () => {

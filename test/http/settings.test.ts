@@ -105,7 +105,8 @@ describe('the settings', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 412, 422])
     for (const { text } of answers) expect(text).not.toMatch(/sk-a-key|nobody-may|sk-another/)
     expect(server.logged()).not.toMatch(/sk-a-key|sk-another/)
-    expect(scene.redact.error(`${KEY} ${OTHER}`)).toBe('[redacted] [redacted]')
+    // Known as they are, not by their shape; also the one that was not saved.
+    expect(scene.redact.content(`${KEY} ${OTHER}`)).toBe('[redacted] [redacted]')
   })
 
   it('[SG3] another base URL erases the key, in the file and in the answer', async () => {
