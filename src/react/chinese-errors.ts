@@ -29,7 +29,7 @@ export const chineseErrors: ErrorStrings = {
     template_not_found: () => '找不到该模板。',
     template_exists: () => '已有同名模板。',
     settings_changed: () => '设置已在别处更改，现在显示的是最新内容。',
-    settings_unreadable: () => '无法读取数据目录中的设置文件，请修复或删除该文件。',
+    settings_unreadable: () => '数据目录中的设置文件无效，请删除后重新设置。',
     settings_not_saved: () => '服务器未能保存设置，没有做任何更改。',
     setting_locked: ({ by }) => `此项由${by === undefined ? '服务器' : ` ${by} `}设定，无法在此更改。`,
     batch_empty: () => '计划至少需要一个步骤。',
