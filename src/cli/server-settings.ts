@@ -67,8 +67,8 @@ function problemsIn({ settings, environment }: ServerSettingsOptions): readonly 
   const { problem, choice } = settings
   const { model, assessor = model } = choice
   const ofModels = [...new Set([model, assessor])].flatMap(name => {
-    const { mayUseVariable, ...connection } = choice.connectionOf(name)
-    const found = modelProblem(name, { ...connection, environment: mayUseVariable ? environment : {} })
+    const { url, key, mayUseVariable, isLocked } = choice.connectionOf(name)
+    const found = modelProblem(name, { url, key, isOnPage: !isLocked, environment: mayUseVariable ? environment : {} })
     const field = found?.field === 'model' && name !== model ? 'assessor_model' : found?.field
     return found && field ? [{ ...found, field }] : []
   })

@@ -136,6 +136,8 @@ describe('a key', () => {
     const demo = after(OPENAI, { model: 'demo' })
     expect(after(demo, { model: 'openai:gpt-5' })).toEqual(OPENAI)
     expect(after(demo, { model: 'google:gemini' }).key).toBeUndefined()
+    expect(after(demo, { base_url: 'http://evil.example/v1' }).key).toBeUndefined()
+    expect(after(after(LOCAL, { model: 'demo' }), { unset: ['base_url'] }).key).toBeUndefined()
   })
 
   it('[SG3] goes to its endpoint only, even if the file was edited, or a flag names another provider', () => {
@@ -145,6 +147,25 @@ describe('a key', () => {
     expect(connectionOf(sources({ saved: OPENAI, fixed }), 'anthropic:claude')).not.toHaveProperty('key')
     expect(connectionOf(sources({ saved: OPENAI }), 'anthropic:judge')).not.toHaveProperty('key')
     expect(connectionOf(sources({ saved: OPENAI }), 'openai:judge')).toMatchObject({ key: KEY })
+  })
+
+  it('[SG3] belongs to a model: with the demo alone it is refused, and with a judge beside it, it is for the judge', () => {
+    expect(refused({ key: KEY })).toMatchObject({ code: 'invalid_field', field: 'key' })
+    const judged = after({}, { key: KEY, assessor_model: 'openai:judge' })
+    expect(judged.key).toEqual({ value: KEY, endpoint: 'openai' })
+    expect(connectionOf(sources({ saved: judged }), 'openai:judge')).toMatchObject({ key: KEY })
+    expect(viewOf(sources({ saved: judged })).key).toMatchObject({ is_set: true })
+    expect(after({}, { key: KEY, base_url: 'http://a/v1' }).key).toEqual({ value: KEY, endpoint: 'http://a/v1' })
+  })
+
+  it('[SG14] a model of the page is its choice also where URL and key are locked', () => {
+    const fixed = { base_url: flag('http://a/v1', '--model-url') }
+    const saved = { model: 'openai:gpt-5' }
+    expect(connectionOf(sources({ fixed, saved }), 'openai:gpt-5')).toMatchObject({ isOfPage: true, isLocked: true })
+    expect(connectionOf(sources({ fixed }), 'openai:gpt-5')).toMatchObject({ isOfPage: false, isLocked: true })
+    const locked = { ...fixed, model: flag('openai:gpt-5', '--model') }
+    expect(connectionOf(sources({ fixed: locked, saved }), 'openai:gpt-5')).toMatchObject({ isOfPage: false })
+    expect(connectionOf(sources({ saved: LOCAL }), 'demo')).toMatchObject({ isOfPage: false })
   })
 
   it('[SG3] is erased by name, and entered for the endpoint of the same change', () => {

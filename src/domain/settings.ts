@@ -54,9 +54,10 @@ export interface Connection {
   readonly key?: string
   /** Whether the key may come from the provider's own variable: it belongs to no URL of the page. */
   readonly mayUseVariable: boolean
-  /** Whether the page chose it: then turns note the endpoint, and errors name the settings. */
+  /** Whether options or variables give URL and key. */
+  readonly isLocked: boolean
+  /** Whether the page chose the model or how it is reached: then turns note the endpoint, and a server starts without it. */
   readonly isOfPage: boolean
-  readonly endpoint: string
 }
 
 export const DEMO = 'demo'
@@ -98,18 +99,20 @@ export function policyOf({ fixed, saved, file }: SettingsSources): PolicyPatch {
  */
 export function connectionOf({ fixed, saved }: SettingsSources, model: string): Connection {
   const { base_url: url, key } = fixed
+  const chosen = [fixed.model ? undefined : saved.model, fixed.assessor_model ? undefined : saved.assessor_model]
+  const isChosen = model !== DEMO && chosen.includes(model)
   if (url || key) {
-    const given = defined({ url: url?.value, key: key?.value })
-    return { ...given, mayUseVariable: true, isOfPage: false, endpoint: endpointOf(model, url?.value) }
+    return {
+      ...defined({ url: url?.value, key: key?.value }),
+      mayUseVariable: true,
+      isLocked: true,
+      isOfPage: isChosen,
+    }
   }
   const endpoint = endpointOf(model, saved.base_url)
-  const isChosen = [saved.model, saved.assessor_model].includes(model)
-  return {
-    ...defined({ url: saved.base_url, key: saved.key?.endpoint === endpoint ? saved.key.value : undefined }),
-    mayUseVariable: saved.base_url === undefined,
-    isOfPage: model !== DEMO && (isChosen || saved.base_url !== undefined || saved.key !== undefined),
-    endpoint,
-  }
+  const own = defined({ url: saved.base_url, key: saved.key?.endpoint === endpoint ? saved.key.value : undefined })
+  const isReachedByPage = model !== DEMO && Object.keys(own).length > 0
+  return { ...own, mayUseVariable: !own.url, isLocked: false, isOfPage: isChosen || isReachedByPage }
 }
 
 /** The option or variable that keeps the page from changing a setting. */
@@ -168,11 +171,19 @@ export function changedSettings(sources: SettingsSources, change: SettingsChange
     ...(set.base_url && { base_url: trimmed(set.base_url) }),
   }
   const kept = Object.fromEntries(Object.entries(saved).filter(([field]) => !unset.includes(field as SettingName)))
-  const model = modelOf({ ...sources, saved: kept })
-  const endpoint = endpointOf(model, kept['base_url'] as string | undefined)
+  const user = keyUserOf({ ...sources, saved: kept })
+  const endpoint = endpointOf(user, kept['base_url'] as string | undefined)
+  if (key !== undefined && endpoint === DEMO) return invalidField('key', { rule: 'invalid', expected: KEY_USER })
   if (key !== undefined) return { ...kept, key: { value: key, endpoint } }
-  const isErased = unset.includes('key') || (model !== DEMO && before?.endpoint !== endpoint)
-  return isErased || !before ? kept : { ...kept, key: before }
+  // The demo sends it nowhere, so that choosing it for a while does no harm.
+  const isElsewhere = before?.endpoint !== endpoint && (user !== DEMO || kept['base_url'] !== sources.saved.base_url)
+  return unset.includes('key') || isElsewhere || !before ? kept : { ...kept, key: before }
+}
+
+/** The model that a key is for: the one that works or, if that is the demo, the one that judges. */
+function keyUserOf(sources: SettingsSources): string {
+  const model = modelOf(sources)
+  return model === DEMO ? (assessorOf(sources) ?? DEMO) : model
 }
 
 /** The address that a key is for: a base URL, else the provider's own. */
@@ -195,6 +206,7 @@ const MODEL = new RegExp(`^(?:${DEMO}|(?:${PROVIDERS.join('|')}):[\\w.:@/+-]{1,2
 const MODELS = `demo, or ${PROVIDERS.map(each => `${each}:NAME`).join(', ')}`
 const KEY = new RegExp(`^[\\x21-\\x7e]{${MIN_KEY},${MAX_KEY}}$`)
 const KEYS = `${MIN_KEY} to ${MAX_KEY} printable ASCII characters without spaces`
+const KEY_USER = 'entered with the model that it is for, or after it: the demo model needs none'
 const BASE_URL = 'an http or https URL without a name, a password, a query or a fragment'
 
 /** What could be secret in a URL has a field of its own: the key. */
@@ -219,12 +231,12 @@ function shown<T>(
 
 function keyView(sources: SettingsSources): KeyView {
   const { fixed, variables } = sources
-  const model = modelOf(sources)
-  const { key, mayUseVariable, isOfPage } = connectionOf(sources, model)
+  const model = keyUserOf(sources)
+  const { key, mayUseVariable } = connectionOf(sources, model)
   const lock = lockOf(fixed, 'key')
   const locked = lock ? { locked_by: lock.by } : {}
   if (key !== undefined && lock) return { is_set: true, source: lock.source, ...locked }
-  if (key !== undefined && isOfPage) {
+  if (key !== undefined) {
     return { is_set: true, source: 'page', ...(key.length < MIN_SHOWN_KEY ? {} : { ends_with: key.slice(-4) }) }
   }
   const variable = mayUseVariable ? variables[providerOf(model)] : undefined

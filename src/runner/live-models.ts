@@ -90,12 +90,13 @@ export class LiveModels implements Models {
     )
   }
 
-  #make(name: string, { url, key, mayUseVariable, isOfPage }: Connection): Promise<LanguageModel> {
+  #make(name: string, { url, key, mayUseVariable, isOfPage, isLocked }: Connection): Promise<LanguageModel> {
     const id = JSON.stringify([name, url, key, mayUseVariable])
     const made = this.#made.get(id)
     if (made) return made
+    const isOnPage = isOfPage && !isLocked
     const { environment = {}, ...fixed } = this.#fixed
-    const model = modelFor(name, { ...fixed, url, key, isOfPage, environment: mayUseVariable ? environment : {} })
+    const model = modelFor(name, { ...fixed, url, key, isOnPage, environment: mayUseVariable ? environment : {} })
     if (this.#made.size >= MAX_MADE) this.#made.clear()
     this.#made.set(id, model)
     // A failure is told to each turn that asks, and not kept.

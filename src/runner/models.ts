@@ -15,8 +15,8 @@ export interface ModelSettings {
   readonly url?: string | undefined
   readonly key?: string | undefined
   readonly demoPaceMs?: number
-  /** Whether a person chose it on the page: then that is where to mend it. */
-  readonly isOfPage?: boolean
+  /** Whether a person can mend it on the page. */
+  readonly isOnPage?: boolean
   /** Environment variables, where a provider's own key is looked up. */
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
@@ -74,7 +74,7 @@ export async function modelFor(name: string, settings: Omit<ModelSettings, 'mode
 /** What keeps a model from being used, known without a call: at the start instead of in the first turn. */
 export function modelProblem(
   name: string,
-  { url, key, environment = {}, isOfPage = false }: Omit<ModelSettings, 'model'>,
+  { url, key, environment = {}, isOnPage = false }: Omit<ModelSettings, 'model'>,
 ): Required<SettingsProblem> | undefined {
   if (name === DEMO) return undefined
   const provider = providerOf(name)
@@ -86,11 +86,11 @@ export function modelProblem(
     return { field: 'base_url', message: 'RUNSHEET_MODEL_URL must be an http or https URL.' }
   const variable = PROVIDER_KEYS[provider]
   if (variable && !key && !environment[variable]) {
-    const ways = isOfPage ? inSettings(url ? undefined : variable) : `set RUNSHEET_MODEL_KEY or ${variable}.`
+    const ways = isOnPage ? inSettings(url ? undefined : variable) : `set RUNSHEET_MODEL_KEY or ${variable}.`
     return { field: 'key', message: `${provider} needs a key: ${ways}` }
   }
   if (provider === 'openai-compatible' && !url) {
-    const ways = isOfPage ? inSettings() : 'set RUNSHEET_MODEL_URL.'
+    const ways = isOnPage ? inSettings() : 'set RUNSHEET_MODEL_URL.'
     return { field: 'base_url', message: `openai-compatible needs a URL: ${ways}` }
   }
   return undefined
