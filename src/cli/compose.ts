@@ -1,9 +1,11 @@
 import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { originNames } from '../domain/origin.ts'
+import type { PolicyPatch } from '../domain/policy.ts'
+import { DEMO } from '../domain/settings.ts'
 import { mcpTools } from '../runner/mcp-tools.ts'
 import { sandboxTools } from '../runner/demo/sandbox.ts'
-import { givenTools, joinedTools, type OutsideTools } from '../runner/outside.ts'
+import { givenTools, joinedTools, onlyFor, type OutsideTools } from '../runner/outside.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
 import { claimJudge } from '../runner/claim-judge.ts'
 import { importDrive, Runner } from '../runner/runner.ts'
@@ -16,12 +18,15 @@ import { type Door, exceptStorage, type LiveEntry, type Ref } from '../door/door
 import { LOCAL_TENANT } from '../store/store.ts'
 import { type SenderOptions, WebhookSender } from '../webhook/sender.ts'
 import type { WebhookSettings } from '../webhook/settings.ts'
+import type { Environment } from './clean-environment.ts'
 import type { Config } from './configure.ts'
 import { storeLocation } from './open-store.ts'
+import { serverSettings } from './server-settings.ts'
 import { version } from './version.ts'
 
 export interface AppOptions {
   readonly store: string
+  readonly environment: Environment
   readonly agentWrites: number
   readonly agentReads: number
   readonly maxStreams: number
@@ -60,7 +65,8 @@ const PAGE = fileURLToPath(new URL('../../dist/web', import.meta.url))
 
 /** Puts the parts together, each after those it needs. Two facts come later: live text's readers and the page's URL. */
 export function compose(door: Door, config: Config, options: AppOptions): App {
-  const { log, models, policy, tokens } = config
+  const { log, models, settings, redact, tokens } = config
+  const host = (): PolicyPatch => settings.policy
   const closing = new AbortController()
   const liveText = new EventEmitter<{ text: [Ref, LiveEntry] }>()
   const pageLink = Promise.withResolvers<PageLink>()
@@ -77,17 +83,20 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     door,
     models,
     outside: outsideTools(config),
-    redact: config.redact,
+    redact,
     workspaces: config.workspaces,
     onText: (ref, text) => liveText.emit('text', ref, text),
     onError: turnFailed,
     ...(options.titles === 'on' ? { onReleased: lease => titler.look(lease) } : {}),
   })
-  const judge = config.workspaces.judges() ? claimJudge({ door, models, redact: config.redact }) : undefined
+  const judge = claimJudge({ door, models, redact })
   const checks = new CheckRunner({
     door,
     workspaces: config.workspaces,
-    judge,
+    // A person may name a judge, or none, at any time.
+    get judge() {
+      return config.workspaces.judges() ? judge : undefined
+    },
     onError: logged('a check failed to run'),
   })
   const { webhook } = config
@@ -101,8 +110,8 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       door,
       tenant: LOCAL_TENANT,
       version,
-      nameOf: originNames(config.redact),
-      host: policy,
+      nameOf: originNames(redact),
+      host,
       codec: roundStateCodec(tokens.person),
       updates: new ResourceUpdates(door, LOCAL_TENANT, logged('resource updates failed')),
       closing: closing.signal,
@@ -119,15 +128,29 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     door,
     tenant: LOCAL_TENANT,
     version,
-    host: policy,
+    host,
     tokens,
     log,
-    redact: config.redact,
+    redact,
     metrics,
     page: pageFrom(PAGE),
+    settings: serverSettings({
+      settings,
+      models,
+      redact,
+      environment: options.environment,
+      // Other nodes have data folders of their own.
+      scope: storeLocation(options.store) === 'folder' || options.store === 'memory' ? 'server' : 'node',
+      onChanged: fields => log.info({ settings: fields }, 'a person changed settings'),
+    }),
     turns: {
-      names: models.names,
-      defaultName: models.defaultName,
+      get names() {
+        return models.names
+      },
+      get defaultName() {
+        return models.defaultName
+      },
+      endpointOf: name => models.endpointOf(name),
       take: (ref, turn) => void runner.take(ref, turn).catch(turnFailed),
     },
     mcp: async (request, incoming) => (await mcpEndpoint()).fetch(request, incoming),
@@ -192,7 +215,8 @@ const webhookSender = (
 
 function outsideTools(config: Config): OutsideTools {
   const servers = serverTools(config)
-  return config.sandbox === undefined ? servers : joinedTools(givenTools(sandboxTools(config.sandbox)), servers)
+  if (config.sandbox === undefined) return servers
+  return joinedTools(onlyFor(DEMO, givenTools(sandboxTools(config.sandbox))), servers)
 }
 
 const serverTools = ({ mcpServers, log, redact }: Config): OutsideTools =>

@@ -2,7 +2,7 @@ import { HOST_NAMES, type Host, type HostName, type Installation, type Place, ty
 import { startedBy, type StartedServer } from '../setup/server-entry.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
-import { checkData, checkPage } from './doctor-data.ts'
+import { checkData, checkPage, checkSettings } from './doctor-data.ts'
 import { checkHooks } from './doctor-hooks.ts'
 import { checkHost, checkProgram, checkServer } from './doctor-server.ts'
 import { setupCommand } from './invocation.ts'
@@ -116,6 +116,7 @@ async function* findings(
   if (canRun) yield* checkServer(patient)
   yield* checkHooks(patient, canRun)
   yield* checkData(patient)
+  yield* checkSettings(patient)
   yield* checkPage(patient)
 }
 

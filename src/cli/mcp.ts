@@ -3,8 +3,9 @@ import { basename, join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { originNames } from '../domain/origin.ts'
-import { redactor } from '../domain/redact.ts'
+import { learningRedactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
+import type { FixedSettings } from '../domain/settings.ts'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
 import { conversationOf } from '../mcp/binding.ts'
@@ -18,13 +19,14 @@ import { CheckRunner } from '../runner/check-runner.ts'
 import { readRegularFile } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
-import type { ToolsetName } from '../domain/policy.ts'
+import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
 import { browserFor } from './browser.ts'
 import { CallReporter } from './call-reporter.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder } from './data-folder.ts'
 import { serveHooks } from './hook-server.ts'
 import { notedSession, removeOldNotes } from './host-notes.ts'
+import { LiveSettings } from './live-settings.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
 import { readSettings } from './settings.ts'
@@ -34,7 +36,7 @@ import { version } from './version.ts'
 export interface McpCommand extends PageServerOptions {
   readonly data: string
   readonly toolset?: ToolsetName
-  readonly review?: 'on' | 'off'
+  readonly fixed: FixedSettings
   readonly session?: string
   readonly browser: 'on' | 'off'
   readonly workspace?: string
@@ -63,7 +65,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     throw new CliError('mcp cannot use --store memory: the page is another process and could not see the plans.')
   }
   if (session !== undefined && !isId(session)) throw new CliError('--session must be 1 to 128 letters, digits, - or _.')
-  const redact = redactor({
+  const redact = learningRedactor({
     known: [options.token ?? '', options.agentToken ?? '', ...secretsInUrl(options.store).known],
   })
   const print = (text: string): void => console.error(`runsheet: ${redact.line(text).slice(0, MAX_LINE)}`)
@@ -80,7 +82,11 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     // Without checks rather than without a server.
     printError(error)
   }
-  const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
+  // The server may have a token that we are not given.
+  const secret = options.token ?? folder.personToken() ?? ''
+  const { fixed } = options
+  const settings = new LiveSettings({ data, fixed, file: policy, environment, redact, secret, role: 'follower' })
+  const host = (): PolicyPatch => settings.policy
   const store = await openWritableStore({ store: options.store, data })
   for (const line of folder.warnings) console.error(line)
   const door = openDoor({ store, onError: printError, checks: workspaces })

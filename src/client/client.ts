@@ -30,6 +30,8 @@ import type {
   SentRow,
   SessionAnswer,
   SessionsAnswer,
+  SettingsAnswer,
+  SettingsChange,
   SnapshotAnswer,
   TaskAnswer,
   TasksAnswer,
@@ -38,6 +40,7 @@ import type {
   ToolAnswer,
   ToolsetAnswer,
   ToolsetsAnswer,
+  TryAnswer,
   TurnAnswer,
 } from '../domain/wire.ts'
 import { ServerClock } from './clock.ts'
@@ -231,6 +234,14 @@ export function createClient(options: ClientOptions) {
         body: call,
         signal,
       }),
+    /** The settings of the server as they count now; the key is not among them. */
+    settings: (signal?: AbortSignal) => json<SettingsAnswer>('/api/settings', { signal }),
+    /** Changes what is named. `version` is that of the settings that the change is based on; another one is refused. */
+    changeSettings: (version: string, change: SettingsChange) =>
+      json<SettingsAnswer>('/api/settings', { method: 'PATCH', body: change, headers: { 'if-match': version } }),
+    /** Makes one small call to a configured model. */
+    tryModel: (which: 'model' | 'assessor_model' = 'model', signal?: AbortSignal) =>
+      json<TryAnswer>('/api/settings/try', { method: 'POST', body: { which }, signal }),
     openApi: () => json<Json>('/api/openapi.json'),
   }
 }

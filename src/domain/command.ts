@@ -128,6 +128,8 @@ export type Command =
       readonly message_id: string
       readonly message: string
       readonly model: string
+      /** Where the model is reached, if a person may change that while the turn runs. */
+      readonly endpoint?: string | undefined
       readonly policy?: PolicyPatch
       readonly host?: PolicyPatch
       readonly continue_turn_id?: string | undefined

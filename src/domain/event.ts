@@ -91,6 +91,8 @@ export interface EventData {
     readonly message: string
     readonly policy: Policy
     readonly model: string
+    /** Where the model was reached then, as an opaque name: the turn goes on there. Absent if only a restart changes that. */
+    readonly endpoint?: string
     readonly continue_turn_id?: string
     /** Where its checks run. */
     readonly workspace?: Workspace

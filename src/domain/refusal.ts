@@ -150,6 +150,8 @@ export interface RefusalData {
   review_not_reopenable: { readonly review_id: string; readonly status: ReviewStatus; readonly successor?: string }
   review_without_deadline: { readonly review_id: string }
   too_many_reviews: { readonly limit: number }
+  /** An option or a variable of the server fixes the setting. */
+  setting_locked: { readonly field: string; readonly by: string }
   /** A change that cannot be taken back. */
   not_undoable: {
     readonly because: 'unknown' | 'not_persons' | 'changed' | 'removed' | 'listed' | 'too_old'

@@ -56,6 +56,7 @@ const SAMPLES: RefusalData = {
   review_not_reopenable: { review_id: 'rev-1', status: 'confirmed' },
   review_without_deadline: { review_id: 'rev-1' },
   too_many_reviews: { limit: 20 },
+  setting_locked: { field: 'model', by: '--model' },
   not_undoable: { because: 'changed', task, fields: ['title'], by: 'agent' },
 }
 const refusals = (Object.keys(SAMPLES) as RefusalCode[]).map(

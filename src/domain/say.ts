@@ -218,6 +218,8 @@ const ENGLISH: Required<Sentences> = {
     const who = by === 'person' ? 'A person' : 'The agent'
     return `${who} has changed task ${speaker.id(task)} since (${speaker.words(fields)}). Nothing was undone.`
   },
+  setting_locked: ({ field, by }) =>
+    `${field} is set by ${by} of the server, which takes precedence. Start it without ${by} to change it here.`,
   too_many_reviews: ({ limit }) =>
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }

@@ -368,6 +368,81 @@ export interface ModelView {
 export interface ModelsAnswer {
   readonly models: readonly ModelView[]
 }
+/** The settings that a server keeps. */
+export type SettingName = 'model' | 'base_url' | 'key' | 'assessor_model' | 'review' | 'review_timeout_ms' | 'gate'
+/** Where the value of a setting comes from. The first that has one counts. */
+export type SettingSource = 'flag' | 'environment' | 'page' | 'file' | 'default'
+/** A setting as it counts now. */
+export interface SettingView<T> {
+  readonly value: T
+  readonly source: SettingSource
+  /** The option or variable that fixes it: the page cannot change it. */
+  readonly locked_by?: string
+  /** What the page holds, if something takes precedence over it. */
+  readonly saved?: T
+}
+/** The key of the model, which is never sent back. */
+export interface KeyView {
+  readonly is_set: boolean
+  readonly source: SettingSource
+  /** The option or variable that fixes it: the page cannot change it. */
+  readonly locked_by?: string
+  /** The provider's own variable, if the key comes from there. */
+  readonly variable?: string
+  /** Its last four characters, if the page holds it and it has at least 20. */
+  readonly ends_with?: string
+}
+/** All settings of a server. */
+export interface SettingsView {
+  readonly model: SettingView<string>
+  /** Null: the provider's own. */
+  readonly base_url: SettingView<string | null>
+  readonly key: KeyView
+  /** Null: the model that does the work. */
+  readonly assessor_model: SettingView<string | null>
+  /** Review, deadline and gate are those of new conversations. */
+  readonly review: SettingView<boolean>
+  readonly review_timeout_ms: SettingView<number | null>
+  readonly gate: SettingView<boolean>
+}
+/** Something about the settings that a person has to mend. */
+export interface SettingsProblem {
+  readonly field?: SettingName
+  readonly message: string
+}
+/** The settings, and the version that a change has to name. */
+export interface SettingsAnswer {
+  readonly version: string
+  /** `node`: other servers may share the database, and each has settings of its own. */
+  readonly scope: 'server' | 'node'
+  readonly settings: SettingsView
+  readonly problems: readonly SettingsProblem[]
+}
+/** A change of settings: what is named is set, `unset` gives up what the page holds. */
+export interface SettingsChange {
+  readonly model?: string | undefined
+  readonly base_url?: string | undefined
+  readonly key?: string | undefined
+  readonly assessor_model?: string | undefined
+  readonly review?: boolean | undefined
+  readonly review_timeout_ms?: number | null | undefined
+  readonly gate?: boolean | undefined
+  readonly unset?: readonly SettingName[] | undefined
+}
+/** What one small call of a configured model came to. */
+export type TryAnswer =
+  | { readonly ok: true; readonly model: string; readonly duration_ms: number }
+  | {
+      readonly ok: false
+      readonly model: string
+      /** As of a turn that failed. */
+      readonly code: string
+      readonly message: string
+      /** What a person can do about it. */
+      readonly todo: string
+      /** The URL that was tried. */
+      readonly url?: string
+    }
 /** The saved templates. */
 export interface TemplatesAnswer {
   readonly templates: readonly Template[]

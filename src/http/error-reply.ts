@@ -87,6 +87,7 @@ const REFUSED: Record<RefusalCode, number> = {
   review_without_deadline: 409,
   not_undoable: 409,
   too_many_reviews: 409,
+  setting_locked: 409,
 }
 
 interface StorageAnswer {

@@ -201,6 +201,7 @@ export const storedEvents = [
       message: described(z.string(), 'what the person wrote'),
       policy: described(policy, 'the policy that it runs under'),
       model: described(z.string(), 'the name of the model'),
+      endpoint: described(z.string(), 'where the model was reached then, as an opaque name').exactOptional(),
       continue_turn_id: described(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
       workspace: workspace.exactOptional(),
       done_checks: described(z.array(check), 'the checks that run once before its plan ends').exactOptional(),

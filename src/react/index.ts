@@ -44,6 +44,9 @@ export { useSessions } from './use-sessions.ts'
 export type { SessionsHandle } from './use-sessions.ts'
 export { groupSessions } from '../client/session-groups.ts'
 export type { SessionGroup } from '../client/session-groups.ts'
+export { useSettings } from './use-settings.ts'
+export type { SettingsHandle } from './use-settings.ts'
+export type { SettingsState } from './settings-store.ts'
 export { useThread } from './use-thread.ts'
 export type {
   PlanTally,

@@ -33,6 +33,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'useReview',
     'useRunsheet',
     'useSessions',
+    'useSettings',
     'useSteering',
     'useStrings',
     'useTasks',

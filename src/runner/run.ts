@@ -41,6 +41,8 @@ export interface Run {
     readonly message: string
     readonly message_id: string
     readonly model: string
+    /** Where the model was reached when the turn began. */
+    readonly endpoint?: string
     readonly continues?: string
   }
   readonly steps: readonly Step[]
@@ -67,12 +69,18 @@ export interface Run {
 /** A run before its first step. */
 export function startRun(state: Conversation, turn: string, started: StoredEvent): Run {
   if (started.type !== 'turn_started') throw new TypeError('A run must start with its turn_started event.')
-  const { message, message_id, model, policy, continue_turn_id } = started.data
+  const { message, message_id, model, endpoint, policy, continue_turn_id } = started.data
   return {
     turn,
     state,
     policy,
-    request: { message, message_id, model, ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }) },
+    request: {
+      message,
+      message_id,
+      model,
+      ...(endpoint === undefined ? {} : { endpoint }),
+      ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }),
+    },
     steps: [],
     hasNewInput: true,
     budget: policy.max_steps,

@@ -290,9 +290,9 @@ export class Runner {
 
 /** Reports a failure to list tools, and goes on without them. */
 const withoutFailures = (outside: OutsideTools, onError: (error: unknown) => void): OutsideTools => ({
-  list: async () => {
+  list: async model => {
     try {
-      return await outside.list()
+      return await outside.list(model)
     } catch (error) {
       onError(error)
       return []

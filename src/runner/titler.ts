@@ -69,9 +69,11 @@ export class Titler {
     const state = await door.read(ref)
     const model = state.turns.get(turn)?.model
     if (model === undefined || !isFirstAnswer(state, turn) || models.providerOf(model) === DEMO) return
-    const prompt = JSON.stringify(await this.#said(ref, turn))
+    const { endpoint, ...said } = await this.#said(ref, turn)
+    const prompt = JSON.stringify(said)
     const signal = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(TIMEOUT_MS)])
-    const { text, usage } = await ask(models.named(model), prompt, signal).catch(async (error: unknown) => {
+    const named = await models.named(model, endpoint)
+    const { text, usage } = await ask(named, prompt, signal).catch(async (error: unknown) => {
       const { failureOf } = await import('./failure.ts')
       throw new Error(failureOf(error, redact).message)
     })
@@ -79,15 +81,16 @@ export class Titler {
     if (title !== undefined) await door.run(ref, { type: 'set_title', by: 'model', title, model, usage })
   }
 
-  async #said(ref: Ref, turn: string): Promise<{ request: string; answer: string }> {
+  async #said(ref: Ref, turn: string): Promise<{ endpoint: string | undefined; request: string; answer: string }> {
     const events = await this.#options.door.conversations.events(ref, { types: ['turn_started', 'message_added'] })
     let [request, answer] = ['', '']
+    let endpoint: string | undefined
     for (const event of events) {
       if (event.turn_id !== turn) continue
-      if (event.type === 'turn_started') request = event.data.message
+      if (event.type === 'turn_started') ({ message: request, endpoint } = event.data)
       else if (event.type === 'message_added' && event.data.role === 'assistant') answer = event.data.text
     }
-    return { request: clip(request, MAX_REQUEST), answer: clip(answer, MAX_ANSWER) }
+    return { endpoint, request: clip(request, MAX_REQUEST), answer: clip(answer, MAX_ANSWER) }
   }
 }
 

@@ -168,6 +168,9 @@ describe("an agent's token", () => {
     'PUT /api/task-manager/templates/:name',
     'POST /api/task-manager/templates/:name/rename',
     'DELETE /api/task-manager/templates/:name',
+    'GET /api/settings',
+    'PATCH /api/settings',
+    'POST /api/settings/try',
     'POST /api/login/codes',
   ]
 

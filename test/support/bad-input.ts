@@ -202,12 +202,16 @@ interface Request {
   readonly body: Readonly<Record<string, unknown>> | undefined
 }
 
+/** Routes whose bodies never reach the store. */
+const STORELESS: ReadonlySet<string> = new Set(['/api/chat', '/api/login', '/api/settings', '/api/settings/try'])
+
 /** A task of the conversation `work`; a pending review and a queued message in conversations of their own. */
 interface World {
   readonly steered: string
   readonly message: string
   readonly task: string
   readonly check: string
+  readonly settings: string
   readonly version: number
   readonly review: string
 }
@@ -235,7 +239,7 @@ export function badInput(store: StoreKind): void {
     await at.ask('POST', '/api/toolsets/runsheet/tools/plan', {
       body: { session_id: 'work', turn_id: 't', arguments: { tasks: [{ title: 'One' }] } },
     })
-    world = { version: 0, ...(await newTask()), ...(await newReview()), ...(await newMessage()) }
+    world = { version: 0, settings: '', ...(await newTask()), ...(await newReview()), ...(await newMessage()) }
     await saveTemplate()
     await lookAround()
   })
@@ -283,7 +287,7 @@ export function badInput(store: StoreKind): void {
   /** Remembers the state. Blocking a task may have made another one current. */
   async function lookAround(): Promise<void> {
     const { tasks } = await at.door.read({ tenant: 'local', conversation: 'work' })
-    world = { ...world, version: tasks.get(world.task)?.version ?? 0 }
+    world = { ...world, settings: at.settings.view().version, version: tasks.get(world.task)?.version ?? 0 }
     before = await fingerprint()
   }
 
@@ -360,13 +364,25 @@ export function badInput(store: StoreKind): void {
         source_user_message_id: 'u',
         source_assistant_message_id: 'a',
       },
+      'PATCH /api/settings': {
+        model: 'demo',
+        base_url: 'http://127.0.0.1:1/v1',
+        key: 'a-key-of-mine',
+        assessor_model: 'demo',
+        review: true,
+        review_timeout_ms: 5_000,
+        gate: true,
+        unset: [],
+      },
+      'POST /api/settings/try': { which: 'model' },
       'POST /api/login': { code: 'x' },
     }
     const version = path.endsWith(':message_id') ? 1 : path.endsWith(':task_id') ? world.version : undefined
+    const settingsVersion = path === '/api/settings' ? { 'if-match': world.settings } : {}
     return {
       params,
       query: QUERIES[path] ?? {},
-      headers: version === undefined ? {} : { 'if-match': String(version) },
+      headers: version === undefined ? settingsVersion : { 'if-match': String(version) },
       body: bodies[nameOf({ path, method })],
     }
   }
@@ -400,7 +416,8 @@ export function badInput(store: StoreKind): void {
   /** Everything that a request could change: `seq` covers tasks and reviews. */
   async function fingerprint(): Promise<string> {
     const { conversations, templates } = at.door
-    return JSON.stringify(await Promise.all([conversations.list('local', { limit: 20 }), templates.list('local')]))
+    const lists = [conversations.list('local', { limit: 20 }), templates.list('local')]
+    return JSON.stringify([at.settings.view().version, ...(await Promise.all(lists))])
   }
 
   const paramsOf = ({ path }: Route): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
@@ -512,7 +529,7 @@ export function badInput(store: StoreKind): void {
     }
   })
 
-  const stored = WITH_BODY.filter(({ path }) => isFirst || !['/api/chat', '/api/login'].includes(path))
+  const stored = WITH_BODY.filter(({ path }) => isFirst || !STORELESS.has(path))
   describe.each(stored)('$method $path', route => {
     testOnce('[HT2] takes JSON and nothing else', async () => {
       for (const type of CONTENT_TYPES) {

@@ -8,6 +8,7 @@ import { messageRoutes } from './messages.ts'
 import { probeRoutes } from './probes.ts'
 import { reviewRoutes } from './reviews.ts'
 import { searchRoutes } from './search.ts'
+import { settingsRoutes } from './settings.ts'
 import { sessionRoutes } from './sessions.ts'
 import { taskRoutes } from './tasks.ts'
 import { templateRoutes } from './templates.ts'
@@ -26,6 +27,7 @@ export const ROUTES: readonly Route[] = [
   ...reviewRoutes,
   ...templateRoutes,
   ...toolsetRoutes,
+  ...settingsRoutes,
   ...loginRoutes,
   ...probeRoutes,
 ]
