@@ -29,6 +29,7 @@ export interface LiveSessions {
   readonly forget: () => void
 }
 
+/** Which list, and how often to look again. */
 export interface LiveSessionsOptions {
   readonly list?: Exclude<SessionList, 'all'>
   readonly everyMs?: number

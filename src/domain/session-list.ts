@@ -8,10 +8,12 @@ import type { Instant } from './instant.ts'
  * whatever happens meanwhile.
  */
 export const SESSION_LISTS = ['active', 'archived', 'all'] as const
+/** The name of a list of conversations. */
 export type SessionList = (typeof SESSION_LISTS)[number]
 
 /** What a list shows beside a title: a review waits, a turn of ours runs, or the latest turn failed. */
 export const SESSION_MARKS = ['waiting', 'running', 'failed'] as const
+/** The mark of a conversation in a list. */
 export type SessionMark = (typeof SESSION_MARKS)[number]
 
 export function markOf(state: Conversation): SessionMark | null {
