@@ -37,6 +37,7 @@ export type { ConversationSnapshot } from './domain/snapshot.ts'
 export type { Task, TaskStatus } from './domain/task.ts'
 export type { PlanCounts, TurnStatus } from './domain/turn.ts'
 export type { SearchKind } from './domain/search.ts'
+export type { SessionList, SessionMark } from './domain/session-list.ts'
 export type { Part } from './domain/search-marks.ts'
 export type {
   ClaimView,

@@ -13,6 +13,9 @@ const logs = readdirSync(corpus, { recursive: true, encoding: 'utf8' }).filter(n
 /** A type that is missing here does not compile; one that is missing in the logs fails below. */
 const TYPES: Record<EventType, true> = {
   policy_set: true,
+  title_set: true,
+  pin_set: true,
+  archive_set: true,
   turn_opened: true,
   turn_started: true,
   tasks_adopted: true,
@@ -20,6 +23,10 @@ const TYPES: Record<EventType, true> = {
   turn_failed: true,
   turn_finished: true,
   message_added: true,
+  message_queued: true,
+  queued_message_edited: true,
+  queued_message_withdrawn: true,
+  queue_released: true,
   step_finished: true,
   tool_called: true,
   tool_answered: true,

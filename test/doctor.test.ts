@@ -66,6 +66,23 @@ describe('runsheet doctor', () => {
     chmodSync(scene.data, 0o700)
   })
 
+  it("[SG19] names the model of the page's settings, and a settings file that cannot be used", async () => {
+    await scene.run(['setup', 'zed', '--yes'])
+    const file = join(scene.data, 'settings.json')
+    const settings = { model: 'openai:gpt-5', key: { value: 'sk-a-key-of-mine', endpoint: 'openai' } }
+    writeFileSync(file, JSON.stringify({ format: 1, settings }), { mode: 0o600 })
+    const { out } = await scene.run(['doctor', 'zed'])
+    expect(out).toContain("note   the page's settings name the model openai:gpt-5, with a key of their own")
+    expect(out).not.toContain('sk-a-key')
+    writeFileSync(file, '{')
+    const broken = await scene.run(['doctor', 'zed'])
+    expect(broken.out).toMatch(
+      /WRONG {2}.*settings\.json cannot be used: it is not valid JSON.*\n +Delete it, and set the settings again on the page\.$/m,
+    )
+    expect(broken.code).toBe(1)
+    rmSync(file)
+  })
+
   it('[SU12] says that you have not accepted the hooks of Codex', async () => {
     await scene.run(['setup', 'codex', '--yes'])
     const { code, out } = await scene.run(['doctor', 'codex'])

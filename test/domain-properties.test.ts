@@ -11,6 +11,7 @@ import { plusMs } from '../src/domain/instant.ts'
 import { freeze, snapshotOf, thaw } from '../src/domain/snapshot.ts'
 import { isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../src/domain/task.ts'
 import { type ThreadItem, threadOf } from '../src/domain/thread.ts'
+import { isId } from '../src/domain/text.ts'
 import type { Message } from '../src/domain/transcript.ts'
 import { isRunning } from '../src/domain/turn.ts'
 import { type View, view } from '../src/domain/view.ts'
@@ -24,18 +25,20 @@ const RUNS = inLongRun(500, 50)
 
 const COMMANDS = words(`
   set_policy open_turn start_turn stop_turn record finish_turn edit_tasks assess_task
-  decide_review extend_review expire_review show_panel leave_panel undo_change`)
+  decide_review extend_review expire_review show_panel leave_panel undo_change
+  queue_message edit_queued withdraw_queued send_queued deliver_queued`)
 const EVENTS = words(`
   policy_set turn_opened turn_started turn_stop_requested turn_failed turn_finished tool_answered
   task_created task_changed task_removed task_assessed task_create_review_required task_create_review_resolved
-  review_panel_opened review_panel_left review_extended`)
+  review_panel_opened review_panel_left review_extended
+  message_queued queued_message_edited queued_message_withdrawn queue_released`)
 // All that so few commands can lead to: not the limits of a batch, of open tasks or of claims, or a conversation without a turn.
 const CODES = words(`
   invalid_id invalid_field batch_empty two_in_progress task_not_found task_settled status_not_allowed outcome_required
   version_mismatch edited_by_person reviewed_tasks_are_fixed assessment_required not_accepted rejected_task_stays
   settled_by_person assessor_required persons_only
   turn_not_found turn_running turn_conflict turn_finished review_not_found review_already_decided review_expired
-  review_without_deadline not_undoable`)
+  review_without_deadline not_undoable no_own_turn message_not_found message_changed`)
 
 /** One command that was run: the state it met, what came of it, and the conversation after it. */
 interface Step {
@@ -312,6 +315,32 @@ describe('reviews and turns', () => {
         const due = before.reviews.get(review_id)?.expires_at ?? null
         if (action === 'confirm') expect(due === null || chat.now < due).toBe(true)
       }
+    })
+  })
+
+  it('[TU13] a message to the agent is delivered once, or was taken back, or waits, in the order of the queue', () => {
+    always(({ chat: { state, log } }) => {
+      const sent = dataOf(log, 'message_queued').map(({ message_id }) => message_id)
+      const gone = new Set(dataOf(log, 'queued_message_withdrawn').map(({ message_id }) => message_id))
+      const ids = log.flatMap(({ type, data }) =>
+        type === 'message_added' || type === 'turn_started' ? [data.message_id] : [],
+      )
+      const delivered = ids.filter(id => sent.includes(id))
+      const waiting = state.queued.map(({ message_id }) => message_id)
+      expect([...delivered, ...waiting]).toEqual(sent.filter(id => !gone.has(id)))
+    })
+  })
+
+  it('[TU14] a turn that ended by itself leaves no message behind', () => {
+    always(({ chat: { state }, before, command, events }) => {
+      if (command.type !== 'finish_turn' || before.queued.length === 0) return
+      const [ended] = dataOf(events, 'turn_finished')
+      const turn = before.turns.get(command.turn_id)
+      const isByItself = ended?.status === 'done' || ended?.status === 'incomplete'
+      if (!isByItself || turn?.model === undefined || turn.stop_requested) return
+      const { turn_id } = command.next ?? {}
+      if (!isId(turn_id) || before.turns.has(turn_id)) return
+      expect(state.turns.get(state.running_turn ?? '')?.continues).toBe(command.turn_id)
     })
   })
 

@@ -449,7 +449,8 @@ const OTHER_WORDS = 'UPDATE search_state SET version = 0'
 const FORMER_FORMAT = {
   sqlite: `DROP TABLE search_keys; DROP TABLE search_documents; DROP TABLE search_tenants; DROP TABLE search_state;
     ALTER TABLE tasks ADD COLUMN search TEXT NOT NULL DEFAULT ''; PRAGMA user_version = 4`,
-  postgres: `DROP TABLE search_documents, search_queue, search_state, search_words;
+  postgres: `DROP TABLE search_documents, search_queue, search_state, search_words, notices, notices_wanted;
+    ALTER TABLE conversations DROP COLUMN active_at, DROP COLUMN pinned, DROP COLUMN archived, DROP COLUMN mark;
     ALTER TABLE tasks ADD COLUMN search text NOT NULL DEFAULT '';
     ALTER TABLE turns DROP COLUMN needs, DROP COLUMN serves, ADD COLUMN parked boolean NOT NULL DEFAULT false;
     CREATE INDEX turns_claimable ON turns (until) WHERE status = 'running' AND NOT parked;

@@ -35,6 +35,7 @@ it.each([
       'labelOf',
       'listed',
       'liveEvidence',
+      'liveSessions',
       'openTasks',
       'planHistory',
       'planTurnOf',

@@ -7,7 +7,7 @@ import { cut } from '../domain/text.ts'
 import type { Door, Ref } from '../door/door.ts'
 import { EDGES } from './edge-names.ts'
 import { allConversations, knownConversation, type ReadOptions, readStore } from './read-store.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 export interface AuditOptions extends ReadOptions {
   readonly session?: string
@@ -72,6 +72,10 @@ const WORDS: Words = {
   turn_opened: ({ data }) => `turn ${data.turn_id} opened`,
   turn_started: ({ data }) => `turn ${data.turn_id} started`,
   turn_stop_requested: ({ data }) => `turn ${data.turn_id} stopped`,
+  message_queued: ({ data }) => `message ${data.message_id} queued`,
+  queued_message_edited: ({ data }) => `queued message ${data.message_id} edited`,
+  queued_message_withdrawn: ({ data }) => `queued message ${data.message_id} taken back`,
+  queue_released: ({ data }) => `queued messages to be sent when turn ${data.turn_id} stops`,
   task_created: ({ data: { task, by } }, created) =>
     by === 'model' ? `${tasks(created)} written without review, from ${named(task)}` : `${named(task)} added`,
   task_changed: ({ data: { task, from } }) =>

@@ -1,24 +1,32 @@
 import { EventEmitter } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { originNames } from '../domain/origin.ts'
+import type { PolicyPatch } from '../domain/policy.ts'
+import { DEMO } from '../domain/settings.ts'
 import { mcpTools } from '../runner/mcp-tools.ts'
 import { sandboxTools } from '../runner/demo/sandbox.ts'
-import { givenTools, joinedTools, type OutsideTools } from '../runner/outside.ts'
+import { givenTools, joinedTools, onlyFor, type OutsideTools } from '../runner/outside.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
 import { claimJudge } from '../runner/claim-judge.ts'
 import { importDrive, Runner } from '../runner/runner.ts'
+import { Titler } from '../runner/titler.ts'
 import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
 import type { McpEndpoint } from '../mcp/http.ts'
 import { type Door, exceptStorage, type LiveEntry, type Ref } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
+import { type SenderOptions, WebhookSender } from '../webhook/sender.ts'
+import type { WebhookSettings } from '../webhook/settings.ts'
+import type { Environment } from './clean-environment.ts'
 import type { Config } from './configure.ts'
 import { storeLocation } from './open-store.ts'
+import { serverSettings } from './server-settings.ts'
 import { version } from './version.ts'
 
 export interface AppOptions {
   readonly store: string
+  readonly environment: Environment
   readonly agentWrites: number
   readonly agentReads: number
   readonly maxStreams: number
@@ -26,6 +34,8 @@ export interface AppOptions {
   /** In megabytes. */
   readonly maxInFlight: number
   readonly publicUrl?: URL
+  /** Whether the model names conversations. */
+  readonly titles: 'on' | 'off'
 }
 
 /** A server with its parts: the runner of turns, the MCP endpoint, the HTTP server. */
@@ -55,29 +65,42 @@ const PAGE = fileURLToPath(new URL('../../dist/web', import.meta.url))
 
 /** Puts the parts together, each after those it needs. Two facts come later: live text's readers and the page's URL. */
 export function compose(door: Door, config: Config, options: AppOptions): App {
-  const { log, models, policy, tokens } = config
+  const { log, models, settings, redact, tokens } = config
+  const host = (): PolicyPatch => settings.policy
   const closing = new AbortController()
   const liveText = new EventEmitter<{ text: [Ref, LiveEntry] }>()
   const pageLink = Promise.withResolvers<PageLink>()
 
   const logged = (what: string): ((error: unknown) => void) => exceptStorage(error => log.error({ err: error }, what))
   const turnFailed = logged('a turn failed to run')
+  const titler = new Titler({
+    door,
+    models,
+    redact: config.redact,
+    onError: exceptStorage(error => log.warn({ err: error }, 'a conversation could not be named')),
+  })
   const runner = new Runner({
     door,
     models,
     outside: outsideTools(config),
-    redact: config.redact,
+    redact,
     workspaces: config.workspaces,
     onText: (ref, text) => liveText.emit('text', ref, text),
     onError: turnFailed,
+    ...(options.titles === 'on' ? { onReleased: lease => titler.look(lease) } : {}),
   })
-  const judge = config.workspaces.judges() ? claimJudge({ door, models, redact: config.redact }) : undefined
+  const judge = claimJudge({ door, models, redact })
   const checks = new CheckRunner({
     door,
     workspaces: config.workspaces,
-    judge,
+    // A person may name a judge, or none, at any time.
+    get judge() {
+      return config.workspaces.judges() ? judge : undefined
+    },
     onError: logged('a check failed to run'),
   })
+  const { webhook } = config
+  const sender = webhook && webhookSender(door, webhook, log, (type, outcome) => metrics.delivered(type, outcome))
   let mcp: Promise<McpEndpoint> | undefined
   const openMcp = async (): Promise<McpEndpoint> => {
     const { createMcpEndpoint } = await import('../mcp/http.ts')
@@ -87,8 +110,8 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       door,
       tenant: LOCAL_TENANT,
       version,
-      nameOf: originNames(config.redact),
-      host: policy,
+      nameOf: originNames(redact),
+      host,
       codec: roundStateCodec(tokens.person),
       updates: new ResourceUpdates(door, LOCAL_TENANT, logged('resource updates failed')),
       closing: closing.signal,
@@ -100,19 +123,34 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   // On PostgreSQL each node has metrics of its own.
   const metrics = new Metrics(door, { tenant: LOCAL_TENANT, others: storeLocation(options.store) === 'folder' })
   metrics.watchTurns(runner)
+  if (sender) metrics.watchNotices()
   const server = createHttpServer({
     door,
     tenant: LOCAL_TENANT,
     version,
-    host: policy,
+    host,
     tokens,
     log,
-    redact: config.redact,
+    redact,
     metrics,
     page: pageFrom(PAGE),
+    settings: serverSettings({
+      settings,
+      models,
+      redact,
+      environment: options.environment,
+      // Other nodes have data folders of their own.
+      scope: storeLocation(options.store) === 'folder' || options.store === 'memory' ? 'server' : 'node',
+      onChanged: fields => log.info({ settings: fields }, 'a person changed settings'),
+    }),
     turns: {
-      names: models.names,
-      defaultName: models.defaultName,
+      get names() {
+        return models.names
+      },
+      get defaultName() {
+        return models.defaultName
+      },
+      endpointOf: name => models.endpointOf(name),
       take: (ref, turn) => void runner.take(ref, turn).catch(turnFailed),
     },
     mcp: async (request, incoming) => (await mcpEndpoint()).fetch(request, incoming),
@@ -133,6 +171,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       pageLink.resolve((conversation, signedIn) => `${url.href}?chat=${conversation}${code(signedIn)}`)
       runner.start()
       checks.start()
+      sender?.start()
       warmUp = setTimeout(() => {
         Promise.all([mcpEndpoint(), importDrive()]).catch(logged('a part of the server could not be loaded'))
       }, WARM_UP_MS).unref()
@@ -143,21 +182,41 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     idleMs: () => {
       const { underWay, lastAt } = server.activity()
       // A review that waits needs no server: whoever comes back to it starts one.
-      return underWay > 0 || runner.size > 0 || checks.size > 0 ? 0 : performance.now() - lastAt
+      const works = runner.size + checks.size + (sender?.size ?? 0)
+      return underWay + works > 0 ? 0 : performance.now() - lastAt
     },
     close: async () => {
       closing.abort()
       clearTimeout(warmUp)
       await (await mcp)?.close()
-      await Promise.all([server.close(FINISH_MS), runner.close(), checks.close()])
+      await Promise.all([server.close(FINISH_MS), runner.close(), checks.close(), titler.close(), sender?.close()])
       await door.close()
     },
   }
 }
 
+/** Failures are logged once, until a delivery works again. */
+const webhookSender = (
+  door: Door,
+  settings: WebhookSettings,
+  log: Config['log'],
+  onOutcome: NonNullable<SenderOptions['onOutcome']>,
+): WebhookSender =>
+  new WebhookSender({
+    door,
+    tenant: LOCAL_TENANT,
+    settings,
+    version,
+    onOutcome,
+    onFailing: ({ code, message, status }) => log.error({ err: { code, reason: message, status } }, 'webhook failed'),
+    onWorking: failures => log.warn({ failures }, 'webhook works again'),
+    onError: exceptStorage(error => log.error({ err: error }, 'a webhook could not be sent')),
+  })
+
 function outsideTools(config: Config): OutsideTools {
   const servers = serverTools(config)
-  return config.sandbox === undefined ? servers : joinedTools(givenTools(sandboxTools(config.sandbox)), servers)
+  if (config.sandbox === undefined) return servers
+  return joinedTools(onlyFor(DEMO, givenTools(sandboxTools(config.sandbox))), servers)
 }
 
 const serverTools = ({ mcpServers, log, redact }: Config): OutsideTools =>

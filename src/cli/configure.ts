@@ -1,12 +1,11 @@
 import { pino, type Logger } from 'pino'
 import { UnknownModel } from '../runner/model-errors.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
-import type { Models } from '../runner/given-models.ts'
+import { LiveModels } from '../runner/live-models.ts'
 import type { LocalWorkspaces } from '../runner/local-workspaces.ts'
-import { configuredModels } from '../runner/models.ts'
 import { providerKeys, providerUrls } from '../runner/provider-keys.ts'
-import type { PolicyPatch } from '../domain/policy.ts'
-import { type Redactor, redactor } from '../domain/redact.ts'
+import { learningRedactor, type Redactor } from '../domain/redact.ts'
+import { DEMO, type FixedSettings } from '../domain/settings.ts'
 import { type FoundSecrets, secretsInUrl, together } from '../domain/secrets.ts'
 import { redactedLines } from '../http/logger.ts'
 import { secretsOf } from '../runner/mcp-secrets.ts'
@@ -14,29 +13,32 @@ import { pageToken, type Role } from '../http/credentials.ts'
 import { cleanEnvironment, type Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
+import { LiveSettings } from './live-settings.ts'
 import { sandboxIn } from './sandbox.ts'
-import { readSettings, type SettingsOptions } from './settings.ts'
+import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
+import { visible } from '../domain/visible.ts'
 import { workspacesFor } from './workspaces.ts'
+import { webhookFrom, type WebhookSettings, type WebhookText } from '../webhook/settings.ts'
 
 export interface ConfigOptions extends SettingsOptions {
   readonly store: string
   readonly log: string
-  readonly review?: 'on' | 'off'
   readonly token?: string
   readonly agentToken?: string
-  readonly model: string
-  readonly assessorModel?: string
+  /** What options and variables say about models and review. */
+  readonly fixed: FixedSettings
   readonly data: string
   readonly workspace?: string
-  readonly modelUrl?: string
-  readonly modelKey?: string
+  readonly webhook?: string
+  readonly webhookHosts?: readonly string[]
+  readonly webhookSecret?: string
 }
 
 export interface Config {
   readonly tokens: Readonly<Record<Role, string>>
-  readonly models: Models
-  /** The policy that new conversations start with. */
-  readonly policy: PolicyPatch
+  /** Models, and the policy that new conversations start with: a person may change them. */
+  readonly settings: LiveSettings
+  readonly models: LiveModels
   readonly mcpServers: Readonly<Record<string, McpServer>>
   readonly log: Logger
   /** Knows every secret of this process. */
@@ -45,25 +47,47 @@ export interface Config {
   readonly sandbox: string | undefined
   /** Where the checks of tasks run. */
   readonly workspaces: LocalWorkspaces
+  readonly webhook: WebhookSettings | undefined
 }
 
 /** Checks all settings of a server, before anything is opened. */
 export async function configure(folder: DataFolder, options: ConfigOptions): Promise<Config> {
-  const { policy, mcpServers, checks } = readSettings(options, line => console.error(line))
+  const read = readSettings(options, line => console.error(line))
+  const { policy, mcpServers, checks } = read
+  const { data, fixed, environment } = options
+  const webhook = webhookText(options, read)
   const tokens = tokensFor(folder, options)
-  const own = { known: [...Object.values(tokens), pageToken(tokens.person)], suspected: [] }
-  const redact = redactor(together([own, secretsFrom(options), secretsOf(mcpServers)]))
-  const isDemo = options.model === 'demo' && options.workspace === undefined
-  const sandbox = isDemo ? sandboxIn(options.data) : undefined
+  const own = { known: [...Object.values(tokens), pageToken(tokens.person), webhook.secret ?? ''], suspected: [] }
+  const hook = secretsInUrl(webhook.url ?? '')
+  const redact = learningRedactor(together([own, secretsFrom(options), secretsOf(mcpServers), hook]))
+  const settings = new LiveSettings({
+    data,
+    fixed,
+    file: policy,
+    environment,
+    redact,
+    secret: tokens.person,
+    role: 'owner',
+  })
+  const models = new LiveModels(() => settings.choice, { environment, demoPaceMs: DEMO_PACE_MS })
+  await checkModels(settings, models)
+  const isDemo = settings.choice.model === DEMO && options.workspace === undefined
+  const sandbox = isDemo ? sandboxIn(data) : undefined
   return {
-    policy: options.review === undefined ? policy : { ...policy, review: options.review === 'on' },
-    mcpServers: inCleanEnvironment(mcpServers, options.environment),
-    models: await modelsFor(options),
+    settings,
+    models,
+    mcpServers: inCleanEnvironment(mcpServers, environment),
     tokens,
     redact,
+    webhook: webhookFor(webhook),
     sandbox,
     workspaces: workspacesFor(
-      { ...options, sandbox, judges: () => options.assessorModel !== undefined },
+      {
+        ...options,
+        sandbox,
+        usesSandbox: () => settings.choice.model === DEMO,
+        judges: () => settings.choice.assessor !== undefined,
+      },
       checks,
       redact,
     ),
@@ -74,9 +98,22 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
   }
 }
 
-function secretsFrom({ store, modelUrl = '', modelKey = '', environment }: ConfigOptions): FoundSecrets {
-  const keys = { known: [modelKey, ...providerKeys(environment)], suspected: [] }
-  const urls = [modelUrl, ...providerUrls(environment)].map(secretsInUrl)
+/** Options come before the settings file, field by field. */
+const webhookText = (options: ConfigOptions, { webhook }: Settings): WebhookText => ({
+  url: options.webhook ?? webhook?.url,
+  secret: options.webhookSecret ?? webhook?.secret,
+  hosts: options.webhookHosts ?? webhook?.hosts,
+})
+
+function webhookFor(text: WebhookText): WebhookSettings | undefined {
+  const webhook = webhookFrom(text)
+  if (typeof webhook === 'string') throw new CliError(`${webhook}.`)
+  return webhook
+}
+
+function secretsFrom({ store, fixed, environment }: ConfigOptions): FoundSecrets {
+  const keys = { known: [fixed.key?.value ?? '', ...providerKeys(environment)], suspected: [] }
+  const urls = [fixed.base_url?.value ?? '', ...providerUrls(environment)].map(secretsInUrl)
   // To name its database is what an error of the store is for.
   return together([keys, ...urls, { ...secretsInUrl(store), suspected: [] }])
 }
@@ -95,14 +132,16 @@ function inCleanEnvironment(servers: Config['mcpServers'], environment: Environm
 /** Slow enough for a person to follow the demo model. */
 const DEMO_PACE_MS = 20
 
-async function modelsFor(options: ConfigOptions): Promise<Models> {
-  const { model, assessorModel, modelUrl, modelKey, environment } = options
-  try {
-    const given = { model, assessor: assessorModel, url: modelUrl, key: modelKey, environment }
-    return await configuredModels({ ...given, demoPaceMs: DEMO_PACE_MS })
-  } catch (error) {
-    if (error instanceof UnknownModel) throw new CliError(error.message)
-    throw error
+/** A mistake of options and variables ends the start. What the page chose is mended there, so it must come up. */
+async function checkModels(settings: LiveSettings, models: LiveModels): Promise<void> {
+  for (const name of models.names) {
+    try {
+      await models.named(name, models.endpointOf(name))
+    } catch (error) {
+      if (!(error instanceof UnknownModel)) throw error
+      if (!settings.choice.connectionOf(name).isOfPage) throw new CliError(error.message)
+      console.error(visible(`Runsheet: ${error.message}`))
+    }
   }
 }
 

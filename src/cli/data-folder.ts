@@ -5,16 +5,18 @@ import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store
 import { causeOf } from './cause.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
+import { SETTINGS_FILE } from './default-paths.ts'
 import { trackedIn } from './git-tracked.ts'
 import { shellWord } from './invocation.ts'
 import { MIN_TOKEN_LENGTH } from './token.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 const DATABASES = ['runsheet.db', 'server.lock', 'files.lock']
 /** Our own files in a data folder. Not the task files, which are made to be committed and read by other programs. */
 const PRIVATE_FILES: readonly string[] = [
   'person-token',
   'agent-token',
+  SETTINGS_FILE,
   ...DATABASES.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
   'runsheet.db-head',
   'server.json',

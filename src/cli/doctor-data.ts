@@ -4,6 +4,7 @@ import type { Finding, Patient } from './doctor.ts'
 import { CliError } from './cli-error.ts'
 import { exposedLines, refuseTracked } from './data-folder.ts'
 import { serveCommand, urlCommand } from './invocation.ts'
+import { SettingsOnDisk, UnusableSettings } from './saved-settings.ts'
 import { ServerLock } from './server-lock.ts'
 import { fixedPort } from './usual-port.ts'
 
@@ -29,6 +30,24 @@ export function* checkData({ data, environment, setup }: Patient): Generator<Fin
       text: `${data} is not writable`,
       todo: 'Make it writable for you, or choose another with --data',
     }
+}
+
+/** Whether the settings of the page can be used, and what they choose. */
+export function* checkSettings({ data }: Patient): Generator<Finding> {
+  const disk = new SettingsOnDisk(data, '')
+  try {
+    const { model, base_url, key } = disk.read().saved
+    const at = base_url === undefined ? '' : ` at ${base_url}`
+    const text = `the page's settings name the model ${model}${at}, with ${key ? 'a key' : 'no key'} of their own`
+    if (model !== undefined) yield { kind: 'note', text }
+  } catch (error) {
+    if (!(error instanceof UnusableSettings)) throw error
+    yield {
+      kind: 'wrong',
+      text: `${disk.path} cannot be used: ${error.message}`,
+      todo: 'Delete it, and set the settings again on the page',
+    }
+  }
 }
 
 /** Whether the page runs, answers, and is where browsers are signed in. */

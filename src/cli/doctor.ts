@@ -2,12 +2,12 @@ import { HOST_NAMES, type Host, type HostName, type Installation, type Place, ty
 import { startedBy, type StartedServer } from '../setup/server-entry.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
-import { checkData, checkPage } from './doctor-data.ts'
+import { checkData, checkPage, checkSettings } from './doctor-data.ts'
 import { checkHooks } from './doctor-hooks.ts'
 import { checkHost, checkProgram, checkServer } from './doctor-server.ts'
 import { setupCommand } from './invocation.ts'
 import { allHosts, dataFolderOf, hasHooks, placeOf, serverEntry } from './setup-hosts.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 export interface DoctorOptions {
   readonly host?: HostName
@@ -124,6 +124,7 @@ async function* findings(
   if (canRun) yield* checkServer(patient)
   yield* checkHooks(patient, canRun)
   yield* checkData(patient)
+  yield* checkSettings(patient)
   yield* checkPage(patient)
 }
 

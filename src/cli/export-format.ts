@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import { EVENT_VERSION } from '../domain/event.ts'
 import { isId } from '../domain/text.ts'
+import { type ConversationHeader, EXPORT_VERSION } from '../door/export.ts'
 
 // An export is JSON lines. One conversation: a line that says what follows, then each event as it is stored. All of them:
 // a line that says how many, a line for each template, then each conversation as above.
-
-export const FORMAT_VERSION = 1
 
 const id = z.string().refine(isId)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -19,8 +18,7 @@ export const conversationHeader = z.object({
   session_id: id,
   events: z.int().min(1),
   sha256,
-})
-export type ConversationHeader = z.output<typeof conversationHeader>
+}) satisfies z.ZodType<ConversationHeader>
 
 /** The first line of an export of everything. `sha256`: of the lines of templates. */
 export const archiveHeader = z.object({
@@ -36,10 +34,6 @@ export const header = z.discriminatedUnion('format', [conversationHeader, archiv
 
 /** Why a file of this version cannot be read; undefined if it can. */
 export function versionProblem(given: z.output<typeof header>): string | undefined {
-  const newer = given.version > FORMAT_VERSION || ('event_version' in given && given.event_version > EVENT_VERSION)
+  const newer = given.version > EXPORT_VERSION || ('event_version' in given && given.event_version > EVENT_VERSION)
   return newer ? 'it was exported by a newer Runsheet. Update Runsheet' : undefined
 }
-
-/** Without the other characters that some programs take for the end of a line. */
-export const lineOf = (value: unknown): string =>
-  `${JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`

@@ -8,7 +8,8 @@ import { Refusal } from '../domain/refusal.ts'
 import { type Template, templateOf } from '../domain/template.ts'
 import { event as eventSchema } from '../http/event-schemas.ts'
 import { template as templateSchema } from '../http/schemas.ts'
-import { type ConversationHeader, header as headerSchema, versionProblem } from './export-format.ts'
+import type { ConversationHeader } from '../door/export.ts'
+import { header as headerSchema, versionProblem } from './export-format.ts'
 import { type Line, LineError, linesOf } from './line-reader.ts'
 
 /** A part of an export: a template, or a conversation, whose events are to be read before the next part. */

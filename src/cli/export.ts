@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { EVENT_VERSION, type StoredEvent } from '../domain/event.ts'
 import type { Template } from '../domain/template.ts'
 import { isId } from '../domain/text.ts'
 import { StoreError } from '../store/store-error.ts'
@@ -7,7 +6,8 @@ import type { Ref, Store } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { counted } from './counted.ts'
-import { type ArchiveHeader, type ConversationHeader, FORMAT_VERSION, lineOf } from './export-format.ts'
+import { EXPORT_VERSION, exportedConversation, lineOf } from '../door/export.ts'
+import type { ArchiveHeader } from './export-format.ts'
 import { existingFolder } from './data-folder.ts'
 import { checkStore, openStore, storeLocation, type StoreOptions } from './open-store.ts'
 import { OutputFile, type Output, StandardOutput } from './output.ts'
@@ -23,8 +23,6 @@ export interface ExportOptions extends StoreOptions {
   readonly environment: Environment
 }
 
-/** Events per read. */
-const PAGE = 100
 const LIST_PAGE = 200
 
 /** Writes one conversation, or everything, as JSON lines: to a file, or to stdout. */
@@ -73,19 +71,7 @@ class Exporter {
     await this.#takeInEdits(ref)
     const head = (await this.#store.queries.conversation(ref))?.seq
     if (head === undefined) throw new CliError(`there is no conversation ${ref.conversation}.`)
-    const hash = createHash('sha256')
-    // Read twice, because the first line has the checksum: a log only grows, and a long one does not fit into memory.
-    for await (const event of this.#log(ref, head)) hash.update(lineOf(event))
-    const header: ConversationHeader = {
-      format: 'runsheet-conversation',
-      version: FORMAT_VERSION,
-      event_version: EVENT_VERSION,
-      session_id: ref.conversation,
-      events: head,
-      sha256: hash.digest('hex'),
-    }
-    await this.#output.write(lineOf(header))
-    for await (const event of this.#log(ref, head)) await this.#output.write(lineOf(event))
+    for await (const lines of exportedConversation(this.#store, ref, head)) await this.#output.write(lines)
     this.conversations += 1
     this.events += head
   }
@@ -98,22 +84,12 @@ class Exporter {
     for (const conversation of sessions) await this.conversation({ tenant, conversation })
   }
 
-  async *#log(ref: Ref, head: number): AsyncGenerator<StoredEvent> {
-    for (let seq = 0; seq < head; ) {
-      const events = await this.#store.eventsAfter(ref, seq, Math.min(PAGE, head - seq))
-      const last = events.at(-1)
-      if (!last) throw new StoreError('corrupt', `The log of ${ref.conversation} ends at ${seq} of ${head}.`)
-      yield* events
-      seq = last.seq
-    }
-  }
-
   /** In the order in which they were created. */
   async #sessions(tenant: string): Promise<readonly string[]> {
     const sessions: string[] = []
     let cursor: string | undefined
     do {
-      const page = await this.#store.queries.conversations(tenant, { limit: LIST_PAGE, cursor })
+      const page = await this.#store.queries.conversations(tenant, { limit: LIST_PAGE, cursor }, 'all')
       sessions.push(...page.items.map(({ session_id }) => session_id))
       cursor = page.next_cursor ?? undefined
     } while (cursor !== undefined)
@@ -136,7 +112,7 @@ function archiveHeaderOf(conversations: number, templates: readonly Template[]):
   for (const template of templates) hash.update(lineOf(template))
   return {
     format: 'runsheet-archive',
-    version: FORMAT_VERSION,
+    version: EXPORT_VERSION,
     conversations,
     templates: templates.length,
     sha256: hash.digest('hex'),

@@ -54,6 +54,7 @@ export class LateStore implements Store {
   readonly queries: Store['queries'] = {
     conversations: async (...args) => (await this.#tried()).queries.conversations(...args),
     conversation: async (...args) => (await this.#tried()).queries.conversation(...args),
+    summaries: async (...args) => (await this.#tried()).queries.summaries(...args),
     tasks: async (...args) => (await this.#tried()).queries.tasks(...args),
     review: async (...args) => (await this.#tried()).queries.review(...args),
     waiting: async (...args) => (await this.#tried()).queries.waiting(...args),
@@ -76,6 +77,13 @@ export class LateStore implements Store {
     write: async (...args) => this.#store.live.write(...args),
     read: async (...args) => this.#store.live.read(...args),
     clear: async (...args) => this.#store.live.clear(...args),
+  }
+
+  readonly notices: Store['notices'] = {
+    want: async (...args) => this.#store.notices.want(...args),
+    take: async (...args) => this.#store.notices.take(...args),
+    settle: async (...args) => this.#store.notices.settle(...args),
+    waiting: async (...args) => this.#store.notices.waiting(...args),
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {

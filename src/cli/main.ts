@@ -8,7 +8,7 @@ import { invocation } from './invocation.ts'
 import type { McpCommand } from './mcp.ts'
 import type { StoreOptions } from './open-store.ts'
 import { DEFAULT_CONFIG } from './default-paths.ts'
-import { dataOption, mcpOptions, serveOptions, storeOption } from './options.ts'
+import { dataOption, fixedSettings, mcpOptions, serveOptions, storeOption } from './options.ts'
 import type { ServeOptions } from './serve.ts'
 import type { ConfigChoice } from './settings.ts'
 import { addHostCommands } from './host-commands.ts'
@@ -16,12 +16,20 @@ import { addTerminalCommands } from './terminal-commands.ts'
 import { MIN_TOKEN_LENGTH } from './token.ts'
 import { usualPort } from './usual-port.ts'
 import { version } from './version.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 // Each command loads its code when it runs: a host that starts `runsheet mcp` waits for nothing else.
 
 /** From the environment only: every process can read the command line. */
-const SECRETS = { token: 'RUNSHEET_TOKEN', agentToken: 'RUNSHEET_AGENT_TOKEN', modelKey: 'RUNSHEET_MODEL_KEY' } as const
+const SECRETS = {
+  token: 'RUNSHEET_TOKEN',
+  agentToken: 'RUNSHEET_AGENT_TOKEN',
+  modelKey: 'RUNSHEET_MODEL_KEY',
+  webhookSecret: 'RUNSHEET_WEBHOOK_SECRET',
+} as const
+
+/** What no option gives. */
+type FoundByMain = 'program' | 'fixed' | 'config' | 'environment' | 'invocation'
 
 /** For what is printed before, or without, a composition. */
 const redact = redactor({ known: Object.values(SECRETS).map(name => process.env[name] ?? '') })
@@ -48,22 +56,27 @@ const serveCommand = program
 Secrets come from the environment only:
   RUNSHEET_TOKEN            token of the person (default: created in the data folder)
   RUNSHEET_AGENT_TOKEN      token for agents (default: created in the data folder)
-  RUNSHEET_MODEL_KEY        API key of the model (default: the provider's own variable)`,
+  RUNSHEET_MODEL_KEY        API key of the model (default: the page's settings, else the provider's own variable)
+  RUNSHEET_WEBHOOK_SECRET   key of the signatures of --webhook
+
+Models, their key, review, deadline and gate can be set on the page, too. An option counts before its variable, both before
+the page (which shows them locked), and the page before runsheet.json.`,
   )
-  .action(async (options: Omit<ServeOptions, 'config' | 'invocation' | 'environment'>, command: Command) => {
+  .action(async (options: Omit<ServeOptions, 'config' | 'invocation' | 'environment' | 'fixed'>, command: Command) => {
     const { serve } = await import('./serve.ts')
-    const given = secrets('token', 'agentToken', 'modelKey')
+    const { modelKey, ...given } = secrets('token', 'agentToken', 'modelKey', 'webhookSecret')
+    const fixed = fixedSettings(command, modelKey)
     const config = configOf(command)
     const isChosen = command.getOptionValueSource('port') !== 'default'
     const port = isChosen ? options.port : usualPort(options.data)
-    await serve({ ...options, port, ...given, config, invocation: invocationHere, environment: process.env })
+    await serve({ ...options, port, ...given, fixed, config, invocation: invocationHere, environment: process.env })
   })
 for (const option of serveOptions()) serveCommand.addOption(option)
 
 const mcpCommand = program
   .command('mcp')
   .description('serve an MCP host, such as Claude Code or Codex, over stdin and stdout')
-  .action(async (options: Omit<McpCommand, 'program' | 'config' | 'environment' | 'invocation'>, command: Command) => {
+  .action(async (options: Omit<McpCommand, FoundByMain>, command: Command) => {
     const { serveMcp } = await import('./mcp.ts')
     const program = [...process.execArgv, process.argv[1] ?? '']
     // The person who reads the host's log types the command in another folder.
@@ -71,6 +84,7 @@ const mcpCommand = program
       ...options,
       ...secrets('token', 'agentToken'),
       program,
+      fixed: fixedSettings(command),
       config: configOf(command),
       environment: process.env,
       invocation: invocation({ path }),

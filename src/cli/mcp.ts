@@ -3,8 +3,9 @@ import { basename, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { originNames } from '../domain/origin.ts'
-import { redactor } from '../domain/redact.ts'
+import { learningRedactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
+import type { FixedSettings } from '../domain/settings.ts'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
 import { conversationOf } from '../mcp/binding.ts'
@@ -17,7 +18,7 @@ import { exceptStorage, openDoor, StoreError, type StorageReport } from '../door
 import { CheckRunner } from '../runner/check-runner.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
-import type { ToolsetName } from '../domain/policy.ts'
+import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
 import { browserFor } from './browser.ts'
 import { CallReporter } from './call-reporter.ts'
 import { CliError } from './cli-error.ts'
@@ -25,6 +26,7 @@ import { DataFolder } from './data-folder.ts'
 import { serveHooks } from './hook-server.ts'
 import { notedSession, removeOldNotes } from './host-notes.ts'
 import { LateStore } from './late-store.ts'
+import { LiveSettings } from './live-settings.ts'
 import { readSecret } from './opencode-secret.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { PageServer, type PageServerOptions } from './page-server.ts'
@@ -35,7 +37,7 @@ import { version } from './version.ts'
 export interface McpCommand extends PageServerOptions {
   readonly data: string
   readonly toolset?: ToolsetName
-  readonly review?: 'on' | 'off'
+  readonly fixed: FixedSettings
   readonly session?: string
   readonly browser: 'on' | 'off'
   readonly workspace?: string
@@ -64,7 +66,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     throw new CliError('mcp cannot use --store memory: the page is another process and could not see the plans.')
   }
   if (session !== undefined && !isId(session)) throw new CliError('--session must be 1 to 128 letters, digits, - or _.')
-  const redact = redactor({
+  const redact = learningRedactor({
     known: [options.token ?? '', options.agentToken ?? '', ...secretsInUrl(options.store).known],
   })
   const print = (text: string): void => console.error(`runsheet: ${redact.line(text).slice(0, MAX_LINE)}`)
@@ -81,14 +83,21 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     // Without checks rather than without a server.
     printError(error)
   }
-  const host = { ...policy, ...(options.review === undefined ? {} : { review: options.review === 'on' }) }
+  const { fixed } = options
+  const given: PolicyPatch = fixed.review ? { ...policy, review: fixed.review.value } : policy
   let folder: DataFolder | undefined
+  let live: LiveSettings | undefined
+  const host = (): PolicyPatch => live?.policy ?? given
   const store = new LateStore(async () => {
     if (settings instanceof CliError) throw new CliError(`${settings.message} Then restart the host.`)
     const usable = new DataFolder(data, environment)
+    // The server may have a token that we are not given.
+    const secret = options.token ?? usable.personToken() ?? ''
+    const found = new LiveSettings({ data, fixed, file: policy, environment, redact, secret, role: 'follower' })
     const opened = await openWritableStore({ store: options.store, data })
     for (const line of usable.warnings) console.error(line)
     folder = usable
+    live = found
     return opened
   })
   // A host may refuse to start without its server, so that one answers even if storage cannot be opened yet.
@@ -118,7 +127,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const toolset = options.toolset
     ? toolsets[options.toolset]
     : await toolsetOf(own, { door, host, onError: printError }).catch(
-        exceptFailure(toolsets[host.toolset ?? 'runsheet']),
+        exceptFailure(toolsets[host().toolset ?? 'runsheet']),
       )
   const runner = new CheckRunner({ door, workspaces, onError: printError })
   const stdio = serveOverStdio({

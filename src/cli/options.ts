@@ -1,5 +1,6 @@
-import { InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { TOOLSETS } from '../domain/policy.ts'
+import type { Fixed, FixedSettings } from '../domain/settings.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { DEFAULT_CONFIG, DEFAULT_DATA, expandHome } from './default-paths.ts'
 import { DEFAULT_PORT } from './usual-port.ts'
@@ -53,11 +54,44 @@ export const serveOptions = (): readonly Option[] => [
   fromEnv('--public-url <url>', 'URL that browsers use, if the server is behind a proxy').argParser(parseOrigin),
   fromEnv(
     '--model <model>',
-    'model that does the work: demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME',
-  ).default('demo'),
-  fromEnv('--assessor-model <model>', 'model that judges finished tasks (default: same as --model)'),
-  fromEnv('--model-url <url>', "base URL of the model's API (default: the provider's)"),
+    "model that does the work: demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME (default: the page's settings, else demo)",
+  ),
+  fromEnv('--assessor-model <model>', "model that judges finished tasks (default: the page's settings, else --model)"),
+  fromEnv('--model-url <url>', "base URL of the model's API (default: the page's settings, else the provider's)"),
+  fromEnv('--webhook <url>', 'URL to tell of plans that wait and turns that end'),
+  fromEnv(
+    '--webhook-hosts <names>',
+    'hosts of webhooks, separated by commas, that may have private addresses or no TLS',
+  ).argParser((names: string) => names.split(',')),
+  fromEnv('--titles <on|off>', 'whether the model names a conversation after its first turn')
+    .choices(['on', 'off'])
+    .default('on'),
 ]
+
+/** The settings that options and variables fix: the page shows them, and cannot change them. */
+export function fixedSettings(command: Command, modelKey?: string): FixedSettings {
+  const model = given(command, 'model')
+  const base_url = given(command, 'modelUrl')
+  const assessor_model = given(command, 'assessorModel')
+  const review = given(command, 'review')
+  const key = { value: modelKey ?? '', source: 'environment', by: 'RUNSHEET_MODEL_KEY' } as const
+  return {
+    ...(model && { model }),
+    ...(base_url && { base_url }),
+    ...(assessor_model && { assessor_model }),
+    ...(review && { review: { ...review, value: review.value === 'on' } }),
+    ...(modelKey ? { key } : {}),
+  }
+}
+
+/** An option that the command line or the environment gives. */
+function given(command: Command, name: string): Fixed<string> | undefined {
+  const option = command.options.find(each => each.attributeName() === name)
+  const source = command.getOptionValueSource(name)
+  const value = String(command.opts()[name])
+  if (source === 'cli') return { value, source: 'flag', by: option?.long ?? name }
+  return source === 'env' ? { value, source: 'environment', by: option?.envVar ?? name } : undefined
+}
 
 export const mcpOptions = (): readonly Option[] => [
   dataOption(),

@@ -25,7 +25,7 @@ export async function readStore(options: ReadOptions, work: (door: Door) => Prom
 export async function* allConversations({ conversations }: Door): AsyncGenerator<Ref> {
   let cursor: string | undefined
   do {
-    const { items, next_cursor } = await conversations.list(LOCAL_TENANT, { limit: PAGE_SIZE, cursor })
+    const { items, next_cursor } = await conversations.list(LOCAL_TENANT, { limit: PAGE_SIZE, cursor }, 'all')
     for (const { session_id } of items) yield { tenant: LOCAL_TENANT, conversation: session_id }
     cursor = next_cursor ?? undefined
   } while (cursor !== undefined)

@@ -1,12 +1,11 @@
 import type { Origin } from '../domain/origin.ts'
 import type { RunReason } from '../domain/proof.ts'
-import type { Standing } from '../domain/standing.ts'
 import type { CallCounts } from '../domain/plan-log.ts'
 import type { CheckReceipt, Receipt, ReviewReceipt, StepReceipt } from '../domain/receipt.ts'
-import type { TaskStatus } from '../domain/task.ts'
 import { cut } from '../domain/text.ts'
+import { inCode, inText } from '../domain/markdown.ts'
+import { doneWords, seconds, STANDING_WORDS, STATUS_WORDS, when } from '../domain/plan-words.ts'
 import { EDGES } from './edge-names.ts'
-import { inCode, inText } from './markdown.ts'
 
 const MAX_TEXT = 500
 
@@ -26,19 +25,6 @@ export function receiptMarkdown(receipt: Receipt): string {
   ].join('\n\n')
 }
 
-const STANDINGS: Record<Standing, string> = {
-  proven: 'proven',
-  confirmed: 'confirmed by a person',
-  judged: 'judged',
-  reported: "on the agent's word",
-}
-const STATUSES: Record<TaskStatus, string> = {
-  pending: 'open',
-  in_progress: 'open',
-  completed: 'done',
-  blocked: 'blocked',
-  cancelled: 'cancelled',
-}
 const RUNS: Record<RunReason, string> = {
   baseline: 'at the start',
   claim: 'when it was claimed',
@@ -47,9 +33,6 @@ const RUNS: Record<RunReason, string> = {
 }
 
 function tallyText({ checks, tally: { done, of, standings } }: Receipt): string {
-  const parts = (Object.keys(STANDINGS) as Standing[]).flatMap(standing =>
-    standings[standing] > 0 ? `${standings[standing]} ${STANDINGS[standing]}` : [],
-  )
   const unpassed = checks.filter(
     ({ state, runs, guarded }) => runs.length > 0 && (state !== 'passed' || guarded.length > 0),
   )
@@ -57,7 +40,7 @@ function tallyText({ checks, tally: { done, of, standings } }: Receipt): string 
     unpassed.length > 0
       ? ` Checks of the whole plan that did not pass: ${unpassed.map(({ check }) => inCode(check)).join(', ')}.`
       : ''
-  return `${done} of ${of} done${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.${failing}`
+  return `${doneWords(done, of, standings)}.${failing}`
 }
 
 function headTexts({ request, worker, started_at, status }: Receipt): string[] {
@@ -99,7 +82,7 @@ const table = (steps: readonly StepReceipt[]): string =>
     '| --- | --- | --- | --- |',
     ...steps.map(
       ({ number, title, status, standing }) =>
-        `| ${number} | ${inText(title)} | ${STATUSES[status]} | ${standing === null ? '' : STANDINGS[standing]} |`,
+        `| ${number} | ${inText(title)} | ${STATUS_WORDS[status]} | ${standing === null ? '' : STANDING_WORDS[standing]} |`,
     ),
   ].join('\n')
 
@@ -170,7 +153,3 @@ const WHO: Record<Exclude<Origin['actor'], 'system'>, string> = {
   agent: 'an agent',
   program: 'a program',
 }
-
-const when = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
-
-const seconds = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`)

@@ -5,7 +5,7 @@ import { checkLines } from './check-lines.ts'
 import { isAllowed, isEdited, isRunnable, type PlanCheck, type PlanRow } from './plan-rows.ts'
 import { steps } from './status-text.ts'
 import { fitted, type Paint, widthOf, wrapped } from './terminal-text.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 /** What a person sees of a plan before they decide. */
 export interface Screen {

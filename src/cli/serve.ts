@@ -44,7 +44,15 @@ export async function serve(options: ServeOptions): Promise<void> {
   })
   try {
     const note = { url: url.href, local: app.localUrl().href, pid: process.pid, store: storeLocation(store) }
-    lock.announce({ ...note, ...(options.assessorModel === undefined ? {} : { judges: true }) })
+    const announce = (): void => lock.announce({ ...note, ...(config.workspaces.judges() ? { judges: true } : {}) })
+    announce()
+    config.settings.onChange(() => {
+      try {
+        announce()
+      } catch (error) {
+        onError(error)
+      }
+    })
   } catch (error) {
     await app.close()
     throw error

@@ -7,6 +7,7 @@ import { MAX_CHECKS } from '../domain/check.ts'
 import { policyProblem, type PolicyPatch } from '../domain/policy.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import { readRegularFile } from '../store/private-file.ts'
+import type { WebhookText } from '../webhook/settings.ts'
 import { causeOf } from './cause.ts'
 import { CliError } from './cli-error.ts'
 
@@ -15,6 +16,8 @@ export interface Settings {
   readonly policy: PolicyPatch
   readonly mcpServers: Readonly<Record<string, McpServer>>
   readonly checks: CheckSettings
+  /** Where to tell of plans that wait and turns that end. */
+  readonly webhook?: WebhookText | undefined
 }
 
 /** A `runsheet.json` that was read once: what is hashed is what is parsed. */
@@ -40,6 +43,9 @@ const schema = z.strictObject({
     .partial()
     .optional(),
   policy: z.record(z.string(), z.unknown()).optional(),
+  webhook: z
+    .strictObject({ url: z.string(), secret: z.string().optional(), hosts: z.array(z.string()).optional() })
+    .optional(),
   mcpServers: z
     .record(
       z.string().regex(/^[A-Za-z0-9_-]{1,32}$/),
@@ -92,11 +98,12 @@ function settingsIn(bytes: Buffer, path: string): Settings {
     const [issue] = parsed.error.issues
     throw new CliError(`${path}: ${[issue?.path.join('.'), issue?.message].filter(Boolean).join(': ')}.`)
   }
-  const { policy = {}, mcpServers = {}, checks = {} } = parsed.data
+  const { policy = {}, mcpServers = {}, checks = {}, webhook } = parsed.data
   return {
     policy: checkedPolicy(path, policy),
     mcpServers: mcpServers as Settings['mcpServers'],
     checks: checkedChecks(path, { ...NO_CHECK_SETTINGS, ...(checks as Partial<CheckSettings>) }),
+    ...(webhook ? { webhook } : {}),
   }
 }
 

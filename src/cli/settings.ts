@@ -6,7 +6,7 @@ import { configFolder } from './config-folder.ts'
 import { trustCommand } from './invocation.ts'
 import { checkedPolicy, readSettingsFile, type Settings, type SettingsFile } from './settings-file.ts'
 import { TrustList } from './trust-list.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 export type { Settings } from './settings-file.ts'
 
@@ -54,7 +54,7 @@ export function readSettings(options: SettingsOptions, print: (line: string) => 
 export const ownSettings = (folder: string): SettingsFile | undefined => readSettingsFile(join(folder, 'runsheet.json'))
 
 /** What of a project's settings counts on top of the user's own, as long as nobody trusted them. */
-export function withoutTrust({ policy, mcpServers, checks }: Settings, base: Settings): Untrusted {
+export function withoutTrust({ policy, mcpServers, checks, webhook }: Settings, base: Settings): Untrusted {
   const { policy: stricter, ignored } = tightening(policy, base.policy)
   const servers = Object.keys(mcpServers).map(name => `mcpServers.${name}`)
   // More guarded files are stricter; everything else about checks decides what runs.
@@ -63,14 +63,20 @@ export function withoutTrust({ policy, mcpServers, checks }: Settings, base: Set
     policy: stricter,
     mcpServers: {},
     checks: { ...NO_CHECK_SETTINGS, protect: checks.protect },
-    ignored: [...ignored.map(field => `policy.${field}`), ...servers, ...running.map(field => `checks.${field}`)],
+    webhook: undefined,
+    ignored: [
+      ...ignored.map(field => `policy.${field}`),
+      ...servers,
+      ...running.map(field => `checks.${field}`),
+      ...(webhook ? ['webhook'] : []),
+    ],
   }
 }
 
 /** A variable outlives the folder it was set for: with a relative path it would take any folder's file. */
 const isNamed = ({ by, file }: ConfigChoice): boolean => by === 'cli' || (by === 'env' && isAbsolute(file))
 
-const merged = (base: Settings, { path, policy, mcpServers, checks }: SettingsFile): Settings => ({
+const merged = (base: Settings, { path, policy, mcpServers, checks, webhook }: SettingsFile): Settings => ({
   policy: checkedPolicy(path, { ...base.policy, ...policy }),
   mcpServers: { ...base.mcpServers, ...mcpServers },
   checks: {
@@ -80,6 +86,7 @@ const merged = (base: Settings, { path, policy, mcpServers, checks }: SettingsFi
     env: { ...base.checks.env, ...checks.env },
     done: [...base.checks.done, ...checks.done],
   },
+  webhook: webhook ?? base.webhook,
 })
 
 /** Low limits can stop plans altogether: then a person sees why. */

@@ -24,7 +24,7 @@ import { allHosts, dataFolderOf, inFile, placeOf, serverEntry, userData } from '
 import { openPageOnce } from './setup-page.ts'
 import { SetupRecords } from './setup-records.ts'
 import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 /** What the command line says. */
 export interface SetupChoices {

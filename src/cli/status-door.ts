@@ -28,7 +28,7 @@ export async function openedForStatus({ store, data }: StatusPlace): Promise<Doo
 export const plansOf = (door: Door): PlanSource => ({
   now: () => door.now(),
   read: ref => door.read(ref),
-  conversations: async limit => (await door.conversations.list(LOCAL_TENANT, { limit })).items,
+  conversations: async limit => (await door.conversations.list(LOCAL_TENANT, { limit }, 'all')).items,
   waiting: async limit => (await door.reviews.waiting(LOCAL_TENANT, undefined, { limit })).items,
   close: () => door.close(),
 })

@@ -17,7 +17,7 @@ export function peekedPlans({ data }: StatusPlace): PlanSource | undefined {
   return {
     now: async () => now(),
     read: async ref => log.current(ref),
-    conversations: async limit => (await queries.conversations(LOCAL_TENANT, { limit })).items,
+    conversations: async limit => (await queries.conversations(LOCAL_TENANT, { limit }, 'all')).items,
     waiting: async limit => (await queries.waiting(LOCAL_TENANT, undefined, { limit })).items,
     close: async () => db.close(),
   }

@@ -8,7 +8,7 @@ import { NONE, ownSettings, withoutTrust } from './settings.ts'
 import { placeOf, readSettingsFile, type SettingsFile } from './settings-file.ts'
 import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
 import { type TrustedFile, TrustList } from './trust-list.ts'
-import { visible } from './visible.ts'
+import { visible } from '../domain/visible.ts'
 
 export interface TrustOptions {
   readonly file: string
@@ -59,6 +59,7 @@ function whatNeedsTrust(file: SettingsFile, folder: string): readonly string[] {
     ...policy.map(([field, value]) => `set ${field} to ${visible(JSON.stringify(value))} in new conversations`),
     ...Object.entries(file.mcpServers).map(([name, server]) => visible(serverLine(name, server))),
     ...checkLines(file.checks).map(visible),
+    ...(file.webhook ? [visible(`tell ${file.webhook.url} of plans that wait and turns that end`)] : []),
   ]
 }
 

@@ -17,13 +17,15 @@ export interface WorkspaceOptions {
   readonly sandbox?: string | undefined
   readonly data: string
   readonly environment: Environment
+  /** Whether turns that begin now get the sandbox. */
+  readonly usesSandbox?: () => boolean
   /** Whether a judge of ours rules on the claims of agents elsewhere. */
   readonly judges?: () => boolean
 }
 
 /** The workspaces of this process, and what checks may do in them. */
 export function workspacesFor(
-  { workspace, sandbox, data, environment, judges }: WorkspaceOptions,
+  { workspace, sandbox, usesSandbox, data, environment, judges }: WorkspaceOptions,
   settings: CheckSettings,
   redact: Redactor,
 ): LocalWorkspaces {
@@ -44,6 +46,7 @@ export function workspacesFor(
     redact,
     newId: v7,
     ...(judges ? { judges } : {}),
+    ...(usesSandbox ? { usesOwn: usesSandbox } : {}),
   })
 }
 

@@ -3,6 +3,7 @@ import type { TaskFields } from '../domain/fields.ts'
 import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { SearchKind } from '../domain/search.ts'
+import type { SessionList } from '../domain/session-list.ts'
 import type { TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type {
@@ -12,9 +13,11 @@ import type {
   EventAnswer,
   EvidenceAdded,
   EvidenceAnswer,
+  FiledSessionAnswer,
   FoundTasksAnswer,
   ModelsAnswer,
   PolicyAnswer,
+  QueuedMessageAnswer,
   RetryAnswer,
   ReviewAnswer,
   ReviewsAnswer,
@@ -22,9 +25,13 @@ import type {
   SentChecks,
   SentDecision,
   SentEvidence,
+  SentMessageAnswer,
+  SentNowAnswer,
   SentRow,
   SessionAnswer,
   SessionsAnswer,
+  SettingsAnswer,
+  SettingsChange,
   SnapshotAnswer,
   TaskAnswer,
   TasksAnswer,
@@ -33,6 +40,7 @@ import type {
   ToolAnswer,
   ToolsetAnswer,
   ToolsetsAnswer,
+  TryAnswer,
   TurnAnswer,
 } from '../domain/wire.ts'
 import { ServerClock } from './clock.ts'
@@ -66,6 +74,12 @@ export interface ChatRequest extends Pick<PolicyPatch, 'toolset' | 'review' | 'a
   readonly model?: string
   readonly continue_turn_id?: string
 }
+/** What a person changes about a conversation. */
+export interface Filing {
+  readonly title?: string
+  readonly pinned?: boolean
+  readonly archived?: boolean
+}
 interface Page {
   readonly limit?: number
   readonly cursor?: string
@@ -81,6 +95,10 @@ export function createClient(options: ClientOptions) {
   const json = <T>(path: string, request?: Ask): Promise<T> => askJson<T>(watched, path, request)
   const session = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`
   const task = (id: string, taskId: string): string => `${session(id)}/tasks/${encodeURIComponent(taskId)}`
+  const message = (id: string, messageId: string): string => `${session(id)}/messages/${encodeURIComponent(messageId)}`
+  const ifMatch = (version: number): Pick<Ask, 'headers'> => ({ headers: { 'if-match': String(version) } })
+  const keyed = (key: string | undefined): Pick<Ask, 'headers'> =>
+    key === undefined ? {} : { headers: { 'idempotency-key': key } }
   const check = (id: string, taskId: string, checkId: string, action: 'run' | 'stop' | 'tick') =>
     json<TaskAnswer>(`${task(id, taskId)}/checks/${encodeURIComponent(checkId)}/${action}`, { method: 'POST' })
   const review = (id: string): string => `/api/task-manager/reviews/${encodeURIComponent(id)}`
@@ -93,8 +111,9 @@ export function createClient(options: ClientOptions) {
     login: (code: string) => json<{ token: string }>('/api/login', { method: 'POST', body: { code } }),
     loginCode: (signal?: AbortSignal) => json<{ code: string }>('/api/login/codes', { method: 'POST', signal }),
 
-    /** Conversations, newest first; with `q` those with these words in their title. */
-    sessions: (query: Page & { q?: string } = {}) => json<SessionsAnswer>('/api/sessions', { query: { ...query } }),
+    /** Conversations: pinned ones first, then by last activity; with `q` those with these words in their title. */
+    sessions: (query: Page & { q?: string; list?: SessionList } = {}, signal?: AbortSignal) =>
+      json<SessionsAnswer>('/api/sessions', { query: { ...query }, signal }),
     session: (id: string, signal?: AbortSignal) => json<SessionAnswer>(session(id), { signal }),
     /** A conversation to fold events on; `live` does that for you. */
     snapshot: (id: string, signal?: AbortSignal) => json<SnapshotAnswer>(`${session(id)}/snapshot`, { signal }),
@@ -111,6 +130,27 @@ export function createClient(options: ClientOptions) {
       const response = await ask(watched, '/api/chat', { method: 'POST', body: request, signal })
       await response.body?.cancel()
     },
+    /**
+     * Writes to the agent at work: the message waits for its next model call. Without a running turn it starts one that
+     * continues the latest. With a key, a repeated request returns the first one's answer.
+     */
+    sendMessage: (id: string, text: string, key?: string) =>
+      json<SentMessageAnswer>(`${session(id)}/messages`, { method: 'POST', body: { text }, ...keyed(key) }),
+    /** Edits a message that waits. */
+    editMessage: (id: string, messageId: string, version: number, text: string) =>
+      json<QueuedMessageAnswer>(message(id, messageId), { method: 'PATCH', body: { text }, ...ifMatch(version) }),
+    /** Takes back a message that waits. */
+    withdrawMessage: (id: string, messageId: string, version: number) =>
+      json<QueuedMessageAnswer>(message(id, messageId), { method: 'DELETE', ...ifMatch(version) }),
+    /** Sends what waits without waiting for the next model call: stops the turn, whose end starts one with it. */
+    sendMessageNow: (id: string, messageId: string) =>
+      json<SentNowAnswer>(`${message(id, messageId)}/send`, { method: 'POST' }),
+    /** Names, pins or archives a conversation, or takes that back. */
+    fileSession: async (id: string, change: Filing) =>
+      (await json<FiledSessionAnswer>(session(id), { method: 'PATCH', body: change })).session,
+    /** A conversation to keep: as Markdown to read, or its log as JSON lines, which `runsheet import` reads. */
+    exportSession: async (id: string, format: 'md' | 'jsonl', signal?: AbortSignal): Promise<Blob> =>
+      (await ask(watched, `${session(id)}/export.${format}`, { signal })).blob(),
     timeline: (id: string, taskId?: string) =>
       json<TimelineAnswer>(`${session(id)}/timeline`, { query: { task_id: taskId } }),
     setPolicy: (id: string, policy: PolicyPatch) =>
@@ -127,15 +167,11 @@ export function createClient(options: ClientOptions) {
     search: (q: string, query: Page = {}) => json<FoundTasksAnswer>('/api/tasks', { query: { q, ...query } }),
     /** With a key, a repeated request returns the first one's answer. */
     addTask: (id: string, fields: Omit<PersonsFields, 'approve'> & { title: string }, key?: string) =>
-      json<TaskAnswer>(`${session(id)}/tasks`, {
-        method: 'POST',
-        body: fields,
-        ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
-      }),
+      json<TaskAnswer>(`${session(id)}/tasks`, { method: 'POST', body: fields, ...keyed(key) }),
     changeTask: (id: string, taskId: string, version: number, fields: PersonsFields) =>
-      json<TaskAnswer>(task(id, taskId), { method: 'PATCH', body: fields, headers: { 'if-match': String(version) } }),
+      json<TaskAnswer>(task(id, taskId), { method: 'PATCH', body: fields, ...ifMatch(version) }),
     removeTask: (id: string, taskId: string, version: number) =>
-      json<TaskAnswer>(task(id, taskId), { method: 'DELETE', headers: { 'if-match': String(version) } }),
+      json<TaskAnswer>(task(id, taskId), { method: 'DELETE', ...ifMatch(version) }),
     /** Takes back the change that led to this version of a task. Undoing the version of the answer is a redo. */
     undoTask: (id: string, taskId: string, version: number) =>
       json<TaskAnswer>(`${task(id, taskId)}/undo`, { method: 'POST', body: { version } }),
@@ -156,9 +192,9 @@ export function createClient(options: ClientOptions) {
     addEvidence: (id: string, call: SentEvidence) =>
       json<EvidenceAdded>(`${session(id)}/evidence`, { method: 'POST', body: call }),
 
-    /** Pending reviews by deadline, of one conversation or of all, page by page. */
-    pendingReviews: (sessionId?: string, page: Page = {}) =>
-      json<ReviewsAnswer>('/api/task-manager/reviews/pending', { query: { session_id: sessionId, ...page } }),
+    /** Pending reviews by deadline, of one conversation or of all, page by page, with their conversations. */
+    pendingReviews: (sessionId?: string, page: Page = {}, signal?: AbortSignal) =>
+      json<ReviewsAnswer>('/api/task-manager/reviews/pending', { query: { session_id: sessionId, ...page }, signal }),
     /** A review and, once it is decided, what the tool call answers. */
     review: async (id: string): Promise<{ review: ReviewRequest; result?: Json }> => {
       const { reviews, ...answer } = await json<ReviewAnswer>(review(id))
@@ -198,6 +234,14 @@ export function createClient(options: ClientOptions) {
         body: call,
         signal,
       }),
+    /** The settings of the server as they count now; the key is not among them. */
+    settings: (signal?: AbortSignal) => json<SettingsAnswer>('/api/settings', { signal }),
+    /** Changes what is named. `version` is that of the settings that the change is based on; another one is refused. */
+    changeSettings: (version: string, change: SettingsChange) =>
+      json<SettingsAnswer>('/api/settings', { method: 'PATCH', body: change, headers: { 'if-match': version } }),
+    /** Makes one small call to a configured model. */
+    tryModel: (which: 'model' | 'assessor_model' = 'model', signal?: AbortSignal) =>
+      json<TryAnswer>('/api/settings/try', { method: 'POST', body: { which }, signal }),
     openApi: () => json<Json>('/api/openapi.json'),
   }
 }

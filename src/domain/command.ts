@@ -97,6 +97,16 @@ export type Command =
       readonly host?: PolicyPatch
     }
   | {
+      /** A person names the conversation, or a model does, unless it has a name. */
+      readonly type: 'set_title'
+      readonly by: 'person' | 'model'
+      readonly title: string
+      readonly model?: string | undefined
+      readonly usage?: Usage | undefined
+    }
+  | { readonly type: 'set_pinned'; readonly pinned: boolean }
+  | { readonly type: 'set_archived'; readonly archived: boolean }
+  | {
       /** A tool call of an agent elsewhere: opens its turn if it is new. */
       readonly type: 'open_turn'
       readonly turn_id: string
@@ -118,6 +128,8 @@ export type Command =
       readonly message_id: string
       readonly message: string
       readonly model: string
+      /** Where the model is reached, if a person may change that while the turn runs. */
+      readonly endpoint?: string | undefined
       readonly policy?: PolicyPatch
       readonly host?: PolicyPatch
       readonly continue_turn_id?: string | undefined
@@ -135,6 +147,33 @@ export type Command =
       readonly usage: Usage
       /** The workspace of its plan. Absent: no process with it has looked. */
       readonly seen?: SeenWorkspace | undefined
+      /** The turn that queued messages start. Absent: none. */
+      readonly next?: NextTurn | undefined
+    }
+  | {
+      /** A person writes to the agent of the running turn, or goes on with the latest one. */
+      readonly type: 'queue_message'
+      readonly message_id: string
+      readonly text: string
+      readonly next: NextTurn
+    }
+  | {
+      readonly type: 'edit_queued'
+      readonly message_id: string
+      readonly text: string
+      readonly if_version: number
+    }
+  | { readonly type: 'withdraw_queued'; readonly message_id: string; readonly if_version: number }
+  | {
+      /** A person does not want to wait for the next model call: stops the turn, and starts one with what waits. */
+      readonly type: 'send_queued'
+      readonly message_id: string
+      readonly next: NextTurn
+    }
+  | {
+      /** What waits becomes user messages of the running turn. */
+      readonly type: 'deliver_queued'
+      readonly turn_id: string
     }
   | ({
       /** Creates, changes and removes, in this order, all or nothing. */
@@ -253,6 +292,11 @@ export type Command =
   | { readonly type: 'expire_review'; readonly review_id: string }
   | { readonly type: 'show_panel'; readonly review_id: string; readonly panel: string }
   | { readonly type: 'leave_panel'; readonly review_id: string; readonly panel: string }
+
+/** An id for a turn that may have to be started. */
+export interface NextTurn {
+  readonly turn_id: string
+}
 
 /** A claim on a listed task. */
 export type NewClaim = Pick<MadeClaim, 'claim_id' | 'task_id' | 'status' | 'outcome' | 'seal'>

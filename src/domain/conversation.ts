@@ -8,8 +8,10 @@ import { awaitsBaseline, awaitsFinal } from './check-runs.ts'
 import { claimsOf, isResolved } from './open-claims.ts'
 import { afterVerdict, afterEdit, afterRewording, changeTurn, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
+import { QUEUE_REDUCERS, type QueuedMessage, withoutQueued } from './queue.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { broughtBack, isBack, type RemovedTask, withRemoved } from './removed.ts'
+import { activeAfter } from './session-list.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { ASKED, byPosition, isOpen, type Task } from './task.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
@@ -22,6 +24,12 @@ export interface Conversation {
   readonly created_at: Instant | null
   readonly updated_at: Instant | null
   readonly policy: Policy | null
+  /** Who named it; null while its title is its first message or task. */
+  readonly titled_by: 'person' | 'model' | null
+  readonly pinned: boolean
+  readonly archived: boolean
+  /** When something was last done in it (`session-list.ts`). */
+  readonly active_at: Instant | null
   /** By id, without the removed ones. */
   readonly tasks: Table<Task>
   /** The ids of the open tasks, at most 1,000. */
@@ -56,6 +64,8 @@ export interface Conversation {
   readonly requests: readonly CheckRequest[]
   /** The newest tasks that a person removed, by id. */
   readonly removed: Table<RemovedTask>
+  /** Messages to the agent that wait for its next model call, oldest first. */
+  readonly queued: readonly QueuedMessage[]
 }
 
 export function emptyConversation(session_id: string): Conversation {
@@ -65,6 +75,10 @@ export function emptyConversation(session_id: string): Conversation {
     created_at: null,
     updated_at: null,
     policy: null,
+    titled_by: null,
+    pinned: false,
+    archived: false,
+    active_at: null,
     tasks: Table.from(),
     open: [],
     last_number: 0,
@@ -85,6 +99,7 @@ export function emptyConversation(session_id: string): Conversation {
     claims: Table.from(),
     requests: [],
     removed: Table.from(),
+    queued: [],
   }
 }
 
@@ -97,6 +112,7 @@ export function apply(state: Conversation, event: StoredEvent): Conversation {
     seq: event.seq,
     created_at: state.created_at ?? event.timestamp,
     updated_at: event.timestamp,
+    active_at: activeAfter(state.active_at, event),
   }
 }
 
@@ -230,8 +246,11 @@ const UNCHANGED: Partial<Conversation> = {}
 const unchanged = (): Partial<Conversation> => UNCHANGED
 
 /** `Required`: a new event type does not compile without a reducer. */
-const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__PURE__ */ withProof({
+const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__PURE__ */ withParts({
   policy_set: (_, { data: { policy } }) => ({ policy }),
+  title_set: (_, { data: { by } }) => ({ titled_by: by }),
+  pin_set: (_, { data: { pinned } }) => ({ pinned }),
+  archive_set: (_, { data: { archived } }) => ({ archived }),
 
   turn_opened: (state, { data: { turn_id, client, workspace, done_checks }, timestamp }) => ({
     turns: state.turns.with(turn_id, {
@@ -242,8 +261,14 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     }),
     latest_turn: turn_id,
   }),
-  turn_started: (state, { data: { turn_id, policy, model, continue_turn_id, workspace, done_checks }, timestamp }) => ({
+  turn_started: (
+    state,
+    { data: { turn_id, message_id, policy, model, continue_turn_id, workspace, done_checks }, timestamp },
+  ) => ({
+    ...withoutQueued(state, message_id),
     policy,
+    // Who writes in it wants to see it.
+    archived: false,
     turns: state.turns.with(turn_id, {
       ...newTurn(turn_id, 'running', timestamp),
       model,
@@ -279,7 +304,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     running_turn: state.running_turn === turn_id ? null : state.running_turn,
   }),
 
-  message_added: unchanged,
+  message_added: (state, { data }) => withoutQueued(state, data.message_id),
   step_finished: unchanged,
   tool_called: unchanged,
   tool_answered: (state, { seq, turn_id, data: { tool_call_id, review_id } }) => ({
@@ -333,6 +358,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   },
 
   task_create_review_required: (state, { data, timestamp }) => ({
+    // A plan must not wait unseen.
+    archived: false,
     reviews: succeeded(state, data).with(data.review_id, {
       ...withoutOrigin(data),
       asked_at: timestamp,
@@ -366,8 +393,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
 
 type Reducers = Required<Handlers<Conversation, Partial<Conversation>>>
 
-function withProof(own: Omit<Reducers, keyof typeof PROOF_REDUCERS>): Reducers {
-  return { ...own, ...PROOF_REDUCERS }
+function withParts(own: Omit<Reducers, keyof typeof PROOF_REDUCERS | keyof typeof QUEUE_REDUCERS>): Reducers {
+  return { ...own, ...PROOF_REDUCERS, ...QUEUE_REDUCERS }
 }
 
 /** A turn that is over needs no runs but those that a person asks for. */

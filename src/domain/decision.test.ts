@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { finishes, inRun } from '../../test/support/domain.ts'
 import { attributed, decisionsIn } from './decision.ts'
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import { type Origin, originNames, remoteAddress, SYSTEM } from './origin.ts'
@@ -84,6 +85,18 @@ it('[AD7] the decisions of a log, an older one without origins included, are one
     ['task_create_review_resolved', 3],
     ['task_changed', 0],
   ])
+})
+
+it('[AD5] a turn that messages start at the end of another is started by the system, and by whoever sends them else', () => {
+  const chat = inRun()
+  const next = { turn_id: 'turn-2' }
+  chat.run({ type: 'queue_message', message_id: 'm', text: 'Also this', next })
+  const originOf = (events: readonly NewEvent[]): unknown => origins(...events).at(-1)
+  expect(originOf(chat.run({ ...finishes('turn-1'), next }))).toEqual(SYSTEM)
+  chat.run(finishes('turn-2'))
+  const sent = chat.run({ type: 'queue_message', message_id: 'n', text: 'And that', next: { turn_id: 'turn-3' } })
+  expect(sent.map(({ type }) => type)).toEqual(['message_queued', 'turn_started'])
+  expect(origins(...sent)).toEqual([ANN, ANN])
 })
 
 describe('what a client calls itself', () => {

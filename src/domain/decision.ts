@@ -17,6 +17,10 @@ const RULES: Rules = {
   turn_opened: always,
   turn_started: always,
   turn_stop_requested: always,
+  message_queued: always,
+  queued_message_edited: always,
+  queued_message_withdrawn: always,
+  queue_released: always,
   // A model's new tasks are written without a review only where the policy has decided so.
   task_created: ({ by }) => by !== 'system',
   task_changed: edited,
@@ -65,7 +69,7 @@ export function attributed(events: readonly NewEvent[], origin: Origin): readonl
   let isCovered = events.some(isConfirm)
   return events.map(event => {
     if (!isDecision(event)) return event
-    if (event.type !== 'task_created') return withOrigin(event, endedByItself(event) ? SYSTEM : origin)
+    if (event.type !== 'task_created') return withOrigin(event, isOfSystem(event, events) ? SYSTEM : origin)
     if (isCovered) return event
     isCovered = true
     return withOrigin(event, origin)
@@ -75,7 +79,9 @@ export function attributed(events: readonly NewEvent[], origin: Origin): readonl
 const isConfirm = ({ type, data }: NewEvent): boolean =>
   type === 'task_create_review_resolved' && data.action === 'confirm'
 
-function endedByItself({ type, data }: NewEvent): boolean {
+/** A review that ended by itself, or a turn that waiting messages started: who wrote these is recorded with them. */
+function isOfSystem({ type, data }: NewEvent, command: readonly NewEvent[]): boolean {
+  if (type === 'turn_started') return command.some(event => event.type === 'turn_finished')
   if (type !== 'task_create_review_resolved' || data.via !== 'system') return false
   return data.reason === 'review_timeout' || data.reason === 'panel_closed'
 }

@@ -66,6 +66,16 @@ export interface Attributed {
 /** Every event type and its data. The stored event is the sent event, field for field. */
 export interface EventData {
   policy_set: Attributed & { readonly policy: Policy; readonly by: Actor }
+  /** A person names the conversation, or a model does, once. */
+  title_set: {
+    readonly title: string
+    readonly by: 'person' | 'model'
+    /** The model that named it, and what that took. */
+    readonly model?: string
+    readonly usage?: Usage
+  }
+  pin_set: { readonly pinned: boolean }
+  archive_set: { readonly archived: boolean }
   turn_opened: Attributed & {
     readonly turn_id: string
     /** The program that opened it and its folder, for people. */
@@ -81,6 +91,8 @@ export interface EventData {
     readonly message: string
     readonly policy: Policy
     readonly model: string
+    /** Where the model was reached then, as an opaque name: the turn goes on there. Absent if only a restart changes that. */
+    readonly endpoint?: string
     readonly continue_turn_id?: string
     /** Where its checks run. */
     readonly workspace?: Workspace
@@ -113,6 +125,16 @@ export interface EventData {
     /** How much of `text` the agent wrote: the rest says how the turn ended. Absent if all of it, and in older logs. */
     readonly answer_length?: number
   }
+  /** A person wrote to the agent at work. `message_added` or `turn_started` with this id delivers it. */
+  message_queued: Attributed & { readonly message_id: string; readonly text: string }
+  queued_message_edited: Attributed & {
+    readonly message_id: string
+    readonly text: string
+    readonly version: number
+  }
+  queued_message_withdrawn: Attributed & { readonly message_id: string }
+  /** The queue starts the next turn, however this one ends. */
+  queue_released: Attributed & { readonly turn_id: string }
   step_finished: {
     readonly step: number
     readonly message_id: string

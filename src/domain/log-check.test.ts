@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
 import { Driver } from '../../test/support/domain.ts'
+import { corpusLog } from '../../test/support/thread.ts'
+import { apply, emptyConversation } from './conversation.ts'
 import type { StoredEvent } from './event.ts'
 import { eventProblem } from './log-check.ts'
+import { renamedLog } from './renamed-log.ts'
 
 const driver = new Driver()
 driver.start('turn-1', { review: false, assessor: false, gate: false })
@@ -33,6 +36,9 @@ it.each([
   ['an unknown task is removed', next('task_removed', { task: { ...task, id: 'x' } }), /no such task/],
   ['a turn starts twice', next('turn_started', { turn_id: 'turn-1' }), /exists already/],
   ['an unknown turn ends', next('turn_finished', { turn_id: 'x' }), /no such turn/],
+  ['an unknown message is edited', next('queued_message_edited', { message_id: 'x' }), /no such queued message/],
+  ['an unknown message is taken back', next('queued_message_withdrawn', { message_id: 'x' }), /no such queued message/],
+  ['the queue of an unknown turn', next('queue_released', { turn_id: 'x' }), /no such turn/],
   ['an unknown review ends', next('task_create_review_resolved', { review_id: 'x' }), /no such pending review/],
   ['a panel of an unknown review', next('review_panel_opened', { review_id: 'x' }), /no such review/],
   ['a review of another conversation', next('task_create_review_required', { session_id: 'x' }), /session_id/],
@@ -42,4 +48,21 @@ it.each([
 
 it('[BK7] every event of a log that we wrote can be the next', () => {
   expect(eventProblem(state, next('task_changed', { task }))).toBeUndefined()
+})
+
+it('[BK7][TU13] a log with messages that wait is imported under another id, and they wait there as well', () => {
+  const log = corpusLog('steered')
+  let drawn = 0
+  const rename = renamedLog('other', () => `task-${(drawn += 1)}`)
+  const [from, to] = [log, log.map(rename)].map(events =>
+    events.reduce(
+      (known, event) => {
+        expect(eventProblem(known, event)).toBeUndefined()
+        return apply(known, event)
+      },
+      emptyConversation(events[0]?.session_id ?? ''),
+    ),
+  )
+  expect(from?.queued).toMatchObject([{ text: 'One more thing', version: 1 }])
+  expect(to?.queued).toEqual(from?.queued)
 })

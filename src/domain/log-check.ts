@@ -34,6 +34,13 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
     case 'review_panel_left':
     case 'review_extended':
       return state.reviews.has(data.review_id) ? undefined : 'there is no such review'
+    case 'message_queued':
+      return isQueued(state, data.message_id) ? 'the message waits already' : undefined
+    case 'queued_message_edited':
+    case 'queued_message_withdrawn':
+      return isQueued(state, data.message_id) ? undefined : 'there is no such queued message'
+    case 'queue_released':
+      return state.turns.has(data.turn_id) ? undefined : 'there is no such turn'
     case 'turn_opened':
     case 'turn_started':
       return state.turns.has(data.turn_id) ? 'the turn exists already' : undefined
@@ -45,6 +52,8 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
       return undefined
   }
 }
+
+const isQueued = ({ queued }: Conversation, id: string): boolean => queued.some(({ message_id }) => message_id === id)
 
 const taskProblem = (state: Conversation, { session_id }: Task): string | undefined =>
   session_id === state.session_id ? undefined : `the task's session_id is not ${state.session_id}`

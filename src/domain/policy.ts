@@ -21,6 +21,11 @@ export interface Policy {
 /** The fields of a policy to set; the others stay as they are. */
 export type PolicyPatch = { readonly [K in keyof Policy]?: Policy[K] | undefined }
 
+/** The policy of new conversations of an edge; a function if it may change while the process runs. */
+export type HostPolicy = PolicyPatch | (() => PolicyPatch)
+
+export const policyNow = (host: HostPolicy): PolicyPatch => (typeof host === 'function' ? host() : host)
+
 interface ToolsetTraits {
   /** The tasks that a model may change: its turn's plan, or the whole conversation. */
   readonly scope: 'turn' | 'conversation'

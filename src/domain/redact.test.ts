@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { redactor } from './redact.ts'
+import { learningRedactor, redactor } from './redact.ts'
 
 const KEY = 'the-configured-key-of-the-model'
 const redact = redactor({ known: [KEY, 'p@ss/word "1"', 'short'], suspected: ['my-project-4711'] })
@@ -193,5 +193,22 @@ describe('what is no error', () => {
       ...result,
       '[redacted]': ['is [redacted]', text, 1],
     })
+  })
+})
+
+describe('a secret that is learnt', () => {
+  it('[SG4] is removed at once, by those that took the redactor before; what was known stays known', () => {
+    const learning = learningRedactor({ known: [KEY] })
+    const { error, content } = learning
+    learning.learn({ known: ['a-key-of-the-page'], suspected: ['my-project-4711'] })
+    expect(error(`${KEY} a-key-of-the-page my-project-4711`)).toBe('[redacted] [redacted] [redacted]')
+    expect(content({ text: 'a-key-of-the-page my-project-4711' })).toEqual({ text: '[redacted] my-project-4711' })
+  })
+
+  it('[SG4] gives way to the newest fifty; the first ones never do', () => {
+    const learning = learningRedactor({ known: [KEY] })
+    for (let count = 100; count < 200; count += 1) learning.learn({ known: [`a-learnt-key-${count}`] })
+    expect(learning.error(`${KEY} a-learnt-key-199 a-learnt-key-150`)).toBe('[redacted] [redacted] [redacted]')
+    expect(learning.content('a-learnt-key-149')).toBe('a-learnt-key-149')
   })
 })

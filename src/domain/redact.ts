@@ -58,6 +58,37 @@ export function redactor({ known, suspected = [] }: Secrets = { known: [] }): Re
   }
 }
 
+/** Secrets that are learnt; the oldest gives way. */
+const MAX_LEARNT = 50
+
+/** A redactor that hears of further secrets while it is used. */
+export interface LearningRedactor extends Redactor {
+  readonly learn: (secrets: Secrets) => void
+}
+
+/** The redactor of a composition whose secrets may change. */
+export function learningRedactor({ known, suspected = [] }: Secrets): LearningRedactor {
+  let learnt: { readonly known: readonly string[]; readonly suspected: readonly string[] } = {
+    known: [],
+    suspected: [],
+  }
+  let current = redactor({ known, suspected })
+  const added = (to: readonly string[], more: readonly string[]): readonly string[] =>
+    [...new Set([...to, ...more])].slice(-MAX_LEARNT)
+  return {
+    error: text => current.error(text),
+    line: text => current.line(text),
+    block: text => current.block(text),
+    entry: value => current.entry(value),
+    content: value => current.content(value),
+    described: value => current.described(value),
+    learn: more => {
+      learnt = { known: added(learnt.known, more.known), suspected: added(learnt.suspected, more.suspected ?? []) }
+      current = redactor({ known: [...known, ...learnt.known], suspected: [...suspected, ...learnt.suspected] })
+    },
+  }
+}
+
 /** Escapes control characters, all but line ends and tabs, and those that change the direction of a text. */
 const escaped = (text: string): string =>
   text

@@ -1,6 +1,7 @@
 import type { Claim } from './claim.ts'
 import type { Verdict } from './event.ts'
 import type { ToolsetName } from './policy.ts'
+import type { QueuedMessage } from './queue.ts'
 import type { ReviewStatus } from './review.ts'
 import { say } from './say.ts'
 import type { Task, TaskStatus } from './task.ts'
@@ -134,12 +135,23 @@ export interface RefusalData {
   turn_running: { readonly turn_id: string }
   turn_conflict: { readonly turn_id: string }
   turn_finished: { readonly turn_id: string; readonly status: TurnStatus }
+  /** There is no turn of ours that a message could join or go on from. */
+  no_own_turn: object
+  too_many_queued: { readonly limit: number }
+  message_not_found: { readonly message_id: string }
+  /** The agent has the message: it can be neither edited nor taken back. */
+  message_delivered: { readonly message_id: string }
+  message_withdrawn: { readonly message_id: string }
+  /** The message was edited since: it is at another version now. */
+  message_changed: { readonly queued: QueuedMessage; readonly expected: number }
   review_not_found: { readonly review_id: string }
   review_already_decided: { readonly review_id: string; readonly status: ReviewStatus }
   review_expired: { readonly review_id: string }
   review_not_reopenable: { readonly review_id: string; readonly status: ReviewStatus; readonly successor?: string }
   review_without_deadline: { readonly review_id: string }
   too_many_reviews: { readonly limit: number }
+  /** An option or a variable of the server fixes the setting. */
+  setting_locked: { readonly field: string; readonly by: string }
   /** A change that cannot be taken back. */
   not_undoable: {
     readonly because: 'unknown' | 'not_persons' | 'changed' | 'removed' | 'listed' | 'too_old'

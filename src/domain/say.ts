@@ -195,6 +195,16 @@ const ENGLISH: Required<Sentences> = {
   turn_conflict: ({ turn_id }) => `Turn ${turn_id} already exists in this conversation, with a different request.`,
   turn_finished: ({ turn_id, status }) =>
     `Turn ${turn_id} is over: ${status === 'stopped' ? 'a person stopped it' : status}.`,
+  no_own_turn: () =>
+    'This conversation has no turn that this server ran, so there is nothing to add a message to. Start one with POST /api/chat.',
+  too_many_queued: ({ limit }) =>
+    `The agent has ${limit} messages still to read, and no more may wait. Send them now, or take some back.`,
+  message_not_found: ({ message_id }) => `There is no queued message ${message_id} in this conversation.`,
+  message_delivered: () =>
+    'The agent has this message already. It can no longer be edited or taken back: send another.',
+  message_withdrawn: () => 'This message was taken back already.',
+  message_changed: ({ queued, expected }) =>
+    `The message is at version ${queued.version}, not ${expected}: it has changed since.`,
   review_not_found: ({ review_id }) => `There is no review ${review_id}.`,
   review_already_decided: ({ status }) => `This review was already decided: ${status}.`,
   review_expired: () => 'This review timed out; nothing was written.',
@@ -208,6 +218,8 @@ const ENGLISH: Required<Sentences> = {
     const who = by === 'person' ? 'A person' : 'The agent'
     return `${who} has changed task ${speaker.id(task)} since (${speaker.words(fields)}). Nothing was undone.`
   },
+  setting_locked: ({ field, by }) =>
+    `${field} is set by ${by} of the server, which takes precedence. Start it without ${by} to change it here.`,
   too_many_reviews: ({ limit }) =>
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
 }

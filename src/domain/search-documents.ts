@@ -27,10 +27,16 @@ export const INDEXED_TYPES: readonly EventType[] = [
   'message_added',
   'step_finished',
   'task_create_review_required',
+  'title_set',
 ]
 
 /** The events that may name a conversation. */
-const NAMING: ReadonlySet<EventType> = new Set(['turn_started', 'task_created', 'task_create_review_required'])
+const NAMING: ReadonlySet<EventType> = new Set([
+  'turn_started',
+  'task_created',
+  'task_create_review_required',
+  'title_set',
+])
 
 export const mayName = ({ type }: StoredEvent): boolean => NAMING.has(type)
 

@@ -8,6 +8,9 @@ export const LIMITS = {
   reference: 200,
   batch: 20,
   open: 1_000,
+  /** Of one message to the agent at work, and how many may wait. */
+  message: 32_000,
+  queued: 20,
 } as const
 
 /** What is wrong with a value. `say` puts it into words. */
@@ -42,6 +45,13 @@ export function prose(raw: unknown): string | Problem {
 export function asProse(raw: string): string {
   const clean = prose(clip(raw.toWellFormed().trim(), LIMITS.text))
   return clean instanceof Problem ? '' : clean
+}
+
+/** A message as it was written, 1 to 32,000 code points. */
+export function messageText(raw: unknown): string | Problem {
+  const text = wellFormed(raw)
+  if (text instanceof Problem) return text
+  return isBlank(text) ? new Problem({ rule: 'empty' }) : within(text, LIMITS.message)
 }
 
 export function tagList(raw: unknown): readonly string[] | Problem {

@@ -3,8 +3,8 @@ import { projection } from './projection.ts'
 import { cut } from './text.ts'
 
 /**
- * A conversation's title: its first message or first task, whichever came first. Where a program elsewhere opened it, its
- * name and folder come before: "Claude Code · website · Collect the figures".
+ * A conversation's title: what a person or a model named it, else its first message or first task, whichever came first.
+ * Where a program elsewhere opened it, its name and folder come before: "Claude Code · website · Collect the figures".
  */
 export const title = projection<string | null>({
   initial: null,
@@ -13,6 +13,7 @@ export const title = projection<string | null>({
     turn_started: (known, { data }) => named(known, data.message),
     task_created: (known, { data }) => named(known, data.task.title),
     task_create_review_required: (known, { data }) => named(known, data.draft_tasks[0]?.title ?? ''),
+    title_set: (_, { data }) => data.title,
   },
 })
 
@@ -21,6 +22,10 @@ export function titleGiven(client: string | undefined, events: readonly StoredEv
   const given = events.reduce(title.apply, opening(client))
   return given?.endsWith(OPEN) ? null : given
 }
+
+/** The name that these events give a conversation in place of any other; null if they do not. */
+export const nameGiven = (events: readonly StoredEvent[]): string | null =>
+  events.findLast((event): event is StoredEvent<'title_set'> => event.type === 'title_set')?.data.title ?? null
 
 const MAX_CHARACTERS = 80
 

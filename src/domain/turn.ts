@@ -71,6 +71,8 @@ export interface Turn {
   readonly adopts?: readonly string[]
   /** Where its checks run, fixed when it began. */
   readonly workspace?: Workspace
+  /** The queue starts the next turn, however this one ends. */
+  readonly releases_queue?: true
 }
 
 /** The tasks of a plan, counted by how they ended. */

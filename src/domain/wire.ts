@@ -6,7 +6,9 @@ import type { Instant } from './instant.ts'
 import type { Policy, ToolsetName } from './policy.ts'
 import type { CheckState } from './check-state.ts'
 import type { Standing } from './standing.ts'
+import type { QueuedMessage } from './queue.ts'
 import type { ReviewRequest, SubmittedRow } from './review.ts'
+import type { SessionMark } from './session-list.ts'
 import type { Part } from './search-marks.ts'
 import type { ConversationSnapshot } from './snapshot.ts'
 import type { Task, TaskStatus } from './task.ts'
@@ -22,7 +24,14 @@ export interface Session {
   readonly title: string | null
   readonly seq: number
   readonly created_at: Instant
+  /** When its log last grew. */
   readonly updated_at: Instant
+  /** When something was last done in it: to name, pin or archive it does not count, nor does looking at it. */
+  readonly active_at: Instant
+  readonly pinned: boolean
+  readonly archived: boolean
+  /** A review waits, a turn of ours runs, or the latest turn failed. */
+  readonly mark: SessionMark | null
 }
 
 /** How a check of a task stands. */
@@ -97,6 +106,8 @@ export interface SessionAnswer {
   readonly turns: readonly TurnView[]
   readonly tasks: readonly TaskView[]
   readonly reviews: readonly ReviewRequest[]
+  /** Messages to the agent that wait for its next model call, oldest first. */
+  readonly queued: readonly QueuedMessage[]
   readonly seq: number
 }
 
@@ -104,6 +115,11 @@ export interface SessionAnswer {
 export interface SnapshotAnswer {
   readonly conversation: ConversationSnapshot
   readonly view: View
+}
+
+/** A conversation after a change to its name or its place. */
+export interface FiledSessionAnswer {
+  readonly session: Session
 }
 
 /** A page of conversations, newest first. */
@@ -181,6 +197,26 @@ export interface TurnAnswer {
   readonly turn: TurnView
   readonly seq: number
 }
+/** A message that waits, after a change to it; or as it was when it was taken back. */
+export interface QueuedMessageAnswer {
+  readonly message: QueuedMessage
+  readonly seq: number
+}
+/** A message that was sent to the agent. */
+export interface SentMessageAnswer extends QueuedMessageAnswer {
+  /** The turn that it joins or starts. */
+  readonly turn_id: string
+  /** No turn was running, so this one was started. */
+  readonly started?: true
+}
+/** A message that does not wait for the next model call. */
+export interface SentNowAnswer {
+  /** The turn that stops for the message, or that was started with it. */
+  readonly turn_id: string
+  /** No turn was running, so this one was started. */
+  readonly started?: true
+  readonly seq: number
+}
 /** A decided review. */
 export interface DecisionAnswer {
   readonly review: ReviewRequest
@@ -208,6 +244,8 @@ export interface ReviewAnswer {
 /** A page of the reviews that wait for a decision. */
 export interface ReviewsAnswer {
   readonly reviews: readonly ReviewRequest[]
+  /** The conversations that they belong to, each once. */
+  readonly sessions: readonly Session[]
   /** For the next page; absent on the last. */
   readonly next_cursor?: string
 }
@@ -330,6 +368,81 @@ export interface ModelView {
 export interface ModelsAnswer {
   readonly models: readonly ModelView[]
 }
+/** The settings that a server keeps. */
+export type SettingName = 'model' | 'base_url' | 'key' | 'assessor_model' | 'review' | 'review_timeout_ms' | 'gate'
+/** Where the value of a setting comes from. The first that has one counts. */
+export type SettingSource = 'flag' | 'environment' | 'page' | 'file' | 'default'
+/** A setting as it counts now. */
+export interface SettingView<T> {
+  readonly value: T
+  readonly source: SettingSource
+  /** The option or variable that fixes it: the page cannot change it. */
+  readonly locked_by?: string
+  /** What the page holds, if something takes precedence over it. */
+  readonly saved?: T
+}
+/** The key of the model, which is never sent back. */
+export interface KeyView {
+  readonly is_set: boolean
+  readonly source: SettingSource
+  /** The option or variable that fixes it: the page cannot change it. */
+  readonly locked_by?: string
+  /** The provider's own variable, if the key comes from there. */
+  readonly variable?: string
+  /** Its last four characters, if the page holds it and it has at least 20. */
+  readonly ends_with?: string
+}
+/** All settings of a server. */
+export interface SettingsView {
+  readonly model: SettingView<string>
+  /** Null: the provider's own. */
+  readonly base_url: SettingView<string | null>
+  readonly key: KeyView
+  /** Null: the model that does the work. */
+  readonly assessor_model: SettingView<string | null>
+  /** Review, deadline and gate are those of new conversations. */
+  readonly review: SettingView<boolean>
+  readonly review_timeout_ms: SettingView<number | null>
+  readonly gate: SettingView<boolean>
+}
+/** Something about the settings that a person has to mend. */
+export interface SettingsProblem {
+  readonly field?: SettingName
+  readonly message: string
+}
+/** The settings, and the version that a change has to name. */
+export interface SettingsAnswer {
+  readonly version: string
+  /** `node`: other servers may share the database, and each has settings of its own. */
+  readonly scope: 'server' | 'node'
+  readonly settings: SettingsView
+  readonly problems: readonly SettingsProblem[]
+}
+/** A change of settings: what is named is set, `unset` gives up what the page holds. */
+export interface SettingsChange {
+  readonly model?: string | undefined
+  readonly base_url?: string | undefined
+  readonly key?: string | undefined
+  readonly assessor_model?: string | undefined
+  readonly review?: boolean | undefined
+  readonly review_timeout_ms?: number | null | undefined
+  readonly gate?: boolean | undefined
+  readonly unset?: readonly SettingName[] | undefined
+}
+/** What one small call of a configured model came to. */
+export type TryAnswer =
+  | { readonly ok: true; readonly model: string; readonly duration_ms: number }
+  | {
+      readonly ok: false
+      readonly model: string
+      /** As of a turn that failed. */
+      readonly code: string
+      readonly message: string
+      /** What a person can do about it. */
+      readonly todo: string
+      /** The URL that was tried. */
+      readonly url?: string
+    }
 /** The saved templates. */
 export interface TemplatesAnswer {
   readonly templates: readonly Template[]
@@ -342,6 +455,8 @@ export interface ErrorDetails {
   readonly field?: string
   /** The task as it is now. */
   readonly task?: Task
+  /** The queued message as it is now. */
+  readonly queued?: QueuedMessage
   /** The task file at fault, as a path within the data folder. */
   readonly file?: string
   readonly [detail: string]: unknown

@@ -11,6 +11,7 @@ import type { Instant } from '../domain/instant.ts'
 import type { Need } from '../domain/needs.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
+import type { SessionList } from '../domain/session-list.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { SentDecision, SentRow } from '../domain/wire.ts'
@@ -24,6 +25,7 @@ import type {
   Hint,
   Lease,
   LiveEntry,
+  Notices,
   Page,
   Paged,
   Ref,
@@ -46,6 +48,7 @@ export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './ev
 export type { EventObserver } from './every-commit.ts'
 export type { Service } from './service-watch.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
+export { onQueued } from './queue.ts'
 export { Transaction } from './transaction.ts'
 export { undoChange } from './undo.ts'
 export type { SentDecision as Decision } from '../domain/wire.ts'
@@ -66,6 +69,7 @@ export type {
   Paged,
   Ref,
   Search,
+  TakenNotice,
 } from '../store/store.ts'
 
 /** What `openDoor` needs. */
@@ -143,6 +147,8 @@ export interface Door {
   readonly turns: Turns
   /** The text of steps that are still being written. */
   readonly liveText: LiveText
+  /** Events to be told to the outside, each taken by one process at a time. */
+  readonly notices: Notices
 
   /** The same door, for what comes from there: the log records the origin of each decision. For edges. */
   from(origin: Origin): Door
@@ -200,8 +206,10 @@ export interface TailOptions {
 
 /** Conversations and their logs. */
 export interface Conversations {
-  /** A page of the tenant's conversations, newest first. */
-  list(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
+  /** A page of one of the tenant's lists of conversations, newest first; `active` unless told. */
+  list(tenant: string, page: Page, list?: SessionList): Promise<Paged<ConversationSummary>>
+  /** Those of these that exist, in any order. */
+  summaries(tenant: string, conversations: readonly string[]): Promise<readonly ConversationSummary[]>
   /** One conversation as the list shows it, or undefined if it does not exist. */
   summary(ref: Ref): Promise<ConversationSummary | undefined>
   /** The events that match the filter, in log order. */

@@ -54,6 +54,10 @@ export class OriginDoor implements Door {
     return this.#door.liveText
   }
 
+  get notices(): Door['notices'] {
+    return this.#door.notices
+  }
+
   from(origin: Origin): Door {
     return this.#door.from(origin)
   }

@@ -20,7 +20,7 @@ import type {
   Turns,
 } from './door.ts'
 import { closed } from '../store/store-error.ts'
-import type { At, Committed, Hint, Lease, LiveEntry, Ref, Search, Store } from '../store/store.ts'
+import type { At, Committed, Hint, Lease, LiveEntry, Notices, Ref, Search, Store } from '../store/store.ts'
 import { checked, checkTenant } from './check-ids.ts'
 import { type CheckMaker, plainMaker, preparedRows } from './checks.ts'
 import { Deadlines } from './deadlines.ts'
@@ -44,6 +44,7 @@ export class StoreDoor implements Door {
   readonly templates: Templates
   readonly turns: Turns
   readonly liveText: LiveText
+  readonly notices: Notices
   readonly #store: Store
   readonly #health: StorageHealth
   readonly #tails: Tails
@@ -70,6 +71,7 @@ export class StoreDoor implements Door {
     this.templates = templatesIn(store, this)
     this.turns = turnsIn(store)
     this.liveText = liveTextIn(store)
+    this.notices = store.notices
     this.#store = store
     this.#onError = onError
     this.#onReviewOpened = onReviewOpened
@@ -217,7 +219,8 @@ function guarded(observe: () => void): void {
 
 function conversationsIn(store: Store): Conversations {
   return {
-    list: (tenant, page) => store.queries.conversations(tenant, page),
+    list: (tenant, page, list) => store.queries.conversations(tenant, page, list),
+    summaries: (tenant, conversations) => store.queries.summaries(tenant, conversations),
     summary: async ref => store.queries.conversation(checked(ref)),
     events: async (ref, filter) => store.queries.events(checked(ref), filter),
     eventsAfter: async (ref, seq, limit, maxBytes) => store.eventsAfter(checked(ref), seq, limit, maxBytes),

@@ -29,6 +29,8 @@ const indexing = s.described(z.literal(true), 'older texts are still being index
 
 export const sessions = exact<wire.SessionsAnswer>()(z.object({ sessions: z.array(s.session), next_cursor, indexing }))
 
+export const filedSession = exact<wire.FiledSessionAnswer>()(z.object({ session: s.session }))
+
 export const session = exact<wire.SessionAnswer>()(
   z.object({
     session: s.session,
@@ -37,6 +39,7 @@ export const session = exact<wire.SessionAnswer>()(
     turns: z.array(s.turn),
     tasks: z.array(s.taskView),
     reviews: z.array(s.review),
+    queued: s.described(z.array(s.queuedMessage), 'messages that wait for the next model call, oldest first'),
     seq: z.int(),
   }),
 )
@@ -63,6 +66,9 @@ const turn = exact<Turn>()(
     adopts: s.described(z.array(z.string()), 'other turns whose open tasks it adopted').exactOptional(),
     baseline: s.described(z.int(), 'the seq of its newest record of guarded files').exactOptional(),
     reports: s.described(z.int(), 'how many calls others have reported as evidence').exactOptional(),
+    releases_queue: s
+      .described(z.literal(true), 'queued messages start the next turn, however it ends')
+      .exactOptional(),
   }),
 )
 const review = exact<Review>()(
@@ -98,6 +104,13 @@ const conversation = exact<ConversationSnapshot>()(
       created_at: s.instant.nullable(),
       updated_at: s.instant.nullable(),
       policy: s.policy.nullable(),
+      titled_by: s.described(
+        z.enum(['person', 'model']).nullable(),
+        'who named it; null while its title is its first message or task',
+      ),
+      pinned: z.boolean(),
+      archived: z.boolean(),
+      active_at: s.described(s.instant.nullable(), 'when something was last done in it'),
       tasks: s.described(byTask(s.task), 'by id'),
       open: s.described(z.array(z.string()), 'the ids of the open tasks'),
       last_number: z.int(),
@@ -121,6 +134,7 @@ const conversation = exact<ConversationSnapshot>()(
       claims: s.described(z.record(z.string(), c.openClaim), 'the claims that are not settled yet, by id'),
       requests: s.described(z.array(c.checkRequest), 'runs that were asked for, other than by claims'),
       removed: s.described(byTask(removedTask), 'the newest tasks that a person removed, by id'),
+      queued: s.described(z.array(s.queuedMessage), 'messages that wait for the next model call, oldest first'),
     })
     .meta({ id: 'ConversationSnapshot', description: 'The state of a conversation, to apply events to' }),
 )
@@ -202,6 +216,23 @@ export const snapshot = exact<wire.SnapshotAnswer>()(z.object({ conversation, vi
 export const timeline = exact<wire.TimelineAnswer>()(z.object({ events: z.array(event), seq: z.int() }))
 export const oneEvent = exact<wire.EventAnswer>()(z.object({ event }))
 export const policy = exact<wire.PolicyAnswer>()(z.object({ policy: s.policy, seq: z.int() }))
+export const queuedMessage = exact<wire.QueuedMessageAnswer>()(z.object({ message: s.queuedMessage, seq: z.int() }))
+const turn_id = z.string()
+export const sentMessage = exact<wire.SentMessageAnswer>()(
+  z.object({
+    message: s.queuedMessage,
+    turn_id: s.described(turn_id, 'the turn that it joins or starts'),
+    started: s.described(z.literal(true), 'no turn was running, so this one was started').exactOptional(),
+    seq: z.int(),
+  }),
+)
+export const sentNow = exact<wire.SentNowAnswer>()(
+  z.object({
+    turn_id: s.described(turn_id, 'the turn that stops for the message, or that was started with it'),
+    started: s.described(z.literal(true), 'no turn was running, so this one was started').exactOptional(),
+    seq: z.int(),
+  }),
+)
 export const oneTurn = exact<wire.TurnAnswer>()(z.object({ turn: s.turn, seq: z.int() }))
 
 export const tasks = exact<wire.TasksAnswer>()(z.object({ tasks: z.array(s.taskView), next_cursor, seq: z.int() }))
@@ -313,6 +344,7 @@ export const task = exact<wire.TaskAnswer>()(z.object({ task: s.taskView, seq: z
 export const reviews = exact<wire.ReviewsAnswer>()(
   z.object({
     reviews: z.array(s.review),
+    sessions: s.described(z.array(s.session), 'the conversations that they belong to, each once'),
     next_cursor: s.described(z.string(), 'for the next page; absent on the last').exactOptional(),
   }),
 )

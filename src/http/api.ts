@@ -1,4 +1,4 @@
-import type { PolicyPatch } from '../domain/policy.ts'
+import { type HostPolicy, policyNow } from '../domain/policy.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
 import { type Door, exceptStorage, type LiveEntry, type Ref } from '../door/door.ts'
 import { createApp } from './app.ts'
@@ -27,8 +27,8 @@ export interface ApiOptions extends Partial<Parts>, LimitOptions {
   readonly page?: Page
   readonly turns?: Turns
   readonly mcp?: Mcp
-  /** The policy of new conversations, over the toolset's defaults. */
-  readonly host?: PolicyPatch
+  /** The policy of new conversations, over the toolset's defaults; a function if it may change. */
+  readonly host?: HostPolicy
   readonly reviewWaitMs?: number
   readonly heartbeatMs?: number
 }
@@ -49,7 +49,7 @@ export interface Api {
 const REVIEW_WAIT_MS = 25_000
 
 export function createApi(options: ApiOptions): Api {
-  const { door, guard, log, login, metrics, page, turns, mcp, basePath = '' } = options
+  const { door, guard, log, login, metrics, settings, page, turns, mcp, host = {}, basePath = '' } = options
   const redact = options.redact ?? redactor()
   const closing = new AbortController()
   const limits = new Limits(options, (what, role) => metrics?.refused(what, role))
@@ -69,13 +69,19 @@ export function createApi(options: ApiOptions): Api {
       streams,
       limits,
       redact,
-      models: (turns?.names ?? []).map(name => ({ name, default: name === turns?.defaultName })),
-      host: options.host ?? {},
+      // Read for each request: a person may change both.
+      get models() {
+        return (turns?.names ?? []).map(name => ({ name, default: name === turns?.defaultName }))
+      },
+      get host() {
+        return policyNow(host)
+      },
       reviewWaitMs: options.reviewWaitMs ?? REVIEW_WAIT_MS,
       closing: closing.signal,
       ...(turns ? { turns } : {}),
       ...(login ? { login } : {}),
       ...(metrics ? { metrics } : {}),
+      ...(settings ? { settings } : {}),
     },
     routes: withOpenApi(
       ROUTES.filter(({ needs }) => needs === undefined || options[needs] !== undefined),

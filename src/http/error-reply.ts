@@ -74,6 +74,12 @@ const REFUSED: Record<RefusalCode, number> = {
   turn_running: 409,
   turn_conflict: 409,
   turn_finished: 409,
+  no_own_turn: 409,
+  too_many_queued: 409,
+  message_not_found: 404,
+  message_delivered: 409,
+  message_withdrawn: 409,
+  message_changed: 412,
   review_not_found: 404,
   review_already_decided: 409,
   review_expired: 409,
@@ -81,6 +87,7 @@ const REFUSED: Record<RefusalCode, number> = {
   review_without_deadline: 409,
   not_undoable: 409,
   too_many_reviews: 409,
+  setting_locked: 409,
 }
 
 interface StorageAnswer {

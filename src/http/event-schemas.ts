@@ -193,7 +193,7 @@ export const storedEvents = [
   ),
   stored(
     'turn_started',
-    'A person sent a message, and the server began a turn.',
+    'A person sent a message, and the server began a turn; or a queued message began one when the turn before it ended.',
   )(
     z.object({
       turn_id,
@@ -201,6 +201,7 @@ export const storedEvents = [
       message: described(z.string(), 'what the person wrote'),
       policy: described(policy, 'the policy that it runs under'),
       model: described(z.string(), 'the name of the model'),
+      endpoint: described(z.string(), 'where the model was reached then, as an opaque name').exactOptional(),
       continue_turn_id: described(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
       workspace: workspace.exactOptional(),
       done_checks: described(z.array(check), 'the checks that run once before its plan ends').exactOptional(),
@@ -229,6 +230,45 @@ export const storedEvents = [
       ).exactOptional(),
     }),
   ),
+  stored(
+    'message_queued',
+    'A person wrote to the agent at work. The message waits; a `message_added` or `turn_started` with its id delivers it.',
+  )(z.object({ message_id, text, ...decided })),
+  stored(
+    'queued_message_edited',
+    'A person edited a message that waits.',
+  )(
+    z.object({
+      message_id,
+      text: described(text, 'all of it, as it is now'),
+      version: described(z.int(), 'its version now; it was queued with version 1'),
+      ...decided,
+    }),
+  ),
+  stored('queued_message_withdrawn', 'A person took back a message that waited.')(z.object({ message_id, ...decided })),
+  stored(
+    'queue_released',
+    'A person wants what waits to be sent: it starts the next turn, however this one ends.',
+  )(z.object({ turn_id, ...decided })),
+  stored(
+    'title_set',
+    'The conversation was named.',
+  )(
+    z.object({
+      title: described(z.string(), 'its title from now on'),
+      by: described(z.enum(['person', 'model']), "who named it; a model does so once, and never over a person's name"),
+      model: described(z.string(), 'the model that named it').exactOptional(),
+      usage: usage.exactOptional(),
+    }),
+  ),
+  stored(
+    'pin_set',
+    'A person pinned the conversation, or took the pin away.',
+  )(z.object({ pinned: described(z.boolean(), 'whether it comes first in lists') })),
+  stored(
+    'archive_set',
+    'A person archived the conversation, or brought it back.',
+  )(z.object({ archived: described(z.boolean(), 'whether lists leave it out') })),
   stored(
     'step_finished',
     'The model answered one call.',

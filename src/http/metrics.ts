@@ -33,9 +33,19 @@ export class Metrics {
     labelNames: ['limit', 'role'] as const,
     registers: [this.#registry],
   })
+  readonly #deliveries = new Counter({
+    name: 'runsheet_webhook_deliveries_total',
+    help: 'Attempts to tell the webhook, by event and outcome; a failed one is tried again.',
+    labelNames: ['event', 'outcome'] as const,
+    registers: [this.#registry],
+  })
+  readonly #door: Door
+  readonly #tenant: string
   readonly contentType: string = this.#registry.contentType
 
   constructor(door: Door, { others = false, tenant = 'local' }: MetricsOptions = {}) {
+    this.#door = door
+    this.#tenant = tenant
     collectDefaultMetrics({ register: this.#registry })
     const plans = new PlanMetrics(this.#registry, door)
     this.#plans = plans
@@ -47,7 +57,7 @@ export class Metrics {
       () => door.reviews.waiters,
     )
     this.#gauge('runsheet_reviews_pending', 'Reviews of the whole store that wait for a decision, up to 1,000.', () =>
-      pendingReviews(door, tenant),
+      inTime(door.reviews.waitingCount(tenant, MAX_PENDING)),
     )
   }
 
@@ -64,6 +74,18 @@ export class Metrics {
       'Turns that this process drives now; waiting ones do not count.',
       () => runner.size,
     )
+  }
+
+  /** Adds how much the webhook is still to be told. */
+  watchNotices(): void {
+    this.#gauge('runsheet_webhook_waiting', 'Events of the whole store that the webhook is still to be told of.', () =>
+      inTime(this.#door.notices.waiting(this.#tenant).then(({ count }) => count)),
+    )
+  }
+
+  /** Counts an attempt to tell the webhook. */
+  delivered(event: string, outcome: string): void {
+    this.#deliveries.labels(event, outcome).inc()
   }
 
   request(method: string, route: string, status: number, seconds: number): void {
@@ -94,7 +116,5 @@ export class Metrics {
 }
 
 /** Storage that fails or hangs must not take the other figures along. */
-function pendingReviews(door: Door, tenant: string): Promise<number> {
-  const pending = door.reviews.waitingCount(tenant, MAX_PENDING)
-  return Promise.race([pending.catch(() => Number.NaN), delay(STORAGE_TIMEOUT_MS, Number.NaN, { ref: false })])
-}
+const inTime = (count: Promise<number>): Promise<number> =>
+  Promise.race([count.catch(() => Number.NaN), delay(STORAGE_TIMEOUT_MS, Number.NaN, { ref: false })])

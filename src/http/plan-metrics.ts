@@ -133,6 +133,9 @@ export class PlanMetrics {
       this.#metrics.verdicts.inc({ verdict, model: this.#model(model) })
       this.#tokens(model, 'judge', usage)
     },
+    title_set: (_, { data: { model, usage } }) => {
+      if (model !== undefined && usage) this.#tokens(model, 'titler', usage)
+    },
     claim_settled: (_, { data: { result, because } }) => this.#metrics.claims.inc({ result, because }),
     check_ran: (_, { data: { result, why } }) => this.#metrics.runs.inc({ result, why }),
     task_create_review_required: (ref, { data: { review_id, toolset = 'unknown' }, timestamp }) => {
@@ -205,7 +208,7 @@ export class PlanMetrics {
     this.#metrics.seconds.observe(labels, ms / 1_000)
   }
 
-  #tokens(model: string, role: 'worker' | 'judge', usage: Usage): void {
+  #tokens(model: string, role: 'worker' | 'judge' | 'titler', usage: Usage): void {
     for (const direction of ['input', 'output'] as const) {
       const count = usage[`${direction}_tokens`]
       if (typeof count === 'number' && count > 0) {

@@ -32,3 +32,16 @@ export async function relay(
     connection.destroy()
   }
 }
+
+/** A text that is made piece by piece as a web stream: a piece is made when the one before it is on its way. */
+export function streamOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>({
+    pull: async controller => {
+      const { value, done } = await pieces.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    cancel: async () => void (await pieces.return(undefined)),
+  })
+}

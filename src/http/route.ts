@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
-import type { ModelView } from '../domain/wire.ts'
+import type { ModelView, SettingsAnswer, SettingsChange, TryAnswer } from '../domain/wire.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { Ref, Door } from '../door/door.ts'
@@ -33,7 +33,18 @@ export interface Deps extends Partial<Parts> {
 export interface Parts {
   readonly login: Login
   readonly metrics: Metrics
+  readonly settings: ServerSettings
 }
+
+/** The settings of a server, for persons. */
+export interface ServerSettings {
+  view(): SettingsAnswer
+  /** Throws if the settings are no longer at `version`, or a rule refuses the change. */
+  change(version: string, change: SettingsChange): SettingsAnswer
+  /** Calls a configured model once. Throws if that was done too often. */
+  try(which: TriedModel, signal: AbortSignal): Promise<TryAnswer>
+}
+export type TriedModel = 'model' | 'assessor_model'
 
 /** Serves `/mcp` for an authenticated caller. */
 export type Mcp = (
@@ -60,6 +71,8 @@ export interface Turns {
   readonly names: readonly string[]
   /** The model of a request that names none. */
   readonly defaultName: string
+  /** Where a model is reached, if a person may change that while a turn runs. */
+  readonly endpointOf?: (name: string) => string | undefined
   /** Drives a turn that was just started. */
   readonly take: (ref: Ref, turn: string) => void
 }
@@ -105,6 +118,7 @@ export const TAGS = {
   Templates: 'Saved lists of tasks',
   Events: 'The log of a conversation',
   Toolsets: 'Tools for agents that run elsewhere',
+  Settings: 'Models and the policy of new conversations, as the page sets them',
   Login: 'How the page gets its token',
   Operation: 'Health, metrics and this document',
 } as const

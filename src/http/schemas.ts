@@ -3,7 +3,9 @@ import * as z from 'zod'
 import type { Workspace } from '../domain/check.ts'
 import type { Json, ToolCallRecord } from '../domain/event.ts'
 import { type Policy, type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
+import type { QueuedMessage } from '../domain/queue.ts'
 import type { Changes, DraftRow, ReviewRequest, Row, RowComment } from '../domain/review.ts'
+import { SESSION_MARKS } from '../domain/session-list.ts'
 import { PRIORITIES, STATUSES, type Task } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { CallAnswer, Message, MessageCall } from '../domain/transcript.ts'
@@ -139,6 +141,14 @@ export const extension = z
   })
   .partial()
   .meta({ id: 'Extension' })
+export const filing = z
+  .strictObject({
+    title: described(z.string(), 'its name, one line of 1 to 120 characters'),
+    pinned: described(z.boolean(), 'whether it comes first in lists'),
+    archived: described(z.boolean(), 'whether lists leave it out'),
+  })
+  .partial()
+  .meta({ id: 'Filing' })
 export const undoneVersion = z
   .strictObject({ version: described(z.int(), 'the version that the change led to') })
   .meta({ id: 'UndoneVersion' })
@@ -282,7 +292,17 @@ export const session = exact<Session>()(
       title: z.string().nullable(),
       seq: z.int(),
       created_at: instant,
-      updated_at: instant,
+      updated_at: described(instant, 'when its log last grew'),
+      active_at: described(
+        instant,
+        'when something was last done in it; to name, pin or archive it does not count, nor does looking at it',
+      ),
+      pinned: z.boolean(),
+      archived: z.boolean(),
+      mark: described(
+        z.enum(SESSION_MARKS).nullable(),
+        'a review waits, a turn of this server runs, or the latest turn failed',
+      ),
     })
     .meta({ id: 'Session' }),
 )
@@ -364,6 +384,19 @@ export const message = exact<Message>()(
     .meta({ id: 'Message' }),
 )
 
+export const queuedMessage = exact<QueuedMessage>()(
+  z
+    .object({
+      message_id: z.string(),
+      text: z.string(),
+      version: described(z.int(), 'increases with each edit; send it as If-Match'),
+      queued_at: instant,
+    })
+    .meta({ id: 'QueuedMessage', description: 'A message to the agent at work that it does not have yet' }),
+)
+/** A message to the agent at work. */
+export const sentMessage = z.strictObject({ text: described(z.string(), '1 to 32,000 characters') })
+
 export const errorBody = z
   .object({
     error: exact<ErrorBody>()(
@@ -373,6 +406,7 @@ export const errorBody = z
         row: described(z.int(), 'the row of the batch, from 0').exactOptional(),
         field: z.string().exactOptional(),
         task: described(task, 'the task as it is now').exactOptional(),
+        queued: described(queuedMessage, 'the queued message as it is now').exactOptional(),
         file: described(z.string(), 'the task file at fault, as a path within the data folder').exactOptional(),
       }),
     ),

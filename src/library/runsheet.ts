@@ -3,6 +3,7 @@ import { originOf } from '../domain/origin.ts'
 import { invalidId } from '../domain/refusal.ts'
 import { type PolicyPatch, policyProblem } from '../domain/policy.ts'
 import type { SearchKind } from '../domain/search.ts'
+import type { SessionList } from '../domain/session-list.ts'
 import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
 import type { SearchAnswer, Session } from '../domain/wire.ts'
@@ -114,9 +115,12 @@ export class Runsheet {
     })
   }
 
-  /** The conversations, newest first. */
-  conversations(page: Partial<Page> = {}): Promise<Paged<Session>> {
-    return this.#door.conversations.list(this.#tenant, { limit: 50, ...page })
+  /**
+   * The conversations: pinned ones first, then by last activity, without archived ones. `list` names another list:
+   * `archived`, or `all` by creation, whose pages miss none, whatever happens meanwhile.
+   */
+  conversations({ list, ...page }: Partial<Page> & { list?: SessionList } = {}): Promise<Paged<Session>> {
+    return this.#door.conversations.list(this.#tenant, { limit: 50, ...page }, list)
   }
 
   /** Tasks of all conversations with these words in title, details and outcome, newest first; see `find`. */

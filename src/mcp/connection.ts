@@ -12,7 +12,7 @@ import {
 import * as z from 'zod'
 import { type Conversation, tasksInView } from '../domain/conversation.ts'
 import { type Origin, type OriginName, originNames, originOf } from '../domain/origin.ts'
-import type { PolicyPatch } from '../domain/policy.ts'
+import { type HostPolicy, policyNow } from '../domain/policy.ts'
 import { taskOnWire } from '../domain/proof-view.ts'
 import { redactor } from '../domain/redact.ts'
 import { invalidField, Refusal } from '../domain/refusal.ts'
@@ -43,7 +43,7 @@ export interface McpOptions
   readonly tenant: string
   readonly version: string
   /** The policy of new conversations. */
-  readonly host: PolicyPatch
+  readonly host: HostPolicy
   readonly updates: ResourceUpdates
   /** Hears of the folders that a client works in, where its checks may run in this process. */
   readonly onRoots?: ((folders: readonly string[]) => void) | undefined
@@ -305,7 +305,7 @@ export class Connection {
     const turn = binding.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
     const client = await this.#clientTitle(ctx, creates)
     const door = this.#door.from(this.#origin(ctx))
-    return { door, edge: 'mcp', tenant, conversation, turn, toolCallId, host, client, ...sources }
+    return { door, edge: 'mcp', tenant, conversation, turn, toolCallId, host: policyNow(host), client, ...sources }
   }
 
   /** Where a tool call comes from. The client's answers to our questions are a person's. */

@@ -9,6 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Origin } from '../domain/origin.ts'
+import { policyNow } from '../domain/policy.ts'
 import { isId } from '../domain/text.ts'
 import { StoreError } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
@@ -186,7 +187,7 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
     const name = headers?.get(HEADERS.toolset) ?? ''
     if (isToolsetName(name)) return toolsets[name]
     const conversation = headers?.get(HEADERS.session) ?? ''
-    if (!isId(conversation)) return toolsets[options.host.toolset ?? 'runsheet']
+    if (!isId(conversation)) return toolsets[policyNow(options.host).toolset ?? 'runsheet']
     return toolsetOf({ tenant: options.tenant, conversation }, options)
   }
 }

@@ -1,12 +1,12 @@
 import { type Door, type Ref, StoreError } from '../door/door.ts'
-import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
+import { type HostPolicy, policyNow, type ToolsetName } from '../domain/policy.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 
 export interface ToolsetDeps {
   readonly door: Door
   /** The policy of new conversations. */
-  readonly host: PolicyPatch
+  readonly host: HostPolicy
   readonly onError: (error: unknown) => void
 }
 
@@ -20,7 +20,7 @@ export async function toolsetOf(ref: Ref, { door, host, onError }: ToolsetDeps):
       return toolsetInLog(ref, door)
     },
   )
-  return toolsets[own ?? host.toolset ?? 'runsheet']
+  return toolsets[own ?? policyNow(host).toolset ?? 'runsheet']
 }
 
 async function toolsetInLog(ref: Ref, door: Door): Promise<ToolsetName | undefined> {

@@ -73,6 +73,7 @@ export const chineseThread: ThreadStrings = {
     provider_busy: ['模型服务繁忙', () => '请稍候重试。'],
     provider_failed: ['模型服务出错', () => '请稍候重试。'],
     model_unknown: ['此模型尚未设置', setting => `请在下方选择其他模型，或设置 ${setting}。`],
+    model_changed: ['设置已更改', () => '请继续，将使用当前的模型。'],
     answer_too_long: ['回答过长', () => '请缩小请求的范围。'],
     empty_answer: ['模型没有给出回答', () => '请重试，或在下方选择其他模型。'],
     internal_error: ['服务器出错', () => '详情见服务器日志。'],

@@ -84,6 +84,7 @@ export const englishThread: ThreadStrings = {
     provider_busy: ['The provider is busy', () => 'Wait a moment, then retry.'],
     provider_failed: ['The provider failed', () => 'Wait a moment, then retry.'],
     model_unknown: ['This model is not set up', setting => `Choose another model below, or set ${setting}.`],
+    model_changed: ['The settings have changed', () => 'Continue to go on with the model of today.'],
     answer_too_long: ['The answer was too long', () => 'Ask for less at once.'],
     empty_answer: ['The model gave no answer', () => 'Retry, or choose another model below.'],
     internal_error: ['The server failed', () => 'Its log has the details.'],

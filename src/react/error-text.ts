@@ -45,6 +45,9 @@ type ServerCode =
   | 'session_not_found'
   | 'template_not_found'
   | 'template_exists'
+  | 'settings_changed'
+  | 'settings_unreadable'
+  | 'settings_not_saved'
 
 /** `invalid_field` has a sentence per rule instead. */
 type PersonCode = Exclude<RefusalCode, AgentCode | 'invalid_field'>

@@ -10,6 +10,7 @@ export type FailureCode =
   | 'provider_busy'
   | 'provider_failed'
   | 'model_unknown'
+  | 'model_changed'
   | 'answer_too_long'
   | 'empty_answer'
   | 'internal_error'

@@ -9,9 +9,11 @@ import {
 } from 'ai'
 import type { EventType, StoredEvent, Usage } from '../domain/event.ts'
 import type { Claim, Judged, Opinion, VerdictBasis } from '../domain/claim.ts'
+import type { Redactor } from '../domain/redact.ts'
 import { cut } from '../domain/text.ts'
 import { StoreError } from '../door/door.ts'
 import { type Case, CASE_TYPES, caseOf } from './case.ts'
+import { UnknownModel } from './model-errors.ts'
 import { ModelCallFailed, type RetryOptions, withRetries, abortOnSilence } from './retry.ts'
 import { isJudgeFailure, type Run } from './run.ts'
 import type { TurnDeps } from './drive.ts'
@@ -37,7 +39,9 @@ export interface Assessor {
 /** What the judge has to know of a turn. */
 export interface JudgedTurn {
   readonly work: Work
-  readonly run: Pick<Run, 'state' | 'verdicts' | 'judgeFailures'> & { readonly request: { readonly model: string } }
+  readonly run: Pick<Run, 'state' | 'verdicts' | 'judgeFailures'> & {
+    readonly request: Pick<Run['request'], 'model' | 'endpoint'>
+  }
   confirmLease(signal: AbortSignal): Promise<void>
   eventsOf(task: string, types: readonly EventType[]): Promise<readonly StoredEvent[]>
 }
@@ -62,7 +66,16 @@ export async function judge(
   opinions: Opinion[],
 ): Promise<void> {
   const retry = { backoffMs: retryMs, signal, before: () => turn.confirmLease(signal), redact }
-  const assessor = { ...models.assessorFor(turn.run.request.model), retry, silenceMs }
+  const { model, endpoint } = turn.run.request
+  let chosen: Assessor
+  try {
+    chosen = await models.assessorFor(model, endpoint)
+  } catch (error) {
+    if (!(error instanceof UnknownModel)) throw error
+    opinions.push({ ...unreachable(error, redact), model: error.model ?? model })
+    return
+  }
+  const assessor = { ...chosen, retry, silenceMs }
   const events = typeof claim.task === 'string' ? await turn.eventsOf(claim.task, CASE_TYPES) : []
   const facts = caseOf(claim, turn.work, turn.run.state, events)
   const before = already.flatMap(({ opinions }) => opinions)
@@ -149,9 +162,13 @@ async function ask(
     if (signal.aborted) throw signal.reason
     // The lease is lost, or the store is: no opinion of the assessor.
     if (error instanceof StoreError) throw error
-    const message = retry.redact.error(error instanceof Error ? error.message : String(error))
-    return { verdict: 'unknown', reason: `The assessor could not be reached. ${cut(message, 300)}`, model: name }
+    return { ...unreachable(error, retry.redact), model: name }
   }
+}
+
+const unreachable = (error: unknown, redact: Redactor): Pick<Opinion, 'verdict' | 'reason'> => {
+  const message = redact.error(error instanceof Error ? error.message : String(error))
+  return { verdict: 'unknown', reason: `The assessor could not be reached. ${cut(message, 300)}` }
 }
 
 /** What an ok rests on. */

@@ -97,6 +97,9 @@ export async function drive(
         case 'ask':
           await ask(turn, deps, move, either)
           break
+        case 'deliver':
+          await deps.door.run(turn.at(`deliver:${move.first}`), { type: 'deliver_queued', turn_id: turn.run.turn })
+          break
         case 'call':
           await makeCall(turn, deps, move.step, move.call, either)
           break
@@ -142,7 +145,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
   const current = currentTask(run.state, run.turn)
   const toolset = toolsetOf(run, deps)
   const message_id = deps.door.newId()
-  const outside = move.isLast ? [] : await untilAborted(deps.outside.list(), signal)
+  const outside = move.isLast ? [] : await untilAborted(deps.outside.list(run.request.model), signal)
   const instructions = [
     deps.instructions ?? ASSISTANT,
     move.isLast ? '' : promptFor(toolset, { judged: run.policy.assessor }),
@@ -151,7 +154,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
     move.isLast ? 'This is the last call of this turn: answer now, and say what is not done.' : '',
   ]
   const question = {
-    model: deps.models.named(run.request.model),
+    model: await deps.models.named(run.request.model, run.request.endpoint),
     instructions: instructions.filter(text => text !== '').join('\n\n'),
     messages: turn.history,
     tools: move.isLast ? {} : toolsFor(toolset, outside),
@@ -246,6 +249,7 @@ async function finish(
       steps: run.steps.length,
       usage: run.usage,
       seen,
+      next: { turn_id: deps.door.newId() },
     },
   )
   await deps.live.done(turn.lease)

@@ -7,7 +7,7 @@ import { toolsets } from '../toolsets/index.ts'
 
 /** What was done in a plan's turns, folded from the log: what a claim is judged by. */
 export interface Work {
-  /** The first request: later turns continue its plan. */
+  /** The first request, with what the person added while it was worked on: later turns continue its plan. */
   readonly request: string
   readonly calls: readonly WorkCall[]
   readonly texts: readonly { readonly text: string; readonly task: string | undefined }[]
@@ -47,6 +47,8 @@ export const work: Projection<Work> = projection<Work>({
       request: state.request || message,
       ownTools: toolsets[policy.toolset].tools.map(({ name }) => name),
     }),
+    message_added: (state, { data: { role, text, synthetic } }) =>
+      role === 'user' && !synthetic ? { ...state, request: `${state.request}\n\n${text}` } : state,
     step_finished: (state, { turn_id: turn, data }) => {
       const { text, tool_calls, task_id: task } = data
       // A call with a problem was not made: its name and arguments are only words.

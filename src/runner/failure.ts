@@ -1,7 +1,7 @@
 import { APICallError } from 'ai'
 import type { Redactor } from '../domain/redact.ts'
 import { cut } from '../domain/text.ts'
-import { AnswerTooLong, UnknownModel } from './model-errors.ts'
+import { AnswerTooLong, ModelChanged, UnknownModel } from './model-errors.ts'
 
 /** Why a turn failed: a code for programs, a message for people, and whether a retry may help. */
 export interface Failure {
@@ -18,7 +18,10 @@ export function failureOf(error: unknown, redact: Redactor): Failure {
   // Before it is shortened: half a secret is not recognized.
   const short = (text: string): string => shortened(redact.error(text))
   if (APICallError.isInstance(error)) return failedResponse(error, short(error.message))
-  if (error instanceof UnknownModel) return { code: 'model_unknown', message: error.message, isRetryable: false }
+  if (error instanceof UnknownModel) {
+    const code = error instanceof ModelChanged ? 'model_changed' : 'model_unknown'
+    return { code, message: redact.error(error.message), isRetryable: false }
+  }
   const message = error instanceof Error ? error.message : String(error)
   return {
     code: 'provider_unreachable',

@@ -7,10 +7,13 @@ export interface Models {
   readonly names: readonly string[]
   /** For requests that name no model. */
   readonly defaultName: string
-  named(name: string): LanguageModel
-  assessorFor(name: string): Assessor
+  /** `endpoint`: where it was reached when its turn began. Throws `UnknownModel` if it cannot be reached there. */
+  named(name: string, endpoint?: string): LanguageModel | Promise<LanguageModel>
+  assessorFor(name: string, endpoint?: string): Assessor | Promise<Assessor>
   /** The provider of a model, as AI SDK names it. */
   providerOf(name: string): string | undefined
+  /** Where a model is reached now, as an opaque name. Absent, or undefined, if that does not change. */
+  endpointOf?(name: string): string | undefined
 }
 
 /** Models that a program passes in. `isStructured` says which are known to answer in a given JSON schema. */

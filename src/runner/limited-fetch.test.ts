@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest'
-import { limitedBody, limitedStream } from './limited-fetch.ts'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { limitedBody, limitedFetch, limitedStream } from './limited-fetch.ts'
 
 /** Whether the pieces get through, or why not. */
 async function through(limiter: ReturnType<typeof limitedBody>, ...pieces: readonly string[]): Promise<string> {
@@ -34,4 +37,23 @@ describe('the bytes of a response', () => {
       `${MANY} 0.0001 MB in one event.`,
     )
   })
+})
+
+describe('a redirect', () => {
+  it.each([301, 302, 303, 307, 308])(
+    '[SG17] of status %i is not followed: the key does not go elsewhere, and the error says where it leads',
+    async status => {
+      const paths: string[] = []
+      const server = createServer((request, response) => {
+        paths.push(request.url ?? '')
+        response.writeHead(status, { location: '/elsewhere?key=secret' }).end('moved')
+      }).listen(0, '127.0.0.1')
+      onTestFinished(() => void server.close())
+      await once(server, 'listening')
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const asked = limitedFetch(`${url}/v1`, { method: 'POST', body: '{}', headers: { 'x-api-key': 'k' } })
+      await expect(asked).rejects.toThrow(`The URL of the model redirects to ${url}/elsewhere. Set that URL instead.`)
+      expect(paths).toEqual(['/v1'])
+    },
+  )
 })

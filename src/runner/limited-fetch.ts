@@ -1,16 +1,32 @@
-import { AnswerTooLong } from './model-errors.ts'
+import { AnswerTooLong, UnknownModel } from './model-errors.ts'
 
 /** In bytes. One event of a stream may hold a whole call. In all, a stream has much overhead for each word. */
 const LIMITS = { whole: 2_000_000, event: 4_000_000, stream: 256_000_000 } as const
 
-/** `fetch` for a provider: an endless response is aborted before it fills the memory. */
+/**
+ * `fetch` for a provider: an endless response is aborted before it fills the memory, and a redirect is not followed,
+ * because some providers' keys would go with it.
+ */
 export const limitedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init)
+  const response = await fetch(input, { ...init, redirect: 'manual' })
+  const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
+  if (location !== null) {
+    await response.body?.cancel()
+    throw new UnknownModel(
+      `The URL of the model redirects to ${placeOf(location, response.url)}. Set that URL instead.`,
+    )
+  }
   if (!response.body) return response
   const isStream = response.ok && asksForStream(input, init)
   const body = response.body.pipeThrough(isStream ? limitedStream() : limitedBody())
   const { status, statusText, headers } = response
   return new Response(body, { status, statusText, headers })
+}
+
+/** Without its query, which may have a key. */
+function placeOf(location: string, base: string): string {
+  const { origin, pathname } = URL.parse(location, base) ?? { origin: 'a place', pathname: ' that is no URL' }
+  return origin + pathname
 }
 
 /** Google's models say it in the URL, the others in the body. */

@@ -39,6 +39,8 @@ export interface LocalOptions {
   readonly dataFolder: string
   readonly redact: Redactor
   readonly newId: () => string
+  /** Whether turns that begin now get the workspace of their own. Default: always. */
+  readonly usesOwn?: () => boolean
   /** Whether a judge of ours rules on the claims of agents elsewhere. */
   readonly judges?: () => boolean
   readonly allow?: readonly (readonly string[])[]
@@ -81,7 +83,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   }
 
   get own(): Workspace | undefined {
-    return this.#options.own
+    return (this.#options.usesOwn?.() ?? true) ? this.#options.own : undefined
   }
 
   offered(workspace: Workspace | undefined = this.#root ?? this.#options.workspaces[0]): CallChecks | undefined {

@@ -1,4 +1,6 @@
 import type { LanguageModel } from 'ai'
+import { DEMO, type Provider, PROVIDERS, providerOf } from '../domain/settings.ts'
+import type { SettingsProblem } from '../domain/wire.ts'
 import { demoModel } from './demo/model.ts'
 import { UnknownModel } from './model-errors.ts'
 import { givenModels, type Models } from './given-models.ts'
@@ -13,12 +15,14 @@ export interface ModelSettings {
   readonly url?: string | undefined
   readonly key?: string | undefined
   readonly demoPaceMs?: number
+  /** Whether a person can mend it on the page. */
+  readonly isOnPage?: boolean
   /** Environment variables, where a provider's own key is looked up. */
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
 /** Each is loaded only if it is used: the four take as long to load as the rest of the server. */
-const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings) => Promise<LanguageModel>>> = {
+const MAKERS: Readonly<Record<Provider, (name: string, settings: ModelSettings) => Promise<LanguageModel>>> = {
   openai: async (name, settings) => {
     const { createOpenAI } = await import('@ai-sdk/openai')
     return createOpenAI(overrides(settings)).chat(name)
@@ -32,11 +36,10 @@ const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings)
     return createGoogleGenerativeAI(overrides(settings))(name)
   },
   'openai-compatible': async (name, { url, key }) => {
-    if (!url) throw new UnknownModel('openai-compatible needs a URL: set RUNSHEET_MODEL_URL.')
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
     return createOpenAICompatible({
       name: 'openai-compatible',
-      baseURL: url,
+      baseURL: url ?? '',
       includeUsage: true,
       fetch: limitedFetch,
       ...(key ? { apiKey: key } : {}),
@@ -47,42 +50,54 @@ const PROVIDERS: Readonly<Record<string, (name: string, settings: ModelSettings)
 /** Providers whose current models answer in a given JSON schema. */
 const STRUCTURED: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google'])
 
-const providerOf = (name: string): string => name.split(':')[0] ?? ''
-
 /** The configured models. Throws if a setting is invalid. */
 export async function configuredModels(settings: ModelSettings): Promise<Models> {
   const assessor = settings.assessor ?? settings.model
   const made = new Map<string, LanguageModel>()
   for (const name of new Set([settings.model, assessor])) made.set(name, await modelFor(name, settings))
-  // At another URL may be anything that speaks the same protocol.
-  const isStructured = (name: string): boolean => !settings.url && STRUCTURED.has(providerOf(name))
-  return givenModels(made, settings.model, assessor, isStructured)
+  return givenModels(made, settings.model, assessor, name => isStructured(name, settings))
 }
 
-async function modelFor(name: string, settings: ModelSettings): Promise<LanguageModel> {
-  if (name === 'demo') return demoModel({ paceMs: settings.demoPaceMs ?? 0 })
-  const [provider = '', ...rest] = name.split(':')
-  const make = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined
-  const model = rest.join(':')
-  if (!make || model === '') {
-    throw new UnknownModel(
-      `Unknown model ${name}. Use demo, or ${Object.keys(PROVIDERS)
-        .map(each => `${each}:NAME`)
-        .join(', ')}.`,
-    )
+/** Whether a model is known to answer in a given JSON schema. At another URL may be anything that speaks the same protocol. */
+export const isStructured = (name: string, { url }: Pick<ModelSettings, 'url'>): boolean =>
+  !url && STRUCTURED.has(providerOf(name))
+
+/** Makes a model. Throws `UnknownModel` if a setting is invalid. */
+export async function modelFor(name: string, settings: Omit<ModelSettings, 'model'>): Promise<LanguageModel> {
+  const problem = modelProblem(name, settings)
+  if (problem) throw new UnknownModel(problem.message, name)
+  if (name === DEMO) return demoModel({ paceMs: settings.demoPaceMs ?? 0 })
+  const provider = providerOf(name)
+  return MAKERS[provider as Provider](name.slice(provider.length + 1), { ...settings, model: name })
+}
+
+/** What keeps a model from being used, known without a call: at the start instead of in the first turn. */
+export function modelProblem(
+  name: string,
+  { url, key, environment = {}, isOnPage = false }: Omit<ModelSettings, 'model'>,
+): Required<SettingsProblem> | undefined {
+  if (name === DEMO) return undefined
+  const provider = providerOf(name)
+  if (!(PROVIDERS as readonly string[]).includes(provider) || name.length <= provider.length + 1) {
+    const names = PROVIDERS.map(each => `${each}:NAME`).join(', ')
+    return { field: 'model', message: `Unknown model ${name}. Use demo, or ${names}.` }
   }
-  checkSettings(provider, settings)
-  return make(model, settings)
+  if (url && !(URL.canParse(url) && /^https?:\/\//.test(url)))
+    return { field: 'base_url', message: 'RUNSHEET_MODEL_URL must be an http or https URL.' }
+  const variable = PROVIDER_KEYS[provider]
+  if (variable && !key && !environment[variable]) {
+    const ways = isOnPage ? inSettings(url ? undefined : variable) : `set RUNSHEET_MODEL_KEY or ${variable}.`
+    return { field: 'key', message: `${provider} needs a key: ${ways}` }
+  }
+  if (provider === 'openai-compatible' && !url) {
+    const ways = isOnPage ? inSettings() : 'set RUNSHEET_MODEL_URL.'
+    return { field: 'base_url', message: `openai-compatible needs a URL: ${ways}` }
+  }
+  return undefined
 }
 
-/** Fails at startup instead of in the first turn. */
-function checkSettings(provider: string, { url, key, environment = {} }: ModelSettings): void {
-  if (url && !(URL.canParse(url) && /^https?:\/\//.test(url)))
-    throw new UnknownModel('RUNSHEET_MODEL_URL must be an http or https URL.')
-  const variable = PROVIDER_KEYS[provider]
-  if (variable && !key && !environment[variable])
-    throw new UnknownModel(`${provider} needs a key: set RUNSHEET_MODEL_KEY or ${variable}.`)
-}
+const inSettings = (variable?: string): string =>
+  `enter it in the settings${variable === undefined ? '.' : `, or set ${variable}.`}`
 
 const overrides = ({ url, key }: ModelSettings): { fetch: typeof fetch; baseURL?: string; apiKey?: string } => ({
   fetch: limitedFetch,

@@ -101,6 +101,36 @@ describe('the next move', () => {
     expect(summary(nextMove(stopped.told))).toBe('stopped: stopped')
   })
 
+  it('[TR42] what a person wrote is delivered right before a model call: not before tools were called, nor at an end', () => {
+    const run = new RunDriver().writes('Also this.')
+    expect(summary(nextMove(run.told))).toBe('deliver')
+    expect(summary(nextMove(run.delivered().told))).toBe('ask of 10')
+    run.step('', {}).writes('And that.')
+    expect(summary(nextMove(run.told))).toBe('call call-1 of step 1')
+    expect(summary(nextMove(run.answered('call-1').told))).toBe('deliver')
+    expect(summary(nextMove(run.delivered().step('Fine.').writes('Thanks.').told))).toBe('answered: answered')
+  })
+
+  it('[TR42] the last call of a budget has no tools, so that what waits starts the next turn', () => {
+    expect(summary(nextMove(after(8).writes('Also this.').told))).toBe('deliver')
+    expect(summary(nextMove(after(9).writes('Also this.').told))).toBe('last of 10')
+    expect(summary(nextMove(after(10).writes('Also this.').told))).toBe('exhausted: budget')
+  })
+
+  it('[TR42] a turn that waits for a person delivers nothing', () => {
+    const run = new RunDriver({ review: true }).step('', { id: 'call-1', tool: 'plan' })
+    run.run(run.adds('model', 'A'))
+    expect(nextMove(run.writes('Also this.').told)).toEqual({ type: 'park' })
+  })
+
+  it('[TR44] a message of a person is part of the request, and begins the count of follow-ups anew', () => {
+    const run = new RunDriver({ gate: true }).plan('A').step('Done.').followed().step('Done.').followed().step('Done.')
+    expect(summary(nextMove(run.told))).toBe('follow 3')
+    run.followed().writes('Only A.').delivered()
+    expect(run.told.request.message).toBe('Do it\n\nOnly A.')
+    expect(summary(nextMove(run.step('Done.').told))).toBe('follow 1')
+  })
+
   it('[TR20] a call that waits for a person parks the turn, until it is decided', () => {
     const run = new RunDriver({ review: true }).step('', { id: 'call-1', tool: 'plan' })
     run.run(run.adds('model', 'A'))

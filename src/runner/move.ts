@@ -9,6 +9,8 @@ import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'
 export type Move =
   /** Asks the model; the last call of the budget is without tools. */
   | { readonly type: 'ask'; readonly isLast: boolean; readonly budget: number }
+  /** What a person wrote meanwhile becomes messages of this turn. */
+  | { readonly type: 'deliver'; readonly first: string }
   | { readonly type: 'call'; readonly step: Step; readonly call: Call }
   /** Waits for a person or for checks: the lease is released. */
   | { readonly type: 'park' }
@@ -57,7 +59,11 @@ function ask(run: Run): Move {
   if (budgetIsSpent(run)) return finish('budget')
   if (noProgress(run)) return finish('repeats')
   const budget = budgetOf(run)
-  return { type: 'ask', budget, isLast: run.steps.length + 1 >= budget }
+  const isLast = run.steps.length + 1 >= budget
+  const [waiting] = run.state.queued
+  // The last call has no tools: what waits starts the next turn instead.
+  if (waiting && !isLast) return { type: 'deliver', first: waiting.message_id }
+  return { type: 'ask', budget, isLast }
 }
 
 /** `max_steps` model calls; while tasks are open `max_steps` more from here, up to `max_steps_with_plan`. */

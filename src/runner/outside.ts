@@ -22,7 +22,8 @@ export interface CallIds {
 
 /** A source of outside tools. Tools that cannot be listed are reported and left out. */
 export interface OutsideTools {
-  list(): Promise<readonly OutsideTool[]>
+  /** `model`: the one that works with them. */
+  list(model?: string): Promise<readonly OutsideTool[]>
   close(): Promise<void>
   /** What its settings hide, and its errors must not show. */
   readonly secrets?: Secrets
@@ -37,8 +38,14 @@ export const givenTools = (tools: readonly OutsideTool[]): OutsideTools => ({
 
 /** The tools of several sources. */
 export const joinedTools = (...sources: readonly OutsideTools[]): OutsideTools => ({
-  list: async () => (await Promise.all(sources.map(source => source.list()))).flat(),
+  list: async model => (await Promise.all(sources.map(source => source.list(model)))).flat(),
   close: async () => void (await Promise.all(sources.map(source => source.close()))),
+})
+
+/** The tools of a source, for one model only. */
+export const onlyFor = (model: string, tools: OutsideTools): OutsideTools => ({
+  list: async asked => (asked === model ? tools.list(asked) : []),
+  close: () => tools.close(),
 })
 
 /** The same tools as models may read them: no secrets of ours and no control characters in what they say of themselves. */
@@ -54,7 +61,7 @@ export function withoutSecrets(tools: OutsideTools, redact: Redactor): OutsideTo
     const { description } = redact.described({ description: tool.description }) as { description: string }
     return { ...tool, description, inputSchema: schemaOf(tool) }
   }
-  return { list: async () => (await tools.list()).map(described), close: () => tools.close() }
+  return { list: async model => (await tools.list(model)).map(described), close: () => tools.close() }
 }
 
 export interface OutsideLimits {

@@ -37,9 +37,12 @@ export interface Run {
   readonly state: Conversation
   readonly policy: Policy
   readonly request: {
+    /** All that a person asked for in this turn. */
     readonly message: string
     readonly message_id: string
     readonly model: string
+    /** Where the model was reached when the turn began. */
+    readonly endpoint?: string
     readonly continues?: string
   }
   readonly steps: readonly Step[]
@@ -66,12 +69,18 @@ export interface Run {
 /** A run before its first step. */
 export function startRun(state: Conversation, turn: string, started: StoredEvent): Run {
   if (started.type !== 'turn_started') throw new TypeError('A run must start with its turn_started event.')
-  const { message, message_id, model, policy, continue_turn_id } = started.data
+  const { message, message_id, model, endpoint, policy, continue_turn_id } = started.data
   return {
     turn,
     state,
     policy,
-    request: { message, message_id, model, ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }) },
+    request: {
+      message,
+      message_id,
+      model,
+      ...(endpoint === undefined ? {} : { endpoint }),
+      ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }),
+    },
     steps: [],
     hasNewInput: true,
     budget: policy.max_steps,
@@ -132,7 +141,7 @@ function applyEvent(run: Run, event: StoredEvent): Run {
       }
     }
     case 'message_added':
-      return event.data.role === 'user' ? { ...run, hasNewInput: true } : run
+      return event.data.role === 'user' ? withMessage(run, event.data) : run
     case 'gate_followed':
       return { ...run, followUps: run.followUps + 1 }
     case 'todos_resubmitting':
@@ -171,6 +180,13 @@ function refusalsAfter({ refusals }: Run, resolved: EventData['task_create_revie
 
 function callOf({ tool_call_id: id, tool, arguments: args, problem }: ToolCallRecord): Call {
   return { id, tool, arguments: args, called: false, ...(problem === undefined ? {} : { problem }) }
+}
+
+/** A person's own message also begins the counts anew that end a turn for want of progress. */
+function withMessage(run: Run, { text, synthetic }: EventData['message_added']): Run {
+  if (synthetic) return { ...run, hasNewInput: true }
+  const request = { ...run.request, message: `${run.request.message}\n\n${text}` }
+  return { ...run, request, hasNewInput: true, followUps: 0, refusals: 0 }
 }
 
 function withCall(run: Run, id: string, change: (call: Call) => Partial<Call>): Run {

@@ -1,7 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { startTurns, type TestTurns } from '../../test/support/turns.ts'
-import { UnknownModel } from './model-errors.ts'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { Provider } from '../../test/support/provider.ts'
+import { MODEL, startTurns, type TestTurns } from '../../test/support/turns.ts'
+import { ModelChanged, UnknownModel } from './model-errors.ts'
 import type { Models } from './given-models.ts'
+import { configuredModels } from './models.ts'
 
 let server: TestTurns | undefined
 afterEach(() => server?.close())
@@ -30,5 +32,36 @@ describe('the runner', () => {
     expect(reader.of('turn_failed')[0]?.data).toMatchObject({ code: 'model_unknown' })
     expect(reader.of('turn_finished')[0]?.data.status).toBe('failed')
     expect(reader.of('message_added').at(-1)?.data.text).toBe('The model old is not configured here.')
+  })
+
+  it('[SG13] a turn whose endpoint the settings have left says so with a code of its own', async () => {
+    server = await startTurns({ models: failing(() => new ModelChanged('Continue to go on with another.')) })
+    const reader = await server.chat()
+    expect(reader.of('turn_failed')[0]?.data).toMatchObject({
+      code: 'model_changed',
+      message: 'Continue to go on with another.',
+    })
+  })
+
+  it('[SG14] a judge that cannot be used gives no verdict, and nothing passes', async () => {
+    const worker = await Provider.start(({ messages }) => {
+      const answered = messages.filter(({ role }) => role === 'tool').length
+      if (answered === 0) return { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Dig' }] } }] }
+      return answered === 1 ? { calls: [{ tool: 'update', args: { id: 1, outcome: 'Dug.' } }] } : 'Dug.'
+    })
+    onTestFinished(() => worker.close())
+    const models = await configuredModels({ model: MODEL, url: worker.url, key: 'k' })
+    const assessorFor = (): never => {
+      throw new UnknownModel('openai needs a key: enter it in the settings.', 'openai:judge')
+    }
+    server = await startTurns({ models: { ...models, assessorFor }, host: { review: false } })
+    const reader = await server.chat()
+    expect(reader.of('task_assessed')[0]?.data).toMatchObject({
+      verdict: 'unknown',
+      model: 'openai:judge',
+      reason: expect.stringContaining('could not be reached. openai needs a key'),
+    })
+    expect(reader.of('turn_finished')[0]?.data.status).toBe('incomplete')
+    expect(await server.statuses()).toEqual([['Dig', 'in_progress']])
   })
 })

@@ -26,6 +26,8 @@ export interface RunnerOptions {
   /** Receives the growing text of each step. */
   readonly onText?: (ref: Ref, entry: LiveEntry) => void
   readonly onError?: (error: unknown) => void
+  /** Hears of each turn that this process has let go of: it is over, or waits, or is another's now. */
+  readonly onReleased?: (lease: Lease) => void
   /** How long a lease lasts without renewal. After that, another process takes over the turns of a dead one. */
   readonly leaseMs?: number
   readonly retryMs?: number
@@ -173,6 +175,7 @@ export class Runner {
         await delay(this.#pollMs, undefined, { ref: false, signal: this.#ending.signal }).catch(() => {})
       }
       await this.#release(lease)
+      this.#options.onReleased?.(lease)
     }
     this.#driven.set(refKey(lease), { held, stop, leave, ended: driven() })
   }
@@ -287,9 +290,9 @@ export class Runner {
 
 /** Reports a failure to list tools, and goes on without them. */
 const withoutFailures = (outside: OutsideTools, onError: (error: unknown) => void): OutsideTools => ({
-  list: async () => {
+  list: async model => {
     try {
-      return await outside.list()
+      return await outside.list(model)
     } catch (error) {
       onError(error)
       return []

@@ -37,7 +37,7 @@ export async function makeCall(
   const isOffered = call.problem === undefined
   const isOwn = toolset.tools.some(({ name }) => name === call.tool)
   if (isOwn && isOffered) return callOwn(turn, deps, step, call, signal)
-  const outside = await untilAborted(deps.outside.list(), signal)
+  const outside = await untilAborted(deps.outside.list(turn.run.request.model), signal)
   const tool = outside.find(({ name }) => name === call.tool)
   if (tool && isOffered) return callOutside(turn, deps, call, tool, signal)
   const name = call.tool.slice(0, 64).toWellFormed()

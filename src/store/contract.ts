@@ -4,11 +4,12 @@ import { emptyConversation, fold, stamped } from '../domain/conversation.ts'
 import { decide } from '../domain/decide/index.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { NewEvent } from '../domain/event.ts'
+import type { SessionList } from '../domain/session-list.ts'
 import { freeze } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
-import { type Commit, commitsAfter } from './commit.ts'
+import { type Commit, commitOf, commitsAfter } from './commit.ts'
 import { StoreError } from './store-error.ts'
-import type { Decide, Hint, Lease, Ref, Store } from './store.ts'
+import type { ConversationSummary, Decide, Hint, Lease, Ref, Store } from './store.ts'
 import { verify } from './verify.ts'
 
 /** A store under test, and what the suite can do to it from outside. */
@@ -520,6 +521,76 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
+      it('[ST13] lists pinned conversations first, then by last activity, and archived ones apart', async () => {
+        const at = (conversation: string): Ref => ({ tenant: 'acme', conversation })
+        for (const name of ['a', 'b', 'c', 'd', 'e']) {
+          subject.advance(10)
+          await store.commit(at(name), run(startTurn('t1')))
+          subject.advance(10)
+          await store.commit(at(name), run(finish('t1')))
+        }
+        await store.commit(at('b'), run({ type: 'set_pinned', pinned: true }))
+        await store.commit(at('d'), run({ type: 'set_archived', archived: true }))
+        await store.commit(at('e'), run({ type: 'set_pinned', pinned: true }, { type: 'set_archived', archived: true }))
+        subject.advance(10)
+        await store.commit(at('a'), run(startTurn('t2')))
+        const all = async (list?: SessionList, limit = 2): Promise<string[]> => {
+          const names: string[] = []
+          for (let cursor: string | undefined; ; ) {
+            const page = await store.queries.conversations('acme', { limit, cursor }, list)
+            names.push(...page.items.map(({ session_id }) => session_id))
+            if (page.next_cursor === null) return names
+            cursor = page.next_cursor
+          }
+        }
+        expect(await all()).toEqual(['b', 'a', 'c'])
+        expect(await all('archived', 1)).toEqual(['e', 'd'])
+        expect(await all('all')).toEqual(['e', 'd', 'c', 'b', 'a'])
+        // Both come back: a person goes on with one, a plan waits in the other.
+        await store.commit(at('d'), run(startTurn('t2', { toolset: 'task_list', review: true })))
+        await store.commit(at('e'), run(startTurn('t2')))
+        await store.commit(at('e'), run({ type: 'set_archived', archived: true }, propose('t2', 'rev-1', 'Look')))
+        expect(await all('archived')).toEqual([])
+        expect(await all()).toEqual(['e', 'b', 'd', 'a', 'c'])
+        for (const list of ['active', 'archived', 'all'] as const) {
+          await expect(store.queries.conversations('acme', { limit: 1, cursor: 'junk' }, list)).rejects.toMatchObject({
+            code: 'invalid_field',
+          })
+        }
+      })
+
+      it('[ST27] the row of a conversation has its marks and its last activity, to the minute between landmarks', async () => {
+        const row = async (): Promise<Partial<ConversationSummary> | undefined> => {
+          const found = await store.queries.conversation(ref)
+          expect(await store.queries.summaries('acme', [ref.conversation, 'nowhere'])).toEqual([found])
+          return found
+        }
+        const stamp = async (...commands: readonly Command[]): Promise<string> => {
+          subject.advance(90_000)
+          return (await store.commit(ref, run(...commands))).events[0]?.timestamp ?? ''
+        }
+        const started = await stamp(startTurn('t1', { toolset: 'task_list', review: true }))
+        expect(await row()).toMatchObject({ mark: 'running', active_at: started, pinned: false, archived: false })
+        const waits = await stamp(propose('t1', 'rev-1', 'Look'))
+        expect(await row()).toMatchObject({ mark: 'waiting', active_at: waits })
+        await stamp({ type: 'show_panel', review_id: 'rev-1', panel: 'p1' })
+        expect(await row()).toMatchObject({ mark: 'waiting', active_at: waits })
+        await stamp(cancel('rev-1'))
+        const noted = await stamp({ type: 'record', turn_id: 't1', fact: message('Well') })
+        expect(await row()).toMatchObject({ mark: 'running', active_at: `${noted.slice(0, 16)}:00.000Z` })
+        const failed = await stamp({ type: 'finish_turn', turn_id: 't1', because: 'error', steps: 1, usage: {} })
+        expect(await row()).toMatchObject({ mark: 'failed', active_at: failed })
+        await stamp({ type: 'set_title', by: 'person', title: 'Mine' }, { type: 'set_pinned', pinned: true })
+        expect(await row()).toMatchObject({ title: 'Mine', pinned: true, mark: 'failed', active_at: failed })
+        await stamp({ type: 'set_title', by: 'model', title: 'Not mine' })
+        await stamp(startTurn('t2'))
+        await stamp(finish('t2'))
+        expect(await row()).toMatchObject({ title: 'Mine', pinned: true, mark: null })
+        const { items } = await store.search.conversations('acme', 'mine', { limit: 5 })
+        expect(items).toEqual([await row()])
+        expect((await store.search.conversations('acme', 'do it', { limit: 5 })).items).toEqual([])
+      })
+
       it('[ST13] a conversation without a message is titled after its first task, proposed or created', async () => {
         const titles = async (): Promise<unknown> =>
           (await store.queries.conversations('acme', { limit: 5 })).items.map(({ title }) => title)
@@ -750,6 +821,66 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       expect(await store.templates.get('acme', name)).toEqual(template(name, 'x'))
     })
 
+    it('[ST28] notes what is to be told, with the commit, for tenants whose notices are wanted, and not for imports', async () => {
+      const { notices } = store
+      const seqs = async (): Promise<number[]> =>
+        (await notices.take('acme', 10, 1_000)).map(({ seq }) => seq).toSorted((a, b) => a - b)
+      await store.commit(ref, run(startTurn('t0'), finish('t0')))
+      expect([await notices.waiting('acme'), await seqs()]).toEqual([{ count: 0 }, []])
+      await notices.want('acme', 60_000)
+      await store.commit(ref, run(startTurn('t1', { toolset: 'task_list', review: true })))
+      const asked = await store.commit(ref, run(propose('t1', 'rev-1', 'Look')))
+      const ended = await store.commit(ref, run(cancel('rev-1'), finish('t1')))
+      await store.commit({ ...ref, tenant: 'other' }, run(startTurn('t1'), finish('t1')))
+      const [begun] = await commitsAfter(store, ref, 0, 100)
+      const events = begun?.events.map(event => ({ ...event, session_id: 'copy' })) ?? []
+      await store.importLog({ tenant: 'acme', conversation: 'copy' }, [commitOf(events)])
+      expect(await notices.waiting('acme')).toEqual({ count: 2, dueInMs: 0 })
+      expect(await seqs()).toEqual([asked.events[0]?.seq, ended.events.at(-1)?.seq])
+      const failing = store.commit(ref, () => {
+        throw new Error('boom')
+      })
+      await expect(failing).rejects.toThrow('boom')
+      subject.advance(60_001)
+      await store.commit(ref, run(startTurn('t2'), finish('t2')))
+      expect((await notices.waiting('acme')).count).toBe(2)
+      for (const notice of await notices.take('acme', 10, 1_000)) expect(await notices.settle(notice)).toBe(true)
+      expect(await notices.waiting('acme')).toEqual({ count: 0 })
+    })
+
+    it('[ST28] each is taken by one, falls due again after a while, and is settled only by who took it last', async () => {
+      const elsewhere = (await subject.another?.()) ?? store
+      await store.notices.want('acme', 3_600_000)
+      for (let index = 0; index < 5; index += 1) {
+        await store.commit(ref, run(startTurn(`t${index}`), finish(`t${index}`)))
+      }
+      const takes = await Promise.all(
+        [store, elsewhere, store, elsewhere].map(each => each.notices.take('acme', 3, 5_000)),
+      )
+      const taken = takes.flat()
+      expect(new Set(taken.map(({ seq }) => seq)).size).toBe(5)
+      expect(taken.every(({ tries }) => tries === 1)).toBe(true)
+      const [first, second] = taken
+      if (!first || !second) throw new TypeError('nothing was taken')
+      expect(await store.notices.settle(first, 60_000)).toBe(true)
+      expect(await elsewhere.notices.take('acme', 10, 5_000)).toEqual([])
+      subject.advance(5_001)
+      const again = await elsewhere.notices.take('acme', 10, 5_000)
+      const others = taken.filter(({ seq }) => seq !== first.seq)
+      expect(new Set(again.map(({ seq }) => seq))).toEqual(new Set(others.map(({ seq }) => seq)))
+      expect(again).toHaveLength(4)
+      expect(again.every(({ tries }) => tries === 2)).toBe(true)
+      expect(await store.notices.settle(second)).toBe(false)
+      expect(await store.notices.settle(second, 1)).toBe(false)
+      subject.advance(60_001)
+      const last = await store.notices.take('acme', 10, 1_000)
+      expect(last.map(({ seq, tries }) => [seq === first.seq, tries])).toEqual(
+        expect.arrayContaining([[true, 2], ...others.map(() => [false, 3])]),
+      )
+      expect(last).toHaveLength(5)
+      if (elsewhere !== store) await elsewhere.close()
+    })
+
     it('[ST20] live text is overwritten, hinted at, read by other processes, and cleared', async () => {
       const stop = new AbortController()
       const reader = (await subject.another?.()) ?? store
@@ -896,8 +1027,22 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
   })
 }
 
+/** Conversations with every mark, for tests of upgrades. */
+export async function markedConversations(store: Store): Promise<void> {
+  const at = (conversation: string): Ref => ({ tenant: 'acme', conversation })
+  const failed: Command = { type: 'finish_turn', turn_id: 't1', because: 'error', steps: 1, usage: {} }
+  await store.commit(at('runs'), run(startTurn('t1')))
+  await store.commit(at('waits'), run(startTurn('t1', { toolset: 'task_list', review: true })))
+  await store.commit(at('waits'), run(propose('t1', 'rev-1', 'Look')))
+  await store.commit(at('waits'), run({ type: 'show_panel', review_id: 'rev-1', panel: 'p1' }))
+  await store.commit(at('failed'), run(startTurn('t0'), finish('t0')))
+  await store.commit(at('failed'), run(startTurn('t1'), failed))
+  await store.commit(at('elsewhere'), run(openTurn('t1'), add('t1', 'a')))
+  await store.commit(at('elsewhere'), run(rename('t1', 1, 'b')))
+}
+
 /** What `verify` finds; nothing in a closed store. */
-async function differencesIn(store: Store): Promise<string[]> {
+export async function differencesIn(store: Store): Promise<string[]> {
   const found: string[] = []
   try {
     for await (const difference of verify(store.verifiable())) found.push(difference)
@@ -991,11 +1136,10 @@ export const finish = (turn_id: string): Command => ({
 })
 
 /** An event that needs no state: a message. */
-export const note = (text: string): NewEvent => ({
-  type: 'message_added',
-  turn_id: 't',
-  data: { message_id: 'm', role: 'assistant', text },
-})
+export const note = (text: string): NewEvent => ({ ...message(text), turn_id: 't' })
+
+const message = (text: string) =>
+  ({ type: 'message_added', data: { message_id: 'm', role: 'assistant', text } }) as const
 
 const template = (name: string, title: string): Template => ({
   name,

@@ -1,8 +1,20 @@
 import { invalidField, type Refusal } from '../domain/refusal.ts'
-import type { Page, Paged } from './store.ts'
+import type { ConversationSummary, Page, Paged } from './store.ts'
 
 /** The values that an item is sorted by. A cursor encodes those of the last item of a page. */
 export type SortKey = readonly (string | number)[]
+
+/** The orders of the lists of conversations, newest first. */
+export const CONVERSATION_ORDER = {
+  created: {
+    kinds: ['string', 'string'],
+    keyOf: ({ created_at, session_id }: ConversationSummary): SortKey => [created_at, session_id],
+  },
+  active: {
+    kinds: ['number', 'string', 'string'],
+    keyOf: ({ pinned, active_at, session_id }: ConversationSummary): SortKey => [pinned ? 1 : 0, active_at, session_id],
+  },
+} as const
 
 export function encodeCursor(key: SortKey): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url')

@@ -1,6 +1,7 @@
 import { type Conversation, emptyConversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { Need } from '../domain/needs.ts'
+import { markOf } from '../domain/session-list.ts'
 import type { ReviewRow, TaskRow, TurnRow } from './rows.ts'
 import type { IndexedDocument, Loaded } from './search.ts'
 import type { KeyRow } from './stage.ts'
@@ -38,6 +39,10 @@ export const summaryOf = ({ state, title }: Entry): ConversationSummary => ({
   seq: state.seq,
   created_at: state.created_at ?? '',
   updated_at: state.updated_at ?? '',
+  active_at: state.active_at ?? state.created_at ?? '',
+  pinned: state.pinned,
+  archived: state.archived,
+  mark: markOf(state),
 })
 
 /** What a document of the conversation is about. */

@@ -6,15 +6,16 @@ import { freeze, SNAPSHOT_VERSION } from '../domain/snapshot.ts'
 import type { Template } from '../domain/template.ts'
 import { StoreClock } from './clock.ts'
 import { type Commit, eventsOf } from './commit.ts'
-import { fitting, paged, sortedPage, type SortKey } from './cursor.ts'
+import { CONVERSATION_ORDER, fitting, paged, sortedPage, type SortKey } from './cursor.ts'
 import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { Entry, loaded, summaryOf } from './memory-entry.ts'
 import { MemoryLeases } from './memory-leases.ts'
+import { MemoryNotices } from './memory-notices.ts'
 import { MemoryIndex } from './memory-search.ts'
 import { logExists, piecesOf } from './pieces.ts'
-import { type ReviewRow, rowsOf, taskIdOf } from './rows.ts'
+import { type ReviewRow, rowsOf, taskIdOf, titleAfter } from './rows.ts'
 import { searchIn } from './search.ts'
 import { type Call, stage, type Staged } from './stage.ts'
 import {
@@ -55,6 +56,7 @@ class MemoryStore implements Store {
   readonly #clock: StoreClock
   readonly #leases: MemoryLeases
   readonly #index = new MemoryIndex()
+  readonly notices: MemoryNotices
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
   #closed = false
 
@@ -62,6 +64,7 @@ class MemoryStore implements Store {
     this.#entries = entries
     this.#clock = new StoreClock({ isAwaited: () => this.#isAwaited(), skewMs })
     this.#leases = new MemoryLeases(this.#entries, this.#clock)
+    this.notices = new MemoryNotices(this.#clock)
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -140,17 +143,19 @@ class MemoryStore implements Store {
   }
 
   readonly queries: Queries = {
-    conversations: async (tenant, page) => {
+    conversations: async (tenant, page, list = 'active') => {
       const rows = this.#of(tenant)
         .filter(({ state }) => state.seq > 0)
         .map(summaryOf)
-      return sortedPage(
-        rows,
-        page,
-        ['string', 'string'],
-        ({ created_at, session_id }) => [created_at, session_id],
-        'descending',
-      )
+        .filter(({ archived }) => list === 'all' || archived === (list === 'archived'))
+      const { kinds, keyOf } = CONVERSATION_ORDER[list === 'all' ? 'created' : 'active']
+      return sortedPage(rows, page, kinds, keyOf, 'descending')
+    },
+    summaries: async (tenant, conversations) => {
+      const wanted = new Set(conversations)
+      return this.#of(tenant)
+        .filter(({ ref, state }) => state.seq > 0 && wanted.has(ref.conversation))
+        .map(summaryOf)
     },
     conversation: async ref => {
       this.#check()
@@ -261,6 +266,7 @@ class MemoryStore implements Store {
       staged.rejectRefused()
       try {
         if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(this.#ensure(first.at), staged)
+        this.notices.add(entry.ref, eventsOf(staged.commits))
         staged.resolve()
       } catch (error) {
         staged.reject(error)
@@ -274,7 +280,7 @@ class MemoryStore implements Store {
     if (owned.some(key => (this.#owners.get(key) ?? entry) !== entry)) throw idTaken()
     for (const key of owned) this.#owners.set(key, entry)
     entry.state = after
-    entry.title ??= rows.conversation.title
+    entry.title = titleAfter(entry.title, rows.conversation)
     entry.events.push(...eventsOf(commits))
     this.#index.add(entry.ref, entry.title, eventsOf(commits))
     for (const row of keys) entry.keys.set(row.key, row)
@@ -337,10 +343,14 @@ class MemoryStore implements Store {
 /** Sorts after every deadline. */
 const NEVER = '~'
 
-const storedRows = ({ state, title, tasks, turns, reviews }: Entry): StoredRows => ({
-  conversation: { title, seq: state.seq, created_at: state.created_at ?? '', updated_at: state.updated_at ?? '' },
-  tasks: [...tasks.values()],
-  turns: [...turns.values()].map(({ turn, status, needs }) => ({ turn, status, needs })),
-  reviews: [...reviews.values()],
-  snapshot: { seq: state.seq, v: SNAPSHOT_VERSION, state: freeze(state) },
-})
+function storedRows(entry: Entry): StoredRows {
+  const { state, tasks, turns, reviews } = entry
+  const { session_id: _, ...conversation } = summaryOf(entry)
+  return {
+    conversation,
+    tasks: [...tasks.values()],
+    turns: [...turns.values()].map(({ turn, status, needs }) => ({ turn, status, needs })),
+    reviews: [...reviews.values()],
+    snapshot: { seq: state.seq, v: SNAPSHOT_VERSION, state: freeze(state) },
+  }
+}

@@ -5,6 +5,7 @@ import {
   existsSync,
   fchmodSync,
   fstatSync,
+  fsyncSync,
   mkdirSync,
   openSync,
   readSync,
@@ -34,7 +35,7 @@ export function makePrivateFolder(path: string): void {
 }
 
 /** Creates a file and says whether it did; one that exists, a symbolic link included, is left as it is. */
-export function createPrivateFile(path: string, text = ''): boolean {
+export function createPrivateFile(path: string, text = '', { isFlushed = false } = {}): boolean {
   let file: number
   try {
     file = openSync(path, 'wx', FILE_MODE)
@@ -45,18 +46,19 @@ export function createPrivateFile(path: string, text = ''): boolean {
   try {
     fchmodSync(file, FILE_MODE)
     writeSync(file, text)
+    if (isFlushed) fsyncSync(file)
   } finally {
     closeSync(file)
   }
   return true
 }
 
-/** Replaces a file, or a link in its place, atomically. */
-export function replacePrivateFile(path: string, text: string): void {
+/** Replaces a file, or a link in its place, atomically. `isFlushed`: a power cut leaves the old text or the new one. */
+export function replacePrivateFile(path: string, text: string, options: { isFlushed?: boolean } = {}): void {
   const temporary = `${path}.new-${process.pid}`
   rmSync(temporary, { force: true })
   try {
-    createPrivateFile(temporary, text)
+    createPrivateFile(temporary, text, options)
     renameSync(temporary, path)
   } finally {
     rmSync(temporary, { force: true })

@@ -5,21 +5,30 @@ import { type Need, needsOf } from '../domain/needs.ts'
 import { withoutOrigin } from '../domain/origin.ts'
 import { dueAt, requestOf, type Review, type ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
-import { titleGiven } from '../domain/title.ts'
+import { markOf, type SessionMark } from '../domain/session-list.ts'
+import { nameGiven, titleGiven } from '../domain/title.ts'
 import type { TurnStatus } from '../domain/turn.ts'
 import { type Commit, eventsOf } from './commit.ts'
 
 /** What the queries read: derived from the log in the same transaction, by one function for every store. */
 export interface Rows {
-  readonly conversation: {
-    readonly seq: number
-    readonly title: string | null
-    readonly created_at: Instant
-    readonly updated_at: Instant
-  }
+  readonly conversation: ConversationRow
   readonly tasks: readonly TaskRow[]
   readonly turns: readonly TurnRow[]
   readonly reviews: readonly ReviewRow[]
+}
+export interface ConversationRow {
+  readonly seq: number
+  /** What names it, if it has no title yet. */
+  readonly title: string | null
+  /** The title that replaces any other. */
+  readonly renamed: string | null
+  readonly created_at: Instant
+  readonly updated_at: Instant
+  readonly active_at: Instant
+  readonly pinned: boolean
+  readonly archived: boolean
+  readonly mark: SessionMark | null
 }
 export interface TaskRow {
   readonly id: string
@@ -84,14 +93,30 @@ export function rowsOf(before: Conversation, after: Conversation, commits: reado
     conversation: {
       seq: after.seq,
       title: titleGiven(before.turns.get(before.latest_turn ?? '')?.client, events),
+      renamed: nameGiven(events),
       created_at: after.created_at ?? '',
       updated_at: after.updated_at ?? '',
+      active_at: after.active_at ?? after.created_at ?? '',
+      pinned: after.pinned,
+      archived: after.archived,
+      mark: markOf(after),
     },
     tasks: taskRows(events),
     turns: turnRows(before, after, events),
     reviews: reviewRows(before, after, commits),
   }
 }
+
+/** Whether a conversation is listed as before, whatever its title. */
+export const isListedAlike = (before: Conversation, row: ConversationRow): boolean =>
+  before.active_at === row.active_at &&
+  before.pinned === row.pinned &&
+  before.archived === row.archived &&
+  markOf(before) === row.mark
+
+/** The title of a conversation that had `known` before. */
+export const titleAfter = (known: string | null, { renamed, title }: ConversationRow): string | null =>
+  renamed ?? known ?? title
 
 /** A review as resolved by the events of one commit. */
 export function decidedReview(

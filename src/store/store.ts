@@ -5,6 +5,7 @@ import type { Need } from '../domain/needs.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { SearchKind } from '../domain/search.ts'
+import type { SessionList, SessionMark } from '../domain/session-list.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { SearchAnswer } from '../domain/wire.ts'
@@ -97,11 +98,17 @@ export type ConversationSummary = {
   readonly seq: number
   readonly created_at: Instant
   readonly updated_at: Instant
+  readonly active_at: Instant
+  readonly pinned: boolean
+  readonly archived: boolean
+  readonly mark: SessionMark | null
 }
 
 export interface Queries {
-  /** Newest first. */
-  conversations(tenant: string, page: Page): Promise<Paged<ConversationSummary>>
+  /** One of the lists (`domain/session-list.ts`), newest first; `active` unless told. */
+  conversations(tenant: string, page: Page, list?: SessionList): Promise<Paged<ConversationSummary>>
+  /** Those of these that exist, in any order. */
+  summaries(tenant: string, conversations: readonly string[]): Promise<readonly ConversationSummary[]>
   conversation(ref: Ref): Promise<ConversationSummary | undefined>
   /** In list order. */
   tasks(
@@ -154,6 +161,23 @@ export interface LiveEntry {
   readonly text: string
 }
 
+/**
+ * Events to be told to the outside (`domain/notice.ts`): noted by the commit that writes them, and kept until they are
+ * settled. Whoever takes one has it alone for a while.
+ */
+export interface Notices {
+  /** Keeps the notices of a tenant for so long from now on. Nobody's are kept that nobody wants. */
+  want(tenant: string, forMs: number): Promise<void>
+  /** Takes some that are due, those that wait longest first. They fall due again after so long. */
+  take(tenant: string, limit: number, forMs: number): Promise<readonly TakenNotice[]>
+  /** Drops one that was taken, or puts it off. False if it was taken again since. */
+  settle(notice: TakenNotice, retryInMs?: number): Promise<boolean>
+  /** How many there are, and how soon one is due. */
+  waiting(tenant: string): Promise<{ readonly count: number; readonly dueInMs?: number }>
+}
+/** The event at `seq`, taken for the `tries`th time. A type, not an interface, so that a database row can be cast to it. */
+export type TakenNotice = Ref & { readonly seq: number; readonly tries: number }
+
 /** Where logs live. `contract.ts` is the test suite of the rules that every store keeps. */
 export interface Store {
   /** Runs `decide` on the current state and commits its events. Resolves once that is durable. */
@@ -184,6 +208,7 @@ export interface Store {
   readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
+  readonly notices: Notices
   /** All that is stored, for `verify`. */
   verifiable(): Verifiable
   /** The file that failures are about, where their error names none. */

@@ -2,14 +2,14 @@ import { type Conversation, emptyConversation, fold } from '../domain/conversati
 import type { StoredEvent } from '../domain/event.ts'
 import { freeze, SNAPSHOT_VERSION } from '../domain/snapshot.ts'
 import { commitOf } from './commit.ts'
-import { type ReviewRow, type Rows, rowsOf, type TaskRow, type TurnRow } from './rows.ts'
+import { type ConversationRow, type ReviewRow, rowsOf, type TaskRow, titleAfter, type TurnRow } from './rows.ts'
 import { type DocumentTokens, ExpectedDocuments } from './search-check.ts'
 import { type Ref, refKey } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** What a store keeps of a conversation besides its log: as many fields of each row as it has. */
 export interface StoredRows {
-  readonly conversation: Partial<Rows['conversation']> | undefined
+  readonly conversation: Partial<ConversationRow> | undefined
   readonly tasks: readonly Partial<TaskRow>[]
   readonly turns: readonly Partial<TurnRow>[]
   readonly reviews: readonly Partial<ReviewRow>[]
@@ -61,7 +61,7 @@ export class Replay {
   readonly #documents: ExpectedDocuments
   readonly #found: string[] = []
   #state: Conversation
-  #conversation: Rows['conversation'] | undefined
+  #conversation: ConversationRow | undefined
   /** The events of a commit that may not have ended. */
   #open: StoredEvent[] = []
   #seq = 0
@@ -113,7 +113,7 @@ export class Replay {
     try {
       this.#state = fold(before, commit.events)
       const rows = rowsOf(before, this.#state, [commit])
-      const title = this.#conversation?.title ?? rows.conversation.title
+      const title = titleAfter(this.#conversation?.title ?? null, rows.conversation)
       this.#conversation = { ...rows.conversation, title }
       for (const row of rows.tasks) this.#tasks.set(row.id, row)
       for (const row of rows.turns) this.#turns.set(row.turn, row)

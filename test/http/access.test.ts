@@ -145,6 +145,13 @@ describe("an agent's token", () => {
     'POST /api/chat',
     'PUT /api/sessions/:session_id/policy',
     'POST /api/sessions/:session_id/turns/:turn_id/stop',
+    'POST /api/sessions/:session_id/messages',
+    'PATCH /api/sessions/:session_id/messages/:message_id',
+    'DELETE /api/sessions/:session_id/messages/:message_id',
+    'POST /api/sessions/:session_id/messages/:message_id/send',
+    'PATCH /api/sessions/:session_id',
+    'GET /api/sessions/:session_id/export.md',
+    'GET /api/sessions/:session_id/export.jsonl',
     'POST /api/sessions/:session_id/tasks',
     'PATCH /api/sessions/:session_id/tasks/:task_id',
     'DELETE /api/sessions/:session_id/tasks/:task_id',
@@ -161,6 +168,9 @@ describe("an agent's token", () => {
     'PUT /api/task-manager/templates/:name',
     'POST /api/task-manager/templates/:name/rename',
     'DELETE /api/task-manager/templates/:name',
+    'GET /api/settings',
+    'PATCH /api/settings',
+    'POST /api/settings/try',
     'POST /api/login/codes',
   ]
 

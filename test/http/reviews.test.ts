@@ -68,7 +68,7 @@ describe('a review that waits', () => {
       cursor = body.next_cursor
     }
     expect(listed).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)])
-    expect(Object.keys((await page('limit=5')).body)).toEqual(['reviews'])
+    expect(Object.keys((await page('limit=5')).body)).toEqual(['reviews', 'sessions'])
     for (const query of ['limit=0', 'limit=201', 'cursor=junk']) {
       const refused = await page(query)
       expect([refused.status, errorOf(refused).code]).toEqual([400, 'invalid_request'])

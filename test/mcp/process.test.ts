@@ -108,6 +108,8 @@ describe('runsheet mcp', () => {
     const host = await joined()
     await toldBy(host)
     const { pid = 0 } = noted() ?? {}
+    // 0 would be our own process group.
+    expect(pid).toBeGreaterThan(0)
     process.kill(pid, 'SIGKILL')
     await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false)
     const answer = host.call('plan', PLAN)

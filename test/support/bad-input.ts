@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { line, Problem, prose } from '../../src/domain/text.ts'
+import { line, messageText, Problem, prose } from '../../src/domain/text.ts'
 import type { Route } from '../../src/http/route.ts'
 import { toolsets } from '../../src/toolsets/index.ts'
 import { inLongRun } from './children.ts'
@@ -84,6 +84,7 @@ const BAD_QUERIES: Readonly<Record<string, readonly string[]>> = {
   status: ['x', 'PENDING', '', 'pending,completed', '%00', '__proto__', 'constructor'],
   q: ['', 'x'.repeat(401), 'x'.repeat(10_000), '%00', 'a%00', 'a%0ab', '%7f', '%C2%85'],
   kind: ['x', '', 'TASK', 'task,message', '%00', '__proto__', 'constructor'],
+  list: ['x', '', 'ACTIVE', 'active,archived', '%00', '__proto__', 'constructor'],
   prefix: ['x'.repeat(33), 'a%20b', '%00', 'a.b', '..%2f', '%E7%94%9F'],
   last_event_id: ['-1', 'abc', '1.5', '1e3', '%00', '0x1', '%201', '9'.repeat(16), '__proto__'],
 }
@@ -201,10 +202,16 @@ interface Request {
   readonly body: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A task of the conversation `work`, and a pending review in a conversation of its own. */
+/** Routes whose bodies never reach the store. */
+const STORELESS: ReadonlySet<string> = new Set(['/api/chat', '/api/login', '/api/settings', '/api/settings/try'])
+
+/** A task of the conversation `work`; a pending review and a queued message in conversations of their own. */
 interface World {
+  readonly steered: string
+  readonly message: string
   readonly task: string
   readonly check: string
+  readonly settings: string
   readonly version: number
   readonly review: string
 }
@@ -232,7 +239,7 @@ export function badInput(store: StoreKind): void {
     await at.ask('POST', '/api/toolsets/runsheet/tools/plan', {
       body: { session_id: 'work', turn_id: 't', arguments: { tasks: [{ title: 'One' }] } },
     })
-    world = { version: 0, ...(await newTask()), ...(await newReview()) }
+    world = { version: 0, settings: '', ...(await newTask()), ...(await newReview()), ...(await newMessage()) }
     await saveTemplate()
     await lookAround()
   })
@@ -256,6 +263,15 @@ export function badInput(store: StoreKind): void {
     return { review: ((await pending.json()) as { review_id: string }).review_id }
   }
 
+  async function newMessage(): Promise<Pick<World, 'steered' | 'message'>> {
+    made += 1
+    const steered = `steered-${made}`
+    const request = { message_id: 'm', message: 'Do it', model: 'demo' }
+    await at.door.run({ tenant: 'local', conversation: steered }, { type: 'start_turn', turn_id: 't', ...request })
+    const { message } = await at.person.sendMessage(steered, 'And that')
+    return { steered, message: message.message_id }
+  }
+
   const saveTemplate = (): Promise<unknown> =>
     at.ask('PUT', '/api/task-manager/templates/saved', { body: { tasks: [{ title: 'Saved' }] } })
 
@@ -263,6 +279,7 @@ export function badInput(store: StoreKind): void {
   async function renew({ path }: Route): Promise<void> {
     if (path.includes(':task_id')) world = { ...world, ...(await newTask()) }
     if (path.includes(':review_id')) world = { ...world, ...(await newReview()) }
+    if (path.includes('/messages')) world = { ...world, ...(await newMessage()) }
     if (path.includes('/templates/')) await saveTemplate()
     await lookAround()
   }
@@ -270,18 +287,19 @@ export function badInput(store: StoreKind): void {
   /** Remembers the state. Blocking a task may have made another one current. */
   async function lookAround(): Promise<void> {
     const { tasks } = await at.door.read({ tenant: 'local', conversation: 'work' })
-    world = { ...world, version: tasks.get(world.task)?.version ?? 0 }
+    world = { ...world, settings: at.settings.view().version, version: tasks.get(world.task)?.version ?? 0 }
     before = await fingerprint()
   }
 
   /** A valid request with every field. */
   function fine({ path, method }: Route): Request {
     const params: Record<string, string> = {
-      session_id: path.endsWith('/policy') ? 'bare' : 'work',
+      session_id: path.endsWith('/policy') ? 'bare' : path.includes('/messages') ? world.steered : 'work',
       turn_id: 't',
       task_id: world.task,
       check_id: world.check,
       review_id: world.review,
+      message_id: world.message,
       panel: 'panel-1',
       name: path.includes('/templates/') ? 'saved' : 'runsheet',
       tool: 'plan',
@@ -301,6 +319,7 @@ export function badInput(store: StoreKind): void {
         assessor: true,
         gate: true,
       },
+      'PATCH /api/sessions/:session_id': { title: 'T', pinned: true, archived: false },
       'PUT /api/sessions/:session_id/policy': {
         toolset: 'runsheet',
         review: true,
@@ -313,6 +332,8 @@ export function badInput(store: StoreKind): void {
         max_advances: 1,
         history_limit: 1,
       },
+      'POST /api/sessions/:session_id/messages': { text: 'And that' },
+      'PATCH /api/sessions/:session_id/messages/:message_id': { text: 'And this' },
       'POST /api/sessions/:session_id/tasks': { ...fields, status: 'pending' },
       'PATCH /api/sessions/:session_id/tasks/:task_id': { ...fields, status: 'blocked', outcome: 'o' },
       'POST /api/sessions/:session_id/tasks/:task_id/undo': { version: world.version },
@@ -343,13 +364,25 @@ export function badInput(store: StoreKind): void {
         source_user_message_id: 'u',
         source_assistant_message_id: 'a',
       },
+      'PATCH /api/settings': {
+        model: 'demo',
+        base_url: 'http://127.0.0.1:1/v1',
+        key: 'a-key-of-mine',
+        assessor_model: 'demo',
+        review: true,
+        review_timeout_ms: 5_000,
+        gate: true,
+        unset: [],
+      },
+      'POST /api/settings/try': { which: 'model' },
       'POST /api/login': { code: 'x' },
     }
-    const isVersioned = path.endsWith(':task_id')
+    const version = path.endsWith(':message_id') ? 1 : path.endsWith(':task_id') ? world.version : undefined
+    const settingsVersion = path === '/api/settings' ? { 'if-match': world.settings } : {}
     return {
       params,
       query: QUERIES[path] ?? {},
-      headers: isVersioned ? { 'if-match': String(world.version) } : {},
+      headers: version === undefined ? settingsVersion : { 'if-match': String(version) },
       body: bodies[nameOf({ path, method })],
     }
   }
@@ -383,7 +416,8 @@ export function badInput(store: StoreKind): void {
   /** Everything that a request could change: `seq` covers tasks and reviews. */
   async function fingerprint(): Promise<string> {
     const { conversations, templates } = at.door
-    return JSON.stringify(await Promise.all([conversations.list('local', { limit: 20 }), templates.list('local')]))
+    const lists = [conversations.list('local', { limit: 20 }), templates.list('local')]
+    return JSON.stringify([at.settings.view().version, ...(await Promise.all(lists))])
   }
 
   const paramsOf = ({ path }: Route): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
@@ -447,8 +481,12 @@ export function badInput(store: StoreKind): void {
     for (const place of ['[1e400,1e400]', '[-1e400,0]', '[1e308,5e-324]', '[-0,-0]', '[9007199254740993,0.5]']) {
       expect((await asked(list, { query: { cursor: b64(place) } })).status).toBe(200)
     }
-    for (const place of ['["",""]', `["'; --","x"]`, `["${'9'.repeat(300)}","~"]`]) {
-      expect((await asked(sessions, { query: { cursor: b64(place) } })).status).toBe(200)
+    for (const place of ['"",""', `"'; --","x"`, `"${'9'.repeat(300)}","~"`]) {
+      expect((await asked(sessions, { query: { list: 'all', cursor: b64(`[${place}]`) } })).status).toBe(200)
+      for (const pinned of ['0', '-1', '0.5', '1e400', '9007199254740993']) {
+        const answer = await asked(sessions, { query: { cursor: b64(`[${pinned},${place}]`) } })
+        expect([pinned, answer.status]).toEqual([pinned, 200])
+      }
     }
   })
 
@@ -465,20 +503,23 @@ export function badInput(store: StoreKind): void {
       ...['*', 'W/"1"', '"1", "2"', '1e3', '-1', '0x1', '"', 'NaN', '9'.repeat(20), '__proto__', "1' OR 1=1"].map(
         each => [each, 400, 'invalid_request'] as const,
       ),
-      ...['0', '999', '"999999999999999"'].map(each => [each, 412, 'version_mismatch'] as const),
+      ...['0', '999', '"999999999999999"'].map(each => [each, 412, 'stale'] as const),
     ]
-    for (const route of EVERY_ROUTE.filter(({ path }) => path.endsWith(':task_id'))) {
-      for (const [version, ...refusal] of versions) {
-        const { status, code } = await asked(route, { headers: { 'if-match': version } })
-        expect([version, status, code]).toEqual([version, ...refusal])
+    for (const route of EVERY_ROUTE.filter(({ path }) => /:(task|message)_id$/.test(path))) {
+      const stale = route.path.endsWith(':task_id') ? 'version_mismatch' : 'message_changed'
+      for (const [version, status, code] of versions) {
+        const answer = await asked(route, { headers: { 'if-match': version } })
+        expect([version, answer.status, answer.code]).toEqual([version, status, code === 'stale' ? stale : code])
       }
       expect((await asked(route, { headers: {} })).code).toBe('version_required')
     }
-    const adding = EVERY_ROUTE.find(each => nameOf(each) === 'POST /api/sessions/:session_id/tasks')
+    const adding = EVERY_ROUTE.filter(({ method, path }) => method === 'post' && /\/(tasks|messages)$/.test(path))
+    expect(adding).toHaveLength(2)
     for (const key of ['', 'a b', '../x', 'x'.repeat(129), 'x'.repeat(5_000), 'é', '*']) {
-      if (!adding) throw new Error('no such route')
-      const { status, code } = await asked(adding, { headers: { 'idempotency-key': key } })
-      expect([key, status, code]).toEqual([key, 400, 'invalid_id'])
+      for (const route of adding) {
+        const { status, code } = await asked(route, { headers: { 'idempotency-key': key } })
+        expect([key, status, code]).toEqual([key, 400, 'invalid_id'])
+      }
     }
     const following = EVERY_ROUTE.find(({ path }) => path.endsWith('/events'))
     for (const place of ['-1', 'abc', '1.5', '9'.repeat(16), '*']) {
@@ -488,7 +529,7 @@ export function badInput(store: StoreKind): void {
     }
   })
 
-  const stored = WITH_BODY.filter(({ path }) => isFirst || !['/api/chat', '/api/login'].includes(path))
+  const stored = WITH_BODY.filter(({ path }) => isFirst || !STORELESS.has(path))
   describe.each(stored)('$method $path', route => {
     testOnce('[HT2] takes JSON and nothing else', async () => {
       for (const type of CONTENT_TYPES) {
@@ -677,6 +718,7 @@ const CLEANED: Readonly<Record<string, (text: string) => string | Problem>> = {
   outcome: prose,
   comment: prose,
   tags: text => line(text, 64),
+  text: messageText,
 }
 
 type Path = readonly (string | number)[]

@@ -28,7 +28,7 @@ export function resolved(chat: Driver, command: Drawn): Command {
 
 /** A reference in a command; an index counts what exists at that moment. */
 interface Pick {
-  readonly pick: 'new id' | 'new turn' | 'latest turn' | 'turn' | 'review' | 'task' | 'seq' | 'change'
+  readonly pick: 'new id' | 'new turn' | 'latest turn' | 'turn' | 'review' | 'task' | 'seq' | 'change' | 'queued'
   readonly index: number
 }
 
@@ -58,6 +58,7 @@ const PICKED: Record<Pick['pick'], (chat: Driver, index: number) => unknown> = {
     const changes = log.filter(({ data }) => 'task' in data && (data.by === 'person' || index === 0))
     return changes.at(-1 - (index % Math.max(changes.length, 1))) ?? NO_CHANGE
   },
+  queued: ({ state }, index) => cyclic(state.queued, index)?.message_id ?? 'nowhere',
 }
 
 const NO_CHANGE = {
@@ -95,6 +96,9 @@ const task = mostly(pick('task', 12))
 const turn = mostly(pick('latest turn'), fc.oneof(pick('turn', 5), NO_ID), 20)
 const review = mostly(pick('review', 9), NO_ID)
 const basis = rarely(pick('seq', 12))
+const queued = mostly(pick('queued', 3), NO_ID, 12)
+const next = fc.record({ turn_id: mostly(pick('new turn'), turn, 20) })
+const version = mostly(fc.constantFrom(1, 1, 2), fc.nat(9), 12)
 
 const words = {
   title: mostly(name),
@@ -205,7 +209,12 @@ function anything(): Arbitrary<Drawn> {
     ],
     [1, command('stop_turn', { turn_id: turn })],
     [4, command('record', { turn_id: turn, fact })],
-    [2, command('finish_turn', { turn_id: turn, because, steps: fc.nat(9), usage: fc.constant({}) })],
+    [3, command('finish_turn', { turn_id: turn, because, steps: fc.nat(9), usage: fc.constant({}), next })],
+    [8, command('queue_message', { message_id: mostly(pick('new id'), queued, 20), text: mostly(name), next })],
+    [3, command('edit_queued', { message_id: queued, text: mostly(name), if_version: version })],
+    [3, command('withdraw_queued', { message_id: queued, if_version: version })],
+    [2, command('send_queued', { message_id: queued, next })],
+    [3, command('deliver_queued', { turn_id: turn })],
     [12, edit({ create: upTo(3, mostly(newTask), 1) })],
     [14, edit({ change: upTo(3, mostly(change)) })],
     [4, edit({ create: upTo(2, newTask), change: upTo(2, change), remove: upTo(2, mostly(fc.record({ task }))) })],

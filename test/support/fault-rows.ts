@@ -55,6 +55,7 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'a link, pipe, folder or giant in the place of a task file': ['test/faults/task-files.test.ts'],
   'kill -9 of the node that drives a turn (postgres)': ['test/faults/turn-postgres.test.ts'],
   'kill -9 of the process that drives a turn': ['test/faults/turn.test.ts'],
+  'kill -9 between the steps of a message to the agent': ['test/faults/steering.test.ts'],
   'requests with bad input': [
     'test/http/bad-input.test.ts',
     'test/http/bad-input-postgres.test.ts',

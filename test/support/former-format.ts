@@ -9,7 +9,10 @@ export function takeChecksumsAway(path: string, sql = ''): void {
   for (const table of ['events', 'snapshots', 'keys', 'reviews', 'templates']) {
     db.exec(`ALTER TABLE ${table} DROP COLUMN sum`)
   }
-  db.exec('ALTER TABLE conversations DROP COLUMN row_sum')
+  db.exec('DROP TABLE notices; DROP TABLE notices_wanted; DROP INDEX conversations_active')
+  for (const column of ['row_sum', 'active_at', 'pinned', 'archived', 'mark']) {
+    db.exec(`ALTER TABLE conversations DROP COLUMN ${column}`)
+  }
   db.exec(`DROP INDEX turns_claimable; DROP INDEX turns_served; ALTER TABLE turns ADD COLUMN parked INTEGER NOT NULL DEFAULT 0;
     UPDATE turns SET parked = 1 WHERE needs IS NULL;
     ALTER TABLE turns DROP COLUMN needs; ALTER TABLE turns DROP COLUMN serves; ALTER TABLE turns DROP COLUMN lasts_ms;

@@ -70,10 +70,13 @@ export class Provider {
   /** The worker's requests, and the assessor's. */
   readonly asked: Received[] = []
   readonly judged: Received[] = []
+  /** The requests for a title. */
+  readonly named: Received[] = []
   /** How many clients hung up before the end of an answer. */
   hungUp = 0
   #answers: Answers = []
   #assessor: Answers = () => 'OK'
+  #titles: readonly Answer[] = []
   #pending: readonly [number, number] = [0, 0]
   readonly #looks = new Set<() => void>()
   readonly #server = createServer((request, response) => {
@@ -103,6 +106,12 @@ export class Provider {
     this.asked.length = 0
     this.judged.length = 0
     this.hungUp = 0
+  }
+
+  /** The answers to requests for a title; further ones get a 400. */
+  titles(answers: readonly Answer[]): void {
+    this.#titles = answers
+    this.named.length = 0
   }
 
   /** The messages of the worker's request with this number, from 0. */
@@ -158,9 +167,11 @@ export class Provider {
       this.#look()
     })
     const received = { request, headers: message.headers, path: message.url ?? '', at: performance.now() }
-    ;(isAssessor ? this.judged : this.asked).push(received)
+    const isTitler = isTitling(request)
+    ;(isTitler ? this.named : isAssessor ? this.judged : this.asked).push(received)
     this.#look()
-    const answer = await this.#next(request, isAssessor)
+    const title = this.#titles[this.named.length - 1] ?? SCRIPT_IS_OVER
+    const answer = isTitler ? title : await this.#next(request, isAssessor)
     const script = typeof answer === 'string' ? { text: answer } : answer
     await script.after
     await respond(response, request, script)
@@ -172,7 +183,7 @@ export class Provider {
     const count = isAssessor ? assessor : worker
     this.#pending = isAssessor ? [worker, assessor + 1] : [worker + 1, assessor]
     if (typeof answers === 'function') return answers(request, count)
-    return answers[count] ?? { status: 400, body: '{"error":{"message":"the script is over"}}' }
+    return answers[count] ?? SCRIPT_IS_OVER
   }
 
   #look(): void {
@@ -180,8 +191,14 @@ export class Provider {
   }
 }
 
-export const isAssessing = ({ messages }: ModelRequest): boolean =>
-  messages.some(({ role, content }) => role === 'system' && content?.startsWith('You are the assessor') === true)
+export const isAssessing = (request: ModelRequest): boolean => begins(request, 'You are the assessor')
+
+const isTitling = (request: ModelRequest): boolean => begins(request, 'You name conversations')
+
+const begins = ({ messages }: ModelRequest, words: string): boolean =>
+  messages.some(({ role, content }) => role === 'system' && content?.startsWith(words) === true)
+
+const SCRIPT_IS_OVER: Script = { status: 400, body: '{"error":{"message":"the script is over"}}' }
 
 let made = 0
 const cutByUs = new WeakSet<ServerResponse>()

@@ -79,6 +79,17 @@ export class RunDriver extends Driver {
     return this.fact({ type: 'message_added', data })
   }
 
+  /** A message of a person, which waits. */
+  writes(text: string): this {
+    this.run({ type: 'queue_message', message_id: this.id(), text, next: { turn_id: 'turn-next' } })
+    return this
+  }
+
+  delivered(): this {
+    this.run({ type: 'deliver_queued', turn_id: this.turn })
+    return this
+  }
+
   /** The gate's follow-up, as the loop writes it. */
   followed(): this {
     this.fact({ type: 'gate_followed', data: { follow_up: 1, open: [] } })

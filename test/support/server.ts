@@ -1,9 +1,11 @@
 import { pino } from 'pino'
 import { inject } from 'vitest'
 import { Metrics } from '../../src/http/metrics.ts'
+import type { ServerSettings } from '../../src/http/route.ts'
 import { createHttpServer, type HttpServer, type ServerOptions } from '../../src/http/server.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
 import { openDoor, type Door } from '../../src/door/door.ts'
+import { settingsScene } from './settings.ts'
 import { placeFor, type StoreKind } from './stores.ts'
 
 export const TOKENS = {
@@ -16,6 +18,8 @@ export interface TestServer {
   readonly url: URL
   readonly server: HttpServer
   readonly door: Door
+  /** Its settings, in a folder of their own. */
+  readonly settings: ServerSettings
   readonly person: Client
   readonly agent: Client
   /** The log as text. */
@@ -36,12 +40,14 @@ export async function startServer(options: Partial<ServerOptions> & { store?: St
   const door = options.door ?? openDoor({ store: await place.open() })
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
+  const scene = settingsScene()
   const server = createHttpServer({
     tokens: TOKENS,
     tenant: 'local',
     version: '0.0.0',
     log,
     metrics: new Metrics(door),
+    settings: scene.part,
     ...more,
     door,
   })
@@ -50,6 +56,7 @@ export async function startServer(options: Partial<ServerOptions> & { store?: St
     url,
     server,
     door,
+    settings: scene.part,
     person: createClient({ url, token: TOKENS.person }),
     agent: createClient({ url, token: TOKENS.agent }),
     logged: () => lines.join(''),
@@ -67,6 +74,7 @@ export async function startServer(options: Partial<ServerOptions> & { store?: St
       await server.close(1_000)
       await door.close()
       await place.remove()
+      scene.remove()
     },
   }
 }

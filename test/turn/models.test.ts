@@ -442,5 +442,5 @@ it.each([
   [{ model: 'demo', assessor: 'openai:gpt-5' }, true],
 ])('[JU11] %j: is known to answer in a given JSON schema: %s', async (settings, isStructured) => {
   const models = await configuredModels({ ...settings, key: 'k' })
-  expect(models.assessorFor(settings.model).isStructured).toBe(isStructured)
+  expect((await models.assessorFor(settings.model)).isStructured).toBe(isStructured)
 })

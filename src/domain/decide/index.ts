@@ -5,6 +5,8 @@ import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
 import { addEvidence } from './evidence.ts'
+import { setArchived, setPinned, setTitle } from './filing.ts'
+import { deliverQueued, editQueued, finishAndFollow, queueMessage, sendQueued, withdrawQueued } from './queue.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
 import { acceptGuards } from './guards.ts'
 import { expireReview, extendReview, leavePanel, showPanel } from './reviews.ts'
@@ -23,7 +25,7 @@ import {
 } from './proof.ts'
 import { editTasks } from './tasks.ts'
 import { undoChange } from './undo.ts'
-import { finishTurn, openTurn, record, setPolicy, startTurn, stopTurn } from './turns.ts'
+import { openTurn, record, setPolicy, startTurn, stopTurn } from './turns.ts'
 
 type Decider<T extends CommandType> = (
   state: Conversation,
@@ -34,11 +36,19 @@ type Decider<T extends CommandType> = (
 /** One decider per command: a new command does not compile without one. */
 const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   set_policy: setPolicy,
+  set_title: setTitle,
+  set_pinned: setPinned,
+  set_archived: setArchived,
   open_turn: openTurn,
   start_turn: startTurn,
   stop_turn: stopTurn,
   record,
-  finish_turn: finishTurn,
+  finish_turn: finishAndFollow,
+  queue_message: queueMessage,
+  edit_queued: editQueued,
+  withdraw_queued: withdrawQueued,
+  send_queued: sendQueued,
+  deliver_queued: deliverQueued,
   edit_tasks: editTasks,
   assess_task: assessTask,
   decide_review: decideAndContinue,

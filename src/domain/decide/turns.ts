@@ -68,7 +68,7 @@ export function toolsetMismatch(
 }
 
 export function startTurn(state: Conversation, command: CommandOf<'start_turn'>, now: Instant): NewEvent[] | Refusal {
-  const { turn_id, message_id, message, model, continue_turn_id } = command
+  const { turn_id, message_id, message, model, endpoint, continue_turn_id } = command
   if (!isId(turn_id)) return invalidId('turn_id')
   if (!message.isWellFormed()) return invalidField('message', { rule: 'malformed_unicode' })
   if (isBlank(message)) return invalidField('message', { rule: 'empty' })
@@ -79,7 +79,7 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
   if (policy instanceof Refusal) return policy
   const sets = !state.policy || !samePolicy(state.policy, policy)
   const continued = continue_turn_id === undefined ? {} : { continue_turn_id }
-  const place = placeOf(command)
+  const place = { ...(endpoint === undefined ? {} : { endpoint }), ...placeOf(command) }
   const started: NewEvent[] = [
     ...(sets ? [{ type: 'policy_set' as const, turn_id, data: { policy, by: 'person' as const } }] : []),
     { type: 'turn_started', turn_id, data: { turn_id, message_id, message, policy, model, ...continued, ...place } },
@@ -203,7 +203,8 @@ function oneCurrent(state: Conversation, turnId: string, now: Instant): NewEvent
   return events instanceof Refusal ? [] : events
 }
 
-function unfinishedTurn(state: Conversation, turnId: string): Turn | Refusal {
+/** A turn that is not over. */
+export function unfinishedTurn(state: Conversation, turnId: string): Turn | Refusal {
   const turn = state.turns.get(turnId)
   if (!turn) return turnNotFound(turnId)
   return isFinished(turn) ? turnFinished(turn) : turn

@@ -53,6 +53,7 @@ export const chatRoutes = [
         message_id: door.newId(),
         message: text,
         model,
+        endpoint: turns.endpointOf?.(model),
         policy,
         host,
         continue_turn_id,

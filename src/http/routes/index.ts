@@ -2,10 +2,13 @@ import type { Route } from '../route.ts'
 import { chatRoutes } from './chat.ts'
 import { checkRoutes } from './checks.ts'
 import { evidenceRoutes } from './evidence.ts'
+import { filingRoutes } from './filing.ts'
 import { loginRoutes } from './login.ts'
+import { messageRoutes } from './messages.ts'
 import { probeRoutes } from './probes.ts'
 import { reviewRoutes } from './reviews.ts'
 import { searchRoutes } from './search.ts'
+import { settingsRoutes } from './settings.ts'
 import { sessionRoutes } from './sessions.ts'
 import { taskRoutes } from './tasks.ts'
 import { templateRoutes } from './templates.ts'
@@ -15,6 +18,8 @@ import { toolsetRoutes } from './toolsets.ts'
 export const ROUTES: readonly Route[] = [
   ...chatRoutes,
   ...sessionRoutes,
+  ...messageRoutes,
+  ...filingRoutes,
   ...taskRoutes,
   ...checkRoutes,
   ...evidenceRoutes,
@@ -22,6 +27,7 @@ export const ROUTES: readonly Route[] = [
   ...reviewRoutes,
   ...templateRoutes,
   ...toolsetRoutes,
+  ...settingsRoutes,
   ...loginRoutes,
   ...probeRoutes,
 ]

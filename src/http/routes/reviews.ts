@@ -16,13 +16,15 @@ export const reviewRoutes = [
     operationId: 'listPendingReviews',
     tag: 'Reviews',
     role: 'agent',
-    summary: 'Pending reviews of one conversation or of all, by deadline',
+    summary: 'Pending reviews of one conversation or of all, by deadline, with their conversations',
     query: z.object({ session_id: s.id.optional(), limit: s.limit(200, 50), cursor: s.cursor }),
     answers: { 200: { description: 'A page of the list; it ends early where drafts are long', schema: a.reviews } },
     handle: async ({ query: { session_id, ...page }, caller }, { door }) => {
       const { items, next_cursor } = await pageOf(door.reviews.waiting(caller.tenant, session_id, page))
+      const ids = [...new Set(items.map(review => review.session_id))]
+      const sessions = ids.length === 0 ? [] : await door.conversations.summaries(caller.tenant, ids)
       const next = next_cursor === null ? {} : { next_cursor }
-      return { body: { reviews: items, ...next } satisfies ReviewsAnswer }
+      return { body: { reviews: items, sessions, ...next } satisfies ReviewsAnswer }
     },
   }),
   route({

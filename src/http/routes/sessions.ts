@@ -9,6 +9,7 @@ import { combined, projection } from '../../domain/projection.ts'
 import { type ReviewRequest, statusAt } from '../../domain/review.ts'
 import { snapshotOf } from '../../domain/snapshot.ts'
 import type { Task } from '../../domain/task.ts'
+import { markOf, SESSION_LISTS } from '../../domain/session-list.ts'
 import { TIMELINE } from '../../domain/timeline.ts'
 import { title } from '../../domain/title.ts'
 import { transcript } from '../../domain/transcript.ts'
@@ -41,20 +42,26 @@ export const sessionRoutes = [
     operationId: 'listSessions',
     tag: 'Sessions',
     role: 'agent',
-    summary: 'Conversations, newest first; with `q` those with these words in their title',
-    query: z.object({ q: s.searchedText.trim().min(1).optional(), limit: s.limit(200, 50), cursor: s.cursor }),
+    summary: 'Conversations: pinned ones first, then by last activity; with `q` those with these words in their title',
+    query: z.object({
+      q: s.searchedText.trim().min(1).optional(),
+      list: z.enum(SESSION_LISTS).default('active'),
+      limit: s.limit(200, 50),
+      cursor: s.cursor,
+    }),
     answers: {
       200: {
-        description: 'A page of the list',
+        description:
+          'A page of the list. `list`: `active` ones (default), those that were `archived`, or `all` by creation, which misses none. A search finds all',
         schema: a.sessions,
       },
     },
-    handle: async ({ query: { q, ...page }, caller }, { door }) => {
-      const list =
+    handle: async ({ query: { q, list, ...page }, caller }, { door }) => {
+      const asked =
         q === undefined
-          ? door.conversations.list(caller.tenant, page)
+          ? door.conversations.list(caller.tenant, page, list)
           : door.search.conversations(caller.tenant, q, page)
-      const { items, ...rest } = await pageOf<Found<Session>>(list)
+      const { items, ...rest } = await pageOf<Found<Session>>(asked)
       return { body: { sessions: items, ...rest } satisfies SessionsAnswer }
     },
   }),
@@ -221,20 +228,31 @@ async function sessionAnswer(door: Door, ref: Ref): Promise<SessionAnswer> {
   const state = await known(door, ref)
   const [events, now] = await Promise.all([eventsUpTo(door, ref, state.seq, shown.types), door.now()])
   const { title, messages, limited, requests } = shown.of(events)
-  const { session_id, seq, policy, created_at, updated_at } = state
+  const { session_id, seq, policy, pinned, archived, created_at, updated_at, active_at } = state
   return {
-    session: { session_id, title, seq, created_at: created_at ?? now, updated_at: updated_at ?? now },
+    session: {
+      session_id,
+      title,
+      seq,
+      created_at: created_at ?? now,
+      updated_at: updated_at ?? now,
+      active_at: active_at ?? created_at ?? now,
+      pinned,
+      archived,
+      mark: markOf(state),
+    },
     policy,
     messages,
     turns: turnsOf(state).map(turn => (limited.turns.includes(turn.turn_id) ? { ...turn, limit_reached: true } : turn)),
     tasks: listed(state).map(task => taskOnWire(state, task)),
     reviews: requests.flatMap(request => reviewAt(request, state, now)),
+    queued: state.queued,
     seq,
   }
 }
 
 /** The events of these types up to `seq`; the stream has the later ones. */
-async function eventsUpTo(
+export async function eventsUpTo(
   door: Door,
   ref: Ref,
   seq: number,

@@ -1,21 +1,21 @@
 import * as z from 'zod'
-import { invalidId, Refusal } from '../../domain/refusal.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import { type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import { needsState, taskOnWire } from '../../domain/proof-view.ts'
 import type { Task } from '../../domain/task.ts'
 import type { FoundTasksAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../domain/wire.ts'
-import { type Door, hashOf, preparedChanges, preparedTask, undoChange } from '../../door/door.ts'
+import { type Door, preparedChanges, preparedTask, undoChange } from '../../door/door.ts'
 import * as a from '../answer-schemas.ts'
-import { HttpError, notFound } from '../http-error.ts'
+import { notFound } from '../http-error.ts'
 import { pageOf } from '../parse.ts'
+import { idempotencyKey, ifMatch, onceFor, versionIn } from '../preconditions.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { known } from './sessions.ts'
 
 const ofSession = z.object({ session_id: s.id })
 export const ofTask = ofSession.extend({ task_id: s.id })
-const ifMatch = z.object({ 'if-match': z.string().meta({ description: 'the version that the change is based on' }) })
 
 /** In a very busy conversation the list may be newer than its seq: readers then see some changes twice. */
 const MAX_RETRIES = 5
@@ -90,16 +90,11 @@ export const taskRoutes = [
     role: 'person',
     summary: 'Adds a task to the running or latest turn',
     params: ofSession,
-    headers: z.object({
-      'idempotency-key': s.id.optional().meta({ description: 'a repeated request gets the answer of the first one' }),
-    }),
+    headers: idempotencyKey,
     body: s.newTask,
     answers: { 201: { description: 'The task', schema: a.task } },
     handle: async ({ params, body, caller, header }, { door }) => {
-      const key = header('idempotency-key')
-      if (key !== undefined && !s.id.safeParse(key).success) throw invalidId('Idempotency-Key')
-      const once = key === undefined ? undefined : { key: `http:${key}`, bodyHash: hashOf(body) }
-      const at = { tenant: caller.tenant, conversation: params.session_id, once }
+      const at = { tenant: caller.tenant, conversation: params.session_id, once: onceFor(header, body) }
       const id = door.newId()
       const { value } = await asOne(
         door.transact(at, transaction => {
@@ -128,7 +123,7 @@ export const taskRoutes = [
     },
     handle: async ({ params, body, caller, header }, { door }) => {
       const { session_id, task_id } = params
-      const version = versionOf(header('if-match'))
+      const version = versionIn(header, 'task')
       const { conversation } = await asOne(
         door.transact({ tenant: caller.tenant, conversation: session_id }, transaction => {
           const change = preparedChanges(transaction.state, door, task_id, body, version)
@@ -154,7 +149,7 @@ export const taskRoutes = [
     },
     handle: async ({ params, caller, header }, { door }) => {
       const { session_id, task_id } = params
-      const remove = [{ task: task_id, if_version: versionOf(header('if-match')) }]
+      const remove = [{ task: task_id, if_version: versionIn(header, 'task') }]
       const ref = { tenant: caller.tenant, conversation: session_id }
       const { value } = await asOne(
         door.transact(ref, transaction => {
@@ -227,19 +222,4 @@ export async function asOne<T>(work: Promise<T>): Promise<T> {
   } catch (error) {
     throw error instanceof Refusal ? error.at(undefined) : error
   }
-}
-
-function versionOf(header: string | undefined): number {
-  if (header === undefined || header.trim() === '') {
-    throw new HttpError(428, 'version_required', 'If-Match is missing. Send the version of the task that you change.', {
-      field: 'if-match',
-    })
-  }
-  const version = /^\s*(?:"(\d{1,15})"|(\d{1,15}))\s*$/.exec(header)
-  if (!version) {
-    throw new HttpError(400, 'invalid_request', 'If-Match must be the version of the task: a number.', {
-      field: 'if-match',
-    })
-  }
-  return Number(version[1] ?? version[2])
 }

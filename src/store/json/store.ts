@@ -66,6 +66,7 @@ class FileStore implements Store {
   readonly search: Store['search']
   readonly templates: Store['templates']
   readonly live: Store['live']
+  readonly notices: Store['notices']
   readonly #data: string
   readonly place: string
   readonly #inner: SqliteStore
@@ -92,6 +93,7 @@ class FileStore implements Store {
     this.search = inner.search
     this.templates = inner.templates
     this.live = inner.live
+    this.notices = inner.notices
     this.place = inner.place
   }
 

@@ -15,7 +15,7 @@ export function importLog(database: Database, log: PostgresLog, ref: Ref, commit
     let remember = (): void => {}
     let seq = 0
     for (const piece of piecesOf(ref, commits)) {
-      remember = await log.write(session, ref, piece)
+      remember = await log.write(session, ref, piece, { isImport: true })
       seq = piece.after.seq
     }
     await session.query({ text: 'COMMIT' })

@@ -61,11 +61,11 @@ export class PostgresLog {
     return rows.map(row => eventOf(ref.conversation, row))
   }
 
-  /** Writes a staged group in one round trip. Returns what to do once it is committed. */
-  async write(session: Session, ref: Ref, staged: Staged): Promise<() => void> {
+  /** Writes a staged group in one round trip. Returns what to do once it is committed. An import tells nobody. */
+  async write(session: Session, ref: Ref, staged: Staged, { isImport = false } = {}): Promise<() => void> {
     const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
     const freezes = staged.commits.length > 0 && snapshotIsDue(staged.after, last)
-    const list = writes(ref, staged, freezes)
+    const list = writes(ref, staged, { freezes, tells: !isImport })
     const written = await Promise.all(list.map(({ statement, values }) => session.query(statement, values)))
     if (list.some(({ reports }, index) => reports !== undefined && written[index]?.length !== reports)) throw idTaken()
     return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq: freezes ? staged.after.seq : last })

@@ -8,6 +8,8 @@ import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
 import { search } from './migrations/005-search.ts'
 import { needs } from './migrations/006-needs.ts'
 import { searchNewestFirst } from './migrations/007-search-newest-first.ts'
+import { lists } from './migrations/008-lists.ts'
+import { notices } from './migrations/009-notices.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
 const MIGRATIONS: readonly string[] = [
@@ -18,6 +20,8 @@ const MIGRATIONS: readonly string[] = [
   search,
   needs,
   searchNewestFirst,
+  lists,
+  notices,
 ]
 
 /** An advisory lock number of our own ("RUNS"): processes that migrate the same database queue behind it. */

@@ -1,10 +1,11 @@
 import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
-import { decodeCursor, fitting, paged } from '../cursor.ts'
+import { CONVERSATION_ORDER, decodeCursor, fitting, paged } from '../cursor.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../rows.ts'
 import type { ConversationSummary, Queries, Templates } from '../store.ts'
 import type { Database } from './connections.ts'
 import { NOW } from './leases.ts'
+import type { Statement } from './session.ts'
 import { isDuplicate } from './to-store-error.ts'
 
 interface TaskRow {
@@ -18,29 +19,27 @@ interface TaskRow {
 // An unused filter is null. Unnamed statements, so that each is planned for its filters.
 export function postgresQueries(database: Database, skewMs: () => number): Queries {
   return {
-    conversations: async (tenant, page) => {
-      const [created, id] = decodeCursor(page, ['string', 'string']) ?? []
-      const rows = await database.query<ConversationSummary>(
-        {
-          text: `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM runsheet.conversations
-            WHERE tenant = $1 AND created_at IS NOT NULL AND ($2::text IS NULL OR (created_at, conversation) < ($2, $3))
-            ORDER BY created_at DESC, conversation DESC LIMIT $4`,
-        },
-        [tenant, created ?? null, id ?? null, page.limit + 1],
-      )
-      return paged(
-        rows,
-        page.limit,
-        row => row,
-        row => [row.created_at, row.session_id],
-      )
+    conversations: async (tenant, page, list = 'active') => {
+      const { kinds, keyOf } = CONVERSATION_ORDER[list === 'all' ? 'created' : 'active']
+      const from = decodeCursor(page, kinds)
+      const rows = await (list === 'all'
+        ? database.query<ConversationSummary>(SQL.created, [tenant, page.limit + 1, ...(from ?? [null, null])])
+        : database.query<ConversationSummary>(SQL.active, [
+            tenant,
+            page.limit + 1,
+            list === 'archived',
+            ...(from ?? [null, null, null]),
+          ]))
+      return paged(rows, page.limit, row => row, keyOf)
     },
+    summaries: (tenant, conversations) =>
+      database.query<ConversationSummary>(
+        { text: `${SUMMARIES} WHERE tenant = $1 AND conversation = ANY ($2::text[]) AND created_at IS NOT NULL` },
+        [tenant, conversations],
+      ),
     conversation: async ref => {
       const [row] = await database.query<ConversationSummary>(
-        {
-          text: `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM runsheet.conversations
-            WHERE tenant = $1 AND conversation = $2 AND created_at IS NOT NULL`,
-        },
+        { text: `${SUMMARIES} WHERE tenant = $1 AND conversation = $2 AND created_at IS NOT NULL` },
         [ref.tenant, ref.conversation],
       )
       return row
@@ -167,6 +166,23 @@ export function postgresTemplates(database: Database): Templates {
     },
   }
 }
+
+/** A conversation as lists show it. */
+export const SUMMARIES = `SELECT conversation AS session_id, title, seq, created_at, updated_at, active_at, pinned, archived, mark
+  FROM runsheet.conversations`
+
+const SQL = {
+  created: {
+    text: `${SUMMARIES} WHERE tenant = $1 AND created_at IS NOT NULL AND ($3::text IS NULL OR (created_at, conversation) < ($3, $4))
+      ORDER BY created_at DESC, conversation DESC LIMIT $2`,
+  },
+  // The pin of a cursor is a number, as in the other stores.
+  active: {
+    text: `${SUMMARIES} WHERE tenant = $1 AND archived = $3::boolean AND created_at IS NOT NULL
+        AND ($4::float8 IS NULL OR (pinned, active_at, conversation) < ($4::float8 = 1, $5, $6))
+      ORDER BY pinned DESC, active_at DESC, conversation DESC LIMIT $2`,
+  },
+} satisfies Record<string, Statement>
 
 /** The deadline of a review, as the index has it; without one it sorts after every other. */
 const DUE = `coalesce(due_at, timestamptz 'infinity')`

@@ -5,6 +5,7 @@ import { CatchUp } from '../search-catch-up.ts'
 import type { ConversationSummary, Search } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { type Database, together } from './connections.ts'
+import { SUMMARIES } from './queries.ts'
 import { isReady, MAX_LOCK_MS, PostgresIndexer, READY, type ReadyRow } from './search-indexer.ts'
 import { newestStatement, newestValues } from './search-newest.ts'
 import type { Session, Statement, Value } from './session.ts'
@@ -136,8 +137,7 @@ const SQL = {
   beginInTime: { text: `${BEGIN}; SET LOCAL lock_timeout = ${MAX_LOCK_MS}` },
   sessions: {
     name: 'runsheet-search-sessions',
-    text: `SELECT conversation AS session_id, title, seq, created_at, updated_at FROM runsheet.conversations
-      WHERE tenant = $1 AND conversation = ANY ($2::text[])`,
+    text: `${SUMMARIES} WHERE tenant = $1 AND conversation = ANY ($2::text[])`,
   },
   tasks: {
     name: 'runsheet-search-tasks',

@@ -7,7 +7,7 @@ import { freshDatabase } from '../../../test/support/postgres.ts'
 import { describePostgres, ownDatabase, ownStore, postgresUrl, sql } from '../../../test/support/postgres-store.ts'
 import { subjectOn } from '../../../test/support/store-subject.ts'
 import { checkIn } from '../../domain/needs.ts'
-import { note, openTurn, run, startTurn, storeContract, add } from '../contract.ts'
+import { add, differencesIn, markedConversations, note, openTurn, run, startTurn, storeContract } from '../contract.ts'
 import { leaseContract, type LeaseSubject } from '../lease-contract.ts'
 import type { Lease, Store } from '../store.ts'
 import { first } from './migrations/001-first.ts'
@@ -44,6 +44,8 @@ describePostgres('postgres', () => {
       { number: 5 },
       { number: 6 },
       { number: 7 },
+      { number: 8 },
+      { number: 9 },
     ])
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })
@@ -83,6 +85,22 @@ describePostgres('postgres', () => {
     await expectClaimedAsBefore(store, ms => {
       skew += ms
     })
+  })
+
+  it('[PG1][ST27] a database of an older format gets the rows of its lists from its logs', async () => {
+    const url = await ownDatabase()
+    const store = await openPostgresStore({ url })
+    await markedConversations(store)
+    const before = await store.queries.conversations('acme', { limit: 10 })
+    await store.close()
+    await sql(
+      url,
+      `ALTER TABLE runsheet.conversations DROP COLUMN active_at, DROP COLUMN pinned, DROP COLUMN archived, DROP COLUMN mark;
+       DROP TABLE runsheet.notices, runsheet.notices_wanted; DELETE FROM runsheet.runsheet_migrations WHERE number > 7`,
+    )
+    const upgraded = await ownStore({ url })
+    expect(await upgraded.queries.conversations('acme', { limit: 10 })).toEqual(before)
+    expect(await differencesIn(upgraded)).toEqual([])
   })
 
   it('[PG2] a database of a newer version is refused and left untouched', async () => {

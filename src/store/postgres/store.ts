@@ -12,6 +12,7 @@ import type {
   Hint,
   Lease,
   LiveText,
+  Notices,
   Queries,
   Ref,
   Search,
@@ -31,6 +32,7 @@ import { Listener } from './listen.ts'
 import { postgresLive } from './live.ts'
 import { PostgresLog } from './log.ts'
 import { migrate, requireFormat } from './migrate.ts'
+import { postgresNotices } from './notices.ts'
 import { Notifier } from './notify.ts'
 import { probe } from './probe.ts'
 import { postgresQueries, postgresTemplates } from './queries.ts'
@@ -92,6 +94,7 @@ export class PostgresStore implements Store {
   readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
+  readonly notices: Notices
   readonly #connections: Connections
   readonly #calls: Database
   readonly #leaseCalls: Database
@@ -127,6 +130,7 @@ export class PostgresStore implements Store {
     this.#indexing = indexing
     this.templates = postgresTemplates(this.#calls)
     this.live = postgresLive(this.#calls, onChange)
+    this.notices = postgresNotices(behind(this.#gate, lanes.looks), skewMs)
   }
 
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {

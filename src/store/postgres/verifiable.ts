@@ -1,11 +1,11 @@
 import { instantOf } from '../../domain/instant.ts'
 import { SEARCH_KINDS } from '../../domain/search.ts'
 import {
+  type ConversationRow,
   eventOf,
   EVENT_COLUMNS,
   type EventRow,
   type ReviewRow,
-  type Rows,
   type TaskRow,
   type TurnRow,
 } from '../rows.ts'
@@ -59,7 +59,7 @@ async function storedRows(session: Session, { tenant, conversation }: Ref): Prom
     session.query<R>({ text: `${text} WHERE tenant = $1 AND conversation = $2` }, [tenant, conversation])
   await session.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' })
   const [conversations, tasks, turns, reviews, snapshots, documents, queued, [state]] = await Promise.all([
-    all<Rows['conversation']>('SELECT seq, title, created_at, updated_at FROM runsheet.conversations'),
+    all<Omit<ConversationRow, 'renamed'>>(`SELECT ${CONVERSATION_COLUMNS} FROM runsheet.conversations`),
     all<TaskRecord>(`SELECT ${TASK_COLUMNS} FROM runsheet.tasks`),
     all<TurnRow>('SELECT turn, status, needs FROM runsheet.turns'),
     all<ReviewRecord>('SELECT id, pending, due_at, body FROM runsheet.reviews'),
@@ -90,6 +90,7 @@ async function storedRows(session: Session, { tenant, conversation }: Ref): Prom
   }
 }
 
+const CONVERSATION_COLUMNS = 'seq, title, created_at, updated_at, active_at, pinned, archived, mark'
 const TASK_COLUMNS = 'id, turn, status, position, number, created_at, removed, body'
 
 const NEXT: Statement = {

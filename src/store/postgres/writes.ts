@@ -1,4 +1,5 @@
 import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
+import { isTold } from '../../domain/notice.ts'
 import { isIndexed } from '../../domain/search-documents.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
 import { eventsOf } from '../commit.ts'
@@ -14,8 +15,12 @@ interface Write {
   readonly reports?: number
 }
 
-/** A staged group as statements: one per table, however many rows. */
-export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: boolean): Write[] {
+/** A staged group as statements: one per table, however many rows. `tells`: whether others are to be told of it. */
+export function writes(
+  { tenant, conversation }: Ref,
+  staged: Staged,
+  { freezes, tells }: { readonly freezes: boolean; readonly tells: boolean },
+): Write[] {
   const list: Write[] = []
   const put = (statement: Statement, ...values: readonly Value[]): void => {
     list.push({ statement, values: [tenant, conversation, ...values] })
@@ -33,10 +38,11 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: b
   )
   if (staged.commits.length === 0) return list
   const rows = rowsOf(staged.before, staged.after, staged.commits)
-  const { seq, title, created_at, updated_at } = rows.conversation
+  const { seq, title, renamed, created_at, updated_at, active_at, pinned, archived, mark } = rows.conversation
   const events = eventsOf(staged.commits)
   const indexed = events.find(isIndexed)?.seq ?? null
-  put(SQL.log, seq, title, created_at, updated_at, asJson(events.map(eventRow)), indexed)
+  const listed = asJson([{ title, renamed, created_at, updated_at, active_at, pinned, archived, mark }])
+  put(SQL.log, seq, listed, asJson(events.map(eventRow)), indexed)
   putOwned(
     SQL.tasks,
     rows.tasks.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
@@ -46,6 +52,13 @@ export function writes({ tenant, conversation }: Ref, staged: Staged, freezes: b
     SQL.reviews,
     rows.reviews.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) })),
   )
+  const told = tells ? events.filter(isTold) : []
+  if (told.length > 0)
+    put(
+      SQL.notices,
+      told.map(event => String(event.seq)),
+      updated_at,
+    )
   if (freezes) put(SQL.snapshot, staged.after.seq, SNAPSHOT_VERSION, freeze(staged.after))
   return list
 }
@@ -62,15 +75,19 @@ const SQL = {
   log: {
     name: 'runsheet-put-log',
     text: `WITH head AS (
-        UPDATE runsheet.conversations SET seq = $3, title = coalesce(title, $4), created_at = coalesce(created_at, $5),
-          updated_at = $6, changed_at = date_trunc('second', clock_timestamp())
-        WHERE tenant = $1 AND conversation = $2
+        UPDATE runsheet.conversations AS c SET seq = $3, title = coalesce(listed.renamed, c.title, listed.title),
+          created_at = coalesce(c.created_at, listed.created_at), updated_at = listed.updated_at, active_at = listed.active_at,
+          pinned = listed.pinned, archived = listed.archived, mark = listed.mark,
+          changed_at = date_trunc('second', clock_timestamp())
+        FROM json_to_recordset($4::json) AS listed (title text, renamed text, created_at text, updated_at text,
+          active_at text, pinned boolean, archived boolean, mark text)
+        WHERE c.tenant = $1 AND c.conversation = $2
       ), queued AS (
         INSERT INTO runsheet.search_queue (tenant, conversation, first, last)
-        SELECT $1, $2, $8, $3 WHERE $8::integer IS NOT NULL
+        SELECT $1, $2, $6, $3 WHERE $6::integer IS NOT NULL
       )
       INSERT INTO runsheet.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
-      SELECT $1, $2, seq, v, type, turn_id, timestamp, task, data FROM json_to_recordset($7::json)
+      SELECT $1, $2, seq, v, type, turn_id, timestamp, task, data FROM json_to_recordset($5::json)
         AS event (seq integer, v integer, type text, turn_id text, timestamp text, task text, data text)`,
   },
   keys: {
@@ -105,6 +122,11 @@ const SQL = {
       ON CONFLICT (tenant, id)
         DO UPDATE SET pending = excluded.pending, due_at = excluded.due_at, body = excluded.body
       WHERE reviews.conversation = excluded.conversation RETURNING 1`,
+  },
+  notices: {
+    name: 'runsheet-put-notices',
+    text: `INSERT INTO runsheet.notices (tenant, conversation, seq) SELECT $1, $2, seq FROM unnest($3::integer[]) AS seq
+      WHERE EXISTS (SELECT FROM runsheet.notices_wanted WHERE tenant = $1 AND until > $4::timestamptz)`,
   },
   snapshot: {
     name: 'runsheet-put-snapshot',

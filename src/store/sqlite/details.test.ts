@@ -2,13 +2,14 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { takeChecksumsAway } from '../../../test/support/former-format.ts'
 import { expectClaimedAsBefore, formerTurns } from '../../../test/support/former-turns.ts'
 import { scratchFolder } from '../../../test/support/scratch.ts'
 import { emptyConversation } from '../../domain/conversation.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
 import { Checksums } from '../checksum.ts'
 import { commitOf } from '../commit.ts'
-import { add, note, openTurn, rename, run } from '../contract.ts'
+import { add, differencesIn, markedConversations, note, openTurn, rename, run } from '../contract.ts'
 import { openMemoryStore } from '../memory.ts'
 import { rowsOf } from '../rows.ts'
 import type { Ref } from '../store.ts'
@@ -311,4 +312,17 @@ it('[SQ3][ST9] turns of a database of format 5 are claimed as before', async () 
     skew += ms
   })
   await store.close()
+})
+
+it('[SQ3][ST27] a database of an older format gets the rows of its lists from its logs', async () => {
+  const store = await openSqliteStore({ path })
+  await markedConversations(store)
+  const before = await store.queries.conversations('acme', { limit: 10 })
+  expect(new Set(before.items.map(({ mark }) => mark))).toEqual(new Set(['failed', 'running', 'waiting', null]))
+  await store.close()
+  takeChecksumsAway(path)
+  const upgraded = await openSqliteStore({ path })
+  expect(await upgraded.queries.conversations('acme', { limit: 10 })).toEqual(before)
+  expect(await differencesIn(upgraded)).toEqual([])
+  await upgraded.close()
 })

@@ -8,6 +8,8 @@ import { search } from './migrations/005-search.ts'
 import { checksums } from './migrations/006-checksums.ts'
 import { needs } from './migrations/007-needs.ts'
 import { summedConversations } from './migrations/008-summed-conversations.ts'
+import { lists } from './migrations/009-lists.ts'
+import { notices } from './migrations/010-notices.ts'
 
 /** Append-only: a migration's number is its place here, and a released one never changes. */
 const MIGRATIONS: readonly string[] = [
@@ -19,6 +21,8 @@ const MIGRATIONS: readonly string[] = [
   checksums,
   needs,
   summedConversations,
+  lists,
+  notices,
 ]
 
 /** Marks a database as ours ("RUNS"), so that we never write into an empty file or another program's database. */
@@ -28,6 +32,7 @@ export const APPLICATION_ID = 0x52_55_4e_53
 export const LATEST_FORMAT = MIGRATIONS.length
 export const WITH_CHECKSUMS = MIGRATIONS.indexOf(checksums) + 1
 export const WITH_SUMMED_CONVERSATIONS = MIGRATIONS.indexOf(summedConversations) + 1
+export const WITH_LISTS = MIGRATIONS.indexOf(lists) + 1
 
 /** The number of migrations that a database has seen. */
 export const formatOf = (db: DatabaseSync): number => Number(db.prepare('PRAGMA user_version').get()?.['user_version'])

@@ -31,9 +31,15 @@ export function writing(db: DatabaseSync) {
       'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     ),
     conversation: db.prepare(
-      'INSERT INTO conversations (tenant, conversation, title, created_at, row_sum) VALUES (?, ?, ?, ?, ?)',
+      `INSERT INTO conversations (tenant, conversation, created_at, title, active_at, pinned, archived, mark, row_sum)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    title: db.prepare('UPDATE conversations SET title = ?, row_sum = ? WHERE id = ? AND title IS NULL'),
+    row: db.prepare(
+      'SELECT title, created_at, active_at, pinned, archived, mark, row_sum AS sum FROM conversations WHERE id = ?',
+    ),
+    listed: db.prepare(
+      `UPDATE conversations SET title = ?, active_at = ?, pinned = ?, archived = ?, mark = ?, row_sum = ? WHERE id = ?`,
+    ),
     task: db.prepare(
       `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed

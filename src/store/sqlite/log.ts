@@ -6,7 +6,7 @@ import { eventsOf } from '../commit.ts'
 import type { Checksums } from '../checksum.ts'
 import { idTaken, StoreError } from '../store-error.ts'
 import { Lru } from '../lru.ts'
-import { type EventRow, eventOf, type Rows, rowsOf } from '../rows.ts'
+import { type ConversationRow, type EventRow, eventOf, isListedAlike, rowsOf, titleAfter } from '../rows.ts'
 import type { KeyRow, Staged } from '../stage.ts'
 import { type ConversationSummary, type Ref, refKey } from '../store.ts'
 import { reading, writing } from './log-sql.ts'
@@ -24,7 +24,14 @@ interface Cached {
 export type SummedRow = EventRow & { readonly sum: number }
 
 /** The row of a conversation as a list shows it, with its tenant and its checksum. */
-export type SummaryRow = ConversationSummary & { readonly tenant: string; readonly sum: number }
+export type SummaryRow = Omit<ConversationSummary, 'pinned' | 'archived'> &
+  ListedFlags & { readonly tenant: string; readonly sum: number }
+
+/** Booleans as SQLite has them. */
+type ListedFlags = { readonly pinned: number; readonly archived: number }
+
+/** What the row of a conversation holds, in the order of its checksum. */
+type ListedRow = Pick<SummaryRow, 'title' | 'created_at' | 'active_at' | 'pinned' | 'archived' | 'mark'>
 
 /** The logs in one SQLite database: cached states, and the writes of a transaction. */
 export class SqliteLog {
@@ -104,10 +111,9 @@ export class SqliteLog {
 
   /** A conversation as a list shows it. Throws if its row is not what was written. */
   summary({ tenant, sum, ...summary }: SummaryRow): ConversationSummary {
-    const { session_id, title, created_at } = summary
-    const ref = { tenant, conversation: session_id }
-    if (sum !== this.#conversationSum(ref, title, created_at)) throw damagedRow(`the row of ${refKey(ref)}`)
-    return summary
+    const ref = { tenant, conversation: summary.session_id }
+    if (sum !== this.#conversationSum(ref, summary)) throw damagedRow(`the row of ${refKey(ref)}`)
+    return { ...summary, pinned: summary.pinned === 1, archived: summary.archived === 1 }
   }
 
   /** The event of a row. Throws if it is not what was written. */
@@ -127,7 +133,7 @@ export class SqliteLog {
     this.writeKeys(ref, staged.keys)
     if (staged.commits.length === 0) return () => {}
     const rows = rowsOf(staged.before, staged.after, staged.commits)
-    const id = this.#putConversation(ref, rows.conversation)
+    const id = this.#putConversation(ref, staged.before, rows.conversation)
     let newest = 0
     for (const { seq, type, turn_id, timestamp, data } of eventsOf(staged.commits)) {
       const row = { seq, v: EVENT_VERSION, type, turn_id, timestamp, data: JSON.stringify(data) }
@@ -167,16 +173,36 @@ export class SqliteLog {
     return this.#prepared
   }
 
-  /** The conversation's number, from a new row if there is none yet. */
-  #putConversation(ref: Ref, { title, created_at }: Rows['conversation']): number {
+  /** The conversation's number, from a new row if there is none yet. Most commits leave the row alone: that saves a page. */
+  #putConversation(ref: Ref, before: Conversation, row: ConversationRow): number {
     const id = this.#idOf(ref)
-    const sum = this.#conversationSum(ref, title, created_at)
-    if (id === undefined) {
-      const { tenant, conversation } = ref
-      return Number(this.#put.conversation.run(tenant, conversation, title, created_at, sum).lastInsertRowid)
+    const isAlike = isListedAlike(before, row)
+    if (id !== undefined && isAlike && row.title === null && row.renamed === null) return id
+    const stored = id === undefined ? undefined : this.#storedRow(ref, id)
+    const { active_at, mark } = row
+    const next: ListedRow = {
+      title: titleAfter(stored?.title ?? null, row),
+      created_at: stored?.created_at ?? row.created_at,
+      active_at,
+      pinned: row.pinned ? 1 : 0,
+      archived: row.archived ? 1 : 0,
+      mark,
     }
-    if (title !== null) this.#put.title.run(title, sum, id)
+    const sum = this.#conversationSum(ref, next)
+    const values = [next.title, active_at, next.pinned, next.archived, mark, sum] as const
+    if (id === undefined) {
+      const put = this.#put.conversation.run(ref.tenant, ref.conversation, next.created_at, ...values)
+      return Number(put.lastInsertRowid)
+    }
+    if (!isAlike || next.title !== stored?.title) this.#put.listed.run(...values, id)
     return id
+  }
+
+  /** Throws if it is not what was written: a new checksum must not cover damage. */
+  #storedRow(ref: Ref, id: number): ListedRow {
+    const row = this.#put.row.get(id) as (ListedRow & { readonly sum: number }) | undefined
+    if (!row || row.sum !== this.#conversationSum(ref, row)) throw damagedRow(`the row of ${refKey(ref)}`)
+    return row
   }
 
   #idOf(ref: Ref): number | undefined {
@@ -194,8 +220,9 @@ export class SqliteLog {
     return state.seq
   }
 
-  #conversationSum({ tenant, conversation }: Ref, title: string | null, createdAt: string): number {
-    return this.#sums.of('conversation', tenant, conversation, title, createdAt)
+  #conversationSum({ tenant, conversation }: Ref, row: ListedRow): number {
+    const { title, created_at, active_at, pinned, archived, mark } = row
+    return this.#sums.of('conversation', tenant, conversation, title, created_at, active_at, pinned, archived, mark)
   }
 
   #keySum({ tenant, conversation }: Ref, { key, bodyHash, value }: KeyRow): number {

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Template } from '../../domain/template.ts'
-import { decodeCursor, fitting, paged } from '../cursor.ts'
+import { CONVERSATION_ORDER, decodeCursor, fitting, paged } from '../cursor.ts'
 import type { Checksums } from '../checksum.ts'
 import type { ReviewRecord } from '../rows.ts'
 import type { Queries, Ref, Templates } from '../store.ts'
@@ -27,21 +27,24 @@ export function sqliteQueries(
   const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
     read(() => db.prepare(sql).all(...values) as R[])
   return {
-    conversations: async (tenant, page) => {
-      const from = decodeCursor(page, ['string', 'string'])
-      const behind = from ? 'AND (created_at, conversation) < (?, ?)' : ''
+    conversations: async (tenant, page, list = 'active') => {
+      const { kinds, keyOf } = CONVERSATION_ORDER[list === 'all' ? 'created' : 'active']
+      const columns = list === 'all' ? ['created_at', 'conversation'] : ['pinned', 'active_at', 'conversation']
+      const ofList = list === 'all' ? '' : `AND archived = ${list === 'archived' ? 1 : 0}`
+      const from = decodeCursor(page, kinds)
+      const behind = from ? `AND (${columns.join(', ')}) < (${from.map(() => '?').join(', ')})` : ''
       const rows = all<SummaryRow>(
-        `${SUMMARIES} WHERE tenant = ? ${behind} ORDER BY created_at DESC, conversation DESC LIMIT ?`,
+        `${SUMMARIES} WHERE tenant = ? ${ofList} ${behind} ORDER BY ${columns.join(' DESC, ')} DESC LIMIT ?`,
         tenant,
         ...(from ?? []),
         page.limit + 1,
       )
-      return paged(
-        rows,
-        page.limit,
-        row => log.summary(row),
-        row => [row.created_at, row.session_id],
-      )
+      const summaries = rows.map(row => log.summary(row))
+      return paged(summaries, page.limit, each => each, keyOf)
+    },
+    summaries: async (tenant, conversations) => {
+      const sql = `${SUMMARIES} WHERE tenant = ? AND conversation IN (SELECT value FROM json_each(?))`
+      return all<SummaryRow>(sql, tenant, JSON.stringify(conversations)).map(row => log.summary(row))
     },
     conversation: async ref => {
       const [row] = all<SummaryRow>(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`, ref.tenant, ref.conversation)
@@ -190,7 +193,7 @@ const TEMPLATES = 'SELECT tenant, name, body, sum FROM templates'
 const DELETE_TEMPLATE = 'DELETE FROM templates WHERE tenant = ? AND name = ?'
 
 /** A conversation as a list shows it, for `SqliteLog.summary`. */
-export const SUMMARIES = `SELECT tenant, row_sum AS sum, conversation AS session_id, title, created_at,
+export const SUMMARIES = `SELECT tenant, row_sum AS sum, conversation AS session_id, title, created_at, active_at, pinned, archived, mark,
     (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,
     (SELECT timestamp FROM events WHERE conversation_id = conversations.id ORDER BY seq DESC LIMIT 1) AS updated_at
   FROM conversations`

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Checksums } from '../checksum.ts'
 import { type Ref, refKey } from '../store.ts'
 import type { DatabaseIdentity } from './database-identity.ts'
-import { formatOf, WITH_SUMMED_CONVERSATIONS } from './formats.ts'
+import { formatOf, WITH_LISTS, WITH_SUMMED_CONVERSATIONS } from './formats.ts'
 import { SUMMED_COLUMNS } from './log-sql.ts'
 
 /**
@@ -61,8 +61,9 @@ export function* rowProblems(
   const sums = new Checksums(database)
   for (const kind of kinds) {
     const { sql, name, since = 0 } = SUMMED[kind]
-    if (formatOf(db) < since) continue
-    const rows = db.prepare(sql)
+    const format = formatOf(db)
+    if (format < since) continue
+    const rows = db.prepare(typeof sql === 'string' ? sql : sql(format))
     rows.setReturnArrays(true)
     for (const row of rows.iterate() as Iterable<unknown>) {
       const values = row as readonly (string | number | null)[]
@@ -75,19 +76,22 @@ export function* rowProblems(
 type SummedKind = 'conversation' | 'review' | 'key' | 'template'
 
 interface Summed {
-  /** The fields in the order of their checksum, which is last. */
-  readonly sql: string
+  /** The fields in the order of their checksum, which is last; in a database of that format. */
+  readonly sql: string | ((format: number) => string)
   readonly name: (...values: readonly string[]) => string
   /** The format that gave them checksums. */
   readonly since?: number
 }
 
-export const CONVERSATION_ROWS = 'SELECT tenant, conversation, title, created_at, row_sum AS sum FROM conversations'
+export const conversationRows = (format: number): string => {
+  const listed = format < WITH_LISTS ? '' : ' active_at, pinned, archived, mark,'
+  return `SELECT tenant, conversation, title, created_at,${listed} row_sum AS sum FROM conversations`
+}
 export const REVIEW_ROWS = 'SELECT tenant, id, conversation, pending, due_at, body, sum FROM reviews'
 
 const SUMMED: Readonly<Record<SummedKind, Summed>> = {
   conversation: {
-    sql: `${CONVERSATION_ROWS} NOT INDEXED`,
+    sql: format => `${conversationRows(format)} NOT INDEXED`,
     name: (tenant = '', conversation = '') => `the row of ${refKey({ tenant, conversation })}`,
     since: WITH_SUMMED_CONVERSATIONS,
   },

@@ -37,6 +37,7 @@ import { identityOf } from './database-identity.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
+import { sqliteNotices, type SqliteNotices } from './notices.ts'
 import { connectUnflushed, openDatabase, pragma, retryWhileBusy, unflushed } from './open.ts'
 import { sqliteQueries, sqliteTemplates } from './queries.ts'
 import { sqliteSearch } from './search-index.ts'
@@ -83,6 +84,7 @@ export class SqliteStore implements Store {
   readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
+  readonly notices: SqliteNotices
   readonly place: string
   readonly #db: DatabaseSync
   readonly #liveDb: DatabaseSync
@@ -142,6 +144,13 @@ export class SqliteStore implements Store {
       work => this.#read(work),
       change => this.#write(change),
       templates => (this.#written = { ...this.#written, templates }),
+    )
+    this.notices = sqliteNotices(
+      db,
+      work => this.#read(work),
+      // What a power cut takes back is told again.
+      change => this.#write(change, { isUnflushed: true }),
+      () => this.#clock.now(),
     )
     this.#liveDb = liveDb
     this.live = sqliteLive(
@@ -301,6 +310,7 @@ export class SqliteStore implements Store {
         staged,
         done: this.#log.write(ref, staged),
       }))
+      for (const { ref, staged } of groups) this.notices.add(ref, staged.commits)
       onFaultPoint?.('staged')
       for (const { ref, staged } of groups) if (staged.commits.length > 0) onWrite?.(this.#db, ref, staged.after)
       onFaultPoint?.('written')

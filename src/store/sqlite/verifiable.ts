@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Need } from '../../domain/needs.ts'
+import type { SessionMark } from '../../domain/session-list.ts'
 import type { TurnStatus } from '../../domain/turn.ts'
 import { SEARCH_VERSION } from '../../domain/search-tokens.ts'
 import { SEARCH_KINDS } from '../../domain/search.ts'
@@ -9,13 +10,13 @@ import type { ReviewRecord } from '../rows.ts'
 import { documentName, type DocumentTokens } from '../search-check.ts'
 import { type Ref, refKey } from '../store.ts'
 import { type Verifiable, damageOf, Replay, type StoredRows } from '../verify.ts'
-import { formatOf, WITH_SUMMED_CONVERSATIONS } from './formats.ts'
+import { formatOf, WITH_LISTS, WITH_SUMMED_CONVERSATIONS } from './formats.ts'
 import { type DatabaseIdentity, identityOf } from './database-identity.ts'
 import { structureProblems } from './integrity.ts'
 import { SqliteLog, type SummedRow } from './log.ts'
 import { SUMMED_COLUMNS } from './log-sql.ts'
 import { refOf } from './queries.ts'
-import { CONVERSATION_ROWS, REVIEW_ROWS, rowProblems } from './row-check.ts'
+import { conversationRows, REVIEW_ROWS, rowProblems } from './row-check.ts'
 import { toStoreError } from './to-store-error.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
@@ -91,10 +92,10 @@ class DatabaseRows {
   #rows(ref: Ref): StoredRows {
     const { tenant, conversation } = ref
     const id = this.#idOf(ref)
-    const [summary] = this.#all('SELECT title, created_at FROM conversations WHERE id = ?', id)
+    const [summary] = this.#all('SELECT * FROM conversations WHERE id = ?', id)
     const [snapshot] = this.#all('SELECT seq, v, state FROM snapshots WHERE conversation_id = ?', id)
     return {
-      conversation: summary && { title: textIn(summary, 'title'), created_at: String(summary['created_at']) },
+      conversation: summary && this.#listed(summary),
       tasks: this.#all('SELECT * FROM tasks WHERE tenant = ? AND conversation_id = ?', tenant, id).map(row => ({
         id: String(row['id']),
         seq: Number(row['seq']),
@@ -120,6 +121,19 @@ class DatabaseRows {
         state: String(snapshot['state']),
       },
       documents: this.#isIndexed(id) ? this.#documents(id) : undefined,
+    }
+  }
+
+  /** The row of a conversation; in older formats it says less. */
+  #listed(row: Row): StoredRows['conversation'] {
+    const named = { title: textIn(row, 'title'), created_at: String(row['created_at']) }
+    if (formatOf(this.#db) < WITH_LISTS) return named
+    return {
+      ...named,
+      active_at: String(row['active_at']),
+      pinned: row['pinned'] === 1,
+      archived: row['archived'] === 1,
+      mark: textIn(row, 'mark') as SessionMark | null,
     }
   }
 
@@ -151,9 +165,10 @@ class DatabaseRows {
 
   /** Rows of a conversation that agree with its log, but would be refused. */
   #checksumProblems({ tenant, conversation }: Ref): string[] {
-    const hasSum = formatOf(this.#db) >= WITH_SUMMED_CONVERSATIONS
+    const format = formatOf(this.#db)
     const names = [tenant, conversation]
-    const rows = hasSum ? this.#all(`${CONVERSATION_ROWS} WHERE tenant = ? AND conversation = ?`, ...names) : []
+    const sql = `${conversationRows(format)} WHERE tenant = ? AND conversation = ?`
+    const rows = format >= WITH_SUMMED_CONVERSATIONS ? this.#all(sql, ...names) : []
     const reviews = this.#all(`${REVIEW_ROWS} WHERE tenant = ? AND conversation = ?`, ...names)
     const damaged = [
       ...rows.filter(row => !this.#sums.holds('conversation', row)).map(() => 'its row'),

@@ -142,7 +142,8 @@ export class Found {
         this.#sql.list.run(third ?? null, first ?? null, second ?? null)
     }
     if (rowid === undefined) return
-    if (values.length === 5 || values.length === 6) this.#name(rowid, second, third)
+    // A conversation has gained columns with the formats.
+    if ([5, 6, 10].includes(values.length)) this.#name(rowid, second, third)
     if (values.length !== 3 || typeof first !== 'string') return
     // Not from the WAL, which may be another database's.
     if (image.isInFile) ids.add(first)

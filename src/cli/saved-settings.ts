@@ -1,0 +1,113 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { chmodSync, lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { isBaseUrl, type SavedSettings } from '../domain/settings.ts'
+import { readRegularFile, replacePrivateFile } from '../store/private-file.ts'
+import { causeOf } from './cause.ts'
+import { SETTINGS_FILE } from './default-paths.ts'
+
+const MAX_BYTES = 65_536
+const FORMAT = 1
+
+const schema = z.strictObject({
+  format: z.literal(FORMAT),
+  settings: z
+    .strictObject({
+      model: z.string().max(300),
+      base_url: z.string().refine(isBaseUrl, { error: 'must be an http or https URL without a login or a query' }),
+      key: z.strictObject({ value: z.string().regex(/^[\x21-\x7e]{1,500}$/), endpoint: z.string() }),
+      assessor_model: z.string().max(300),
+      review: z.boolean(),
+      review_timeout_ms: z.int().nullable(),
+      gate: z.boolean(),
+    })
+    .partial(),
+  seal: z.string().max(100).optional(),
+})
+
+/** A settings file that cannot be used, with the reason in words. It is never overwritten. */
+export class UnusableSettings extends Error {
+  override readonly name = 'UnusableSettings'
+}
+
+/** What a settings file says. */
+export interface SettingsRead {
+  /** Empty if there is no file. */
+  readonly bytes: Buffer
+  readonly saved: SavedSettings
+  /** Whether a server with the same secret wrote it: anything else that can write files can write here, too. */
+  readonly isSealed: boolean
+}
+
+/** The settings in a data folder, as they are on disk. */
+export class SettingsOnDisk {
+  readonly path: string
+  readonly #secret: string
+
+  /** `secret`: what the file is sealed with. */
+  constructor(folder: string, secret: string) {
+    this.path = join(folder, SETTINGS_FILE)
+    this.#secret = secret
+  }
+
+  /** Another one whenever the file may be another. */
+  stamp(): string {
+    try {
+      const stat = lstatSync(this.path, { bigint: true, throwIfNoEntry: false })
+      return stat ? [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ') : ''
+    } catch (error) {
+      return causeOf(error)
+    }
+  }
+
+  /** Throws `UnusableSettings`. */
+  read(): SettingsRead {
+    const bytes = this.#bytes()
+    if (!bytes) return { bytes: Buffer.alloc(0), saved: {}, isSealed: true }
+    let raw: unknown
+    try {
+      raw = JSON.parse(bytes.toString('utf8'))
+    } catch (error) {
+      // The message quotes the file, which has a key.
+      const [where = ''] = /at position \d+/.exec((error as Error).message) ?? []
+      throw new UnusableSettings(['it is not valid JSON', where].filter(Boolean).join(' '))
+    }
+    const parsed = schema.safeParse(raw)
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues
+      throw new UnusableSettings([issue?.path.join('.'), issue?.message].filter(Boolean).join(': '))
+    }
+    const { seal = '' } = parsed.data
+    const { settings } = raw as { settings: SavedSettings }
+    return { bytes, saved: settings, isSealed: isEqual(seal, this.#sealOf(settings)) }
+  }
+
+  /** Replaces the file in one step. Throws the reason in words; then the old one is still there. */
+  write(settings: SavedSettings): void {
+    const text = JSON.stringify({ format: FORMAT, settings, seal: this.#sealOf(settings) }, null, 2)
+    try {
+      replacePrivateFile(this.path, `${text}\n`, { isFlushed: true })
+    } catch (error) {
+      throw new UnusableSettings(causeOf(error))
+    }
+  }
+
+  #sealOf(settings: SavedSettings): string {
+    return createHmac('sha256', this.#secret).update(JSON.stringify(settings)).digest('base64url')
+  }
+
+  #bytes(): Buffer | undefined {
+    try {
+      const bytes = readRegularFile(this.path, { maxBytes: MAX_BYTES, follow: false })
+      if (process.platform !== 'win32' && (lstatSync(this.path).mode & 0o077) !== 0) chmodSync(this.path, 0o600)
+      return bytes
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw new UnusableSettings(causeOf(error))
+    }
+  }
+}
+
+const isEqual = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))

@@ -1,0 +1,154 @@
+import type { CommandOf, NextTurn } from '../command.ts'
+import { type Conversation, fold, stamped } from '../conversation.ts'
+import type { NewEvent } from '../event.ts'
+import type { Instant } from '../instant.ts'
+import type { QueuedMessage } from '../queue.ts'
+import { idIsTaken, invalidField, invalidId, Refusal } from '../refusal.ts'
+import { isId, LIMITS, messageText, Problem } from '../text.ts'
+import { ENDINGS, isRunning, type Turn } from '../turn.ts'
+import { finishTurn, startTurn, stopTurn, unfinishedTurn } from './turns.ts'
+
+/** A person's message waits for the next model call. If no turn runs any more, it goes on with the latest one. */
+export function queueMessage(
+  state: Conversation,
+  { message_id, text: raw, next }: CommandOf<'queue_message'>,
+  now: Instant,
+): NewEvent[] | Refusal {
+  const text = messageText(raw)
+  if (text instanceof Problem) return invalidField('text', text.fact)
+  if (!isId(message_id)) return invalidId('message_id')
+  if (queuedIn(state, message_id)) return idIsTaken('message_id')
+  const turn = turnToSteer(state)
+  if (!turn) return new Refusal('no_own_turn', {})
+  if (state.queued.length >= LIMITS.queued) return new Refusal('too_many_queued', { limit: LIMITS.queued })
+  const queued: NewEvent = { type: 'message_queued', turn_id: turn.id, data: { message_id, text } }
+  if (!isRunning(turn)) return startedAfter(state, [queued], turn, next, now)
+  // Whoever writes on after a stop expects an answer.
+  return turn.stop_requested ? [queued, ...release(turn)] : [queued]
+}
+
+export function editQueued(state: Conversation, command: CommandOf<'edit_queued'>): NewEvent[] | Refusal {
+  const text = messageText(command.text)
+  if (text instanceof Problem) return invalidField('text', text.fact)
+  const message = atVersion(state, command)
+  if (message instanceof Refusal) return message
+  if (message.text === text) return []
+  const { message_id, version } = message
+  const data = { message_id, text, version: version + 1 }
+  return [{ type: 'queued_message_edited', turn_id: latestOf(state), data }]
+}
+
+export function withdrawQueued(state: Conversation, command: CommandOf<'withdraw_queued'>): NewEvent[] | Refusal {
+  const message = atVersion(state, command)
+  if (message instanceof Refusal) return message
+  const { message_id } = message
+  return [{ type: 'queued_message_withdrawn', turn_id: latestOf(state), data: { message_id } }]
+}
+
+/** Stops the running turn, whose end then starts one with all that waits; without a running one it starts at once. */
+export function sendQueued(
+  state: Conversation,
+  { message_id, next }: CommandOf<'send_queued'>,
+  now: Instant,
+): NewEvent[] | Refusal {
+  const turn = turnToSteer(state)
+  if (!queuedIn(state, message_id) || !turn) return new Refusal('message_not_found', { message_id })
+  if (!isRunning(turn)) return startedAfter(state, [], turn, next, now)
+  const stopped = stopTurn(state, { type: 'stop_turn', turn_id: turn.id }, now)
+  return stopped instanceof Refusal ? stopped : [...stopped, ...release(turn)]
+}
+
+/** What waits becomes user messages of the turn, in order. After a stop it keeps waiting. */
+export function deliverQueued(
+  state: Conversation,
+  { turn_id }: CommandOf<'deliver_queued'>,
+): readonly NewEvent[] | Refusal {
+  const turn = unfinishedTurn(state, turn_id)
+  if (turn instanceof Refusal) return turn
+  if (!isRunning(turn) || turn.stop_requested) return []
+  return state.queued.map(({ message_id, text }) => ({
+    type: 'message_added',
+    turn_id,
+    data: { message_id, role: 'user', text },
+  }))
+}
+
+/** Ends a turn. What waits starts the next one, in the same commit. */
+export function finishAndFollow(
+  state: Conversation,
+  command: CommandOf<'finish_turn'>,
+  now: Instant,
+): NewEvent[] | Refusal {
+  const finished = finishTurn(state, command, now)
+  const turn = state.turns.get(command.turn_id)
+  if (finished instanceof Refusal || !turn || !isOurs(turn) || !command.next || !goesOn(turn, command)) return finished
+  const followed = startedAfter(state, finished, turn, command.next, now)
+  // A turn always ends; then the messages wait for a person.
+  return followed instanceof Refusal ? finished : followed
+}
+
+type OwnTurn = Turn & { readonly model: string }
+
+/** Turns of agents elsewhere have no model. */
+const isOurs = (turn: Turn): turn is OwnTurn => turn.model !== undefined
+
+/** The running turn, else the latest that was ours. */
+function turnToSteer({ turns, running_turn, latest_turn }: Conversation): OwnTurn | undefined {
+  const turn = turns.get(running_turn ?? latest_turn ?? '')
+  if (turn && isOurs(turn)) return turn
+  const own = [...turns.values()].filter(isOurs)
+  return own.toSorted((a, b) => (a.started_at < b.started_at ? 1 : -1))[0]
+}
+
+/** A person who stops a turn, or whose turn failed, decides what becomes of the messages; unless they asked to send them. */
+function goesOn({ releases_queue, stop_requested }: Turn, { because }: CommandOf<'finish_turn'>): boolean {
+  const isDone = ENDINGS[because] === 'answered' || ENDINGS[because] === 'exhausted'
+  return releases_queue === true || (isDone && !stop_requested)
+}
+
+/** The events, and a turn that goes on from this one with the first message that waits then. The others follow in it. */
+function startedAfter(
+  state: Conversation,
+  events: readonly NewEvent[],
+  turn: OwnTurn,
+  next: NextTurn,
+  now: Instant,
+): NewEvent[] | Refusal {
+  const after = fold(state, stamped(state, events, now))
+  const [first] = after.queued
+  if (!first) return [...events]
+  const started = startTurn(
+    after,
+    {
+      type: 'start_turn',
+      turn_id: next.turn_id,
+      message_id: first.message_id,
+      message: first.text,
+      model: turn.model,
+      continue_turn_id: turn.id,
+      // The plan goes on where it was.
+      workspace: turn.workspace,
+      done_checks: turn.done_checks,
+    },
+    now,
+  )
+  return started instanceof Refusal ? started : [...events, ...started]
+}
+
+const release = ({ id: turn_id, releases_queue }: Turn): NewEvent[] =>
+  releases_queue ? [] : [{ type: 'queue_released', turn_id, data: { turn_id } }]
+
+const queuedIn = ({ queued }: Conversation, id: string): QueuedMessage | undefined =>
+  queued.find(({ message_id }) => message_id === id)
+
+/** The message, if it is as the person saw it. */
+function atVersion(
+  state: Conversation,
+  { message_id, if_version: expected }: CommandOf<'edit_queued' | 'withdraw_queued'>,
+): QueuedMessage | Refusal {
+  const queued = queuedIn(state, message_id)
+  if (!queued) return new Refusal('message_not_found', { message_id })
+  return queued.version === expected ? queued : new Refusal('message_changed', { queued, expected })
+}
+
+const latestOf = ({ running_turn, latest_turn }: Conversation): string | null => running_turn ?? latest_turn

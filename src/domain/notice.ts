@@ -1,0 +1,55 @@
+import type { EventData, StoredEvent } from './event.ts'
+import type { Instant } from './instant.ts'
+
+/** What a webhook is told: ids and counts, never texts. */
+export type Notice =
+  | Told<
+      'review_waiting',
+      {
+        readonly session_id: string
+        readonly turn_id: string
+        readonly review_id: string
+        /** How many steps the plan has. */
+        readonly steps: number
+        readonly expires_at: Instant | null
+      }
+    >
+  | Told<
+      'turn_finished',
+      { readonly session_id: string } & Pick<
+        EventData['turn_finished'],
+        'turn_id' | 'status' | 'because' | 'remaining' | 'counts' | 'standings'
+      >
+    >
+export type NoticeType = Notice['type']
+
+interface Told<T extends string, D> {
+  readonly type: T
+  /** When it happened. */
+  readonly timestamp: Instant
+  readonly data: D
+}
+
+/** Whether an event is told. The person who reopened a review knows of it. */
+export const isTold = ({ type, data }: StoredEvent): boolean =>
+  type === 'turn_finished' || (type === 'task_create_review_required' && data.reopens === undefined)
+
+/** What is told of an event; undefined if it is not. */
+export function noticeOf(event: StoredEvent): Notice | undefined {
+  const { session_id, timestamp } = event
+  if (!isTold(event)) return undefined
+  switch (event.type) {
+    case 'task_create_review_required': {
+      const { review_id, conversation_turn_id: turn_id, draft_tasks, expires_at } = event.data
+      const data = { session_id, turn_id, review_id, steps: draft_tasks.length, expires_at }
+      return { type: 'review_waiting', timestamp, data }
+    }
+    case 'turn_finished': {
+      const { turn_id, status, because, remaining, counts, standings } = event.data
+      const known = { ...(because === undefined ? {} : { because }), ...(standings === undefined ? {} : { standings }) }
+      return { type: 'turn_finished', timestamp, data: { session_id, turn_id, status, remaining, counts, ...known } }
+    }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,44 @@
+import type { Conversation } from './conversation.ts'
+import type { EventType, StoredEvent } from './event.ts'
+import type { Instant } from './instant.ts'
+import type { Handlers } from './projection.ts'
+import { changeTurn } from './proof-log.ts'
+
+/** A message that a person sent while a turn of ours was at work. It waits for the next model call. */
+export interface QueuedMessage {
+  readonly message_id: string
+  readonly text: string
+  /** From 1. Each edit raises it. */
+  readonly version: number
+  readonly queued_at: Instant
+}
+
+type QueueEvent = 'message_queued' | 'queued_message_edited' | 'queued_message_withdrawn' | 'queue_released'
+type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, QueueEvent>>
+
+/** The reducers of the queue. Delivery is `message_added` or `turn_started` with the id of the message. */
+export const QUEUE_REDUCERS: Reducers = {
+  message_queued: ({ queued }, { data: { message_id, text }, timestamp: queued_at }) => ({
+    queued: [...queued, { message_id, text, version: 1, queued_at }],
+  }),
+  queued_message_edited: ({ queued }, { data: { message_id, text, version } }) => ({
+    queued: queued.map(message => (message.message_id === message_id ? { ...message, text, version } : message)),
+  }),
+  queued_message_withdrawn: (state, { data }) => withoutQueued(state, data.message_id),
+  queue_released: (state, { data: { turn_id } }) => changeTurn(state, turn_id, { releases_queue: true }),
+}
+
+/** The queue without a message that no longer waits. */
+export const withoutQueued = ({ queued }: Conversation, messageId: string): Pick<Conversation, 'queued'> => ({
+  queued: queued.filter(({ message_id }) => message_id !== messageId),
+})
+
+/** The events that tell what became of a queued message. */
+export const FATE_TYPES = ['message_queued', 'queued_message_withdrawn'] as const satisfies readonly EventType[]
+
+/** What became of a message that does not wait; undefined if there was none with this id. */
+export function fateOf(events: readonly StoredEvent[], messageId: string): 'delivered' | 'withdrawn' | undefined {
+  const own = events.filter(({ data }) => 'message_id' in data && data.message_id === messageId)
+  if (own.some(({ type }) => type === 'queued_message_withdrawn')) return 'withdrawn'
+  return own.some(({ type }) => type === 'message_queued') ? 'delivered' : undefined
+}

@@ -1,0 +1,15 @@
+/** Why a notice could not be delivered. */
+export type WebhookFailureCode = 'private_address' | 'unreachable' | 'timeout' | 'redirect' | 'status'
+
+/** A delivery that failed. Its message names the host, never the path or an answer: both may hold secrets. */
+export class WebhookFailure extends Error {
+  override readonly name = 'WebhookFailure'
+  readonly code: WebhookFailureCode
+  readonly status: number | undefined
+
+  constructor(code: WebhookFailureCode, message: string, status?: number) {
+    super(message)
+    this.code = code
+    this.status = status
+  }
+}

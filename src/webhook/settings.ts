@@ -1,0 +1,50 @@
+import { isIP } from 'node:net'
+
+/** Where notices go, and with which secret they are signed. */
+export interface WebhookSettings {
+  readonly url: URL
+  /** The key of the signatures. */
+  readonly key: Uint8Array
+  /** Hosts that may have private addresses, and be asked without TLS. */
+  readonly hosts: ReadonlySet<string>
+}
+
+/** The same as people write it. */
+export interface WebhookText {
+  readonly url?: string | undefined
+  readonly secret?: string | undefined
+  readonly hosts?: readonly string[] | undefined
+}
+
+/** A shorter secret could be guessed. */
+const MIN_SECRET_LENGTH = 32
+
+const PREFIX = 'whsec_'
+
+/** Reads the settings of a webhook. Returns what is wrong with them, in words, or undefined if there is none. */
+export function webhookFrom({ url, secret = '', hosts = [] }: WebhookText): WebhookSettings | string | undefined {
+  if (url === undefined) return undefined
+  const named = new Set(hosts.map(host => host.trim().toLowerCase()).filter(host => host !== ''))
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '') {
+    return 'the URL of the webhook must be an https:// URL without a user name'
+  }
+  const host = hostOf(parsed)
+  if (parsed.protocol === 'http:' && !named.has(host)) {
+    return `the webhook must be an https:// URL; without TLS only a host that is named: --webhook-hosts ${host}`
+  }
+  if (secret.length < MIN_SECRET_LENGTH) {
+    return `the webhook needs a secret of at least ${MIN_SECRET_LENGTH} characters: set RUNSHEET_WEBHOOK_SECRET`
+  }
+  return { url: parsed, key: keyOf(secret), hosts: named }
+}
+
+/** The host of a URL, an IPv6 address without its brackets. */
+export function hostOf({ hostname }: URL): string {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  return isIP(bare) === 0 ? hostname : bare
+}
+
+/** As Standard Webhooks has it: Base64 after the prefix. Any other text is taken as it is. */
+const keyOf = (secret: string): Uint8Array =>
+  secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret)

@@ -1,0 +1,20 @@
+import { createHash, createHmac } from 'node:crypto'
+import type { Ref } from '../door/door.ts'
+
+/** The headers of a delivery, as Standard Webhooks has them. The timestamp is signed with the body. */
+export function signedHeaders(
+  id: string,
+  body: string,
+  key: Uint8Array,
+  now: number,
+): Readonly<Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>> {
+  const timestamp = String(Math.floor(now / 1_000))
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+}
+
+/** The same for an event whenever it is sent, from whichever process. */
+export function eventId({ tenant, conversation }: Ref, { seq, timestamp }: { seq: number; timestamp: string }): string {
+  const hash = createHash('sha256').update([tenant, conversation, seq, timestamp].join('\n')).digest('hex')
+  return `evt_${hash.slice(0, 32)}`
+}

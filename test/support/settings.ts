@@ -1,0 +1,46 @@
+import { rmSync } from 'node:fs'
+import type { Environment } from '../../src/cli/clean-environment.ts'
+import { LiveSettings } from '../../src/cli/live-settings.ts'
+import { serverSettings } from '../../src/cli/server-settings.ts'
+import type { PolicyPatch } from '../../src/domain/policy.ts'
+import { learningRedactor, type LearningRedactor } from '../../src/domain/redact.ts'
+import type { FixedSettings } from '../../src/domain/settings.ts'
+import type { ServerSettings } from '../../src/http/route.ts'
+import { LiveModels } from '../../src/runner/live-models.ts'
+import { scratchFolder } from './scratch.ts'
+
+export interface SettingsScene {
+  /** The data folder. */
+  readonly data: string
+  readonly settings: LiveSettings
+  readonly models: LiveModels
+  readonly part: ServerSettings
+  readonly redact: LearningRedactor
+  /** The names of the settings that were changed. */
+  readonly changed: string[]
+  readonly remove: () => void
+}
+
+export interface SceneOptions {
+  readonly data?: string
+  readonly fixed?: FixedSettings
+  readonly file?: PolicyPatch
+  readonly environment?: Environment
+  readonly secret?: string
+  readonly role?: 'owner' | 'follower'
+}
+
+/** What the file is sealed with. */
+export const SECRET = 'a-secret-of-the-server'
+
+/** For tests: the settings of a server, in a folder of their own. */
+export function settingsScene(options: SceneOptions = {}): SettingsScene {
+  const { data = scratchFolder(), fixed = {}, file = {}, environment = {}, secret = SECRET, role = 'owner' } = options
+  const redact = learningRedactor({ known: [] })
+  const settings = new LiveSettings({ data, fixed, file, environment, redact, secret, role })
+  const models = new LiveModels(() => settings.choice, { environment })
+  const changed: string[] = []
+  const onChanged = (fields: readonly string[]): void => void changed.push(...fields)
+  const part = serverSettings({ settings, models, environment, redact, scope: 'server', onChanged })
+  return { data, settings, models, part, redact, changed, remove: () => rmSync(data, { recursive: true, force: true }) }
+}
