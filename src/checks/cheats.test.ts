@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
@@ -71,6 +71,29 @@ describe('guarded files during a run', () => {
       utimesSync(file, atime, mtime)
       const ran = await ranAfter(scene, check)
       expect(ran).toMatchObject({ result: 'failed', guarded: [] })
+    },
+  )
+
+  it.skipIf(spawnSync('python3', ['--version']).status !== 0)(
+    '[CR6] a check may compile Python: to an empty folder outside the workspace, which is thrown away',
+    async () => {
+      const scene = checkScene()
+      scene.write('tests/test_a.py', 'x = 1\n')
+      const script =
+        'import os, sys, py_compile as p; print(p.compile("tests/test_a.py")); print(os.listdir(sys.pycache_prefix))'
+      const prefixes = []
+      for (const _ of ['first', 'second']) {
+        const ran = await ranAfter(scene, command('python3', '-c', script))
+        expect(ran).toMatchObject({ result: 'passed', guarded: [] })
+        const [file = '', entries] = ran.tail?.split('\n') ?? []
+        expect(entries).toBe(`['${scene.folder.split('/')[1]}']`)
+        prefixes.push(file)
+      }
+      expect(new Set(prefixes)).toHaveLength(2)
+      expect(prefixes.filter(existsSync)).toEqual([])
+      expect(existsSync(join(scene.folder, 'tests/__pycache__'))).toBe(false)
+      const whole = await ranAfter(scene, command('python3', '-m', 'compileall', '-q', 'tests'))
+      expect(whole).toMatchObject({ result: 'passed', guarded: [] })
     },
   )
 })
