@@ -226,66 +226,6 @@ describe('what is built, by a rule of the agent', () => {
   })
 })
 
-describe('what a check writes itself', () => {
-  /** Its run before the work, and the one after it. */
-  async function bothRuns(scene: CheckScene, lines: readonly string[], work: () => void = () => {}) {
-    execFileSync('git', ['init', '-q', scene.folder])
-    scene.write('.gitignore', '.env\n*.txt\n*.js\n')
-    scene.script('check.sh', ...lines)
-    const spec = command('./check.sh')
-    const check = { ...spec, id: 'c1', hash: approvalHash(spec, scene) }
-    const options = { ...scene, dataFolder: '/nowhere', protect: DEFAULT_PROTECT, redact: redactor() }
-    const { files } = await lookAt([check], options)
-    const before = Object.fromEntries(files ?? [])
-    const { wrote, ...first } = await runCheck(check, { ...options, baseline: before, isFirst: true })
-    work()
-    const confirmed = { baseline: { ...before, ...wrote }, written: Object.keys(wrote ?? {}) }
-    const later = await runCheck(check, { ...options, ...confirmed })
-    return [first.guarded, later.guarded]
-  }
-
-  it.each([
-    ['a new lockfile', '[ -e Cargo.lock ] || echo 1 > Cargo.lock'],
-    ['a lockfile in another form', 'echo 4 > package-lock.json'],
-    ['an ignored file in a folder of tests', 'mkdir -p spec; date +%N > spec/examples.txt'],
-  ])('[CR28] before the work is no change: %s', async (_, line) => {
-    const scene = checkScene()
-    scene.write('package-lock.json', '3')
-    // After the first run, a lockfile stays as it is.
-    const lines = [`[ -e ran ] && ${line.includes('lock') ? 'exit 0' : 'true'}`, 'touch ran', line]
-    expect(await bothRuns(scene, lines)).toEqual([[], []])
-  })
-
-  it('[CR28] again and again is no change, whoever else runs it', async () => {
-    const scene = checkScene()
-    const work = (): void => void scene.write('spec/examples.txt', 'own run')
-    expect(await bothRuns(scene, ['mkdir -p spec; date +%N > spec/examples.txt'], work)).toEqual([[], []])
-  })
-
-  it.each([
-    ['a file that git does not ignore', 'mkdir -p test; date +%N > test/data.json', 'test/data.json'],
-    ['a setting, even if it is ignored', 'date +%N > .env', '.env'],
-    ['a test, even if it is ignored', 'mkdir -p test; date +%N > test/a.test.js', 'test/a.test.js'],
-  ])('[CR28] counts as changed if it is %s', async (_, line, path) => {
-    expect(await bothRuns(checkScene(), [line])).toEqual([[path], [path]])
-  })
-
-  it('[CR28] once counts as changed when somebody else changes it', async () => {
-    const scene = checkScene()
-    const lines = ['[ -e test/made.txt ] || { mkdir -p test; echo 1 > test/made.txt; echo 1 > yarn.lock; }']
-    const work = (): void => {
-      scene.write('test/made.txt', '2')
-      scene.write('yarn.lock', '2')
-    }
-    expect(await bothRuns(scene, lines, work)).toEqual([[], ['test/made.txt', 'yarn.lock']])
-  })
-
-  it('[CR28] in a later run counts as changed if it is a lockfile', async () => {
-    const scene = checkScene()
-    expect(await bothRuns(scene, ['date +%N > Cargo.lock'])).toEqual([[], ['Cargo.lock']])
-  })
-})
-
 describe('what is guarded', () => {
   it('[TC6] the programs of npm from the folder of the command up to the root', async () => {
     const scene = checkScene()

@@ -1,6 +1,7 @@
 import { dirname, extname, join, resolve } from 'node:path'
 import { literal } from './globs.ts'
 import { NamedTexts } from './named-texts.ts'
+import { ownPrograms } from './npm-programs.ts'
 import {
   type ScriptWord,
   isCode,
@@ -114,6 +115,7 @@ class Search {
       folders = foldersFrom([...moved, ...folders], sides.filter(isPath), isFolder)
       if (setting.isLoose && command.isSubject) continue
       this.#addNamed(sides, moved, setting)
+      this.#addPrograms(words, moved)
       if (setting.isLoose) this.#addExecutables(sides, folders)
       this.#addStarted(words, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
       this.#addShadows(words, moved)
@@ -132,6 +134,11 @@ class Search {
         if (!isSource) this.#add([path], folder)
       }
     }
+  }
+
+  /** Programs of the workspace's own packages, wherever they stand: `npx x`, `timeout 9 x`. */
+  #addPrograms(words: readonly string[], folders: readonly string[]): void {
+    for (const folder of folders) for (const word of words) this.#add(ownPrograms(this.#root, folder, word), folder)
   }
 
   /** What interpreters are told to run. */
