@@ -114,6 +114,15 @@ describe('what is built', () => {
     expect(ran).toMatchObject({ result: 'passed', guarded: [] })
   })
 
+  it('[CR26] may lie in `lib`, `es` or `compiled`, which are folders of source unless they are ignored', async () => {
+    const scene = dist(checkScene(), 'dist/\nlib/\ncompiled/\n/es/\n')
+    const paths = ['lib/a.test.js', 'compiled/a.test.js', 'es/a.test.js', 'web/es/a.test.js']
+    const ran = await ranAfter(scene, command('./build.sh'), () => {
+      for (const path of paths) scene.write(path, '')
+    })
+    expect(ran.guarded).toEqual(['web/es/a.test.js'])
+  })
+
   it.each([
     ['lies in no folder of output', 'gen/\n', 'gen/a.test.js'],
     ['is not ignored by git', '*.log\n', 'dist/a.test.js'],
