@@ -386,6 +386,28 @@ describe('a check of the whole plan', () => {
     expect(await chat.tasks()).toMatchObject([{ standing: 'reported' }, {}])
   })
 
+  it('[TC11] runs before another outcome of a task that is done is answered, and opens it again if it fails', async () => {
+    workspace.script('check', 'test -s sum.txt')
+    const runsheet = open(openMemoryStore())
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check' }] })
+    workspace.write('sum.txt', '42')
+    expect(await turn.call('update', CLAIM)).toEqual({ next: null, remaining: 0 })
+    expect(await turn.call('update', { id: 1, outcome: 'It is 42.' })).toEqual({ next: null, remaining: 0 })
+    expect(await chat.tasks()).toMatchObject([{ standing: 'proven', outcome: 'It is 42.' }])
+    workspace.write('sum.txt', '')
+    expect(await turn.call('update', { id: 1, outcome: 'It is 43.' })).toMatchObject({
+      error: expect.stringContaining('`./check`'),
+      remaining: 1,
+    })
+    expect(await chat.tasks()).toMatchObject([{ status: 'in_progress' }])
+    workspace.write('sum.txt', '43')
+    expect(await turn.call('update', { id: 1, outcome: 'It is 43.' })).toEqual({ next: null, remaining: 0 })
+    expect(await turn.finish()).toMatchObject({ status: 'done' })
+  })
+
   it('[TC11] runs also where every task was created as done', async () => {
     workspace.script('lint', 'test -s clean')
     const policy = { assessor: false, gate: true, review: false, toolset: 'checklist' } as const

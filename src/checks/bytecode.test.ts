@@ -44,6 +44,6 @@ describe('bytecode beside the tests', () => {
     const scene = checkScene()
     const start = { root: scene.folder, cwd: scene.folder, run: ['pytest'] }
     expect(unreadBytecode(start, scene.env, [])('tests/test_a.py')).toBe(false)
-    expect(unreadBytecode(start, {}, [])(CACHED)).toBe(false)
+    expect(unreadBytecode(start, { PYTHONPYCACHEPREFIX: '.cache' }, [])(CACHED)).toBe(false)
   })
 })

@@ -1,18 +1,19 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { type Environment, NO_BYTECODE } from './environment.ts'
+import { PREFIX } from './bytecode-folder.ts'
+import type { Environment } from './environment.ts'
 import { globsOf } from './globs.ts'
 import type { Start } from './started-files.ts'
 
 /**
- * Tells whether a file is bytecode that Python does not read in a run of this command, because it gets our environment. Not
- * where the command, or a script that it starts, starts it without.
+ * Tells whether a file is bytecode that Python does not read in a run of this command, because each run has a folder of its own
+ * for it. Not where the user configured another, or the command, or a script that it starts, starts it without.
  */
 export function unreadBytecode(start: Start, env: Environment, files: readonly string[]): (path: string) => boolean {
   let isUnread: boolean | undefined
   return path => {
     if (!path.endsWith('.pyc') || !isCached(path)) return false
-    isUnread ??= env['PYTHONPYCACHEPREFIX'] === NO_BYTECODE && !textsOf(start, files).some(isForgetful)
+    isUnread ??= env[PREFIX] === undefined && !textsOf(start, files).some(isForgetful)
     return isUnread
   }
 }
@@ -21,7 +22,7 @@ const { matches: isCached } = globsOf(['**/__pycache__/*'])
 
 /** Whether what a text starts does not get the environment, or ignores what it says about bytecode. */
 const isForgetful = (text: string): boolean =>
-  FORGETS.test(text) || CLEARS.test(text) || IGNORES.test(text) || text.includes('PYTHONPYCACHEPREFIX')
+  FORGETS.test(text) || CLEARS.test(text) || IGNORES.test(text) || text.includes(PREFIX)
 
 /** Programs that start others elsewhere, or with an environment of their own, where a command begins. */
 const FORGETS =

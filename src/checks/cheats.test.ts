@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
@@ -73,6 +73,29 @@ describe('guarded files during a run', () => {
       expect(ran).toMatchObject({ result: 'failed', guarded: [] })
     },
   )
+
+  it.skipIf(spawnSync('python3', ['--version']).status !== 0)(
+    '[CR6] a check may compile Python: to an empty folder outside the workspace, which is thrown away',
+    async () => {
+      const scene = checkScene()
+      scene.write('tests/test_a.py', 'x = 1\n')
+      const script =
+        'import os, sys, py_compile as p; print(p.compile("tests/test_a.py")); print(os.listdir(sys.pycache_prefix))'
+      const prefixes = []
+      for (const _ of ['first', 'second']) {
+        const ran = await ranAfter(scene, command('python3', '-c', script))
+        expect(ran).toMatchObject({ result: 'passed', guarded: [] })
+        const [file = '', entries] = ran.tail?.split('\n') ?? []
+        expect(entries).toBe(`['${scene.folder.split('/')[1]}']`)
+        prefixes.push(file)
+      }
+      expect(new Set(prefixes)).toHaveLength(2)
+      expect(prefixes.filter(existsSync)).toEqual([])
+      expect(existsSync(join(scene.folder, 'tests/__pycache__'))).toBe(false)
+      const whole = await ranAfter(scene, command('python3', '-m', 'compileall', '-q', 'tests'))
+      expect(whole).toMatchObject({ result: 'passed', guarded: [] })
+    },
+  )
 })
 
 describe('what is built', () => {
@@ -89,6 +112,15 @@ describe('what is built', () => {
     scene.write('dist/old.test.js', '')
     const ran = await ranAfter(scene, command('./build.sh'), () => scene.write('dist/b.test.js', ''))
     expect(ran).toMatchObject({ result: 'passed', guarded: [] })
+  })
+
+  it('[CR26] may lie in `lib`, `es` or `compiled`, which are folders of source unless they are ignored', async () => {
+    const scene = dist(checkScene(), 'dist/\nlib/\ncompiled/\n/es/\n')
+    const paths = ['lib/a.test.js', 'compiled/a.test.js', 'es/a.test.js', 'web/es/a.test.js']
+    const ran = await ranAfter(scene, command('./build.sh'), () => {
+      for (const path of paths) scene.write(path, '')
+    })
+    expect(ran.guarded).toEqual(['web/es/a.test.js'])
   })
 
   it.each([
@@ -200,66 +232,6 @@ describe('what is built, by a rule of the agent', () => {
     scene.write(path, 'exit 1\n')
     const ran = await ranAfter(scene, command('sh', '-c', `sh ${path}`), () => scene.write(path, 'exit 0\n'))
     expect(ran).toMatchObject({ result: 'passed', guarded: expected })
-  })
-})
-
-describe('what a check writes itself', () => {
-  /** Its run before the work, and the one after it. */
-  async function bothRuns(scene: CheckScene, lines: readonly string[], work: () => void = () => {}) {
-    execFileSync('git', ['init', '-q', scene.folder])
-    scene.write('.gitignore', '.env\n*.txt\n*.js\n')
-    scene.script('check.sh', ...lines)
-    const spec = command('./check.sh')
-    const check = { ...spec, id: 'c1', hash: approvalHash(spec, scene) }
-    const options = { ...scene, dataFolder: '/nowhere', protect: DEFAULT_PROTECT, redact: redactor() }
-    const { files } = await lookAt([check], options)
-    const before = Object.fromEntries(files ?? [])
-    const { wrote, ...first } = await runCheck(check, { ...options, baseline: before, isFirst: true })
-    work()
-    const confirmed = { baseline: { ...before, ...wrote }, written: Object.keys(wrote ?? {}) }
-    const later = await runCheck(check, { ...options, ...confirmed })
-    return [first.guarded, later.guarded]
-  }
-
-  it.each([
-    ['a new lockfile', '[ -e Cargo.lock ] || echo 1 > Cargo.lock'],
-    ['a lockfile in another form', 'echo 4 > package-lock.json'],
-    ['an ignored file in a folder of tests', 'mkdir -p spec; date +%N > spec/examples.txt'],
-  ])('[CR28] before the work is no change: %s', async (_, line) => {
-    const scene = checkScene()
-    scene.write('package-lock.json', '3')
-    // After the first run, a lockfile stays as it is.
-    const lines = [`[ -e ran ] && ${line.includes('lock') ? 'exit 0' : 'true'}`, 'touch ran', line]
-    expect(await bothRuns(scene, lines)).toEqual([[], []])
-  })
-
-  it('[CR28] again and again is no change, whoever else runs it', async () => {
-    const scene = checkScene()
-    const work = (): void => void scene.write('spec/examples.txt', 'own run')
-    expect(await bothRuns(scene, ['mkdir -p spec; date +%N > spec/examples.txt'], work)).toEqual([[], []])
-  })
-
-  it.each([
-    ['a file that git does not ignore', 'mkdir -p test; date +%N > test/data.json', 'test/data.json'],
-    ['a setting, even if it is ignored', 'date +%N > .env', '.env'],
-    ['a test, even if it is ignored', 'mkdir -p test; date +%N > test/a.test.js', 'test/a.test.js'],
-  ])('[CR28] counts as changed if it is %s', async (_, line, path) => {
-    expect(await bothRuns(checkScene(), [line])).toEqual([[path], [path]])
-  })
-
-  it('[CR28] once counts as changed when somebody else changes it', async () => {
-    const scene = checkScene()
-    const lines = ['[ -e test/made.txt ] || { mkdir -p test; echo 1 > test/made.txt; echo 1 > yarn.lock; }']
-    const work = (): void => {
-      scene.write('test/made.txt', '2')
-      scene.write('yarn.lock', '2')
-    }
-    expect(await bothRuns(scene, lines, work)).toEqual([[], ['test/made.txt', 'yarn.lock']])
-  })
-
-  it('[CR28] in a later run counts as changed if it is a lockfile', async () => {
-    const scene = checkScene()
-    expect(await bothRuns(scene, ['date +%N > Cargo.lock'])).toEqual([[], ['Cargo.lock']])
   })
 })
 

@@ -15,9 +15,7 @@ export function checkEnvironment(
   return { ...(HOME ? { HOME } : {}), ...(LANG ? { LANG } : {}), ...FIXED, ...configured, PATH }
 }
 
-/** A folder that cannot exist: Python then neither reads bytecode that lies beside the tests nor writes any. */
-export const NO_BYTECODE = '/dev/null/none'
-const FIXED = { CI: '1', PYTHONDONTWRITEBYTECODE: '1', PYTHONPYCACHEPREFIX: NO_BYTECODE }
+const FIXED = { CI: '1', PYTHONDONTWRITEBYTECODE: '1' }
 
 const USUAL_PATH = ['/usr/local/bin', '/usr/bin', '/bin']
 

@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
 import { isIn, type Limits } from './fingerprint.ts'
 import { type Globs, globsOf } from './globs.ts'
+import { leadsToSource } from './npm-programs.ts'
 import { pathFrom, realOf } from './workspace.ts'
 
 /** Hashes by path: relative to the workspace, with `/`, or absolute for what is outside. */
@@ -58,7 +59,8 @@ export const stampsOf = (root: string, paths: readonly string[]): Stamps =>
 function stampOf(path: string): string {
   const stats = lstatOf(path)
   const own = stats ? `${stats.ino}:${stats.ctimeNs}` : ''
-  return stats?.isSymbolicLink() && realOf(path) !== path ? `${own} ${stampOf(realOf(path))}` : own
+  const real = stats?.isSymbolicLink() ? realOf(path) : path
+  return real === path || leadsToSource(path, real) ? own : `${own} ${stampOf(real)}`
 }
 
 interface FoundFile {
@@ -76,7 +78,7 @@ function fileAt(root: string, path: string): FoundFile | undefined {
   if (!stats || stats.isDirectory()) return undefined
   if (stats.isFile()) return { content: full, target: undefined, bytes: Number(stats.size) }
   const real = realOf(full)
-  const led = pathFrom(root, real) === undefined ? undefined : lstatOf(real)
+  const led = pathFrom(root, real) === undefined || leadsToSource(path, real) ? undefined : lstatOf(real)
   const content = led?.isFile() ? real : undefined
   return { content, target: targetOf(full) ?? SPECIAL, bytes: Number(content ? led?.size : 0) }
 }

@@ -5,6 +5,7 @@ import type { FileHashes, Stamps } from './files.ts'
 import { RULES } from './git-files.ts'
 import { globsOf, literal } from './globs.ts'
 import { programsOf } from './hash.ts'
+import { isInBin } from './npm-programs.ts'
 import type { Place } from './place.ts'
 import { type Start, startedBy } from './started-files.ts'
 import { isAmongPrograms, isWork } from './work-folders.ts'
@@ -19,7 +20,10 @@ export interface Guards {
   readonly named: readonly string[]
   /** What a command starts without naming it is guarded if it was there at the baseline; these rules, by what they ignore. */
   readonly isGuarded: (path: string, baseline: FileHashes, rules: ReadonlySet<string>) => boolean
-  /** Whether the check itself may write a file before the work: a lockfile, or what is ignored and has no name of its own. */
+  /**
+   * Whether the check itself may write a file before the work: what package managers write, and what is ignored and has no
+   * name of its own.
+   */
   readonly mayWrite: (path: string, isIgnored: boolean) => boolean
 }
 
@@ -51,7 +55,7 @@ export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protec
         started?.wasThere(path, baseline) === true ||
         rules.has(path)),
     mayWrite: (path, isIgnored) =>
-      isLockfile(path) || (isIgnored && !isNamed.matches(path) && !paths.includes(path) && basename(path) !== RULES),
+      isLockfile(path) || isInBin(path) || (isIgnored && !isNamed.matches(path) && !paths.includes(path)),
   }
 }
 
@@ -75,21 +79,27 @@ export interface Around {
 
 /**
  * The guarded files that changed, vanished or are new since the baseline, or were written to during the run, even if they
- * are as before; sorted. Of those that the check wrote itself before the work, only what this run did not write, and
- * lockfiles.
+ * are as before; sorted. Not what the check itself writes.
  */
 export function guardChanges(
   baseline: FileHashes,
   { written, ...run }: Around & { readonly written: ReadonlySet<string> },
   guards: Guards,
 ): readonly string[] {
-  const rules = new Set([...run.before.rules, ...run.after.rules])
+  const { before, after } = run
+  const rules = new Set([...before.rules, ...after.rules])
   const touched = touchedIn(run)
-  const isOutput = (path: string): boolean => touched.has(path) && written.has(path) && !isLockfile(path)
-  return [...new Set([...touched, ...differences(baseline, run.before.files)])]
+  const isSame = (path: string): boolean =>
+    baseline.get(path) === before.files.get(path) && before.files.get(path) === after.files.get(path)
+  const isOutput = (path: string): boolean =>
+    touched.has(path) && (isLockfile(path) || written.has(path)) && (!isKept(path) || isSame(path))
+  return [...new Set([...touched, ...differences(baseline, before.files)])]
     .filter(path => !isOutput(path) && guards.isGuarded(path, baseline, rules))
     .sort()
 }
+
+/** What a check that installs first writes anew in every run, but with the same content. */
+const isKept = (path: string): boolean => isLockfile(path) || isInBin(path) || basename(path) === RULES
 
 /** What a run before the work wrote of the guarded files, as it left it, if that is the check's own to write. */
 export function ownWrites(baseline: FileHashes, run: Around, guards: Guards): FileHashes {
@@ -99,9 +109,14 @@ export function ownWrites(baseline: FileHashes, run: Around, guards: Guards): Fi
     touched.has(path) &&
     baseline.get(path) === before.files.get(path) &&
     guards.isGuarded(path, baseline, after.rules) &&
-    guards.mayWrite(path, after.ignored?.has(path) ?? false)
+    guards.mayWrite(path, after.ignored?.has(path) ?? false) &&
+    (basename(path) !== RULES || isOfCache(path, before.files))
   return new Map([...after.files].filter(([path]) => isOwn(path)))
 }
+
+/** Whether a `.gitignore` that is new can only speak of files that are new, too: caches bring one that ignores them. */
+const isOfCache = (path: string, before: FileHashes): boolean =>
+  ![...before.keys()].some(each => each.startsWith(path.slice(0, -RULES.length)))
 
 const touchedIn = ({ before, after }: Around): ReadonlySet<string> =>
   new Set([...differences(before.files, after.files), ...differences(before.stamps, after.stamps)])

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
 import { type CommandCheck, DEFAULT_TIMEOUT_MS, type Program, type WithPrograms } from '../domain/check.ts'
 import type { Redactor } from '../domain/redact.ts'
+import { withBytecodeFolder } from './bytecode-folder.ts'
 import { whereOf } from './hash.ts'
 import { Obstacle } from './obstacle.ts'
 import { failed, inconclusive, type Outcome, passed } from './outcome.ts'
@@ -39,7 +40,9 @@ export async function runCommand(check: WithPrograms<CommandCheck>, place: Place
   const stop = new Stop(check.timeout_ms ?? DEFAULT_TIMEOUT_MS, watched.signal)
   try {
     if (stop.reason !== undefined) return inconclusive(stop.reason)
-    return await runPrepared(command, stop, check, place, watched)
+    return await withBytecodeFolder(place.workspace, command.env, env =>
+      runPrepared({ ...command, env }, stop, check, place, watched),
+    )
   } finally {
     stop.cancel()
   }

@@ -44,6 +44,15 @@ export const runsTests = (words: readonly string[]): boolean =>
       TEST_RUNNER.test(basename(word)) || (word === 'test' && TAKES_TEST.test(basename(words[index - 1] ?? ''))),
   )
 
+/**
+ * The words of a command that may decide what it means: of a linter, a formatter or a checker of types only what its options
+ * load. The files that it gets are the work.
+ */
+export const decisiveWords = (words: readonly string[]): readonly string[] =>
+  LOOKS.test(words.join(' '))
+    ? words.filter((word, index) => word.includes('=') || LOADED.test(words[index - 1] ?? ''))
+    : words
+
 /** Paths that take the place of a runner: Python looks into the working folder first. */
 export const shadowsIn = (words: readonly string[]): readonly string[] =>
   words.flatMap((word, index) => {
@@ -75,6 +84,11 @@ const TEST_RUNNER =
   /^(?:--test|_?mocha|jest|vitest|ava|tap|tape|jasmine|uvu|qunit|wtr|karma|cypress|playwright|pytest|nose2|unittest|rspec|phpunit|bats)$/
 /** `test` alone is a program of the shell. */
 const TAKES_TEST = /^(?:bun|deno)$/
+/** Programs that look at files and run none of them, where a command begins. */
+const LOOKS =
+  /^(?:\w+=\S* |(?:npx|bunx|pnpx|uvx)(?: -\S+)* |(?:pnpm|yarn) (?:exec |dlx )?|npm exec (?:-- )?|(?:uv|poetry|pipenv) run |python[\d.]* -m )*(?:\S*\/)?(?:(?:eslint|oxlint|biome|prettier|dprint|stylelint|standard|xo|jshint|tslint|markdownlint(?:-cli2)?|cspell|ruff|black|isort|flake8|pylint|mypy|pyright|rubocop|shellcheck|shfmt|yamllint)(?:@\S+)?(?= |$)|(?:vue-)?tsc (?:.* )?--noEmit\b|node --check )/
+const LOADED =
+  /^(?:-[cfpr]|--(?:config|rc|rules|plugin|project|parser|resolve|format|ignore|settings|require|import|loader)[\w-]*)$/
 const LANGUAGE = /^(?:ruby|perl|php|lua|Rscript|pwsh)$/
 const OTHER = /^(?:source|\.|exec|run)$/
 const LOADS = /^--(?:require|import|loader|preload)$/

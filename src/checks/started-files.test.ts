@@ -210,4 +210,23 @@ describe('files that a command starts', () => {
     }
     expect(started('npm test', files).there).toEqual(['Makefile', 'a.sh', 'b.sh', 'more.mk', 'run.mjs'])
   })
+
+  it.each([
+    ['eslint index.js', []],
+    ['npx eslint --max-warnings 0 components/Button.js', []],
+    ['tsc --noEmit main.ts', []],
+    ['prettier --check README.md', []],
+    ['node --check index.js', []],
+    ['uv run ruff check main.py', []],
+    ['eslint -c rules.js index.js', ['rules.js']],
+    ['eslint --rulesdir=rules.js index.js', ['rules.js']],
+    ['node index.js', ['index.js']],
+    ['eslint index.js && node rules.js', ['rules.js']],
+    ['tsc main.ts && node main.js', ['main.ts']],
+  ])('[CR27] are not what a linter, a formatter or a checker of types gets: %s', (script, expected) => {
+    const names = ['index.js', 'components/Button.js', 'main.ts', 'README.md', 'main.py', 'rules.js']
+    const files = Object.fromEntries(names.map(name => [name, '']))
+    const { there } = started('npm test', { 'package.json': test(script), ...files })
+    expect(there).toEqual(expected)
+  })
 })

@@ -1,8 +1,10 @@
 import { dirname, extname, join, resolve } from 'node:path'
 import { literal } from './globs.ts'
 import { NamedTexts } from './named-texts.ts'
+import { ownPrograms } from './npm-programs.ts'
 import {
   type ScriptWord,
+  decisiveWords,
   isCode,
   modulesIn,
   outputsOf,
@@ -113,9 +115,11 @@ class Search {
       for (const folder of moved) this.#addBins(folder)
       folders = foldersFrom([...moved, ...folders], sides.filter(isPath), isFolder)
       if (setting.isLoose && command.isSubject) continue
-      this.#addNamed(sides, moved, setting)
+      const decisive = setting.isOwn ? words : decisiveWords(words)
+      this.#addNamed(decisive.flatMap(sidesOf), moved, setting, runsTests(sides))
+      this.#addPrograms(words, moved)
       if (setting.isLoose) this.#addExecutables(sides, folders)
-      this.#addStarted(words, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
+      this.#addStarted(decisive, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
       this.#addShadows(words, moved)
       this.#addPatterns(words, moved)
       this.#addTexts(command.words, { ...setting, folders })
@@ -123,8 +127,7 @@ class Search {
   }
 
   /** Files that are named. Of source, and in a loose text, only those that a runner of tests gets: others are worked on. */
-  #addNamed(words: readonly string[], folders: readonly string[], { isLoose, isOwn }: Setting): void {
-    const isRun = runsTests(words)
+  #addNamed(words: readonly string[], folders: readonly string[], { isLoose, isOwn }: Setting, isRun: boolean): void {
     if (isLoose && !isRun) return
     for (const folder of folders) {
       for (const path of words.map(word => resolve(folder, word))) {
@@ -132,6 +135,11 @@ class Search {
         if (!isSource) this.#add([path], folder)
       }
     }
+  }
+
+  /** Programs of the workspace's own packages, wherever they stand: `npx x`, `timeout 9 x`. */
+  #addPrograms(words: readonly string[], folders: readonly string[]): void {
+    for (const folder of folders) for (const word of words) this.#add(ownPrograms(this.#root, folder, word), folder)
   }
 
   /** What interpreters are told to run. */

@@ -4,8 +4,8 @@ const SOURCES = `app apps client cmd crates doc docs include internal lib libs m
 /** Holds what is built, or scripts; git may ignore either. */
 const PROGRAMS = 'bin'
 /** What builds and checks write. */
-const OUTPUTS = `.cache .next .nuxt .output .svelte-kit .turbo artifacts ${PROGRAMS} build coverage dist log logs out output reports
-  results target temp tmp`
+const OUTPUTS = `.cache .next .nuxt .output .svelte-kit .turbo artifacts ${PROGRAMS} build cjs compiled coverage dist es esm lib log logs
+  out output reports results target temp tmp`
 
 const OUTPUT_FOLDERS: ReadonlySet<string> = new Set(OUTPUTS.split(/\s+/))
 const WORK_FOLDERS: ReadonlySet<string> = new Set(`${SOURCES} ${OUTPUTS}`.split(/\s+/))

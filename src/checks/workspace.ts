@@ -90,6 +90,9 @@ export function realOf(path: string): string {
   }
 }
 
+const WAY_OUT =
+  ' Put it back, then try again; or leave it to a person, who can remove the checks of the plan or settle the task, or write one check again in a Runsheet that runs in the new folder.'
+
 /** Follows links, and says so if they lead out. */
 function pathIn(root: string, path: string, problemWith: (stats: Stats) => string | undefined): string | Obstacle {
   if (isAbsolute(path) || path.split(/[\\/]/).includes('..'))
@@ -100,9 +103,8 @@ function pathIn(root: string, path: string, problemWith: (stats: Stats) => strin
     const problem = isInside ? problemWith(statSync(real)) : 'leads out of the workspace'
     return problem === undefined ? real : new Obstacle(`${path} ${problem}.`)
   } catch (error) {
-    const isRoot = path === '.'
-    const what = isRoot ? 'The workspace' : path
-    return new Obstacle(`${what} cannot be found: ${becauseOf(error)}.${isRoot ? ' Put it back, then try again.' : ''}`)
+    const what = path === '.' ? `The folder of the workspace (${root})` : path
+    return new Obstacle(`${what} cannot be found: ${becauseOf(error)}.${path === '.' ? WAY_OUT : ''}`)
   }
 }
 

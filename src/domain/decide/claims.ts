@@ -3,7 +3,8 @@ import { describeCheck } from '../check-label.ts'
 import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, planTurnOf } from '../conversation.ts'
-import { homeOf } from '../lineage.ts'
+import type { TaskFields } from '../fields.ts'
+import { homeOf, openInPlan } from '../lineage.ts'
 import { planGuards, unpassedChecks } from '../plan-checks.ts'
 import { claimOn, type ResolvedClaim } from '../open-claims.ts'
 import {
@@ -68,14 +69,16 @@ export class Claims {
   }
 
   /** Notes that an element settles a task, unless that was turned down or is not asked any more. */
-  add(task: Task, status: TaskStatus | undefined, row: number): Refusal | undefined {
+  add(task: Task, fields: Partial<TaskFields>, row: number): Refusal | undefined {
+    const { status = task.status } = fields
+    const isClaimed = isClaim(task, status) || this.#isSaidAgain(task, fields)
     const resolved = this.#edit.resolved?.find(({ claim }) => claim.task_id === task.id)
     const other = resolved ? undefined : claimOn(this.#state, task.id)
     if (other) {
       const { claim_id, tool_call_id, turn_id } = other
-      return new Refusal('claim_open', { row, task, claim_id, tool_call_id, turn_id, joins: isClaim(task, status) })
+      return new Refusal('claim_open', { row, task, claim_id, tool_call_id, turn_id, joins: isClaimed })
     }
-    if (!isClaim(task, status)) return undefined
+    if (!isClaimed) return undefined
     const red = resolved && whyNotGranted(this.#state, resolved, task, row)
     if (red) return red
     this.#rows.set(task.id, row)
@@ -156,8 +159,15 @@ export class Claims {
     return allowed.length > 0 && homeOf(this.#state, this.#edit.turn_id ?? '') !== undefined
   }
 
-  #isAsked(task: Task, status: TaskStatus | undefined): boolean {
-    return this.#isJudged || (status === 'completed' && isChecked(this.#state, task))
+  /** Whether a task that is done gets another outcome in a plan that is over: the plan ends anew with it. */
+  #isSaidAgain(task: Task, { status = task.status, outcome }: Partial<TaskFields>): boolean {
+    const isOther = outcome !== undefined && outcome !== task.outcome
+    const isAgain = task.status === 'completed' && status === 'completed' && isOther
+    return isAgain && this.#endsPlan && openInPlan(this.#state, planTurnOf(this.#state, task)).length === 0
+  }
+
+  #isAsked(task: Task, status: TaskStatus): boolean {
+    return (this.#isJudged && task.status !== 'completed') || (status === 'completed' && isChecked(this.#state, task))
   }
 
   /** Who turned down claims on a task too often. */
@@ -172,8 +182,8 @@ export class Claims {
 const CHANGED = 'It changed after the assessor was asked.'
 
 /** Whether a model needs consent for this status. */
-const isClaim = (task: Task, status: TaskStatus | undefined): boolean =>
-  status !== undefined && REQUIRES[status].judge && NEXT[task.status].includes(status)
+const isClaim = (task: Task, status: TaskStatus): boolean =>
+  REQUIRES[status].judge && NEXT[task.status].includes(status)
 
 function claimIn({ id, title, details, criteria, status, outcome = '' }: Task): Claim | undefined {
   if (status !== 'completed' && status !== 'cancelled') return undefined

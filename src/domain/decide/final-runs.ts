@@ -41,7 +41,7 @@ const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerpri
 
 /**
  * The same for plans of agents elsewhere in which an edit of these tasks leaves nothing open without a claim: a
- * person settled the last one, or a model deleted it, created all of them as done, or gave one that was done another outcome.
+ * person settled the last one, or a model deleted it, created all of them as done, or reworded one that was done.
  * In a turn of ours its driver sees to that.
  */
 export function finalRunsAfter(

@@ -405,7 +405,7 @@ describe('what is not proven', () => {
     expect(plan.task(1).status).toBe('in_progress')
   })
 
-  it('[TC11] the checks of a plan that is over run once more if a model gives a done task another outcome', () => {
+  it('[TC11] the checks of a plan that is over run once more if a model rewords a done task; another outcome is a claim', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -414,7 +414,12 @@ describe('what is not proven', () => {
     plan.answer()
     plan.run({ type: 'open_turn', turn_id: 'turn-2', toolset: 'runsheet', host: {}, workspace: WORKSPACE })
     const again = plan.sets('model', 1, { status: 'completed', outcome: 'Once more.' })
-    const asked = plan.run({ ...again, turn_id: 'turn-2' } as Command)
+    const claimed = plan.refusal({ ...again, turn_id: 'turn-2' } as Command)
+    expect(claimed).toMatchObject({ code: 'assessment_required', data: { claims: [{ outcome: 'Once more.' }] } })
+    plan.run({ type: 'set_policy', by: 'person', policy: { review: false } })
+    plan.answer()
+    const reworded = plan.sets('model', 1, { title: 'A and more' })
+    const asked = plan.run({ ...reworded, turn_id: 'turn-2' } as Command)
     expect(dataOf(asked, 'check_requested')).toMatchObject([{ hash: NPM.hash, why: 'final' }])
     plan.runs('failed')
     expect(plan.task(1)).toMatchObject({ status: 'in_progress' })

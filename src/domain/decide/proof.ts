@@ -121,10 +121,14 @@ export function endCheck(state: Conversation, command: CommandOf<'end_check'>, n
   const { started } = recordOf(state, hash)
   if (started?.run_id !== run_id) return []
   const ran: NewEvent = { type: 'check_ran', turn_id, data: { ...identityOf(hash, started), ...outcome } }
-  if (started.why !== 'final' || outcome.result !== 'failed') return [ran]
+  if (outcome.result !== 'failed' || !(started.why === 'final' || isSaidAgain(state, started))) return [ran]
   const reopened = reopen(state, turn_id, hash, now)
   return reopened instanceof Refusal ? reopened : [ran, ...reopened]
 }
+
+/** Whether a run is for a claim on a task that is done already. */
+const isSaidAgain = ({ claims, tasks }: Conversation, { why, claim_id = '' }: StartedRun): boolean =>
+  why === 'claim' && tasks.get(claims.get(claim_id)?.task_id ?? '')?.status === 'completed'
 
 /** Leaves a run to whoever comes next. */
 export function handBackCheck(

@@ -49,7 +49,7 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
     const current = editor.get(task.id) ?? task
     const refused =
       // First, so that a claim that was just turned down is refused with the assessor's reason.
-      claims?.add(current, fields.status, row) ??
+      claims?.add(current, fields, row) ??
       (asModel && forbidden(state, asModel, current, fields, row)) ??
       (asModel && missingOutcome(asModel, current, fields, row)) ??
       editor.change(task.id, fields, row)

@@ -1,0 +1,23 @@
+import { dirname, join } from 'node:path'
+import { lstatOf } from './file-hash.ts'
+import { pathFrom, realOf } from './workspace.ts'
+
+const BIN = 'node_modules/.bin'
+const IN_BIN = /(?:^|\/)node_modules\/\.bin\//
+
+/** Whether a path is in a folder of programs that package managers write. */
+export const isInBin = (path: string): boolean => IN_BIN.test(path)
+
+/** Whether a link in such a folder leads to a package of the workspace itself: its file is source like any other. */
+export const leadsToSource = (path: string, real: string): boolean => isInBin(path) && !real.includes('/node_modules/')
+
+/** The files of the workspace's own packages that package managers start by this name in a folder. */
+export function ownPrograms(root: string, folder: string, name: string): readonly string[] {
+  if (!NAME.test(name) || pathFrom(root, folder) === undefined) return []
+  const path = join(folder, BIN, name)
+  const real = lstatOf(path)?.isSymbolicLink() ? realOf(path) : path
+  const own = real !== path && leadsToSource(path, real) ? [real] : []
+  return [...own, ...ownPrograms(root, dirname(folder), name)]
+}
+
+const NAME = /^[\w@][\w.@-]*$/
