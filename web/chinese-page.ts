@@ -16,6 +16,8 @@ export const chinesePage: PageStrings = {
   enterRequestsChanges: '按回车键要求修改',
   sayWhy: '告诉智能体原因（可选）…',
   enterRejects: '按回车键立即拒绝',
+  writtenBefore: '写于计划到达之前',
+  enterAgain: '没有发送：这段文字写于计划到达之前。再按一次回车键，会随你的决定一起发送。',
   agentBusy: '没有发送：智能体仍在工作。文字会留在这里；要立即发送，请先停止智能体。',
   send: '发送',
   stop: '停止',

@@ -19,6 +19,9 @@ export interface PageStrings {
   /** The message box while a rejection can be undone. */
   readonly sayWhy: string
   readonly enterRejects: string
+  /** Of a text that was begun before the review that waits. */
+  readonly writtenBefore: string
+  readonly enterAgain: string
   readonly agentBusy: string
   readonly send: string
   readonly stop: string

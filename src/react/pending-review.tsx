@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { type ReactElement, useId, useRef, useState } from 'react'
+import { type ReactElement, type RefObject, useId, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { Review } from '../domain/review.ts'
 import { type Revision, revisionOf } from '../domain/revision.ts'
@@ -9,7 +9,7 @@ import { classNames } from './class-names.ts'
 import { MAX_ROWS, movedRows, removedRows } from './draft.ts'
 import { RejectedPlan } from './rejected-plan.tsx'
 import { RestoreEdits, RevisedPlan } from './review-banners.tsx'
-import { DecisionButtons, RejectQuestion, ScrollCue, useChangeRequest, useRejectQuestion } from './review-decision.tsx'
+import { DecisionButtons, RejectQuestion, ScrollCue, useRejectQuestion } from './review-decision.tsx'
 import { ReviewHead } from './review-head.tsx'
 import { ReviewRow } from './review-row.tsx'
 import { RemovedRow, rowDifference } from './row-difference.tsx'
@@ -96,7 +96,7 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
   const { rows, error, isEdited } = handle
   const body = useRef<HTMLDivElement>(null)
   const below = useRowsBelow(body, '.rs-row')
-  const request = useChangeRequest(handle, panel)
+  const comment = useRef<HTMLTextAreaElement>(null)
   const [showsTemplates, setShowsTemplates] = useState(false)
   const nextCheck = (): void => panel.current?.querySelector<HTMLElement>('.rs-approval input:not(:checked)')?.focus()
   return (
@@ -104,7 +104,7 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
       <ReviewHead handle={handle} editing={editing} headingId={heading} onTemplates={() => setShowsTemplates(true)} />
       <div className="rs-review-body" ref={body}>
         <ReviewBody handle={handle} review={review} editing={editing} panel={panel} />
-        {!handle.commentField && <Comment handle={handle} isInvalid={request.isIncomplete} />}
+        {!handle.commentField && <Comment handle={handle} field={comment} />}
       </div>
       {showsTemplates && (
         <Templates client={client} rows={rows} onInsert={editing.add} onClose={() => setShowsTemplates(false)} />
@@ -142,8 +142,10 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
           <DecisionButtons
             handle={handle}
             editing={editing}
-            isRequestIncomplete={request.isIncomplete}
-            onRequest={request.send}
+            onRequest={() => {
+              void handle.revise()
+              if (handle.comment.trim() === '') comment.current?.focus()
+            }}
             onNextCheck={nextCheck}
           />
         )}
@@ -248,17 +250,23 @@ function Rows({ handle, review, editing, revision }: RowsProps): ReactElement {
   )
 }
 
+interface CommentProps {
+  readonly handle: ReviewHandle
+  readonly field: RefObject<HTMLTextAreaElement | null>
+}
+
 /** The panel's own field for what to tell the agent. */
-function Comment({ handle, isInvalid }: { readonly handle: ReviewHandle; readonly isInvalid: boolean }): ReactElement {
+function Comment({ handle, field }: CommentProps): ReactElement {
   const strings = useStrings()
   return (
     <label className="rs-comment">
       <span className="rs-sr">{strings.comment}</span>
       <AutosizeTextarea
+        ref={field}
         className="rs-input rs-comment-input"
         rows={1}
         placeholder={strings.comment}
-        aria-invalid={isInvalid}
+        aria-invalid={handle.isRequestEmpty}
         value={handle.comment}
         onChange={event => handle.setComment(event.target.value)}
       />

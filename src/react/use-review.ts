@@ -1,9 +1,10 @@
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import type { ConfirmedTask, Review, Row, RowComment } from '../domain/review.ts'
 import { sentBackRows } from '../domain/revision.ts'
 import {
   areRowsEdited,
   asProposed,
+  commentedRows,
   type DraftTally,
   draftTally,
   type EditableRow,
@@ -93,8 +94,13 @@ export interface ReviewHandle {
   readonly reject: () => void
   /** A rejection that is not sent yet. */
   readonly rejection: Rejection | undefined
-  /** Sends the plan back with what to change, by default the comment. The person's edits go along. */
+  /**
+   * Sends the plan back with what to change, by default the comment. The person's edits go along. Where nothing is said, about
+   * a row neither, it sends nothing, and focuses `commentField`.
+   */
   readonly revise: (comment?: string) => Promise<void>
+  /** Changes were requested without saying which, and nothing was said since. */
+  readonly isRequestEmpty: boolean
   /** A decision is on its way. */
   readonly isBusy: boolean
   /** Why the last decision was not accepted. */
@@ -159,6 +165,13 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   const send = async (...what: Parameters<Decision['send']>): Promise<void> => {
     await decision.send(...what)
   }
+  const [asked, setAsked] = useState<string>()
+  const isSaid = (text: string): boolean => text.trim() !== '' || commentedRows(rows).length > 0
+  const revise = async (text = comment): Promise<void> => {
+    if (isSaid(text)) return send('revise', text)
+    setAsked(review?.review_id)
+    commentField?.focus()
+  }
   const revised = conversation.reviews[review?.revises ?? '']
   const request = resolutions[review?.revises ?? '']
   return {
@@ -218,7 +231,8 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
     cancel: () => send('cancel'),
     reject,
     rejection,
-    revise: text => send('revise', text),
+    revise,
+    isRequestEmpty: review !== undefined && asked === review.review_id && !isSaid(comment),
     isBusy: decision.isBusy,
     error: decision.error,
     remainingMs: deadline === undefined || now === undefined ? undefined : Date.parse(deadline) - now,

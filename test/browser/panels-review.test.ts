@@ -509,6 +509,14 @@ describe('[PA48] a rejection', () => {
     await input(page).press('Enter')
     expect(await next).toMatchObject({ reason: 'user_cancelled', comment: 'Nor tomorrow.' })
     await holds(input(page), [''])
+    // The reason is optional.
+    const last = panels.plan('D')
+    await reject(page).click()
+    await card(page).waitFor()
+    await input(page).press('Enter')
+    // Before its ten seconds are over.
+    await expect.poll(() => panels.pending(), { timeout: 8_000 }).toEqual([])
+    expect(await last).toMatchObject({ reason: 'user_cancelled' })
   })
 
   it('[PA48] is sent when the page is left, or another conversation is opened', async () => {
@@ -624,7 +632,7 @@ describe('[PA49] a step', () => {
     await page.keyboard.type('Why?')
     await page.reload()
     await holds(page.locator('.rs-row-comment'), ['Why?'])
-    await button(page, 'Request changes').click()
+    await input(page).press('Enter')
     expect(await agentAnswer).toMatchObject({
       reason: 'changes_requested',
       row_comments: [{ title: 'B', comment: 'Why?' }],
