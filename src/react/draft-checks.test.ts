@@ -78,6 +78,6 @@ describe('the words for a check', () => {
   it('[PA36] a run says how it ended and how long it took', () => {
     expect(runText({ result: 'failed', exit: 1, duration_ms: 1_240 }, english)).toBe('failed · exit 1 · 1.2 s')
     expect(runText({ result: 'passed', exit: 0, duration_ms: 125_000 }, english)).toBe('passed · 2:05')
-    expect(runText({ result: 'failed', exit: 1, duration_ms: 40 }, chinese)).toBe('失败 · 退出码 1 · 0 秒')
+    expect(runText({ result: 'failed', exit: 1, duration_ms: 40 }, chinese)).toBe('失败 · 退出码 1 · <0.1 秒')
   })
 })
