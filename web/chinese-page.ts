@@ -47,6 +47,7 @@ export const chinesePage: PageStrings = {
   demoExample: '修好沙盒里的问候，并证明它',
   examples: ['为20个人策划一场生日聚会', '先计算 12*7，再计算 84 / 4，最后写一份报告。', '写一首关于秋天的俳句'],
   otherAgent: '另一个智能体正在此会话中工作。你可以查看并修改它的计划，也可以在这里提出请求。',
+  otherAgentIdle: '另一个智能体使用此会话，它会在下一次调用时看到你的修改。你也可以在这里提出请求。',
   working: '处理中…',
   waitingForYou: '等待你审阅',
   moreWait: '还有更多等待你审阅',

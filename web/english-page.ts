@@ -52,6 +52,8 @@ export const englishPage: PageStrings = {
   ],
   otherAgent:
     'Another agent is working in this conversation. You can follow and change its plan, or ask for something here.',
+  otherAgentIdle:
+    'Another agent uses this conversation. It sees your changes with its next call. You can also ask for something here.',
   working: 'Working…',
   waitingForYou: 'Waiting for your review',
   moreWait: 'More are waiting for your review',

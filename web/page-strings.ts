@@ -53,6 +53,8 @@ export interface PageStrings {
   readonly demoExample: string
   readonly examples: readonly string[]
   readonly otherAgent: string
+  /** No agent works at this moment. */
+  readonly otherAgentIdle: string
   readonly working: string
   readonly waitingForYou: string
   /** Not all waiting conversations have their mark. */
