@@ -21,7 +21,7 @@ import { useFocusOn } from './use-focus-on.ts'
 import { usePanelFocus } from './use-panel-focus.ts'
 import type { ReviewHandle } from './use-review.ts'
 import { type RowEditing, useRowEditing } from './use-row-editing.ts'
-import { useRowsBelow } from './use-rows-below.ts'
+import { useRowsOutOfSight } from './use-rows-out-of-sight.ts'
 import { useUndoKey } from './use-undo-key.ts'
 
 interface PendingReviewProps {
@@ -95,7 +95,7 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
   const strings = useStrings()
   const { rows, error, isEdited } = handle
   const body = useRef<HTMLDivElement>(null)
-  const below = useRowsBelow(body, '.rs-row')
+  const { above, below } = useRowsOutOfSight(body, '.rs-row')
   const comment = useRef<HTMLTextAreaElement>(null)
   const [showsTemplates, setShowsTemplates] = useState(false)
   const nextCheck = (): void => panel.current?.querySelector<HTMLElement>('.rs-approval input:not(:checked)')?.focus()
@@ -110,7 +110,8 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
         <Templates client={client} rows={rows} onInsert={editing.add} onClose={() => setShowsTemplates(false)} />
       )}
       <footer className="rs-review-foot">
-        {below > 0 && <ScrollCue count={below} onScroll={() => showNext(body.current)} />}
+        <ScrollCue where="above" count={above} onScroll={() => showMore(body.current, -1)} />
+        <ScrollCue where="below" count={below} onScroll={() => showMore(body.current, 1)} />
         {error && (
           <div className="rs-problem" role="alert">
             <span>{error.message}</span>
@@ -155,9 +156,9 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
 }
 
 /** Scrolls by what is in sight, less a row that shows where one was. */
-function showNext(body: HTMLElement | null): void {
+function showMore(body: HTMLElement | null, direction: 1 | -1): void {
   const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
-  body?.scrollBy({ top: body.clientHeight - 48, behavior: isCalm ? 'instant' : 'smooth' })
+  body?.scrollBy({ top: direction * (body.clientHeight - 48), behavior: isCalm ? 'instant' : 'smooth' })
 }
 
 type ReviewBodyProps = Pick<OpenReviewProps, 'handle' | 'review' | 'editing' | 'panel'>

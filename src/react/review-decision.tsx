@@ -1,5 +1,6 @@
-import { ChevronDown } from 'lucide-react'
+import { ChevronDown, ChevronUp } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, useId, useRef, useState } from 'react'
+import { MAX_ROWS } from './draft.ts'
 import { isComposing } from './is-composing.ts'
 import { type Strings, useStrings } from './strings.ts'
 import { useFocusOn } from './use-focus-on.ts'
@@ -38,7 +39,13 @@ export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
         </div>
       )}
       <p id={reason} className="rs-reason" role="status">
-        {isBusy ? strings.sending : handle.isRequestEmpty ? strings.sayWhatToChange : problemText(problem, strings)}
+        {isBusy
+          ? strings.sending
+          : handle.isRequestEmpty
+            ? strings.sayWhatToChange
+            : editing.isFull
+              ? strings.tooManyRows(MAX_ROWS)
+              : problemText(problem, strings)}
       </p>
       {/* Busy buttons are not disabled: they would lose the focus. */}
       <div className="rs-verbs">
@@ -86,15 +93,19 @@ function Changes({ handle: { tally }, onReset }: ChangesProps): ReactElement {
 
 interface ScrollCueProps {
   readonly count: number
+  readonly where: 'above' | 'below'
   readonly onScroll: () => void
 }
 
 /** Says how many steps are out of sight, and shows them. */
-export function ScrollCue({ count, onScroll }: ScrollCueProps): ReactElement {
+export function ScrollCue({ count, where, onScroll }: ScrollCueProps): ReactElement | null {
   const { reviewing } = useStrings()
+  const [Icon, text] =
+    where === 'above' ? [ChevronUp, reviewing.stepsAbove(count)] : [ChevronDown, reviewing.stepsBelow(count)]
+  if (count === 0) return null
   return (
-    <button type="button" className="rs-cue" onClick={onScroll}>
-      <ChevronDown size={14} aria-hidden="true" /> {reviewing.stepsBelow(count)}
+    <button type="button" className={`rs-cue rs-cue-${where}`} onClick={onScroll}>
+      <Icon size={14} aria-hidden="true" /> {text}
     </button>
   )
 }
