@@ -87,7 +87,8 @@ export function Chat(props: ChatProps): ReactElement {
   // While a review waits, the message box is the one place to say something about it.
   const review = useReview({
     commentField: {
-      text: owner.isFromBefore ? '' : text,
+      text,
+      isApart: owner.isFromBefore,
       setText,
       focus: () => {
         box.current?.focus()

@@ -35,6 +35,8 @@ export type DraftProblem = { readonly kind: 'no_rows' } | { readonly kind: 'no_t
 /** A text field of the page, such as its message box, that holds the comment. */
 export interface CommentField {
   readonly text: string
+  /** The text is about something else, and is no part of a decision. */
+  readonly isApart?: boolean
   readonly setText: (text: string) => void
   readonly focus: () => void
 }
@@ -125,11 +127,12 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   const { conversation, resolutions } = view.state
   const review = conversation.reviews[conversation.pending_reviews[0] ?? '']
   const { draft, update, isEdited, forget, earlierEdits, unsentEdits } = useDraft(review, conversation, resolutions)
+  const comment = commentField?.isApart ? '' : (commentField?.text ?? draft.comment)
   const decision = useDecision({
     client,
     reviewId: review?.review_id,
     draft,
-    comment: commentField?.text ?? draft.comment,
+    comment,
     areRowsEdited: review !== undefined && areRowsEdited(draft, review),
     onAccepted: forget,
     onRefresh: view.retry,
@@ -148,7 +151,6 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   const ended = useReviewOutcome(client, view, decision.sent, unsentEdits)
   const undo = useUndo(review?.review_id)
   const { rows } = draft
-  const comment = commentField?.text ?? draft.comment
   const turn = conversation.turns[review?.conversation_turn_id ?? '']
   const moreTime = useMoreTime(client, review, view.retry)
   const putRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[]): void =>

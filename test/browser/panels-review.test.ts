@@ -49,7 +49,7 @@ async function withPolicy(host: PolicyPatch): Promise<void> {
   panels = await Panels.open(browser, host)
 }
 
-it('[PA10] a conversation that gets its title shows it at once', async () => {
+it('[PA10][CH39] a conversation of another agent shows its title at once, and what that agent does', async () => {
   // The agent reads its list before it plans.
   await panels.look()
   const page = await panels.window()
