@@ -13,6 +13,7 @@ import { historyRoute, type Route } from './route.ts'
 import { useHeight } from './use-height.ts'
 import { useModels } from './use-models.ts'
 import { useSend } from './use-send.ts'
+import { useTextOwner } from './use-text-owner.ts'
 
 interface ChatProps {
   readonly strings: PageStrings
@@ -76,15 +77,31 @@ export function Chat(props: ChatProps): ReactElement {
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
   })
   const box = useRef<HTMLTextAreaElement>(null)
+  // What Enter did not send, until the text changes or something else waits for it.
+  const [unsent, setUnsent] = useState<string>()
+  const owner = useTextOwner(session, text, conversation.reviews[conversation.pending_reviews[0] ?? ''])
+  const askAgain = (): void => {
+    owner.useForReview()
+    setUnsent(text.trim())
+  }
   // While a review waits, the message box is the one place to say something about it.
-  const review = useReview({ commentField: { text, setText, focus: () => box.current?.focus() } })
+  const review = useReview({
+    commentField: {
+      text,
+      isApart: owner.isFromBefore,
+      setText,
+      focus: () => {
+        box.current?.focus()
+        if (owner.isFromBefore) askAgain()
+      },
+    },
+  })
   const plan = useTasks()
   const beside = usePlanBeside()
-  // Why Enter sent nothing; until the text changes or the agent is done.
-  const [unsent, setUnsent] = useState<string>()
   const isBusy = running !== null && !review.review
   const submit = (message: string): void => {
     if (isBusy) return setUnsent(message)
+    if (owner.isFromBefore) return askAgain()
     if (review.rejection) void review.rejection.send()
     else if (review.review) void review.revise()
     else sendTyped(message)
@@ -115,7 +132,8 @@ export function Chat(props: ChatProps): ReactElement {
     if (message === undefined) return
     const isOpen = openTasks(conversation, turn).length > 0
     const isBlocked = blockedIn(conversation, turn).length > 0
-    if (isBlocked) void continueBlocked(turn, isOpen ? message : strings.retryBlockedMessage)
+    const asksAgain = isOpen && conversation.turns[turn]?.status === 'failed'
+    if (isBlocked) void continueBlocked(turn, asksAgain ? message : strings.retryBlockedMessage)
     else send(message, isOpen ? { continue_turn_id: turn } : {})
   }
   const stop = async (): Promise<void> => {
@@ -220,9 +238,9 @@ export function Chat(props: ChatProps): ReactElement {
               </button>
             </p>
           )}
-          {isBusy && unsent !== undefined && unsent === text.trim() && (
+          {(isBusy || review.review) && !review.isBusy && unsent && unsent === text.trim() && !owner.isFromBefore && (
             <p className="app-alert app-unsent" role="status">
-              {strings.agentBusy}
+              {isBusy ? strings.agentBusy : strings.enterAgain}
             </p>
           )}
           {!beside.isOn && conversation.pending_reviews.length === 0 && todos}
@@ -237,7 +255,7 @@ export function Chat(props: ChatProps): ReactElement {
           onText={setText}
           isNew={isNewSession(session)}
           isRunning={running !== null}
-          about={review.rejection ? 'rejection' : review.review && 'review'}
+          about={owner.isFromBefore ? 'before' : review.rejection ? 'rejection' : review.review && 'review'}
           isSending={outgoing !== undefined || review.isBusy}
           isStopping={isStopping}
           choices={[

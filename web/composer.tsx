@@ -17,8 +17,8 @@ interface ComposerProps {
   readonly onText: (text: string) => void
   readonly isNew: boolean
   readonly isRunning: boolean
-  /** A review waits: what is sent requests changes, or says why the plan was just rejected. */
-  readonly about: 'review' | 'rejection' | undefined
+  /** A review waits: what is sent requests changes, or says why the plan was just rejected. The text may be from before it. */
+  readonly about: 'review' | 'rejection' | 'before' | undefined
   /** The last message is still being sent. */
   readonly isSending: boolean
   readonly isStopping: boolean
@@ -36,15 +36,18 @@ export function Composer(props: ComposerProps): ReactElement {
     message: [strings.message, ''],
     review: [strings.requestChanges, strings.enterRequestsChanges],
     rejection: [strings.sayWhy, strings.enterRejects],
+    before: [strings.message, strings.writtenBefore],
   }[about ?? 'message']
   useEffect(() => {
     // On touch screens the keyboard would cover the examples.
     if (isNew && matchMedia('(pointer: fine)').matches) box.current?.focus()
     // Only when the conversation opens.
   }, [])
+  const message = text.trim()
+  // A decision needs no words.
+  const canSend = (message !== '' || isReview) && !isSending
   const send = (): void => {
-    const message = text.trim()
-    if (message !== '' && !isSending) onSend(message)
+    if (canSend) onSend(message)
   }
   return (
     <form
@@ -103,13 +106,7 @@ export function Composer(props: ComposerProps): ReactElement {
           </button>
         )}
         {(!isRunning || isReview) && (
-          <button
-            type="submit"
-            className="app-send"
-            aria-label={strings.send}
-            title={strings.send}
-            disabled={text.trim() === '' || isSending}
-          >
+          <button type="submit" className="app-send" aria-label={strings.send} title={strings.send} disabled={!canSend}>
             {isSending ? (
               <Loader className="app-spin" size={18} aria-hidden="true" />
             ) : (

@@ -16,6 +16,8 @@ export const englishPage: PageStrings = {
   enterRequestsChanges: 'Enter requests changes',
   sayWhy: 'Tell the agent why (optional)…',
   enterRejects: 'Enter rejects now',
+  writtenBefore: 'Written before the plan arrived',
+  enterAgain: 'Not sent: you wrote this before the plan arrived. Press Enter again to send it with your decision.',
   agentBusy: 'Not sent: the agent is still working. Your text stays here; stop the agent to send it now.',
   send: 'Send',
   stop: 'Stop',
@@ -50,6 +52,8 @@ export const englishPage: PageStrings = {
   ],
   otherAgent:
     'Another agent is working in this conversation. You can follow and change its plan, or ask for something here.',
+  otherAgentIdle:
+    'Another agent uses this conversation. It sees your changes with its next call. You can also ask for something here.',
   working: 'Working…',
   waitingForYou: 'Waiting for your review',
   moreWait: 'More are waiting for your review',

@@ -23,8 +23,7 @@ export function Rest({ text, showRest }: RestProps): ReactElement | null {
   if (text === '') return null
   if (isShown) {
     return (
-      // The button that had the focus is gone.
-      <pre className="app-rest" tabIndex={0} ref={element => element?.focus({ preventScroll: true })}>
+      <pre className="app-rest" tabIndex={0} ref={takeFocus}>
         {piecesOf(text).map((piece, index) => (
           <span key={index} dir="auto">
             {piece}
@@ -41,6 +40,9 @@ export function Rest({ text, showRest }: RestProps): ReactElement | null {
     </p>
   )
 }
+
+/** The button that had the focus is gone. One function, since React calls a new one with every render. */
+const takeFocus = (element: HTMLElement | null): void => element?.focus({ preventScroll: true })
 
 function piecesOf(text: string): readonly string[] {
   const pieces: string[] = []

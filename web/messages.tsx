@@ -58,7 +58,13 @@ export function Messages(props: MessagesProps): ReactElement {
         </p>
       )}
       {hasTurns && messages.length === 0 && outgoing === undefined && (
-        <p className="app-quiet app-other-agent">{strings.otherAgent}</p>
+        <p className="app-quiet app-other-agent">
+          {conversation.pending_reviews.length > 0
+            ? strings.waitingForYou
+            : plan.elapsedMs === undefined
+              ? strings.otherAgentIdle
+              : strings.otherAgent}
+        </p>
       )}
       {isEmpty && (status === 'live' || status === 'waiting') ? (
         <Welcome strings={strings} isDemo={isDemo} onExample={onExample} />

@@ -19,6 +19,9 @@ export interface PageStrings {
   /** The message box while a rejection can be undone. */
   readonly sayWhy: string
   readonly enterRejects: string
+  /** Of a text that was begun before the review that waits. */
+  readonly writtenBefore: string
+  readonly enterAgain: string
   readonly agentBusy: string
   readonly send: string
   readonly stop: string
@@ -50,6 +53,8 @@ export interface PageStrings {
   readonly demoExample: string
   readonly examples: readonly string[]
   readonly otherAgent: string
+  /** No agent works at this moment. */
+  readonly otherAgentIdle: string
   readonly working: string
   readonly waitingForYou: string
   /** Not all waiting conversations have their mark. */

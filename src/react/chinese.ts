@@ -93,6 +93,7 @@ export const chinese: Strings = {
   restoreEdits: '恢复',
   reviewing: {
     steps: count => `${count} 个步骤`,
+    stepsAbove: count => `上方还有 ${count} 步`,
     stepsBelow: count => `下方还有 ${count} 步`,
     undo: '撤销',
     redo: '重做',

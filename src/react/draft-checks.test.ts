@@ -26,10 +26,15 @@ describe('the checks of a draft', () => {
     expect(check && [willRun(check), sentChecks([check])]).toEqual([true, { checks: [NPM_TEST] }])
   })
 
-  it('[PA32] an edited check is a new one of the person, and its approval does not go along', () => {
-    const [check] = editableChecks({ checks: [QUOTED] })
-    const edited = { ...check, text: 'npm run lint', isApproved: true } as NonNullable<typeof check>
-    expect([isOwn(edited), willRun(edited)]).toEqual([true, true])
+  it('[PA32] an edited check is a new one, which runs only where the person ticks it, whatever was allowed before', () => {
+    const [check] = editableChecks({ checks: [QUOTED], allowed: ['h2'] })
+    const typed = { ...check, text: 'npm run lint' } as NonNullable<typeof check>
+    expect([isOwn(typed), willRun(typed)]).toEqual([false, false])
+    expect(sentChecks([typed])).toEqual({
+      checks: [{ kind: 'command', run: 'npm run lint', exit: 3, hash: 'edited c2' }],
+    })
+    const edited = { ...typed, isApproved: true, isAllowed: false }
+    expect(willRun(edited)).toBe(true)
     expect(sentChecks([edited])).toEqual({ checks: [{ kind: 'command', run: 'npm run lint', exit: 3 }] })
     // Back as it was.
     const back = { ...edited, text: textOf(QUOTED), isApproved: false }
@@ -73,6 +78,6 @@ describe('the words for a check', () => {
   it('[PA36] a run says how it ended and how long it took', () => {
     expect(runText({ result: 'failed', exit: 1, duration_ms: 1_240 }, english)).toBe('failed · exit 1 · 1.2 s')
     expect(runText({ result: 'passed', exit: 0, duration_ms: 125_000 }, english)).toBe('passed · 2:05')
-    expect(runText({ result: 'failed', exit: 1, duration_ms: 40 }, chinese)).toBe('失败 · 退出码 1 · 0 秒')
+    expect(runText({ result: 'failed', exit: 1, duration_ms: 40 }, chinese)).toBe('失败 · 退出码 1 · <0.1 秒')
   })
 })

@@ -32,24 +32,33 @@ export function newCheck(line: string, key: string, proposed: readonly SentCheck
   return { key, spec: same ?? { kind: 'command', run: text }, text, isApproved: true, isAllowed: false }
 }
 
-/** Whether it is the person's: written here, or no longer what was proposed. */
-export const isOwn = ({ spec, text }: EditableCheck): boolean =>
-  spec.hash === undefined || !isSameText(textOf(spec), text)
+/** Whether the person wrote it. One that was proposed and edited is still to be approved. */
+export const isOwn = ({ spec }: EditableCheck): boolean => spec.hash === undefined
+
+/** Whether the configuration allows it as it is now. */
+export const isAllowedNow = (check: EditableCheck): boolean => check.isAllowed && !isEdited(check)
 
 /** Whether it will run: the person wrote or approved it, or the configuration allows it. */
-export const willRun = (check: EditableCheck): boolean => isOwn(check) || check.isApproved || check.isAllowed
+export const willRun = (check: EditableCheck): boolean => isOwn(check) || check.isApproved || isAllowedNow(check)
 
 /** Whether it runs at all; a person only looks. */
 export const isRunnable = ({ spec }: EditableCheck): boolean => spec.kind !== 'person'
 
 /** The checks of a row as they are sent. */
 export function sentChecks(checks: readonly EditableCheck[]): Pick<SentChecks, 'checks' | 'approve'> {
-  const approve = checks.flatMap(check => (!isOwn(check) && check.isApproved ? (check.spec.hash ?? []) : []))
-  return {
-    checks: checks.map(check => (isOwn(check) ? withText(check.spec, check.text.trim()) : check.spec)),
-    ...(approve.length > 0 ? { approve } : {}),
-  }
+  const approve = checks.flatMap(check => (!isEdited(check) && check.isApproved ? (check.spec.hash ?? []) : []))
+  return { checks: checks.map(sentCheck), ...(approve.length > 0 ? { approve } : {}) }
 }
+
+/** What a person writes anew is approved by that; a hash of its own says that it comes from elsewhere. */
+function sentCheck(check: EditableCheck): SentCheck {
+  if (!isOwn(check) && !isEdited(check)) return check.spec
+  const written = withText(check.spec, check.text.trim())
+  return willRun(check) ? written : { ...written, hash: `edited ${check.key}` }
+}
+
+/** Whether it is no longer what was proposed. */
+const isEdited = ({ spec, text }: EditableCheck): boolean => !isSameText(textOf(spec), text)
 
 /** Spaces say nothing, unless they are quoted: then the texts are equal. */
 const isSameText = (a: string, b: string): boolean => a === b || a === b.trim().replaceAll(/\s+/g, ' ')

@@ -1,8 +1,9 @@
 import { formatDuration } from './format-duration.ts'
 import type { Strings } from './strings.ts'
 
-/** `0.7 s`, `12 s`, or from a minute on `2:05`. */
+/** `<0.1 s`, `0.7 s`, `12 s`, or from a minute on `2:05`. */
 export function durationText(ms: number, { seconds }: Strings): string {
   if (ms >= 59_500) return formatDuration(ms)
-  return seconds((ms / 1_000).toFixed(ms >= 50 && ms < 9_950 ? 1 : 0))
+  if (ms < 50) return seconds('<0.1')
+  return seconds((ms / 1_000).toFixed(ms < 9_950 ? 1 : 0))
 }

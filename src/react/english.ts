@@ -100,6 +100,7 @@ export const english: Strings = {
   restoreEdits: 'Restore',
   reviewing: {
     steps: count => plural(count, 'step'),
+    stepsAbove: count => `${count} more above`,
     stepsBelow: count => `${count} more below`,
     undo: 'Undo',
     redo: 'Redo',

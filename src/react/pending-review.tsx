@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { type ReactElement, useId, useRef, useState } from 'react'
+import { type ReactElement, type RefObject, useId, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { Review } from '../domain/review.ts'
 import { type Revision, revisionOf } from '../domain/revision.ts'
@@ -9,7 +9,7 @@ import { classNames } from './class-names.ts'
 import { MAX_ROWS, movedRows, removedRows } from './draft.ts'
 import { RejectedPlan } from './rejected-plan.tsx'
 import { RestoreEdits, RevisedPlan } from './review-banners.tsx'
-import { DecisionButtons, RejectQuestion, ScrollCue, useChangeRequest, useRejectQuestion } from './review-decision.tsx'
+import { DecisionButtons, RejectQuestion, ScrollCue, useRejectQuestion } from './review-decision.tsx'
 import { ReviewHead } from './review-head.tsx'
 import { ReviewRow } from './review-row.tsx'
 import { RemovedRow, rowDifference } from './row-difference.tsx'
@@ -21,7 +21,7 @@ import { useFocusOn } from './use-focus-on.ts'
 import { usePanelFocus } from './use-panel-focus.ts'
 import type { ReviewHandle } from './use-review.ts'
 import { type RowEditing, useRowEditing } from './use-row-editing.ts'
-import { useRowsBelow } from './use-rows-below.ts'
+import { useRowsOutOfSight } from './use-rows-out-of-sight.ts'
 import { useUndoKey } from './use-undo-key.ts'
 
 interface PendingReviewProps {
@@ -95,8 +95,8 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
   const strings = useStrings()
   const { rows, error, isEdited } = handle
   const body = useRef<HTMLDivElement>(null)
-  const below = useRowsBelow(body, '.rs-row')
-  const request = useChangeRequest(handle, panel)
+  const { above, below } = useRowsOutOfSight(body, '.rs-row')
+  const comment = useRef<HTMLTextAreaElement>(null)
   const [showsTemplates, setShowsTemplates] = useState(false)
   const nextCheck = (): void => panel.current?.querySelector<HTMLElement>('.rs-approval input:not(:checked)')?.focus()
   return (
@@ -104,13 +104,14 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
       <ReviewHead handle={handle} editing={editing} headingId={heading} onTemplates={() => setShowsTemplates(true)} />
       <div className="rs-review-body" ref={body}>
         <ReviewBody handle={handle} review={review} editing={editing} panel={panel} />
-        {!handle.commentField && <Comment handle={handle} isInvalid={request.isIncomplete} />}
+        {!handle.commentField && <Comment handle={handle} field={comment} />}
       </div>
       {showsTemplates && (
         <Templates client={client} rows={rows} onInsert={editing.add} onClose={() => setShowsTemplates(false)} />
       )}
       <footer className="rs-review-foot">
-        {below > 0 && <ScrollCue count={below} onScroll={() => showNext(body.current)} />}
+        <ScrollCue where="above" count={above} onScroll={() => showMore(body.current, -1)} />
+        <ScrollCue where="below" count={below} onScroll={() => showMore(body.current, 1)} />
         {error && (
           <div className="rs-problem" role="alert">
             <span>{error.message}</span>
@@ -142,8 +143,10 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
           <DecisionButtons
             handle={handle}
             editing={editing}
-            isRequestIncomplete={request.isIncomplete}
-            onRequest={request.send}
+            onRequest={() => {
+              void handle.revise()
+              if (handle.comment.trim() === '') comment.current?.focus()
+            }}
             onNextCheck={nextCheck}
           />
         )}
@@ -153,9 +156,9 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
 }
 
 /** Scrolls by what is in sight, less a row that shows where one was. */
-function showNext(body: HTMLElement | null): void {
+function showMore(body: HTMLElement | null, direction: 1 | -1): void {
   const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
-  body?.scrollBy({ top: body.clientHeight - 48, behavior: isCalm ? 'instant' : 'smooth' })
+  body?.scrollBy({ top: direction * (body.clientHeight - 48), behavior: isCalm ? 'instant' : 'smooth' })
 }
 
 type ReviewBodyProps = Pick<OpenReviewProps, 'handle' | 'review' | 'editing' | 'panel'>
@@ -248,17 +251,23 @@ function Rows({ handle, review, editing, revision }: RowsProps): ReactElement {
   )
 }
 
+interface CommentProps {
+  readonly handle: ReviewHandle
+  readonly field: RefObject<HTMLTextAreaElement | null>
+}
+
 /** The panel's own field for what to tell the agent. */
-function Comment({ handle, isInvalid }: { readonly handle: ReviewHandle; readonly isInvalid: boolean }): ReactElement {
+function Comment({ handle, field }: CommentProps): ReactElement {
   const strings = useStrings()
   return (
     <label className="rs-comment">
       <span className="rs-sr">{strings.comment}</span>
       <AutosizeTextarea
+        ref={field}
         className="rs-input rs-comment-input"
         rows={1}
         placeholder={strings.comment}
-        aria-invalid={isInvalid}
+        aria-invalid={handle.isRequestEmpty}
         value={handle.comment}
         onChange={event => handle.setComment(event.target.value)}
       />

@@ -4,7 +4,7 @@ import { AutosizeTextarea } from './autosize-textarea.tsx'
 import { AddCheck } from './add-check.tsx'
 import { conditionsOf, kindLabel } from './check-text.ts'
 import type { EditableRow } from './draft.ts'
-import { type EditableCheck, isOwn, isRunnable } from './draft-checks.ts'
+import { type EditableCheck, isAllowedNow, isOwn, isRunnable } from './draft-checks.ts'
 import type { ReviewChecks } from './edit-checks.ts'
 import { IconButton } from './icon-button.tsx'
 import { useStrings } from './strings.ts'
@@ -91,7 +91,7 @@ function Approval({ check, about, onApprove }: ApprovalProps): ReactElement {
   const { checks: strings } = useStrings()
   const id = useId()
   const isMine = isOwn(check)
-  if (isMine || check.isAllowed) {
+  if (isMine || isAllowedNow(check)) {
     return <span className="rs-approval">{isMine ? strings.isOwn : strings.isAllowed}</span>
   }
   return (

@@ -1,6 +1,6 @@
-import { ChevronDown } from 'lucide-react'
+import { ChevronDown, ChevronUp } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, useId, useRef, useState } from 'react'
-import { commentedRows } from './draft.ts'
+import { MAX_ROWS } from './draft.ts'
 import { isComposing } from './is-composing.ts'
 import { type Strings, useStrings } from './strings.ts'
 import { useFocusOn } from './use-focus-on.ts'
@@ -10,15 +10,13 @@ import type { RowEditing } from './use-row-editing.ts'
 interface DecisionButtonsProps {
   readonly handle: ReviewHandle
   readonly editing: RowEditing
-  /** Changes were requested without saying which. */
-  readonly isRequestIncomplete: boolean
   readonly onRequest: () => void
   readonly onNextCheck: () => void
 }
 
 /** Approve, Request changes and Reject, with the reason why one of them is not possible. */
 export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
-  const { handle, editing, isRequestIncomplete, onRequest, onNextCheck } = props
+  const { handle, editing, onRequest, onNextCheck } = props
   const strings = useStrings()
   const reason = useId()
   const checked = useId()
@@ -41,7 +39,13 @@ export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
         </div>
       )}
       <p id={reason} className="rs-reason" role="status">
-        {isBusy ? strings.sending : isRequestIncomplete ? strings.sayWhatToChange : problemText(problem, strings)}
+        {isBusy
+          ? strings.sending
+          : handle.isRequestEmpty
+            ? strings.sayWhatToChange
+            : editing.isFull
+              ? strings.tooManyRows(MAX_ROWS)
+              : problemText(problem, strings)}
       </p>
       {/* Busy buttons are not disabled: they would lose the focus. */}
       <div className="rs-verbs">
@@ -89,15 +93,19 @@ function Changes({ handle: { tally }, onReset }: ChangesProps): ReactElement {
 
 interface ScrollCueProps {
   readonly count: number
+  readonly where: 'above' | 'below'
   readonly onScroll: () => void
 }
 
 /** Says how many steps are out of sight, and shows them. */
-export function ScrollCue({ count, onScroll }: ScrollCueProps): ReactElement {
+export function ScrollCue({ count, where, onScroll }: ScrollCueProps): ReactElement | null {
   const { reviewing } = useStrings()
+  const [Icon, text] =
+    where === 'above' ? [ChevronUp, reviewing.stepsAbove(count)] : [ChevronDown, reviewing.stepsBelow(count)]
+  if (count === 0) return null
   return (
-    <button type="button" className="rs-cue" onClick={onScroll}>
-      <ChevronDown size={14} aria-hidden="true" /> {reviewing.stepsBelow(count)}
+    <button type="button" className={`rs-cue rs-cue-${where}`} onClick={onScroll}>
+      <Icon size={14} aria-hidden="true" /> {text}
     </button>
   )
 }
@@ -124,21 +132,6 @@ export function RejectQuestion({ text, onKeep, onReject }: RejectQuestionProps):
       </div>
     </div>
   )
-}
-
-/** Sends the plan back with what was said about it or its steps. Without that it asks for it. */
-export function useChangeRequest(handle: ReviewHandle, panel: { readonly current: HTMLElement | null }) {
-  const [isAsked, setAsked] = useState(false)
-  const focusOn = useFocusOn(panel)
-  const { comment, commentField, rows } = handle
-  const isEmpty = comment.trim() === '' && commentedRows(rows).length === 0
-  const send = (): void => {
-    setAsked(isEmpty)
-    if (!isEmpty) return void handle.revise()
-    if (commentField) commentField.focus()
-    else focusOn('.rs-comment-input')
-  }
-  return { isIncomplete: isAsked && isEmpty, send }
 }
 
 /** Where Escape ends an edit. */

@@ -1,9 +1,9 @@
-import { LayoutTemplate, Redo2, RotateCcw, SquareCheck, Undo2 } from 'lucide-react'
+import { LayoutTemplate, RotateCcw, SquareCheck } from 'lucide-react'
 import type { ReactElement } from 'react'
 import { Countdown } from './countdown.tsx'
-import { IconButton } from './icon-button.tsx'
 import { MenuButton } from './menu-button.tsx'
 import { useStrings } from './strings.ts'
+import UndoButtons from './undo-buttons.tsx'
 import type { ReviewHandle } from './use-review.ts'
 import type { RowEditing } from './use-row-editing.ts'
 
@@ -27,22 +27,12 @@ export function ReviewHead({ handle, editing, headingId, onTemplates }: ReviewHe
       {review?.expires_at != null && <Countdown remainingMs={handle.remainingMs} moreTime={handle.moreTime} />}
       <div className="rs-actions">
         {(canUndo || canRedo) && (
-          <>
-            <IconButton
-              label={reviewing.undo}
-              about=""
-              icon={Undo2}
-              isDisabled={!canUndo}
-              onAct={() => void editing.undo()}
-            />
-            <IconButton
-              label={reviewing.redo}
-              about=""
-              icon={Redo2}
-              isDisabled={!canRedo}
-              onAct={() => void editing.redo()}
-            />
-          </>
+          <UndoButtons
+            canUndo={canUndo}
+            canRedo={canRedo}
+            onUndo={() => void editing.undo()}
+            onRedo={() => void editing.redo()}
+          />
         )}
         <MenuButton
           label={strings.moreActions}

@@ -134,6 +134,7 @@ export interface Strings {
 export interface ReviewStrings {
   /** Follows the heading. */
   readonly steps: (count: number) => string
+  readonly stepsAbove: (count: number) => string
   readonly stepsBelow: (count: number) => string
   readonly undo: string
   readonly redo: string

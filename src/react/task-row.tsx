@@ -70,7 +70,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
         <StatusIcon status={task.status} isRunning={isRunning} />
       </button>
       {draft === undefined ? (
-        <TaskText task={task} isUnseen={isUnseen}>
+        <TaskText task={task} isUnseen={isUnseen} isCut={mark !== undefined && !showsChecks}>
           {mark && (
             <button
               type="button"
@@ -161,10 +161,12 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
 interface TaskTextProps {
   readonly task: Task
   readonly isUnseen: boolean
+  /** A long outcome shows in full once the row is opened. */
+  readonly isCut: boolean
   readonly children: ReactNode
 }
 
-function TaskText({ task, isUnseen, children }: TaskTextProps): ReactElement {
+function TaskText({ task, isUnseen, isCut, children }: TaskTextProps): ReactElement {
   const strings = useStrings()
   return (
     <div className="rs-task-text">
@@ -180,7 +182,7 @@ function TaskText({ task, isUnseen, children }: TaskTextProps): ReactElement {
         )}
       </div>
       {task.outcome !== undefined && (
-        <div className="rs-outcome" dir="auto">
+        <div className={`rs-outcome${isCut ? ' rs-cut' : ''}`} dir="auto">
           {plainMarkdown(task.outcome)}
         </div>
       )}

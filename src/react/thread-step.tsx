@@ -56,12 +56,13 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
   const [chosen, setChosen] = useState<boolean>()
   const workId = useId()
   const work = step.items.filter(isShown)
-  const hasWork = work.length > 0 || live !== undefined
-  const isExpanded = hasWork && (chosen ?? isCurrent)
   const complaint = isSettled(step) ? undefined : lastComplaint(step.items)
   // A task that the judge blocked has its reason as outcome.
   const isSaid = complaint?.kind === 'verdict' && complaint.reason === step.outcome
   const outcome = (isSettled(step) || step.status === 'blocked') && !isSaid ? step.outcome : undefined
+  const canOpen =
+    work.length > 0 || live !== undefined || outcome !== undefined || (task !== undefined && !isOpen(task))
+  const isExpanded = canOpen && (chosen ?? isCurrent)
   const canAccept = onAccept && task && mayAccept(task, standing, isExpanded, complaint !== undefined)
   const canReopen = onReopen && task && !isOpen(task) && (isExpanded || task.status === 'blocked')
   const accept = task ? acceptWord(task, complaint !== undefined, strings) : ''
@@ -87,7 +88,7 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
   return (
     <div className={`rs-step rs-step-${step.status}`} role="group" aria-label={step.title}>
       <h2 className="rs-step-head">
-        {hasWork ? (
+        {canOpen ? (
           <button
             type="button"
             aria-expanded={isExpanded}

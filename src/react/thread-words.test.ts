@@ -43,7 +43,7 @@ describe('[PA47] a tool call in words', () => {
 
 it('[CH27] durations are seconds with one digit, whole seconds, or minutes', () => {
   expect([40, 700, 9_949, 12_400, 59_600, 125_000].map(ms => durationText(ms, english))).toEqual([
-    '0 s',
+    '<0.1 s',
     '0.7 s',
     '9.9 s',
     '12 s',

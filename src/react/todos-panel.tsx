@@ -1,5 +1,5 @@
 import { ChevronDown, ChevronUp, TriangleAlert } from 'lucide-react'
-import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
+import { lazy, type ReactElement, Suspense, useEffect, useId, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import { AddTask } from './add-task.tsx'
 import { errorText } from './error-text.ts'
@@ -16,6 +16,9 @@ import { TaskList } from './task-list.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import { type TasksHandle, useTasks } from './use-tasks.ts'
 import { useUndoKey } from './use-undo-key.ts'
+
+/** Loaded with the first change. */
+const UndoButtons = lazy(() => import('./undo-buttons.tsx'))
 
 /** The props of `TodosPanel`. */
 export interface TodosPanelProps {
@@ -82,6 +85,16 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
             {summary}
             {isExpanded ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronUp size={16} aria-hidden="true" />}
           </button>
+        )}
+        {(plan.canUndo || plan.canRedo) && (
+          <Suspense>
+            <UndoButtons
+              canUndo={plan.canUndo}
+              canRedo={plan.canRedo}
+              onUndo={() => void plan.undo()}
+              onRedo={() => void plan.redo()}
+            />
+          </Suspense>
         )}
         {/* After an error the thread has Retry. */}
         {isTold && unfinished && !unfinished.hasFailed && <Continue turn={unfinished} onContinue={onContinue} />}

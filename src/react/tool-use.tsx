@@ -9,9 +9,6 @@ import { subjectOf, toolWords } from './tool-words.ts'
 /** Loaded with the first call that is opened. */
 const ToolDetails = lazy(() => import('./tool-details.tsx'))
 
-/** Shorter durations are not shown. */
-const MIN_SHOWN_MS = 100
-
 /** The props of `ToolUse`. */
 export interface ToolUseProps extends RunsheetSource {
   readonly call: MessageCall
@@ -31,9 +28,10 @@ export const ToolUse = memo(function ToolUse({ call, isRunning = false, ...sourc
       <summary className={answer && !answer.ok ? 'rs-use-failed' : undefined}>
         <Icon size={14} aria-hidden="true" className={isTurning ? 'rs-turning' : undefined} />
         <ToolText tool={call.tool} subject={subjectOf(call.arguments)} isRunning={isTurning} />
-        {answer && (!answer.ok || answer.duration_ms >= MIN_SHOWN_MS) && (
+        {answer && (
           <span className="rs-use-time">
-            {answer.ok ? durationText(answer.duration_ms, strings) : strings.thread.useFailed}
+            {answer.ok ? '' : `${strings.thread.useFailed} · `}
+            {durationText(answer.duration_ms, strings)}
           </span>
         )}
       </summary>

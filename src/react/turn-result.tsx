@@ -21,10 +21,12 @@ export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResul
   const isDone = tally !== undefined && tally.done === tally.total
   // Open tasks are continued beside the plan.
   const isEarly = (status === 'stopped' || status === 'incomplete') && !left && !isDone
-  const canRetry = status === 'failed' || left === 'blocked' || isEarly
+  // After a failure with open tasks, Retry takes up both.
+  const isBlocked = left !== undefined && tally !== undefined && tally.blocked > 0 && !(failure && left === 'open')
+  const canRetry = status === 'failed' || isBlocked || isEarly
   const retry = onRetry && canRetry && (
     <button type="button" className="rs-button rs-small" onClick={() => onRetry(turn_id)}>
-      <RotateCcw size={14} aria-hidden="true" /> {left === 'blocked' ? strings.thread.retryBlocked : strings.retry}
+      <RotateCcw size={14} aria-hidden="true" /> {isBlocked ? strings.thread.retryBlocked : strings.retry}
     </button>
   )
   if (failure) {

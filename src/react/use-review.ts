@@ -1,9 +1,10 @@
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import type { ConfirmedTask, Review, Row, RowComment } from '../domain/review.ts'
 import { sentBackRows } from '../domain/revision.ts'
 import {
   areRowsEdited,
   asProposed,
+  commentedRows,
   type DraftTally,
   draftTally,
   type EditableRow,
@@ -34,6 +35,8 @@ export type DraftProblem = { readonly kind: 'no_rows' } | { readonly kind: 'no_t
 /** A text field of the page, such as its message box, that holds the comment. */
 export interface CommentField {
   readonly text: string
+  /** The text is about something else, and is no part of a decision. */
+  readonly isApart?: boolean
   readonly setText: (text: string) => void
   readonly focus: () => void
 }
@@ -93,8 +96,13 @@ export interface ReviewHandle {
   readonly reject: () => void
   /** A rejection that is not sent yet. */
   readonly rejection: Rejection | undefined
-  /** Sends the plan back with what to change, by default the comment. The person's edits go along. */
+  /**
+   * Sends the plan back with what to change, by default the comment. The person's edits go along. Where nothing is said, about
+   * a row neither, it sends nothing, and focuses `commentField`.
+   */
   readonly revise: (comment?: string) => Promise<void>
+  /** Changes were requested without saying which, and nothing was said since. */
+  readonly isRequestEmpty: boolean
   /** A decision is on its way. */
   readonly isBusy: boolean
   /** Why the last decision was not accepted. */
@@ -119,11 +127,12 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   const { conversation, resolutions } = view.state
   const review = conversation.reviews[conversation.pending_reviews[0] ?? '']
   const { draft, update, isEdited, forget, earlierEdits, unsentEdits } = useDraft(review, conversation, resolutions)
+  const comment = commentField?.isApart ? '' : (commentField?.text ?? draft.comment)
   const decision = useDecision({
     client,
     reviewId: review?.review_id,
     draft,
-    comment: commentField?.text ?? draft.comment,
+    comment,
     areRowsEdited: review !== undefined && areRowsEdited(draft, review),
     onAccepted: forget,
     onRefresh: view.retry,
@@ -142,7 +151,6 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   const ended = useReviewOutcome(client, view, decision.sent, unsentEdits)
   const undo = useUndo(review?.review_id)
   const { rows } = draft
-  const comment = commentField?.text ?? draft.comment
   const turn = conversation.turns[review?.conversation_turn_id ?? '']
   const moreTime = useMoreTime(client, review, view.retry)
   const putRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[]): void =>
@@ -158,6 +166,13 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   }
   const send = async (...what: Parameters<Decision['send']>): Promise<void> => {
     await decision.send(...what)
+  }
+  const [asked, setAsked] = useState<string>()
+  const isSaid = (text: string): boolean => text.trim() !== '' || commentedRows(rows).length > 0
+  const revise = async (text = comment): Promise<void> => {
+    if (isSaid(text)) return send('revise', text)
+    setAsked(review?.review_id)
+    commentField?.focus()
   }
   const revised = conversation.reviews[review?.revises ?? '']
   const request = resolutions[review?.revises ?? '']
@@ -218,7 +233,8 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
     cancel: () => send('cancel'),
     reject,
     rejection,
-    revise: text => send('revise', text),
+    revise,
+    isRequestEmpty: review !== undefined && asked === review.review_id && !isSaid(comment),
     isBusy: decision.isBusy,
     error: decision.error,
     remainingMs: deadline === undefined || now === undefined ? undefined : Date.parse(deadline) - now,

@@ -5,6 +5,8 @@ import { useFocusOn } from './use-focus-on.ts'
 import type { ReviewHandle } from './use-review.ts'
 
 export interface RowEditing {
+  /** The last rows to be added did not all fit. */
+  readonly isFull: boolean
   /** The result of the last action, for screen readers. */
   readonly announcement: string
   readonly selected: ReadonlySet<string>
@@ -32,6 +34,7 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
   const strings = useStrings()
   const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
   const [announcement, setAnnouncement] = useState('')
+  const [didNotFit, setDidNotFit] = useState(false)
   const focusOn = useFocusOn(panel)
   const { rows, tally } = handle
   // A removed row is no longer selected.
@@ -48,6 +51,7 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
   const focusOnRow = (index: number, left: number): void =>
     focusOn(left > 0 ? '.rs-row-title' : '.rs-add-row', Math.max(0, Math.min(index, left - 1)))
   return {
+    isFull: didNotFit && rows.length >= MAX_ROWS,
     announcement,
     selected,
     select: (key, isOn) => setChecked(new Set([...selected].filter(each => each !== key).concat(isOn ? key : []))),
@@ -63,8 +67,11 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
     },
     add: (more = [{}], at = rows.length) => {
       const added = handle.add(more, at)
-      setAnnouncement(added < more.length ? strings.tooManyRows(MAX_ROWS) : '')
+      setAnnouncement('')
+      setDidNotFit(added < more.length)
+      // What is typed next belongs to no other title.
       if (added > 0) focusOn('.rs-row-title', at)
+      else focusOn('.rs-row', Math.min(at, rows.length) - 1)
     },
     move: (from, to) => {
       if (to < 0 || to >= rows.length) return

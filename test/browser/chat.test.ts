@@ -226,18 +226,35 @@ it('[CH26] a decided plan is a card; a person’s decision is not a failure of t
   await turns.close()
 })
 
-it('[CH24] while a review waits, Enter in the message box requests changes', async () => {
+it('[CH24] while a review waits, Enter in the message box requests changes; text from before only when pressed again', async () => {
+  const held = Promise.withResolvers<void>()
   const plan = (...titles: string[]) => ({
     calls: [{ tool: 'plan', args: { tasks: titles.map(title => ({ title })) } }],
   })
-  const turns = await start([plan('Collect'), plan('Collect', 'Write'), 'All set.'], {
+  const turns = await start([{ ...plan('Collect'), after: held.promise }, plan('Collect', 'Write'), 'All set.'], {
     host: { gate: false, assessor: false },
   })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), { expected: /ERR_FAILED|404/ })
   await say(page, 'A report')
   const input = page.locator('.app-input')
   const review = page.getByRole('region', { name: 'Review the plan' })
+  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await input.pressSequentially('Please also remind Ann about the')
+  held.resolve()
   await review.waitFor()
+  await input.press('End')
+  await page.keyboard.type(' cake')
+  await page.getByText('Written before the plan arrived').waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('status').getByText('Press Enter again').waitFor()
+  await page.reload()
+  await review.waitFor()
+  expect((await turns.person.pendingReviews('c1')).reviews).toHaveLength(1)
+  expect(await input.inputValue()).toBe('Please also remind Ann about the cake')
+  await input.fill('')
+  // With nothing said, Enter asks what to change, as the button does.
+  await input.press('Enter')
+  await review.getByText('Say what to change.').waitFor()
   expect(await input.getAttribute('placeholder')).toBe('Tell the agent what to change…')
   await input.fill('Also write it')
   await page.getByText('Enter requests changes').waitFor()
@@ -400,34 +417,43 @@ it('[CH6][CH31] a failed turn is a card with what to do, and Retry continues its
   await turns.close()
 })
 
-it('[CH6][CH29] Retry after blocked steps goes on with those, and leaves finished ones alone', async () => {
+it('[CH6][CH28][CH29] Retry after blocked steps goes on with those, and leaves finished ones alone; settled steps open', async () => {
   const turns = await start(
     [
-      { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
+      { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }, { title: 'Send' }] } }] },
       update({ id: 1, outcome: 'Twelve figures.' }),
       update({ id: 2, status: 'blocked', outcome: 'No printer.' }),
       'I could not write.',
       update({ id: 2, outcome: 'Two pages.' }),
+      update({ id: 3, outcome: 'Sent.' }),
       'Now it is written.',
     ],
-    { host: { review: false, assessor: false } },
+    { host: { review: false, assessor: false, gate: false } },
   )
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   const result = page.locator('.rs-current')
   await say(page, 'Two steps')
-  await page.getByRole('note').getByText('1 done, 1 blocked').waitFor()
-  // One fact once: the plan's line does not repeat it.
-  expect(await result.innerText()).toBe('2 steps')
+  // What is blocked is offered beside what is left open.
+  await page.getByRole('note').getByText('1 done, 1 blocked, 1 left').waitFor()
+  await page.getByRole('button', { name: 'Continue' }).waitFor()
   const [collected] = await turns.tasks()
   await page.getByRole('button', { name: 'Retry blocked' }).click()
   await messages(page).getByText('Try the blocked steps again.').waitFor()
   await messages(page).getByText('Now it is written.').waitFor()
-  await page.getByRole('note').getByText('All 2 steps done').waitFor()
-  await expect.poll(() => result.innerText()).toBe('2 steps')
+  await page.getByRole('note').getByText('All 3 steps done').waitFor()
+  // One fact once: the plan's line does not repeat it.
+  await expect.poll(() => result.innerText()).toBe('3 steps')
   expect(await turns.tasks()).toEqual([
     collected,
     expect.objectContaining({ title: 'Write', status: 'completed', outcome: 'Two pages.' }),
+    expect.objectContaining({ title: 'Send', status: 'completed' }),
   ])
+  // Each settled step opens to its outcome and its buttons, also one without other work.
+  const step = page.getByRole('group', { name: 'Send' })
+  await step.getByRole('button', { name: 'Send', expanded: false }).click()
+  await step.getByRole('button', { name: 'Confirm: Send' }).waitFor()
+  await step.getByRole('button', { name: 'Reopen: Send' }).waitFor()
+  expect(await step.locator('.rs-clamp').count()).toBe(0)
   const [first, second] = (await turns.log()).filter(({ type }) => type === 'turn_started')
   expect(second?.data).toMatchObject({ continue_turn_id: first?.turn_id })
   expect(await page.getByRole('button', { name: /^Retry/ }).count()).toBe(0)

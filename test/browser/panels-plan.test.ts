@@ -72,13 +72,21 @@ describe('with an external agent', () => {
   it('[PA2] the list shows each status, mutes done tasks, and says how done ones got there', async () => {
     const page = await opened('A', 'B', 'C')
     expect(await summary(page).getAttribute('aria-expanded')).toBe('true')
-    await panels.update(1, { outcome: 'Found three.' })
+    const long = `Found three. ${'All of them are in the report. '.repeat(20)}`
+    await panels.update(1, { outcome: long })
     await panels.update(2, { status: 'blocked', outcome: 'No key.' })
     await expect
       .poll(() => rows(page).evaluateAll(items => items.map(item => item.className.split(' ')[1])), SLOW_BROWSER)
       .toEqual(['rs-task-completed', 'rs-task-blocked', 'rs-task-in_progress'])
     await says(row(page, 'Found three.').locator('.rs-badge'), ['reported'])
     await row(page, 'No key.').waitFor()
+    // Of a long outcome two lines, and all of it in an open row.
+    const outcome = row(page, 'Found three.').locator('.rs-outcome')
+    const hidden = () => outcome.evaluate(each => each.scrollHeight - each.clientHeight)
+    expect(await hidden()).toBeGreaterThan(20)
+    await button(page, 'reported: A').click()
+    await expect.poll(hidden, SLOW_BROWSER).toBe(0)
+    await button(page, 'reported: A').click()
     const styleOf = (name: 'color' | 'textDecorationLine') =>
       shown(page).evaluateAll((each, of) => each.map(one => getComputedStyle(one)[of]), name)
     expect(await styleOf('textDecorationLine')).toEqual(['none', 'none', 'none'])
@@ -226,7 +234,7 @@ describe('with an external agent', () => {
     expect(await plan(page).getByRole('button', { name: 'Reopen: A' }).count()).toBe(0)
   })
 
-  it('[PA30] Ctrl+Z takes back a cancelled task, not the text typed before', async () => {
+  it('[PA30] Ctrl+Z and a button take back a cancelled task, not the text typed before', async () => {
     const page = await opened('A', 'B')
     await page.getByLabel('New task').fill('half a')
     await page.keyboard.type(' thought')
@@ -241,7 +249,7 @@ describe('with an external agent', () => {
     await says(counts(page), ['0 of 2 done · 1 remaining · 1 blocked'])
     await button(page, 'Cancel task: B').click()
     await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('cancelled')
-    await page.keyboard.press('Control+z')
+    await button(page, 'Undo').click()
     await expect.poll(() => panels.statusOf('B'), SLOW_BROWSER).toBe('blocked')
     expect((await panels.tasks()).find(({ title }) => title === 'B')?.outcome).toBe('No key.')
     // In a text field it is the browser's own.

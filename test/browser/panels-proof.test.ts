@@ -69,18 +69,24 @@ describe('the review', () => {
     ])
   })
 
-  it('[PA32] an edited check is the person’s: it runs as they wrote it, and a removed one is gone', async () => {
-    await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST), proposed(FILE, 'file')] })
+  it('[PA32] an edited check runs as the person wrote it, once they tick it, and a removed one is gone', async () => {
+    await bench.proposes(
+      { title: 'A', checks: [proposed(NPM_TEST), proposed(FILE, 'file')] },
+      { title: 'B', checks: [proposed(NPM_TEST)] },
+    )
     const page = await visit()
     await page.getByLabel('Check, 1', { exact: true }).fill('npm run "type check"')
-    await page.getByText('runs: you wrote it').waitFor()
+    await page.getByLabel('Check, 2', { exact: true }).fill('npm testx')
+    await says(footer(page), ['0 of 3 checks approved · 3 will not run'])
+    await box(page, 'npm run "type check", 1').check()
     await button(page, 'Remove: CHANGES.md, 1').click()
-    await says(footer(page), ['1 of 1 check approved'])
-    await page.keyboard.press('Control+z')
     await says(footer(page), ['1 of 2 checks approved · 1 will not run'])
+    await page.keyboard.press('Control+z')
+    await says(footer(page), ['1 of 3 checks approved · 2 will not run'])
     await button(page, 'Remove: CHANGES.md, 1').click()
     await confirm(page)
     expect((await bench.task()).checks).toMatchObject([{ run: ['npm', 'run', 'type check'], approved: true }])
+    expect((await bench.task(1)).checks).toMatchObject([{ run: ['npm', 'testx'], approved: false }])
   })
 
   it('[PA33] a check is added as one line, and survives a reload with the approvals', async () => {

@@ -49,15 +49,19 @@ async function withPolicy(host: PolicyPatch): Promise<void> {
   panels = await Panels.open(browser, host)
 }
 
-it('[PA10] a conversation that gets its title shows it at once', async () => {
+it('[PA10][CH39] a conversation of another agent shows its title at once, and what that agent does', async () => {
   // The agent reads its list before it plans.
   await panels.look()
   const page = await panels.window()
-  await page.getByText('Another agent is working in this conversation.').waitFor()
+  await page.getByText('Another agent uses this conversation.').waitFor()
   await page.getByRole('heading', { level: 1, name: 'New conversation' }).waitFor()
   void panels.plan('Collect').catch(() => {})
   await page.getByRole('heading', { level: 2, name: 'Review the plan · 1 step' }).waitFor()
   await page.getByRole('heading', { level: 1, name: 'Collect' }).waitFor()
+  // It waits for the person, and works once they decided.
+  await says(page.locator('.app-other-agent'), ['Waiting for your review'])
+  await confirm(page).click()
+  await page.locator('.app-other-agent').getByText('Another agent is working in this conversation.').waitFor()
   await page.getByRole('navigation').getByRole('button', { name: 'Collect' }).waitFor()
   expect(await page.title()).toBe('Collect · Runsheet')
 })
@@ -367,6 +371,12 @@ describe('[PA14] templates', () => {
     await page.getByRole('status').getByText('A plan can have at most 20 steps.').waitFor({ state: 'attached' })
     // It is also visible.
     await review(page).locator('.rs-full').getByText('A plan can have at most 20 steps.').waitFor()
+    // Enter in a title says so as well, and what is typed next changes no other title.
+    await title(page, 20).press('Enter')
+    await review(page).locator('.rs-reason').getByText('A plan can have at most 20 steps.').waitFor()
+    const before = await title(page, 20).inputValue()
+    await page.keyboard.type('Next')
+    expect(await title(page, 20).inputValue()).toBe(before)
     expect(await titles(page).count()).toBe(20)
     expect(await button(page, 'Add step').isDisabled()).toBe(true)
     await confirm(page).click()
@@ -509,6 +519,14 @@ describe('[PA48] a rejection', () => {
     await input(page).press('Enter')
     expect(await next).toMatchObject({ reason: 'user_cancelled', comment: 'Nor tomorrow.' })
     await holds(input(page), [''])
+    // The reason is optional.
+    const last = panels.plan('D')
+    await reject(page).click()
+    await card(page).waitFor()
+    await input(page).press('Enter')
+    // Before its ten seconds are over.
+    await expect.poll(() => panels.pending(), { timeout: 8_000 }).toEqual([])
+    expect(await last).toMatchObject({ reason: 'user_cancelled' })
   })
 
   it('[PA48] is sent when the page is left, or another conversation is opened', async () => {
@@ -624,7 +642,7 @@ describe('[PA49] a step', () => {
     await page.keyboard.type('Why?')
     await page.reload()
     await holds(page.locator('.rs-row-comment'), ['Why?'])
-    await button(page, 'Request changes').click()
+    await input(page).press('Enter')
     expect(await agentAnswer).toMatchObject({
       reason: 'changes_requested',
       row_comments: [{ title: 'B', comment: 'Why?' }],
@@ -731,6 +749,13 @@ it('[PA51] how many steps are out of sight is said, and they are one click away;
     await expect.poll(async () => Number.parseInt(await cue.innerText(), 10), SLOW_BROWSER).toBeLessThan(below)
     await title(page, 20).scrollIntoViewIfNeeded()
     await cue.waitFor({ state: 'detached' })
+    // Those above are out of sight as well.
+    await review(page)
+      .getByRole('button', { name: /^\d+ more above$/ })
+      .click()
+    await cue.waitFor()
+    await title(page, 20).scrollIntoViewIfNeeded()
+    await cue.waitFor({ state: 'detached' })
     const box = await boxOf(confirm(page))
     expect(box.y + box.height).toBeLessThan(700)
     await page.setViewportSize({ width, height: 480 })
@@ -776,7 +801,7 @@ it('[PA53] on a touch screen everything to press is at least 44 px high', async 
   const low = () =>
     page
       .locator('.rs-review, .app-composer')
-      .locator('button, select, .rs-row-title, .rs-check, .rs-handle')
+      .locator('button, select, .rs-input, .rs-check, .rs-handle')
       .evaluateAll(all =>
         all.flatMap(each => {
           const { width, height } = each.getBoundingClientRect()
@@ -1149,7 +1174,7 @@ it('[PA19] a timeout is shown after a reload, until it is closed; then its card 
   await button(page, 'Close').click()
   await outcome.waitFor({ state: 'detached' })
   await page.reload()
-  await page.getByText('Another agent is working in this conversation.').waitFor()
+  await page.getByText('Another agent uses this conversation.').waitFor()
   expect(await outcome.count()).toBe(0)
   await panels.server.person.setPolicy('c', { review_timeout_ms: null })
   await page.route('**/reopen', route => route.abort(), { times: 1 })

@@ -1,0 +1,35 @@
+import { type RefObject, useEffect, useState } from 'react'
+
+/** So much of a row in sight is enough to know that it is there. */
+const SEEN_PX = 20
+
+interface OutOfSight {
+  readonly above: number
+  readonly below: number
+}
+
+/** How many rows of a list are above and below what is in sight. */
+export function useRowsOutOfSight(scroller: RefObject<HTMLElement | null>, rows: string): OutOfSight {
+  const [hidden, setHidden] = useState<OutOfSight>({ above: 0, below: 0 })
+  useEffect(() => {
+    const element = scroller.current
+    if (!element) return
+    const count = (): void => {
+      const { top, bottom } = element.getBoundingClientRect()
+      const all = [...element.querySelectorAll(rows)].map(row => row.getBoundingClientRect())
+      const above = all.filter(row => row.bottom - SEEN_PX < top).length
+      const below = all.filter(row => row.top + SEEN_PX > bottom).length
+      setHidden(before => (before.above === above && before.below === below ? before : { above, below }))
+    }
+    const observer = new ResizeObserver(count)
+    observer.observe(element)
+    // Rows get higher and lower, come and go.
+    for (const child of element.children) observer.observe(child)
+    element.addEventListener('scroll', count, { passive: true })
+    return () => {
+      observer.disconnect()
+      element.removeEventListener('scroll', count)
+    }
+  }, [scroller, rows])
+  return hidden
+}
