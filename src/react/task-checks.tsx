@@ -22,7 +22,10 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
   const strings = useStrings()
   const { proof } = usePlan().plan
   const section = useRef<HTMLDivElement>(null)
-  useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [])
+  useEffect(() => {
+    // Newer browsers return a promise, which is no cleanup.
+    section.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   const standing = proof.standingOf(task)
   const checks = proof.checksOf(task)
   const about = `: ${task.title}`

@@ -86,7 +86,10 @@ describe('with an external agent', () => {
     expect(await hidden()).toBeGreaterThan(20)
     await button(page, 'reported: A').click()
     await expect.poll(hidden, SLOW_BROWSER).toBe(0)
+    const behind = row(page, 'Found three.').locator('.rs-proof')
+    await behind.waitFor()
     await button(page, 'reported: A').click()
+    await behind.waitFor({ state: 'detached' })
     const styleOf = (name: 'color' | 'textDecorationLine') =>
       shown(page).evaluateAll((each, of) => each.map(one => getComputedStyle(one)[of]), name)
     expect(await styleOf('textDecorationLine')).toEqual(['none', 'none', 'none'])
