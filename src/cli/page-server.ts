@@ -95,6 +95,8 @@ export class PageServer {
 
   /** Ends a server that can save nothing any more, as after its folder was moved. */
   async #end({ pid }: ServerNote): Promise<void> {
+    // The note is a file: 0 and negative numbers would be groups of processes.
+    if (!Number.isSafeInteger(pid) || pid <= 1) return
     process.kill(pid)
     const deadline = performance.now() + END_TIMEOUT_MS
     while (ServerLock.serving(this.#folder.path) !== undefined && performance.now() < deadline) {
