@@ -76,8 +76,10 @@ export async function freshDatabase(
   return {
     url: own,
     drop: async () => {
+      const [{ others } = { others: 0 }] = await administer<{ others: number }>(own, OTHERS)
       await administer(own, ...EMPTY)
-      free.push(own)
+      // A process that still had it open, such as a page's server, would come back and act on the next test's data.
+      if (others === 0) free.push(own)
     },
   }
 }
@@ -87,6 +89,9 @@ async function createDatabase(url: string): Promise<string> {
   await administer(url, `CREATE DATABASE ${name}`)
   return Object.assign(new URL(url), { pathname: name }).href
 }
+
+const OTHERS = `SELECT count(*)::int AS others FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid()`
 
 /** Ends the connections of others, and drops all that a test may have made, even in a database it made read-only. */
 const EMPTY = [
@@ -98,11 +103,14 @@ const EMPTY = [
   'CREATE SCHEMA public',
 ]
 
-async function administer(url: string, ...statements: readonly string[]): Promise<void> {
+/** Runs the statements; returns the rows of the last one. */
+async function administer<T = unknown>(url: string, ...statements: readonly string[]): Promise<readonly T[]> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    for (const statement of statements) await client.query(statement)
+    let rows: readonly unknown[] = []
+    for (const statement of statements) ({ rows } = await client.query(statement))
+    return rows as readonly T[]
   } finally {
     await client.end()
   }
