@@ -44,12 +44,15 @@ export const runsTests = (words: readonly string[]): boolean =>
       TEST_RUNNER.test(basename(word)) || (word === 'test' && TAKES_TEST.test(basename(words[index - 1] ?? ''))),
   )
 
+/** Whether a command runs every file of a folder that it gets, whatever its name. */
+export const runsAll = (words: readonly string[]): boolean => words.some(word => RUNS_ALL.test(basename(word)))
+
 /**
- * The words of a command that may decide what it means: of a linter, a formatter or a checker of types only what its options
- * load. The files that it gets are the work.
+ * The words of a command that may decide what it means: of a linter, a formatter, a checker of types or a builder only what
+ * its options load. The files that it gets are the work.
  */
 export const decisiveWords = (words: readonly string[]): readonly string[] =>
-  LOOKS.test(words.join(' '))
+  WORKS_ON.test(words.join(' '))
     ? words.filter((word, index) => word.includes('=') || LOADED.test(words[index - 1] ?? ''))
     : words
 
@@ -80,13 +83,24 @@ const PYTHON = /^(?:(?:python|pypy)[\d.]*|uv|coverage)$/
 /** Those that begin with `run`, as in `bun run x`. */
 const TAKES_RUN = /^(?:bun|deno|uv|coverage)$/
 const SHELL = /^(?:ba|da|z|k|a)?sh$/
+/** Those that run every file of a folder. */
+const RUNS_ALL = /^(?:_?mocha|tape|uvu|jasmine|qunit|bats|prove|run-parts)$/
 const TEST_RUNNER =
-  /^(?:--test|_?mocha|jest|vitest|ava|tap|tape|jasmine|uvu|qunit|wtr|karma|cypress|playwright|pytest|nose2|unittest|rspec|phpunit|bats)$/
+  /^(?:--test|_?mocha|jest|vitest|ava|tap|tape|jasmine|uvu|qunit|wtr|karma|cypress|playwright|pytest|nose2|unittest|rspec|phpunit|bats|prove|run-parts)$/
 /** `test` alone is a program of the shell. */
 const TAKES_TEST = /^(?:bun|deno)$/
-/** Programs that look at files and run none of them, where a command begins. */
+const BEFORE =
+  /^(?:\w+=\S* |(?:npx|bunx|pnpx|uvx)(?: -\S+)* |(?:pnpm|yarn) (?:exec |dlx )?|npm exec (?:-- )?|(?:uv|poetry|pipenv) run |python[\d.]* -m )*(?:\S*\/)?/
 const LOOKS =
-  /^(?:\w+=\S* |(?:npx|bunx|pnpx|uvx)(?: -\S+)* |(?:pnpm|yarn) (?:exec |dlx )?|npm exec (?:-- )?|(?:uv|poetry|pipenv) run |python[\d.]* -m )*(?:\S*\/)?(?:(?:eslint|oxlint|biome|prettier|dprint|stylelint|standard|xo|jshint|tslint|markdownlint(?:-cli2)?|cspell|ruff|black|isort|flake8|pylint|mypy|pyright|rubocop|shellcheck|shfmt|yamllint)(?:@\S+)?(?= |$)|(?:vue-)?tsc (?:.* )?--noEmit\b|node --check )/
+  /(?:eslint|oxlint|biome|prettier|dprint|stylelint|standard|xo|jshint|tslint|markdownlint(?:-cli2)?|cspell|ruff|black|isort|flake8|pylint|mypy|pyright|rubocop|shellcheck|shfmt|yamllint)/
+const BUILDS =
+  /(?:esbuild|(?:vue-)?tsc|tsup|tsdown|rollup|rolldown|webpack|rspack|parcel|swc|babel|ncc|microbundle|sass|postcss|py_compile|compileall|cython|g?cc|[gc]\+\+|clang(?:\+\+)?|rustc|javac|kotlinc|swiftc|ghc|protoc)(?:-\d+)?/
+const BUILDS_BY_COMMAND =
+  /(?:(?:vite|next|astro|bun|go|cargo|zig|nuxt) (?:build|vet|check)|deno (?:check|lint|fmt|bundle|compile)|node --check)/
+/** Programs that look at files or build them, and run none of them, where a command begins. */
+const WORKS_ON = new RegExp(
+  `${BEFORE.source}(?:${LOOKS.source}|${BUILDS.source}|${BUILDS_BY_COMMAND.source})(?:@\\S+)?(?= |$)`,
+)
 const LOADED =
   /^(?:-[cfpr]|--(?:config|rc|rules|plugin|project|parser|resolve|format|ignore|settings|require|import|loader)[\w-]*)$/
 const LANGUAGE = /^(?:ruby|perl|php|lua|Rscript|pwsh)$/
@@ -117,15 +131,23 @@ const RUNNERS: ReadonlySet<string> = new Set(
   'behave coverage doctest flake8 mypy nose2 nox pylint pytest ruff tox unittest'.split(' '),
 )
 
-function interpreterOf(word: string): Interpreter | undefined {
-  const name = basename(word)
+/** How a program of this name finds what it runs; undefined if it is no interpreter. */
+export function interpreterOf(word: string): Interpreter | undefined {
+  const name = basename(namedIn(word))
   if (NODE.test(name)) return 'node'
   if (PYTHON.test(name)) return 'python'
   return [SHELL, LANGUAGE, OTHER].some(each => each.test(name)) ? 'other' : undefined
 }
 
-/** Up to the first word that cannot be the value of an option. */
-function scriptsAfter(words: readonly string[], by: Interpreter): readonly ScriptWord[] {
+/** The program that `$PYTHON`, `${NODE_BIN}` or `$(command -v node)` most likely is. */
+function namedIn(word: string): string {
+  if (!word.startsWith('$')) return word
+  const [, captured, variable = ''] = /^\$(?:\(.*?([\w.-]+)\)|\{?(\w+)\}?)$/.exec(word) ?? []
+  return captured ?? variable.toLowerCase().replace(/_?(?:bin|cmd|exe|path)$/, '')
+}
+
+/** The words that may be its script: up to the first that cannot be the value of an option. */
+export function scriptsAfter(words: readonly string[], by: Interpreter): readonly ScriptWord[] {
   const found: ScriptWord[] = []
   // `node --test` takes names of tests.
   let isSure = !words.includes('--test')

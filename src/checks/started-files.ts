@@ -1,20 +1,24 @@
 import { dirname, extname, join, resolve } from 'node:path'
+import { comparedIn, compares, looksAtOutput } from './compared-words.ts'
 import { literal } from './globs.ts'
 import { NamedTexts } from './named-texts.ts'
 import { ownPrograms } from './npm-programs.ts'
 import {
   type ScriptWord,
   decisiveWords,
+  interpreterOf,
   isCode,
   modulesIn,
   outputsOf,
   pathsOf,
   scriptWords,
+  runsAll,
   runsTests,
   shadowsIn,
 } from './run-words.ts'
-import { commandsOf, type ShellCommand, withValues } from './shell-text.ts'
+import { commandsOf, type ShellCommand, unrolled, withValues } from './shell-text.ts'
 import { TextReader } from './text-reader.ts'
+import { assignedIn, startsUnnamed } from './unnamed-starts.ts'
 import { isWork } from './work-folders.ts'
 import { isExecutable, isFile, isFolder, pathFrom } from './workspace.ts'
 
@@ -32,6 +36,10 @@ export interface Started {
   readonly places: readonly string[]
   /** Of the programs that package managers look for first, and of what is started by a pattern: guarded if new, too. */
   readonly globs: readonly string[]
+  /** Of what is in folders of which only the scripts of the workspace know what it means. */
+  readonly folders: readonly string[]
+  /** Whether it starts files that cannot be told before it runs. */
+  readonly isUnknown: boolean
   /** Whether a file that was there is started, or one that would now be found in its place. */
   readonly wasThere: (path: string, before: { has(path: string): boolean }) => boolean
 }
@@ -39,10 +47,11 @@ export interface Started {
 /**
  * The files that a command may start without naming them: what an interpreter finds by a shorter name, and what is started by
  * the scripts, tasks and shell files that the command runs. An interpreter counts wherever it stands, so that no program
- * before it (`timeout`, `npx`, `uv run`) has to be known.
+ * before it (`timeout`, `npx`, `uv run`) has to be known. With them what these compare with: `isExpected` knows some by their
+ * names.
  */
-export function startedBy({ root, cwd, run }: Start): Started {
-  const search = new Search(root)
+export function startedBy({ root, cwd, run }: Start, isExpected: (path: string) => boolean = () => false): Started {
+  const search = new Search(root, isExpected)
   search.read([{ words: run, isSubject: false }], { folders: [cwd], isLoose: false, isOwn: true })
   return search.readOn()
 }
@@ -56,6 +65,10 @@ interface Setting {
   readonly isOwn?: boolean
   /** What they may have made themselves. */
   readonly made?: readonly string[]
+  /** Whether the text around them compares. */
+  readonly isComparing?: boolean
+  /** The variables that they set. */
+  readonly assigned?: ReadonlySet<string>
 }
 
 interface Text extends Setting {
@@ -71,6 +84,13 @@ const MAX_FOLDERS = 16
 const PATTERN = /^--(?:include|exclude|ignore)\b/
 /** What comes before a folder to go to. */
 const MOVES = /^(?:cd|pushd|-C|--(?:prefix|cwd|dir|directory|chdir))$/
+/** What may stand before a program. */
+const isBeforeProgram = (word: string): boolean =>
+  /^(?:[!{]|if|then|else|elif|while|until|do|time|exec|\w+=.*)$/s.test(word)
+/** Where a loop begins that goes through what is started, or ends that reads it. */
+const FINDS = /^(?:for|done)$/
+/** Of what is not to be found. */
+const LEFT_OUT = /^(?:-not|!|-exclude)$/
 const SHELL_FILE = /^#!.*\b(?:ba|da|z|k|a)?sh\b/
 
 class Search {
@@ -81,27 +101,37 @@ class Search {
   readonly #files = new Map<string, Set<string>>()
   readonly #places = new Set<string>()
   readonly #globs = new Set<string>()
+  readonly #folders = new Set<string>()
   readonly #texts: Text[] = []
   readonly #seen = new Set<string>()
+  readonly #isExpected: (path: string) => boolean
+  #isUnknown = false
 
-  constructor(root: string) {
+  constructor(root: string, isExpected: (path: string) => boolean) {
     this.#root = root
+    this.#isExpected = isExpected
     this.#named = new NamedTexts(root, this.#reader)
   }
 
   readOn(): Started {
-    for (let next = this.#texts.pop(); next; next = this.#texts.pop())
-      this.read(commandsOf(withValues(next.text)), next)
+    for (let next = this.#texts.pop(); next; next = this.#texts.pop()) {
+      const text = withValues(unrolled(next.text))
+      this.read(commandsOf(text), { ...next, assigned: new Set([...(next.assigned ?? []), ...assignedIn(text)]) })
+    }
     return {
       files: [...this.#files.keys()],
       places: [...this.#places],
       globs: [...this.#globs],
+      folders: [...this.#folders],
+      isUnknown: this.#isUnknown,
       wasThere: (path, before) => [...(this.#files.get(path) ?? [])].some(each => before.has(each)),
     }
   }
 
   read(commands: readonly ShellCommand[], setting: Setting): void {
-    const outputs = commands.flatMap(({ words }) => outputsOf(words))
+    const outputs = commands.flatMap(({ words, makes = [] }) => [...outputsOf(words), ...makes])
+    const isComparing = setting.isComparing ?? commands.some(({ words }) => compares(words))
+    const isLooking = setting.isLoose || (!setting.isOwn && commands.some(({ words }) => looksAtOutput(words)))
     const made = new Set([...outputs, ...(setting.made ?? [])].map(path => join(path)))
     let moved = setting.folders
     let folders = moved
@@ -114,7 +144,8 @@ class Search {
       )
       for (const folder of moved) this.#addBins(folder)
       folders = foldersFrom([...moved, ...folders], sides.filter(isPath), isFolder)
-      if (setting.isLoose && command.isSubject) continue
+      if (isComparing && !setting.isOwn) this.#addCompared({ ...command, words }, moved)
+      if (isLooking && command.isSubject) continue
       const decisive = setting.isOwn ? words : decisiveWords(words)
       this.#addNamed(decisive.flatMap(sidesOf), moved, setting, runsTests(sides))
       this.#addPrograms(words, moved)
@@ -122,8 +153,90 @@ class Search {
       this.#addStarted(decisive, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
       this.#addShadows(words, moved)
       this.#addPatterns(words, moved)
-      this.#addTexts(command.words, { ...setting, folders })
+      this.#addGiven(words, moved, setting.isOwn === true)
+      if (startsUnnamed(command, setting.assigned ?? new Set())) this.#addFound(commands, command, moved)
+      this.#addTexts(command.words, { ...setting, folders, isComparing })
     }
+  }
+
+  /** What may be expected, in a text that compares. */
+  #addCompared(command: ShellCommand, folders: readonly string[]): void {
+    const { words, areSides } = comparedIn(command)
+    for (const folder of folders) {
+      const paths = words.map(word => resolve(folder, word)).filter(path => this.#isData(path, folder))
+      const expected = areSides ? paths.filter(path => this.#isKnownAsExpected(path)) : []
+      this.#addData(expected.length > 0 ? expected : paths, folder)
+    }
+  }
+
+  /** What a script of the workspace gets: only the script knows what it means. */
+  #addGiven(words: readonly string[], folders: readonly string[], isOwn: boolean): void {
+    const scripts = scriptWords(words).filter(({ isSure }) => isSure)
+    const program = words.findIndex(word => !isBeforeProgram(word))
+    for (const folder of folders) {
+      const script = scripts.find(each => this.#pathsFrom(folder, each).some(path => this.#isOwnFile(path)))
+      const isProgram = words[program]?.includes('/') === true && this.#isOwnFile(resolve(folder, words[program]))
+      const at = isProgram ? program : script ? words.indexOf(script.word) : words.length
+      const given = words.slice(at + 1).flatMap(sidesOf)
+      const paths = given.map(word => resolve(folder, word)).filter(path => this.#isData(path, folder))
+      // Files among the check's own words are guarded anyway.
+      this.#addData(isOwn ? paths.filter(path => !isFile(path)) : paths, folder)
+    }
+  }
+
+  /** Whether a path is a file of the workspace, and of no package that is installed there. */
+  #isOwnFile(path: string): boolean {
+    const way = pathFrom(this.#root, path)
+    return way !== undefined && !way.split('/').includes('node_modules') && isFile(path)
+  }
+
+  /** What other commands find for one to start; if that is nothing that is known, it cannot be told. */
+  #addFound(commands: readonly ShellCommand[], starting: ShellCommand, folders: readonly string[]): void {
+    const sources = commands.filter(
+      each => each === starting || each.isSubject || FINDS.test(each.words.find(word => !isBeforeProgram(word)) ?? ''),
+    )
+    const found = sources.map(({ words }) => folders.map(folder => this.#addFoundBy(words, folder)))
+    if (!found.flat().includes(true)) this.#isUnknown = true
+  }
+
+  #addFoundBy(words: readonly string[], folder: string): boolean {
+    const paths = words.filter(isPath).map(word => resolve(folder, word))
+    const data = paths.filter(path => (isFile(path) || isFolder(path)) && this.#isData(path, folder))
+    this.#addData(data, folder)
+    for (const path of data) {
+      const text = this.#reader.text(path)
+      if (text !== undefined) this.#push({ text, folders: [folder, dirname(path)], isLoose: false })
+    }
+    const patterns = words.filter((word, index) => word.includes('*') && !LEFT_OUT.test(words[index - 2] ?? ''))
+    const bases = words.filter(word => !word.includes('*') && isFolder(resolve(folder, word)))
+    for (const pattern of patterns) {
+      const isName = !pattern.includes('/')
+      for (const base of isName && bases.length > 0 ? bases : ['.']) {
+        const way = pathFrom(this.#root, resolve(folder, base))
+        const prefix = way === undefined || way === '' ? '' : `${literal(way)}/`
+        if (way !== undefined) this.#globs.add(`${prefix}${isName && bases.length > 0 ? '**/' : ''}${pattern}`)
+      }
+    }
+    return data.length > 0 || patterns.length > 0 || words.some(word => /^\w+:\/\//.test(word))
+  }
+
+  /** Whether a path is no source, no output and no folder around. It may have been there: a check may pass without it. */
+  #isData(path: string, folder: string): boolean {
+    const way = pathFrom(this.#root, path)
+    if (!way || pathFrom(path, folder) !== undefined) return false
+    return isFolder(path) ? !isWork(way) : !this.#isSource(path, folder)
+  }
+
+  #isKnownAsExpected(path: string): boolean {
+    const way = pathFrom(this.#root, path) ?? ''
+    return this.#isExpected(way) || this.#isExpected(`${way}/x`)
+  }
+
+  /** Files, and all that is in folders. What is missing may have been either. */
+  #addData(paths: readonly string[], folder: string): void {
+    for (const path of paths.filter(each => !isFolder(each))) this.#add([path], folder)
+    for (const path of paths.filter(each => !isFile(each)))
+      this.#folders.add(`${literal(pathFrom(this.#root, path) ?? '')}/**`)
   }
 
   /** Files that are named. Of source, and in a loose text, only those that a runner of tests gets: others are worked on. */
@@ -160,7 +273,15 @@ class Search {
 
   /** What a loop or an interpreter gets by a pattern, in a folder of its own. */
   #addPatterns(words: readonly string[], folders: readonly string[]): void {
-    const patterns = words[0] === 'for' ? words : scriptWords(words).map(({ word }) => word)
+    const isAll = words[0] === 'for' || words.includes(':::') || runsTests(words)
+    const patterns = isAll ? words : scriptWords(words).map(({ word }) => word)
+    if (runsAll(words)) {
+      for (const folder of folders)
+        this.#addData(
+          words.map(word => resolve(folder, word)).filter(path => isFolder(path) && this.#isData(path, folder)),
+          folder,
+        )
+    }
     for (const word of patterns.filter(each => /^[\w./@-]+\/[^/]*\*/.test(each))) {
       for (const folder of folders.filter(each => !this.#isSource(resolve(each, word), each))) {
         const [, base = '', rest = ''] = /^([\w./@-]+\/)([^/]*\*.*)$/.exec(word) ?? []
@@ -186,9 +307,13 @@ class Search {
 
   /** Texts inside of this one, and what it names. */
   #addTexts(words: readonly string[], setting: Setting): void {
-    const { folders, isLoose, isOwn } = setting
-    const inside = words.filter((word, index) => /\s/.test(word) && !(isOwn && isCode(words, index)))
-    for (const text of inside) this.#push({ text, folders, isLoose })
+    const { folders, isLoose, isOwn, isComparing = false, assigned = new Set() } = setting
+    for (const [index, word] of words.entries()) {
+      if (!/\s/.test(word) || (isOwn && isCode(words, index))) continue
+      const text = { text: word.replace(/^[\w-]+=/, ''), folders, isLoose, isComparing }
+      const isRun = words.slice(0, index).some(each => interpreterOf(each) !== undefined)
+      this.#push(isRun ? { ...text, assigned } : text)
+    }
     for (const { file, ...text } of this.#named.by(words, folders)) {
       if (file !== undefined) this.#add([file], dirname(file))
       this.#push({ ...text, isLoose: isLoose || text.isLoose })
@@ -197,7 +322,7 @@ class Search {
 
   #push(text: Text): void {
     if (text.text.length > MAX_LENGTH) return
-    const key = JSON.stringify([text.isLoose, text.folders, text.text])
+    const key = JSON.stringify([text.isLoose, text.isComparing, text.folders, text.text])
     if (this.#seen.has(key) || this.#seen.size >= MAX_TEXTS) return
     this.#seen.add(key)
     this.#texts.push(text)
