@@ -63,6 +63,12 @@ export const shadowsIn = (words: readonly string[]): readonly string[] =>
     return RUNNERS.has(name) ? [`${name}.py`, `${name}/__init__.py`] : []
   })
 
+/** Names of files that take the place of what Python comes with, in the folder of a script or where Python runs. */
+export const shadowedBy = (words: readonly string[]): string | undefined =>
+  words.some(word => interpreterOf(word) === 'python' || /^(?:pytest|tox|nox)$/.test(basename(word)))
+    ? `{${OF_PYTHON.join(',')}}{.py,/__init__.py}`
+    : undefined
+
 /** Whether a word is code that an interpreter before it evaluates. A shell's is read. */
 export function isCode(words: readonly string[], index: number): boolean {
   const before = words.slice(0, index).map(word => basename(word))
@@ -173,6 +179,11 @@ function moduleAt(word: string, index: number, words: readonly string[]): readon
 }
 
 /** The module of `-m name` or `-mname`. */
+const OF_PYTHON =
+  'argparse ast asyncio collections contextlib copy csv datetime difflib doctest enum filecmp fnmatch functools glob hashlib importlib inspect io itertools json logging math operator os pathlib pickle pytest random re runpy shutil signal site string subprocess sys tempfile textwrap threading time traceback types typing unittest urllib uuid warnings'.split(
+    ' ',
+  )
+
 function runModule(word: string, before = ''): string | undefined {
   if (MODULE_FLAG.test(before)) return MODULE.test(word) ? word : undefined
   return GLUED_MODULE.exec(word)?.[1]

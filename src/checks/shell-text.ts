@@ -188,3 +188,22 @@ export function unrolled(text: string): string {
   }
   return all
 }
+
+const FUNCTION = /(?:^|[\s;])([\w-]+)[ \t]*\(\)\s*\{([^}]{0,4000})\}/g
+const POSITIONAL = /^\$\{?[@*\d]/
+
+/** The functions of a text that start what they are given: `check() { node "$1"; }`. */
+export function startersIn(text: string): ReadonlySet<string> {
+  const startsGiven = (body: string): boolean =>
+    commandsOf(body).some(({ words }) => words.some(word => POSITIONAL.test(word)) && !SAYS.test(words[0] ?? ''))
+  return new Set([...text.matchAll(FUNCTION)].flatMap(([, name = '', body = '']) => (startsGiven(body) ? name : [])))
+}
+
+/** Commands that do nothing with what they get. */
+const SAYS = /^(?:echo|printf|:|local|return|exit|shift|\[\[?|test|[efz]?grep)$/
+
+/** The folders that a command puts into the search path. */
+export const pathsSetIn = (words: readonly string[]): readonly string[] =>
+  words.flatMap(word => (word.startsWith('PATH=') ? word.slice('PATH='.length).split(':') : [])).filter(isPlain)
+
+const isPlain = (path: string): boolean => path !== '' && !path.startsWith('$')

@@ -131,6 +131,20 @@ describe('files that a command starts', () => {
     ['sh tools/ci.sh', { 'tools/ci.sh': 'node "$(dirname "$0")"/run.mjs\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
     ['sh ci.sh', { 'ci.sh': '"$(command -v node)" run.mjs\n', 'run.mjs': '' }, 'run.mjs'],
     ['sh ci.sh', { 'ci.sh': '$PYTHON run.py\n', 'run.py': '' }, 'run.py'],
+    ['sh ci.sh', { 'ci.sh': 'check() {\n  node "$1"\n}\ncheck run.mjs\n', 'run.mjs': '' }, 'run.mjs'],
+    ['sh ci.sh', { 'ci.sh': 'PATH="$PWD/tools:$PATH"\nverify --all\n', 'tools/verify': '' }, 'tools/verify'],
+    ['node tools/run.mjs', { 'tools/run.mjs': "import './rules.mjs'\n", 'tools/rules.mjs': '' }, 'tools/rules.mjs'],
+    ['python3 ci/run.py', { 'ci/run.py': 'from rules import all\n', 'ci/rules.py': '' }, 'ci/rules.py'],
+    [
+      'npm test',
+      { 'package.json': test('vitest run'), 'vite.config.ts': "setupFiles: ['./src/before.ts']", 'src/before.ts': '' },
+      'src/before.ts',
+    ],
+    [
+      'npx jest',
+      { 'package.json': '{ "jest": { "reporters": ["default", "<rootDir>/src/report"] } }', 'src/report.js': '' },
+      'src/report.js',
+    ],
     ['sh ci.sh', { 'ci.sh': 'DIR=tools\nnode "$DIR"/run.mjs\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
   ])('[CR27] %s', (line, files, expected) => {
     expect(started(line, files).there).toContain(expected)
@@ -175,10 +189,22 @@ describe('files that a command starts', () => {
       'sh t.sh',
     ],
     ['what is copied', { 'package.json': test('cp -r ./src ./dist && mocha'), 'src/index.js': '' }, 'npm test'],
+    [
+      'what a script imports to check it',
+      { 'run.js': "import './greet.js'\nimport './src/a.js'\n", 'greet.js': '', 'src/a.js': '' },
+      'node run.js',
+    ],
+    [
+      'what the settings of a runner build',
+      { 'vite.config.ts': "entry: './index.ts'", 'index.ts': '' },
+      'npx vitest run',
+    ],
+    ['what a function looks at', { 't.sh': 'has() {\n  grep -q fixed "$1"\n}\nhas a.txt\n', 'a.txt': '' }, 'sh t.sh'],
+    ['what a function builds', { 't.sh': 'run() {\n  "$@" || exit 1\n}\nrun gcc a.c\n', 'a.c': '' }, 'sh t.sh'],
     ['code of Python', { 'greet.py': '' }, "python3 -c 'exec(open(0).read()) # python3 greet.py'"],
     ['what a module is measured in', { 'greet/core.py': '' }, 'python3 -m pytest --cov greet.core'],
   ])('[CR27] are not %s', (_, files, line) => {
-    const scripts = new Set(['Makefile', 'package.json', 'run.js', 't.sh'])
+    const scripts = new Set(['Makefile', 'package.json', 'run.js', 't.sh', 'vite.config.ts'])
     expect(started(line, files).there.filter(path => !scripts.has(path))).toEqual([])
   })
 
@@ -189,6 +215,15 @@ describe('files that a command starts', () => {
       3,
     )
     expect(wasThere('checks.js', new Set())).toBe(false)
+  })
+
+  it('[CR27] are also new ones in a search path that a text sets, that a `Makefile` includes, and in the place of what Python has', () => {
+    const { places } = started('sh ci.sh', { 'ci.sh': 'export PATH=./tools:$PATH\nnode run.mjs\n' })
+    expect(places).toContain('tools/node')
+    expect(started('make test', { Makefile: '-include local.mk\ntest:\n\ttrue\n' }).places).toContain('local.mk')
+    const { globs } = started('python3 tools/run.py', { 'tools/run.py': '' })
+    const { matches } = globsOf(globs)
+    expect(['json.py', 'tools/subprocess.py', 'tools/re/__init__.py', 'tools/new.py'].filter(matches)).toHaveLength(3)
   })
 
   it.each([

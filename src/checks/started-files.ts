@@ -1,6 +1,7 @@
 import { dirname, extname, join, resolve } from 'node:path'
 import { comparedIn, compares, looksAtOutput } from './compared-words.ts'
 import { literal } from './globs.ts'
+import { configuredIn, importsIn, isAmongScripts, isRunnerConfig } from './loaded-files.ts'
 import { NamedTexts } from './named-texts.ts'
 import { ownPrograms } from './npm-programs.ts'
 import {
@@ -14,9 +15,10 @@ import {
   scriptWords,
   runsAll,
   runsTests,
+  shadowedBy,
   shadowsIn,
 } from './run-words.ts'
-import { commandsOf, type ShellCommand, unrolled, withValues } from './shell-text.ts'
+import { commandsOf, pathsSetIn, type ShellCommand, startersIn, unrolled, withValues } from './shell-text.ts'
 import { TextReader } from './text-reader.ts'
 import { assignedIn, startsUnnamed } from './unnamed-starts.ts'
 import { isWork } from './work-folders.ts'
@@ -69,6 +71,8 @@ interface Setting {
   readonly isComparing?: boolean
   /** The variables that they set. */
   readonly assigned?: ReadonlySet<string>
+  /** The functions that start what they get. */
+  readonly starters?: ReadonlySet<string>
 }
 
 interface Text extends Setting {
@@ -104,6 +108,7 @@ class Search {
   readonly #folders = new Set<string>()
   readonly #texts: Text[] = []
   readonly #seen = new Set<string>()
+  readonly #imported = new Set<string>()
   readonly #isExpected: (path: string) => boolean
   #isUnknown = false
 
@@ -116,7 +121,8 @@ class Search {
   readOn(): Started {
     for (let next = this.#texts.pop(); next; next = this.#texts.pop()) {
       const text = withValues(unrolled(next.text))
-      this.read(commandsOf(text), { ...next, assigned: new Set([...(next.assigned ?? []), ...assignedIn(text)]) })
+      const assigned = new Set([...(next.assigned ?? []), ...assignedIn(text)])
+      this.read(commandsOf(text), { ...next, assigned, starters: startersIn(text) })
     }
     return {
       files: [...this.#files.keys()],
@@ -133,6 +139,7 @@ class Search {
     const isComparing = setting.isComparing ?? commands.some(({ words }) => compares(words))
     const isLooking = setting.isLoose || (!setting.isOwn && commands.some(({ words }) => looksAtOutput(words)))
     const made = new Set([...outputs, ...(setting.made ?? [])].map(path => join(path)))
+    const searched = commands.flatMap(({ words }) => pathsSetIn(words))
     let moved = setting.folders
     let folders = moved
     for (const command of commands) {
@@ -149,11 +156,13 @@ class Search {
       const decisive = setting.isOwn ? words : decisiveWords(words)
       this.#addNamed(decisive.flatMap(sidesOf), moved, setting, runsTests(sides))
       this.#addPrograms(words, moved)
+      this.#addSearched(words, moved, searched)
+      if (runsTests(sides)) this.#addConfigured(moved)
       if (setting.isLoose) this.#addExecutables(sides, folders)
       this.#addStarted(decisive, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
       this.#addShadows(words, moved)
       this.#addPatterns(words, moved)
-      this.#addGiven(words, moved, setting.isOwn === true)
+      this.#addGiven(words, moved, setting)
       if (startsUnnamed(command, setting.assigned ?? new Set())) this.#addFound(commands, command, moved)
       this.#addTexts(command.words, { ...setting, folders, isComparing })
     }
@@ -170,14 +179,15 @@ class Search {
   }
 
   /** What a script of the workspace gets: only the script knows what it means. */
-  #addGiven(words: readonly string[], folders: readonly string[], isOwn: boolean): void {
+  #addGiven(words: readonly string[], folders: readonly string[], { isOwn = false, starters }: Setting): void {
     const scripts = scriptWords(words).filter(({ isSure }) => isSure)
     const program = words.findIndex(word => !isBeforeProgram(word))
     for (const folder of folders) {
       const script = scripts.find(each => this.#pathsFrom(folder, each).some(path => this.#isOwnFile(path)))
-      const isProgram = words[program]?.includes('/') === true && this.#isOwnFile(resolve(folder, words[program]))
+      const name = words[program] ?? ''
+      const isProgram = starters?.has(name) === true || (name.includes('/') && this.#isOwnFile(resolve(folder, name)))
       const at = isProgram ? program : script ? words.indexOf(script.word) : words.length
-      const given = words.slice(at + 1).flatMap(sidesOf)
+      const given = decisiveWords(words.slice(at + 1)).flatMap(sidesOf)
       const paths = given.map(word => resolve(folder, word)).filter(path => this.#isData(path, folder))
       // Files among the check's own words are guarded anyway.
       this.#addData(isOwn ? paths.filter(path => !isFile(path)) : paths, folder)
@@ -255,6 +265,35 @@ class Search {
     for (const folder of folders) for (const word of words) this.#add(ownPrograms(this.#root, folder, word), folder)
   }
 
+  /** Programs in folders that the text puts into its search path; a new one is found, too. */
+  #addSearched(words: readonly string[], folders: readonly string[], searched: readonly string[]): void {
+    const program = words.find(word => !isBeforeProgram(word)) ?? ''
+    if (!/^[\w.-]+$/.test(program)) return
+    const paths = folders.flatMap(folder => searched.map(path => resolve(folder, path, program)))
+    this.#addPlaces(paths.filter(path => !path.includes('node_modules')))
+    for (const path of paths) this.#add([path], dirname(path))
+  }
+
+  /** What the settings of runners of tests have them load, also of source: that is no part of it. */
+  #addConfigured(folders: readonly string[]): void {
+    for (const folder of folders.filter(each => pathFrom(this.#root, each) !== undefined)) {
+      for (const file of this.#reader.entries(folder).filter(isRunnerConfig)) {
+        for (const paths of configuredIn(file, this.#reader.text(file) ?? '')) this.#add(paths, folder)
+      }
+    }
+  }
+
+  /** What a script imports of other scripts; not what it may check. */
+  #addImports(path: string): void {
+    if (this.#imported.has(path) || this.#imported.size >= MAX_TEXTS) return
+    this.#imported.add(path)
+    const text = isFile(path) ? this.#reader.text(path) : undefined
+    for (const paths of text === undefined ? [] : importsIn(path, text)) {
+      const isScript = (each: string): boolean => isAmongScripts(pathFrom(this.#root, each) ?? '')
+      this.#add(paths.filter(isScript), dirname(path))
+    }
+  }
+
   /** What interpreters are told to run. */
   #addStarted(words: readonly string[], { folders, isLoose, isOwn = false }: Setting): void {
     for (const folder of folders) {
@@ -293,6 +332,13 @@ class Search {
 
   #addShadows(words: readonly string[], folders: readonly string[]): void {
     for (const folder of folders) this.#addPlaces(shadowsIn(words).map(path => resolve(folder, path)))
+    const names = shadowedBy(words)
+    if (names === undefined) return
+    const scripts = words.filter(word => word.endsWith('.py')).map(dirname)
+    for (const folder of folders.flatMap(each => [each, ...scripts.map(script => resolve(each, script))])) {
+      const way = pathFrom(this.#root, folder)
+      if (way !== undefined) this.#globs.add(`${way === '' ? '' : `${literal(way)}/`}${names}`)
+    }
   }
 
   /** In a loose text a file that is not executable may be what is worked on. */
@@ -314,8 +360,9 @@ class Search {
       const isRun = words.slice(0, index).some(each => interpreterOf(each) !== undefined)
       this.#push(isRun ? { ...text, assigned } : text)
     }
-    for (const { file, ...text } of this.#named.by(words, folders)) {
+    for (const { file, includes = [], ...text } of this.#named.by(words, folders)) {
       if (file !== undefined) this.#add([file], dirname(file))
+      this.#addPlaces(includes)
       this.#push({ ...text, isLoose: isLoose || text.isLoose })
     }
   }
@@ -333,6 +380,7 @@ class Search {
     const inRoot = paths.flatMap(path => pathFrom(this.#root, path) || [])
     for (const path of inRoot) this.#files.set(path, new Set([...(this.#files.get(path) ?? []), ...inRoot]))
     for (const path of paths) {
+      if (pathFrom(this.#root, path)) this.#addImports(path)
       const text = pathFrom(this.#root, path) ? this.#shellText(path) : undefined
       if (text !== undefined) this.#push({ text, folders: [folder, dirname(path)], isLoose: true })
     }

@@ -8,6 +8,8 @@ export interface TaskEntries {
   readonly texts: readonly string[]
   /** The files that a `Makefile` may make: its targets. */
   readonly made: readonly string[]
+  /** The files that it includes, also those that are missing. */
+  readonly includes: readonly string[]
 }
 
 /** Whether a file has things to run by name: a `Makefile`, a `justfile`, `deno.json`, `pyproject.toml` and the like. */
@@ -38,7 +40,12 @@ export function taskEntries(
     const values = valuesIn(text)
     return texts.length === 0
       ? []
-      : { file, texts: texts.map(each => withoutMarks(withValues(each, values))), made: targetsIn(file, lines) }
+      : {
+          file,
+          texts: texts.map(each => withoutMarks(withValues(each, values))),
+          made: targetsIn(file, lines),
+          includes: includedBy(file, text),
+        }
   })
 }
 
