@@ -47,14 +47,15 @@ export const runsTests = (words: readonly string[]): boolean =>
 /** Whether a command runs every file of a folder that it gets, whatever its name. */
 export const runsAll = (words: readonly string[]): boolean => words.some(word => RUNS_ALL.test(basename(word)))
 
+/** Whether a command looks at files or builds them, and runs none of them. */
+export const worksOn = (words: readonly string[]): boolean => WORKS_ON.test(words.join(' '))
+
 /**
  * The words of a command that may decide what it means: of a linter, a formatter, a checker of types or a builder only what
  * its options load. The files that it gets are the work.
  */
 export const decisiveWords = (words: readonly string[]): readonly string[] =>
-  WORKS_ON.test(words.join(' '))
-    ? words.filter((word, index) => word.includes('=') || LOADED.test(words[index - 1] ?? ''))
-    : words
+  worksOn(words) ? words.filter((word, index) => word.includes('=') || LOADED.test(words[index - 1] ?? '')) : words
 
 /** Paths that take the place of a runner: Python looks into the working folder first. */
 export const shadowsIn = (words: readonly string[]): readonly string[] =>

@@ -5,6 +5,8 @@ export interface ShellCommand {
   readonly isSubject: boolean
   /** Whether it gets the output of the command before it. */
   readonly isFed?: boolean
+  /** Whether its output becomes words. */
+  readonly isCaptured?: boolean
   /** The files that it reads as its input. */
   readonly reads?: readonly string[]
   /** The files that it writes to whenever the text runs. */
@@ -32,7 +34,7 @@ export function commandsOf(text: string): readonly ShellCommand[] {
     if (now.words.length > 0) commands.push({ ...now, operator, isCaptured })
     now = emptyCommand()
   }
-  for (const { word, operator = '' } of tokensOf(text)) {
+  for (const { word, operator = '', isGlued = false } of tokensOf(text)) {
     if (word !== undefined) {
       now[target].push(word)
       if (target === 'reads') now.words.push(word)
@@ -44,14 +46,17 @@ export function commandsOf(text: string): readonly ShellCommand[] {
     if (target !== 'words' || operator.endsWith('<')) continue
     if (CAPTURES.test(operator) && !(operator === '`' && around.at(-1)?.operator === '`')) {
       // The command around goes on behind it.
-      around.push({ operator, outer: now })
+      around.push({ operator, outer: now, isGlued })
       now = emptyCommand()
     } else {
       const inner = now.words
       end(operator)
       if (operator === '(') around.push({ operator })
       const closed = operator === ')' || operator === '`' ? around.pop() : undefined
-      if (closed?.outer) now = { ...closed.outer, words: [...closed.outer.words, `$(${inner.join(' ')})`] }
+      if (closed?.outer) {
+        now = closed.outer
+        now.words.push(`${closed.isGlued ? (now.words.pop() ?? '') : ''}$(${inner.join(' ')})`)
+      }
     }
   }
   end('')
@@ -62,6 +67,7 @@ export function commandsOf(text: string): readonly ShellCommand[] {
     words: command.words,
     isSubject: isSubject(command, commands[index + 1], commands),
     isFed: PIPE.test(commands[index - 1]?.operator ?? ''),
+    isCaptured: command.isCaptured,
     reads: command.reads,
     makes: sure.has(command) ? command.writes : [],
   }))
@@ -71,11 +77,15 @@ export function commandsOf(text: string): readonly ShellCommand[] {
 interface Open {
   readonly operator: string
   readonly outer?: ReturnType<typeof emptyCommand>
+  /** Whether what it captures is part of the word before it. */
+  readonly isGlued?: boolean
 }
 
 interface Token {
   readonly word?: string
   readonly operator?: string
+  /** Whether it stands right behind a word. */
+  readonly isGlued?: boolean
 }
 
 /** Pieces of a word that stand side by side are one: `"$DIR"/run`. Not those of code: `read('a','b')`. */
@@ -87,7 +97,7 @@ function tokensOf(text: string): readonly Token[] {
     const [token, double, single, operator] = match
     const word = double === undefined ? (single ?? token) : double.replaceAll(/\\(.)/g, '$1')
     const isGlued = match.index === pieceEnd && GLUES.test(before.slice(-1)) && GLUED.test(token)
-    if (operator !== undefined) tokens.push({ operator })
+    if (operator !== undefined) tokens.push({ operator, isGlued: match.index === pieceEnd })
     else if (isGlued) tokens.push({ word: `${tokens.pop()?.word ?? ''}${word}` })
     else tokens.push({ word })
     pieceEnd = operator === undefined ? match.index + token.length : -1

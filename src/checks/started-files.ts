@@ -91,8 +91,17 @@ const MOVES = /^(?:cd|pushd|-C|--(?:prefix|cwd|dir|directory|chdir))$/
 /** What may stand before a program. */
 const isBeforeProgram = (word: string): boolean =>
   /^(?:[!{]|if|then|else|elif|while|until|do|time|exec|\w+=.*)$/s.test(word)
-/** Where a loop begins that goes through what is started, or ends that reads it. */
-const FINDS = /^(?:for|done)$/
+/** The commands whose output one gets. */
+function feedersOf(commands: readonly ShellCommand[], command: ShellCommand): readonly ShellCommand[] {
+  const before = command.isFed ? commands[commands.indexOf(command) - 1] : undefined
+  return before ? [before, ...feedersOf(commands, before)] : []
+}
+
+/** Whether what a command names or prints becomes words: in a loop, a `$( )`, or by `read`. */
+const isListing = (commands: readonly ShellCommand[], command: ShellCommand): boolean =>
+  command.isCaptured === true ||
+  command.words.some(word => /^(?:for|done|read|mapfile|readarray)$/.test(word)) ||
+  commands.some(each => each.words.includes('read') && feedersOf(commands, each).includes(command))
 /** Of what is not to be found. */
 const LEFT_OUT = /^(?:-not|!|-exclude)$/
 const SHELL_FILE = /^#!.*\b(?:ba|da|z|k|a)?sh\b/
@@ -172,6 +181,7 @@ class Search {
   #addCompared(command: ShellCommand, folders: readonly string[]): void {
     const { words, areSides } = comparedIn(command)
     for (const folder of folders) {
+      this.#addMatching(words, folder)
       const paths = words.map(word => resolve(folder, word)).filter(path => this.#isData(path, folder))
       const expected = areSides ? paths.filter(path => this.#isKnownAsExpected(path)) : []
       this.#addData(expected.length > 0 ? expected : paths, folder)
@@ -202,10 +212,8 @@ class Search {
 
   /** What other commands find for one to start; if that is nothing that is known, it cannot be told. */
   #addFound(commands: readonly ShellCommand[], starting: ShellCommand, folders: readonly string[]): void {
-    const sources = commands.filter(
-      each => each === starting || each.isSubject || FINDS.test(each.words.find(word => !isBeforeProgram(word)) ?? ''),
-    )
-    const found = sources.map(({ words }) => folders.map(folder => this.#addFoundBy(words, folder)))
+    const sources = starting.isFed ? feedersOf(commands, starting) : commands.filter(each => isListing(commands, each))
+    const found = [starting, ...sources].map(({ words }) => folders.map(folder => this.#addFoundBy(words, folder)))
     if (!found.flat().includes(true)) this.#isUnknown = true
   }
 
@@ -312,21 +320,30 @@ class Search {
 
   /** What a loop or an interpreter gets by a pattern, in a folder of its own. */
   #addPatterns(words: readonly string[], folders: readonly string[]): void {
+    this.#addAll(words, folders)
     const isAll = words[0] === 'for' || words.includes(':::') || runsTests(words)
     const patterns = isAll ? words : scriptWords(words).map(({ word }) => word)
-    if (runsAll(words)) {
-      for (const folder of folders)
-        this.#addData(
-          words.map(word => resolve(folder, word)).filter(path => isFolder(path) && this.#isData(path, folder)),
-          folder,
-        )
+    for (const folder of folders) this.#addMatching(patterns, folder)
+  }
+
+  /** All files in a folder, for a runner of tests that goes by no names. */
+  #addAll(words: readonly string[], folders: readonly string[]): void {
+    for (const folder of runsAll(words) ? folders : []) {
+      const paths = words.map(word => resolve(folder, word))
+      this.#addData(
+        paths.filter(path => isFolder(path) && this.#isData(path, folder)),
+        folder,
+      )
     }
-    for (const word of patterns.filter(each => /^[\w./@-]+\/[^/]*\*/.test(each))) {
-      for (const folder of folders.filter(each => !this.#isSource(resolve(each, word), each))) {
-        const [, base = '', rest = ''] = /^([\w./@-]+\/)([^/]*\*.*)$/.exec(word) ?? []
-        const way = pathFrom(this.#root, resolve(folder, base))
-        if (way) this.#globs.add(`${literal(way)}/${rest}`)
-      }
+  }
+
+  /** What patterns match in a folder of its own. An unknown variable in a name stands for any text. */
+  #addMatching(words: readonly string[], folder: string): void {
+    for (const word of words.map(each => each.replaceAll(/\$(?:\w+|\{\w+[^}]*\})/g, '*'))) {
+      const [, base = '', rest = ''] = /^([\w./@-]+\/)([^/]*\*.*)$/.exec(word) ?? []
+      const way = base === '' || this.#isSource(resolve(folder, word), folder) ? undefined : resolve(folder, base)
+      const inRoot = way === undefined ? undefined : pathFrom(this.#root, way)
+      if (inRoot) this.#globs.add(`${literal(inRoot)}/${rest}`)
     }
   }
 

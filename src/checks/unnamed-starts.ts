@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { interpreterOf, runsTests, scriptsAfter } from './run-words.ts'
+import { interpreterOf, runsTests, scriptsAfter, worksOn } from './run-words.ts'
 import type { ShellCommand } from './shell-text.ts'
 
 /** The variables that a text sets, to whatever. Others are empty, or the person's: an agent cannot set them. */
@@ -17,6 +17,7 @@ export function startsUnnamed({ words: all, reads = [], isFed }: ShellCommand, a
     word.includes('{}') || [...word.matchAll(/\$\{?(\w+)/g)].some(([, name = '']) => assigned.has(name))
   const first = words.findIndex(word => !KEYWORD.test(word))
   const program = words[first] ?? ''
+  if (worksOn(words.slice(first))) return false
   if (/^[{$]/.test(program) && isUnnamed(program)) return true
   const giver = words.findIndex(word => GIVES.test(basename(word)))
   if (giver !== -1 && getsNames(words.slice(giver + 1))) return true
