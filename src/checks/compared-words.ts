@@ -11,10 +11,6 @@ export interface Compared {
 /** Whether a command compares files with each other, or two values of which neither is in the text. */
 export const compares = (words: readonly string[]): boolean => comparesFiles(words) || comparesValues(words)
 
-/** Whether a command looks at what others print, or compares. */
-export const looksAtOutput = (words: readonly string[]): boolean =>
-  compares(words) || MATCHES.test(basename(words.find(word => !KEYWORD.test(word)) ?? ''))
-
 /** The words of a command that may be what is expected, in a text that compares. */
 export function comparedIn({ words, reads = [] }: ShellCommand): Compared {
   if (comparesFiles(words)) return { words: words.filter(isOperand), areSides: true }
@@ -22,8 +18,6 @@ export function comparedIn({ words, reads = [] }: ShellCommand): Compared {
   return { words: shows ? words.filter(isOperand) : reads, areSides: false }
 }
 
-const KEYWORD = /^(?:[!{]|if|then|else|elif|while|until|do|time|\w+=.*)$/s
-const MATCHES = /^(?:[efz]?grep|rg|ag|ack|test|\[\[?)$/
 const COMPARES = /^(?:\w*diff\d?|\w+-diff|cmp|comm|compare)$/i
 const CHECKSUM = /^(?:\w+sum|shasum|cksum)$/
 /** Programs that print what is in files. */

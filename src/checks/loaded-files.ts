@@ -36,8 +36,8 @@ export const isAmongScripts = (way: string): boolean =>
 const CONFIG =
   /^(?:(?:vitest|vite|jest|playwright|karma|ava|wdio|cypress|jasmine|codecept)\.[\w.]+|\.(?:mocharc|taprc|nycrc|jest)[\w.]*|package\.json)$/
 const LOADS =
-  /\b\w*(?:setup|require|import|teardown|reporter|environment|runner|transform|resolver|preset|loader)\w*["']?\s*[:=]\s*(\[[^\]]{0,2000}\]|["'`][^"'`\n]{0,300}["'`]|\{[^}]{0,2000}\})/gi
+  /\b\w{0,40}(?:setup|require|import|teardown|reporter|environment|runner|transform|resolver|preset|loader)\w{0,40}["']?\s{0,9}[:=]\s{0,99}(\[[^\]]{0,2000}\]|["'`][^"'`\n]{0,300}["'`]|\{[^}]{0,2000}\})/gi
 const STRING = /["'`]([^"'`\n]{1,300})["'`]/g
-const OF_NODE = /\b(?:from|import|require)\s*\(?\s*["'`](\.{1,2}\/[^"'`\n]{1,300})["'`]/g
+const OF_NODE = /\b(?:from|import|require)\s{0,9}\(?\s{0,9}["'`](\.{1,2}\/[^"'`\n]{1,300})["'`]/g
 const OF_PYTHON = /^[ \t]*(?:from|import)[ \t]+(\.*\w[\w.]*)/gm
 const SCRIPTS = /^(?:scripts?|tools?|tooling|checks?|checkers?|verify|ci|\.ci|hack|harness|qa|util-scripts)$/

@@ -148,7 +148,7 @@ export function interpreterOf(word: string): Interpreter | undefined {
 
 /** The program that `$PYTHON`, `${NODE_BIN}` or `$(command -v node)` most likely is. */
 function namedIn(word: string): string {
-  if (!word.startsWith('$')) return word
+  if (!word.startsWith('$') || word.length > 100) return word
   const [, captured, variable = ''] = /^\$(?:\(.*?([\w.-]+)\)|\{?(\w+)\}?)$/.exec(word) ?? []
   return captured ?? variable.toLowerCase().replace(/_?(?:bin|cmd|exe|path)$/, '')
 }

@@ -19,6 +19,7 @@ const TOKEN =
 const WRITES = /^&?\d*>[>|]?$/
 const MERGES = /^\d*[<>]&/
 const CAPTURES = /^(?:\$\(|<\(|`)$/
+const PLAIN = /^[\w./-]{1,100}$/
 const READS = /^\d*<$/
 const PIPE = /^\|&?$/
 const TESTS = /^(?:test|\[\[?)$/
@@ -27,11 +28,11 @@ const TESTS = /^(?:test|\[\[?)$/
 export function commandsOf(text: string): readonly ShellCommand[] {
   const commands: Parsed[] = []
   const around: Open[] = []
+  let captured = 0
   let now = emptyCommand()
   let target: 'words' | 'writes' | 'reads' = 'words'
   const end = (operator: string): void => {
-    const isCaptured = around.some(({ outer }) => outer !== undefined)
-    if (now.words.length > 0) commands.push({ ...now, operator, isCaptured })
+    if (now.words.length > 0) commands.push({ ...now, operator, isCaptured: captured > 0 })
     now = emptyCommand()
   }
   for (const { word, operator = '', isGlued = false } of tokensOf(text)) {
@@ -47,25 +48,31 @@ export function commandsOf(text: string): readonly ShellCommand[] {
     if (CAPTURES.test(operator) && !(operator === '`' && around.at(-1)?.operator === '`')) {
       // The command around goes on behind it.
       around.push({ operator, outer: now, isGlued })
+      captured += 1
       now = emptyCommand()
     } else {
-      const inner = now.words
+      const last = now.words.at(-1) ?? ''
       end(operator)
       if (operator === '(') around.push({ operator })
       const closed = operator === ')' || operator === '`' ? around.pop() : undefined
       if (closed?.outer) {
+        captured -= 1
         now = closed.outer
-        now.words.push(`${closed.isGlued ? (now.words.pop() ?? '') : ''}$(${inner.join(' ')})`)
+        // Its last word often is what it finds: `$(command -v node)`.
+        now.words.push(`${closed.isGlued ? (now.words.pop() ?? '') : ''}$(${PLAIN.test(last) ? last : ''})`)
       }
     }
   }
   end('')
-  for (const { outer } of around.toReversed()) if (outer && outer.words.length > 0) now = outer
-  end('')
+  for (const { outer } of around) {
+    now = outer ?? now
+    end('')
+  }
   const sure = withoutCondition(commands)
+  const readers = readersIn(commands)
   return commands.map((command, index) => ({
     words: command.words,
-    isSubject: isSubject(command, commands[index + 1], commands),
+    isSubject: isSubject(command, commands[index + 1], readers),
     isFed: PIPE.test(commands[index - 1]?.operator ?? ''),
     isCaptured: command.isCaptured,
     reads: command.reads,
@@ -145,13 +152,37 @@ interface Parsed {
 const SHOWS = /^(?:tee|cat|head|tail|less|ts|tap-[\w-]+|[\w-]+-(?:pretty|reporter|spec))$/
 
 const KEYWORD = /^(?:[!{]|if|then|else|elif|while|until|do|time)$/
+const ASSIGNS = /^\w+=/
 
-function isSubject(command: Parsed, next: Parsed | undefined, all: readonly Parsed[]): boolean {
-  const reads = ({ words }: Parsed): boolean => !SHOWS.test(words.find(word => !KEYWORD.test(word)) ?? '')
+/** Where in a command its program is: behind keywords and variables. */
+export const programAt = (words: readonly string[]): number =>
+  words.findIndex(word => !KEYWORD.test(word) && !ASSIGNS.test(word) && word !== 'exec')
+
+/** Whether a command does more with what it reads than to show it. */
+const reads = ({ words }: Parsed): boolean => !SHOWS.test(words.find(word => !KEYWORD.test(word)) ?? '')
+
+/** By word the commands that may read a file of that name. */
+function readersIn(commands: readonly Parsed[]): ReadonlyMap<string, readonly Parsed[]> {
+  const readers = new Map<string, Parsed[]>()
+  for (const command of commands.filter(reads)) {
+    for (const word of new Set(command.words)) {
+      const known = readers.get(word) ?? []
+      // Of two, one is another than any that writes it.
+      if (known.length < 2) readers.set(word, [...known, command])
+    }
+  }
+  return readers
+}
+
+function isSubject(
+  command: Parsed,
+  next: Parsed | undefined,
+  readers: ReadonlyMap<string, readonly Parsed[]>,
+): boolean {
   if (command.isCaptured || command.operator === '&') return true
   if (PIPE.test(command.operator) && next && reads(next)) return true
-  const written = new Set(command.writes.filter(path => path !== '/dev/null'))
-  return all.some(each => each !== command && reads(each) && each.words.some(word => written.has(word)))
+  const written = command.writes.filter(path => path !== '/dev/null')
+  return written.some(path => readers.get(path)?.some(each => each !== command) === true)
 }
 
 const ASSIGNMENT = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[?:+]?=[ \t]*["']?([^\s"'$`;]+)["']?[ \t]*$/gm
@@ -184,11 +215,12 @@ export const withValues = (text: string, values = valuesIn(text)): string =>
 
 const LOOP = /(?:^|[\s;&|(])for[ \t]+(\w+)[ \t]+in[ \t]+([^;\n$`*?[(]{1,400})[;\n]/g
 const MAX_UNROLLED = 64_000
+const MAX_LOOPS = 20
 
 /** A text once for each word of its loops over plain words. */
 export function unrolled(text: string): string {
   let all = text
-  for (const [, name = '', words = ''] of text.matchAll(LOOP)) {
+  for (const [, name = '', words = ''] of [...text.matchAll(LOOP)].slice(0, MAX_LOOPS)) {
     const variable = new RegExp(`\\$(?:${name}\\b|\\{${name}\\})`, 'g')
     const rounds = words
       .trim()

@@ -239,6 +239,15 @@ describe('files that a command starts', () => {
     ['open variables', '${a-'.repeat(8_000)],
     ['empty lines', '\n'.repeat(30_000)],
     ['names', 'test:\n'.repeat(30_000)],
+    ['pipes', 'a|'.repeat(15_000)],
+    ['pipes to a shell', 'a|sh|'.repeat(6_000)],
+    ['loops', 'for a in b c; do sh $a; '.repeat(1_300)],
+    ['open captures', '$(a '.repeat(8_000)],
+    ['captures', `${'$(a '.repeat(5_000)}${')'.repeat(5_000)}`],
+    ['quoted captures', '"$(a '.repeat(6_000)],
+    ['groups', '('.repeat(30_000)],
+    ['functions', 'a(){ sh $1; }\na b\n'.repeat(1_400)],
+    ['comparisons', 'diff a b <c\n'.repeat(2_400)],
   ])('[CR27] are found in no time in a text of many %s', (_, text) => {
     const files = { 'ci.sh': text, Makefile: `test:\n\tsh ci.sh\n${text}` }
     expect(started('make test', files).there).toEqual(['Makefile', 'ci.sh'])
@@ -316,6 +325,7 @@ describe('files that a command starts', () => {
     ['make test', { Makefile: 'test:\n\t@./cli | diff -u want.txt -\n', 'want.txt': '' }],
     ['npm test', { 'package.json': test('node cli.js | diff - want.txt'), 'want.txt': '' }],
     ["sh -c 'node cli.js | cmp - want.txt'", { 'want.txt': '' }],
+    ['sh ci.sh', sh("bash -c 'node cli.js | diff - want.txt'\n", 'want.txt')],
   ])('[CR31] are with them what %s compares with: %j', (line, files) => {
     const { there } = started(line, { 'cli.js': '', ...files })
     expect(there).toContain('want.txt')

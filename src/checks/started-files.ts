@@ -1,5 +1,5 @@
 import { dirname, extname, join, resolve } from 'node:path'
-import { comparedIn, compares, looksAtOutput } from './compared-words.ts'
+import { comparedIn, compares } from './compared-words.ts'
 import { literal } from './globs.ts'
 import { configuredIn, importsIn, isAmongScripts, isRunnerConfig } from './loaded-files.ts'
 import { NamedTexts } from './named-texts.ts'
@@ -18,9 +18,9 @@ import {
   shadowedBy,
   shadowsIn,
 } from './run-words.ts'
-import { commandsOf, pathsSetIn, type ShellCommand, startersIn, unrolled, withValues } from './shell-text.ts'
+import { commandsOf, pathsSetIn, programAt, type ShellCommand, startersIn, unrolled, withValues } from './shell-text.ts'
 import { TextReader } from './text-reader.ts'
-import { assignedIn, startsUnnamed } from './unnamed-starts.ts'
+import { assignedIn, findersFor, startsUnnamed } from './unnamed-starts.ts'
 import { isWork } from './work-folders.ts'
 import { isExecutable, isFile, isFolder, pathFrom } from './workspace.ts'
 
@@ -83,25 +83,13 @@ interface Text extends Setting {
 const MAX_TEXTS = 1_000
 /** Of each. A longer one is not for people to read, either. */
 const MAX_LENGTH = 32_000
+/** Of all. */
+const MAX_READ = 1_000_000
 const MAX_FOLDERS = 16
 /** Options with patterns of what is searched or measured. */
 const PATTERN = /^--(?:include|exclude|ignore)\b/
 /** What comes before a folder to go to. */
 const MOVES = /^(?:cd|pushd|-C|--(?:prefix|cwd|dir|directory|chdir))$/
-/** What may stand before a program. */
-const isBeforeProgram = (word: string): boolean =>
-  /^(?:[!{]|if|then|else|elif|while|until|do|time|exec|\w+=.*)$/s.test(word)
-/** The commands whose output one gets. */
-function feedersOf(commands: readonly ShellCommand[], command: ShellCommand): readonly ShellCommand[] {
-  const before = command.isFed ? commands[commands.indexOf(command) - 1] : undefined
-  return before ? [before, ...feedersOf(commands, before)] : []
-}
-
-/** Whether what a command names or prints becomes words: in a loop, a `$( )`, or by `read`. */
-const isListing = (commands: readonly ShellCommand[], command: ShellCommand): boolean =>
-  command.isCaptured === true ||
-  command.words.some(word => /^(?:for|done|read|mapfile|readarray)$/.test(word)) ||
-  commands.some(each => each.words.includes('read') && feedersOf(commands, each).includes(command))
 /** Of what is not to be found. */
 const LEFT_OUT = /^(?:-not|!|-exclude)$/
 const SHELL_FILE = /^#!.*\b(?:ba|da|z|k|a)?sh\b/
@@ -120,6 +108,7 @@ class Search {
   readonly #imported = new Set<string>()
   readonly #isExpected: (path: string) => boolean
   #isUnknown = false
+  #read = 0
 
   constructor(root: string, isExpected: (path: string) => boolean) {
     this.#root = root
@@ -145,8 +134,10 @@ class Search {
 
   read(commands: readonly ShellCommand[], setting: Setting): void {
     const outputs = commands.flatMap(({ words, makes = [] }) => [...outputsOf(words), ...makes])
-    const isComparing = setting.isComparing ?? commands.some(({ words }) => compares(words))
-    const isLooking = setting.isLoose || (!setting.isOwn && commands.some(({ words }) => looksAtOutput(words)))
+    const isComparing = setting.isComparing === true || commands.some(({ words }) => compares(words))
+    const hasSubjects = setting.isLoose || (isComparing && !setting.isOwn)
+    let isFound = false
+    const done = new Set<string>()
     const made = new Set([...outputs, ...(setting.made ?? [])].map(path => join(path)))
     const searched = commands.flatMap(({ words }) => pathsSetIn(words))
     let moved = setting.folders
@@ -158,10 +149,13 @@ class Search {
         moved,
         sides.filter((_, index) => MOVES.test(sides[index - 1] ?? '')),
       )
+      const key = JSON.stringify([command.isSubject, command.isFed, words, moved])
+      if (done.has(key)) continue
+      done.add(key)
       for (const folder of moved) this.#addBins(folder)
       folders = foldersFrom([...moved, ...folders], sides.filter(isPath), isFolder)
       if (isComparing && !setting.isOwn) this.#addCompared({ ...command, words }, moved)
-      if (isLooking && command.isSubject) continue
+      if (hasSubjects && command.isSubject) continue
       const decisive = setting.isOwn ? words : decisiveWords(words)
       this.#addNamed(decisive.flatMap(sidesOf), moved, setting, runsTests(sides))
       this.#addPrograms(words, moved)
@@ -172,7 +166,11 @@ class Search {
       this.#addShadows(words, moved)
       this.#addPatterns(words, moved)
       this.#addGiven(words, moved, setting)
-      if (startsUnnamed(command, setting.assigned ?? new Set())) this.#addFound(commands, command, moved)
+      if (!isFound && startsUnnamed(command, setting.assigned ?? new Set())) {
+        this.#addFound([command, ...findersFor(commands, command)], moved)
+        // What becomes words is the same for all commands.
+        isFound = command.isFed !== true
+      }
       this.#addTexts(command.words, { ...setting, folders, isComparing })
     }
   }
@@ -182,7 +180,8 @@ class Search {
     const { words, areSides } = comparedIn(command)
     for (const folder of folders) {
       this.#addMatching(words, folder)
-      const paths = words.map(word => resolve(folder, word)).filter(path => this.#isData(path, folder))
+      const names = words.filter(isPlainName).map(word => resolve(folder, word))
+      const paths = names.filter(path => this.#isData(path, folder))
       const expected = areSides ? paths.filter(path => this.#isKnownAsExpected(path)) : []
       this.#addData(expected.length > 0 ? expected : paths, folder)
     }
@@ -191,13 +190,15 @@ class Search {
   /** What a script of the workspace gets: only the script knows what it means. */
   #addGiven(words: readonly string[], folders: readonly string[], { isOwn = false, starters }: Setting): void {
     const scripts = scriptWords(words).filter(({ isSure }) => isSure)
-    const program = words.findIndex(word => !isBeforeProgram(word))
+    const program = programAt(words)
     for (const folder of folders) {
       const script = scripts.find(each => this.#pathsFrom(folder, each).some(path => this.#isOwnFile(path)))
       const name = words[program] ?? ''
       const isProgram = starters?.has(name) === true || (name.includes('/') && this.#isOwnFile(resolve(folder, name)))
       const at = isProgram ? program : script ? words.indexOf(script.word) : words.length
-      const given = decisiveWords(words.slice(at + 1)).flatMap(sidesOf)
+      const given = decisiveWords(words.slice(at + 1))
+        .flatMap(sidesOf)
+        .filter(isPlainName)
       const paths = given.map(word => resolve(folder, word)).filter(path => this.#isData(path, folder))
       // Files among the check's own words are guarded anyway.
       this.#addData(isOwn ? paths.filter(path => !isFile(path)) : paths, folder)
@@ -211,9 +212,8 @@ class Search {
   }
 
   /** What other commands find for one to start; if that is nothing that is known, it cannot be told. */
-  #addFound(commands: readonly ShellCommand[], starting: ShellCommand, folders: readonly string[]): void {
-    const sources = starting.isFed ? feedersOf(commands, starting) : commands.filter(each => isListing(commands, each))
-    const found = [starting, ...sources].map(({ words }) => folders.map(folder => this.#addFoundBy(words, folder)))
+  #addFound(commands: readonly ShellCommand[], folders: readonly string[]): void {
+    const found = commands.map(({ words }) => folders.map(folder => this.#addFoundBy(words, folder)))
     if (!found.flat().includes(true)) this.#isUnknown = true
   }
 
@@ -275,7 +275,7 @@ class Search {
 
   /** Programs in folders that the text puts into its search path; a new one is found, too. */
   #addSearched(words: readonly string[], folders: readonly string[], searched: readonly string[]): void {
-    const program = words.find(word => !isBeforeProgram(word)) ?? ''
+    const program = words[programAt(words)] ?? ''
     if (!/^[\w.-]+$/.test(program)) return
     const paths = folders.flatMap(folder => searched.map(path => resolve(folder, path, program)))
     this.#addPlaces(paths.filter(path => !path.includes('node_modules')))
@@ -339,7 +339,7 @@ class Search {
 
   /** What patterns match in a folder of its own. An unknown variable in a name stands for any text. */
   #addMatching(words: readonly string[], folder: string): void {
-    for (const word of words.map(each => each.replaceAll(/\$(?:\w+|\{\w+[^}]*\})/g, '*'))) {
+    for (const word of words.map(each => each.replaceAll(/\$(?:\w+|\{\w+[^}]*\}|\([^()]*\))/g, '*'))) {
       const [, base = '', rest = ''] = /^([\w./@-]+\/)([^/]*\*.*)$/.exec(word) ?? []
       const way = base === '' || this.#isSource(resolve(folder, word), folder) ? undefined : resolve(folder, base)
       const inRoot = way === undefined ? undefined : pathFrom(this.#root, way)
@@ -388,6 +388,11 @@ class Search {
     if (text.text.length > MAX_LENGTH) return
     const key = JSON.stringify([text.isLoose, text.isComparing, text.folders, text.text])
     if (this.#seen.has(key) || this.#seen.size >= MAX_TEXTS) return
+    this.#read += text.text.length
+    if (this.#read > MAX_READ) {
+      this.#isUnknown = true
+      return
+    }
     this.#seen.add(key)
     this.#texts.push(text)
   }
@@ -447,6 +452,9 @@ const sidesOf = (word: string): readonly string[] => [
     word.slice(word.lastIndexOf('=') + 1),
   ]),
 ]
+
+/** Neither an option nor a pattern. */
+const isPlainName = (word: string): boolean => !/^-|[$*\n]/.test(word)
 
 const isPath = (word: string): boolean => /^[^-\s][^\s]*$/.test(word) && word !== '.'
 

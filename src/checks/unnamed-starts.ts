@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { interpreterOf, runsTests, scriptsAfter, worksOn } from './run-words.ts'
-import type { ShellCommand } from './shell-text.ts'
+import { programAt, type ShellCommand } from './shell-text.ts'
 
 /** The variables that a text sets, to whatever. Others are empty, or the person's: an agent cannot set them. */
 export const assignedIn = (text: string): ReadonlySet<string> =>
@@ -15,7 +15,7 @@ export function startsUnnamed({ words: all, reads = [], isFed }: ShellCommand, a
   const words = all.filter(word => !reads.includes(word))
   const isUnnamed = (word: string): boolean =>
     word.includes('{}') || [...word.matchAll(/\$\{?(\w+)/g)].some(([, name = '']) => assigned.has(name))
-  const first = words.findIndex(word => !KEYWORD.test(word))
+  const first = programAt(words)
   const program = words[first] ?? ''
   if (worksOn(words.slice(first))) return false
   if (/^[{$]/.test(program) && isUnnamed(program)) return true
@@ -30,7 +30,6 @@ export function startsUnnamed({ words: all, reads = [], isFed }: ShellCommand, a
   })
 }
 
-const KEYWORD = /^(?:[!{]|if|then|else|elif|while|until|do|time|exec|\w+=.*)$/s
 const ONLY_FIRST = /^(?:\.|source|eval)$/
 /** `docker run x`, `npm run x`. */
 const OF_OTHERS = /^(?:run|exec)$/
@@ -46,4 +45,24 @@ function getsNames(words: readonly string[]): boolean {
     const scripts = scriptsAfter(all.slice(index + 1), 'other').map(script => script.word)
     return scripts.every(each => /^[$'"{]|^:::$|^\\?[;+]$/.test(each))
   })
+}
+
+const MAX_FEEDERS = 50
+
+/** The commands that find what one starts: those whose output it gets, or all whose output becomes words. */
+export function findersFor(commands: readonly ShellCommand[], starting: ShellCommand): readonly ShellCommand[] {
+  if (starting.isFed) return feedersOf(commands, commands.indexOf(starting))
+  return commands.flatMap((command, index) => {
+    const lists = command.isCaptured === true || command.words.some(word => LISTS.test(word))
+    return [...(lists ? [command] : []), ...(command.words.includes('read') ? feedersOf(commands, index) : [])]
+  })
+}
+
+/** Of loops, and of what fills variables. */
+const LISTS = /^(?:for|done|read|mapfile|readarray)$/
+
+function feedersOf(commands: readonly ShellCommand[], index: number): readonly ShellCommand[] {
+  let first = index
+  while (first > 0 && commands[first]?.isFed && index - first < MAX_FEEDERS) first -= 1
+  return commands.slice(first, index)
 }
