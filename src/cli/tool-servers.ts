@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { LearningRedactor } from '../domain/redact.ts'
 import { hashOf } from '../door/door.ts'
 import { secretsOf } from '../runner/mcp-secrets.ts'
@@ -81,6 +81,11 @@ export class ToolServers {
 
 /** Another one whenever the file may be another. */
 function stampOf(file: string): string {
-  const stat = lstatSync(file, { bigint: true, throwIfNoEntry: false })
-  return stat ? [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ') : ''
+  try {
+    // Not the link itself: what it leads to may change.
+    const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
+    return stat ? [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ') : ''
+  } catch (error) {
+    return causeOf(error)
+  }
 }

@@ -3,7 +3,7 @@ import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { APPROVAL_TYPES } from '../domain/tool-approval.ts'
 import { type ApprovalWord, decideApproval, hashOf } from '../door/door.ts'
-import { type Approval, asked, type AskedCall } from './ai-approval.ts'
+import { type Approval, type Asked, asked, type AskedCall } from './ai-approval.ts'
 import type { Turn } from './turn.ts'
 
 /**
@@ -17,9 +17,7 @@ export function toolApprovalsOf(turn: Turn, tools: ToolSet): Record<string, Appr
       async (input, { toolCallId: id, messages = [] }) => {
         const call = { id, name, input, fingerprint: await fingerprintOf(tool) }
         const answer = asked(messages).find(each => each.call.id === id && each.call.name === name)
-        // AI SDK asks again before it makes an approved call: now it is known what was said.
-        if (answer) await decide(turn, id, { decision: answer.approved ? 'allow' : 'deny', comment: answer.reason })
-        return standing(turn, call)
+        return answer ? heard(turn, call, answer) : standing(turn, call)
       },
     ]),
   )
@@ -39,19 +37,34 @@ interface Call extends AskedCall {
 
 /** How a call stands in the log; one that is new there is asked about. */
 async function standing(turn: Turn, call: Call): Promise<ToolApprovalStatus> {
-  const { deps } = turn.inside
-  const events = await deps.door.conversations.events(deps.ref, { types: APPROVAL_TYPES })
-  const known = requestsIn(events).findLast(({ event }) => isOf(event, turn, call.id))
-  // What is approved is what is called: other arguments are another call.
-  const isSame = known && hashOf(known.event.data.arguments) === hashOf(asJson(call.input))
-  if (isSame && known.resolved?.data.decision === 'deny') {
-    return { type: 'denied', reason: known.resolved.data.comment ?? 'A person did not allow this call.' }
-  }
-  if (isSame && known.resolved) return 'approved'
-  if (!isSame && isAlways(events, call)) return 'approved'
-  if (!isSame) await ask(turn, call)
+  const events = await approvalEvents(turn)
+  const known = knownIn(events, turn, call)
+  if (known?.resolved) return decidedStatus(known.resolved)
+  if (!known && isAlways(events, call)) return 'approved'
+  if (!known) await ask(turn, call)
   return { type: 'user-approval', reason: `${call.name} ${JSON.stringify(call.input)}` }
 }
+
+/** AI SDK asks again before it makes an approved call. It makes only what the log has as allowed, with these arguments. */
+async function heard(turn: Turn, call: Call, { approved, reason }: Asked): Promise<ToolApprovalStatus> {
+  if (!knownIn(await approvalEvents(turn), turn, call)) return { type: 'denied', reason: 'Nobody was asked about this call.' }
+  await decide(turn, call.id, { decision: approved ? 'allow' : 'deny', comment: reason })
+  const resolved = knownIn(await approvalEvents(turn), turn, call)?.resolved
+  return resolved ? decidedStatus(resolved) : { type: 'denied', reason: 'Nobody has decided this call.' }
+}
+
+const decidedStatus = ({ data: { decision, comment } }: StoredEvent<'tool_approval_resolved'>): ToolApprovalStatus =>
+  decision === 'deny' ? { type: 'denied', reason: comment ?? 'A person did not allow this call.' } : 'approved'
+
+const approvalEvents = ({ inside: { deps } }: Turn): Promise<readonly StoredEvent[]> =>
+  deps.door.conversations.events(deps.ref, { types: APPROVAL_TYPES })
+
+/** What was asked about the call. With other arguments it is another call. */
+const knownIn = (events: readonly StoredEvent[], turn: Turn, call: Call): Requested | undefined =>
+  requestsIn(events).findLast(
+    ({ event: { turn_id, data } }) =>
+      turn_id === turn.id && data.tool_call_id === call.id && hashOf(data.arguments) === hashOf(asJson(call.input)),
+  )
 
 async function ask(turn: Turn, { id, name, input, fingerprint }: Call): Promise<void> {
   const { toolset, deps } = turn.inside
@@ -96,9 +109,6 @@ function requestsIn(events: readonly StoredEvent[]): readonly Requested[] {
     event.type === 'tool_approval_required' ? [{ event, resolved: resolved.get(event.data.approval_id) }] : [],
   )
 }
-
-const isOf = ({ turn_id, data }: StoredEvent<'tool_approval_required'>, turn: Turn, callId: string): boolean =>
-  turn_id === turn.id && data.tool_call_id === callId
 
 /** Whether a person said so in this conversation, of the tool as it is now. */
 const isAlways = (events: readonly StoredEvent[], { name, fingerprint }: Call): boolean =>

@@ -25,9 +25,10 @@ export interface McpOptions {
   readonly onError: (server: string, error: unknown) => void
   /** How long an unreachable server is left out before the next attempt. */
   readonly retryAfterMs?: number
+  /** How long a turn waits for a server that connects. */
+  readonly waitMs?: number
 }
 
-/** How long a turn waits for a server that connects. */
 const WAIT_MS = 10_000
 /** How long a server may take to connect, and to list its tools: the first start of a program may download it. */
 const CONNECT_MS = 60_000
@@ -138,7 +139,7 @@ class Connection {
   /** Its tools; none if it failed, or takes too long. */
   async tools(): Promise<readonly McpTool[]> {
     this.#begin()
-    const left = this.#attemptedAt + WAIT_MS - performance.now()
+    const left = this.#attemptedAt + (this.#options.waitMs ?? WAIT_MS) - performance.now()
     if (this.#attempt && !this.#isSlow && left > 0) await within(left, this.#attempt)
     return this.#tools ?? []
   }
@@ -265,7 +266,7 @@ class Connection {
   }
 
   #failed(error: unknown): void {
-    this.#isSlow = performance.now() - this.#attemptedAt > WAIT_MS
+    this.#isSlow = performance.now() - this.#attemptedAt > (this.#options.waitMs ?? WAIT_MS)
     this.#failedAt = performance.now()
     this.#failure = error instanceof Error ? error.message : String(error)
     this.#since = Date.now()

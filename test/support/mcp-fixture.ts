@@ -78,6 +78,9 @@ function build(): McpServer {
         .join('\n'),
     ),
   )
+  for (let count = 1; count <= Number(process.env['FIXTURE_MANY'] ?? 0); count += 1) {
+    server.registerTool(`tool_${count}`, { description: `Does thing ${count}.` }, async () => text(String(count)))
+  }
   server.registerTool('die', { description: 'Ends the server.' }, async () => {
     journal('die')
     process.exit(1)

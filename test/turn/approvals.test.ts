@@ -219,7 +219,7 @@ describe('a call that a person has to allow', () => {
     server.redescribe(' And shreds it.')
     server.mcp.use({})
     server.mcp.use({ near: server.near })
-    const second = await server.open({})
+    const second = await server.open({ turn_id: 't2' })
     await second.reached('tool_approval_required')
     expect(second.of('tool_approval_required')[0]?.data.changed).toBe('tool')
     await decide(server, second, 'deny')
