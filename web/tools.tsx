@@ -73,8 +73,10 @@ interface ServerProps {
   readonly strings: ToolsStrings
 }
 
-/** More tools than that are folded and can be filtered. */
+/** More tools than that scroll, and can be filtered. */
 const MANY = 12
+/** More than that can be set at once. */
+const SOME = 4
 
 function Server({ of, tools, strings }: ServerProps): ReactElement {
   const { name, state, reason, target, removable, file } = of
@@ -131,36 +133,38 @@ function ToolList({ of: { name, tools: all }, tools, strings }: ServerProps): Re
   const set = (rule: ToolRule, some: readonly ServerToolView[]): void => void tools.setRule(name, rule, some)
   return (
     <>
-      <div className="app-tool-bar">
-        {isMany && (
-          <input
-            type="search"
-            className="rs-input"
-            aria-label={strings.filter}
-            placeholder={strings.filter}
-            value={text}
-            onChange={event => setText(event.target.value)}
-          />
-        )}
-        <label>
-          <span>{strings.setAll}</span>
-          <select
-            className="rs-input"
-            value=""
-            disabled={shown.length === 0}
-            onChange={event => set(event.target.value as ToolRule, shown)}
-          >
-            <option value="" disabled>
-              …
-            </option>
-            {RULES.map(rule => (
-              <option key={rule} value={rule}>
-                {strings.rule[rule]}
+      {all.length > SOME && (
+        <div className="app-tool-bar">
+          {isMany && (
+            <input
+              type="search"
+              className="rs-input"
+              aria-label={strings.filter}
+              placeholder={strings.filter}
+              value={text}
+              onChange={event => setText(event.target.value)}
+            />
+          )}
+          <label>
+            <span>{strings.setAll}</span>
+            <select
+              className="rs-input"
+              value=""
+              disabled={shown.length === 0}
+              onChange={event => set(event.target.value as ToolRule, shown)}
+            >
+              <option value="" disabled>
+                …
               </option>
-            ))}
-          </select>
-        </label>
-      </div>
+              {RULES.map(rule => (
+                <option key={rule} value={rule}>
+                  {strings.rule[rule]}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+      )}
       <ul className={isMany ? 'app-tool-many' : undefined} {...(isMany ? { tabIndex: 0, 'aria-label': name } : {})}>
         {shown.map(tool => (
           <ToolRow key={tool.name} of={tool} server={name} strings={strings} onRule={rule => set(rule, [tool])} />
@@ -258,7 +262,7 @@ function CommandLine({ text, strings }: { readonly text: string; readonly string
     )
   }
   return (
-    <div className="app-command">
+    <div className="app-tools-command">
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>

@@ -47,7 +47,8 @@ async function standing(turn: Turn, call: Call): Promise<ToolApprovalStatus> {
 
 /** AI SDK asks again before it makes an approved call. It makes only what the log has as allowed, with these arguments. */
 async function heard(turn: Turn, call: Call, { approved, reason }: Asked): Promise<ToolApprovalStatus> {
-  if (!knownIn(await approvalEvents(turn), turn, call)) return { type: 'denied', reason: 'Nobody was asked about this call.' }
+  if (!knownIn(await approvalEvents(turn), turn, call))
+    return { type: 'denied', reason: 'Nobody was asked about this call.' }
   await decide(turn, call.id, { decision: approved ? 'allow' : 'deny', comment: reason })
   const resolved = knownIn(await approvalEvents(turn), turn, call)?.resolved
   return resolved ? decidedStatus(resolved) : { type: 'denied', reason: 'Nobody has decided this call.' }

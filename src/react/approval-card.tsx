@@ -36,27 +36,27 @@ export function ApprovalCard({ approval, isDeciding = false, error, onDecide }: 
     </button>
   )
   return (
-    <section ref={card} className="rs-approval" tabIndex={-1} aria-labelledby={id}>
-      <h3 id={id}>
+    <section ref={card} className="rs-ask" tabIndex={-1} aria-labelledby={id}>
+      <h2 id={id}>
         <ShieldQuestion size={18} aria-hidden="true" />
         <span>
           {words.asks} <code>{server_tool ?? tool}</code>
-          {server !== undefined && <span className="rs-approval-server"> {words.of(server)}</span>}
+          {server !== undefined && <span className="rs-ask-server"> {words.of(server)}</span>}
         </span>
-      </h3>
+      </h2>
       {changed && (
-        <p className="rs-approval-changed" role="note">
+        <p className="rs-ask-changed" role="note">
           {words.changed[changed]}
         </p>
       )}
       <Arguments of={approval.arguments} none={words.noInput} />
       {read_only && <p className="rs-note">{words.readOnly}</p>}
       {error !== undefined && error !== null && (
-        <p className="rs-approval-error" role="alert">
+        <p className="rs-ask-error" role="alert">
           {errorText(strings, error)}
         </p>
       )}
-      <div className="rs-approval-actions">
+      <div className="rs-ask-actions">
         {button('allow', ' rs-primary')}
         {fingerprint !== undefined && button('always')}
         {button('deny')}
@@ -70,7 +70,7 @@ function Arguments({ of, none }: { readonly of: Json; readonly none: string }): 
   const entries = typeof of === 'object' && of !== null && !Array.isArray(of) ? Object.entries(of) : [['', of] as const]
   if (entries.length === 0) return <p className="rs-note">{none}</p>
   return (
-    <dl className="rs-approval-input">
+    <dl className="rs-ask-input">
       {entries.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

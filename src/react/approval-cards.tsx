@@ -27,7 +27,7 @@ export function ApprovalCards({ turn, ...source }: ApprovalCardsProps): ReactEle
         />
       ))}
       {notSaved !== undefined && (
-        <p className="rs-line rs-approval-error" role="alert">
+        <p className="rs-line rs-ask-error" role="alert">
           {thread.approval.notSaved(notSaved)}
         </p>
       )}

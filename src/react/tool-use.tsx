@@ -27,7 +27,11 @@ export const ToolUse = memo(function ToolUse({ call, isRunning = false, ...sourc
     <details className="rs-use" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary className={answer && !answer.ok ? 'rs-use-failed' : undefined}>
         <Icon size={14} aria-hidden="true" className={isTurning ? 'rs-turning' : undefined} />
-        <ToolText tool={call.tool} subject={subjectOf(call.arguments)} isRunning={isTurning} />
+        <ToolText
+          tool={call.tool}
+          subject={subjectOf(call.arguments)}
+          isRunning={isTurning || approval === 'waiting' || approval === 'deny'}
+        />
         {answer && (
           <span className="rs-use-time">
             {approval === 'deny' ? strings.thread.approval.denied : answer.ok ? '' : `${strings.thread.useFailed} · `}

@@ -12,7 +12,13 @@ import { startTurns } from '../support/turns.ts'
 
 const FIXTURE = programOf(new URL('../support/mcp-fixture.ts', import.meta.url))
 const near = (more: Partial<McpServer> = {}): McpServer =>
-  ({ command: process.execPath, args: [FIXTURE], env: { API_KEY: 'a-secret-of-near' }, ask: 'all', ...more }) as McpServer
+  ({
+    command: process.execPath,
+    args: [FIXTURE],
+    env: { API_KEY: 'a-secret-of-near' },
+    ask: 'all',
+    ...more,
+  }) as McpServer
 
 interface SceneOptions {
   readonly own?: unknown
