@@ -3,7 +3,7 @@ import type { Conversation } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import { idIsTaken, invalidField, invalidId, Refusal } from '../refusal.ts'
 import { isId, Problem, prose } from '../text.ts'
-import type { ApprovalEnd, ToolApproval } from '../tool-approval.ts'
+import { approvalsOf } from './denied-approvals.ts'
 import { turnFinished, unfinishedTurn } from './turns.ts'
 
 /** A call waits for a person. Asking again for the same call changes nothing. */
@@ -28,14 +28,3 @@ export function decideApproval(state: Conversation, command: CommandOf<'decide_a
   const said = comment === '' ? {} : { comment }
   return [{ type: 'tool_approval_resolved', turn_id: approval.turn_id, data: { approval_id, decision, via, ...said } }]
 }
-
-/** What a turn that is over waited for is not allowed. */
-export const denyApprovalsOf = (state: Conversation, turnId: string, reason: ApprovalEnd): NewEvent[] =>
-  approvalsOf(state, turnId).map(({ approval_id }) => ({
-    type: 'tool_approval_resolved',
-    turn_id: turnId,
-    data: { approval_id, decision: 'deny', via: 'system', reason },
-  }))
-
-const approvalsOf = ({ approvals }: Conversation, turnId: string): readonly ToolApproval[] =>
-  approvals.filter(({ turn_id }) => turn_id === turnId)

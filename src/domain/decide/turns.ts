@@ -23,7 +23,7 @@ import { ENDINGS, finalStatus, isFinished, isRunning, type PlanCounts, type Turn
 import { missingRuns } from './final-runs.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { RUN_STOPPED, stopClaimsOf } from './proof.ts'
-import { denyApprovalsOf } from './tool-approvals.ts'
+import { denyApprovalsOf } from './denied-approvals.ts'
 import { turnRunning } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
 
