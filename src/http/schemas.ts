@@ -407,7 +407,7 @@ export const queuedMessage = exact<QueuedMessage>()(
 )
 /** A call that waits for a person, without when it was asked. */
 export const approvalFields = {
-  approval_id: z.string(),
+  approval_id: described(z.string(), 'the approval'),
   tool_call_id: described(z.string(), 'the call, unique in its turn'),
   tool: described(z.string(), 'the name of the tool, as the model calls it'),
   arguments: described(json, 'what the model passes'),
