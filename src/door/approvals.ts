@@ -35,7 +35,7 @@ export async function decideApproval(
       const request = transaction.state.approvals.find(({ approval_id }) => approval_id === approvalId)
       transaction.mustRun({ type: 'decide_approval', approval_id: approvalId, decision, comment, via })
       if (!request) throw new TypeError('an approval was decided that did not wait')
-      return { request: request as ToolApprovalRequest, isRepeated: false, seq: transaction.state.seq }
+      return { request, isRepeated: false, seq: transaction.state.seq }
     })
     return value
   } catch (error) {

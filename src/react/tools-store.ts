@@ -96,7 +96,7 @@ export class ToolsStore {
     await this.reload()
     while (this.#pollMs !== undefined && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, this.#pollMs)
+      const timer = setTimeout(() => resolve(), this.#pollMs)
       signal.addEventListener('abort', () => resolve(), { once: true })
       await promise
       clearTimeout(timer)

@@ -217,7 +217,7 @@ class Connection {
         name: `${this.#name}__${name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64),
         description,
         ...(shown === undefined ? {} : { title: shown }),
-        inputSchema: inputSchema as OutsideTool['inputSchema'],
+        inputSchema,
         isRepeatable: isReadOnly || annotations?.idempotentHint === true,
         from: {
           server: this.#name,

@@ -11,14 +11,13 @@ import type { Answers } from '../support/provider.ts'
 import { startTurns } from '../support/turns.ts'
 
 const FIXTURE = programOf(new URL('../support/mcp-fixture.ts', import.meta.url))
-const near = (more: Partial<McpServer> = {}): McpServer =>
-  ({
-    command: process.execPath,
-    args: [FIXTURE],
-    env: { API_KEY: 'a-secret-of-near' },
-    ask: 'all',
-    ...more,
-  }) as McpServer
+const near = (more: Partial<McpServer> = {}): McpServer => ({
+  command: process.execPath,
+  args: [FIXTURE],
+  env: { API_KEY: 'a-secret-of-near' },
+  ask: 'all',
+  ...more,
+})
 
 interface SceneOptions {
   readonly own?: unknown
@@ -219,7 +218,7 @@ describe('the tools of a server', () => {
 
   it('[TO9] of 200 tools models get 100; those that are never allowed make room', async () => {
     const at = await scene({
-      own: { near: near({ env: { FIXTURE_MANY: '200' } } as Partial<McpServer>) },
+      own: { near: near({ env: { FIXTURE_MANY: '200' } }) },
       answers: ['So.', 'So.'],
     })
     await at.ready()

@@ -37,7 +37,7 @@ async function hands(answers: Answers, more: Partial<McpServer> = {}): Promise<H
     env: { FIXTURE_JOURNAL: file, FIXTURE_SCHEMA: join(folder, 'schema') },
     ask: 'all',
     ...more,
-  } as McpServer
+  }
   const mcp = new McpServers({ servers: { near }, version: '0', onError: () => {} })
   const box: { rules: SavedRules } = { rules: {} }
   const server = await startTurns({
@@ -50,13 +50,15 @@ async function hands(answers: Answers, more: Partial<McpServer> = {}): Promise<H
   const journal = (): string[] =>
     readFileSync(file, 'utf8')
       .split('\n')
-      .filter(line => line && !/^started/.test(line))
+      .filter(line => line && !line.startsWith('started'))
   return Object.defineProperty(
     { ...server, mcp, near, journal, redescribe: text => appendFileSync(join(folder, 'schema'), text) } as Hands,
     'rules',
     {
       get: () => box.rules,
-      set: (rules: SavedRules) => (box.rules = rules),
+      set: (rules: SavedRules) => {
+        box.rules = rules
+      },
     },
   )
 }
@@ -212,7 +214,7 @@ describe('a call that a person has to allow', () => {
 
   it('[TO4] a tool that changes its schema after "always" is asked about again, and says why', async () => {
     const server = await hands([{ calls: [note('a')] }, 'Kept.', { calls: [note('b')] }, 'Kept.'])
-    const [tool] = (await server.mcp.list()).filter(({ from }) => from.tool === 'note')
+    const tool = (await server.mcp.list()).find(({ from }) => from.tool === 'note')
     server.rules = { near: { note: { rule: 'always', fingerprint: tool?.from.fingerprint ?? '' } } }
     const first = await server.chat({})
     expect(first.of('tool_approval_required')).toEqual([])

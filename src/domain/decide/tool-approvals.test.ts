@@ -82,7 +82,7 @@ describe('a call that waits for a person', () => {
   it('[TO2][AD1] each decision is in the audit record', () => {
     const chat = waiting()
     chat.run(decides('a', 'always'))
-    const [decision] = decisionsIn(chat.log).filter(({ event }) => event.type === 'tool_approval_resolved')
+    const decision = decisionsIn(chat.log).find(({ event }) => event.type === 'tool_approval_resolved')
     expect(decision?.event.data).toMatchObject({ approval_id: 'a', decision: 'always' })
   })
 
