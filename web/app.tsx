@@ -1,14 +1,17 @@
-import { type ReactElement, useCallback, useEffect, useState } from 'react'
+import { lazy, type ReactElement, Suspense, useCallback, useEffect, useState } from 'react'
 import type { Client } from 'runsheet/client'
 import { RunsheetProvider } from 'runsheet/react'
 import { onSignIn, signedInClient, signIn, signOut } from './auth.ts'
 import { Chat } from './chat.tsx'
 import { isNewSession } from './new-sessions.ts'
 import { englishPage } from './english-page.ts'
+import { loadPart } from './load-part.ts'
 import { type Language, loadStrings, type PageStrings, preferredLanguage, saveLanguage } from './page-strings.ts'
 import { chatRoute, currentRoute, type Route, urlOf } from './route.ts'
 import { Sidebar } from './sidebar.tsx'
-import { SignIn } from './sign-in.tsx'
+
+/** Most visits are signed in. */
+const SignIn = lazy(() => loadPart(() => import('./sign-in.tsx')))
 
 /** Signs in, then shows the workspace. */
 export function App(): ReactElement {
@@ -41,7 +44,9 @@ export function App(): ReactElement {
   return client ? (
     <Workspace client={client} strings={strings} onLanguage={switchLanguage} onSignedOut={signedOut} />
   ) : (
-    <SignIn strings={strings} problem={problem} onLanguage={switchLanguage} />
+    <Suspense fallback={<p className="app-starting" role="status" />}>
+      <SignIn strings={strings} problem={problem} onLanguage={switchLanguage} />
+    </Suspense>
   )
 }
 

@@ -40,6 +40,7 @@ const TOOLSETS: readonly ToolsetName[] = [
 
 const importHistory = () => import('./history.tsx')
 const History = lazy(() => loadPart(importHistory))
+const ToolsLine = lazy(() => loadPart(() => import('./tools-line.tsx')))
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export function Chat(props: ChatProps): ReactElement {
@@ -279,6 +280,9 @@ export function Chat(props: ChatProps): ReactElement {
           onSend={submit}
           onStop={() => void stop()}
         />
+        <Suspense>
+          <ToolsLine strings={strings} />
+        </Suspense>
       </div>
       {beside.isOn && <div className="app-beside">{todos}</div>}
     </main>

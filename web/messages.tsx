@@ -127,6 +127,8 @@ function Welcome({ strings, isDemo, onExample }: WelcomeProps): ReactElement {
 /** What the conversation is waiting for, if anything. */
 function progressText({ conversation, text }: ConversationView['state'], strings: PageStrings): string {
   if (conversation.running_turn === null || text !== null) return ''
+  // Its card says what it waits for.
+  if (conversation.approvals.length > 0) return ''
   return conversation.pending_reviews.length > 0 ? strings.waitingForYou : strings.working
 }
 

@@ -11,6 +11,7 @@ import {
 } from 'react'
 import type { Message, Task, ThreadItem } from 'runsheet/client'
 import {
+  ApprovalCards,
   CutLine,
   FollowUps,
   type PlanCard,
@@ -117,6 +118,7 @@ export default function Thread(props: ThreadProps): ReactElement {
                 {live}
               </article>
             )}
+            {isLast && <ApprovalCards turn={turn.turn_id} />}
             <TurnResult turn={turn} {...(onRetry && isLast ? { onRetry } : {})} />
           </section>
         )

@@ -3,7 +3,7 @@ import { type Instant, plusMs } from './instant.ts'
 import { projection } from './projection.ts'
 
 /**
- * When the agent of a turn was at work: not while its plan waited for a review, nor after the turn was over, nor long
+ * When the agent of a turn was at work: not while its plan or a call waited for a person, nor after the turn was over, nor long
  * after its last sign, as when the server was down.
  */
 export interface TurnWork {
@@ -40,6 +40,8 @@ export const work = projection<Work>({
     task_assessed: changing(seen),
     task_create_review_required: changing(paused),
     task_create_review_resolved: changing((turn, at) => begun(paused(turn, at), at)),
+    tool_approval_required: changing(paused),
+    tool_approval_resolved: changing((turn, at) => begun(paused(turn, at), at)),
     turn_stop_requested: changing(over),
     turn_finished: changing(over),
   },

@@ -40,6 +40,7 @@ export const session = exact<wire.SessionAnswer>()(
     tasks: z.array(s.taskView),
     reviews: z.array(s.review),
     queued: s.described(z.array(s.queuedMessage), 'messages that wait for the next model call, oldest first'),
+    approvals: s.described(z.array(s.toolApproval), 'calls of tools that wait for a person, oldest first'),
     seq: z.int(),
   }),
 )
@@ -135,6 +136,7 @@ const conversation = exact<ConversationSnapshot>()(
       requests: s.described(z.array(c.checkRequest), 'runs that were asked for, other than by claims'),
       removed: s.described(byTask(removedTask), 'the newest tasks that a person removed, by id'),
       queued: s.described(z.array(s.queuedMessage), 'messages that wait for the next model call, oldest first'),
+      approvals: s.described(z.array(s.toolApproval), 'calls of tools that wait for a person, oldest first'),
     })
     .meta({ id: 'ConversationSnapshot', description: 'The state of a conversation, to apply events to' }),
 )

@@ -5,6 +5,7 @@ import { check, checkRef, claimFields, runFields, runReason, standings } from '.
 import { type Difference, exact } from './exact.ts'
 import { decided } from './origin-schema.ts'
 import {
+  approvalFields,
   changes,
   cut,
   instant,
@@ -308,6 +309,20 @@ export const storedEvents = [
       ).exactOptional(),
       items: described(z.int(), 'the length of the list in its arguments').exactOptional(),
       review_id: described(z.string(), 'the reopened review whose outcome the answer also carries').exactOptional(),
+    }),
+  ),
+  stored('tool_approval_required', 'A call of a tool from outside waits for a person.')(z.object(approvalFields)),
+  stored(
+    'tool_approval_resolved',
+    'A person allowed the call or did not, or it ended by itself.',
+  )(
+    z.object({
+      approval_id: described(z.string(), 'the approval'),
+      decision: described(z.enum(['allow', 'always', 'deny']), '`always`: also the next calls of this tool'),
+      via: described(z.enum(['http', 'mcp_form', 'terminal', 'library', 'system']), 'where it was decided'),
+      reason: described(z.enum(['stopped', 'turn_ended']), "why it ended without a person's word").exactOptional(),
+      comment: described(z.string(), 'what the person said').exactOptional(),
+      ...decided,
     }),
   ),
   stored(

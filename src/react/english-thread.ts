@@ -41,6 +41,23 @@ export const englishThread: ThreadStrings = {
   used: tool => `Used ${tool}`,
   using: tool => `Using ${tool}`,
   useFailed: 'failed',
+  approval: {
+    asks: 'The agent wants to use',
+    of: server => `of ${server}`,
+    allow: 'Allow once',
+    always: 'Always allow',
+    deny: 'Deny',
+    noInput: 'It passes nothing.',
+    readOnly: 'The server says that this tool only reads. That is its own word.',
+    changed: {
+      tool: 'You always allowed this tool. Since then it has changed: its description, or what it takes. So you are asked again.',
+      server:
+        'You always allowed this tool. Since then its server is started or reached in another way. So you are asked again.',
+    },
+    notSaved: why => `Allowed this once. “Always” could not be saved: ${why}`,
+    waits: 'waiting for you',
+    denied: 'not allowed',
+  },
   input: 'Input',
   output: 'Output',
   noOutputYet: 'No output yet.',

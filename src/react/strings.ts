@@ -7,6 +7,7 @@ import type { RunReason } from '../domain/proof.ts'
 import type { Finding, Standing } from '../domain/standing.ts'
 import type { CancelReason, ReviewStatus, RowStatus } from '../domain/review.ts'
 import type { PlanOutcome, PlanRow } from '../domain/plan-card.ts'
+import type { ApprovalDecision, ToolChange } from '../domain/tool-approval.ts'
 import type { EndReason } from '../domain/turn.ts'
 import type { FailureCode } from './turn-words.ts'
 import type { ToolVerb } from './tool-words.ts'
@@ -207,6 +208,20 @@ export interface ThreadStrings {
   readonly used: (tool: string) => string
   readonly using: (tool: string) => string
   readonly useFailed: string
+  /** A call that waits for a person. */
+  readonly approval: Readonly<Record<ApprovalDecision, string>> & {
+    /** Before the name of the tool. */
+    readonly asks: string
+    /** After it. */
+    readonly of: (server: string) => string
+    readonly noInput: string
+    readonly readOnly: string
+    readonly changed: Readonly<Record<ToolChange, string>>
+    readonly notSaved: (why: string) => string
+    /** Of a call in the thread. */
+    readonly waits: string
+    readonly denied: string
+  }
   readonly input: string
   readonly output: string
   readonly noOutputYet: string

@@ -3,6 +3,8 @@ import * as react from './index.ts'
 
 it('[LA6] `runsheet/react` exports exactly this', () => {
   expect(Object.keys(react).sort()).toEqual([
+    'ApprovalCard',
+    'ApprovalCards',
     'AutosizeTextarea',
     'CutLine',
     'FollowUps',
@@ -27,6 +29,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'plainMarkdown',
     'revisionOf',
     'turnsInOrder',
+    'useApprovals',
     'useConversation',
     'useEvidence',
     'usePendingReviews',
@@ -38,5 +41,6 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'useStrings',
     'useTasks',
     'useThread',
+    'useTools',
   ])
 })
