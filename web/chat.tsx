@@ -179,7 +179,9 @@ export function Chat(props: ChatProps): ReactElement {
         >
           <Menu size={18} aria-hidden="true" />
         </button>
-        <h1 className="app-title">{title ?? strings.untitled}</h1>
+        <h1 className="app-title" dir="auto">
+          {title ?? strings.untitled}
+        </h1>
         <button
           type="button"
           className="rs-icon"

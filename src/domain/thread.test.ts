@@ -23,7 +23,8 @@ describe('plans in a thread', () => {
     expect(card).toMatchObject({ unapproved: 2, rows: [{ unapproved: [NPM, FILE] }, { title: 'B' }] })
     // A person looks, and that needs no approval.
     expect(card?.rows[1]).not.toHaveProperty('unapproved')
-    const steps = () => threadIn(plan.log).flatMap(({ items }) => items.flatMap(item => ('step' in item ? item.step : [])))
+    const steps = () =>
+      threadIn(plan.log).flatMap(({ items }) => items.flatMap(item => ('step' in item ? item.step : [])))
     expect(steps()[0]).toMatchObject({ title: 'A', unapproved: [NPM, FILE] })
     plan.run(plan.edits('person', { change: [{ task: 1, fields: {}, approve: [NPM.hash] }] }))
     expect(cardsIn(plan.log)[0]).toMatchObject({ unapproved: 1, rows: [{ unapproved: [FILE] }, {}] })

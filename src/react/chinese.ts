@@ -93,7 +93,7 @@ export const chinese: Strings = {
   restoreEdits: '恢复',
   reviewing: {
     steps: count => `${count} 个步骤`,
-    othersWait: plans => `还有 ${plans} 份计划待审阅`,
+    othersWait: plans => `之后还有 ${plans} 份计划待审阅`,
     stepsAbove: count => `上方还有 ${count} 步`,
     stepsBelow: count => `下方还有 ${count} 步`,
     undo: '撤销',

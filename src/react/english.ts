@@ -100,7 +100,7 @@ export const english: Strings = {
   restoreEdits: 'Restore',
   reviewing: {
     steps: count => plural(count, 'step'),
-    othersWait: plans => `${plans} more ${plans === 1 ? 'plan' : 'plans'} to review`,
+    othersWait: plans => `${plans} more ${plans === 1 ? 'plan' : 'plans'} to review after this one`,
     stepsAbove: count => `${count} more above`,
     stepsBelow: count => `${count} more below`,
     undo: 'Undo',

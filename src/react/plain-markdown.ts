@@ -23,7 +23,8 @@ export const plainLine = (text: string): string =>
     .split(PARTS)
     .map(part => part.replace(ITEM, '').replaceAll(/\s+/g, ' ').trim())
     .filter(part => part !== '')
-    .join(' · ')
+    .reduce((line, part) => (/(?:^|[:：])$/.test(line) ? `${line} ${part}` : `${line} · ${part}`), '')
+    .trim()
 
 /** Between paragraphs, and before the items of a list. */
 const PARTS = /\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d{1,9}[.)]) )/

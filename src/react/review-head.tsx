@@ -24,7 +24,6 @@ export function ReviewHead({ handle, editing, headingId, onTemplates }: ReviewHe
       <h2 id={headingId}>
         {strings.review} <span>· {reviewing.steps(rows.length)}</span>
       </h2>
-      {handle.others > 0 && <span className="rs-badge">{reviewing.othersWait(handle.others)}</span>}
       {review?.expires_at != null && <Countdown remainingMs={handle.remainingMs} moreTime={handle.moreTime} />}
       <div className="rs-actions">
         {(canUndo || canRedo) && (
@@ -54,6 +53,7 @@ export function ReviewHead({ handle, editing, headingId, onTemplates }: ReviewHe
           ]}
         />
       </div>
+      {handle.others > 0 && <p className="rs-others">{reviewing.othersWait(handle.others)}</p>}
     </header>
   )
 }
