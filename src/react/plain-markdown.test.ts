@@ -25,7 +25,7 @@ it.each([
 
 it.each([
   ['Found:\n\n- one\n- **two**\n  lines\n\n\n1. three\n2. four', 'Found: one · two lines · 1. three · 2. four'],
-  ['A sentence that\ngoes on.\n\n```sh\nnpm test\n```', 'A sentence that goes on. · npm test'],
+  ['A sentence that\ngoes on.\n\n```sh\nnpm test\n```', 'A sentence that goes on. npm test'],
   ['- 3 files', '3 files'],
   ['a - b', 'a - b'],
   ['', ''],

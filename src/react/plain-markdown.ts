@@ -23,7 +23,7 @@ export const plainLine = (text: string): string =>
     .split(PARTS)
     .map(part => part.replace(ITEM, '').replaceAll(/\s+/g, ' ').trim())
     .filter(part => part !== '')
-    .reduce((line, part) => (/(?:^|[:：])$/.test(line) ? `${line} ${part}` : `${line} · ${part}`), '')
+    .reduce((line, part) => (/(?:^|[.:!?。：！？])$/.test(line) ? `${line} ${part}` : `${line} · ${part}`), '')
     .trim()
 
 /** Between paragraphs, and before the items of a list. */
