@@ -1,5 +1,5 @@
 import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
-import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
 import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { Composer } from './composer.tsx'
@@ -41,6 +41,7 @@ const TOOLSETS: readonly ToolsetName[] = [
 const importHistory = () => import('./history.tsx')
 const History = lazy(() => loadPart(importHistory))
 const ToolsLine = lazy(() => loadPart(() => import('./tools-line.tsx')))
+const Outcome = lazy(() => loadPart(() => import('./said.tsx')))
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export function Chat(props: ChatProps): ReactElement {
@@ -150,11 +151,20 @@ export function Chat(props: ChatProps): ReactElement {
       setFailure({ error, retry: () => void stop() })
     }
   }
+  const renderOutcome = useCallback(
+    (outcome: string): ReactNode => (
+      <Suspense fallback={outcome}>
+        <Outcome text={outcome} strings={strings} />
+      </Suspense>
+    ),
+    [strings],
+  )
   const todos = (
     <TodosPanel
       handle={plan}
       isAlwaysOpen={beside.isOn}
       isEndTold={!route.isHistory}
+      renderOutcome={renderOutcome}
       onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })}
     />
   )
@@ -170,7 +180,9 @@ export function Chat(props: ChatProps): ReactElement {
         >
           <Menu size={18} aria-hidden="true" />
         </button>
-        <h1 className="app-title">{title ?? strings.untitled}</h1>
+        <h1 className="app-title" dir="auto">
+          {title ?? strings.untitled}
+        </h1>
         <button
           type="button"
           className="rs-icon"
@@ -223,6 +235,7 @@ export function Chat(props: ChatProps): ReactElement {
             covered={covered}
             outgoing={outgoing?.message}
             isStopping={isStopping}
+            isRejected={review.rejection !== undefined}
             isDemo={model === 'demo'}
             // The panel offers it until that is closed.
             reopening={review.outcome?.reopen ? undefined : review.reopening}

@@ -121,7 +121,11 @@ function TaskHistory({ strings, task, standing, elsewhere, isOpen, onTask }: Tas
           <bdi>{task.title}</bdi>
           {elsewhere !== undefined && <small>{elsewhere}</small>}
           {standing !== undefined && <small>{strings.panels.checks.standing[standing]}</small>}
-          {task.outcome !== undefined && <small dir="auto">{plainMarkdown(task.outcome)}</small>}
+          {task.outcome !== undefined && (
+            <small className="rs-lines" dir="auto">
+              {plainMarkdown(task.outcome)}
+            </small>
+          )}
         </span>
         {isOpen ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronRight size={16} aria-hidden="true" />}
       </button>

@@ -21,6 +21,8 @@ interface MessagesProps {
   /** The message being sent, before the log has it. */
   readonly outgoing: string | undefined
   readonly isStopping: boolean
+  /** The review that waits is rejected, and that can still be undone. */
+  readonly isRejected: boolean
   readonly onExample: (message: string) => void
   /** Tries again what a turn has left, or its message. */
   readonly onRetry: (turn: string) => void
@@ -32,9 +34,10 @@ interface MessagesProps {
 
 /** The thread, scrolled to the newest; examples before there is one. */
 export function Messages(props: MessagesProps): ReactElement {
-  const { view, plan, strings, covered, outgoing, isStopping, isDemo, reopening, onExample, onRetry } = props
+  const { view, plan, strings, covered, outgoing, isStopping, isRejected, isDemo, reopening, onExample, onRetry } =
+    props
   const { messages, text, conversation, status } = view.state
-  const { running_turn, seq } = conversation
+  const { running_turn, pending_reviews, seq } = conversation
   const scroller = useRef<HTMLDivElement>(null)
   const [showings, setShowings] = useState(0)
   const shown = useCallback(() => setShowings(count => count + 1), [])
@@ -60,7 +63,9 @@ export function Messages(props: MessagesProps): ReactElement {
       {hasTurns && messages.length === 0 && outgoing === undefined && (
         <p className="app-quiet app-other-agent">
           {conversation.pending_reviews.length > 0
-            ? strings.waitingForYou
+            ? isRejected
+              ? ''
+              : strings.waitingForYou
             : plan.elapsedMs === undefined
               ? strings.otherAgentIdle
               : strings.otherAgent}
@@ -89,11 +94,12 @@ export function Messages(props: MessagesProps): ReactElement {
               </p>
             </article>
           )}
-          <p className="app-quiet app-working" role="status">
+          {/* Only what runs moves. */}
+          <p className={`app-quiet app-working${pending_reviews.length > 0 ? ' app-waits' : ''}`} role="status">
             {outgoing === undefined
               ? isStopping
                 ? strings.stopping
-                : progressText(view.state, strings)
+                : progressText(view.state, strings, isRejected)
               : strings.panels.sending}
           </p>
         </div>
@@ -125,8 +131,12 @@ function Welcome({ strings, isDemo, onExample }: WelcomeProps): ReactElement {
 }
 
 /** What the conversation is waiting for, if anything. */
-function progressText({ conversation, text }: ConversationView['state'], strings: PageStrings): string {
-  if (conversation.running_turn === null || text !== null) return ''
+function progressText(
+  { conversation, text }: ConversationView['state'],
+  strings: PageStrings,
+  isRejected: boolean,
+): string {
+  if (conversation.running_turn === null || text !== null || isRejected) return ''
   // Its card says what it waits for.
   if (conversation.approvals.length > 0) return ''
   return conversation.pending_reviews.length > 0 ? strings.waitingForYou : strings.working

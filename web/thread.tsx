@@ -1,14 +1,4 @@
-import {
-  Fragment,
-  lazy,
-  type ReactElement,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-} from 'react'
+import { Fragment, type ReactElement, type ReactNode, useCallback, useLayoutEffect, useMemo, useRef } from 'react'
 import type { Message, Task, ThreadItem } from 'runsheet/client'
 import {
   ApprovalCards,
@@ -28,11 +18,9 @@ import {
 } from 'runsheet/react'
 import './thread.css'
 import { CopyButton } from './copy-button.tsx'
-import { loadPart } from './load-part.ts'
 import { beginningOf, Rest } from './long-text.tsx'
 import type { PageStrings } from './page-strings.ts'
-
-const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
+import Said from './said.tsx'
 
 interface ThreadProps {
   /** A review whose end is told elsewhere on the page: unless it was decided, it has no card. */
@@ -166,15 +154,13 @@ function Item({ of, strings, isRunning, reopening, text }: ItemProps): ReactElem
   }
 }
 
-interface SaidProps {
+interface AskedProps {
   readonly text: string
   readonly strings: PageStrings
-  readonly isStreaming?: boolean
-  readonly onGrown?: () => void
 }
 
 /** What a person asked for. */
-function Asked({ text, strings }: Pick<SaidProps, 'text' | 'strings'>): ReactElement {
+function Asked({ text, strings }: AskedProps): ReactElement {
   const { beginning, rest } = beginningOf(text)
   return (
     <>
@@ -183,15 +169,6 @@ function Asked({ text, strings }: Pick<SaidProps, 'text' | 'strings'>): ReactEle
       </p>
       <Rest text={rest} showRest={strings.showRest} />
     </>
-  )
-}
-
-/** What the agent wrote. */
-function Said({ strings, ...said }: SaidProps): ReactElement {
-  return (
-    <Suspense fallback={<p className="app-plain">{beginningOf(said.text).beginning}</p>}>
-      <Markdown {...said} showRest={strings.showRest} />
-    </Suspense>
   )
 }
 

@@ -55,7 +55,12 @@ export interface TaskRemoval {
 export type Decision<Row = SubmittedRow> = Said &
   (
     | { readonly action: 'confirm'; readonly tasks: readonly Row[] }
-    | { readonly action: 'cancel'; readonly reason?: string | undefined }
+    | {
+        readonly action: 'cancel'
+        readonly reason?: string | undefined
+        /** Milliseconds since the person decided, in which it could be undone. */
+        readonly held_ms?: number | undefined
+      }
     | {
         /** The comment, or a comment on a row, says what to change. */
         readonly action: 'revise'

@@ -229,6 +229,8 @@ export interface EventData {
     readonly rows?: readonly RowChange[]
     /** The turn that goes on with a reopened plan, where the turn that asked is over. */
     readonly continued_by?: string
+    /** Milliseconds before it in which the person had decided and could still undo it. */
+    readonly held_ms?: number
   }
   /** A model says that a task is settled. Nothing is granted before `claim_settled`. */
   claim_made: MadeClaim

@@ -154,6 +154,9 @@ const work = exact<TurnWork>()(
     since: s.described(s.instant.nullable(), 'when the current stretch began; null while the turn waits or is over'),
     seen: s.described(s.instant, 'the latest step, answered tool call or verdict'),
     is_elsewhere: s.described(z.literal(true), 'the agent is not ours').exactOptional(),
+    reopened: s
+      .described(z.enum(['pending', 'decided']), 'a person reopened its plan, and its agent has not called since')
+      .exactOptional(),
     is_over: z.literal(true).exactOptional(),
   }),
 )

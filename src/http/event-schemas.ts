@@ -85,6 +85,10 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
         'the rows that a plan was sent back with, in row order; older logs lack it',
       ).exactOptional(),
       continued_by: described(z.string(), 'the turn that goes on with a reopened plan').exactOptional(),
+      held_ms: described(
+        z.int(),
+        'milliseconds before it in which the person had decided and could still undo it',
+      ).exactOptional(),
       ...decided,
     })
     .meta({ id: 'Resolution', description: 'How a review ended' }),

@@ -127,7 +127,15 @@ const said = {
 export const decision = z
   .discriminatedUnion('action', [
     z.strictObject({ action: z.literal('confirm'), tasks: z.array(sentRow), ...said }),
-    z.strictObject({ action: z.literal('cancel'), reason: z.string().optional(), ...said }),
+    z.strictObject({
+      action: z.literal('cancel'),
+      reason: z.string().optional(),
+      held_ms: described(
+        z.number(),
+        'milliseconds since the person decided, in which it could be undone; up to a minute',
+      ).optional(),
+      ...said,
+    }),
     z.strictObject({
       action: z.literal('revise'),
       ...said,

@@ -16,6 +16,7 @@ export const chineseThread: ThreadStrings = {
   removed: rows => `移除 ${rows} 项`,
   reordered: '调整了顺序',
   comments: rows => `${rows} 条留言`,
+  notApproved: '未批准，未运行',
   continuedLater: '你重新打开过它。',
   continued: {
     approved: '智能体继续执行你批准的计划。',

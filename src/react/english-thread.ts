@@ -18,6 +18,7 @@ export const englishThread: ThreadStrings = {
   removed: rows => `${rows} removed`,
   reordered: 'reordered',
   comments: rows => plural(rows, 'comment'),
+  notApproved: 'not approved, not run',
   continuedLater: 'You had reopened it.',
   continued: {
     approved: 'The agent goes on with the plan you approved.',

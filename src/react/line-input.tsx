@@ -36,6 +36,7 @@ export function LineInput(props: LineInputProps): ReactElement {
       <input
         ref={input}
         className={`rs-input ${className}`}
+        dir="auto"
         aria-label={label}
         placeholder={placeholder}
         list={options.length > 0 ? listId : undefined}

@@ -135,6 +135,8 @@ export interface Strings {
 export interface ReviewStrings {
   /** Follows the heading. */
   readonly steps: (count: number) => string
+  /** Beside the heading: other plans of the conversation that wait. */
+  readonly othersWait: (plans: number) => string
   readonly stepsAbove: (count: number) => string
   readonly stepsBelow: (count: number) => string
   readonly undo: string
@@ -195,6 +197,8 @@ export interface ThreadStrings {
   readonly removed: (rows: number) => string
   readonly reordered: string
   readonly comments: (rows: number) => string
+  /** Behind a check. */
+  readonly notApproved: string
   readonly continuedLater: string
   /** Where a turn goes on with a reopened plan, by how that was decided. */
   readonly continued: Readonly<Record<'approved' | 'changes_requested', string>>
@@ -287,6 +291,8 @@ export interface CheckStrings {
   readonly approve: string
   readonly approveOne: string
   readonly approved: (approved: number, count: number) => string
+  /** Of a plan or a step. */
+  readonly notApproved: (count: number) => string
   readonly willNotRun: (count: number) => string
   readonly isOwn: string
   readonly isAllowed: string

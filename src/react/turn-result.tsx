@@ -11,9 +11,13 @@ export interface TurnResultProps {
   readonly onRetry?: (turnId: string) => void
 }
 
+/** Of a turn that an agent elsewhere works in: its tally says all. */
+const SETTLED = { status: 'open', because: 'answered', left: undefined, failure: undefined } as const
+
 /** How a turn ended: what is done, blocked and left, or what went wrong and what to do about it. */
-export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResultProps): ReactElement | null {
+export function TurnResult({ turn, onRetry }: TurnResultProps): ReactElement | null {
   const strings = useThreadStrings()
+  const { turn_id, tally, end = turn.is_settled ? SETTLED : undefined } = turn
   if (!end) return null
   const { result, reason } = endWords(end, tally, strings)
   const { failure, left, status } = end

@@ -40,7 +40,7 @@ export interface EndWords {
 }
 
 export function endWords(
-  { status, because = 'answered' }: TurnEnd,
+  { status, because = 'answered' }: Pick<TurnEnd, 'status' | 'because'>,
   tally: PlanTally | undefined,
   strings: AllStrings,
 ): EndWords {
