@@ -106,7 +106,6 @@ export function Chat(props: ChatProps): ReactElement {
   })
   // The queue shows it.
   const steered = outgoing?.steers && outgoing.message
-  const isElsewhere = conversation.turns[conversation.latest_turn ?? '']?.status === 'open'
   const plan = useTasks()
   const beside = usePlanBeside()
   const submit = (message: string): void => {
@@ -253,7 +252,7 @@ export function Chat(props: ChatProps): ReactElement {
         </div>
       </div>
       <div className="app-foot">
-        {(running !== null || conversation.queued.length > 0 || isElsewhere) && (
+        {turnCount > 0 && (
           <Suspense>
             <Steering
               strings={strings}
@@ -265,6 +264,7 @@ export function Chat(props: ChatProps): ReactElement {
                 box.current?.focus()
               }}
               onSend={sendTyped}
+              onDone={() => box.current?.focus()}
             />
           </Suspense>
         )}

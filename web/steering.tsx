@@ -1,5 +1,5 @@
 import { Clock3, Pencil, Undo2 } from 'lucide-react'
-import { type ReactElement, useLayoutEffect, useState } from 'react'
+import { type ReactElement, useLayoutEffect, useRef, useState } from 'react'
 import type { QueuedMessage } from 'runsheet/client'
 import { errorText, useRunsheet, useSteering } from 'runsheet/react'
 import { conversationStrings } from './conversation-strings.ts'
@@ -17,16 +17,24 @@ interface SteeringProps {
   /** Puts a text into the message box. */
   readonly onText: (text: string) => void
   readonly onSend: (text: string) => void
+  /** The button that had the focus is gone. */
+  readonly onDone: () => void
 }
 
 /** Above the message box: the messages that wait for the agent at work, or that the agent at work cannot be written to. */
 export default function Steering(props: SteeringProps): ReactElement | null {
-  const { strings, outgoing, isReview, isTyping, onText, onSend } = props
+  const { strings, outgoing, isReview, isTyping, onText, onSend, onDone } = props
   const words = conversationStrings(strings).queue
   const { session, view } = useRunsheet()
   const { conversation } = view.state
   const { queued, isHeld, isSending, isBusy, error, edit, takeBack, sendNow } = useSteering()
   const [editing, setEditing] = useEdit(session)
+  const list = useRef<HTMLOListElement>(null)
+  const close = ({ message_id }: QueuedMessage): void => {
+    setEditing(undefined)
+    // Its buttons are there again after this render.
+    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-edits="${message_id}"]`)?.focus())
+  }
   const waiting = queued.length + (outgoing === undefined ? 0 : 1)
   // It was read, or taken back in another window, while it was edited.
   const isGone = editing !== undefined && !queued.some(({ message_id }) => message_id === editing.message_id)
@@ -59,14 +67,17 @@ export default function Steering(props: SteeringProps): ReactElement | null {
               className={`rs-button rs-small${isHeld ? ' rs-primary' : ''}`}
               title={isHeld ? undefined : words.sendNowHint}
               disabled={isBusy}
-              onClick={() => void sendNow(first.message_id)}
+              onClick={() => {
+                void sendNow(first.message_id)
+                onDone()
+              }}
             >
               {isHeld ? strings.send : words.sendNow}
             </button>
           )}
         </p>
       )}
-      <ol>
+      <ol ref={list}>
         {queued.map(message => (
           <li key={message.message_id}>
             {editing?.message_id === message.message_id ? (
@@ -76,10 +87,10 @@ export default function Steering(props: SteeringProps): ReactElement | null {
                 save={words.save}
                 cancel={words.cancel}
                 onText={text => setEditing({ ...editing, text })}
-                onCancel={() => setEditing(undefined)}
+                onCancel={() => close(message)}
                 onSave={async text => {
                   // As the person saw it when they began: what changed meanwhile is not overwritten.
-                  if (await edit({ ...message, version: editing.version }, text)) setEditing(undefined)
+                  if (await edit({ ...message, version: editing.version }, text)) close(message)
                   else setEditing({ ...editing, text, version: message.version })
                 }}
               />
@@ -113,10 +124,14 @@ export default function Steering(props: SteeringProps): ReactElement | null {
             save={words.sendAsNew}
             cancel={words.discard}
             onText={text => setEditing({ ...editing, text })}
-            onCancel={() => setEditing(undefined)}
+            onCancel={() => {
+              setEditing(undefined)
+              onDone()
+            }}
             onSave={text => {
               setEditing(undefined)
               onSend(text)
+              onDone()
             }}
           />
         </div>

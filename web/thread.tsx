@@ -37,7 +37,8 @@ export default function Thread(props: ThreadProps): ReactElement {
   const words = conversationStrings(strings)
   const thread = useSameTurns(useThread())
   const content = useRef<HTMLDivElement>(null)
-  const end = useStickToEnd(scroller, content, covered, outgoing)
+  const newest = `${messages.length} ${text?.message_id}`
+  const end = useStickToEnd(scroller, content, { covered, outgoing, newest })
   const latest = useRef(props)
   latest.current = props
   const canRetry = props.onRetry !== undefined

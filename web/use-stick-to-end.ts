@@ -13,12 +13,20 @@ interface End {
   readonly go: () => void
 }
 
+interface Shown {
+  /** Height in pixels of what covers the end. */
+  readonly covered: number
+  /** The message being sent. */
+  readonly outgoing: string | undefined
+  /** Differs whenever something was said. */
+  readonly newest: string
+}
+
 /** Keeps a scroller at the end of its content, unless the person has scrolled up; sending a message returns it there. */
 export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
   content: RefObject<HTMLElement | null>,
-  covered: number,
-  outgoing: string | undefined,
+  { covered, outgoing, newest }: Shown,
 ): End {
   const isAtEnd = useRef(true)
   const [isAway, setAway] = useState(false)
@@ -48,16 +56,11 @@ export function useStickToEnd(
     if (outgoing !== undefined) isAtEnd.current = true
     if (element && isAtEnd.current) element.scrollTop = element.scrollHeight
   }, [scroller, covered, outgoing])
+  const shown = useRef(newest)
   useEffect(() => {
-    const inside = content.current
-    if (!inside) return
-    // Text that comes, not sizes: what is laid out late is not new.
-    const observer = new MutationObserver(() => {
-      if (!isAtEnd.current) setNew(true)
-    })
-    observer.observe(inside, { childList: true, characterData: true, subtree: true })
-    return () => observer.disconnect()
-  }, [content])
+    if (shown.current !== newest && !isAtEnd.current) setNew(true)
+    shown.current = newest
+  }, [newest])
   return {
     isAway,
     hasNew,
