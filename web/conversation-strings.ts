@@ -79,7 +79,7 @@ const ENGLISH: ConversationStrings = {
       `${agent} works here and cannot be written to. What you send goes to Runsheet’s own agent, and ${agent} waits until that is done. To steer it, change its plan.`,
     otherAgent: 'Another agent',
   },
-  edit: 'Edit and send again',
+  edit: 'Edit message',
   editMessage: 'Edit the message',
   editStarts: 'Sent as a new message. What was said and done before stays as it is.',
   editQueues: 'The agent gets it as a new message. What was said and done before stays as it is.',

@@ -1,5 +1,15 @@
 import { ArrowDown } from 'lucide-react'
-import { type ReactElement, type RefObject, useCallback, useLayoutEffect, useMemo, useRef } from 'react'
+import {
+  type ReactElement,
+  type RefObject,
+  startTransition,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import type { Task } from 'runsheet/client'
 import { type ConversationView, type Reopening, type TasksHandle, useThread } from 'runsheet/react'
 import { conversationStrings } from './conversation-strings.ts'
@@ -36,6 +46,7 @@ export default function Thread(props: ThreadProps): ReactElement {
   const { text, conversation, messages } = view.state
   const words = conversationStrings(strings)
   const thread = useSameTurns(useThread())
+  const first = useFirstShown(thread.length)
   const content = useRef<HTMLDivElement>(null)
   const newest = `${messages.length} ${text?.message_id}`
   const end = useStickToEnd(scroller, content, { covered, outgoing, newest })
@@ -73,8 +84,8 @@ export default function Thread(props: ThreadProps): ReactElement {
         </p>
       )}
       <div className={`app-messages${props.onResend ? '' : ' app-no-resend'}`} ref={content}>
-        {thread.map((turn, index) => {
-          const isLast = index === thread.length - 1
+        {thread.slice(first).map((turn, index, shown) => {
+          const isLast = index === shown.length - 1
           const hasCard = turn.items.some(item => item.kind === 'plan' && item.card.review_id === reopening?.reviewId)
           return (
             <Turn
@@ -108,8 +119,11 @@ export default function Thread(props: ThreadProps): ReactElement {
         <div className="app-latest">
           <button type="button" className="rs-button" onClick={end.go}>
             <ArrowDown size={16} aria-hidden="true" />
-            <span role="status">{end.hasNew ? words.newBelow : words.toLatest}</span>
+            {end.hasNew ? words.newBelow : words.toLatest}
           </button>
+          <span className="rs-sr" role="status">
+            {end.hasNew ? words.newBelow : ''}
+          </span>
         </div>
       )}
     </>
@@ -124,6 +138,22 @@ function progressText({ conversation, text }: ConversationView['state'], strings
 
 const seenOf = ({ id, version, status, title, outcome }: Task): string =>
   JSON.stringify([id, version, status, title, outcome])
+
+/** Turns that are shown at once, and then with each step. */
+const SHOWN_AT_ONCE = 15
+const SHOWN_PER_STEP = 5
+
+/** The place of the first turn to show. In a long conversation the newest are shown at once, and those before bit by bit. */
+function useFirstShown(turns: number): number {
+  const [first, setFirst] = useState(Math.max(0, turns - SHOWN_AT_ONCE))
+  useEffect(() => {
+    if (first === 0) return
+    // Between two frames, so that neither typing nor scrolling waits for it.
+    const timer = setTimeout(() => startTransition(() => setFirst(Math.max(0, first - SHOWN_PER_STEP))), 16)
+    return () => clearTimeout(timer)
+  }, [first])
+  return first
+}
 
 /** The value of an earlier render, as long as its key is the same. */
 function useSame<T>(value: T, key: string): T {

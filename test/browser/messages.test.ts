@@ -65,14 +65,14 @@ it('[MS8] an edited message is sent as a new one, which the page says; what came
   await say(page, 'How many in March?')
   await answers(page).getByText('Twelve.').waitFor()
   await page.getByRole('button', { name: 'Send' }).waitFor()
-  const edit = mine(page).first().getByRole('button', { name: 'Edit and send again' })
+  const edit = mine(page).first().getByRole('button', { name: 'Edit message' })
   await edit.click()
   const editor = page.getByRole('textbox', { name: 'Edit the message' })
   expect(await editor.inputValue()).toBe('How many in March?')
   await page.getByText('Sent as a new message. What was said and done before stays as it is.').waitFor()
   await page.keyboard.press('Escape')
   await editor.waitFor({ state: 'detached' })
-  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Edit and send again')
+  await page.waitForFunction(() => document.activeElement?.getAttribute('aria-label') === 'Edit message')
   await edit.click()
   await editor.fill('How many in April?')
   await editor.press('Enter')
@@ -284,12 +284,13 @@ it('[MS11] 500 messages: what is out of sight is not laid out, the newest is in 
         return top >= 0 && bottom <= innerHeight
       })
   await expect.poll(() => isInSight('Question 249')).toBe(true)
-  const skipped = await page
-    .locator('.app-thread-turn')
-    .evaluateAll(
-      all => all.filter(turn => !turn.firstElementChild?.checkVisibility({ contentVisibilityAuto: true })).length,
-    )
-  expect(skipped).toBeGreaterThan(200)
+  const skipped = () =>
+    page
+      .locator('.app-thread-turn')
+      .evaluateAll(
+        all => all.filter(turn => !turn.firstElementChild?.checkVisibility({ contentVisibilityAuto: true })).length,
+      )
+  await expect.poll(skipped, { timeout: 20_000 }).toBeGreaterThan(240)
   await messages(page).press('Home')
   await expect.poll(() => isInSight('Question 0')).toBe(true)
   await page.getByRole('button', { name: 'Jump to latest' }).click()
@@ -305,6 +306,7 @@ it('[MS8][MS9][MS10][CH22] messages, cards and banner pass axe in both languages
     { status: 401 },
   ])
   const { page, context, problems } = await visit(browser, linkTo(turns), { ...NEW, reducedMotion: 'reduce' })
+  await box(page).waitFor()
   await page.route('**/api/models', route => route.fulfill({ json: { models: [{ name: 'demo', default: true }] } }))
   await page.reload()
   await say(page, 'Show me')
@@ -312,7 +314,7 @@ it('[MS8][MS9][MS10][CH22] messages, cards and banner pass axe in both languages
   await page.getByRole('button', { name: 'Send' }).waitFor()
   await say(page, 'Once more')
   await messages(page).getByRole('button', { name: 'Open settings' }).waitFor()
-  await mine(page).first().getByRole('button', { name: 'Edit and send again' }).click()
+  await mine(page).first().getByRole('button', { name: 'Edit message' }).click()
   await page.route('**/api/chat', route => route.abort())
   const found: string[] = []
   for (const width of [1280, 390]) {
