@@ -2,7 +2,7 @@ import type { ConversationStrings } from './conversation-strings.ts'
 
 export const chineseConversation: ConversationStrings = {
   queue: {
-    title: '排队的消息',
+    title: '队列',
     waits: () => '已排队：智能体会在下一步之前读到',
     waitsForReview: () => '已排队：智能体会在你作出决定之后读到',
     held: () => '尚未读到：这一轮已先结束。发送后智能体会继续。',

@@ -60,7 +60,7 @@ const it = (count: number): string => (count === 1 ? 'it' : 'them')
 
 const ENGLISH: ConversationStrings = {
   queue: {
-    title: 'Queued messages',
+    title: 'Queue',
     waits: count => `Queued: the agent reads ${it(count)} before its next step`,
     waitsForReview: count => `Queued: the agent reads ${it(count)} after your decision`,
     held: count => `Not read: the turn ended first. Send ${it(count)} to go on.`,

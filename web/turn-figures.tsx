@@ -10,10 +10,10 @@ interface TurnFiguresProps {
   readonly strings: PageStrings
 }
 
-/** How long the agent worked in a turn of ours, and its tokens if the provider counted them. */
+/** How long the agent worked in a turn of ours that did not fail, and its tokens if the provider counted them. */
 export function TurnFigures({ turn, state, strings }: TurnFiguresProps): ReactElement | null {
-  const { model } = state.conversation.turns[turn] ?? {}
-  if (model === undefined) return null
+  const { model, status } = state.conversation.turns[turn] ?? {}
+  if (model === undefined || status === 'failed') return null
   const words = conversationStrings(strings)
   const count = (tokens: number): string => tokens.toLocaleString(localeOf(strings.panels))
   const worked = (state.work[turn]?.spans ?? []).reduce((ms, { from, to }) => ms + Date.parse(to) - Date.parse(from), 0)

@@ -45,7 +45,9 @@ export function useStickToEnd(
       if (isAtEnd.current) element.scrollTop = element.scrollHeight
     })
     element.addEventListener('scroll', onScroll, { passive: true })
+    // The scroller itself, too: what stands above the message box takes its height from it.
     observer.observe(inside)
+    observer.observe(element)
     return () => {
       element.removeEventListener('scroll', onScroll)
       observer.disconnect()

@@ -18,7 +18,7 @@ const linkTo = ({ url, server }: TestTurns, query = '?chat=c1'): string =>
   `${url.href}${query}#code=${server.loginCode()}`
 const box = (page: Page) => page.locator('.app-input')
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
-const queue = (page: Page) => page.getByRole('region', { name: 'Queued messages' })
+const queue = (page: Page) => page.getByRole('region', { name: 'Queue', exact: true })
 const waiting = (page: Page) => queue(page).getByRole('listitem')
 const say = async (page: Page, text: string): Promise<void> => {
   await box(page).fill(text)
@@ -263,7 +263,7 @@ it('[MS1][CH22] the queue passes axe in both languages and schemes, at 390 and 1
     await page.setViewportSize({ width, height: 800 })
     found.push(...(await complaintsOfAxe(page)))
     await page.getByRole('button', { name: '中文' }).click()
-    await page.getByRole('region', { name: '排队的消息' }).getByText('已排队：智能体会在下一步之前读到').waitFor()
+    await page.getByRole('region', { name: '队列' }).getByText('已排队：智能体会在下一步之前读到').waitFor()
     found.push(...(await complaintsOfAxe(page)))
     await page.getByRole('button', { name: 'English' }).click()
     await queue(page).waitFor()
