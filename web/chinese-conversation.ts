@@ -37,8 +37,6 @@ export const chineseConversation: ConversationStrings = {
   demo: '演示模型：能制定计划和写作，但不会动手执行。',
   connectModel: '连接真正的模型',
   dismiss: '暂时隐藏',
-  noTools: '这个智能体能制定计划和写作，但不能动手执行：它还没有工具。',
-  giveTools: '给它工具',
   openSettings: '打开设置',
   toolServerDown: server => `工具服务器“${server}”没有响应`,
   toolServerHint: '请检查它是否在运行。下一步会再次尝试连接；在此之前，智能体不使用它的工具。',

@@ -41,8 +41,6 @@ export interface ConversationStrings {
   readonly demo: string
   readonly connectModel: string
   readonly dismiss: string
-  readonly noTools: string
-  readonly giveTools: string
   readonly openSettings: string
   readonly toolServerDown: (server: string) => string
   readonly toolServerHint: string
@@ -97,8 +95,6 @@ const ENGLISH: ConversationStrings = {
   demo: 'Demo model: it plans and writes, but does not act.',
   connectModel: 'Connect a real one',
   dismiss: 'Hide for now',
-  noTools: 'This agent can plan and write, but not act: it has no tools yet.',
-  giveTools: 'Give it tools',
   openSettings: 'Open settings',
   toolServerDown: server => `The tool server “${server}” did not answer`,
   toolServerHint: 'Check that it runs. It is tried again with the next step; until then the agent works without it.',

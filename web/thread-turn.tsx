@@ -116,7 +116,7 @@ export const Turn = memo(function Turn(props: TurnProps): ReactElement {
         </article>
       )}
       {isLast && <ToolServersDown turn={turn} strings={strings} onSettings={onSettings} />}
-      <TurnResult turn={turn} onSettings={onSettings} {...(onRetry ? { onRetry } : {})} />
+      <TurnResult turn={turn} {...(isLast ? { onSettings } : {})} {...(onRetry ? { onRetry } : {})} />
       {turn.end && <TurnFigures turn={turn.turn_id} state={state()} strings={strings} />}
     </section>
   )

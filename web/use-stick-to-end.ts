@@ -35,14 +35,15 @@ export function useStickToEnd(
     const element = scroller.current
     const inside = content.current
     if (!element || !inside) return
+    const left = (): number => element.scrollHeight - element.scrollTop - element.clientHeight
     const onScroll = (): void => {
-      const left = element.scrollHeight - element.scrollTop - element.clientHeight
-      isAtEnd.current = left < END_ZONE_PX
-      setAway(left > AWAY_PX)
+      isAtEnd.current = left() < END_ZONE_PX
+      setAway(left() > AWAY_PX)
       if (isAtEnd.current) setNew(false)
     }
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) element.scrollTop = element.scrollHeight
+      setAway(left() > AWAY_PX)
     })
     element.addEventListener('scroll', onScroll, { passive: true })
     // The scroller itself, too: what stands above the message box takes its height from it.
