@@ -234,7 +234,6 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)?.status).toBe(status)
     expect(reader.of('gate_followed')).toEqual([])
     expect(reader.of('todos_resubmitting')).toHaveLength(toolset === 'manage_todos' ? 2 : 0)
-    const said = reader.of('step_finished').map(({ data }) => data.text)
   })
 
   it('[TR19] a list that is too long for one turn of manage_todos is capped, continued, and finished', async () => {
