@@ -7,6 +7,7 @@ import { DisplayToggles } from './display-toggles.tsx'
 import { loadPart } from './load-part.ts'
 import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
+import { openSettings } from './open-settings.ts'
 import type { PageStrings } from './page-strings.ts'
 import { usePlanBeside } from './plan-beside.ts'
 import { historyRoute, type Route } from './route.ts'
@@ -42,6 +43,11 @@ const importHistory = () => import('./history.tsx')
 const History = lazy(() => loadPart(importHistory))
 const ToolsLine = lazy(() => loadPart(() => import('./tools-line.tsx')))
 const Outcome = lazy(() => loadPart(() => import('./said.tsx')))
+const importSteering = () => import('./steering.tsx')
+const Steering = lazy(() => loadPart(importSteering))
+const importProblem = () => import('./problem.tsx')
+const Problem = lazy(() => loadPart(importProblem))
+const DemoBanner = lazy(() => loadPart(() => import('./demo-banner.tsx')))
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export function Chat(props: ChatProps): ReactElement {
@@ -68,7 +74,9 @@ export function Chat(props: ChatProps): ReactElement {
   const turnCount = Object.keys(conversation.turns).length
   useEffect(onChanged, [onChanged, title, turnCount, conversation.pending_reviews.length])
   // Not part of the first load, but there before it is asked for.
-  useEffect(() => void importHistory().catch(() => {}), [])
+  useEffect(() => {
+    for (const load of [importSteering, importProblem, importHistory]) load().catch(() => {})
+  }, [])
   useEffect(() => {
     document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
   }, [title])
@@ -98,11 +106,11 @@ export function Chat(props: ChatProps): ReactElement {
       },
     },
   })
+  // The queue shows it.
+  const steered = outgoing?.steers && outgoing.message
   const plan = useTasks()
   const beside = usePlanBeside()
-  const isBusy = running !== null && !review.review
   const submit = (message: string): void => {
-    if (isBusy) return setUnsent(message)
     if (owner.isFromBefore) return askAgain()
     if (review.rejection) void review.rejection.send()
     else if (review.review) void review.revise()
@@ -211,10 +219,11 @@ export function Chat(props: ChatProps): ReactElement {
         <p className="app-notice" role="status">
           {status === 'reconnecting' && !hasAnswer ? strings.reconnecting : ''}
         </p>
-        {hasAnswer && error.status !== 401 && (
-          <p className="app-alert" role="alert">
-            {errorText(strings.panels, error)}
-          </p>
+        {hasAnswer && error.status !== 401 && <Failed strings={strings} error={error} />}
+        {model === 'demo' && (
+          <Suspense>
+            <DemoBanner strings={strings} onSettings={openSettings} />
+          </Suspense>
         )}
         {route.isHistory ? (
           <Suspense fallback={<p className="app-quiet">{strings.loading}</p>}>
@@ -233,28 +242,23 @@ export function Chat(props: ChatProps): ReactElement {
             plan={plan}
             strings={strings}
             covered={covered}
-            outgoing={outgoing?.message}
+            outgoing={steered === undefined ? outgoing?.message : undefined}
             isStopping={isStopping}
             isRejected={review.rejection !== undefined}
             isDemo={model === 'demo'}
             // The panel offers it until that is closed.
             reopening={review.outcome?.reopen ? undefined : review.reopening}
             onExample={sendTyped}
-            onRetry={retryTurn}
+            onResend={outgoing || review.review ? undefined : sendTyped}
+            onRetry={outgoing || running !== null ? undefined : retryTurn}
+            onSettings={openSettings}
           />
         )}
         <div className="app-panels" ref={panels}>
-          {failure && (
-            <p className="app-alert" role="alert">
-              <span>{errorText(strings.panels, failure.error)}</span>
-              <button type="button" className="rs-button" onClick={failure.retry}>
-                {strings.retry}
-              </button>
-            </p>
-          )}
-          {(isBusy || review.review) && !review.isBusy && unsent && unsent === text.trim() && !owner.isFromBefore && (
+          {failure && <Failed strings={strings} error={failure.error} onRetry={failure.retry} />}
+          {review.review && !review.isBusy && unsent && unsent === text.trim() && !owner.isFromBefore && (
             <p className="app-alert app-unsent" role="status">
-              {isBusy ? strings.agentBusy : strings.enterAgain}
+              {strings.enterAgain}
             </p>
           )}
           {!beside.isOn && conversation.pending_reviews.length === 0 && todos}
@@ -262,6 +266,22 @@ export function Chat(props: ChatProps): ReactElement {
         </div>
       </div>
       <div className="app-foot">
+        {turnCount > 0 && (
+          <Suspense>
+            <Steering
+              strings={strings}
+              outgoing={steered}
+              isReview={conversation.pending_reviews.length > 0}
+              isTyping={text.trim() !== ''}
+              onText={taken => {
+                setText(typed => (typed.trim() === '' ? taken : `${taken}\n\n${typed}`))
+                box.current?.focus()
+              }}
+              onSend={sendTyped}
+              onDone={() => box.current?.focus()}
+            />
+          </Suspense>
+        )}
         <Composer
           strings={strings}
           box={box}
@@ -300,6 +320,27 @@ export function Chat(props: ChatProps): ReactElement {
       {beside.isOn && <div className="app-beside">{todos}</div>}
     </main>
   )
+}
+
+/** Why something failed, as a card; as a line until that is loaded, which may take the server that is gone. */
+function Failed({ strings, error, onRetry }: FailedProps): ReactElement {
+  return (
+    <Suspense
+      fallback={
+        <p className="app-alert" role="alert">
+          {errorText(strings.panels, error)}
+        </p>
+      }
+    >
+      <Problem strings={strings} error={error} onSettings={openSettings} onRetry={onRetry} />
+    </Suspense>
+  )
+}
+
+interface FailedProps {
+  readonly strings: PageStrings
+  readonly error: unknown
+  readonly onRetry?: () => void
 }
 
 const blockedIn = (conversation: ConversationSnapshot, turn: string): readonly Task[] =>

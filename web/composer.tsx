@@ -28,12 +28,14 @@ interface ComposerProps {
   readonly onStop: () => void
 }
 
-/** The message box. Enter sends, or requests changes while a review waits; Shift+Enter starts a new line. */
+/** The message box. Enter sends, to the agent at work too, or requests changes while a review waits; Shift+Enter starts a line. */
 export function Composer(props: ComposerProps): ReactElement {
   const { strings, box, text, onText, isNew, isRunning, about, isSending, isStopping, choices, onSend, onStop } = props
   const isReview = about !== undefined
+  const message = text.trim()
+  const isSteering = isRunning && !isReview
   const [label, hint] = {
-    message: [strings.message, ''],
+    message: [strings.message, isSteering && message !== '' ? strings.enterQueues : ''],
     review: [strings.requestChanges, strings.enterRequestsChanges],
     rejection: [strings.sayWhy, strings.enterRejects],
     before: [strings.message, strings.writtenBefore],
@@ -43,7 +45,6 @@ export function Composer(props: ComposerProps): ReactElement {
     if (isNew && matchMedia('(pointer: fine)').matches) box.current?.focus()
     // Only when the conversation opens.
   }, [])
-  const message = text.trim()
   // A decision needs no words.
   const canSend = (message !== '' || isReview) && !isSending
   const send = (): void => {
@@ -63,7 +64,7 @@ export function Composer(props: ComposerProps): ReactElement {
         id="message"
         className="app-input"
         aria-label={label}
-        placeholder={label}
+        placeholder={isSteering ? strings.steer : label}
         rows={2}
         value={text}
         onChange={event => onText(event.target.value)}
@@ -89,7 +90,7 @@ export function Composer(props: ComposerProps): ReactElement {
         {isRunning && (
           <button
             type="button"
-            className={`app-send${isReview ? ' app-send-second' : ''}`}
+            className={`app-send${isReview || message !== '' ? ' app-send-second' : ''}`}
             aria-label={strings.stop}
             title={strings.stop}
             aria-disabled={isStopping}
@@ -105,7 +106,7 @@ export function Composer(props: ComposerProps): ReactElement {
             )}
           </button>
         )}
-        {(!isRunning || isReview) && (
+        {(!isSteering || message !== '') && (
           <button type="submit" className="app-send" aria-label={strings.send} title={strings.send} disabled={!canSend}>
             {isSending ? (
               <Loader className="app-spin" size={18} aria-hidden="true" />

@@ -18,7 +18,8 @@ export const englishPage: PageStrings = {
   enterRejects: 'Enter rejects now',
   writtenBefore: 'Written before the plan arrived',
   enterAgain: 'Not sent: you wrote this before the plan arrived. Press Enter again to send it with your decision.',
-  agentBusy: 'Not sent: the agent is still working. Your text stays here; stop the agent to send it now.',
+  steer: 'Write to the agent while it works…',
+  enterQueues: 'Enter adds it to the queue',
   send: 'Send',
   stop: 'Stop',
   stopping: 'Stopping…',
@@ -45,15 +46,7 @@ export const englishPage: PageStrings = {
   emptyTitle: 'Approve the plan, then watch it get done',
   emptyHint: 'Say what you want. You get a plan to edit before anything runs, and see what came of each step.',
   demoExample: 'Fix the greeting in the sandbox, and prove it',
-  examples: [
-    'Plan a birthday party for 20 people',
-    'Compute 12*7, compute 84 / 4 and then write the report.',
-    'Write a haiku about autumn',
-  ],
-  otherAgent:
-    'Another agent is working in this conversation. You can follow and change its plan, or ask for something here.',
-  otherAgentIdle:
-    'Another agent uses this conversation. It sees your changes with its next call. You can also ask for something here.',
+  examples: ['Plan a birthday party for 20 people', 'Prepare for my job interview', 'Plan a weekend in Rome'],
   working: 'Working…',
   waitingForYou: 'Waiting for your review',
   moreWait: 'More are waiting for your review',

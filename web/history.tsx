@@ -3,6 +3,7 @@ import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { planHistory, planTurnOf, type Standing, standingWordOf, startedBy, type Task } from 'runsheet/client'
 import { localeOf, plainMarkdown, PlanContinued, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
+import './history.css'
 import type { PageStrings } from './page-strings.ts'
 
 interface HistoryProps {

@@ -1,9 +1,12 @@
 import type { Strings } from 'runsheet/react'
+import type { ConversationStrings } from './conversation-strings.ts'
 import { englishPage } from './english-page.ts'
 
 /** The texts of the page besides those of its panels. */
 export interface PageStrings {
   readonly panels: Strings
+  /** The texts of parts that are loaded later; without them those are in English. */
+  readonly conversation?: ConversationStrings
   readonly conversations: string
   readonly messages: string
   readonly newChat: string
@@ -22,7 +25,9 @@ export interface PageStrings {
   /** Of a text that was begun before the review that waits. */
   readonly writtenBefore: string
   readonly enterAgain: string
-  readonly agentBusy: string
+  /** The message box while the agent works: what is sent waits for its next step. */
+  readonly steer: string
+  readonly enterQueues: string
   readonly send: string
   readonly stop: string
   readonly stopping: string
@@ -52,9 +57,6 @@ export interface PageStrings {
   /** For the built-in model. */
   readonly demoExample: string
   readonly examples: readonly string[]
-  readonly otherAgent: string
-  /** No agent works at this moment. */
-  readonly otherAgentIdle: string
   readonly working: string
   readonly waitingForYou: string
   /** Not all waiting conversations have their mark. */

@@ -9,7 +9,6 @@ interface SaidProps {
   readonly text: string
   readonly strings: PageStrings
   readonly isStreaming?: boolean
-  readonly onGrown?: () => void
 }
 
 /** What the agent wrote. */
@@ -22,7 +21,7 @@ export default function Said({ strings, ...said }: SaidProps): ReactElement {
         </p>
       }
     >
-      <Markdown {...said} showRest={strings.showRest} />
+      <Markdown {...said} strings={strings} />
     </Suspense>
   )
 }

@@ -83,16 +83,30 @@ export const chineseThread: ThreadStrings = {
   },
   retryBlocked: '重试受阻步骤',
   failed: '出错了',
+  openSettings: '打开设置',
   failures: {
-    provider_unreachable: ['无法连接模型', setting => `请确认模型正在运行，并检查 ${setting}，然后重试。`],
-    provider_denied: ['模型服务拒绝了密钥', setting => `请设置 ${setting} 或该服务自己的变量，然后重启服务器。`],
-    provider_refused: ['模型服务拒绝了请求', setting => `请检查模型名称（${setting}），或在下方选择其他模型。`],
-    provider_busy: ['模型服务繁忙', () => '请稍候重试。'],
+    provider_unreachable: [
+      '无法连接模型',
+      setting => `请确认模型正在运行，并检查它的地址（在设置中，或 ${setting}），然后重试。`,
+    ],
+    provider_denied: [
+      '模型服务拒绝了密钥',
+      setting => `请在设置中更换密钥，或设置 ${setting} 或该服务自己的变量，然后重试。`,
+    ],
+    provider_refused: [
+      '模型服务拒绝了请求',
+      setting => `请检查模型名称和地址（在设置中，或 ${setting}），或在下方选择其他模型。`,
+    ],
+    provider_busy: ['模型服务繁忙', () => '请稍候重试。如果一直如此，请查看你的套餐限额。'],
     provider_failed: ['模型服务出错', () => '请稍候重试。'],
-    model_unknown: ['此模型尚未设置', setting => `请在下方选择其他模型，或设置 ${setting}。`],
-    model_changed: ['设置已更改', () => '请继续，将使用当前的模型。'],
+    model_unknown: ['此模型尚未设置', setting => `请在下方选择其他模型，或进行设置（在设置中，或 ${setting}）。`],
+    model_changed: ['设置已更改', () => '请重试，将使用当前的模型。'],
     answer_too_long: ['回答过长', () => '请缩小请求的范围。'],
+    context_too_long: [
+      '会话对此模型来说太长',
+      setting => `请新建会话，或选择上下文更长的模型（在设置中，或 ${setting}）。`,
+    ],
     empty_answer: ['模型没有给出回答', () => '请重试，或在下方选择其他模型。'],
-    internal_error: ['服务器出错', () => '详情见服务器日志。'],
+    internal_error: ['服务器出错', () => '详情见服务器日志。如果无法保存，请检查磁盘，然后重试。'],
   },
 }

@@ -86,25 +86,39 @@ export const englishThread: ThreadStrings = {
   },
   retryBlocked: 'Retry blocked',
   failed: 'Something went wrong',
+  openSettings: 'Open settings',
   failures: {
     provider_unreachable: [
       'The model cannot be reached',
-      setting => `Check that it is running and that ${setting} is right, then retry.`,
+      setting => `Check that it is running and that its URL is right (in the settings, or ${setting}), then retry.`,
     ],
     provider_denied: [
       'The provider refused the key',
-      setting => `Set ${setting}, or the provider’s own variable, and restart the server.`,
+      setting => `Change the key in the settings, or set ${setting} or the provider’s own variable, then retry.`,
     ],
     provider_refused: [
       'The provider refused the request',
-      setting => `Check the model’s name (${setting}), or choose another model below.`,
+      setting => `Check the model’s name and URL (in the settings, or ${setting}), or choose another model below.`,
     ],
-    provider_busy: ['The provider is busy', () => 'Wait a moment, then retry.'],
+    provider_busy: [
+      'The provider is busy',
+      () => 'Wait a moment, then retry. If it goes on, look at your plan’s limits.',
+    ],
     provider_failed: ['The provider failed', () => 'Wait a moment, then retry.'],
-    model_unknown: ['This model is not set up', setting => `Choose another model below, or set ${setting}.`],
-    model_changed: ['The settings have changed', () => 'Continue to go on with the model of today.'],
+    model_unknown: [
+      'This model is not set up',
+      setting => `Choose another model below, or set it up (in the settings, or ${setting}).`,
+    ],
+    model_changed: ['The settings have changed', () => 'Retry to go on with the model of today.'],
     answer_too_long: ['The answer was too long', () => 'Ask for less at once.'],
+    context_too_long: [
+      'The conversation is too long for this model',
+      setting => `Start a new conversation, or choose a model with a larger context (in the settings, or ${setting}).`,
+    ],
     empty_answer: ['The model gave no answer', () => 'Retry, or choose another model below.'],
-    internal_error: ['The server failed', () => 'Its log has the details.'],
+    internal_error: [
+      'The server failed',
+      () => 'Its log has the details. If it cannot save, look at its disk, then retry.',
+    ],
   },
 }

@@ -21,6 +21,7 @@ export { TurnResult } from './turn-result.tsx'
 export type { TurnResultProps } from './turn-result.tsx'
 export { AutosizeTextarea } from './autosize-textarea.tsx'
 export { plainMarkdown } from './plain-markdown.ts'
+export { durationText } from './duration-text.ts'
 
 export { useConversation } from './use-conversation.ts'
 export type { ConversationView } from './use-conversation.ts'

@@ -246,6 +246,7 @@ export interface ThreadStrings {
   readonly retryBlocked: string
   readonly failed: string
   /** By the code of a failure: what happened, and what to do, with the environment variable that may be wrong. */
+  readonly openSettings: string
   readonly failures: Readonly<Record<FailureCode, readonly [title: string, hint: (setting: string) => string]>>
 }
 

@@ -21,6 +21,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'ToolUse',
     'TurnResult',
     'chinese',
+    'durationText',
     'english',
     'errorText',
     'groupSessions',

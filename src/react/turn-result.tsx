@@ -9,13 +9,15 @@ export interface TurnResultProps {
   readonly turn: ThreadTurn
   /** Tries again what the turn has left, or its request. Without it there is no such button. */
   readonly onRetry?: (turnId: string) => void
+  /** Opens the settings, where that may help. Without it there is no such button. */
+  readonly onSettings?: () => void
 }
 
 /** Of a turn that an agent elsewhere works in: its tally says all. */
 const SETTLED = { status: 'open', because: 'answered', left: undefined, failure: undefined } as const
 
 /** How a turn ended: what is done, blocked and left, or what went wrong and what to do about it. */
-export function TurnResult({ turn, onRetry }: TurnResultProps): ReactElement | null {
+export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): ReactElement | null {
   const strings = useThreadStrings()
   const { turn_id, tally, end = turn.is_settled ? SETTLED : undefined } = turn
   if (!end) return null
@@ -34,7 +36,7 @@ export function TurnResult({ turn, onRetry }: TurnResultProps): ReactElement | n
     </button>
   )
   if (failure) {
-    const { title, hint } = failureWords(failure.code, strings)
+    const { title, hint, isSetting } = failureWords(failure.code, strings)
     return (
       <div className="rs-result rs-failure" role="note">
         <TriangleAlert size={16} aria-hidden="true" />
@@ -44,6 +46,11 @@ export function TurnResult({ turn, onRetry }: TurnResultProps): ReactElement | n
           {hint !== '' && <p>{hint}</p>}
           {result !== '' && <p className="rs-note">{result}</p>}
         </div>
+        {onSettings && isSetting && (
+          <button type="button" className="rs-button rs-small" onClick={onSettings}>
+            {strings.thread.openSettings}
+          </button>
+        )}
         {retry}
       </div>
     )
