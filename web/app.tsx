@@ -1,14 +1,19 @@
-import { type ReactElement, useCallback, useEffect, useState } from 'react'
+import { lazy, type ReactElement, Suspense, useCallback, useEffect, useState } from 'react'
 import type { Client } from 'runsheet/client'
 import { RunsheetProvider } from 'runsheet/react'
 import { onSignIn, signedInClient, signIn, signOut } from './auth.ts'
 import { Chat } from './chat.tsx'
 import { isNewSession } from './new-sessions.ts'
 import { englishPage } from './english-page.ts'
+import { loadPart } from './load-part.ts'
+import { Overlays } from './overlays.tsx'
 import { type Language, loadStrings, type PageStrings, preferredLanguage, saveLanguage } from './page-strings.ts'
 import { chatRoute, currentRoute, type Route, urlOf } from './route.ts'
 import { Sidebar } from './sidebar.tsx'
 import { SignIn } from './sign-in.tsx'
+import { importSidebarParts, useFiling } from './use-filing.ts'
+
+const FilingNotices = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.FilingNotices })))
 
 /** Signs in, then shows the workspace. */
 export function App(): ReactElement {
@@ -78,7 +83,6 @@ const NARROW = '(max-width: 760px), (max-width: 960px) and (max-height: 520px)'
 function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps): ReactElement {
   const [route, setRoute] = useState(currentRoute)
   const [isOpen, setOpen] = useState(false)
-  const [version, setVersion] = useState(0)
   useEffect(() => {
     const follow = (): void => setRoute(currentRoute())
     window.addEventListener('popstate', follow)
@@ -96,7 +100,9 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
     setRoute(to)
     setOpen(false)
   }, [])
-  const changed = useCallback((): void => setVersion(each => each + 1), [])
+  const filing = useFiling(client, route.session, go, onSignedOut)
+  const { reload } = filing.list
+  const changed = useCallback((): void => void reload(), [reload])
   return (
     <div className="app">
       <a
@@ -113,15 +119,15 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         client={client}
         strings={strings}
         session={route.session}
-        version={version}
+        filing={filing}
         isOpen={isOpen}
         onGo={go}
+        onOpen={() => setOpen(matchMedia(NARROW).matches)}
         onClose={() => {
           setOpen(false)
           // The button cannot take the focus before the overlay is gone.
           requestAnimationFrame(() => document.querySelector<HTMLElement>('.app-menu')?.focus())
         }}
-        onSignedOut={onSignedOut}
       />
       <RunsheetProvider
         key={route.session}
@@ -133,6 +139,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         <Chat
           strings={strings}
           route={route}
+          filing={filing.actions}
           isCovered={isOpen}
           onGo={go}
           onMenu={() => setOpen(true)}
@@ -142,6 +149,10 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
           onChat={() => go(chatRoute(route.session))}
         />
       </RunsheetProvider>
+      <Suspense>
+        {(filing.list.archived || filing.failure) && <FilingNotices strings={strings} filing={filing} />}
+      </Suspense>
+      <Overlays client={client} strings={strings} sessions={filing.list.sessions ?? []} onGo={go} />
     </div>
   )
 }

@@ -2,7 +2,9 @@ import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
 import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
 import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
 import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
+import { useCommands } from './commands.ts'
 import { Composer } from './composer.tsx'
+import { ConversationTitle } from './conversation-title.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import { loadPart } from './load-part.ts'
 import { Messages } from './messages.tsx'
@@ -10,6 +12,8 @@ import { isNewSession } from './new-sessions.ts'
 import type { PageStrings } from './page-strings.ts'
 import { usePlanBeside } from './plan-beside.ts'
 import { historyRoute, type Route } from './route.ts'
+import { switchTheme } from './theme.ts'
+import type { FilingActions } from './use-filing.ts'
 import { useHeight } from './use-height.ts'
 import { useModels } from './use-models.ts'
 import { useSend } from './use-send.ts'
@@ -18,6 +22,7 @@ import { useTextOwner } from './use-text-owner.ts'
 interface ChatProps {
   readonly strings: PageStrings
   readonly route: Route
+  readonly filing: FilingActions
   /** The list of conversations lies over it. */
   readonly isCovered: boolean
   readonly onGo: (route: Route) => void
@@ -43,14 +48,14 @@ const History = lazy(() => loadPart(importHistory))
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export function Chat(props: ChatProps): ReactElement {
-  const { strings, route, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
+  const { strings, route, filing, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
   const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
   const models = useModels(client)
   const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
   const model = chosen.model ?? models.byDefault
-  const running = conversation.running_turn
+  const { running_turn: running, archived } = conversation
   // Requested here or in another window; the turn ends once its current step does.
   const [stopping, setStopping] = useState<string>()
   const isStopping =
@@ -64,7 +69,7 @@ export function Chat(props: ChatProps): ReactElement {
     if (status === 'failed' && error?.status === 401) onSignedOut()
   }, [status, error, onSignedOut])
   const turnCount = Object.keys(conversation.turns).length
-  useEffect(onChanged, [onChanged, title, turnCount, conversation.pending_reviews.length])
+  useEffect(onChanged, [onChanged, title, turnCount, running, archived, conversation.pending_reviews.length])
   // Not part of the first load, but there before it is asked for.
   useEffect(() => void importHistory().catch(() => {}), [])
   useEffect(() => {
@@ -98,6 +103,13 @@ export function Chat(props: ChatProps): ReactElement {
   })
   const plan = useTasks()
   const beside = usePlanBeside()
+  const toggleHistory = (): void => (route.isHistory ? onChat() : onGo(historyRoute(session)))
+  useCommands({
+    history: toggleHistory,
+    plan_beside: beside.isPossible ? beside.toggle : undefined,
+    theme: switchTheme,
+    language: onLanguage,
+  })
   const isBusy = running !== null && !review.review
   const submit = (message: string): void => {
     if (isBusy) return setUnsent(message)
@@ -169,14 +181,14 @@ export function Chat(props: ChatProps): ReactElement {
         >
           <Menu size={18} aria-hidden="true" />
         </button>
-        <h1 className="app-title">{title ?? strings.untitled}</h1>
+        <ConversationTitle strings={strings} actions={filing} />
         <button
           type="button"
           className="rs-icon"
           aria-label={strings.history}
           title={strings.history}
           aria-pressed={route.isHistory}
-          onClick={() => (route.isHistory ? onChat() : onGo(historyRoute(session)))}
+          onClick={toggleHistory}
         >
           <HistoryIcon size={18} aria-hidden="true" />
         </button>
@@ -216,6 +228,7 @@ export function Chat(props: ChatProps): ReactElement {
         ) : (
           <Messages
             toldElsewhere={review.outcome?.review.review_id}
+            message={route.message}
             view={view}
             plan={plan}
             strings={strings}

@@ -13,6 +13,8 @@ const Thread = lazy(() => loadPart(importThread))
 interface MessagesProps {
   /** The review whose end the panel tells, until it is closed. */
   readonly toldElsewhere: string | undefined
+  /** The message to go to; else it is the newest. */
+  readonly message: string | undefined
   readonly view: ConversationView
   readonly plan: TasksHandle
   readonly strings: PageStrings
@@ -38,7 +40,12 @@ export function Messages(props: MessagesProps): ReactElement {
   const scroller = useRef<HTMLDivElement>(null)
   const [showings, setShowings] = useState(0)
   const shown = useCallback(() => setShowings(count => count + 1), [])
-  useStickToEnd(scroller, `${seq} ${text?.text.length ?? 0} ${covered} ${showings}`, outgoing)
+  useStickToEnd(
+    scroller,
+    `${seq} ${text?.text.length ?? 0} ${covered} ${showings}`,
+    outgoing,
+    props.message === undefined,
+  )
   // Not needed for the first sight of the page, but soon after it.
   useEffect(() => void importThread().catch(() => {}), [])
   const hasTurns = Object.keys(conversation.turns).length > 0
@@ -74,6 +81,7 @@ export function Messages(props: MessagesProps): ReactElement {
             <Suspense fallback={<p className="app-quiet app-loading">{strings.loading}</p>}>
               <Thread
                 toldElsewhere={props.toldElsewhere}
+                message={props.message}
                 strings={strings}
                 plan={plan}
                 reopening={outgoing === undefined ? reopening : undefined}
@@ -136,8 +144,9 @@ function useStickToEnd(
   /** Differs whenever the content does. */
   change: string,
   outgoing: string | undefined,
+  beginsAtEnd: boolean,
 ): void {
-  const isAtEnd = useRef(true)
+  const isAtEnd = useRef(beginsAtEnd)
   useEffect(() => {
     const element = scroller.current
     if (!element) return

@@ -1,15 +1,5 @@
-import {
-  Fragment,
-  lazy,
-  type ReactElement,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-} from 'react'
-import type { Message, Task, ThreadItem } from 'runsheet/client'
+import { lazy, type ReactElement, type ReactNode, Suspense, useCallback, useLayoutEffect, useMemo, useRef } from 'react'
+import type { Message, StepItem, Task, ThreadItem } from 'runsheet/client'
 import {
   CutLine,
   FollowUps,
@@ -30,12 +20,15 @@ import { CopyButton } from './copy-button.tsx'
 import { loadPart } from './load-part.ts'
 import { beginningOf, Rest } from './long-text.tsx'
 import type { PageStrings } from './page-strings.ts'
+import { useShownMessage } from './use-shown-message.ts'
 
 const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
 
 interface ThreadProps {
   /** A review whose end is told elsewhere on the page: unless it was decided, it has no card. */
   readonly toldElsewhere: string | undefined
+  /** The message to scroll to. */
+  readonly message: string | undefined
   readonly strings: PageStrings
   readonly plan: TasksHandle
   /** The newest plan, if it can be opened again from its card. */
@@ -48,22 +41,23 @@ interface ThreadProps {
 
 /** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
 export default function Thread(props: ThreadProps): ReactElement {
-  const { toldElsewhere, strings, plan, reopening, onRetry, onShown } = props
+  const { toldElsewhere, message, strings, plan, reopening, onRetry, onShown } = props
   const { view } = useRunsheet()
   const { text, conversation } = view.state
   const thread = useThread()
   useLayoutEffect(onShown, [onShown])
+  useShownMessage(message)
   const tasks = useMemo(() => new Map(plan.tasks.map(task => [task.id, task])), [plan.tasks])
   const actions = useRef(plan)
   actions.current = plan
   const accept = useCallback((task: Task): void => void actions.current.accept(task), [])
   const reopen = useCallback((task: Task): void => void actions.current.reopen(task), [])
   const written = useCallback(
-    (message: Message): ReactNode => (
-      <Fragment key={message.message_id}>
-        {message.text !== '' && <Said text={message.text} strings={strings} onGrown={onShown} />}
-        <CutLine of={message} />
-      </Fragment>
+    (said: Message): ReactNode => (
+      <div key={said.message_id} data-message={said.message_id} tabIndex={-1}>
+        {said.text !== '' && <Said text={said.text} strings={strings} onGrown={onShown} />}
+        <CutLine of={said} />
+      </div>
     ),
     [strings, onShown],
   )
@@ -103,6 +97,7 @@ export default function Thread(props: ThreadProps): ReactElement {
                   task={canChange ? task : undefined}
                   standing={task && isTaskTold ? plan.proof.standingOf(task) : undefined}
                   isCurrent={step.task_id === current}
+                  startsOpen={message !== undefined && hasMessage(step.items, message)}
                   isRunning={step.task_id === current && plan.elapsedMs !== undefined}
                   live={step.task_id === current ? live : undefined}
                   renderText={written}
@@ -152,6 +147,7 @@ function Item({ of, strings, isRunning, reopening, text }: ItemProps): ReactElem
         <article
           className={`app-message app-message-${message.role}`}
           aria-label={isUser ? strings.you : strings.assistant}
+          {...(isUser ? { 'data-message': message.message_id, tabIndex: -1 } : {})}
         >
           {isUser ? <Asked text={message.text} strings={strings} /> : text(message)}
           {calls.map(call => (
@@ -200,6 +196,9 @@ const isDecided = ({ outcome }: PlanCard): boolean =>
 /** The step that is worked on in a turn that goes on. */
 const currentStep = (items: readonly ThreadItem[]): string | undefined =>
   items.flatMap(item => (item.kind === 'step' && item.step.status === 'in_progress' ? item.step.task_id : [])).at(-1)
+
+const hasMessage = (items: readonly StepItem[], id: string): boolean =>
+  items.some(item => item.kind === 'text' && item.message.message_id === id)
 
 function keyOf(item: ItemProps['of']): string {
   switch (item.kind) {
