@@ -32,11 +32,11 @@ export function App(): ReactElement {
     link()
     return onSignIn({ link, elsewhere: update })
   }, [])
-  const switchLanguage = (): void => {
+  const switchLanguage = useCallback((): void => {
     const other = language === 'en' ? 'zh' : 'en'
     saveLanguage(other)
     setLanguage(other)
-  }
+  }, [language])
   const signedOut = useCallback((): void => {
     signOut()
     setProblem('signed_out')
@@ -100,6 +100,8 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
     setRoute(to)
     setOpen(false)
   }, [])
+  const openMenu = useCallback((): void => setOpen(true), [])
+  const openChat = useCallback((): void => go(chatRoute(route.session)), [go, route.session])
   const filing = useFiling(client, route.session, go, onSignedOut)
   const { reload } = filing.list
   const changed = useCallback((): void => void reload(), [reload])
@@ -142,11 +144,11 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
           filing={filing.actions}
           isCovered={isOpen}
           onGo={go}
-          onMenu={() => setOpen(true)}
+          onMenu={openMenu}
           onChanged={changed}
           onLanguage={onLanguage}
           onSignedOut={onSignedOut}
-          onChat={() => go(chatRoute(route.session))}
+          onChat={openChat}
         />
       </RunsheetProvider>
       <Suspense>

@@ -1,5 +1,5 @@
 import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
-import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
+import { lazy, memo, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
 import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
 import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { useCommands } from './commands.ts'
@@ -47,7 +47,7 @@ const importHistory = () => import('./history.tsx')
 const History = lazy(() => loadPart(importHistory))
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
-export function Chat(props: ChatProps): ReactElement {
+export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const { strings, route, filing, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
@@ -55,7 +55,7 @@ export function Chat(props: ChatProps): ReactElement {
   const models = useModels(client)
   const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
   const model = chosen.model ?? models.byDefault
-  const { running_turn: running, archived } = conversation
+  const { running_turn: running, archived, pinned } = conversation
   // Requested here or in another window; the turn ends once its current step does.
   const [stopping, setStopping] = useState<string>()
   const isStopping =
@@ -69,7 +69,7 @@ export function Chat(props: ChatProps): ReactElement {
     if (status === 'failed' && error?.status === 401) onSignedOut()
   }, [status, error, onSignedOut])
   const turnCount = Object.keys(conversation.turns).length
-  useEffect(onChanged, [onChanged, title, turnCount, running, archived, conversation.pending_reviews.length])
+  useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, conversation.pending_reviews.length])
   // Not part of the first load, but there before it is asked for.
   useEffect(() => void importHistory().catch(() => {}), [])
   useEffect(() => {
@@ -228,7 +228,7 @@ export function Chat(props: ChatProps): ReactElement {
         ) : (
           <Messages
             toldElsewhere={review.outcome?.review.review_id}
-            message={route.message}
+            route={route}
             view={view}
             plan={plan}
             strings={strings}
@@ -296,7 +296,7 @@ export function Chat(props: ChatProps): ReactElement {
       {beside.isOn && <div className="app-beside">{todos}</div>}
     </main>
   )
-}
+})
 
 const blockedIn = (conversation: ConversationSnapshot, turn: string): readonly Task[] =>
   listed(conversation, turn).filter(({ status }) => status === 'blocked')

@@ -3,6 +3,7 @@ import type { ConversationView, Reopening, TasksHandle } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
 import { loadPart } from './load-part.ts'
 import type { PageStrings } from './page-strings.ts'
+import type { Route } from './route.ts'
 
 /** Distance from the end that still counts as being there. */
 const END_ZONE_PX = 40
@@ -13,8 +14,8 @@ const Thread = lazy(() => loadPart(importThread))
 interface MessagesProps {
   /** The review whose end the panel tells, until it is closed. */
   readonly toldElsewhere: string | undefined
-  /** The message to go to; else it is the newest. */
-  readonly message: string | undefined
+  /** May name a message to go to; else it is the newest. */
+  readonly route: Route
   readonly view: ConversationView
   readonly plan: TasksHandle
   readonly strings: PageStrings
@@ -44,7 +45,7 @@ export function Messages(props: MessagesProps): ReactElement {
     scroller,
     `${seq} ${text?.text.length ?? 0} ${covered} ${showings}`,
     outgoing,
-    props.message === undefined,
+    props.route.message === undefined,
   )
   // Not needed for the first sight of the page, but soon after it.
   useEffect(() => void importThread().catch(() => {}), [])
@@ -81,7 +82,7 @@ export function Messages(props: MessagesProps): ReactElement {
             <Suspense fallback={<p className="app-quiet app-loading">{strings.loading}</p>}>
               <Thread
                 toldElsewhere={props.toldElsewhere}
-                message={props.message}
+                route={props.route}
                 strings={strings}
                 plan={plan}
                 reopening={outgoing === undefined ? reopening : undefined}

@@ -26,11 +26,12 @@ interface SessionListProps {
   readonly strings: PageStrings
   readonly session: string
   readonly filing: FilingHandle
+  readonly isHidden: boolean
   readonly onGo: (route: Route) => void
 }
 
 /** The conversations by day, each with its mark and a menu. */
-export function SessionList({ strings, session, filing, onGo }: SessionListProps): ReactElement {
+export function SessionList({ strings, session, filing, isHidden, onGo }: SessionListProps): ReactElement {
   const { list, actions } = filing
   const { sessions, hasMore, error } = list
   const [menu, setMenu] = useState<{ readonly id: string; readonly anchor: HTMLElement }>()
@@ -48,7 +49,7 @@ export function SessionList({ strings, session, filing, onGo }: SessionListProps
   )
   const chosen = menu && sessions?.find(({ session_id }) => session_id === menu.id)
   return (
-    <div className="app-sessions" ref={scroller}>
+    <div className="app-sessions" ref={scroller} hidden={isHidden}>
       {!sessions && error !== null && (
         <div role="alert">
           <p>{errorText(strings.panels, error)}</p>

@@ -38,5 +38,13 @@ export function SessionMenu({ strings, session, anchor, actions, onRename, onClo
         }
       : { label: words.archive, icon: Archive, onChoose: () => void actions.archive(id) },
   ]
-  return <Menu label={`${strings.panels.moreActions}: ${title}`} items={items} anchor={button} onClose={onClose} />
+  // Its row may be gone before the browser says that the menu is closed.
+  const closing = items.map(item => ({
+    ...item,
+    onChoose: () => {
+      onClose()
+      item.onChoose()
+    },
+  }))
+  return <Menu label={`${strings.panels.moreActions}: ${title}`} items={closing} anchor={button} onClose={onClose} />
 }

@@ -92,10 +92,17 @@ export function Sidebar(props: SidebarProps): ReactElement {
         />
         {query === '' && <kbd aria-hidden="true">{MOD} K</kbd>}
       </label>
+      {/* It stays, and stays where it was scrolled to. */}
+      <SessionList
+        strings={strings}
+        session={session}
+        filing={filing}
+        isHidden={asked !== '' || isArchive}
+        onGo={onGo}
+      />
       <Suspense fallback={<div className="app-sessions" />}>
-        {asked !== '' ? (
-          <SearchResults client={client} strings={strings} query={asked} onGo={onGo} />
-        ) : isArchive ? (
+        {asked !== '' && <SearchResults client={client} strings={strings} query={asked} onGo={onGo} />}
+        {asked === '' && isArchive && (
           <ArchivedList
             client={client}
             strings={strings}
@@ -104,8 +111,6 @@ export function Sidebar(props: SidebarProps): ReactElement {
             onGo={onGo}
             onBack={showAll}
           />
-        ) : (
-          <SessionList strings={strings} session={session} filing={filing} onGo={onGo} />
         )}
       </Suspense>
       <div className="app-side-foot">

@@ -20,6 +20,7 @@ import { CopyButton } from './copy-button.tsx'
 import { loadPart } from './load-part.ts'
 import { beginningOf, Rest } from './long-text.tsx'
 import type { PageStrings } from './page-strings.ts'
+import type { Route } from './route.ts'
 import { useShownMessage } from './use-shown-message.ts'
 
 const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
@@ -27,8 +28,8 @@ const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
 interface ThreadProps {
   /** A review whose end is told elsewhere on the page: unless it was decided, it has no card. */
   readonly toldElsewhere: string | undefined
-  /** The message to scroll to. */
-  readonly message: string | undefined
+  /** May name a message to scroll to. */
+  readonly route: Route
   readonly strings: PageStrings
   readonly plan: TasksHandle
   /** The newest plan, if it can be opened again from its card. */
@@ -41,12 +42,12 @@ interface ThreadProps {
 
 /** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
 export default function Thread(props: ThreadProps): ReactElement {
-  const { toldElsewhere, message, strings, plan, reopening, onRetry, onShown } = props
+  const { toldElsewhere, route, strings, plan, reopening, onRetry, onShown } = props
   const { view } = useRunsheet()
   const { text, conversation } = view.state
   const thread = useThread()
   useLayoutEffect(onShown, [onShown])
-  useShownMessage(message)
+  useShownMessage(route)
   const tasks = useMemo(() => new Map(plan.tasks.map(task => [task.id, task])), [plan.tasks])
   const actions = useRef(plan)
   actions.current = plan
@@ -97,7 +98,7 @@ export default function Thread(props: ThreadProps): ReactElement {
                   task={canChange ? task : undefined}
                   standing={task && isTaskTold ? plan.proof.standingOf(task) : undefined}
                   isCurrent={step.task_id === current}
-                  startsOpen={message !== undefined && hasMessage(step.items, message)}
+                  startsOpen={hasMessage(step.items, route.message)}
                   isRunning={step.task_id === current && plan.elapsedMs !== undefined}
                   live={step.task_id === current ? live : undefined}
                   renderText={written}
@@ -197,7 +198,7 @@ const isDecided = ({ outcome }: PlanCard): boolean =>
 const currentStep = (items: readonly ThreadItem[]): string | undefined =>
   items.flatMap(item => (item.kind === 'step' && item.step.status === 'in_progress' ? item.step.task_id : [])).at(-1)
 
-const hasMessage = (items: readonly StepItem[], id: string): boolean =>
+const hasMessage = (items: readonly StepItem[], id: string | undefined): boolean =>
   items.some(item => item.kind === 'text' && item.message.message_id === id)
 
 function keyOf(item: ItemProps['of']): string {

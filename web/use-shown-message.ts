@@ -1,15 +1,15 @@
 import { useEffect, useRef } from 'react'
+import type { Route } from './route.ts'
 
-/** Scrolls to a message once it is on the page, and marks it for a moment. */
-export function useShownMessage(message: string | undefined): void {
-  const shown = useRef<string>(undefined)
+/** Scrolls to the message that a route names once it is on the page, and marks it for a moment. */
+export function useShownMessage(route: Route): void {
+  const shown = useRef<Route>(undefined)
   // With every change, since the message may come later.
   useEffect(() => {
-    if (message === undefined) shown.current = undefined
-    if (message === undefined || shown.current === message) return
-    const element = document.querySelector<HTMLElement>(`[data-message="${CSS.escape(message)}"]`)
+    if (route.message === undefined || shown.current === route) return
+    const element = document.querySelector<HTMLElement>(`[data-message="${CSS.escape(route.message)}"]`)
     if (!element) return
-    shown.current = message
+    shown.current = route
     element.closest('details')?.setAttribute('open', '')
     element.scrollIntoView({ block: 'center' })
     element.focus({ preventScroll: true })
