@@ -1,7 +1,7 @@
 import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
 import { lazy, memo, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
 import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
-import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
+import { errorText, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { useCommands } from './commands.ts'
 import { Composer } from './composer.tsx'
 import { ConversationTitle } from './conversation-title.tsx'
@@ -45,6 +45,8 @@ const TOOLSETS: readonly ToolsetName[] = [
 
 const importHistory = () => import('./history.tsx')
 const History = lazy(() => loadPart(importHistory))
+const importPlan = () => import('./plan.ts')
+const TodosPanel = lazy(() => loadPart(importPlan))
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export const Chat = memo(function Chat(props: ChatProps): ReactElement {
@@ -71,7 +73,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const turnCount = Object.keys(conversation.turns).length
   useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, conversation.pending_reviews.length])
   // Not part of the first load, but there before it is asked for.
-  useEffect(() => void importHistory().catch(() => {}), [])
+  useEffect(() => void Promise.all([importPlan(), importHistory()]).catch(() => {}), [])
   useEffect(() => {
     document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
   }, [title])
@@ -162,12 +164,14 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
     }
   }
   const todos = (
-    <TodosPanel
-      handle={plan}
-      isAlwaysOpen={beside.isOn}
-      isEndTold={!route.isHistory}
-      onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })}
-    />
+    <Suspense>
+      <TodosPanel
+        handle={plan}
+        isAlwaysOpen={beside.isOn}
+        isEndTold={!route.isHistory}
+        onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })}
+      />
+    </Suspense>
   )
   return (
     <main className={`app-main${beside.isOn && plan.tasks.length > 0 ? ' app-with-plan' : ''}`} inert={isCovered}>
