@@ -26,7 +26,7 @@ export function ArchivedList({ client, strings, session, actions, onGo, onBack }
     await reload()
   }
   return (
-    <section className="app-sessions" aria-label={strings.archived}>
+    <section className="app-sessions app-archived" aria-label={strings.archived}>
       <h2 className="app-found app-archived-head">
         <button
           type="button"

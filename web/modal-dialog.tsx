@@ -16,7 +16,11 @@ export function ModalDialog({ className, label, labelledBy, onClose, children }:
     const element = dialog.current
     if (element && !element.open) element.showModal()
   }, [])
-  const close = (): void => dialog.current?.close()
+  // The browser says that it is closed only later, when another key may have opened it again.
+  const close = (): void => {
+    dialog.current?.close()
+    onClose()
+  }
   return (
     <dialog
       ref={dialog}
@@ -24,6 +28,10 @@ export function ModalDialog({ className, label, labelledBy, onClose, children }:
       aria-label={label}
       aria-labelledby={labelledBy}
       onClose={onClose}
+      onCancel={event => {
+        event.preventDefault()
+        close()
+      }}
       // What is in the dialog fills it: only the backdrop is the dialog itself.
       onPointerDown={event => event.target === dialog.current && close()}
     >

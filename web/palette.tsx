@@ -205,10 +205,12 @@ function optionsFor({ query, strings, words, sessions, results, onGo }: Offer): 
   ].filter(({ options }) => options.length > 0)
 }
 
-/** Whether a label holds every word of a query, whatever their case and accents. */
+/** Whether each word of a query begins a word of a label, or is anywhere in one that has no spaces, whatever case and accents. */
 const holds = (label: string, query: string): boolean =>
   plain(query)
     .split(/\s+/)
-    .every(word => plain(label).includes(word))
+    .every(word =>
+      /\p{Script=Han}/u.test(word) ? plain(label).includes(word) : ` ${plain(label)}`.includes(` ${word}`),
+    )
 
 const plain = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
