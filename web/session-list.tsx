@@ -239,7 +239,13 @@ export function More({ strings, onMore }: MoreProps): ReactElement {
     return () => observer.disconnect()
   }, [more, isLoading])
   return (
-    <button ref={button} type="button" className="app-more" aria-disabled={isLoading} onClick={() => void more()}>
+    <button
+      ref={button}
+      type="button"
+      className="app-more"
+      aria-disabled={isLoading}
+      onClick={() => isLoading || void more()}
+    >
       {isLoading ? strings.loading : strings.showMore}
     </button>
   )

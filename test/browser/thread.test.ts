@@ -234,11 +234,14 @@ it('[CH33] only what runs moves, and nothing with reduced motion', async () => {
         .filter(each => each.effect?.getTiming().iterations === Infinity)
         .map(each => {
           const { target } = each.effect as KeyframeEffect
-          return target?.closest('.rs-step, .rs-task, .rs-summary, .app-working')?.className.split(' ').at(-1) ?? ''
+          return (
+            target?.closest('.rs-step, .rs-task, .rs-summary, .app-working, .app-mark')?.className.split(' ').at(-1) ??
+            ''
+          )
         })
         .toSorted(),
     )
-  await expect.poll(moving).toEqual(['app-working', 'rs-step-in_progress', 'rs-summary'])
+  await expect.poll(moving).toEqual(['app-mark-running', 'app-working', 'rs-step-in_progress', 'rs-summary'])
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await expect.poll(moving).toEqual([])
   expect(problems).toEqual([])
