@@ -6,12 +6,15 @@ import { Chat } from './chat.tsx'
 import { isNewSession } from './new-sessions.ts'
 import { englishPage } from './english-page.ts'
 import { loadPart } from './load-part.ts'
+import { Overlays } from './overlays.tsx'
 import { type Language, loadStrings, type PageStrings, preferredLanguage, saveLanguage } from './page-strings.ts'
 import { chatRoute, currentRoute, type Route, urlOf } from './route.ts'
 import { Sidebar } from './sidebar.tsx'
+import { importSidebarParts, useFiling } from './use-filing.ts'
 
 /** Most visits are signed in. */
 const SignIn = lazy(() => loadPart(() => import('./sign-in.tsx')))
+const FilingNotices = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.FilingNotices })))
 
 /** Signs in, then shows the workspace. */
 export function App(): ReactElement {
@@ -30,11 +33,11 @@ export function App(): ReactElement {
     link()
     return onSignIn({ link, elsewhere: update })
   }, [])
-  const switchLanguage = (): void => {
+  const switchLanguage = useCallback((): void => {
     const other = language === 'en' ? 'zh' : 'en'
     saveLanguage(other)
     setLanguage(other)
-  }
+  }, [language])
   const signedOut = useCallback((): void => {
     signOut()
     setProblem('signed_out')
@@ -83,7 +86,6 @@ const NARROW = '(max-width: 760px), (max-width: 960px) and (max-height: 520px)'
 function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps): ReactElement {
   const [route, setRoute] = useState(currentRoute)
   const [isOpen, setOpen] = useState(false)
-  const [version, setVersion] = useState(0)
   useEffect(() => {
     const follow = (): void => setRoute(currentRoute())
     window.addEventListener('popstate', follow)
@@ -101,7 +103,11 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
     setRoute(to)
     setOpen(false)
   }, [])
-  const changed = useCallback((): void => setVersion(each => each + 1), [])
+  const openMenu = useCallback((): void => setOpen(true), [])
+  const openChat = useCallback((): void => go(chatRoute(route.session)), [go, route.session])
+  const filing = useFiling(client, route.session, go, onSignedOut)
+  const { reload } = filing.list
+  const changed = useCallback((): void => void reload(), [reload])
   return (
     <div className="app">
       <a
@@ -118,15 +124,15 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         client={client}
         strings={strings}
         session={route.session}
-        version={version}
+        filing={filing}
         isOpen={isOpen}
         onGo={go}
+        onOpen={() => setOpen(matchMedia(NARROW).matches)}
         onClose={() => {
           setOpen(false)
           // The button cannot take the focus before the overlay is gone.
           requestAnimationFrame(() => document.querySelector<HTMLElement>('.app-menu')?.focus())
         }}
-        onSignedOut={onSignedOut}
       />
       <RunsheetProvider
         key={route.session}
@@ -138,15 +144,20 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         <Chat
           strings={strings}
           route={route}
+          filing={filing.actions}
           isCovered={isOpen}
           onGo={go}
-          onMenu={() => setOpen(true)}
+          onMenu={openMenu}
           onChanged={changed}
           onLanguage={onLanguage}
           onSignedOut={onSignedOut}
-          onChat={() => go(chatRoute(route.session))}
+          onChat={openChat}
         />
       </RunsheetProvider>
+      <Suspense>
+        {(filing.list.archived || filing.failure) && <FilingNotices strings={strings} filing={filing} />}
+      </Suspense>
+      <Overlays client={client} strings={strings} sessions={filing.list.sessions ?? []} onGo={go} />
     </div>
   )
 }

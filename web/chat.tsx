@@ -1,8 +1,20 @@
 import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
-import { lazy, type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import {
+  lazy,
+  memo,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
 import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
-import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
+import { errorText, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
+import { useCommands } from './commands.ts'
 import { Composer } from './composer.tsx'
+import { ConversationTitle } from './conversation-title.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import { loadPart } from './load-part.ts'
 import { Messages } from './messages.tsx'
@@ -11,6 +23,8 @@ import { openSettings } from './open-settings.ts'
 import type { PageStrings } from './page-strings.ts'
 import { usePlanBeside } from './plan-beside.ts'
 import { historyRoute, type Route } from './route.ts'
+import { switchTheme } from './theme.ts'
+import type { FilingActions } from './use-filing.ts'
 import { useHeight } from './use-height.ts'
 import { useModels } from './use-models.ts'
 import { useSend } from './use-send.ts'
@@ -19,6 +33,7 @@ import { useTextOwner } from './use-text-owner.ts'
 interface ChatProps {
   readonly strings: PageStrings
   readonly route: Route
+  readonly filing: FilingActions
   /** The list of conversations lies over it. */
   readonly isCovered: boolean
   readonly onGo: (route: Route) => void
@@ -48,17 +63,19 @@ const Steering = lazy(() => loadPart(importSteering))
 const importProblem = () => import('./problem.tsx')
 const Problem = lazy(() => loadPart(importProblem))
 const DemoBanner = lazy(() => loadPart(() => import('./demo-banner.tsx')))
+const importPlan = () => import('./plan.ts')
+const TodosPanel = lazy(() => loadPart(importPlan))
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
-export function Chat(props: ChatProps): ReactElement {
-  const { strings, route, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
+export const Chat = memo(function Chat(props: ChatProps): ReactElement {
+  const { strings, route, filing, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
   const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
   const models = useModels(client)
   const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
   const model = chosen.model ?? models.byDefault
-  const running = conversation.running_turn
+  const { running_turn: running, archived, pinned } = conversation
   // Requested here or in another window; the turn ends once its current step does.
   const [stopping, setStopping] = useState<string>()
   const isStopping =
@@ -72,10 +89,10 @@ export function Chat(props: ChatProps): ReactElement {
     if (status === 'failed' && error?.status === 401) onSignedOut()
   }, [status, error, onSignedOut])
   const turnCount = Object.keys(conversation.turns).length
-  useEffect(onChanged, [onChanged, title, turnCount, conversation.pending_reviews.length])
+  useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, conversation.pending_reviews.length])
   // Not part of the first load, but there before it is asked for.
   useEffect(() => {
-    for (const load of [importSteering, importProblem, importHistory]) load().catch(() => {})
+    for (const load of [importPlan, importSteering, importProblem, importHistory]) load().catch(() => {})
   }, [])
   useEffect(() => {
     document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
@@ -110,6 +127,13 @@ export function Chat(props: ChatProps): ReactElement {
   const steered = outgoing?.steers && outgoing.message
   const plan = useTasks()
   const beside = usePlanBeside()
+  const toggleHistory = (): void => (route.isHistory ? onChat() : onGo(historyRoute(session)))
+  useCommands({
+    history: toggleHistory,
+    plan_beside: beside.isPossible ? beside.toggle : undefined,
+    theme: switchTheme,
+    language: onLanguage,
+  })
   const submit = (message: string): void => {
     if (owner.isFromBefore) return askAgain()
     if (review.rejection) void review.rejection.send()
@@ -168,13 +192,15 @@ export function Chat(props: ChatProps): ReactElement {
     [strings],
   )
   const todos = (
-    <TodosPanel
-      handle={plan}
-      isAlwaysOpen={beside.isOn}
-      isEndTold={!route.isHistory}
-      renderOutcome={renderOutcome}
-      onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })}
-    />
+    <Suspense>
+      <TodosPanel
+        handle={plan}
+        isAlwaysOpen={beside.isOn}
+        isEndTold={!route.isHistory}
+        renderOutcome={renderOutcome}
+        onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })}
+      />
+    </Suspense>
   )
   return (
     <main className={`app-main${beside.isOn && plan.tasks.length > 0 ? ' app-with-plan' : ''}`} inert={isCovered}>
@@ -188,16 +214,14 @@ export function Chat(props: ChatProps): ReactElement {
         >
           <Menu size={18} aria-hidden="true" />
         </button>
-        <h1 className="app-title" dir="auto">
-          {title ?? strings.untitled}
-        </h1>
+        <ConversationTitle strings={strings} actions={filing} />
         <button
           type="button"
           className="rs-icon"
           aria-label={strings.history}
           title={strings.history}
           aria-pressed={route.isHistory}
-          onClick={() => (route.isHistory ? onChat() : onGo(historyRoute(session)))}
+          onClick={toggleHistory}
         >
           <HistoryIcon size={18} aria-hidden="true" />
         </button>
@@ -238,6 +262,7 @@ export function Chat(props: ChatProps): ReactElement {
         ) : (
           <Messages
             toldElsewhere={review.outcome?.review.review_id}
+            route={route}
             view={view}
             plan={plan}
             strings={strings}
@@ -320,7 +345,7 @@ export function Chat(props: ChatProps): ReactElement {
       {beside.isOn && <div className="app-beside">{todos}</div>}
     </main>
   )
-}
+})
 
 /** Why something failed, as a card; as a line until that is loaded, which may take the server that is gone. */
 function Failed({ strings, error, onRetry }: FailedProps): ReactElement {

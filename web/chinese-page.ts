@@ -1,18 +1,23 @@
 import { chinese } from 'runsheet/react'
 import { chineseConversation } from './chinese-conversation.ts'
+import { chineseCommands } from './chinese-commands.ts'
+import { chineseFiling } from './chinese-filing.ts'
 import type { PageStrings } from './page-strings.ts'
 
 export const chinesePage: PageStrings = {
   panels: chinese,
   conversation: chineseConversation,
+  filing: chineseFiling,
+  command: chineseCommands,
   conversations: '会话',
   messages: '消息',
   newChat: '新建会话',
   untitled: '新会话',
   search: '搜索',
-  noResults: '没有结果',
-  conversationsFound: '会话',
-  tasksFound: '任务',
+  groups: { pinned: '置顶', today: '今天', yesterday: '昨天', week: '过去 7 天', month: '过去 30 天' },
+  noConversations: '还没有会话',
+  archived: '已归档',
+  restore: '恢复',
   message: '你想完成什么？',
   requestChanges: '告诉智能体要改什么…',
   enterRequestsChanges: '按回车键要求修改',
@@ -51,7 +56,6 @@ export const chinesePage: PageStrings = {
   examples: ['为20个人策划一场生日聚会', '帮我准备面试', '计划一次去北京的旅行'],
   working: '处理中…',
   waitingForYou: '等待你审阅',
-  moreWait: '还有更多等待你审阅',
   history: '历史记录',
   backToChat: '返回会话',
   noHistory: '暂无记录。',

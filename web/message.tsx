@@ -42,7 +42,12 @@ export function Asked({ message, scene }: { readonly message: Message; readonly 
   }
   return (
     // Focusable, so that a tap shows what can be done with it.
-    <article className="app-message app-message-user" aria-label={strings.you} tabIndex={-1}>
+    <article
+      className="app-message app-message-user"
+      aria-label={strings.you}
+      data-message={message.message_id}
+      tabIndex={-1}
+    >
       <p className="app-plain" dir="auto">
         {beginning}
       </p>

@@ -1,20 +1,25 @@
-import type { Strings } from 'runsheet/react'
+import type { SessionGroup, Strings } from 'runsheet/react'
+import type { CommandStrings } from './command-strings.ts'
+import type { FilingStrings } from './filing-strings.ts'
 import type { ConversationStrings } from './conversation-strings.ts'
 import { englishPage } from './english-page.ts'
 
 /** The texts of the page besides those of its panels. */
 export interface PageStrings {
   readonly panels: Strings
-  /** The texts of parts that are loaded later; without them those are in English. */
+  /** Of parts that are loaded on demand. English ones come with their part. */
   readonly conversation?: ConversationStrings
+  readonly filing?: FilingStrings
+  readonly command?: CommandStrings
   readonly conversations: string
   readonly messages: string
   readonly newChat: string
   readonly untitled: string
   readonly search: string
-  readonly noResults: string
-  readonly conversationsFound: string
-  readonly tasksFound: string
+  readonly groups: Readonly<Record<Exclude<SessionGroup, 'older'>, string>>
+  readonly noConversations: string
+  readonly archived: string
+  readonly restore: string
   readonly message: string
   /** The message box while a review waits. */
   readonly requestChanges: string
@@ -59,8 +64,6 @@ export interface PageStrings {
   readonly examples: readonly string[]
   readonly working: string
   readonly waitingForYou: string
-  /** Not all waiting conversations have their mark. */
-  readonly moreWait: string
   readonly history: string
   readonly backToChat: string
   readonly noHistory: string

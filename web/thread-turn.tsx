@@ -1,5 +1,5 @@
-import { Fragment, memo, type ReactElement, type ReactNode, useMemo } from 'react'
-import type { LiveState, Message, Standing, Task, ThreadItem, ThreadTurn } from 'runsheet/client'
+import { memo, type ReactElement, type ReactNode, useMemo } from 'react'
+import type { LiveState, Message, Standing, StepItem, Task, ThreadItem, ThreadTurn } from 'runsheet/client'
 import {
   ApprovalCards,
   CutLine,
@@ -23,6 +23,8 @@ import { TurnFigures } from './turn-figures.tsx'
 export interface Scene {
   readonly strings: PageStrings
   readonly toldElsewhere: string | undefined
+  /** The message that is looked for. */
+  readonly message: string | undefined
   /** The tasks in view, which can be changed. */
   readonly tasks: ReadonlyMap<string, Task>
   /** As it is now: nothing is rendered again when it changes. */
@@ -56,10 +58,10 @@ export const Turn = memo(function Turn(props: TurnProps): ReactElement {
   const written = useMemo(
     () =>
       (message: Message): ReactNode => (
-        <Fragment key={message.message_id}>
+        <div key={message.message_id} data-message={message.message_id} tabIndex={-1}>
           {message.text !== '' && <Said text={message.text} strings={strings} />}
           <CutLine of={message} />
-        </Fragment>
+        </div>
       ),
     [strings],
   )
@@ -99,6 +101,7 @@ export const Turn = memo(function Turn(props: TurnProps): ReactElement {
             task={canChange ? task : undefined}
             standing={task && isTaskTold ? standingOf(task) : undefined}
             isCurrent={step.task_id === current}
+            startsOpen={hasMessage(step.items, scene.message)}
             isRunning={step.task_id === current && isAtWork}
             live={step.task_id === current ? live : undefined}
             renderText={written}
@@ -167,6 +170,9 @@ const isDecided = ({ outcome }: PlanCard): boolean =>
 /** The step that is worked on in a turn that goes on. */
 const currentStep = (items: readonly ThreadItem[]): string | undefined =>
   items.flatMap(item => (item.kind === 'step' && item.step.status === 'in_progress' ? item.step.task_id : [])).at(-1)
+
+const hasMessage = (items: readonly StepItem[], id: string | undefined): boolean =>
+  items.some(item => item.kind === 'text' && item.message.message_id === id)
 
 function keyOf(item: ItemProps['of']): string {
   switch (item.kind) {

@@ -15,13 +15,17 @@ import { type ConversationView, type Reopening, type TasksHandle, useThread } fr
 import { conversationStrings } from './conversation-strings.ts'
 import './thread.css'
 import type { PageStrings } from './page-strings.ts'
+import type { Route } from './route.ts'
 import { type Scene, Turn } from './thread-turn.tsx'
 import { useSameTurns } from './use-same-turns.ts'
+import { useShownMessage } from './use-shown-message.ts'
 import { useStickToEnd } from './use-stick-to-end.ts'
 
 export interface ThreadProps {
   /** A review whose end is told elsewhere on the page: unless it was decided, it has no card. */
   readonly toldElsewhere: string | undefined
+  /** May name a message to go to; else it is the newest. */
+  readonly route: Route
   readonly view: ConversationView
   readonly plan: TasksHandle
   readonly strings: PageStrings
@@ -44,14 +48,17 @@ export interface ThreadProps {
 
 /** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
 export default function Thread(props: ThreadProps): ReactElement {
-  const { toldElsewhere, view, plan, strings, scroller, covered, outgoing, isStopping, isRejected, reopening } = props
+  const { toldElsewhere, route, view, plan, strings, scroller, covered, outgoing, isStopping, isRejected, reopening } =
+    props
   const { text, conversation, messages } = view.state
   const words = conversationStrings(strings)
   const thread = useSameTurns(useThread())
   const first = useFirstShown(thread.length)
   const content = useRef<HTMLDivElement>(null)
   const newest = `${messages.length} ${text?.message_id}`
-  const end = useStickToEnd(scroller, content, { covered, outgoing, newest })
+  const isMessage = route.message !== undefined
+  const end = useStickToEnd(scroller, content, { covered, outgoing, newest, beginsAtEnd: !isMessage })
+  useShownMessage(route)
   const latest = useRef(props)
   latest.current = props
   const canRetry = props.onRetry !== undefined
@@ -62,6 +69,7 @@ export default function Thread(props: ThreadProps): ReactElement {
     () => ({
       strings,
       toldElsewhere,
+      message: route.message,
       tasks,
       state: () => latest.current.view.state,
       standingOf: task => latest.current.plan.proof.standingOf(task),
@@ -70,7 +78,7 @@ export default function Thread(props: ThreadProps): ReactElement {
       onResend: message => latest.current.onResend?.(message),
       onSettings: () => latest.current.onSettings(),
     }),
-    [strings, toldElsewhere, tasks],
+    [strings, toldElsewhere, route.message, tasks],
   )
   const retry = useCallback((turn: string): void => latest.current.onRetry?.(turn), [])
   const hasTurns = thread.length > 0

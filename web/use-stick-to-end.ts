@@ -20,15 +20,17 @@ interface Shown {
   readonly outgoing: string | undefined
   /** Differs whenever something was said. */
   readonly newest: string
+  /** Else a message in it is looked for. */
+  readonly beginsAtEnd: boolean
 }
 
 /** Keeps a scroller at the end of its content, unless the person has scrolled up; sending a message returns it there. */
 export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
   content: RefObject<HTMLElement | null>,
-  { covered, outgoing, newest }: Shown,
+  { covered, outgoing, newest, beginsAtEnd }: Shown,
 ): End {
-  const isAtEnd = useRef(true)
+  const isAtEnd = useRef(beginsAtEnd)
   const [isAway, setAway] = useState(false)
   const [hasNew, setNew] = useState(false)
   useLayoutEffect(() => {

@@ -9,6 +9,7 @@ export interface MenuItem {
   readonly onChoose: () => void
 }
 
+/** The props of `Menu`. */
 export interface MenuProps {
   readonly label: string
   readonly items: readonly MenuItem[]

@@ -8,6 +8,8 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'AutosizeTextarea',
     'CutLine',
     'FollowUps',
+    'LineInput',
+    'Menu',
     'PlanContinued',
     'PlanDecision',
     'ReviewPanel',

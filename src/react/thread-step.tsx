@@ -21,6 +21,8 @@ export interface ThreadStepProps {
   readonly standing?: Standing | undefined
   /** The one that the agent works on: open unless a person folds it. */
   readonly isCurrent?: boolean
+  /** Open unless a person folds it: something in it is looked for. */
+  readonly startsOpen?: boolean
   /** The agent works on it at this moment: its icon turns. */
   readonly isRunning?: boolean
   /** What the agent is writing. */
@@ -44,6 +46,7 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
     standing,
     isCurrent = false,
     isRunning = false,
+    startsOpen = false,
     live,
     renderText = plainText,
     renderOutcome,
@@ -66,7 +69,7 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
     live !== undefined ||
     outcome !== undefined ||
     (task !== undefined && !isOpen(task))
-  const isExpanded = canOpen && (chosen ?? isCurrent)
+  const isExpanded = canOpen && (chosen ?? (isCurrent || startsOpen))
   const canAccept = onAccept && task && mayAccept(task, standing, isExpanded, complaint !== undefined)
   const canReopen = onReopen && task && !isOpen(task) && (isExpanded || task.status === 'blocked')
   const accept = task ? acceptWord(task, complaint !== undefined, strings) : ''

@@ -39,14 +39,14 @@ it('[CH2] the sidebar opens, switches and creates conversations; unsent text sta
   const side = page.getByRole('navigation')
   await say(page, 'The first one')
   await messages(page).getByText('Well.').waitFor()
-  await side.getByRole('button', { name: 'The first one' }).waitFor()
+  await side.getByRole('link', { name: 'The first one' }).waitFor()
   const first = page.url()
   await page.getByRole('button', { name: 'New chat' }).click()
   await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
   await say(page, 'The second one')
-  await side.getByRole('button', { name: 'The second one' }).waitFor()
+  await side.getByRole('link', { name: 'The second one' }).waitFor()
   await box(page).fill('half a thought')
-  await side.getByRole('button', { name: 'The first one' }).click()
+  await side.getByRole('link', { name: 'The first one' }).click()
   await messages(page).getByText('The first one').waitFor()
   expect(page.url()).toBe(first)
   expect(await box(page).inputValue()).toBe('')
@@ -71,11 +71,17 @@ it('[CH2] every conversation can be reached, however many there are', async () =
   }
   const { page, context, problems } = await visit(browser, linkTo(turns))
   const side = page.getByRole('navigation')
-  await side.getByRole('button', { name: 'Plan 204', exact: true }).waitFor()
-  await side.getByRole('button', { name: 'Show more' }).click()
-  await side.getByRole('button', { name: 'Plan 5', exact: true }).waitFor()
-  await side.getByRole('button', { name: 'Show more' }).click()
-  await side.getByRole('button', { name: 'Plan 0', exact: true }).click()
+  await side.getByRole('link', { name: 'Plan 204', exact: true }).waitFor()
+  // By keyboard alone; scrolling to the end does the same.
+  const rows = page.locator('.app-sessions li')
+  await expect
+    .poll(async () => {
+      await page.evaluate(() => document.querySelector<HTMLElement>('.app-more')?.focus())
+      await page.keyboard.press('Enter')
+      return rows.count()
+    })
+    .toBe(205)
+  await side.getByRole('link', { name: 'Plan 0', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Plan 0', exact: true }).waitFor()
   expect(await side.getByRole('button', { name: 'Show more' }).count()).toBe(0)
   expect(problems).toEqual([])
@@ -663,7 +669,8 @@ it('[CH9] a search result opens the timeline of the task in its conversation', a
   await page.getByRole('searchbox').fill('twelve fig')
   await page
     .getByRole('navigation')
-    .getByRole('button', { name: /Collect/ })
+    .getByRole('list', { name: 'Tasks' })
+    .getByRole('link', { name: /Collect/ })
     .click()
   await page
     .getByRole('group', { name: 'History of “Collect”' })
@@ -671,7 +678,7 @@ it('[CH9] a search result opens the timeline of the task in its conversation', a
     .waitFor()
   expect(page.url()).toContain('?chat=c1&task=')
   await page.getByRole('searchbox').fill('nowhere to be found')
-  await page.getByText('No results').waitFor()
+  await page.getByText('No results for “nowhere to be found”').waitFor()
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
@@ -684,10 +691,10 @@ it('[CH9] a conversation is found by its title, and opens', async () => {
   const { page, context, problems } = await visit(browser, linkTo(turns))
   await page.getByRole('searchbox').fill('birthday')
   const found = page.getByRole('region', { name: 'Search' })
-  const titles = found.getByRole('list', { name: 'Conversations' }).getByRole('button')
+  const titles = found.getByRole('list', { name: 'Conversations' }).getByRole('link')
   await titles.first().waitFor()
-  expect(await titles.allInnerTexts()).toEqual(['Plan the Birthday party'])
-  await found.getByRole('button', { name: 'Plan the Birthday party' }).click()
+  expect(await titles.locator('.app-result').allInnerTexts()).toEqual(['Plan the Birthday party'])
+  await titles.click()
   await messages(page).getByText('Plan the Birthday party').waitFor()
   expect(page.url()).toContain('?chat=c1')
   expect(problems).toEqual([])
@@ -929,7 +936,7 @@ it('[CH17] the keyboard does everything: line breaks, sending, and the sidebar o
   await page.reload()
   await messages(page).getByText('Well.').waitFor()
   const order: string[] = []
-  for (let count = 0; count < 12; count += 1) {
+  for (let count = 0; count < 13; count += 1) {
     await page.keyboard.press('Tab')
     order.push(await focused())
     const outline = await page.evaluate(() => {
@@ -944,6 +951,7 @@ it('[CH17] the keyboard does everything: line breaks, sending, and the sidebar o
   expect(order).toEqual([
     'Skip to the message box',
     'Conversations and search',
+    'one two',
     'History',
     'Light or dark',
     '中文',
@@ -969,7 +977,7 @@ it('[CH17] the keyboard does everything: line breaks, sending, and the sidebar o
   await page.getByRole('button', { name: 'Close' }).waitFor({ state: 'hidden' })
   await expect.poll(focused).toBe('Conversations and search')
   await page.keyboard.press('Enter')
-  await page.getByRole('navigation').getByRole('button', { name: 'one' }).press('Enter')
+  await page.getByRole('navigation').getByRole('link', { name: 'one' }).press('Enter')
   await messages(page).getByText('Well.').waitFor()
   expect(problems).toEqual([])
   await context.close()
