@@ -1,4 +1,4 @@
-import { type ReactElement, useCallback, useEffect, useState } from 'react'
+import { lazy, type ReactElement, Suspense, useCallback, useEffect, useState } from 'react'
 import type { Client } from 'runsheet/client'
 import { RunsheetProvider } from 'runsheet/react'
 import { onSignIn, signedInClient, signIn, signOut } from './auth.ts'
@@ -6,9 +6,14 @@ import { Chat } from './chat.tsx'
 import { isNewSession } from './new-sessions.ts'
 import { englishPage } from './english-page.ts'
 import { type Language, loadStrings, type PageStrings, preferredLanguage, saveLanguage } from './page-strings.ts'
+import { loadPart } from './load-part.ts'
 import { chatRoute, currentRoute, type Route, urlOf } from './route.ts'
 import { Sidebar } from './sidebar.tsx'
-import { SignIn } from './sign-in.tsx'
+
+const Calls = lazy(() => loadPart(() => import('./calls.tsx')))
+const ReviewsPage = lazy(() => loadPart(() => import('./reviews-page.tsx')))
+const Settings = lazy(() => loadPart(() => import('./settings.tsx')))
+const SignIn = lazy(() => loadPart(() => import('./sign-in.tsx')))
 
 /** Signs in, then shows the workspace. */
 export function App(): ReactElement {
@@ -41,7 +46,9 @@ export function App(): ReactElement {
   return client ? (
     <Workspace client={client} strings={strings} onLanguage={switchLanguage} onSignedOut={signedOut} />
   ) : (
-    <SignIn strings={strings} problem={problem} onLanguage={switchLanguage} />
+    <Suspense>
+      <SignIn strings={strings} problem={problem} onLanguage={switchLanguage} />
+    </Suspense>
   )
 }
 
@@ -92,10 +99,18 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
     return () => narrow.removeEventListener('change', widened)
   }, [])
   const go = useCallback((to: Route): void => {
-    if (urlOf(to) !== location.search) history.pushState(null, '', urlOf(to))
+    if (new URL(urlOf(to), location.href).href !== location.href) history.pushState(null, '', urlOf(to))
     setRoute(to)
     setOpen(false)
   }, [])
+  // Back leaves the settings, whichever of their pages was open.
+  const showSettings = useCallback((page?: string): void => {
+    const { settings: _, ...rest } = currentRoute()
+    const to = page === undefined ? rest : { ...rest, settings: page }
+    history.replaceState(null, '', urlOf(to))
+    setRoute(to)
+  }, [])
+  const isReviews = route.session === ''
   const changed = useCallback((): void => setVersion(each => each + 1), [])
   return (
     <div className="app">
@@ -122,26 +137,50 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
           requestAnimationFrame(() => document.querySelector<HTMLElement>('.app-menu')?.focus())
         }}
         onSignedOut={onSignedOut}
-      />
-      <RunsheetProvider
-        key={route.session}
-        client={client}
-        session={route.session}
-        isNew={isNewSession(route.session)}
-        strings={strings.panels}
       >
-        <Chat
-          strings={strings}
-          route={route}
-          isCovered={isOpen}
-          onGo={go}
-          onMenu={() => setOpen(true)}
-          onChanged={changed}
-          onLanguage={onLanguage}
-          onSignedOut={onSignedOut}
-          onChat={() => go(chatRoute(route.session))}
-        />
-      </RunsheetProvider>
+        <Suspense>
+          <Calls client={client} strings={strings} route={route} version={version} onGo={go} />
+        </Suspense>
+      </Sidebar>
+      {isReviews ? (
+        <main className="app-main" inert={isOpen}>
+          <Suspense>
+            <ReviewsPage client={client} strings={strings} onGo={go} onMenu={() => setOpen(true)} />
+          </Suspense>
+        </main>
+      ) : (
+        <RunsheetProvider
+          key={route.session}
+          client={client}
+          session={route.session}
+          isNew={isNewSession(route.session)}
+          strings={strings.panels}
+        >
+          <Chat
+            strings={strings}
+            route={route}
+            isCovered={isOpen}
+            onGo={go}
+            onMenu={() => setOpen(true)}
+            onChanged={changed}
+            onLanguage={onLanguage}
+            onSignedOut={onSignedOut}
+            onChat={() => go(chatRoute(route.session))}
+          />
+        </RunsheetProvider>
+      )}
+      {route.settings !== undefined && (
+        <Suspense>
+          <Settings
+            client={client}
+            strings={strings}
+            page={route.settings}
+            onPage={showSettings}
+            onLanguage={onLanguage}
+            onClose={() => showSettings()}
+          />
+        </Suspense>
+      )}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
 import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
-import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
+import { type ConversationSnapshot, listed, openTasks, startedBy, type Task } from 'runsheet/client'
 import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { Composer } from './composer.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
@@ -9,7 +9,9 @@ import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
 import type { PageStrings } from './page-strings.ts'
 import { usePlanBeside } from './plan-beside.ts'
+import { showTitle } from './page-title.ts'
 import { historyRoute, type Route } from './route.ts'
+import type { ToolsetPolicy } from './toolset-choice.tsx'
 import { useHeight } from './use-height.ts'
 import { useModels } from './use-models.ts'
 import { useSend } from './use-send.ts'
@@ -29,26 +31,19 @@ interface ChatProps {
   readonly onSignedOut: () => void
 }
 
-const TOOLSETS: readonly ToolsetName[] = [
-  'runsheet',
-  'task_manager',
-  'manage_todos',
-  'turn_todos',
-  'checklist',
-  'task_list',
-]
-
 const importHistory = () => import('./history.tsx')
 const History = lazy(() => loadPart(importHistory))
+const CallOffer = lazy(() => loadPart(() => import('./call-offer.tsx')))
+const ToolsetChoice = lazy(() => loadPart(() => import('./toolset-choice.tsx')))
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export function Chat(props: ChatProps): ReactElement {
   const { strings, route, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
-  const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
+  const [chosen, setChosen] = useState<{ policy?: ToolsetPolicy; model?: string }>({})
   const models = useModels(client)
-  const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
+  const toolset = chosen.policy?.toolset ?? conversation.policy?.toolset ?? 'runsheet'
   const model = chosen.model ?? models.byDefault
   const running = conversation.running_turn
   // Requested here or in another window; the turn ends once its current step does.
@@ -68,12 +63,12 @@ export function Chat(props: ChatProps): ReactElement {
   // Not part of the first load, but there before it is asked for.
   useEffect(() => void importHistory().catch(() => {}), [])
   useEffect(() => {
-    document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
+    showTitle(title)
   }, [title])
 
-  const isSwitched = chosen.toolset !== undefined && chosen.toolset !== conversation.policy?.toolset
+  const isSwitched = toolset !== conversation.policy?.toolset
   const { text, setText, outgoing, failure, setFailure, send, sendTyped } = useSend(client, session, view, {
-    ...(isSwitched ? defaultsOf(toolset) : {}),
+    ...(isSwitched ? chosen.policy : {}),
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
   })
   const box = useRef<HTMLTextAreaElement>(null)
@@ -244,6 +239,11 @@ export function Chat(props: ChatProps): ReactElement {
             </p>
           )}
           {!beside.isOn && conversation.pending_reviews.length === 0 && todos}
+          {review.review && (
+            <Suspense>
+              <CallOffer strings={strings} />
+            </Suspense>
+          )}
           <ReviewPanel handle={review} />
         </div>
       </div>
@@ -258,27 +258,31 @@ export function Chat(props: ChatProps): ReactElement {
           about={owner.isFromBefore ? 'before' : review.rejection ? 'rejection' : review.review && 'review'}
           isSending={outgoing !== undefined || review.isBusy}
           isStopping={isStopping}
-          choices={[
-            {
-              name: strings.toolset,
-              value: toolset,
-              values: TOOLSETS,
-              onChoose: value => setChosen({ ...chosen, toolset: value as ToolsetName }),
-            },
-            ...(model === undefined
+          choices={
+            model === undefined
               ? []
               : [
                   {
                     name: strings.model,
                     value: model,
                     values: models.names,
-                    onChoose: (value: string) => setChosen({ ...chosen, model: value }),
+                    onChoose: value => setChosen({ ...chosen, model: value }),
                   },
-                ]),
-          ]}
+                ]
+          }
           onSend={submit}
           onStop={() => void stop()}
-        />
+        >
+          <Suspense>
+            <ToolsetChoice
+              strings={strings}
+              toolset={toolset}
+              policy={isSwitched ? undefined : (conversation.policy ?? undefined)}
+              isDisabled={running !== null || outgoing !== undefined}
+              onChoose={policy => setChosen({ ...chosen, policy })}
+            />
+          </Suspense>
+        </Composer>
       </div>
       {beside.isOn && <div className="app-beside">{todos}</div>}
     </main>
@@ -287,14 +291,3 @@ export function Chat(props: ChatProps): ReactElement {
 
 const blockedIn = (conversation: ConversationSnapshot, turn: string): readonly Task[] =>
   listed(conversation, turn).filter(({ status }) => status === 'blocked')
-
-/** The policy that a toolset starts with: another toolset's need not fit it. */
-function defaultsOf(toolset: ToolsetName) {
-  const judged = toolset === 'runsheet' || toolset === 'manage_todos'
-  return {
-    toolset,
-    review: toolset === 'runsheet' || toolset === 'task_manager',
-    assessor: judged,
-    gate: toolset === 'runsheet' || toolset === 'turn_todos',
-  }
-}

@@ -1,4 +1,7 @@
 import { chinese } from 'runsheet/react'
+import { chineseCalls } from './chinese-calls.ts'
+import { chineseSettings } from './chinese-settings.ts'
+import { chineseToolsets } from './chinese-toolsets.ts'
 import type { PageStrings } from './page-strings.ts'
 
 export const chinesePage: PageStrings = {
@@ -72,4 +75,7 @@ export const chinesePage: PageStrings = {
     stopped: '已停止',
   },
   continueMessage: '请继续执行计划。',
+  calls: chineseCalls,
+  settings: chineseSettings,
+  toolsets: chineseToolsets,
 }

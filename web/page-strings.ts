@@ -1,5 +1,8 @@
 import type { Strings } from 'runsheet/react'
+import type { CallStrings } from './call-strings.ts'
 import { englishPage } from './english-page.ts'
+import type { SettingsStrings } from './settings-strings.ts'
+import type { ToolsetStrings } from './toolset-strings.ts'
 
 /** The texts of the page besides those of its panels. */
 export interface PageStrings {
@@ -73,6 +76,10 @@ export interface PageStrings {
   readonly showMore: string
   readonly turnStatus: Readonly<Record<'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped', string>>
   readonly continueMessage: string
+  // Of parts that are loaded on demand, which bring the English ones.
+  readonly calls?: CallStrings
+  readonly settings?: SettingsStrings
+  readonly toolsets?: ToolsetStrings
 }
 
 export type Language = 'en' | 'zh'

@@ -16,6 +16,8 @@ interface SidebarProps {
   readonly onGo: (route: Route) => void
   readonly onClose: () => void
   readonly onSignedOut: () => void
+  /** Below the list. */
+  readonly children?: ReactNode
 }
 
 /** All conversations, with a mark where a review is pending, and a search over their titles and all tasks. */
@@ -28,6 +30,7 @@ export function Sidebar({
   onGo,
   onClose,
   onSignedOut,
+  children,
 }: SidebarProps): ReactElement {
   const { sessions, waiting, moreWait, more } = useSessions(client, version, session, onSignedOut)
   const [query, setQuery] = useState('')
@@ -139,6 +142,7 @@ export function Sidebar({
           )}
         </ul>
       )}
+      {children}
     </nav>
   )
 }
