@@ -1,12 +1,10 @@
 import { ChevronDown } from 'lucide-react'
 import { type ReactElement, useId, useRef } from 'react'
-import type { Policy, ToolsetName } from 'runsheet/client'
+import type { ToolsetName } from 'runsheet/client'
 import { englishToolsets } from './english-toolsets.ts'
 import type { PageStrings } from './page-strings.ts'
+import { type ToolsetPolicy, TOOLSETS } from './toolset-policies.ts'
 import './toolset-choice.css'
-
-/** What a toolset turns on, as a message that chooses it sends it: another toolset's policy need not fit. */
-export type ToolsetPolicy = Pick<Policy, 'toolset' | 'review' | 'assessor' | 'gate'>
 
 interface ToolsetChoiceProps {
   readonly strings: PageStrings
@@ -18,16 +16,6 @@ interface ToolsetChoiceProps {
 }
 
 const CHECKS = ['review', 'assessor', 'gate'] as const
-
-/** The policy that each toolset starts with. */
-export const TOOLSETS: readonly ToolsetPolicy[] = [
-  { toolset: 'runsheet', review: true, assessor: true, gate: true },
-  { toolset: 'task_manager', review: true, assessor: false, gate: false },
-  { toolset: 'manage_todos', review: false, assessor: true, gate: false },
-  { toolset: 'turn_todos', review: false, assessor: false, gate: true },
-  { toolset: 'checklist', review: false, assessor: false, gate: false },
-  { toolset: 'task_list', review: false, assessor: false, gate: false },
-]
 
 const GAP_PX = 6
 
