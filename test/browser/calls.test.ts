@@ -253,10 +253,11 @@ describe('a review that waits anywhere', () => {
     context.setDefaultTimeout(20_000)
     await context.addInitScript(() => {
       const played: number[] = []
-      const start = OscillatorNode.prototype.start
-      OscillatorNode.prototype.start = function (at) {
-        played.push(this.frequency.value)
-        start.call(this, at)
+      window.OscillatorNode = class extends OscillatorNode {
+        override start(at?: number): void {
+          played.push(this.frequency.value)
+          super.start(at)
+        }
       }
       Object.assign(window, { played })
     })
