@@ -33,7 +33,7 @@ export default function Calls({ client, strings, route, version, onGo }: CallsPr
   useNotifications(reviews, strings, words, onGo)
   const isReviews = route.session === ''
   return (
-    <div className="app-side-foot">
+    <div className="app-calls">
       <a
         className="app-side-link"
         href={urlOf(REVIEWS)}
