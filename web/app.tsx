@@ -119,7 +119,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         href="#message"
         onClick={event => {
           event.preventDefault()
-          document.querySelector<HTMLElement>('.app-input')?.focus()
+          document.querySelector<HTMLElement>('.app-input, .app-waiting-page')?.focus()
         }}
       >
         {strings.skip}

@@ -25,10 +25,13 @@ export default function Calls({ client, strings, route, version, onGo }: CallsPr
   const waiting = reviews && reviews.length > 0 ? `${reviews.length}${hasMore ? '+' : ''}` : ''
   useEffect(() => void reload(), [reload, version])
   useEffect(() => {
-    showWaiting(waiting)
-    document.querySelector('link[rel=icon]')?.setAttribute('href', waiting ? './icon-waiting.svg' : './icon.svg')
+    const show = (count: string): void => {
+      showWaiting(count)
+      document.querySelector('link[rel=icon]')?.setAttribute('href', count ? './icon-waiting.svg' : './icon.svg')
+    }
+    show(waiting)
     // A window that is signed out calls no more.
-    return () => showWaiting('')
+    return () => show('')
   }, [waiting])
   useNotifications(reviews, strings, words, onGo)
   const isReviews = route.session === ''

@@ -88,7 +88,12 @@ export function ModelSettings({ answer, handle, strings, words, edits, onEdits }
             <Hint>{words.modelHint(PROVIDERS[draft.provider].example)}</Hint>
           </label>
           <Address {...{ settings, draft, words }} onEdit={edit} />
-          <Key {...{ settings, draft, words, isBusy }} onEdit={edit} onRemove={() => void removeKey()} />
+          <Key
+            key={answer.version}
+            {...{ settings, draft, words, isBusy }}
+            onEdit={edit}
+            onRemove={() => void removeKey()}
+          />
         </>
       )}
       <Judge {...{ settings, draft, words }} onEdit={edit} />
@@ -154,6 +159,7 @@ function Providers(props: PartProps & { readonly onChoose: (provider: ProviderNa
 function Address({ settings, draft, words, onEdit }: EditProps): ReactElement {
   const { locked_by, saved } = settings.base_url
   const isOther = draft.provider === 'openai-compatible'
+  const [isOpen, setOpen] = useState(draft.url !== '' || locked_by !== undefined)
   const field = (
     <>
       <label className="app-set-field">
@@ -191,7 +197,7 @@ function Address({ settings, draft, words, onEdit }: EditProps): ReactElement {
   )
   if (isOther) return <div className="app-set-group">{field}</div>
   return (
-    <details className="app-set-group" open={draft.url !== '' || locked_by !== undefined}>
+    <details className="app-set-group" open={isOpen} onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>{words.otherUrl}</summary>
       {field}
     </details>
@@ -358,7 +364,7 @@ function Tried({ tried, settings, strings, words }: TriedProps): ReactElement {
   return (
     <div className="app-alert app-set-failed" role="alert">
       <strong>{title}</strong>
-      <span>{lock === undefined ? todo : <Locked words={words} by={lock} />}</span>
+      {lock === undefined ? <span>{todo}</span> : <Locked words={words} by={lock} />}
       {tried.url !== undefined && !tried.message.includes(tried.url) && <span>{words.tried(tried.url)}</span>}
       <code>{tried.message}</code>
     </div>

@@ -26,7 +26,7 @@ export default function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLFieldSetElement>(null)
-  const shown = TOOLSETS.map(each => (each.toolset === policy?.toolset ? policy : each))
+  const shown = TOOLSETS.map(each => (each.toolset === policy?.toolset ? checksOf(policy) : each))
   const isReviewed = shown.find(each => each.toolset === toolset)?.review ?? true
   const place = (): void => {
     const at = button.current?.getBoundingClientRect()
@@ -99,3 +99,11 @@ export default function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
     </>
   )
 }
+
+/** Without the limits, which a message does not choose. */
+const checksOf = ({ toolset, review, assessor, gate }: ToolsetPolicy): ToolsetPolicy => ({
+  toolset,
+  review,
+  assessor,
+  gate,
+})

@@ -298,7 +298,8 @@ describe('all that waits', () => {
       body: { toolset: 'task_manager', review_timeout_ms: 7_200_000 },
     })
     const tasks = [{ title: 'Invite' }, { title: 'Bake' }, { title: 'Decorate' }]
-    void turns.agent.call('task_manager', 'add_task', { session_id: 'c2', turn_id: 't', arguments: { tasks } })
+    const call = { session_id: 'c2', turn_id: 't', arguments: { tasks } }
+    turns.agent.call('task_manager', 'add_task', call).catch(() => {})
     const list = page.getByRole('region', { name: 'Waiting for your review' }).getByRole('listitem')
     await list.first().waitFor()
     const told = await list.first().innerText()
@@ -330,10 +331,10 @@ describe('all that waits', () => {
     await SIGNED_IN(page)
     await context.grantPermissions(['notifications'], { origin: url.origin })
     await watch(context)
-    await page.evaluate(() => localStorage.removeItem('runsheet.called'))
-    await page.addInitScript(() =>
-      Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' }),
-    )
+    await page.addInitScript(() => {
+      localStorage.removeItem('runsheet.called')
+      Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' })
+    })
     await page.reload()
     await expect.poll(() => made(page)).toMatchObject([{ title: '200 plans wait for your review' }])
     expect(await page.title()).toBe('(200+) Waiting for your review · Runsheet')
