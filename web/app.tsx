@@ -7,13 +7,14 @@ import { isNewSession } from './new-sessions.ts'
 import { englishPage } from './english-page.ts'
 import { type Language, loadStrings, type PageStrings, preferredLanguage, saveLanguage } from './page-strings.ts'
 import { loadPart } from './load-part.ts'
+import { smallPart } from './load-small-part.ts'
 import { chatRoute, currentRoute, type Route, urlOf } from './route.ts'
 import { Sidebar } from './sidebar.tsx'
 
-const Calls = lazy(() => loadPart(() => import('./calls.tsx')))
-const ReviewsPage = lazy(() => loadPart(() => import('./reviews-page.tsx')))
+const Calls = smallPart('Calls')
+const ReviewsPage = smallPart('ReviewsPage')
+const SignIn = smallPart('SignIn')
 const Settings = lazy(() => loadPart(() => import('./settings.tsx')))
-const SignIn = lazy(() => loadPart(() => import('./sign-in.tsx')))
 
 /** Signs in, then shows the workspace. */
 export function App(): ReactElement {

@@ -6,7 +6,7 @@ import type { PageStrings } from './page-strings.ts'
 import './calls.css'
 
 /** Offers notifications at the first review: the browser is asked only when the person wants them. */
-export default function CallOffer({ strings }: { readonly strings: PageStrings }): ReactElement | null {
+export function CallOffer({ strings }: { readonly strings: PageStrings }): ReactElement | null {
   const words = strings.calls ?? englishCalls
   const { state, turnOn, turnOff } = useNotifying()
   const [wasAsked, setAsked] = useState(false)

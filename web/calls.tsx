@@ -19,7 +19,7 @@ interface CallsProps {
 }
 
 /** Follows what waits anywhere and calls the person: in the title, the icon and by notifications. Links to it, and to the settings. */
-export default function Calls({ client, strings, route, version, onGo }: CallsProps): ReactElement {
+export function Calls({ client, strings, route, version, onGo }: CallsProps): ReactElement {
   const words = strings.calls ?? englishCalls
   const { reviews, hasMore, reload } = usePendingReviews(client)
   const waiting = reviews && reviews.length > 0 ? `${reviews.length}${hasMore ? '+' : ''}` : ''

@@ -5,6 +5,7 @@ import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet, useTasks } 
 import { Composer } from './composer.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import { loadPart } from './load-part.ts'
+import { smallPart } from './load-small-part.ts'
 import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
 import type { PageStrings } from './page-strings.ts'
@@ -33,8 +34,8 @@ interface ChatProps {
 
 const importHistory = () => import('./history.tsx')
 const History = lazy(() => loadPart(importHistory))
-const CallOffer = lazy(() => loadPart(() => import('./call-offer.tsx')))
-const ToolsetChoice = lazy(() => loadPart(() => import('./toolset-choice.tsx')))
+const CallOffer = smallPart('CallOffer')
+const ToolsetChoice = smallPart('ToolsetChoice')
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export function Chat(props: ChatProps): ReactElement {

@@ -17,7 +17,7 @@ interface ReviewsPageProps {
 }
 
 /** Everything that waits for a decision, over all conversations; the one that ends first is first. */
-export default function ReviewsPage({ client, strings, onGo, onMenu }: ReviewsPageProps): ReactElement {
+export function ReviewsPage({ client, strings, onGo, onMenu }: ReviewsPageProps): ReactElement {
   const words = strings.calls ?? englishCalls
   const { reviews, hasMore, error } = usePendingReviews(client, { withOrigins: true })
   const now = useTick(client)

@@ -20,7 +20,7 @@ const CHECKS = ['review', 'assessor', 'gate'] as const
 const GAP_PX = 6
 
 /** Chooses the toolset of the next message; says what each is, and where no review takes place. */
-export default function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
+export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
   const { strings, toolset, policy, isDisabled, onChoose } = props
   const words = strings.toolsets ?? englishToolsets
   const id = useId()
