@@ -17,6 +17,7 @@ export interface CallStrings {
   readonly steps: (count: number) => string
   readonly moreSteps: (count: number) => string
   readonly byModel: (model: string) => string
+  readonly sinceNow: string
   readonly since: (ago: string) => string
   readonly deadline: (left: string) => string
   readonly more: string

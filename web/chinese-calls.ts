@@ -16,6 +16,7 @@ export const chineseCalls: CallStrings = {
   steps: count => `${count} 个步骤`,
   moreSteps: count => `另有 ${count} 个`,
   byModel: model => `Runsheet（${model}）`,
+  sinceNow: '刚刚提出',
   since: ago => `${ago}提出`,
   deadline: left => `剩余 ${left}`,
   more: '还有更多等待审阅。处理完这些后，它们会出现在这里。',

@@ -19,7 +19,7 @@ export const chineseSettings: SettingsStrings = {
   modelIntro: '负责制定计划和执行工作的模型。更改对之后发送的消息生效。',
   provider: '服务商',
   providers: {
-    demo: ['演示', '内置，供试用，不会给出真实的回答。'],
+    demo: ['演示', '内置，供试用'],
     openai: ['OpenAI', 'GPT 系列模型'],
     anthropic: ['Anthropic', 'Claude 系列模型'],
     google: ['Google', 'Gemini 系列模型'],
@@ -64,6 +64,7 @@ export const chineseSettings: SettingsStrings = {
     busy: ['服务商暂时无法回答', '请稍等片刻再试。'],
     unknown: ['模型还不能使用', '请检查模型名称、基础 URL 和密钥。'],
   },
+  judgeNeedsKey: variable => `评判模型需要密钥：请在启动服务器时设置 ${variable}，或使用同一个模型。`,
   problems: {
     key: '此模型需要密钥，请在下方输入。',
     base_url: '此模型需要基础 URL，请在下方输入。',

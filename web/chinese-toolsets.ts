@@ -17,5 +17,5 @@ export const chineseToolsets: ToolsetStrings = {
   assessor: '评判',
   gate: '持续执行',
   noReview: '不审阅',
-  noReviewHere: '不审阅：智能体不经询问就会开始',
+  noReviewWhy: '：智能体不经询问就会开始',
 }

@@ -18,6 +18,7 @@ export const englishCalls: CallStrings = {
   steps: count => plural(count, 'step'),
   moreSteps: count => `+${count} more`,
   byModel: model => `Runsheet with ${model}`,
+  sinceNow: 'asked just now',
   since: ago => `asked ${ago}`,
   deadline: left => `${left} left`,
   more: 'More are waiting. They show up here as you decide these.',

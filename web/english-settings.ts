@@ -20,14 +20,11 @@ export const englishSettings: SettingsStrings = {
   modelIntro: 'The model that plans and does the work. A change counts for messages sent after it.',
   provider: 'Provider',
   providers: {
-    demo: ['Demo', 'Built in, to try things out. It writes no real answers.'],
+    demo: ['Demo', 'Built in, to try out'],
     openai: ['OpenAI', 'GPT models'],
     anthropic: ['Anthropic', 'Claude models'],
     google: ['Google', 'Gemini models'],
-    'openai-compatible': [
-      'Local or other',
-      'Ollama, LM Studio, vLLM, OpenRouter: anything with an OpenAI-compatible API',
-    ],
+    'openai-compatible': ['Local or other', 'Ollama, LM Studio, vLLM, OpenRouter: any OpenAI-compatible API'],
   },
   modelName: 'Model name',
   modelHint: example => `As the provider spells it, for example ${example}.`,
@@ -72,6 +69,7 @@ export const englishSettings: SettingsStrings = {
     busy: ['The provider could not answer now', 'Wait a moment, then try again.'],
     unknown: ['The model does not work yet', 'Check model name, base URL and key.'],
   },
+  judgeNeedsKey: variable => `The judge needs a key: set ${variable} where the server starts, or use the same model.`,
   problems: {
     key: 'This model needs a key. Enter one below.',
     base_url: 'This model needs a base URL. Enter one below.',

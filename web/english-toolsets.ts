@@ -23,5 +23,5 @@ export const englishToolsets: ToolsetStrings = {
   assessor: 'Judge',
   gate: 'Goes on',
   noReview: 'No review',
-  noReviewHere: 'No review: the agent starts without asking you',
+  noReviewWhy: ': the agent starts without asking you',
 }

@@ -35,7 +35,7 @@ export function ReviewsPage({ client, strings, onGo, onMenu }: ReviewsPageProps)
           <Menu size={18} aria-hidden="true" />
         </button>
       </header>
-      <div className="app-waiting-page" role="region" aria-label={words.title} tabIndex={0}>
+      <div id="message" className="app-waiting-page" role="region" aria-label={words.title} tabIndex={0}>
         <h1>{words.title}</h1>
         {error !== null && (
           <p className="app-alert" role="alert">
@@ -83,24 +83,25 @@ function Waiting({ each, strings, words, now, onGo }: WaitingProps): ReactElemen
   const locale = localeOf(strings.panels)
   const agent = origin?.client ?? (origin?.model === undefined ? undefined : words.byModel(origin.model))
   const left = expires_at === null ? undefined : Math.max(0, Date.parse(expires_at) - now)
-  const rest = steps.length - STEPS_SHOWN
+  const title = session?.title ?? strings.untitled
+  // A conversation that has no other title has that of its first step.
+  const told = steps.map(step => step.title).filter((step, index) => index > 0 || step !== title)
   return (
     <li>
       <a href={urlOf(route)} onClick={event => followHere(event, () => onGo(route))}>
-        <strong dir="auto">{session?.title ?? strings.untitled}</strong>
-        <span className="app-waiting-steps" dir="auto">
-          {steps
-            .slice(0, STEPS_SHOWN)
-            .map(({ title }) => title)
-            .join(' · ')}
-          {rest > 0 && ` · ${words.moreSteps(rest)}`}
-        </span>
+        <strong dir="auto">{title}</strong>
+        {told.length > 0 && (
+          <span className="app-waiting-steps" dir="auto">
+            {told.slice(0, STEPS_SHOWN).join(' · ')}
+            {told.length > STEPS_SHOWN && ` · ${words.moreSteps(told.length - STEPS_SHOWN)}`}
+          </span>
+        )}
         <span className="app-waiting-facts">
           <span>{words.steps(steps.length)}</span>
           {agent !== undefined && <span dir="auto">{agent}</span>}
           {origin && (
             <time dateTime={origin.asked_at} title={new Date(origin.asked_at).toLocaleString(locale)}>
-              {words.since(agoText(now - Date.parse(origin.asked_at), locale))}
+              {sinceText(now - Date.parse(origin.asked_at), words, locale)}
             </time>
           )}
           {left !== undefined && (
@@ -117,13 +118,12 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const SOON_MS = 5 * MINUTE
 
-/** “now”, “12 minutes ago”, “yesterday”. */
-function agoText(ms: number, locale: string): string {
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
-  if (ms < MINUTE) return format.format(0, 'second')
-  if (ms < HOUR) return format.format(-Math.floor(ms / MINUTE), 'minute')
-  if (ms < DAY) return format.format(-Math.floor(ms / HOUR), 'hour')
-  return format.format(-Math.floor(ms / DAY), 'day')
+function sinceText(ms: number, words: CallStrings, locale: string): string {
+  const ago = (size: number, unit: Intl.RelativeTimeFormatUnit): string =>
+    words.since(new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-Math.floor(ms / size), unit))
+  if (ms < MINUTE) return words.sinceNow
+  if (ms < HOUR) return ago(MINUTE, 'minute')
+  return ms < DAY ? ago(HOUR, 'hour') : ago(DAY, 'day')
 }
 
 function leftText(ms: number, locale: string): string {

@@ -1,6 +1,6 @@
 import type { SettingsChange, SettingsView } from 'runsheet/client'
 
-export const PROVIDER_NAMES = ['demo', 'openai', 'anthropic', 'google', 'openai-compatible'] as const
+export const PROVIDER_NAMES = ['openai', 'anthropic', 'google', 'demo', 'openai-compatible'] as const
 export type ProviderName = (typeof PROVIDER_NAMES)[number]
 
 interface ProviderFacts {

@@ -1,6 +1,6 @@
 import { CircleCheck, ExternalLink, TriangleAlert } from 'lucide-react'
-import { type FormEvent, type ReactElement, useState } from 'react'
-import type { SettingsAnswer, SettingsView, TryAnswer } from 'runsheet/client'
+import { type FormEvent, type ReactElement, type ReactNode, useState } from 'react'
+import type { SettingName, SettingsAnswer, SettingsView, TryAnswer } from 'runsheet/client'
 import type { SettingsHandle } from 'runsheet/react'
 import { keep } from './keep.ts'
 import type { PageStrings } from './page-strings.ts'
@@ -28,10 +28,13 @@ interface ModelSettingsProps {
   readonly words: SettingsStrings
   readonly edits: ModelEdits
   readonly onEdits: (edits: ModelEdits) => void
+  /** Why the last request failed. */
+  readonly failure: ReactNode
 }
 
 /** Model, address, key and judge: saved together, since a key is for one address. Then the model is tried. */
-export function ModelSettings({ answer, handle, strings, words, edits, onEdits }: ModelSettingsProps): ReactElement {
+export function ModelSettings(props: ModelSettingsProps): ReactElement {
+  const { answer, handle, strings, words, edits, onEdits, failure } = props
   const { settings, problems } = answer
   const draft = draftOf(settings, edits)
   const change = changeOf(settings, draft)
@@ -59,15 +62,12 @@ export function ModelSettings({ answer, handle, strings, words, edits, onEdits }
     setMessage(words.keyRemoved)
   }
   const isDemo = draft.provider === 'demo'
-  const known = problems.flatMap(({ field }) => (field !== undefined && field in words.problems ? [field] : []))
   return (
     <form className="app-set-form" onSubmit={event => void saveAndTry(event)}>
       <Hint>{words.modelIntro}</Hint>
       {change === undefined &&
-        known.map(field => (
-          <p key={field} className="app-set-problem" role="status">
-            <TriangleAlert size={15} aria-hidden="true" /> {words.problems[field as keyof typeof words.problems]}
-          </p>
+        problems.map(({ field }) => (
+          <Problem key={field} field={field} settings={settings} draft={draft} words={words} />
         ))}
       <Providers {...{ settings, draft, words }} onChoose={each => onEdits(withProvider(settings, edits, each))} />
       {!isDemo && (
@@ -97,7 +97,12 @@ export function ModelSettings({ answer, handle, strings, words, edits, onEdits }
         </>
       )}
       <Judge {...{ settings, draft, words }} onEdit={edit} />
+      {/* Always in sight, with what came of it. */}
       <div className="app-set-actions">
+        {failure}
+        {handle.tried && change === undefined && (
+          <Tried tried={handle.tried} settings={settings} strings={strings} words={words} />
+        )}
         {(change || !isDemo) && (
           <button type="submit" className="rs-button rs-primary" aria-disabled={isBusy}>
             {change === undefined ? words.tryIt : isDemo ? words.save : words.saveAndTry}
@@ -117,9 +122,6 @@ export function ModelSettings({ answer, handle, strings, words, edits, onEdits }
           {handle.isSaving ? words.saving : handle.isTrying ? words.trying : message}
         </span>
       </div>
-      {handle.tried && change === undefined && (
-        <Tried tried={handle.tried} settings={settings} strings={strings} words={words} />
-      )}
     </form>
   )
 }
@@ -129,6 +131,19 @@ interface PartProps {
   readonly draft: ModelDraft
   readonly words: SettingsStrings
 }
+
+/** What keeps the saved model or judge from working. */
+function Problem({ field, settings, draft, words }: PartProps & { readonly field: SettingName | undefined }) {
+  if (field === undefined || !(field in words.problems)) return null
+  const ofJudge = field === 'key' && settings.key.is_set ? PROVIDERS[draft.judgeProvider].variable : undefined
+  return (
+    <p className="app-set-problem" role="status">
+      <TriangleAlert size={15} aria-hidden="true" />
+      {ofJudge === undefined ? words.problems[field as keyof typeof words.problems] : words.judgeNeedsKey(ofJudge)}
+    </p>
+  )
+}
+
 interface EditProps extends PartProps {
   readonly onEdit: (edits: ModelEdits) => void
 }

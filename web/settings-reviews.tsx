@@ -18,13 +18,12 @@ const DEADLINES = [2 * MINUTE, 10 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE, 7 * 2
 /** Review, deadline and gate of new conversations. Each is saved at once. */
 export function ReviewSettings({ settings, handle, strings, words }: ReviewSettingsProps): ReactElement {
   const { review, review_timeout_ms, gate } = settings
-  const isBusy = handle.isSaving
   const save = (change: SettingsChange): void => void handle.save(change)
   const reset = (name: 'review' | 'review_timeout_ms' | 'gate', { source, locked_by }: SettingView<unknown>) => (
     <>
       {source === 'file' && <Hint>{words.fromFile}</Hint>}
       {source === 'page' && locked_by === undefined && (
-        <button type="button" className="app-set-link" disabled={isBusy} onClick={() => save({ unset: [name] })}>
+        <button type="button" className="app-set-link" onClick={() => save({ unset: [name] })}>
           {words.reset}
         </button>
       )}
@@ -39,7 +38,7 @@ export function ReviewSettings({ settings, handle, strings, words }: ReviewSetti
       <SwitchRow
         label={words.review}
         isOn={review.value}
-        isDisabled={review.locked_by !== undefined || isBusy}
+        isDisabled={review.locked_by !== undefined}
         onSwitch={isOn => save({ review: isOn })}
       >
         <Hint>{review.value ? words.reviewHint : <strong className="app-set-warn">{words.noReview}</strong>}</Hint>
@@ -52,7 +51,7 @@ export function ReviewSettings({ settings, handle, strings, words }: ReviewSetti
           <select
             className="rs-input"
             value={String(value)}
-            disabled={review_timeout_ms.locked_by !== undefined || isBusy}
+            disabled={review_timeout_ms.locked_by !== undefined}
             onChange={({ target }) =>
               save({ review_timeout_ms: target.value === 'null' ? null : Number(target.value) })
             }
@@ -72,7 +71,7 @@ export function ReviewSettings({ settings, handle, strings, words }: ReviewSetti
       <SwitchRow
         label={words.gate}
         isOn={gate.value}
-        isDisabled={gate.locked_by !== undefined || isBusy}
+        isDisabled={gate.locked_by !== undefined}
         onSwitch={isOn => save({ gate: isOn })}
       >
         <Hint>{words.gateHint}</Hint>

@@ -60,6 +60,7 @@ export interface SettingsStrings {
   readonly failures: Readonly<
     Record<'denied' | 'unreachable' | 'refused' | 'busy' | 'unknown', readonly [string, string]>
   >
+  readonly judgeNeedsKey: (variable: string) => string
   readonly problems: Readonly<Record<'key' | 'base_url' | 'model' | 'assessor_model', string>>
 
   readonly review: string

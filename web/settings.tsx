@@ -37,10 +37,23 @@ export default function Settings(props: SettingsProps): ReactElement {
   const [isAsking, setAsking] = useState(false)
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => dialog.current?.showModal(), [])
+  useEffect(() => {
+    dialog.current?.showModal()
+    dialog.current?.querySelector<HTMLElement>('[aria-selected=true]')?.focus()
+  }, [])
   const isDirty = answer !== undefined && changeOf(answer.settings, draftOf(answer.settings, edits)) !== undefined
   const close = (): void => (isDirty ? setAsking(true) : dialog.current?.close())
   const isOfServer = page === 'model' || page === 'reviews'
+  const failure = error !== undefined && (
+    <p className="app-alert" role="alert">
+      <span>{isConflict ? words.conflict : errorText(strings.panels, error)}</span>
+      {answer === undefined && (
+        <button type="button" className="rs-button" onClick={() => void handle.reload()}>
+          {strings.retry}
+        </button>
+      )}
+    </p>
+  )
   return (
     <dialog
       ref={dialog}
@@ -94,16 +107,7 @@ export default function Settings(props: SettingsProps): ReactElement {
         </div>
         <div className="app-set-page" role="tabpanel" id={`${id}-page`} aria-labelledby={`${id}-${page}`} tabIndex={0}>
           {isOfServer && answer === undefined && error === undefined && <p className="app-quiet">{strings.loading}</p>}
-          {isOfServer && error !== undefined && (
-            <p className="app-alert" role="alert">
-              <span>{isConflict ? words.conflict : errorText(strings.panels, error)}</span>
-              {answer === undefined && (
-                <button type="button" className="rs-button" onClick={() => void handle.reload()}>
-                  {strings.retry}
-                </button>
-              )}
-            </p>
-          )}
+          {isOfServer && !(page === 'model' && answer) && failure}
           {isOfServer &&
             answer?.problems
               .filter(({ field }) => field === undefined)
@@ -114,7 +118,7 @@ export default function Settings(props: SettingsProps): ReactElement {
               ))}
           {isOfServer && answer?.scope === 'node' && <Hint>{words.ofNode}</Hint>}
           {page === 'model' && answer && (
-            <ModelSettings {...{ answer, handle, strings, words, edits }} onEdits={setEdits} />
+            <ModelSettings {...{ answer, handle, strings, words, edits, failure }} onEdits={setEdits} />
           )}
           {page === 'reviews' && answer && (
             <ReviewSettings settings={answer.settings} handle={handle} strings={strings} words={words} />

@@ -51,8 +51,9 @@ export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
         {words.of[toolset][0]} <ChevronDown size={14} aria-hidden="true" />
       </button>
       {!isReviewed && (
-        <span className="app-toolset-note" role="status" title={words.noReviewHere}>
-          {words.noReviewHere}
+        <span className="app-toolset-note" role="status" title={words.noReview + words.noReviewWhy}>
+          {words.noReview}
+          <span className="app-toolset-why">{words.noReviewWhy}</span>
         </span>
       )}
       <fieldset

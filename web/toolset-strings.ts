@@ -9,5 +9,6 @@ export interface ToolsetStrings {
   readonly assessor: string
   readonly gate: string
   readonly noReview: string
-  readonly noReviewHere: string
+  /** Follows it, where there is room. */
+  readonly noReviewWhy: string
 }
