@@ -9,7 +9,7 @@ const seen = new Set<string>()
 function isGenuine({ headers }: IncomingMessage, body: string): boolean {
   const id = String(headers['webhook-id'])
   const timestamp = String(headers['webhook-timestamp'])
-  // An old delivery that somebody recorded and sends again.
+  // A recorded delivery that is replayed.
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > 300) return false
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest()
   const [, signature = ''] = String(headers['webhook-signature']).split(',')

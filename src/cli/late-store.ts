@@ -121,7 +121,7 @@ export class LateStore implements Store {
   /** `io`, because that may pass: what is damaged is found out anew at each attempt. */
   get #store(): Store {
     if (this.#opened) return this.#opened
-    throw new StoreError('io', redact.line(`${this.#problem} ${TODO}`))
+    throw new StoreError('io', redact.line(`${this.#problem} ${ADVICE}`))
   }
 
   async #attempt(): Promise<void> {
@@ -134,4 +134,4 @@ export class LateStore implements Store {
   }
 }
 
-const TODO = 'Nothing was written. The next call looks again; to see what is wrong, the user can run: runsheet doctor'
+const ADVICE = 'Nothing was written. The next call looks again; to see what is wrong, the user can run: runsheet doctor'

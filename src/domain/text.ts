@@ -2,6 +2,8 @@ import type { FieldProblem } from './refusal.ts'
 
 export const LIMITS = {
   title: 400,
+  /** Of a conversation's title. */
+  name: 120,
   text: 8_000,
   tags: 20,
   tag: 64,

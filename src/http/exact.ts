@@ -14,7 +14,7 @@ export const exact =
 export type Difference<T, U> = Same<Plain<T>, Plain<U>> extends true ? [] : [expected: Plain<T>, got: Plain<U>]
 
 /** Identity, not assignability, which would overlook an optional field that only one of them has. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the compiler compares two such functions by identity
 type Same<T, U> = (<X>() => X extends T ? 1 : 2) extends <X>() => X extends U ? 1 : 2 ? true : false
 
 /** A type as JSON: ignores `readonly`, and whether it is an interface. */

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { note } from '../../src/store/contract.ts'
 import { openSqliteStore, type SqliteFaultPoint } from '../../src/store/sqlite/store.ts'
@@ -99,7 +99,7 @@ describe.concurrent('a process that is stopped within a transaction', () => {
         expect(await writer.ended).toMatchObject({ code: 0, stderr: '' })
         for (const answer of await answers(frozen, 30)) expect(answer.status).toBe(200)
         // A probe that began before may still be under way.
-        await expect.poll(() => readiness(frozen)).toBe(200)
+        await vi.waitFor(async () => expect(await readiness(frozen)).toBe(200), { timeout: 20_000 })
 
         server.process.kill()
         const { stderr } = await server.ended

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { line, messageText, Problem, prose } from '../../src/domain/text.ts'
+import { LIMITS, line, messageText, Problem, prose } from '../../src/domain/text.ts'
 import type { Route } from '../../src/http/route.ts'
 import { toolsets } from '../../src/toolsets/index.ts'
 import { inLongRun } from './children.ts'
@@ -603,7 +603,7 @@ export function badInput(store: StoreKind): void {
         const field = String(path.findLast(step => typeof step === 'string'))
         const named = path[0] === 'row_comments' ? fieldAt(path) : field
         for (const text of some(TEXTS, place)) {
-          const clean = CLEANED[field]?.(text)
+          const clean = route.operationId === 'fileSession' ? line(text, LIMITS.name) : CLEANED[field]?.(text)
           const answer = await asked(route, { body: withValue(fine(route).body, path, text) })
           // The outcome of a reported call is a word of ours.
           if (path[0] === 'calls') continue

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Case } from '../../src/runner/case.ts'
+import { Looks } from './looks.ts'
 
 /** A model's scripted answer to one request; a string is a text. */
 export type Answer = string | Script
@@ -78,7 +79,7 @@ export class Provider {
   #assessor: Answers = () => 'OK'
   #titles: readonly Answer[] = []
   #pending: readonly [number, number] = [0, 0]
-  readonly #looks = new Set<() => void>()
+  readonly #looks = new Looks()
   readonly #server = createServer((request, response) => {
     this.#handle(request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500)
@@ -141,15 +142,7 @@ export class Provider {
 
   /** Resolves once it holds; checked on every request and hang-up. */
   until(holds: (provider: this) => boolean): Promise<void> {
-    return new Promise(resolve => {
-      const look = (): void => {
-        if (!holds(this)) return
-        this.#looks.delete(look)
-        resolve()
-      }
-      this.#looks.add(look)
-      look()
-    })
+    return this.#looks.until(() => holds(this))
   }
 
   async close(): Promise<void> {
@@ -164,12 +157,12 @@ export class Provider {
     const isAssessor = isAssessing(request)
     response.on('close', () => {
       if (!response.writableFinished && !cutByUs.has(response)) this.hungUp += 1
-      this.#look()
+      this.#looks.again()
     })
     const received = { request, headers: message.headers, path: message.url ?? '', at: performance.now() }
     const isTitler = isTitling(request)
     ;(isTitler ? this.named : isAssessor ? this.judged : this.asked).push(received)
-    this.#look()
+    this.#looks.again()
     const title = this.#titles[this.named.length - 1] ?? SCRIPT_IS_OVER
     const answer = isTitler ? title : await this.#next(request, isAssessor)
     const script = typeof answer === 'string' ? { text: answer } : answer
@@ -184,10 +177,6 @@ export class Provider {
     this.#pending = isAssessor ? [worker, assessor + 1] : [worker + 1, assessor]
     if (typeof answers === 'function') return answers(request, count)
     return answers[count] ?? SCRIPT_IS_OVER
-  }
-
-  #look(): void {
-    for (const look of this.#looks) look()
   }
 }
 

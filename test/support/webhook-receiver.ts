@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Looks } from './looks.ts'
 
 /** What a webhook received. */
 export interface ReceivedNotice {
@@ -20,7 +21,7 @@ export class Receiver {
   mostAtOnce = 0
   #open = 0
   #answer: Answering
-  readonly #looks = new Set<() => void>()
+  readonly #looks = new Looks()
   readonly #server = createServer(async (request, response) => {
     this.#open += 1
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#open)
@@ -31,7 +32,7 @@ export class Receiver {
     const notice = { headers: request.headers, body, id: String(request.headers['webhook-id']), type }
     this.received.push(notice)
     this.#answer(response, notice, this.received.length)
-    for (const look of this.#looks) look()
+    this.#looks.again()
   })
 
   constructor(answer: Answering) {
@@ -59,15 +60,7 @@ export class Receiver {
 
   /** Resolves once it holds; checked with every request. */
   until(holds: (receiver: this) => boolean): Promise<void> {
-    return new Promise(resolve => {
-      const look = (): void => {
-        if (!holds(this)) return
-        this.#looks.delete(look)
-        resolve()
-      }
-      this.#looks.add(look)
-      look()
-    })
+    return this.#looks.until(() => holds(this))
   }
 
   async close(): Promise<void> {

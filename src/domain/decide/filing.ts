@@ -2,16 +2,13 @@ import type { CommandOf } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import { invalidField, type Refusal } from '../refusal.ts'
-import { line, Problem } from '../text.ts'
-
-/** Characters of a title that somebody chose. */
-const MAX_TITLE = 120
+import { LIMITS, line, Problem } from '../text.ts'
 
 /** Names a conversation. A person's name always counts; a model's only where there is none. */
 export function setTitle(state: Conversation, command: CommandOf<'set_title'>): NewEvent[] | Refusal {
   const { by, model, usage } = command
   if (by === 'model' && state.titled_by !== null) return []
-  const text = line(command.title, MAX_TITLE)
+  const text = line(command.title, LIMITS.name)
   if (text instanceof Problem) return invalidField('title', text.fact)
   // One of these marks a title whose words are still to come (`title.ts`).
   const title = text.replaceAll('\u00a0', ' ')

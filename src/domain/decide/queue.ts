@@ -6,7 +6,7 @@ import type { QueuedMessage } from '../queue.ts'
 import { idIsTaken, invalidField, invalidId, Refusal } from '../refusal.ts'
 import { isId, LIMITS, messageText, Problem } from '../text.ts'
 import { ENDINGS, isRunning, type Turn } from '../turn.ts'
-import { finishTurn, startTurn, stopTurn, unfinishedTurn } from './turns.ts'
+import { continueTurn, finishTurn, stopTurn, unfinishedTurn } from './turns.ts'
 
 /** A person's message waits for the next model call. If no turn runs any more, it goes on with the latest one. */
 export function queueMessage(
@@ -23,7 +23,7 @@ export function queueMessage(
   if (state.queued.length >= LIMITS.queued) return new Refusal('too_many_queued', { limit: LIMITS.queued })
   const queued: NewEvent = { type: 'message_queued', turn_id: turn.id, data: { message_id, text } }
   if (!isRunning(turn)) return startedAfter(state, [queued], turn, next, now)
-  // Whoever writes on after a stop expects an answer.
+  // A person who writes after a stop expects an answer.
   return turn.stop_requested ? [queued, ...release(turn)] : [queued]
 }
 
@@ -117,21 +117,8 @@ function startedAfter(
   const after = fold(state, stamped(state, events, now))
   const [first] = after.queued
   if (!first) return [...events]
-  const started = startTurn(
-    after,
-    {
-      type: 'start_turn',
-      turn_id: next.turn_id,
-      message_id: first.message_id,
-      message: first.text,
-      model: turn.model,
-      continue_turn_id: turn.id,
-      // The plan goes on where it was.
-      workspace: turn.workspace,
-      done_checks: turn.done_checks,
-    },
-    now,
-  )
+  const message = { turn_id: next.turn_id, message_id: first.message_id, message: first.text }
+  const started = continueTurn(after, turn, message, now)
   return started instanceof Refusal ? started : [...events, ...started]
 }
 

@@ -8,7 +8,7 @@ import { isId } from '../text.ts'
 import { isFinished, type Turn } from '../turn.ts'
 import { cancelled, deadlineOf, decideReview, reviewNotFound } from './reviews.ts'
 import { turnRunning } from './tasks.ts'
-import { startTurn } from './turns.ts'
+import { continueTurn } from './turns.ts'
 
 /** Opens a review again with its draft: a new review, which names the old one. The old one stays as it ended. */
 export function reopenReview(
@@ -53,20 +53,8 @@ export function decideAndContinue(
   const events = decided.map(event => continuedBy(event, continuation.turn_id))
   const rows = decision.tasks ? confirmedRows(review.draft_tasks, decision.tasks) : review.draft_tasks
   if (rows instanceof Refusal) return rows
-  const started = startTurn(
-    fold(state, stamped(state, events, now)),
-    {
-      type: 'start_turn',
-      ...continuation,
-      message: messageFor(events, rows, decision.tasks !== undefined),
-      model: turn.model,
-      continue_turn_id: turn.id,
-      // The plan goes on where it was.
-      workspace: turn.workspace,
-      done_checks: turn.done_checks,
-    },
-    now,
-  )
+  const message = { ...continuation, message: messageFor(events, rows, decision.tasks !== undefined) }
+  const started = continueTurn(fold(state, stamped(state, events, now)), turn, message, now)
   return started instanceof Refusal ? started : [...events, ...started]
 }
 

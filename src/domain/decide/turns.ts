@@ -89,6 +89,16 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
   return withCurrent(state, [...started, ...adoption(taken, turn_id)], [...plans], now)
 }
 
+/** Starts a turn that goes on from one of ours, with its model and in its place. */
+export function continueTurn(
+  state: Conversation,
+  { id, model, workspace, done_checks }: Turn & { readonly model: string },
+  message: Pick<CommandOf<'start_turn'>, 'turn_id' | 'message_id' | 'message'>,
+  now: Instant,
+): NewEvent[] | Refusal {
+  return startTurn(state, { type: 'start_turn', ...message, model, continue_turn_id: id, workspace, done_checks }, now)
+}
+
 /** Requests a stop: an event, not a signal. It also cancels the turn's pending reviews. */
 export function stopTurn(state: Conversation, command: CommandOf<'stop_turn'>, now: Instant): NewEvent[] | Refusal {
   const turn = state.turns.get(command.turn_id)
