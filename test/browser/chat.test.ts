@@ -978,7 +978,7 @@ it('[CH17] the keyboard does everything: line breaks, sending, and the sidebar o
     'Messages',
     'Copy',
     'What do you want done?',
-    expect.stringContaining('runsheet'),
+    expect.stringContaining('Reviewed plan'),
   ])
   await page.getByRole('button', { name: 'Conversations and search' }).press('Enter')
   await page.getByRole('button', { name: 'Close' }).waitFor()
