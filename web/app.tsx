@@ -5,15 +5,19 @@ import { onSignIn, signedInClient, signIn, signOut } from './auth.ts'
 import { Chat } from './chat.tsx'
 import { isNewSession } from './new-sessions.ts'
 import { englishPage } from './english-page.ts'
-import { loadPart } from './load-part.ts'
 import { Overlays } from './overlays.tsx'
 import { type Language, loadStrings, type PageStrings, preferredLanguage, saveLanguage } from './page-strings.ts'
+import { loadPart } from './load-part.ts'
+import { smallPart } from './load-small-part.ts'
 import { chatRoute, currentRoute, type Route, urlOf } from './route.ts'
 import { Sidebar } from './sidebar.tsx'
 import { importSidebarParts, useFiling } from './use-filing.ts'
 
+const Calls = smallPart('Calls')
+const ReviewsPage = smallPart('ReviewsPage')
 /** Most visits are signed in. */
-const SignIn = lazy(() => loadPart(() => import('./sign-in.tsx')))
+const SignIn = smallPart('SignIn')
+const Settings = lazy(() => loadPart(() => import('./settings.tsx')))
 const FilingNotices = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.FilingNotices })))
 
 /** Signs in, then shows the workspace. */
@@ -86,6 +90,7 @@ const NARROW = '(max-width: 760px), (max-width: 960px) and (max-height: 520px)'
 function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps): ReactElement {
   const [route, setRoute] = useState(currentRoute)
   const [isOpen, setOpen] = useState(false)
+  const [version, setVersion] = useState(0)
   useEffect(() => {
     const follow = (): void => setRoute(currentRoute())
     window.addEventListener('popstate', follow)
@@ -99,7 +104,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
     return () => narrow.removeEventListener('change', widened)
   }, [])
   const go = useCallback((to: Route): void => {
-    if (urlOf(to) !== location.search) history.pushState(null, '', urlOf(to))
+    if (new URL(urlOf(to), location.href).href !== location.href) history.pushState(null, '', urlOf(to))
     setRoute(to)
     setOpen(false)
   }, [])
@@ -107,7 +112,18 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
   const openChat = useCallback((): void => go(chatRoute(route.session)), [go, route.session])
   const filing = useFiling(client, route.session, go, onSignedOut)
   const { reload } = filing.list
-  const changed = useCallback((): void => void reload(), [reload])
+  const changed = useCallback((): void => {
+    setVersion(each => each + 1)
+    void reload()
+  }, [reload])
+  // Back leaves the settings, whichever of their pages was open.
+  const showSettings = useCallback((page?: string): void => {
+    const { settings: _, ...rest } = currentRoute()
+    const to = page === undefined ? rest : { ...rest, settings: page }
+    history.replaceState(null, '', urlOf(to))
+    setRoute(to)
+  }, [])
+  const isReviews = route.session === ''
   return (
     <div className="app">
       <a
@@ -115,7 +131,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         href="#message"
         onClick={event => {
           event.preventDefault()
-          document.querySelector<HTMLElement>('.app-input')?.focus()
+          document.querySelector<HTMLElement>('.app-input, .app-waiting-page')?.focus()
         }}
       >
         {strings.skip}
@@ -133,27 +149,51 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
           // The button cannot take the focus before the overlay is gone.
           requestAnimationFrame(() => document.querySelector<HTMLElement>('.app-menu')?.focus())
         }}
-      />
-      <RunsheetProvider
-        key={route.session}
-        client={client}
-        session={route.session}
-        isNew={isNewSession(route.session)}
-        strings={strings.panels}
       >
-        <Chat
-          strings={strings}
-          route={route}
-          filing={filing.actions}
-          isCovered={isOpen}
-          onGo={go}
-          onMenu={openMenu}
-          onChanged={changed}
-          onLanguage={onLanguage}
-          onSignedOut={onSignedOut}
-          onChat={openChat}
-        />
-      </RunsheetProvider>
+        <Suspense>
+          <Calls client={client} strings={strings} route={route} version={version} onGo={go} />
+        </Suspense>
+      </Sidebar>
+      {isReviews ? (
+        <main className="app-main" inert={isOpen}>
+          <Suspense>
+            <ReviewsPage client={client} strings={strings} onGo={go} onMenu={openMenu} />
+          </Suspense>
+        </main>
+      ) : (
+        <RunsheetProvider
+          key={route.session}
+          client={client}
+          session={route.session}
+          isNew={isNewSession(route.session)}
+          strings={strings.panels}
+        >
+          <Chat
+            strings={strings}
+            route={route}
+            filing={filing.actions}
+            isCovered={isOpen}
+            onGo={go}
+            onMenu={openMenu}
+            onChanged={changed}
+            onLanguage={onLanguage}
+            onSignedOut={onSignedOut}
+            onChat={openChat}
+          />
+        </RunsheetProvider>
+      )}
+      {route.settings !== undefined && (
+        <Suspense>
+          <Settings
+            client={client}
+            strings={strings}
+            page={route.settings}
+            onPage={showSettings}
+            onLanguage={onLanguage}
+            onClose={() => showSettings()}
+          />
+        </Suspense>
+      )}
       <Suspense>
         {(filing.list.archived || filing.failure) && <FilingNotices strings={strings} filing={filing} />}
       </Suspense>

@@ -10,21 +10,24 @@ import {
   useRef,
   useState,
 } from 'react'
-import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
+import { type ConversationSnapshot, listed, openTasks, startedBy, type Task } from 'runsheet/client'
 import { errorText, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { useCommands } from './commands.ts'
 import { Composer } from './composer.tsx'
 import { ConversationTitle } from './conversation-title.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import { loadPart } from './load-part.ts'
+import { smallPart } from './load-small-part.ts'
 import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
 import { openSettings } from './open-settings.ts'
 import type { PageStrings } from './page-strings.ts'
 import { usePlanBeside } from './plan-beside.ts'
+import { showTitle } from './page-title.ts'
 import { historyRoute, type Route } from './route.ts'
 import { switchTheme } from './theme.ts'
 import type { FilingActions } from './use-filing.ts'
+import type { ToolsetPolicy } from './toolset-policies.ts'
 import { useHeight } from './use-height.ts'
 import { useModels } from './use-models.ts'
 import { useSend } from './use-send.ts'
@@ -45,15 +48,6 @@ interface ChatProps {
   readonly onSignedOut: () => void
 }
 
-const TOOLSETS: readonly ToolsetName[] = [
-  'runsheet',
-  'task_manager',
-  'manage_todos',
-  'turn_todos',
-  'checklist',
-  'task_list',
-]
-
 const importHistory = () => import('./history.tsx')
 const History = lazy(() => loadPart(importHistory))
 const ToolsLine = lazy(() => loadPart(() => import('./tools-line.tsx')))
@@ -65,15 +59,17 @@ const Problem = lazy(() => loadPart(importProblem))
 const DemoBanner = lazy(() => loadPart(() => import('./demo-banner.tsx')))
 const importPlan = () => import('./plan.ts')
 const TodosPanel = lazy(() => loadPart(importPlan))
+const CallOffer = smallPart('CallOffer')
+const ToolsetChoice = smallPart('ToolsetChoice')
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const { strings, route, filing, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
-  const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
+  const [chosen, setChosen] = useState<{ policy?: ToolsetPolicy; model?: string }>({})
   const models = useModels(client)
-  const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
+  const toolset = chosen.policy?.toolset ?? conversation.policy?.toolset ?? 'runsheet'
   const model = chosen.model ?? models.byDefault
   const { running_turn: running, archived, pinned } = conversation
   // Requested here or in another window; the turn ends once its current step does.
@@ -95,12 +91,12 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
     for (const load of [importPlan, importSteering, importProblem, importHistory]) load().catch(() => {})
   }, [])
   useEffect(() => {
-    document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
+    showTitle(title)
   }, [title])
 
-  const isSwitched = chosen.toolset !== undefined && chosen.toolset !== conversation.policy?.toolset
+  const isSwitched = toolset !== conversation.policy?.toolset
   const { text, setText, outgoing, failure, setFailure, send, sendTyped } = useSend(client, session, view, {
-    ...(isSwitched ? defaultsOf(toolset) : {}),
+    ...(isSwitched ? chosen.policy : {}),
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
   })
   const box = useRef<HTMLTextAreaElement>(null)
@@ -287,6 +283,11 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             </p>
           )}
           {!beside.isOn && conversation.pending_reviews.length === 0 && todos}
+          {review.review && (
+            <Suspense>
+              <CallOffer strings={strings} />
+            </Suspense>
+          )}
           <ReviewPanel handle={review} />
         </div>
       </div>
@@ -317,27 +318,31 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
           about={owner.isFromBefore ? 'before' : review.rejection ? 'rejection' : review.review && 'review'}
           isSending={outgoing !== undefined || review.isBusy}
           isStopping={isStopping}
-          choices={[
-            {
-              name: strings.toolset,
-              value: toolset,
-              values: TOOLSETS,
-              onChoose: value => setChosen({ ...chosen, toolset: value as ToolsetName }),
-            },
-            ...(model === undefined
+          choices={
+            model === undefined
               ? []
               : [
                   {
                     name: strings.model,
                     value: model,
                     values: models.names,
-                    onChoose: (value: string) => setChosen({ ...chosen, model: value }),
+                    onChoose: value => setChosen({ ...chosen, model: value }),
                   },
-                ]),
-          ]}
+                ]
+          }
           onSend={submit}
           onStop={() => void stop()}
-        />
+        >
+          <Suspense>
+            <ToolsetChoice
+              strings={strings}
+              toolset={toolset}
+              policy={isSwitched ? undefined : (conversation.policy ?? undefined)}
+              isDisabled={running !== null || outgoing !== undefined}
+              onChoose={policy => setChosen({ ...chosen, policy })}
+            />
+          </Suspense>
+        </Composer>
         <Suspense>
           <ToolsLine strings={strings} />
         </Suspense>
@@ -370,14 +375,3 @@ interface FailedProps {
 
 const blockedIn = (conversation: ConversationSnapshot, turn: string): readonly Task[] =>
   listed(conversation, turn).filter(({ status }) => status === 'blocked')
-
-/** The policy that a toolset starts with: another toolset's need not fit it. */
-function defaultsOf(toolset: ToolsetName) {
-  const judged = toolset === 'runsheet' || toolset === 'manage_todos'
-  return {
-    toolset,
-    review: toolset === 'runsheet' || toolset === 'task_manager',
-    assessor: judged,
-    gate: toolset === 'runsheet' || toolset === 'turn_todos',
-  }
-}

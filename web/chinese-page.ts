@@ -2,6 +2,9 @@ import { chinese } from 'runsheet/react'
 import { chineseConversation } from './chinese-conversation.ts'
 import { chineseCommands } from './chinese-commands.ts'
 import { chineseFiling } from './chinese-filing.ts'
+import { chineseCalls } from './chinese-calls.ts'
+import { chineseSettings } from './chinese-settings.ts'
+import { chineseToolsets } from './chinese-toolsets.ts'
 import type { PageStrings } from './page-strings.ts'
 
 export const chinesePage: PageStrings = {
@@ -77,4 +80,7 @@ export const chinesePage: PageStrings = {
     stopped: '已停止',
   },
   continueMessage: '请继续执行计划。',
+  calls: chineseCalls,
+  settings: chineseSettings,
+  toolsets: chineseToolsets,
 }

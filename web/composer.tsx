@@ -1,5 +1,5 @@
 import { ArrowUp, Loader, Square } from 'lucide-react'
-import { type ReactElement, type RefObject, useEffect } from 'react'
+import { type ReactElement, type ReactNode, type RefObject, useEffect } from 'react'
 import { AutosizeTextarea, isComposing } from 'runsheet/react'
 import type { PageStrings } from './page-strings.ts'
 
@@ -26,6 +26,8 @@ interface ComposerProps {
   readonly choices: readonly Choice[]
   readonly onSend: (message: string) => void
   readonly onStop: () => void
+  /** More settings for the next message, before the others. */
+  readonly children?: ReactNode
 }
 
 /** The message box. Enter sends, to the agent at work too, or requests changes while a review waits; Shift+Enter starts a line. */
@@ -76,6 +78,7 @@ export function Composer(props: ComposerProps): ReactElement {
       />
       <div className="app-composer-foot">
         {/* They are for the next message. */}
+        {!isReview && props.children}
         {(isReview ? [] : choices).map(({ name, value, values, onChoose }) => (
           <label key={name} className="app-choice" title={name}>
             <span className="rs-sr">{name}</span>

@@ -2,7 +2,10 @@ import type { SessionGroup, Strings } from 'runsheet/react'
 import type { CommandStrings } from './command-strings.ts'
 import type { FilingStrings } from './filing-strings.ts'
 import type { ConversationStrings } from './conversation-strings.ts'
+import type { CallStrings } from './call-strings.ts'
 import { englishPage } from './english-page.ts'
+import type { SettingsStrings } from './settings-strings.ts'
+import type { ToolsetStrings } from './toolset-strings.ts'
 
 /** The texts of the page besides those of its panels. */
 export interface PageStrings {
@@ -78,6 +81,10 @@ export interface PageStrings {
   readonly showMore: string
   readonly turnStatus: Readonly<Record<'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped', string>>
   readonly continueMessage: string
+  // Of parts that are loaded on demand, which bring the English ones.
+  readonly calls?: CallStrings
+  readonly settings?: SettingsStrings
+  readonly toolsets?: ToolsetStrings
 }
 
 export type Language = 'en' | 'zh'

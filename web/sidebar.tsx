@@ -1,5 +1,5 @@
 import { Archive, Plus, Search, X } from 'lucide-react'
-import { lazy, type ReactElement, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { lazy, type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import type { Client } from 'runsheet/client'
 import { isComposing } from 'runsheet/react'
 import { useCommands } from './commands.ts'
@@ -23,11 +23,13 @@ interface SidebarProps {
   readonly onGo: (route: Route) => void
   readonly onOpen: () => void
   readonly onClose: () => void
+  /** Below the list. */
+  readonly children?: ReactNode
 }
 
 /** All conversations, or the archived ones, and a search over their titles, messages and tasks. */
 export function Sidebar(props: SidebarProps): ReactElement {
-  const { client, strings, session, filing, isOpen, onGo, onOpen, onClose } = props
+  const { client, strings, session, filing, isOpen, onGo, onOpen, onClose, children } = props
   const [query, setQuery] = useState('')
   const [isArchive, setArchive] = useState(false)
   const close = useRef<HTMLButtonElement>(null)
@@ -118,6 +120,7 @@ export function Sidebar(props: SidebarProps): ReactElement {
           <Archive size={16} aria-hidden="true" /> {strings.archived}
         </button>
       </div>
+      {children}
     </nav>
   )
 }

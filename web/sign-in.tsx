@@ -4,6 +4,7 @@ import { errorText } from 'runsheet/react'
 import { CopyButton } from './copy-button.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import type { PageStrings } from './page-strings.ts'
+import './sign-in.css'
 
 const COMMAND = 'npm run -s runsheet -- url'
 
@@ -14,7 +15,7 @@ interface SignInProps {
 }
 
 /** Tells how to get a sign-in link. The page continues by itself once one was opened in this browser. */
-export default function SignIn({ strings, problem, onLanguage }: SignInProps): ReactElement {
+export function SignIn({ strings, problem, onLanguage }: SignInProps): ReactElement {
   return (
     <main className="app-sign-in">
       <div className="app-sign-in-head">

@@ -89,6 +89,10 @@ interface Page {
   readonly cursor?: string
 }
 
+interface PendingPage extends Page {
+  readonly origins?: boolean
+}
+
 /** The functions that `createClient` returns. */
 export type Client = ReturnType<typeof createClient>
 
@@ -197,9 +201,14 @@ export function createClient(options: ClientOptions) {
     addEvidence: (id: string, call: SentEvidence) =>
       json<EvidenceAdded>(`${session(id)}/evidence`, { method: 'POST', body: call }),
 
-    /** Pending reviews by deadline, of one conversation or of all, page by page, with their conversations. */
-    pendingReviews: (sessionId?: string, page: Page = {}, signal?: AbortSignal) =>
-      json<ReviewsAnswer>('/api/task-manager/reviews/pending', { query: { session_id: sessionId, ...page }, signal }),
+    /**
+     * Pending reviews by deadline, of one conversation or of all, page by page, with their conversations; with `origins`
+     * also when and by which agent each was opened.
+     */
+    pendingReviews: (sessionId?: string, { origins = false, ...page }: PendingPage = {}, signal?: AbortSignal) => {
+      const query = { session_id: sessionId, ...page, ...(origins ? { origins: 'true' } : {}) }
+      return json<ReviewsAnswer>('/api/task-manager/reviews/pending', { query, signal })
+    },
     /** A review and, once it is decided, what the tool call answers. */
     review: async (id: string): Promise<{ review: ReviewRequest; result?: Json }> => {
       const { reviews, ...answer } = await json<ReviewAnswer>(review(id))

@@ -250,8 +250,19 @@ export interface ReviewsAnswer {
   readonly reviews: readonly ReviewRequest[]
   /** The conversations that they belong to, each once. */
   readonly sessions: readonly Session[]
+  /** Where each came from, if that was asked for. */
+  readonly origins?: readonly ReviewOrigin[]
   /** For the next page; absent on the last. */
   readonly next_cursor?: string
+}
+/** When a review was opened, and for which agent. */
+export interface ReviewOrigin {
+  readonly review_id: string
+  readonly asked_at: Instant
+  /** The model of a turn of ours. */
+  readonly model?: string
+  /** The program elsewhere that opened the turn and its folder, for people. */
+  readonly client?: string
 }
 /** A page of the log. */
 export interface TimelineAnswer {

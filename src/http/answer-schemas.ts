@@ -346,10 +346,19 @@ export const evidenceAdded = exact<wire.EvidenceAdded>()(
 )
 export const task = exact<wire.TaskAnswer>()(z.object({ task: s.taskView, seq: z.int() }))
 
+const reviewOrigin = exact<wire.ReviewOrigin>()(
+  z.object({
+    review_id: z.string(),
+    asked_at: s.described(z.iso.datetime(), 'when it was opened'),
+    model: s.described(z.string(), 'the model of a turn of this server').exactOptional(),
+    client: s.described(z.string(), 'the program elsewhere that opened the turn and its folder').exactOptional(),
+  }),
+)
 export const reviews = exact<wire.ReviewsAnswer>()(
   z.object({
     reviews: z.array(s.review),
     sessions: s.described(z.array(s.session), 'the conversations that they belong to, each once'),
+    origins: s.described(z.array(reviewOrigin), 'with `origins=true`: where each came from').exactOptional(),
     next_cursor: s.described(z.string(), 'for the next page; absent on the last').exactOptional(),
   }),
 )

@@ -352,7 +352,7 @@ it('[CH5] Stop ends the turn, says so, and keeps the messages', async () => {
   const { page, context, problems } = await visit(browser, linkTo(turns))
   await say(page, 'Something long')
   await messages(page).getByText('It begins').waitFor()
-  expect(await page.getByLabel('Toolset').isDisabled()).toBe(true)
+  expect(await page.getByRole('button', { name: /^Toolset/ }).isDisabled()).toBe(true)
   // On a slow connection the press shows.
   const held = Promise.withResolvers<void>()
   await page.route('**/stop', async route => {
@@ -706,8 +706,8 @@ it('[CH10] examples are one click away; the chosen toolset and model go with the
   const turns = await start(undefined, { models: await configuredModels({ model: 'demo' }), host: {} })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   expect(await page.getByLabel('Model').inputValue()).toBe('demo')
-  expect(await page.getByLabel('Toolset').inputValue()).toBe('runsheet')
-  await page.getByLabel('Toolset').selectOption('turn_todos')
+  await page.getByRole('button', { name: 'Toolset: Reviewed plan' }).click()
+  await page.getByRole('radio', { name: /^Steps with outcomes/ }).check()
   await page.getByRole('button', { name: /birthday party/ }).click()
   await page.locator('.rs-todos').getByText('All 5 steps done').first().waitFor()
   await page.getByRole('button', { name: 'Send' }).waitFor()
@@ -715,7 +715,7 @@ it('[CH10] examples are one click away; the chosen toolset and model go with the
   expect(started?.data).toMatchObject({ policy: { toolset: 'turn_todos', review: false } })
   await page.reload()
   await page.locator('.rs-todos').getByText('All 5 steps done').first().waitFor()
-  expect(await page.getByLabel('Toolset').inputValue()).toBe('turn_todos')
+  await page.getByRole('button', { name: 'Toolset: Steps with outcomes' }).waitFor()
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
@@ -724,9 +724,11 @@ it('[CH10] examples are one click away; the chosen toolset and model go with the
 it('[CH10] on a narrow screen a long model name does not cut off the toolset', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
-  const width = (): Promise<number> => page.getByLabel('Toolset').evaluate(select => select.clientWidth)
+  const toolset = page.getByRole('button', { name: /^Toolset/ })
+  const width = (): Promise<number> => toolset.evaluate(button => button.clientWidth)
   await page.getByLabel('Model').waitFor()
-  await page.getByLabel('Toolset').selectOption('task_manager')
+  await toolset.click()
+  await page.getByRole('radio', { name: /^Task manager/ }).check()
   const wide = await width()
   await page.setViewportSize({ width: 360, height: 740 })
   expect(await width()).toBe(wide)
@@ -962,7 +964,7 @@ it('[CH17] the keyboard does everything: line breaks, sending, and the sidebar o
     'Copy',
     'Ask again',
     'What do you want done?',
-    expect.stringContaining('runsheet'),
+    expect.stringContaining('Reviewed plan'),
   ])
   await page.getByRole('button', { name: 'Conversations and search' }).press('Enter')
   await page.getByRole('button', { name: 'Close' }).waitFor()
