@@ -104,7 +104,7 @@ function matchingFiles(
       looks += 1
       if (entry.name === '.git') continue
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-      const isLink = entry.isSymbolicLink() && !isLinked && globs.mayHold(path) && leadsToFolder(root, path)
+      const isLink = entry.isSymbolicLink() && !isLinked && globs.mayHold(path) && leadsToFolder(root, path, exclude)
       if (entry.isDirectory() || isLink) {
         if (!isIn(exclude, path) && globs.mayHold(path)) folders.push({ folder: path, isLinked: isLinked || isLink })
       }
@@ -116,10 +116,10 @@ function matchingFiles(
 }
 
 /** Whether a link leads to a folder of the workspace, and not to one around it. */
-function leadsToFolder(root: string, path: string): boolean {
+function leadsToFolder(root: string, path: string, exclude: readonly string[]): boolean {
   const real = realOf(join(root, path))
   const way = pathFrom(root, real)
-  if (way === undefined || way.split('/').includes('node_modules')) return false
+  if (way === undefined || isIn(exclude, way) || /(?:^|\/)(?:node_modules|\.git)(?:\/|$)/.test(way)) return false
   return pathFrom(real, join(root, path)) === undefined && isFolder(real)
 }
 
