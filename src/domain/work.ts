@@ -70,8 +70,9 @@ function changing<E extends StoredEvent>(change: (turn: TurnWork, at: Instant, e
   }
 }
 
-function begun({ reopened: _, ...turn }: Omit<TurnWork, 'since' | 'seen'>, at: Instant): TurnWork {
-  return { ...turn, since: at, seen: at }
+function begun(turn: Omit<TurnWork, 'since' | 'seen'>, at: Instant): TurnWork {
+  const { reopened: _, ...rest } = turn
+  return { ...rest, since: at, seen: at }
 }
 
 function asked(turn: TurnWork, at: Instant, isReopened: boolean): TurnWork {
