@@ -38,12 +38,16 @@ export function useStickToEnd(
     const inside = content.current
     if (!element || !inside) return
     const left = (): number => element.scrollHeight - element.scrollTop - element.clientHeight
+    const sizeOf = (): string => `${element.clientWidth} ${element.clientHeight}`
+    let size = sizeOf()
     const onScroll = (): void => {
-      isAtEnd.current = left() < END_ZONE_PX
+      // A window that was resized has scrolled by itself.
+      if (!isAtEnd.current || size === sizeOf()) isAtEnd.current = left() < END_ZONE_PX
       setAway(left() > AWAY_PX)
       if (isAtEnd.current) setNew(false)
     }
     const observer = new ResizeObserver(() => {
+      size = sizeOf()
       if (isAtEnd.current) element.scrollTop = element.scrollHeight
       setAway(left() > AWAY_PX)
     })
