@@ -5,7 +5,7 @@ import * as s from '../schemas.ts'
 import { approvalAnswer, ruleChange, sentApproval, tools } from '../tool-schemas.ts'
 import { known } from './sessions.ts'
 
-const ofServer = z.object({ server: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/) })
+const ofServer = z.object({ server: s.id })
 const ofApproval = z.object({ session_id: s.id, approval_id: s.id })
 
 const AFTER = { description: 'The tools after it', schema: tools }
