@@ -69,7 +69,8 @@ async function watch(context: BrowserContext, permission: NotificationPermission
         made.push({ title, body, isClosed: false, target: this })
       }
       close(): void {
-        made[this.#at] = { ...(made[this.#at] as (typeof made)[number]), isClosed: true }
+        const noted = made[this.#at]
+        if (noted) made[this.#at] = { ...noted, isClosed: true }
       }
     }
     Object.assign(window, { Notification: Noted })
