@@ -226,6 +226,30 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 
+  it('[CY4] the same window notifies each time, even where the browser remembers nothing', async () => {
+    const { link, url, propose } = await start()
+    const { page, context } = await visit(browser, link(), NEW)
+    await SIGNED_IN(page)
+    await watch(context, 'granted')
+    await context.addInitScript(() => {
+      Storage.prototype.getItem = function (key) {
+        return key === 'runsheet.called' ? null : ((this as unknown as Record<string, string>)[key] ?? null)
+      }
+    })
+    const windows = [page, await context.newPage(), await context.newPage()]
+    for (const each of windows) {
+      await each.goto(new URL('?chat=c0', url).href)
+      await SIGNED_IN(each)
+      await hide(each)
+    }
+    await propose('c1', 'Collect')
+    for (const each of windows) await expect.poll(() => each.title()).toBe('(1) Runsheet')
+    const counts = (): Promise<number[]> => Promise.all(windows.map(async each => (await made(each)).length))
+    await expect.poll(async () => Math.max(...(await counts()))).toBeGreaterThan(2)
+    expect((await counts()).filter(count => count > 0)).toHaveLength(1)
+    await context.close()
+  })
+
   it('[CY4] a window that the person looks at makes no notification, and what was seen there is not told later', async () => {
     const { link, url, propose } = await start()
     const { page, context, problems } = await visit(browser, link(), NEW)
