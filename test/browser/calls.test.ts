@@ -69,7 +69,8 @@ async function watch(context: BrowserContext, permission: NotificationPermission
         made.push({ title, body, isClosed: false, target: this })
       }
       close(): void {
-        made[this.#at] = { ...(made[this.#at] as (typeof made)[number]), isClosed: true }
+        const noted = made[this.#at]
+        if (noted) made[this.#at] = { ...noted, isClosed: true }
       }
     }
     Object.assign(window, { Notification: Noted })
@@ -222,6 +223,30 @@ describe('a review that waits anywhere', () => {
     await propose('c3', 'Archive')
     await expect.poll(async () => (await Promise.all(rest.map(made))).flat()).toHaveLength(1)
     expect(problems).toEqual([])
+    await context.close()
+  })
+
+  it('[CY4] the same window notifies each time, even where the browser remembers nothing', async () => {
+    const { link, url, propose } = await start()
+    const { page, context } = await visit(browser, link(), NEW)
+    await SIGNED_IN(page)
+    await watch(context, 'granted')
+    await context.addInitScript(() => {
+      Storage.prototype.getItem = function (key) {
+        return key === 'runsheet.called' ? null : ((this as unknown as Record<string, string>)[key] ?? null)
+      }
+    })
+    const windows = [page, await context.newPage(), await context.newPage()]
+    for (const each of windows) {
+      await each.goto(new URL('?chat=c0', url).href)
+      await SIGNED_IN(each)
+      await hide(each)
+    }
+    await propose('c1', 'Collect')
+    for (const each of windows) await expect.poll(() => each.title()).toBe('(1) Runsheet')
+    const counts = (): Promise<number[]> => Promise.all(windows.map(async each => (await made(each)).length))
+    await expect.poll(async () => Math.max(...(await counts()))).toBeGreaterThan(2)
+    expect((await counts()).filter(count => count > 0)).toHaveLength(1)
     await context.close()
   })
 
