@@ -344,7 +344,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
           </Suspense>
         </Composer>
         <Suspense>
-          <ToolsLine strings={strings} />
+          <ToolsLine strings={strings} isDemo={model === 'demo'} />
         </Suspense>
       </div>
       {beside.isOn && <div className="app-beside">{todos}</div>}

@@ -24,6 +24,7 @@ export const chineseCommands: CommandStrings = {
     export_json: '导出为 JSON',
     archived: '已归档的会话',
     settings: '设置',
+    tools: '智能体的工具',
     theme: '切换浅色与深色',
     language: '切换到英文（English）',
     keyboard_help: '键盘快捷键',

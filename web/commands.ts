@@ -19,6 +19,7 @@ export type CommandId =
   | 'export_json'
   | 'archived'
   | 'settings'
+  | 'tools'
   | 'theme'
   | 'language'
   | 'keyboard_help'

@@ -24,6 +24,7 @@ export const englishCommands: CommandStrings = {
     export_json: 'Export as JSON',
     archived: 'Archived conversations',
     settings: 'Settings',
+    tools: 'Tools of the agent',
     theme: 'Switch between light and dark',
     language: 'Switch to Chinese (中文)',
     keyboard_help: 'Keyboard shortcuts',

@@ -19,6 +19,7 @@ import {
   Search,
   Settings,
   SunMoon,
+  Wrench,
 } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, type ReactNode, useEffect, useId, useState } from 'react'
 import type { Client, SearchResult, Session } from 'runsheet/client'
@@ -47,6 +48,7 @@ const ICONS: Readonly<Record<CommandId, LucideIcon>> = {
   plan_beside: PanelRight,
   archived: Archive,
   settings: Settings,
+  tools: Wrench,
   theme: SunMoon,
   language: Languages,
   keyboard_help: Keyboard,

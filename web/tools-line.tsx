@@ -3,14 +3,21 @@ import { lazy, type ReactElement, Suspense, useEffect, useState } from 'react'
 import type { ToolsAnswer } from 'runsheet/client'
 import { useRunsheet, useTools } from 'runsheet/react'
 import './tools.css'
+import { useCommands } from './commands.ts'
 import { loadPart } from './load-part.ts'
 import type { PageStrings } from './page-strings.ts'
 import { type ToolsStrings, toolsStrings } from './tools-strings.ts'
 
 const ToolsDialog = lazy(() => loadPart(() => import('./tools.tsx')))
 
+interface ToolsLineProps {
+  readonly strings: PageStrings
+  /** The demo model uses no tools, and its banner says so. */
+  readonly isDemo: boolean
+}
+
 /** Below the message box: how many tools the agent has, or that it has none. Opens the tools. */
-export default function ToolsLine({ strings }: { readonly strings: PageStrings }): ReactElement | null {
+export default function ToolsLine({ strings, isDemo }: ToolsLineProps): ReactElement | null {
   const { client, view } = useRunsheet()
   const tools = useTools(client)
   const words = toolsStrings(strings.panels.locale)
@@ -29,16 +36,19 @@ export default function ToolsLine({ strings }: { readonly strings: PageStrings }
       clearInterval(timer)
     }
   }, [reload, isConnecting])
+  useCommands({ tools: answer ? () => setOpen(true) : undefined })
   if (!answer) return null
   const { text, isNone, isBad } = lineOf(answer, words)
   const Icon = isBad ? TriangleAlert : Wrench
   return (
     <>
-      <button type="button" className="app-tools-line" title={words.manage} onClick={() => setOpen(true)}>
-        <Icon size={14} aria-hidden="true" />
-        <span>{text}</span>
-        {isNone && <b>{words.giveFolder}</b>}
-      </button>
+      {!(isDemo && isNone) && (
+        <button type="button" className="app-tools-line" title={words.manage} onClick={() => setOpen(true)}>
+          <Icon size={14} aria-hidden="true" />
+          <span>{text}</span>
+          {isNone && <b>{words.giveFolder}</b>}
+        </button>
+      )}
       {isOpen && (
         <Suspense>
           <ToolsDialog

@@ -74,7 +74,7 @@ it('[PA59] on a wide touch screen a row of the plan has one button for them', as
   const shown = () => row(page, 'Short').locator('button').filter({ visible: true }).count()
   await row(page, 'Short').waitFor()
   expect(await shown()).toBe(2)
-  await button(page, 'More actions: Short').tap()
+  await row(page, 'Short').getByRole('button', { name: 'More actions: Short' }).tap()
   expect(await shown()).toBe(6)
   await button(page, 'Cancel task: Short').tap()
   await expect.poll(() => agent.statusOf('Short'), SLOW_BROWSER).toBe('cancelled')

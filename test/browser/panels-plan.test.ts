@@ -387,7 +387,7 @@ describe('with an external agent', () => {
   it('[PA24] a message that fails moves neither the plan nor the message box', async () => {
     await panels.plan('A', 'B')
     for (const width of [390, 1280]) {
-      const page = await panels.window({ viewport: { width, height: 700 } })
+      const page = await panels.window({ viewport: { width, height: 844 } })
       await page.route('**/api/chat', route => route.abort())
       await page.getByLabel('What do you want done?').fill('More')
       await summary(page).click()
@@ -395,7 +395,7 @@ describe('with an external agent', () => {
       const boxes = async () => [await boxOf(plan(page)), await boxOf(page.locator('.app-composer'))]
       const before = await boxes()
       await page.getByLabel('What do you want done?').press('Enter')
-      const alert = page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' })
+      const alert = page.getByRole('alert').filter({ hasText: 'The server cannot be reached' })
       await alert.waitFor()
       expect(await boxes()).toEqual(before)
       const { y, height } = await boxOf(alert)
@@ -635,7 +635,8 @@ describe('with a turn on the server', () => {
       assessor: () => 'OK',
     })
     const page = await panels.window()
-    await page.getByLabel('Toolset').selectOption('manage_todos')
+    await page.getByRole('button', { name: /^Toolset/ }).click()
+    await page.getByRole('radio', { name: /^To-do list/ }).check()
     await page.getByLabel('What do you want done?').fill('Three steps')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Stop' }).waitFor()
