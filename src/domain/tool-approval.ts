@@ -3,8 +3,8 @@ import type { DecisionVia, EventData, EventType, Json, StoredEvent } from './eve
 import type { Instant } from './instant.ts'
 import type { Handlers } from './projection.ts'
 
-/** What a person says to a call that waits: this once, from now on, or not at all. */
 export const APPROVAL_DECISIONS = ['allow', 'always', 'deny'] as const
+/** What a person says to a call that waits: this once, from now on, or not at all. */
 export type ApprovalDecision = (typeof APPROVAL_DECISIONS)[number]
 
 /** Why a call was denied without a person's word. */

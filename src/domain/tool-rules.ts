@@ -1,14 +1,14 @@
 import type { ToolChange } from './tool-approval.ts'
 
-/** What happens when a model calls a tool from outside: a person is asked, it is made, or it is not offered at all. */
 export const TOOL_RULES = ['ask', 'always', 'never'] as const
+/** What happens when a model calls a tool from outside: a person is asked, it is made, or it is not offered at all. */
 export type ToolRule = (typeof TOOL_RULES)[number]
 
+export const ASK_FOR = ['all', 'changes', 'none'] as const
 /**
  * Which calls of a server are asked about where a person has set no rule: all, those of tools that do not say of
  * themselves that they only read, or none.
  */
-export const ASK_FOR = ['all', 'changes', 'none'] as const
 export type AskFor = (typeof ASK_FOR)[number]
 
 /** A rule that a person set. "always" holds for the tool as it was then. */

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react'
+import { type ReactElement, useEffect, useRef } from 'react'
 import { ApprovalCard } from './approval-card.tsx'
 import type { RunsheetSource } from './runsheet-provider.tsx'
 import { useApprovals } from './use-approvals.ts'
@@ -15,15 +15,27 @@ export function ApprovalCards({ turn, ...source }: ApprovalCardsProps): ReactEle
   const { waiting, decide, deciding, error, notSaved } = useApprovals(source)
   const { thread } = useThreadStrings()
   const shown = turn === undefined ? waiting : waiting.filter(({ turn_id }) => turn_id === turn)
+  const box = useRef<HTMLDivElement>(null)
+  // The card with the button that was pressed goes; its place keeps the focus, or the next card gets it.
+  const hadFocus = useRef(false)
+  const cards = shown.map(each => each.approval_id).join()
+  useEffect(() => {
+    if (!hadFocus.current || document.activeElement !== document.body) return
+    hadFocus.current = false
+    ;(box.current?.querySelector<HTMLElement>('.rs-ask button') ?? box.current)?.focus()
+  }, [cards])
   return (
-    <>
+    <div className="rs-asks" ref={box} tabIndex={-1}>
       {shown.map(approval => (
         <ApprovalCard
           key={approval.approval_id}
           approval={approval}
           isDeciding={deciding === approval.approval_id}
           error={error}
-          onDecide={decision => void decide(approval.approval_id, decision)}
+          onDecide={decision => {
+            hadFocus.current = true
+            void decide(approval.approval_id, decision)
+          }}
         />
       ))}
       {notSaved !== undefined && (
@@ -31,6 +43,6 @@ export function ApprovalCards({ turn, ...source }: ApprovalCardsProps): ReactEle
           {thread.approval.notSaved(notSaved)}
         </p>
       )}
-    </>
+    </div>
   )
 }

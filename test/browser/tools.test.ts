@@ -132,6 +132,7 @@ describe('the card of a call that waits', () => {
     await card.getByRole('button', { name: 'Deny' }).click()
     await page.getByText('Then not.').waitFor()
     await page.getByText('not allowed').waitFor()
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe('rs-asks')
     await other.getByText('Then not.').waitFor()
     expect(await other.getByRole('region', { name: /wants to use write/ }).count()).toBe(0)
     expect(problems).toEqual([])
