@@ -92,7 +92,7 @@ const ENGLISH: ConversationStrings = {
     'Another agent is working in this conversation. You can follow and change its plan, or ask for something here.',
   otherAgentIdle:
     'Another agent uses this conversation. It sees your changes with its next call. You can also ask for something here.',
-  demo: 'Demo model: it plans and writes, but does not act.',
+  demo: 'Demo model: it plans and writes, but acts only in a sandbox.',
   connectModel: 'Connect a real one',
   dismiss: 'Hide for now',
   openSettings: 'Open settings',

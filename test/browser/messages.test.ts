@@ -325,7 +325,7 @@ it('[MS8][MS9][MS10][CH22] messages, cards and banner pass axe in both languages
     await page.getByText('演示模型：能制定计划和写作，但不会动手执行。').waitFor()
     found.push(...(await complaintsOfAxe(page)))
     await page.getByRole('button', { name: 'English' }).click()
-    await page.getByText('Demo model: it plans and writes, but does not act.').waitFor()
+    await page.getByText('Demo model: it plans and writes, but acts only in a sandbox.').waitFor()
   }
   expect(found).toEqual([])
   expect(problems).toEqual([])
