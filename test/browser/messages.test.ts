@@ -322,7 +322,7 @@ it('[MS8][MS9][MS10][CH22] messages, cards and banner pass axe in both languages
     await mine(page).last().hover()
     found.push(...(await complaintsOfAxe(page)))
     await page.getByRole('button', { name: '中文' }).click()
-    await page.getByText('演示模型：能制定计划和写作，但不会动手执行。').waitFor()
+    await page.getByText('演示模型：能制定计划和写作，只在沙盒里动手执行。').waitFor()
     found.push(...(await complaintsOfAxe(page)))
     await page.getByRole('button', { name: 'English' }).click()
     await page.getByText('Demo model: it plans and writes, but acts only in a sandbox.').waitFor()
