@@ -156,6 +156,13 @@ addTerminalCommands(program, {
 addHostCommands(program, { environment: process.env, invocation: invocationHere, secrets: () => secrets('token') })
 addDataCommands(program, process.env, invocationHere)
 
+// A reader such as `head` may close the pipe. The work goes on, without words; `mcp` notices by itself.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
 try {
   // An empty variable counts as unset.
   for (const name of Object.keys(process.env))
@@ -165,6 +172,7 @@ try {
   if (error instanceof CommanderError) {
     if (error.exitCode !== 0) fail(usageProblem(error), 2)
   } else if (error instanceof CliError) fail(error.message, 1)
+  else if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exitCode = 0
   else {
     console.error(redact.block(inspect(error)))
     process.exitCode = 1
