@@ -214,7 +214,7 @@ describe('runsheet setup', () => {
     expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('--print shows what to write') })
     const { code, out } = await scene.run(['setup', 'codex', '--print'])
     expect(code).toBe(0)
-    expect(out).toMatch(/^ {2}mcp_servers = \{ runsheet = \{ command = ".*", required = true, .*\} \}$/m)
+    expect(out).toMatch(/^ {2}mcp_servers = \{ runsheet = \{ command = ".*\], required = true, .*\} \}$/m)
     expect(out).toContain('hooks.json (new)')
     expect(scene.tree()).toEqual(before)
   })

@@ -7,7 +7,7 @@ import { addDataCommands } from './data-commands.ts'
 import { invocation } from './invocation.ts'
 import type { McpCommand } from './mcp.ts'
 import type { StoreOptions } from './open-store.ts'
-import { DEFAULT_CONFIG } from './default-paths.ts'
+import { DEFAULT_CONFIG, projectData } from './default-paths.ts'
 import { dataOption, fixedSettings, mcpOptions, serveOptions, storeOption } from './options.ts'
 import type { ServeOptions } from './serve.ts'
 import type { ConfigChoice } from './settings.ts'
@@ -82,6 +82,7 @@ const mcpCommand = program
     // The person who reads the host's log types the command in another folder.
     await serveMcp({
       ...options,
+      data: dataOf(options, command),
       ...secrets('token', 'agentToken'),
       program,
       fixed: fixedSettings(command),
@@ -177,6 +178,11 @@ try {
     console.error(redact.block(inspect(error)))
     process.exitCode = 1
   }
+}
+
+/** With hooks, as `setup` writes it for a project, both have to find the same folder. */
+function dataOf({ data, hooks }: Pick<McpCommand, 'data' | 'hooks'>, command: Command): string {
+  return hooks && command.getOptionValueSource('data') === 'default' ? projectData(process.cwd()) : data
 }
 
 /** The settings file, and who named it. */

@@ -175,7 +175,11 @@ const changesOf = (
 
 /** What a person is to write into a file that we do not edit. */
 function showByHand(settings: Settings): void {
-  console.log(visible(`${settings.path}: its form cannot be edited safely. Write this into it by hand:`))
+  console.log(
+    visible(
+      `${settings.path}: its form cannot be edited safely. Write this into it by hand, within braces that are there already:`,
+    ),
+  )
   for (const line of byHand(settings)) console.log(visible(`  ${line}`))
   console.log('')
 }
