@@ -353,6 +353,17 @@ describe('runsheet setup', () => {
     expect((await scene.run(['setup', 'qwen', '--yes'], { env })).out).toContain('are as they should be')
   })
 
+  it('[SU17] the server that a host starts in a subfolder uses the data folder of the project', async () => {
+    const below = join(scene.project, 'packages', 'a')
+    for (const folder of ['.git', '.runsheet']) mkdirSync(join(scene.project, folder), { mode: 0o700 })
+    mkdirSync(below, { recursive: true })
+    const server = scene.start(['mcp', '--hooks'], { cwd: below, env: { RUNSHEET_DATA: '' } })
+    await expect.poll(() => existsSync(join(scene.project, '.runsheet/runsheet.db'))).toBe(true)
+    server.process.stdin?.end()
+    await server.ended
+    expect(readdirSync(below)).toEqual([])
+  })
+
   it('[SU11] starts the page, fixes its port, and signs a browser in, once', async () => {
     scene = new SetupScene()
     const first = await scene.run(['setup', 'zed', '--yes'])

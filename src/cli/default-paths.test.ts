@@ -1,10 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { projectData } from './default-paths.ts'
-
-vi.mock('node:os', { spy: true })
 
 function tree(...folders: readonly string[]): string {
   const root = mkdtempSync(join(tmpdir(), 'runsheet-project-'))
@@ -28,8 +26,6 @@ it('[SU17] it looks for one no further than the repository, and not at all witho
 
 it("[SU17] the user's own is not a project's, even where the home folder is a repository", () => {
   const root = tree('.git', '.runsheet', 'app')
-  vi.mocked(homedir).mockReturnValue(root)
-  onTestFinished(() => void vi.mocked(homedir).mockRestore())
-  expect(projectData(join(root, 'app'))).toBe(join(root, 'app/.runsheet'))
-  expect(projectData(root)).toBe(join(root, '.runsheet'))
+  expect(projectData(join(root, 'app'), root)).toBe(join(root, 'app/.runsheet'))
+  expect(projectData(root, root)).toBe(join(root, '.runsheet'))
 })

@@ -9,8 +9,8 @@ export const DEFAULT_DATA = '.runsheet'
  * The data folder of a project for a host that works in this folder: the nearest one up to the root of the repository, so
  * that a host started in a subfolder has no second one. Never the user's own, unless that is where the host works.
  */
-export function projectData(folder: string): string {
-  const all = upToRepository(resolve(folder)).filter((each, index) => index === 0 || each !== homedir())
+export function projectData(folder: string, home = homedir()): string {
+  const all = upToRepository(resolve(folder)).filter((each, index) => index === 0 || each !== home)
   return all.map(each => join(each, DEFAULT_DATA)).find(each => existsSync(each)) ?? join(folder, DEFAULT_DATA)
 }
 

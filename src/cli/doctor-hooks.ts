@@ -113,7 +113,7 @@ async function* checkCommand(
   wanted: Readonly<Record<string, HookGroup>>,
   { environment, host, installation }: Patient,
 ): AsyncGenerator<Finding> {
-  const [event] = Object.keys(wanted).filter(each => wanted[each]?.hooks.some(({ command }) => command !== undefined))
+  const event = Object.keys(wanted).find(each => wanted[each]?.hooks.some(({ command }) => command !== undefined))
   if (event === undefined) return
   const words = hookWords(host.name, event, installation)
   const code = await exitOf(words, pageEnvironment(environment))

@@ -147,7 +147,7 @@ describe('hooks', () => {
       ['a script that is gone', place('user'), { ...user, program: [process.execPath, '/gone/runsheet.js'] }],
       ['no runsheet on the PATH', place('project'), project],
     ] as const)('[SU15] a hook command ends with 0 and no answer: %s', (_, where, installation) => {
-      const commands = commandsOf(name, where, installation as Installation)
+      const commands = commandsOf(name, where, installation)
       expect(commands.length).toBeGreaterThan(3)
       for (const command of commands) {
         expect(isOurs({ type: 'command', command })).toBe(true)
