@@ -73,7 +73,7 @@ function trustIn(place: Place): boolean | undefined {
   ])
   if (enabled === false) return true
   const file =
-    place.environment['GEMINI_CLI_TRUSTED_FOLDERS_PATH'] ?? join(homeOf(place), '.gemini', 'trustedFolders.json')
+    place.environment['GEMINI_CLI_TRUSTED_FOLDERS_PATH'] || join(homeOf(place), '.gemini', 'trustedFolders.json')
   // The longest rule wins.
   const rule = Object.entries((parsedJson(place, file) ?? {}) as Readonly<Record<string, unknown>>)
     .filter(([path, level]) =>
