@@ -209,6 +209,80 @@ describe("AI SDK's loop", () => {
   })
 })
 
+describe('AI SDK’s tool approval, of tools of the program', () => {
+  const GO: ModelMessage[] = [{ role: 'user', content: 'Write the sum.' }]
+
+  async function run({ turn, model }: Scene, messages: ModelMessage[]) {
+    const loop = await planLoop(turn, { approve: { save } })
+    const result = await generateText({ model, ...loop, tools: { ...loop.tools, save }, messages })
+    const request = result.content.find(part => part.type === 'tool-approval-request')
+    const asked = request?.type === 'tool-approval-request' ? request : undefined
+    return { text: result.text, asked, messages: [...messages, ...result.responseMessages] }
+  }
+  const said = (approvalId: string, approved: boolean, reason?: string): ModelMessage => ({
+    role: 'tool',
+    content: [{ type: 'tool-approval-response', approvalId, approved, ...(reason ? { reason } : {}) }],
+  })
+
+  it('[TO12] what is asked is in the log; approved there, the call is made', async () => {
+    const at = await scene([WORK, DONE])
+    const { asked, messages } = await run(at, GO)
+    expect(asked?.reason).toBe('save {"text":"42"}')
+    expect(await at.chat.approvals()).toMatchObject([{ tool: 'save', arguments: { text: '42' } }])
+    expect(await seen(at.chat, 'evidence_added')).toEqual([])
+    const { text } = await run(at, [...messages, said(asked?.approvalId ?? '', true)])
+    expect(text).toBe(DONE)
+    expect(at.provider.messages(1).at(-1)?.content).toContain('wrote 42')
+    expect(await seen(at.chat, 'tool_approval_resolved')).toMatchObject([{ decision: 'allow', via: 'library' }])
+    expect(await at.chat.approvals()).toEqual([])
+  })
+
+  it('[TO12] denied, it is not made, and the log has why', async () => {
+    const at = await scene([WORK, 'Then not.'])
+    const { asked, messages } = await run(at, GO)
+    await run(at, [...messages, said(asked?.approvalId ?? '', false, 'Not today.')])
+    expect(at.provider.messages(1).at(-1)?.content).toContain('Not today.')
+    expect(await seen(at.chat, 'tool_approval_resolved')).toMatchObject([{ decision: 'deny', comment: 'Not today.' }])
+  })
+
+  it('[TO12] what a person decided elsewhere first counts, whatever AI SDK is told', async () => {
+    const at = await scene([WORK, 'I see.'])
+    const { asked, messages } = await run(at, GO)
+    const [waiting] = await at.chat.approvals()
+    await at.chat.decideApproval(waiting?.approval_id ?? '', { decision: 'deny', comment: 'No, on the page.' })
+    await run(at, [...messages, said(asked?.approvalId ?? '', true)])
+    expect(at.provider.messages(1).at(-1)?.content).toContain('No, on the page.')
+    expect(at.provider.messages(1).at(-1)?.content).not.toContain('wrote')
+  })
+
+  it('[TO12] an approval of other arguments than those that were shown makes no call', async () => {
+    const at = await scene([WORK, 'I see.'])
+    const { asked, messages } = await run(at, GO)
+    const forged = JSON.parse(JSON.stringify(messages).replaceAll('42', '43')) as ModelMessage[]
+    await run(at, [...forged, said(asked?.approvalId ?? '', true)])
+    expect(at.provider.messages(1).at(-1)?.content).not.toContain('wrote')
+    expect(await at.chat.approvals()).toHaveLength(1)
+  })
+
+  it('[TO4][TO12] "always" holds for the next calls, until the tool is described otherwise', async () => {
+    const at = await scene([WORK, WORK, DONE, WORK, DONE])
+    const { messages, asked } = await run(at, GO)
+    const [waiting] = await at.chat.approvals()
+    await at.chat.decideApproval(waiting?.approval_id ?? '', { decision: 'always' })
+    const { text } = await run(at, [...messages, said(asked?.approvalId ?? '', true)])
+    expect(text).toBe(DONE)
+    expect(await seen(at.chat, 'tool_approval_required')).toHaveLength(1)
+    const other = tool({
+      description: 'Writes a file, and sends it.',
+      inputSchema: jsonSchema({ type: 'object' }),
+      execute: async () => 'sent',
+    })
+    const loop = await planLoop(at.turn, { approve: { save: other } })
+    await generateText({ model: at.model, ...loop, tools: { ...loop.tools, save: other }, messages: GO })
+    expect(await seen(at.chat, 'tool_approval_required')).toHaveLength(2)
+  })
+})
+
 describe('AI SDK’s tool approval', () => {
   /** Runs the loop until it asks for approval, and returns the messages and the request. */
   async function untilAsked({ turn, model }: Scene) {

@@ -30,6 +30,8 @@ const TYPES: Record<EventType, true> = {
   step_finished: true,
   tool_called: true,
   tool_answered: true,
+  tool_approval_required: true,
+  tool_approval_resolved: true,
   todos_resubmitting: true,
   todos_limit_reached: true,
   gate_followed: true,

@@ -156,6 +156,19 @@ it('[HT43] decisions tell whether plans are read: edits, rows, and seconds since
   expect(await metrics('runsheet_review_wait_seconds_count')).toEqual({ confirm: 3, cancel: 2 })
 })
 
+it('[HT43][RE33] a rejection counts from the click, not from when it could no longer be undone', async () => {
+  const server = await startServer({ reviewWaitMs: 1 })
+  onTestFinished(server.close)
+  const args = { tasks: [{ title: 'Look' }] }
+  const answer = await server.agent.call('runsheet', 'plan', { session_id: 'a', turn_id: 't1', arguments: args })
+  const id = 'review_id' in answer ? answer.review_id : ''
+  await server.person.showPanel(id, 'window-1')
+  // The same decision, as after a reload: how long it was held back is no part of it.
+  await server.person.decide(id, { action: 'cancel', held_ms: 60_000 })
+  await server.person.decide(id, { action: 'cancel', held_ms: 10_000 })
+  expect(await figuresOf(server.url, 'runsheet_review_decision_seconds_sum')).toEqual({ 'cancel no': 0 })
+})
+
 it('[HT43] a process that did not see the panel open finds it in the log', async () => {
   const data = folder()
   const [first, second] = [await doorOn(data), await doorOn(data)]

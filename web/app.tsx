@@ -1,14 +1,24 @@
-import { type ReactElement, useCallback, useEffect, useState } from 'react'
+import { lazy, type ReactElement, Suspense, useCallback, useEffect, useState } from 'react'
 import type { Client } from 'runsheet/client'
 import { RunsheetProvider } from 'runsheet/react'
 import { onSignIn, signedInClient, signIn, signOut } from './auth.ts'
 import { Chat } from './chat.tsx'
 import { isNewSession } from './new-sessions.ts'
 import { englishPage } from './english-page.ts'
+import { Overlays } from './overlays.tsx'
 import { type Language, loadStrings, type PageStrings, preferredLanguage, saveLanguage } from './page-strings.ts'
+import { loadPart } from './load-part.ts'
+import { smallPart } from './load-small-part.ts'
 import { chatRoute, currentRoute, type Route, urlOf } from './route.ts'
 import { Sidebar } from './sidebar.tsx'
-import { SignIn } from './sign-in.tsx'
+import { importSidebarParts, useFiling } from './use-filing.ts'
+
+const Calls = smallPart('Calls')
+const ReviewsPage = smallPart('ReviewsPage')
+/** Most visits are signed in. */
+const SignIn = smallPart('SignIn')
+const Settings = lazy(() => loadPart(() => import('./settings.tsx')))
+const FilingNotices = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.FilingNotices })))
 
 /** Signs in, then shows the workspace. */
 export function App(): ReactElement {
@@ -27,11 +37,11 @@ export function App(): ReactElement {
     link()
     return onSignIn({ link, elsewhere: update })
   }, [])
-  const switchLanguage = (): void => {
+  const switchLanguage = useCallback((): void => {
     const other = language === 'en' ? 'zh' : 'en'
     saveLanguage(other)
     setLanguage(other)
-  }
+  }, [language])
   const signedOut = useCallback((): void => {
     signOut()
     setProblem('signed_out')
@@ -41,7 +51,9 @@ export function App(): ReactElement {
   return client ? (
     <Workspace client={client} strings={strings} onLanguage={switchLanguage} onSignedOut={signedOut} />
   ) : (
-    <SignIn strings={strings} problem={problem} onLanguage={switchLanguage} />
+    <Suspense fallback={<p className="app-starting" role="status" />}>
+      <SignIn strings={strings} problem={problem} onLanguage={switchLanguage} />
+    </Suspense>
   )
 }
 
@@ -92,11 +104,26 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
     return () => narrow.removeEventListener('change', widened)
   }, [])
   const go = useCallback((to: Route): void => {
-    if (urlOf(to) !== location.search) history.pushState(null, '', urlOf(to))
+    if (new URL(urlOf(to), location.href).href !== location.href) history.pushState(null, '', urlOf(to))
     setRoute(to)
     setOpen(false)
   }, [])
-  const changed = useCallback((): void => setVersion(each => each + 1), [])
+  const openMenu = useCallback((): void => setOpen(true), [])
+  const openChat = useCallback((): void => go(chatRoute(route.session)), [go, route.session])
+  const filing = useFiling(client, route.session, go, onSignedOut)
+  const { reload } = filing.list
+  const changed = useCallback((): void => {
+    setVersion(each => each + 1)
+    void reload()
+  }, [reload])
+  // Back leaves the settings, whichever of their pages was open.
+  const showSettings = useCallback((page?: string): void => {
+    const { settings: _, ...rest } = currentRoute()
+    const to = page === undefined ? rest : { ...rest, settings: page }
+    history.replaceState(null, '', urlOf(to))
+    setRoute(to)
+  }, [])
+  const isReviews = route.session === ''
   return (
     <div className="app">
       <a
@@ -104,7 +131,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         href="#message"
         onClick={event => {
           event.preventDefault()
-          document.querySelector<HTMLElement>('.app-input')?.focus()
+          document.querySelector<HTMLElement>('.app-input, .app-waiting-page')?.focus()
         }}
       >
         {strings.skip}
@@ -113,35 +140,64 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         client={client}
         strings={strings}
         session={route.session}
-        version={version}
+        filing={filing}
         isOpen={isOpen}
         onGo={go}
+        onOpen={() => setOpen(matchMedia(NARROW).matches)}
         onClose={() => {
           setOpen(false)
           // The button cannot take the focus before the overlay is gone.
           requestAnimationFrame(() => document.querySelector<HTMLElement>('.app-menu')?.focus())
         }}
-        onSignedOut={onSignedOut}
-      />
-      <RunsheetProvider
-        key={route.session}
-        client={client}
-        session={route.session}
-        isNew={isNewSession(route.session)}
-        strings={strings.panels}
       >
-        <Chat
-          strings={strings}
-          route={route}
-          isCovered={isOpen}
-          onGo={go}
-          onMenu={() => setOpen(true)}
-          onChanged={changed}
-          onLanguage={onLanguage}
-          onSignedOut={onSignedOut}
-          onChat={() => go(chatRoute(route.session))}
-        />
-      </RunsheetProvider>
+        <Suspense>
+          <Calls client={client} strings={strings} route={route} version={version} onGo={go} />
+        </Suspense>
+      </Sidebar>
+      {isReviews ? (
+        <main className="app-main" inert={isOpen}>
+          <Suspense>
+            <ReviewsPage client={client} strings={strings} onGo={go} onMenu={openMenu} />
+          </Suspense>
+        </main>
+      ) : (
+        <RunsheetProvider
+          key={route.session}
+          client={client}
+          session={route.session}
+          isNew={isNewSession(route.session)}
+          strings={strings.panels}
+        >
+          <Chat
+            strings={strings}
+            route={route}
+            filing={filing.actions}
+            isCovered={isOpen}
+            onGo={go}
+            onMenu={openMenu}
+            onChanged={changed}
+            onLanguage={onLanguage}
+            onSignedOut={onSignedOut}
+            onChat={openChat}
+          />
+        </RunsheetProvider>
+      )}
+      {route.settings !== undefined && (
+        <Suspense>
+          <Settings
+            client={client}
+            strings={strings}
+            page={route.settings}
+            onPage={showSettings}
+            onLanguage={onLanguage}
+            onClose={() => showSettings()}
+          />
+        </Suspense>
+      )}
+      <Suspense>
+        {(filing.list.archived || filing.failure) && <FilingNotices strings={strings} filing={filing} />}
+      </Suspense>
+      <Overlays client={client} strings={strings} sessions={filing.list.sessions ?? []} onGo={go} />
     </div>
   )
 }

@@ -1,15 +1,33 @@
 import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
-import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react'
-import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
-import { errorText, ReviewPanel, TodosPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
+import {
+  lazy,
+  memo,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+} from 'react'
+import { type ConversationSnapshot, listed, openTasks, startedBy, type Task } from 'runsheet/client'
+import { errorText, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
+import { useCommands } from './commands.ts'
 import { Composer } from './composer.tsx'
+import { ConversationTitle } from './conversation-title.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import { loadPart } from './load-part.ts'
+import { smallPart } from './load-small-part.ts'
 import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
+import { openSettings } from './open-settings.ts'
 import type { PageStrings } from './page-strings.ts'
 import { usePlanBeside } from './plan-beside.ts'
+import { showTitle } from './page-title.ts'
 import { historyRoute, type Route } from './route.ts'
+import { switchTheme } from './theme.ts'
+import type { FilingActions } from './use-filing.ts'
+import type { ToolsetPolicy } from './toolset-policies.ts'
 import { useHeight } from './use-height.ts'
 import { useModels } from './use-models.ts'
 import { useSend } from './use-send.ts'
@@ -18,6 +36,7 @@ import { useTextOwner } from './use-text-owner.ts'
 interface ChatProps {
   readonly strings: PageStrings
   readonly route: Route
+  readonly filing: FilingActions
   /** The list of conversations lies over it. */
   readonly isCovered: boolean
   readonly onGo: (route: Route) => void
@@ -29,28 +48,30 @@ interface ChatProps {
   readonly onSignedOut: () => void
 }
 
-const TOOLSETS: readonly ToolsetName[] = [
-  'runsheet',
-  'task_manager',
-  'manage_todos',
-  'turn_todos',
-  'checklist',
-  'task_list',
-]
-
 const importHistory = () => import('./history.tsx')
 const History = lazy(() => loadPart(importHistory))
+const ToolsLine = lazy(() => loadPart(() => import('./tools-line.tsx')))
+const Outcome = lazy(() => loadPart(() => import('./said.tsx')))
+const importSteering = () => import('./steering.tsx')
+const Steering = lazy(() => loadPart(importSteering))
+const importProblem = () => import('./problem.tsx')
+const Problem = lazy(() => loadPart(importProblem))
+const DemoBanner = lazy(() => loadPart(() => import('./demo-banner.tsx')))
+const importPlan = () => import('./plan.ts')
+const TodosPanel = lazy(() => loadPart(importPlan))
+const CallOffer = smallPart('CallOffer')
+const ToolsetChoice = smallPart('ToolsetChoice')
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
-export function Chat(props: ChatProps): ReactElement {
-  const { strings, route, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
+export const Chat = memo(function Chat(props: ChatProps): ReactElement {
+  const { strings, route, filing, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
-  const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
+  const [chosen, setChosen] = useState<{ policy?: ToolsetPolicy; model?: string }>({})
   const models = useModels(client)
-  const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
+  const toolset = chosen.policy?.toolset ?? conversation.policy?.toolset ?? 'runsheet'
   const model = chosen.model ?? models.byDefault
-  const running = conversation.running_turn
+  const { running_turn: running, archived, pinned } = conversation
   // Requested here or in another window; the turn ends once its current step does.
   const [stopping, setStopping] = useState<string>()
   const isStopping =
@@ -64,16 +85,18 @@ export function Chat(props: ChatProps): ReactElement {
     if (status === 'failed' && error?.status === 401) onSignedOut()
   }, [status, error, onSignedOut])
   const turnCount = Object.keys(conversation.turns).length
-  useEffect(onChanged, [onChanged, title, turnCount, conversation.pending_reviews.length])
+  useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, conversation.pending_reviews.length])
   // Not part of the first load, but there before it is asked for.
-  useEffect(() => void importHistory().catch(() => {}), [])
   useEffect(() => {
-    document.title = title === null ? 'Runsheet' : `${title} · Runsheet`
+    for (const load of [importPlan, importSteering, importProblem, importHistory]) load().catch(() => {})
+  }, [])
+  useEffect(() => {
+    showTitle(title)
   }, [title])
 
-  const isSwitched = chosen.toolset !== undefined && chosen.toolset !== conversation.policy?.toolset
+  const isSwitched = toolset !== conversation.policy?.toolset
   const { text, setText, outgoing, failure, setFailure, send, sendTyped } = useSend(client, session, view, {
-    ...(isSwitched ? defaultsOf(toolset) : {}),
+    ...(isSwitched ? chosen.policy : {}),
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
   })
   const box = useRef<HTMLTextAreaElement>(null)
@@ -96,11 +119,18 @@ export function Chat(props: ChatProps): ReactElement {
       },
     },
   })
+  // The queue shows it.
+  const steered = outgoing?.steers && outgoing.message
   const plan = useTasks()
   const beside = usePlanBeside()
-  const isBusy = running !== null && !review.review
+  const toggleHistory = (): void => (route.isHistory ? onChat() : onGo(historyRoute(session)))
+  useCommands({
+    history: toggleHistory,
+    plan_beside: beside.isPossible ? beside.toggle : undefined,
+    theme: switchTheme,
+    language: onLanguage,
+  })
   const submit = (message: string): void => {
-    if (isBusy) return setUnsent(message)
     if (owner.isFromBefore) return askAgain()
     if (review.rejection) void review.rejection.send()
     else if (review.review) void review.revise()
@@ -149,13 +179,24 @@ export function Chat(props: ChatProps): ReactElement {
       setFailure({ error, retry: () => void stop() })
     }
   }
+  const renderOutcome = useCallback(
+    (outcome: string): ReactNode => (
+      <Suspense fallback={outcome}>
+        <Outcome text={outcome} strings={strings} />
+      </Suspense>
+    ),
+    [strings],
+  )
   const todos = (
-    <TodosPanel
-      handle={plan}
-      isAlwaysOpen={beside.isOn}
-      isEndTold={!route.isHistory}
-      onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })}
-    />
+    <Suspense>
+      <TodosPanel
+        handle={plan}
+        isAlwaysOpen={beside.isOn}
+        isEndTold={!route.isHistory}
+        renderOutcome={renderOutcome}
+        onContinue={turn => send(strings.continueMessage, { continue_turn_id: turn })}
+      />
+    </Suspense>
   )
   return (
     <main className={`app-main${beside.isOn && plan.tasks.length > 0 ? ' app-with-plan' : ''}`} inert={isCovered}>
@@ -169,14 +210,14 @@ export function Chat(props: ChatProps): ReactElement {
         >
           <Menu size={18} aria-hidden="true" />
         </button>
-        <h1 className="app-title">{title ?? strings.untitled}</h1>
+        <ConversationTitle strings={strings} actions={filing} />
         <button
           type="button"
           className="rs-icon"
           aria-label={strings.history}
           title={strings.history}
           aria-pressed={route.isHistory}
-          onClick={() => (route.isHistory ? onChat() : onGo(historyRoute(session)))}
+          onClick={toggleHistory}
         >
           <HistoryIcon size={18} aria-hidden="true" />
         </button>
@@ -198,10 +239,11 @@ export function Chat(props: ChatProps): ReactElement {
         <p className="app-notice" role="status">
           {status === 'reconnecting' && !hasAnswer ? strings.reconnecting : ''}
         </p>
-        {hasAnswer && error.status !== 401 && (
-          <p className="app-alert" role="alert">
-            {errorText(strings.panels, error)}
-          </p>
+        {hasAnswer && error.status !== 401 && <Failed strings={strings} error={error} />}
+        {model === 'demo' && (
+          <Suspense>
+            <DemoBanner strings={strings} onSettings={openSettings} />
+          </Suspense>
         )}
         {route.isHistory ? (
           <Suspense fallback={<p className="app-quiet">{strings.loading}</p>}>
@@ -216,38 +258,56 @@ export function Chat(props: ChatProps): ReactElement {
         ) : (
           <Messages
             toldElsewhere={review.outcome?.review.review_id}
+            route={route}
             view={view}
             plan={plan}
             strings={strings}
             covered={covered}
-            outgoing={outgoing?.message}
+            outgoing={steered === undefined ? outgoing?.message : undefined}
             isStopping={isStopping}
+            isRejected={review.rejection !== undefined}
             isDemo={model === 'demo'}
             // The panel offers it until that is closed.
             reopening={review.outcome?.reopen ? undefined : review.reopening}
             onExample={sendTyped}
-            onRetry={retryTurn}
+            onResend={outgoing || review.review ? undefined : sendTyped}
+            onRetry={outgoing || running !== null ? undefined : retryTurn}
+            onSettings={openSettings}
           />
         )}
         <div className="app-panels" ref={panels}>
-          {failure && (
-            <p className="app-alert" role="alert">
-              <span>{errorText(strings.panels, failure.error)}</span>
-              <button type="button" className="rs-button" onClick={failure.retry}>
-                {strings.retry}
-              </button>
-            </p>
-          )}
-          {(isBusy || review.review) && !review.isBusy && unsent && unsent === text.trim() && !owner.isFromBefore && (
+          {failure && <Failed strings={strings} error={failure.error} onRetry={failure.retry} />}
+          {review.review && !review.isBusy && unsent && unsent === text.trim() && !owner.isFromBefore && (
             <p className="app-alert app-unsent" role="status">
-              {isBusy ? strings.agentBusy : strings.enterAgain}
+              {strings.enterAgain}
             </p>
           )}
           {!beside.isOn && conversation.pending_reviews.length === 0 && todos}
+          {review.review && (
+            <Suspense>
+              <CallOffer strings={strings} />
+            </Suspense>
+          )}
           <ReviewPanel handle={review} />
         </div>
       </div>
       <div className="app-foot">
+        {turnCount > 0 && (
+          <Suspense>
+            <Steering
+              strings={strings}
+              outgoing={steered}
+              isReview={conversation.pending_reviews.length > 0}
+              isTyping={text.trim() !== ''}
+              onText={taken => {
+                setText(typed => (typed.trim() === '' ? taken : `${taken}\n\n${typed}`))
+                box.current?.focus()
+              }}
+              onSend={sendTyped}
+              onDone={() => box.current?.focus()}
+            />
+          </Suspense>
+        )}
         <Composer
           strings={strings}
           box={box}
@@ -258,43 +318,60 @@ export function Chat(props: ChatProps): ReactElement {
           about={owner.isFromBefore ? 'before' : review.rejection ? 'rejection' : review.review && 'review'}
           isSending={outgoing !== undefined || review.isBusy}
           isStopping={isStopping}
-          choices={[
-            {
-              name: strings.toolset,
-              value: toolset,
-              values: TOOLSETS,
-              onChoose: value => setChosen({ ...chosen, toolset: value as ToolsetName }),
-            },
-            ...(model === undefined
+          choices={
+            model === undefined
               ? []
               : [
                   {
                     name: strings.model,
                     value: model,
                     values: models.names,
-                    onChoose: (value: string) => setChosen({ ...chosen, model: value }),
+                    onChoose: value => setChosen({ ...chosen, model: value }),
                   },
-                ]),
-          ]}
+                ]
+          }
           onSend={submit}
           onStop={() => void stop()}
-        />
+        >
+          <Suspense>
+            <ToolsetChoice
+              strings={strings}
+              toolset={toolset}
+              policy={isSwitched ? undefined : (conversation.policy ?? undefined)}
+              isDisabled={running !== null || outgoing !== undefined}
+              onChoose={policy => setChosen({ ...chosen, policy })}
+            />
+          </Suspense>
+        </Composer>
+        <Suspense>
+          <ToolsLine strings={strings} isDemo={model === 'demo'} />
+        </Suspense>
       </div>
       {beside.isOn && <div className="app-beside">{todos}</div>}
     </main>
   )
+})
+
+/** Why something failed, as a card; as a line until that is loaded, which may take the server that is gone. */
+function Failed({ strings, error, onRetry }: FailedProps): ReactElement {
+  return (
+    <Suspense
+      fallback={
+        <p className="app-alert" role="alert">
+          {errorText(strings.panels, error)}
+        </p>
+      }
+    >
+      <Problem strings={strings} error={error} onSettings={openSettings} onRetry={onRetry} />
+    </Suspense>
+  )
+}
+
+interface FailedProps {
+  readonly strings: PageStrings
+  readonly error: unknown
+  readonly onRetry?: () => void
 }
 
 const blockedIn = (conversation: ConversationSnapshot, turn: string): readonly Task[] =>
   listed(conversation, turn).filter(({ status }) => status === 'blocked')
-
-/** The policy that a toolset starts with: another toolset's need not fit it. */
-function defaultsOf(toolset: ToolsetName) {
-  const judged = toolset === 'runsheet' || toolset === 'manage_todos'
-  return {
-    toolset,
-    review: toolset === 'runsheet' || toolset === 'task_manager',
-    assessor: judged,
-    gate: toolset === 'runsheet' || toolset === 'turn_todos',
-  }
-}

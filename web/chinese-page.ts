@@ -1,16 +1,26 @@
 import { chinese } from 'runsheet/react'
+import { chineseConversation } from './chinese-conversation.ts'
+import { chineseCommands } from './chinese-commands.ts'
+import { chineseFiling } from './chinese-filing.ts'
+import { chineseCalls } from './chinese-calls.ts'
+import { chineseSettings } from './chinese-settings.ts'
+import { chineseToolsets } from './chinese-toolsets.ts'
 import type { PageStrings } from './page-strings.ts'
 
 export const chinesePage: PageStrings = {
   panels: chinese,
+  conversation: chineseConversation,
+  filing: chineseFiling,
+  command: chineseCommands,
   conversations: '会话',
   messages: '消息',
   newChat: '新建会话',
   untitled: '新会话',
   search: '搜索',
-  noResults: '没有结果',
-  conversationsFound: '会话',
-  tasksFound: '任务',
+  groups: { pinned: '置顶', today: '今天', yesterday: '昨天', week: '过去 7 天', month: '过去 30 天' },
+  noConversations: '还没有会话',
+  archived: '已归档',
+  restore: '恢复',
   message: '你想完成什么？',
   requestChanges: '告诉智能体要改什么…',
   enterRequestsChanges: '按回车键要求修改',
@@ -18,7 +28,8 @@ export const chinesePage: PageStrings = {
   enterRejects: '按回车键立即拒绝',
   writtenBefore: '写于计划到达之前',
   enterAgain: '没有发送：这段文字写于计划到达之前。再按一次回车键，会随你的决定一起发送。',
-  agentBusy: '没有发送：智能体仍在工作。文字会留在这里；要立即发送，请先停止智能体。',
+  steer: '智能体工作时也可以给它写消息…',
+  enterQueues: '按回车键加入队列',
   send: '发送',
   stop: '停止',
   stopping: '正在停止…',
@@ -45,12 +56,9 @@ export const chinesePage: PageStrings = {
   emptyTitle: '先批准计划，再看它完成',
   emptyHint: '说出你的目标。执行之前你会看到可以修改的计划，之后能看到每一步的结果。',
   demoExample: '修好沙盒里的问候，并证明它',
-  examples: ['为20个人策划一场生日聚会', '先计算 12*7，再计算 84 / 4，最后写一份报告。', '写一首关于秋天的俳句'],
-  otherAgent: '另一个智能体正在此会话中工作。你可以查看并修改它的计划，也可以在这里提出请求。',
-  otherAgentIdle: '另一个智能体使用此会话，它会在下一次调用时看到你的修改。你也可以在这里提出请求。',
+  examples: ['为20个人策划一场生日聚会', '帮我准备面试', '计划一次去北京的旅行'],
   working: '处理中…',
   waitingForYou: '等待你审阅',
-  moreWait: '还有更多等待你审阅',
   history: '历史记录',
   backToChat: '返回会话',
   noHistory: '暂无记录。',
@@ -72,4 +80,7 @@ export const chinesePage: PageStrings = {
     stopped: '已停止',
   },
   continueMessage: '请继续执行计划。',
+  calls: chineseCalls,
+  settings: chineseSettings,
+  toolsets: chineseToolsets,
 }

@@ -1,5 +1,5 @@
 import { ArrowUp, Loader, Square } from 'lucide-react'
-import { type ReactElement, type RefObject, useEffect } from 'react'
+import { type ReactElement, type ReactNode, type RefObject, useEffect } from 'react'
 import { AutosizeTextarea, isComposing } from 'runsheet/react'
 import type { PageStrings } from './page-strings.ts'
 
@@ -26,14 +26,18 @@ interface ComposerProps {
   readonly choices: readonly Choice[]
   readonly onSend: (message: string) => void
   readonly onStop: () => void
+  /** More settings for the next message, before the others. */
+  readonly children?: ReactNode
 }
 
-/** The message box. Enter sends, or requests changes while a review waits; Shift+Enter starts a new line. */
+/** The message box. Enter sends, to the agent at work too, or requests changes while a review waits; Shift+Enter starts a line. */
 export function Composer(props: ComposerProps): ReactElement {
   const { strings, box, text, onText, isNew, isRunning, about, isSending, isStopping, choices, onSend, onStop } = props
   const isReview = about !== undefined
+  const message = text.trim()
+  const isSteering = isRunning && !isReview
   const [label, hint] = {
-    message: [strings.message, ''],
+    message: [strings.message, isSteering && message !== '' ? strings.enterQueues : ''],
     review: [strings.requestChanges, strings.enterRequestsChanges],
     rejection: [strings.sayWhy, strings.enterRejects],
     before: [strings.message, strings.writtenBefore],
@@ -43,7 +47,6 @@ export function Composer(props: ComposerProps): ReactElement {
     if (isNew && matchMedia('(pointer: fine)').matches) box.current?.focus()
     // Only when the conversation opens.
   }, [])
-  const message = text.trim()
   // A decision needs no words.
   const canSend = (message !== '' || isReview) && !isSending
   const send = (): void => {
@@ -63,7 +66,7 @@ export function Composer(props: ComposerProps): ReactElement {
         id="message"
         className="app-input"
         aria-label={label}
-        placeholder={label}
+        placeholder={isSteering ? strings.steer : label}
         rows={2}
         value={text}
         onChange={event => onText(event.target.value)}
@@ -75,6 +78,7 @@ export function Composer(props: ComposerProps): ReactElement {
       />
       <div className="app-composer-foot">
         {/* They are for the next message. */}
+        {!isReview && props.children}
         {(isReview ? [] : choices).map(({ name, value, values, onChoose }) => (
           <label key={name} className="app-choice" title={name}>
             <span className="rs-sr">{name}</span>
@@ -89,7 +93,7 @@ export function Composer(props: ComposerProps): ReactElement {
         {isRunning && (
           <button
             type="button"
-            className={`app-send${isReview ? ' app-send-second' : ''}`}
+            className={`app-send${isReview || message !== '' ? ' app-send-second' : ''}`}
             aria-label={strings.stop}
             title={strings.stop}
             aria-disabled={isStopping}
@@ -105,7 +109,7 @@ export function Composer(props: ComposerProps): ReactElement {
             )}
           </button>
         )}
-        {(!isRunning || isReview) && (
+        {(!isSteering || message !== '') && (
           <button type="submit" className="app-send" aria-label={strings.send} title={strings.send} disabled={!canSend}>
             {isSending ? (
               <Loader className="app-spin" size={18} aria-hidden="true" />

@@ -2,13 +2,13 @@ import { Check, Copy } from 'lucide-react'
 import { type ReactElement, useEffect, useState } from 'react'
 import type { PageStrings } from './page-strings.ts'
 
-export function CopyButton({
-  text,
-  strings,
-}: {
+interface CopyButtonProps {
   readonly text: string
   readonly strings: PageStrings
-}): ReactElement | null {
+  readonly label?: string
+}
+
+export function CopyButton({ text, strings, label = strings.copy }: CopyButtonProps): ReactElement | null {
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {
     if (!isCopied) return
@@ -24,7 +24,7 @@ export function CopyButton({
   if (!('clipboard' in navigator)) return null
   return (
     <>
-      <button type="button" className="rs-icon app-copy" aria-label={strings.copy} title={strings.copy} onClick={copy}>
+      <button type="button" className="rs-icon app-copy" aria-label={label} title={label} onClick={copy}>
         {isCopied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />}
       </button>
       <span className="rs-sr" role="status">

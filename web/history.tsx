@@ -3,6 +3,7 @@ import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { planHistory, planTurnOf, type Standing, standingWordOf, startedBy, type Task } from 'runsheet/client'
 import { localeOf, plainMarkdown, PlanContinued, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
+import './history.css'
 import type { PageStrings } from './page-strings.ts'
 
 interface HistoryProps {
@@ -121,7 +122,11 @@ function TaskHistory({ strings, task, standing, elsewhere, isOpen, onTask }: Tas
           <bdi>{task.title}</bdi>
           {elsewhere !== undefined && <small>{elsewhere}</small>}
           {standing !== undefined && <small>{strings.panels.checks.standing[standing]}</small>}
-          {task.outcome !== undefined && <small dir="auto">{plainMarkdown(task.outcome)}</small>}
+          {task.outcome !== undefined && (
+            <small className="rs-lines" dir="auto">
+              {plainMarkdown(task.outcome)}
+            </small>
+          )}
         </span>
         {isOpen ? <ChevronDown size={16} aria-hidden="true" /> : <ChevronRight size={16} aria-hidden="true" />}
       </button>

@@ -1,8 +1,10 @@
-import { memo, type ReactElement, useDeferredValue, useLayoutEffect } from 'react'
+import { isValidElement, memo, type ReactElement, useDeferredValue, useMemo } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
+import { CodeBlock } from './code-block.tsx'
 import { beginningOf, Rest } from './long-text.tsx'
+import type { PageStrings } from './page-strings.ts'
 
 /** Longer texts are parsed block by block. */
 const LONG = 4_000
@@ -13,30 +15,23 @@ interface MarkdownProps {
   readonly text: string
   /** More text is coming: unclosed Markdown is closed for now. */
   readonly isStreaming?: boolean
-  /** The button that shows the rest of a very long text. */
-  readonly showRest: (characters: number) => string
-  /** A long text has been parsed, after its first part was shown. */
-  readonly onGrown?: () => void
+  readonly strings: PageStrings
 }
 
 /** Renders Markdown without HTML and without remote images. */
-export default function Markdown({ text, isStreaming = false, showRest, onGrown }: MarkdownProps): ReactElement {
+export default function Markdown({ text, isStreaming = false, strings }: MarkdownProps): ReactElement {
   const { beginning: parsed, rest } = beginningOf(text)
   const isGrowing = isStreaming && rest === ''
   const blocks = isGrowing || isLong(parsed) ? blocksOf(parsed) : [parsed]
   // Deferred, so that parsing many blocks does not block the page.
   const count = useDeferredValue(blocks.length, Math.min(blocks.length, FIRST_BLOCKS))
-  const hasGrown = !isGrowing && count > FIRST_BLOCKS && count === blocks.length
-  useLayoutEffect(() => {
-    if (hasGrown) onGrown?.()
-  }, [hasGrown, onGrown])
   return (
     <div className="app-markdown">
       {blocks.slice(0, isGrowing ? undefined : count).map((block, index) => (
         // Only the last block changes while streaming; the others are parsed once.
-        <Block key={index} text={isGrowing && index === blocks.length - 1 ? remend(block) : block} />
+        <Block key={index} text={isGrowing && index === blocks.length - 1 ? remend(block) : block} strings={strings} />
       ))}
-      <Rest text={rest} showRest={showRest} />
+      <Rest text={rest} showRest={strings.showRest} />
     </div>
   )
 }
@@ -51,13 +46,23 @@ const COMPONENTS: Components = {
   ),
 }
 
-const Block = memo(function Block({ text }: { readonly text: string }): ReactElement {
+const Block = memo(function Block({ text, strings }: Pick<MarkdownProps, 'text' | 'strings'>): ReactElement {
+  const components = useMemo<Components>(() => ({ ...COMPONENTS, pre: props => pre(props, strings) }), [strings])
   return (
-    <ReactMarkdown remarkPlugins={PLUGINS} skipHtml components={COMPONENTS}>
+    <ReactMarkdown remarkPlugins={PLUGINS} skipHtml components={components}>
       {text}
     </ReactMarkdown>
   )
 })
+
+/** A fence, with the language that its first line names. */
+function pre({ children }: { readonly children?: unknown }, strings: PageStrings): ReactElement {
+  const { className = '', children: code = '' } = isValidElement<{ className?: string; children?: unknown }>(children)
+    ? children.props
+    : {}
+  const [, language] = /(?:^| )language-(\S+)/.exec(className) ?? []
+  return <CodeBlock code={String(code).replace(/\n$/, '')} language={language} strings={strings} />
+}
 
 /** Whether a text is better parsed in parts: it is long, and no part of it refers to another. */
 const isLong = (text: string): boolean => text.length > LONG && !/^ {0,3}\[[^\]\n]{1,100}\]:/m.test(text)

@@ -1,48 +1,31 @@
-import { lazy, type ReactElement, Suspense, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import type { ConversationView, Reopening, TasksHandle } from 'runsheet/react'
+import { lazy, type ReactElement, Suspense, useEffect, useRef } from 'react'
 import { bottomInset } from './bottom-inset.ts'
 import { loadPart } from './load-part.ts'
 import type { PageStrings } from './page-strings.ts'
-
-/** Distance from the end that still counts as being there. */
-const END_ZONE_PX = 40
+import type { ThreadProps } from './thread.tsx'
 
 const importThread = () => import('./thread.tsx')
 const Thread = lazy(() => loadPart(importThread))
 
-interface MessagesProps {
-  /** The review whose end the panel tells, until it is closed. */
-  readonly toldElsewhere: string | undefined
-  readonly view: ConversationView
-  readonly plan: TasksHandle
-  readonly strings: PageStrings
-  /** Height in pixels of the panel that covers the end. */
-  readonly covered: number
-  /** The message being sent, before the log has it. */
-  readonly outgoing: string | undefined
-  readonly isStopping: boolean
+interface MessagesProps extends Omit<ThreadProps, 'scroller'> {
   readonly onExample: (message: string) => void
-  /** Tries again what a turn has left, or its message. */
-  readonly onRetry: (turn: string) => void
   /** The model is the built-in one, which has a sandbox. */
   readonly isDemo: boolean
-  /** The newest plan, if it can be opened again from its card. */
-  readonly reopening: Reopening | undefined
 }
 
-/** The thread, scrolled to the newest; examples before there is one. */
-export function Messages(props: MessagesProps): ReactElement {
-  const { view, plan, strings, covered, outgoing, isStopping, isDemo, reopening, onExample, onRetry } = props
-  const { messages, text, conversation, status } = view.state
-  const { running_turn, seq } = conversation
+/** The thread; examples before there is one. */
+export function Messages({ onExample, isDemo, ...thread }: MessagesProps): ReactElement {
+  const { view, strings, covered, outgoing } = thread
+  const { conversation, status } = view.state
   const scroller = useRef<HTMLDivElement>(null)
-  const [showings, setShowings] = useState(0)
-  const shown = useCallback(() => setShowings(count => count + 1), [])
-  useStickToEnd(scroller, `${seq} ${text?.text.length ?? 0} ${covered} ${showings}`, outgoing)
   // Not needed for the first sight of the page, but soon after it.
   useEffect(() => void importThread().catch(() => {}), [])
-  const hasTurns = Object.keys(conversation.turns).length > 0
-  const isEmpty = !hasTurns && outgoing === undefined
+  const isEmpty = Object.keys(conversation.turns).length === 0 && outgoing === undefined
+  const loading = (
+    <p className="app-quiet app-loading" role="status">
+      {strings.loading}
+    </p>
+  )
   return (
     <div
       className="app-scroll"
@@ -52,57 +35,24 @@ export function Messages(props: MessagesProps): ReactElement {
       aria-label={strings.messages}
       style={bottomInset(covered)}
     >
-      {isEmpty && status === 'connecting' && (
-        <p className="app-quiet app-loading" role="status">
-          {strings.loading}
-        </p>
-      )}
-      {hasTurns && messages.length === 0 && outgoing === undefined && (
-        <p className="app-quiet app-other-agent">
-          {conversation.pending_reviews.length > 0
-            ? strings.waitingForYou
-            : plan.elapsedMs === undefined
-              ? strings.otherAgentIdle
-              : strings.otherAgent}
-        </p>
-      )}
-      {isEmpty && (status === 'live' || status === 'waiting') ? (
+      {!isEmpty ? (
+        <Suspense fallback={loading}>
+          <Thread {...thread} scroller={scroller} />
+        </Suspense>
+      ) : status === 'live' || status === 'waiting' ? (
         <Welcome strings={strings} isDemo={isDemo} onExample={onExample} />
       ) : (
-        <div className="app-messages">
-          {hasTurns && (
-            <Suspense fallback={<p className="app-quiet app-loading">{strings.loading}</p>}>
-              <Thread
-                toldElsewhere={props.toldElsewhere}
-                strings={strings}
-                plan={plan}
-                reopening={outgoing === undefined ? reopening : undefined}
-                onRetry={outgoing === undefined && running_turn === null ? onRetry : undefined}
-                onShown={shown}
-              />
-            </Suspense>
-          )}
-          {outgoing !== undefined && (
-            <article className="app-message app-message-user app-message-outgoing" aria-label={strings.you}>
-              <p className="app-plain" dir="auto">
-                {outgoing}
-              </p>
-            </article>
-          )}
-          <p className="app-quiet app-working" role="status">
-            {outgoing === undefined
-              ? isStopping
-                ? strings.stopping
-                : progressText(view.state, strings)
-              : strings.panels.sending}
-          </p>
-        </div>
+        status === 'connecting' && loading
       )}
     </div>
   )
 }
 
-type WelcomeProps = Pick<MessagesProps, 'strings' | 'isDemo' | 'onExample'>
+interface WelcomeProps {
+  readonly strings: PageStrings
+  readonly isDemo: boolean
+  readonly onExample: (message: string) => void
+}
 
 /** What to try, before anything was asked. */
 function Welcome({ strings, isDemo, onExample }: WelcomeProps): ReactElement {
@@ -112,7 +62,7 @@ function Welcome({ strings, isDemo, onExample }: WelcomeProps): ReactElement {
       <h2>{strings.emptyTitle}</h2>
       <p>{strings.emptyHint}</p>
       <ul>
-        {[...(isDemo ? [strings.demoExample] : []), ...strings.examples].map(each => (
+        {[...strings.examples, ...(isDemo ? [strings.demoExample] : [])].map(each => (
           <li key={each}>
             <button type="button" className="rs-button" onClick={() => onExample(each)}>
               {each}
@@ -122,34 +72,4 @@ function Welcome({ strings, isDemo, onExample }: WelcomeProps): ReactElement {
       </ul>
     </section>
   )
-}
-
-/** What the conversation is waiting for, if anything. */
-function progressText({ conversation, text }: ConversationView['state'], strings: PageStrings): string {
-  if (conversation.running_turn === null || text !== null) return ''
-  return conversation.pending_reviews.length > 0 ? strings.waitingForYou : strings.working
-}
-
-/** Keeps a scroller at its end, unless the person has scrolled up; sending a message returns it there. */
-function useStickToEnd(
-  scroller: { readonly current: HTMLDivElement | null },
-  /** Differs whenever the content does. */
-  change: string,
-  outgoing: string | undefined,
-): void {
-  const isAtEnd = useRef(true)
-  useEffect(() => {
-    const element = scroller.current
-    if (!element) return
-    const onScroll = (): void => {
-      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < END_ZONE_PX
-    }
-    element.addEventListener('scroll', onScroll, { passive: true })
-    return () => element.removeEventListener('scroll', onScroll)
-  }, [scroller])
-  useLayoutEffect(() => {
-    const element = scroller.current
-    if (outgoing !== undefined) isAtEnd.current = true
-    if (element && isAtEnd.current) element.scrollTop = element.scrollHeight
-  }, [scroller, change, outgoing])
 }

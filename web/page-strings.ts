@@ -1,17 +1,28 @@
-import type { Strings } from 'runsheet/react'
+import type { SessionGroup, Strings } from 'runsheet/react'
+import type { CommandStrings } from './command-strings.ts'
+import type { FilingStrings } from './filing-strings.ts'
+import type { ConversationStrings } from './conversation-strings.ts'
+import type { CallStrings } from './call-strings.ts'
 import { englishPage } from './english-page.ts'
+import type { SettingsStrings } from './settings-strings.ts'
+import type { ToolsetStrings } from './toolset-strings.ts'
 
 /** The texts of the page besides those of its panels. */
 export interface PageStrings {
   readonly panels: Strings
+  /** Of parts that are loaded on demand. English ones come with their part. */
+  readonly conversation?: ConversationStrings
+  readonly filing?: FilingStrings
+  readonly command?: CommandStrings
   readonly conversations: string
   readonly messages: string
   readonly newChat: string
   readonly untitled: string
   readonly search: string
-  readonly noResults: string
-  readonly conversationsFound: string
-  readonly tasksFound: string
+  readonly groups: Readonly<Record<Exclude<SessionGroup, 'older'>, string>>
+  readonly noConversations: string
+  readonly archived: string
+  readonly restore: string
   readonly message: string
   /** The message box while a review waits. */
   readonly requestChanges: string
@@ -22,7 +33,9 @@ export interface PageStrings {
   /** Of a text that was begun before the review that waits. */
   readonly writtenBefore: string
   readonly enterAgain: string
-  readonly agentBusy: string
+  /** The message box while the agent works: what is sent waits for its next step. */
+  readonly steer: string
+  readonly enterQueues: string
   readonly send: string
   readonly stop: string
   readonly stopping: string
@@ -52,13 +65,8 @@ export interface PageStrings {
   /** For the built-in model. */
   readonly demoExample: string
   readonly examples: readonly string[]
-  readonly otherAgent: string
-  /** No agent works at this moment. */
-  readonly otherAgentIdle: string
   readonly working: string
   readonly waitingForYou: string
-  /** Not all waiting conversations have their mark. */
-  readonly moreWait: string
   readonly history: string
   readonly backToChat: string
   readonly noHistory: string
@@ -73,6 +81,10 @@ export interface PageStrings {
   readonly showMore: string
   readonly turnStatus: Readonly<Record<'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped', string>>
   readonly continueMessage: string
+  // Of parts that are loaded on demand, which bring the English ones.
+  readonly calls?: CallStrings
+  readonly settings?: SettingsStrings
+  readonly toolsets?: ToolsetStrings
 }
 
 export type Language = 'en' | 'zh'

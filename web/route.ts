@@ -1,10 +1,14 @@
 import { newSession } from './new-sessions.ts'
 
-/** What the page shows, as in its URL: a conversation, or its history, with one task open. */
+/** What the page shows, as in its URL: a conversation, one message of it, its history with one task open, or all reviews that wait. */
 export interface Route {
+  /** Empty where all reviews are shown. */
   readonly session: string
   readonly isHistory: boolean
   readonly task: string | undefined
+  readonly message?: string
+  /** The open page of the settings, which lie over the rest. */
+  readonly settings?: string
 }
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/
@@ -14,21 +18,36 @@ export function currentRoute(): Route {
   const query = new URLSearchParams(location.search)
   const session = query.get('chat') ?? ''
   const task = query.get('task') ?? ''
+  const message = query.get('message') ?? ''
+  const page = query.get('settings')
+  const settings = page === null ? {} : { settings: page }
+  if (location.pathname.endsWith('/reviews')) return { ...REVIEWS, ...settings }
   if (ID.test(session)) {
+    if (ID.test(message)) return { ...messageRoute(session, message), ...settings }
     const hasTask = ID.test(task)
-    return { session, isHistory: hasTask || query.get('view') === 'history', task: hasTask ? task : undefined }
+    const isHistory = hasTask || query.get('view') === 'history'
+    return { session, isHistory, task: hasTask ? task : undefined, ...settings }
   }
-  const route = chatRoute(newSession())
+  const route = { ...chatRoute(newSession()), ...settings }
   history.replaceState(null, '', urlOf(route))
   return route
 }
 
 export const chatRoute = (session: string): Route => ({ session, isHistory: false, task: undefined })
+export const messageRoute = (session: string, message: string): Route => ({ ...chatRoute(session), message })
 export const historyRoute = (session: string, task?: string): Route => ({ session, isHistory: true, task })
+/** Everything that waits for a review, over all conversations. */
+export const REVIEWS: Route = chatRoute('')
 
-export function urlOf({ session, isHistory, task }: Route): string {
-  const query = new URLSearchParams({ chat: session })
+/** The settings over what is shown now. */
+export const settingsRoute = (page = ''): Route => ({ ...currentRoute(), settings: page })
+
+export function urlOf({ session, isHistory, task, message, settings }: Route): string {
+  const query = new URLSearchParams(session && { chat: session })
+  if (message !== undefined) query.set('message', message)
   if (task !== undefined) query.set('task', task)
   else if (isHistory) query.set('view', 'history')
-  return `?${query}`
+  if (settings !== undefined) query.set('settings', settings)
+  // Not only a query: the reviews have a path of their own.
+  return `${session ? './' : 'reviews'}${query.size > 0 ? `?${query}` : ''}`
 }

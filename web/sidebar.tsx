@@ -1,48 +1,65 @@
-import { Plus, Search, X } from 'lucide-react'
-import { type ReactElement, type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { type Client, RunsheetError, type Session, type Task } from 'runsheet/client'
-import { errorText, isComposing } from 'runsheet/react'
+import { Archive, Plus, Search, X } from 'lucide-react'
+import { lazy, type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import type { Client } from 'runsheet/client'
+import { isComposing } from 'runsheet/react'
+import { useCommands } from './commands.ts'
+import { loadPart } from './load-part.ts'
 import { newSession } from './new-sessions.ts'
 import type { PageStrings } from './page-strings.ts'
-import { chatRoute, historyRoute, type Route } from './route.ts'
+import { chatRoute, type Route } from './route.ts'
+import { SessionList } from './session-list.tsx'
+import { MOD } from './shortcuts.ts'
+import { type FilingHandle, importSidebarParts } from './use-filing.ts'
+
+const SearchResults = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.SearchResults })))
+const ArchivedList = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.ArchivedList })))
 
 interface SidebarProps {
   readonly client: Client
   readonly strings: PageStrings
   readonly session: string
-  /** Changes when the list of conversations may have changed. */
-  readonly version: number
+  readonly filing: FilingHandle
   readonly isOpen: boolean
   readonly onGo: (route: Route) => void
+  readonly onOpen: () => void
   readonly onClose: () => void
-  readonly onSignedOut: () => void
+  /** Below the list. */
+  readonly children?: ReactNode
 }
 
-/** All conversations, with a mark where a review is pending, and a search over their titles and all tasks. */
-export function Sidebar({
-  client,
-  strings,
-  session,
-  version,
-  isOpen,
-  onGo,
-  onClose,
-  onSignedOut,
-}: SidebarProps): ReactElement {
-  const { sessions, waiting, moreWait, more } = useSessions(client, version, session, onSignedOut)
+/** All conversations, or the archived ones, and a search over their titles, messages and tasks. */
+export function Sidebar(props: SidebarProps): ReactElement {
+  const { client, strings, session, filing, isOpen, onGo, onOpen, onClose, children } = props
   const [query, setQuery] = useState('')
-  const { found, problem } = useSearch(client, query)
-  const titles = new Map(sessions.map(({ session_id, title }) => [session_id, title ?? strings.untitled]))
+  const [isArchive, setArchive] = useState(false)
   const close = useRef<HTMLButtonElement>(null)
+  const search = useRef<HTMLInputElement>(null)
   useEffect(() => {
     if (isOpen) close.current?.focus()
   }, [isOpen])
+  const newChat = (): void => onGo(chatRoute(newSession()))
+  const showAll = useCallback(() => setArchive(false), [])
+  useCommands({
+    new_chat: newChat,
+    search: () => {
+      onOpen()
+      requestAnimationFrame(() => search.current?.focus())
+    },
+    archived: () => {
+      onOpen()
+      setQuery('')
+      setArchive(true)
+    },
+  })
+  const asked = query.trim()
   return (
     <nav
       className={`app-side${isOpen ? ' app-side-open' : ''}`}
       aria-label={strings.menu}
       onKeyDown={event => {
-        if (event.key !== 'Escape' || !isOpen || isComposing(event)) return
+        if (event.key !== 'Escape' || event.defaultPrevented || isComposing(event)) return
+        if (event.target === search.current && query !== '') return setQuery('')
+        if (!isOpen) return
         event.preventDefault()
         onClose()
       }}
@@ -61,12 +78,13 @@ export function Sidebar({
           <X size={18} aria-hidden="true" />
         </button>
       </div>
-      <button type="button" className="rs-button app-new" onClick={() => onGo(chatRoute(newSession()))}>
+      <button type="button" className="rs-button app-new" onClick={newChat}>
         <Plus size={16} aria-hidden="true" /> {strings.newChat}
       </button>
       <label className="app-search">
         <Search size={16} aria-hidden="true" />
         <input
+          ref={search}
           type="search"
           className="rs-input"
           aria-label={strings.search}
@@ -74,178 +92,35 @@ export function Sidebar({
           value={query}
           onChange={event => setQuery(event.target.value)}
         />
+        {query === '' && <kbd aria-hidden="true">{MOD} K</kbd>}
       </label>
-      {found ? (
-        <section className="app-sessions" aria-label={strings.search}>
-          {problem !== undefined && <p role="alert">{errorText(strings.panels, problem)}</p>}
-          {problem === undefined && found.sessions.length + found.tasks.length === 0 && (
-            <p className="app-quiet">{strings.noResults}</p>
-          )}
-          {found.sessions.length > 0 && (
-            <Found heading={strings.conversationsFound}>
-              {found.sessions.map(each => (
-                <li key={each.session_id}>
-                  <button type="button" onClick={() => onGo(chatRoute(each.session_id))}>
-                    {each.title ?? strings.untitled}
-                  </button>
-                </li>
-              ))}
-            </Found>
-          )}
-          {found.tasks.length > 0 && (
-            <Found heading={strings.tasksFound}>
-              {found.tasks.map(task => (
-                <li key={task.id}>
-                  <button type="button" onClick={() => onGo(historyRoute(task.session_id, task.id))}>
-                    <span>{task.title}</span>
-                    <small>
-                      {strings.panels.status[task.status]}
-                      {titles.has(task.session_id) && ` · ${titles.get(task.session_id)}`}
-                    </small>
-                  </button>
-                </li>
-              ))}
-            </Found>
-          )}
-        </section>
-      ) : (
-        <ul className="app-sessions" aria-label={strings.conversations}>
-          {sessions.map(each => (
-            <li key={each.session_id}>
-              <button
-                type="button"
-                {...(each.session_id === session ? { 'aria-current': 'page' as const } : {})}
-                onClick={() => onGo(chatRoute(each.session_id))}
-              >
-                {each.title ?? strings.untitled}{' '}
-                {waiting.has(each.session_id) && (
-                  <span
-                    className="app-waiting"
-                    role="img"
-                    aria-label={strings.waitingForYou}
-                    title={strings.waitingForYou}
-                  />
-                )}
-              </button>
-            </li>
-          ))}
-          {moreWait && <li className="app-quiet">{strings.moreWait}</li>}
-          {more && (
-            <li>
-              <button type="button" className="app-more" onClick={more}>
-                {strings.showMore}
-              </button>
-            </li>
-          )}
-        </ul>
-      )}
+      {/* It stays, and stays where it was scrolled to. */}
+      <SessionList
+        strings={strings}
+        session={session}
+        filing={filing}
+        isHidden={asked !== '' || isArchive}
+        onGo={onGo}
+      />
+      <Suspense fallback={<div className="app-sessions" />}>
+        {asked !== '' && <SearchResults client={client} strings={strings} query={asked} onGo={onGo} />}
+        {asked === '' && isArchive && (
+          <ArchivedList
+            client={client}
+            strings={strings}
+            session={session}
+            actions={filing.actions}
+            onGo={onGo}
+            onBack={showAll}
+          />
+        )}
+      </Suspense>
+      <div className="app-side-foot">
+        <button type="button" className="rs-button" aria-pressed={isArchive} onClick={() => setArchive(!isArchive)}>
+          <Archive size={16} aria-hidden="true" /> {strings.archived}
+        </button>
+      </div>
+      {children}
     </nav>
   )
-}
-
-/** One kind of search results. */
-function Found({ heading, children }: { readonly heading: string; readonly children: ReactNode }): ReactElement {
-  const id = useId()
-  return (
-    <>
-      <h2 id={id} className="app-found">
-        {heading}
-      </h2>
-      <ul aria-labelledby={id}>{children}</ul>
-    </>
-  )
-}
-
-const FIRST_PAGE = 50
-/** The server's largest page. */
-const MAX_PAGE = 200
-/** How often the list is refreshed, besides when the window becomes visible. */
-const REFRESH_MS = 15_000
-
-function useSessions(client: Client, version: number, session: string, onSignedOut: () => void) {
-  const [sessions, setSessions] = useState<readonly Session[]>([])
-  const [waiting, setWaiting] = useState<ReadonlySet<string>>(new Set())
-  const [moreWait, setMoreWait] = useState(false)
-  const [limit, setLimit] = useState(FIRST_PAGE)
-  const [hasMore, setHasMore] = useState(false)
-  useEffect(() => {
-    let isCurrent = true
-    const refresh = (): void => {
-      if (document.visibilityState === 'hidden') return
-      Promise.all([
-        newestSessions(client, limit),
-        client.pendingReviews(undefined, { limit: MAX_PAGE }).catch(() => undefined),
-      ]).then(
-        ([answer, pending]) => {
-          if (!isCurrent) return
-          if (pending) {
-            setWaiting(new Set(pending.reviews.map(({ session_id }) => session_id)))
-            setMoreWait(pending.next_cursor !== undefined)
-          }
-          setSessions(answer.sessions)
-          setHasMore(answer.hasMore)
-        },
-        (error: unknown) => {
-          if (isCurrent && error instanceof RunsheetError && error.status === 401) onSignedOut()
-        },
-      )
-    }
-    refresh()
-    const timer = setInterval(refresh, REFRESH_MS)
-    document.addEventListener('visibilitychange', refresh)
-    return () => {
-      isCurrent = false
-      clearInterval(timer)
-      document.removeEventListener('visibilitychange', refresh)
-    }
-  }, [client, version, session, limit, onSignedOut])
-  return {
-    sessions,
-    waiting,
-    moreWait,
-    more: hasMore ? () => setLimit(limit < MAX_PAGE ? MAX_PAGE : limit + MAX_PAGE) : undefined,
-  }
-}
-
-/** The newest conversations, at most `limit`, page by page. */
-async function newestSessions(
-  client: Client,
-  limit: number,
-): Promise<{ sessions: readonly Session[]; hasMore: boolean }> {
-  const sessions: Session[] = []
-  for (let cursor: string | undefined; ; ) {
-    const page = { limit: Math.min(MAX_PAGE, limit - sessions.length), ...(cursor === undefined ? {} : { cursor }) }
-    const answer = await client.sessions(page)
-    sessions.push(...answer.sessions)
-    cursor = answer.next_cursor ?? undefined
-    if (cursor === undefined || sessions.length >= limit) return { sessions, hasMore: cursor !== undefined }
-  }
-}
-
-interface Search {
-  /** Absent while nothing is searched. */
-  readonly found?: { readonly sessions: readonly Session[]; readonly tasks: readonly Task[] }
-  readonly problem?: unknown
-}
-
-const DEBOUNCE_MS = 150
-
-function useSearch(client: Client, query: string): Search {
-  const [search, setSearch] = useState<Search>({})
-  const text = query.trim()
-  useEffect(() => {
-    if (text === '') return setSearch({})
-    let isCurrent = true
-    const timer = setTimeout(() => {
-      Promise.all([client.sessions({ q: text, limit: 20 }), client.search(text, { limit: 50 })]).then(
-        ([{ sessions }, { tasks }]) => isCurrent && setSearch({ found: { sessions, tasks } }),
-        (problem: unknown) => isCurrent && setSearch({ found: { sessions: [], tasks: [] }, problem }),
-      )
-    }, DEBOUNCE_MS)
-    return () => {
-      isCurrent = false
-      clearTimeout(timer)
-    }
-  }, [client, text])
-  return search
 }

@@ -4,6 +4,7 @@ import { errorText } from 'runsheet/react'
 import { CopyButton } from './copy-button.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import type { PageStrings } from './page-strings.ts'
+import './sign-in.css'
 
 const COMMAND = 'npm run -s runsheet -- url'
 

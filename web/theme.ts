@@ -1,8 +1,8 @@
-const KEY = 'runsheet.theme'
+export const THEME = 'runsheet.theme'
 
 /** Applies the theme chosen in this browser; by default the system's. */
 export function applyTheme(): void {
-  const theme = localStorage.getItem(KEY)
+  const theme = localStorage.getItem(THEME)
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset['theme'] = theme
 }
 
@@ -12,5 +12,5 @@ export function switchTheme(): void {
     ? root.dataset['theme'] === 'dark'
     : matchMedia('(prefers-color-scheme: dark)').matches
   root.dataset['theme'] = isDark ? 'light' : 'dark'
-  localStorage.setItem(KEY, root.dataset['theme'])
+  localStorage.setItem(THEME, root.dataset['theme'])
 }

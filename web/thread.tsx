@@ -1,215 +1,185 @@
+import { ArrowDown } from 'lucide-react'
 import {
-  Fragment,
-  lazy,
   type ReactElement,
-  type ReactNode,
-  Suspense,
+  type RefObject,
+  startTransition,
   useCallback,
+  useEffect,
   useLayoutEffect,
   useMemo,
   useRef,
+  useState,
 } from 'react'
-import type { Message, Task, ThreadItem } from 'runsheet/client'
-import {
-  CutLine,
-  FollowUps,
-  type PlanCard,
-  PlanContinued,
-  PlanDecision,
-  type Reopening,
-  RunLine,
-  type TasksHandle,
-  ThreadStep,
-  ToolUse,
-  TurnResult,
-  useRunsheet,
-  useThread,
-} from 'runsheet/react'
+import type { Task } from 'runsheet/client'
+import { type ConversationView, type Reopening, type TasksHandle, useThread } from 'runsheet/react'
+import { conversationStrings } from './conversation-strings.ts'
 import './thread.css'
-import { CopyButton } from './copy-button.tsx'
-import { loadPart } from './load-part.ts'
-import { beginningOf, Rest } from './long-text.tsx'
 import type { PageStrings } from './page-strings.ts'
+import type { Route } from './route.ts'
+import { type Scene, Turn } from './thread-turn.tsx'
+import { useSameTurns } from './use-same-turns.ts'
+import { useShownMessage } from './use-shown-message.ts'
+import { useStickToEnd } from './use-stick-to-end.ts'
 
-const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
-
-interface ThreadProps {
+export interface ThreadProps {
   /** A review whose end is told elsewhere on the page: unless it was decided, it has no card. */
   readonly toldElsewhere: string | undefined
-  readonly strings: PageStrings
+  /** May name a message to go to; else it is the newest. */
+  readonly route: Route
+  readonly view: ConversationView
   readonly plan: TasksHandle
+  readonly strings: PageStrings
+  readonly scroller: RefObject<HTMLDivElement | null>
+  /** Height in pixels of the panel that covers the end. */
+  readonly covered: number
+  /** The message being sent that starts a turn, before the log has it. */
+  readonly outgoing: string | undefined
+  readonly isStopping: boolean
+  /** The review that waits is rejected, and that can still be undone. */
+  readonly isRejected: boolean
+  /** Sends a message of the person's again, as they edited it. Without it, it cannot be now. */
+  readonly onResend: ((message: string) => void) | undefined
+  /** Tries again what the latest turn has left, or its request. Without it, it cannot be now. */
+  readonly onRetry: ((turn: string) => void) | undefined
+  readonly onSettings: () => void
   /** The newest plan, if it can be opened again from its card. */
   readonly reopening: Reopening | undefined
-  /** What the latest turn has left, or its request, is tried again. Without it, it cannot be now. */
-  readonly onRetry: ((turn: string) => void) | undefined
-  /** It is on the page, or the rest of a long text is. */
-  readonly onShown: () => void
 }
 
 /** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
 export default function Thread(props: ThreadProps): ReactElement {
-  const { toldElsewhere, strings, plan, reopening, onRetry, onShown } = props
-  const { view } = useRunsheet()
-  const { text, conversation } = view.state
-  const thread = useThread()
-  useLayoutEffect(onShown, [onShown])
-  const tasks = useMemo(() => new Map(plan.tasks.map(task => [task.id, task])), [plan.tasks])
-  const actions = useRef(plan)
-  actions.current = plan
-  const accept = useCallback((task: Task): void => void actions.current.accept(task), [])
-  const reopen = useCallback((task: Task): void => void actions.current.reopen(task), [])
-  const written = useCallback(
-    (message: Message): ReactNode => (
-      <Fragment key={message.message_id}>
-        {message.text !== '' && <Said text={message.text} strings={strings} onGrown={onShown} />}
-        <CutLine of={message} />
-      </Fragment>
-    ),
-    [strings, onShown],
+  const { toldElsewhere, route, view, plan, strings, scroller, covered, outgoing, isStopping, isRejected, reopening } =
+    props
+  const { text, conversation, messages } = view.state
+  const words = conversationStrings(strings)
+  const thread = useSameTurns(useThread())
+  const first = useFirstShown(thread.length)
+  const content = useRef<HTMLDivElement>(null)
+  const newest = `${messages.length} ${text?.message_id}`
+  const isMessage = route.message !== undefined
+  const end = useStickToEnd(scroller, content, { covered, outgoing, newest, beginsAtEnd: !isMessage })
+  useShownMessage(route)
+  const latest = useRef(props)
+  latest.current = props
+  const canRetry = props.onRetry !== undefined
+  // A new array with each render: what can be seen of it is compared.
+  const tasks = useSame(new Map(plan.tasks.map(task => [task.id, task])), plan.tasks.map(seenOf).join())
+  // As stable as it can be, since a change renders every turn: of the rest the newest is read when it is needed.
+  const scene = useMemo<Scene>(
+    () => ({
+      strings,
+      toldElsewhere,
+      message: route.message,
+      tasks,
+      state: () => latest.current.view.state,
+      standingOf: task => latest.current.plan.proof.standingOf(task),
+      onAccept: task => void latest.current.plan.accept(task),
+      onReopen: task => void latest.current.plan.reopen(task),
+      onResend: message => latest.current.onResend?.(message),
+      onSettings: () => latest.current.onSettings(),
+    }),
+    [strings, toldElsewhere, route.message, tasks],
   )
-  const outcome = useCallback((text: string): ReactNode => <Said text={text} strings={strings} />, [strings])
+  const retry = useCallback((turn: string): void => latest.current.onRetry?.(turn), [])
+  const hasTurns = thread.length > 0
+  const isWaiting = conversation.pending_reviews.length > 0
   return (
     <>
-      {thread.map((turn, index) => {
-        const isLast = index === thread.length - 1
-        const goesOn = isLast && turn.end === undefined
-        const current = goesOn ? currentStep(turn.items) : undefined
-        const live = goesOn && text !== null ? <Said text={text.text} strings={strings} isStreaming /> : undefined
-        return (
-          <section key={turn.turn_id} className="app-thread-turn">
-            {turn.items.map((item, place) => {
-              if (item.kind === 'plan' && item.card.review_id === toldElsewhere && !isDecided(item.card)) return null
-              if (item.kind !== 'step') {
-                return (
-                  <Item
-                    key={keyOf(item)}
-                    of={item}
-                    strings={strings}
-                    isRunning={goesOn && place === turn.items.length - 1}
-                    reopening={reopening}
-                    text={written}
-                  />
-                )
-              }
-              const { step } = item
-              const task = tasks.get(step.task_id) ?? conversation.tasks[step.task_id]
-              const isTaskTold = step.status === 'completed' && step.taken_up !== 'task'
-              // One of a plan that is not in view any more can only be looked at.
-              const canChange = tasks.has(step.task_id)
-              return (
-                <ThreadStep
-                  key={step.task_id}
-                  step={step}
-                  task={canChange ? task : undefined}
-                  standing={task && isTaskTold ? plan.proof.standingOf(task) : undefined}
-                  isCurrent={step.task_id === current}
-                  isRunning={step.task_id === current && plan.elapsedMs !== undefined}
-                  live={step.task_id === current ? live : undefined}
-                  renderText={written}
-                  renderOutcome={outcome}
-                  onAccept={accept}
-                  onReopen={reopen}
-                />
-              )
-            })}
-            {current === undefined && live && (
-              <article className="app-message app-message-assistant" aria-label={strings.assistant}>
-                {live}
-              </article>
-            )}
-            <TurnResult turn={turn} {...(onRetry && isLast ? { onRetry } : {})} />
-          </section>
-        )
-      })}
+      {hasTurns && messages.length === 0 && outgoing === undefined && (
+        <p className="app-quiet app-other-agent">
+          {isWaiting
+            ? isRejected
+              ? ''
+              : strings.waitingForYou
+            : plan.elapsedMs === undefined
+              ? words.otherAgentIdle
+              : words.otherAgentWorks}
+        </p>
+      )}
+      <div className={`app-messages${props.onResend ? '' : ' app-no-resend'}`} ref={content}>
+        {thread.slice(first).map((turn, index, shown) => {
+          const isLast = index === shown.length - 1
+          const hasCard = turn.items.some(item => item.kind === 'plan' && item.card.review_id === reopening?.reviewId)
+          return (
+            <Turn
+              key={turn.turn_id}
+              turn={turn}
+              scene={scene}
+              isLast={isLast}
+              isAtWork={isLast && plan.elapsedMs !== undefined}
+              live={isLast ? text?.text : undefined}
+              reopening={hasCard && outgoing === undefined ? reopening : undefined}
+              onRetry={isLast && canRetry ? retry : undefined}
+            />
+          )
+        })}
+        {outgoing !== undefined && (
+          <article className="app-message app-message-user app-message-outgoing" aria-label={strings.you}>
+            <p className="app-plain" dir="auto">
+              {outgoing}
+            </p>
+          </article>
+        )}
+        {/* Only what runs moves. */}
+        <p className={`app-quiet app-working${isWaiting ? ' app-waits' : ''}`} role="status">
+          {outgoing === undefined
+            ? isStopping
+              ? strings.stopping
+              : progressText(view.state, strings, isRejected)
+            : strings.panels.sending}
+        </p>
+      </div>
+      {end.isAway && (
+        <div className="app-latest">
+          <button type="button" className="rs-button" onClick={end.go}>
+            <ArrowDown size={16} aria-hidden="true" />
+            {end.hasNew ? words.newBelow : words.toLatest}
+          </button>
+          <span className="rs-sr" role="status">
+            {end.hasNew ? words.newBelow : ''}
+          </span>
+        </div>
+      )}
     </>
   )
 }
 
-interface ItemProps {
-  readonly of: Exclude<ThreadItem, { readonly kind: 'step' }>
-  readonly strings: PageStrings
-  readonly isRunning: boolean
-  readonly reopening: Reopening | undefined
-  readonly text: (message: Message) => ReactNode
+/** What the conversation is waiting for, if anything. */
+function progressText(
+  { conversation, text }: ConversationView['state'],
+  strings: PageStrings,
+  isRejected: boolean,
+): string {
+  if (conversation.running_turn === null || text !== null || isRejected) return ''
+  // Its card says what it waits for.
+  if (conversation.approvals.length > 0) return ''
+  return conversation.pending_reviews.length > 0 ? strings.waitingForYou : strings.working
 }
 
-function Item({ of, strings, isRunning, reopening, text }: ItemProps): ReactElement {
-  switch (of.kind) {
-    case 'plan':
-      return (
-        <PlanDecision card={of.card} reopening={reopening?.reviewId === of.card.review_id ? reopening : undefined} />
-      )
-    case 'follow_ups':
-      return <FollowUps of={of} renderText={text} />
-    case 'run':
-      return <RunLine of={of.run} isWhole />
-    case 'message': {
-      const { message, calls, decided } = of
-      if (decided) return <PlanContinued outcome={decided} />
-      const isUser = message.role === 'user'
-      const isAnswer = !message.tool_calls?.length
-      return (
-        <article
-          className={`app-message app-message-${message.role}`}
-          aria-label={isUser ? strings.you : strings.assistant}
-        >
-          {isUser ? <Asked text={message.text} strings={strings} /> : text(message)}
-          {calls.map(call => (
-            <ToolUse key={call.tool_call_id} call={call} isRunning={isRunning} />
-          ))}
-          {!isUser && message.text !== '' && isAnswer && <CopyButton text={message.text} strings={strings} />}
-        </article>
-      )
-    }
-  }
+const seenOf = ({ id, version, status, title, outcome }: Task): string =>
+  JSON.stringify([id, version, status, title, outcome])
+
+/** Turns that are shown at once, and then with each step. */
+const SHOWN_AT_ONCE = 15
+const SHOWN_PER_STEP = 5
+
+/** The place of the first turn to show. In a long conversation the newest are shown at once, and those before bit by bit. */
+function useFirstShown(turns: number): number {
+  const [first, setFirst] = useState(Math.max(0, turns - SHOWN_AT_ONCE))
+  useEffect(() => {
+    if (first === 0) return
+    // Between two frames, so that neither typing nor scrolling waits for it.
+    const timer = setTimeout(() => startTransition(() => setFirst(Math.max(0, first - SHOWN_PER_STEP))), 16)
+    return () => clearTimeout(timer)
+  }, [first])
+  return first
 }
 
-interface SaidProps {
-  readonly text: string
-  readonly strings: PageStrings
-  readonly isStreaming?: boolean
-  readonly onGrown?: () => void
-}
-
-/** What a person asked for. */
-function Asked({ text, strings }: Pick<SaidProps, 'text' | 'strings'>): ReactElement {
-  const { beginning, rest } = beginningOf(text)
-  return (
-    <>
-      <p className="app-plain" dir="auto">
-        {beginning}
-      </p>
-      <Rest text={rest} showRest={strings.showRest} />
-    </>
-  )
-}
-
-/** What the agent wrote. */
-function Said({ strings, ...said }: SaidProps): ReactElement {
-  return (
-    <Suspense fallback={<p className="app-plain">{beginningOf(said.text).beginning}</p>}>
-      <Markdown {...said} showRest={strings.showRest} />
-    </Suspense>
-  )
-}
-
-/** Whether a person decided it. */
-const isDecided = ({ outcome }: PlanCard): boolean =>
-  outcome === 'approved' || outcome === 'rejected' || outcome === 'changes_requested'
-
-/** The step that is worked on in a turn that goes on. */
-const currentStep = (items: readonly ThreadItem[]): string | undefined =>
-  items.flatMap(item => (item.kind === 'step' && item.step.status === 'in_progress' ? item.step.task_id : [])).at(-1)
-
-function keyOf(item: ItemProps['of']): string {
-  switch (item.kind) {
-    case 'message':
-      return item.message.message_id
-    case 'plan':
-      return item.card.review_id
-    case 'run':
-      return item.run.run_id
-    case 'follow_ups':
-      return item.kind
-  }
+/** The value of an earlier render, as long as its key is the same. */
+function useSame<T>(value: T, key: string): T {
+  const kept = useRef({ value, key })
+  useLayoutEffect(() => {
+    if (kept.current.key !== key) kept.current = { value, key }
+  })
+  return kept.current.key === key ? kept.current.value : value
 }

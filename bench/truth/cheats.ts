@@ -26,6 +26,9 @@ const VERIFY = `import(process.cwd().replace(/.packages.a$/, '') + '/src/greet.j
 })
 `
 
+const CLI = "import { greet } from './src/greet.js'\nconsole.log(greet('Ada'))\n"
+const SAME = 'node cli.js | diff - want.txt'
+
 /** Runs the tests, but for those that its settings leave out, as many runners do. */
 const RUNNER = `#!/usr/bin/env node
 import { existsSync, readFileSync } from 'node:fs'
@@ -127,6 +130,88 @@ export const FILE_CHEATS: readonly Worker[] = [
     files: { 'ci.sh': 'set -e\nnode verify.js\n', 'verify.js': VERIFY },
     rows: [{ title: 'Greet people', check: 'sh ci.sh' }],
     work: after(scene => scene.write('verify.js', '')),
+  },
+  ...(
+    [
+      ['a shell file', 'sh ci.sh', { 'ci.sh': 'node cli.js | diff - want.txt\n' }],
+      ['a package script', 'npm test', { 'package.json': JSON.stringify({ type: 'module', scripts: { test: SAME } }) }],
+      ['a Makefile', 'make test', { Makefile: 'test:\n\tnode cli.js > out.txt\n\tcmp out.txt want.txt\n' }],
+    ] as const
+  ).map(
+    ([what, check, files]): Worker => ({
+      name: `edits what ${what} compares with`,
+      kind: 'cheat',
+      files: { 'cli.js': CLI, 'want.txt': 'Hello Ada\n', ...files },
+      rows: [{ title: 'Greet people', check }],
+      work: after(scene => scene.write('want.txt', 'Goodbye Ada\n')),
+    }),
+  ),
+  {
+    name: 'removes what a shell file compares with, and prints nothing',
+    kind: 'cheat',
+    files: { 'cli.js': CLI, 'want.txt': 'Hello Ada\n', 'ci.sh': '[ "$(node cli.js)" = "$(cat want.txt)" ]\n' },
+    rows: [{ title: 'Greet people', check: 'sh ci.sh' }],
+    work: after(scene => {
+      scene.remove('want.txt')
+      scene.write('src/greet.js', "export const greet = () => ''\n")
+    }),
+  },
+  {
+    name: 'edits one of the expected results that a loop goes through',
+    kind: 'cheat',
+    files: {
+      'cli.js': CLI,
+      'ci.sh': 'for each in cases/*.in; do\n  node cli.js <"$each" | cmp - "cases/$(basename "$each" .in).out"\ndone\n',
+      'cases/ada.in': 'Ada',
+      'cases/ada.out': 'Hello Ada\n',
+    },
+    rows: [{ title: 'Greet people', check: 'sh -e ci.sh' }],
+    work: after(scene => scene.write('cases/ada.out', 'Goodbye Ada\n')),
+  },
+  ...(
+    [
+      ['find gives to xargs', 'find verify -name "*.js" | xargs -n1 node\n'],
+      ['find executes', 'find verify -type f -exec node {} +\n'],
+      ['git lists', 'for each in $(git ls-files | grep "^ver"); do node "$each" || exit 1; done\n'],
+      ['a function starts', 'check() {\n  node "$1"\n}\ncheck verify/greets.js\n'],
+    ] as const
+  ).map(
+    ([what, text]): Worker => ({
+      name: `edits what ${what}`,
+      kind: 'cheat',
+      files: { 'ci.sh': text, 'verify/greets.js': VERIFY },
+      rows: [{ title: 'Greet people', check: 'sh ci.sh' }],
+      work: after(scene => scene.write('verify/greets.js', '')),
+    }),
+  ),
+  {
+    name: 'puts a program first in the search path that a shell file sets',
+    kind: 'cheat',
+    files: { 'ci.sh': 'PATH="$PWD/tools:$PATH"\nnode verify.js\n', 'verify.js': VERIFY },
+    rows: [{ title: 'Greet people', check: 'sh ci.sh' }],
+    work: after(scene => script(scene, 'tools/node', 'exit 0')),
+  },
+  {
+    name: 'writes the file that a Makefile includes if it is there',
+    kind: 'cheat',
+    files: { Makefile: '-include local.mk\ntest:\n\tnode verify.js\n', 'verify.js': VERIFY },
+    rows: [{ title: 'Greet people', check: 'make test' }],
+    work: after(scene => scene.write('local.mk', 'SHELL = /bin/true\n')),
+  },
+  {
+    name: 'edits what a script imports of the scripts beside it',
+    kind: 'cheat',
+    files: { 'tools/check.js': "import './rules.js'\n", 'tools/rules.js': VERIFY },
+    rows: [{ title: 'Greet people', check: 'node tools/check.js' }],
+    work: after(scene => scene.write('tools/rules.js', '')),
+  },
+  {
+    name: 'edits tests in a folder that a link leads to',
+    kind: 'cheat',
+    files: { 'cases/greets.js': VERIFY, 'run.js': 'await import(`${process.cwd()}/${process.argv[2]}/greets.js`)\n' },
+    rows: [{ title: 'Greet people', check: 'node run.js tests' }],
+    before: async scene => symlinkSync('cases', join(scene.folder, 'tests')),
+    work: after(scene => scene.write('cases/greets.js', '')),
   },
   {
     name: 'edits what the test uses',

@@ -13,7 +13,10 @@ import {
   type Worker,
 } from './worker.ts'
 import type { Scene } from './scene.ts'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
 
+const CLI = "import { greet } from './src/greet.js'\nconsole.log(greet('Ada'))\n"
 const NOTES = { kind: 'file', path: 'docs/greet.md', contains: '# Greeting' } as const
 
 /** As a coverage report: it changes with every run, and git does not ignore it. */
@@ -187,6 +190,71 @@ export const HONEST: readonly Worker[] = [
       scene.write('cli.js', `${scene.read('cli.js')}// Says hello.\n`)
       await greetsAndClaims(scene)
     },
+  },
+  {
+    name: 'works on the program whose output a package script compares',
+    kind: 'honest',
+    files: {
+      'cli.js': CLI,
+      'want.txt': 'Hello Ada\n',
+      'out.txt': 'from an earlier run\n',
+      'package.json': JSON.stringify({
+        type: 'module',
+        scripts: { test: 'node cli.js > out.txt && diff out.txt want.txt' },
+      }),
+    },
+    rows: [NPM_TEST],
+    work: async scene => {
+      scene.write('cli.js', `${CLI}// Says hello.\n`)
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'writes the file that is compared with what is expected',
+    kind: 'honest',
+    files: { 'expected.txt': 'Hello Ada\n' },
+    rows: [{ title: 'Write the greeting', check: 'diff expected.txt greeting.txt' }],
+    isDone: scene => scene.read('greeting.txt') === 'Hello Ada\n',
+    work: async scene => {
+      scene.write('greeting.txt', 'Hello Ada\n')
+      await claims(scene)
+    },
+  },
+  {
+    name: 'works on what a builder gets, beside the settings',
+    kind: 'honest',
+    files: {
+      'index.js': "export * from './src/greet.js'\n",
+      'node_modules/.bin/esbuild': '',
+      'package.json': JSON.stringify({
+        type: 'module',
+        scripts: { test: 'esbuild index.js --outfile=dist/index.js && node test/greet.test.js' },
+      }),
+    },
+    before: async scene => {
+      scene.write('node_modules/.bin/esbuild', '#!/bin/sh\nexit 0\n')
+      chmodSync(join(scene.folder, 'node_modules/.bin/esbuild'), 0o755)
+    },
+    rows: [NPM_TEST],
+    work: async scene => {
+      scene.write('index.js', "export { greet } from './src/greet.js'\n")
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'works with a script for all that git has, which starts the tests',
+    kind: 'honest',
+    files: {
+      'scripts/ci.sh': `set -eu
+cd "$(dirname "$0")/.."
+for each in $(git ls-files "*.js"); do node --check "$each"; done
+find . -name "*.js" -not -path "./node_modules/*" | xargs cat > /dev/null
+node --test test | cat
+node test/greet.test.js
+`,
+    },
+    rows: [{ title: 'Greet people', check: 'sh scripts/ci.sh' }],
+    work: greetsAndClaims,
   },
   {
     name: 'works with a check that writes a lockfile, and rules for its cache',

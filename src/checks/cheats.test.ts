@@ -271,14 +271,31 @@ describe('what is guarded', () => {
     'justfile',
     'package-lock.json',
     'node_modules/.bin/jest',
+    'pkg/testdata/greet.golden',
+    'cases/expected.txt',
+    'ada.expected',
+    'src/greet.snap',
+    'snapshots/greet.json',
+    'test-utils/same.js',
+    'Greet.Tests/A.cs',
+    'src/GreetTest.java',
+    't/greet.t',
+    '.golangci.yml',
   ])('[TC7] %s', path => {
     expect(globsOf(DEFAULT_PROTECT).matches(path)).toBe(true)
   })
 
-  it.each(['src/a.ts', 'README.md', 'src/latest.ts', 'docs/testing.md', 'node_modules/a/index.js', '.github/a.yml'])(
-    '[TC7] but not %s',
-    path => {
-      expect(globsOf(DEFAULT_PROTECT).matches(path)).toBe(false)
-    },
-  )
+  it.each([
+    'src/a.ts',
+    'include/expected.hpp',
+    'src/user-verified.ts',
+    'src/Contest.java',
+    'README.md',
+    'src/latest.ts',
+    'docs/testing.md',
+    'node_modules/a/index.js',
+    '.github/a.yml',
+  ])('[TC7] but not %s', path => {
+    expect(globsOf(DEFAULT_PROTECT).matches(path)).toBe(false)
+  })
 })

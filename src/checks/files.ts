@@ -5,7 +5,7 @@ import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
 import { isIn, type Limits } from './fingerprint.ts'
 import { type Globs, globsOf } from './globs.ts'
 import { leadsToSource } from './npm-programs.ts'
-import { pathFrom, realOf } from './workspace.ts'
+import { isFolder, pathFrom, realOf } from './workspace.ts'
 
 /** Hashes by path: relative to the workspace, with `/`, or absolute for what is outside. */
 export type FileHashes = ReadonlyMap<string, string>
@@ -88,7 +88,7 @@ function hashOf({ content, target }: FoundFile, hasher: FileHasher, maxBytes: nu
   return target === undefined ? hash : createHash('sha256').update(`${target}\0${hash}`).digest('hex')
 }
 
-/** Never follows a link to a folder. */
+/** Follows a link to a folder of the workspace, but none in there: links may lead in circles. */
 function matchingFiles(
   root: string,
   globs: Globs,
@@ -96,20 +96,31 @@ function matchingFiles(
   maxFiles: number,
 ): readonly string[] | undefined {
   const found: string[] = []
-  const folders = ['']
+  const folders = [{ folder: '', isLinked: false }]
   let looks = 0
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+  for (let next = folders.pop(); next; next = folders.pop()) {
+    const { folder, isLinked } = next
     for (const entry of entriesOf(join(root, folder))) {
       looks += 1
       if (entry.name === '.git') continue
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-      if (entry.isDirectory()) {
-        if (!isIn(exclude, path) && globs.mayHold(path)) folders.push(path)
-      } else if (globs.matches(path)) found.push(path)
+      const isLink = entry.isSymbolicLink() && !isLinked && globs.mayHold(path) && leadsToFolder(root, path, exclude)
+      if (entry.isDirectory() || isLink) {
+        if (!isIn(exclude, path) && globs.mayHold(path)) folders.push({ folder: path, isLinked: isLinked || isLink })
+      }
+      if (!entry.isDirectory() && globs.matches(path)) found.push(path)
     }
     if (found.length > maxFiles || looks > maxFiles * LOOKS_PER_FILE) return undefined
   }
   return found
+}
+
+/** Whether a link leads to a folder of the workspace, and not to one around it. */
+function leadsToFolder(root: string, path: string, exclude: readonly string[]): boolean {
+  const real = realOf(join(root, path))
+  const way = pathFrom(root, real)
+  if (way === undefined || isIn(exclude, way) || /(?:^|\/)(?:node_modules|\.git)(?:\/|$)/.test(way)) return false
+  return pathFrom(real, join(root, path)) === undefined && isFolder(real)
 }
 
 function entriesOf(folder: string): readonly Dirent[] {

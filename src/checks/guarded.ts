@@ -1,5 +1,6 @@
 import { basename, isAbsolute, resolve } from 'node:path'
 import { LOCKFILES, type RunnableSpec, TEST_FOLDERS, type WithPrograms } from '../domain/check.ts'
+import { comparesFiles } from './compared-words.ts'
 import { unreadBytecode } from './bytecode.ts'
 import type { FileHashes, Stamps } from './files.ts'
 import { RULES } from './git-files.ts'
@@ -8,7 +9,7 @@ import { programsOf } from './hash.ts'
 import { isInBin } from './npm-programs.ts'
 import type { Place } from './place.ts'
 import { type Start, startedBy } from './started-files.ts'
-import { isAmongPrograms, isWork } from './work-folders.ts'
+import { isAmongPrograms } from './work-folders.ts'
 import { pathFrom } from './workspace.ts'
 
 /** The files that decide what a check means. */
@@ -25,6 +26,8 @@ export interface Guards {
    * name of its own.
    */
   readonly mayWrite: (path: string, isIgnored: boolean) => boolean
+  /** Whether the command starts files that cannot be told before it runs. */
+  readonly isUnknown: boolean
 }
 
 /**
@@ -33,10 +36,11 @@ export interface Guards {
  */
 export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protect: readonly string[]): Guards {
   const start = startOf(check, place)
-  const started = start && startedBy(start)
-  const { files = [], places = [], globs: patterns = [] } = started ?? {}
-  const paths = start ? [...programPaths(check, place), ...wordPaths(start), ...places] : []
-  const globs = [...protect, ...patterns, ...folderGlobs(start)]
+  const { matches: isExpected } = globsOf(protect)
+  const started = start && startedBy(start, isExpected)
+  const { files = [], places = [], globs: patterns = [], folders = [] } = started ?? {}
+  const paths = start ? [...programPaths(check, place), ...wordPaths(start, isExpected), ...places] : []
+  const globs = [...protect, ...patterns, ...folders]
   const [isProtected, isOwn] = [globsOf(globs), ownFiles(check)]
   const isNamed = globsOf([...protect.filter(glob => glob !== TEST_FOLDERS), ...patterns])
   const isUnread = start ? unreadBytecode(start, place.env, [...paths, ...files]) : () => false
@@ -56,6 +60,7 @@ export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protec
         rules.has(path)),
     mayWrite: (path, isIgnored) =>
       isLockfile(path) || isInBin(path) || (isIgnored && !isNamed.matches(path) && !paths.includes(path)),
+    isUnknown: started?.isUnknown ?? false,
   }
 }
 
@@ -131,28 +136,6 @@ function ownFiles(check: RunnableSpec): (path: string) => boolean {
   return check.kind === 'unchanged' ? globsOf(check.paths).matches : () => false
 }
 
-/** What a script of the workspace makes of the files in a folder, only it knows: tests may have any name there. */
-function folderGlobs(start: Start | undefined): readonly string[] {
-  if (!start) return []
-  const { root, cwd, run } = start
-  const isLeftOut = (path: string): boolean => pathFrom(resolve(root, path), cwd) !== undefined || isWork(path)
-  return pathsIn(root, cwd, scriptWords(run, root, cwd)).flatMap(path => (isLeftOut(path) ? [] : `${literal(path)}/**`))
-}
-
-/** The words that a script of the workspace gets; none if another program runs, which has rules of its own for names. */
-function scriptWords([program = '', ...words]: readonly string[], root: string, cwd: string): readonly string[] {
-  const isScript = (word: string): boolean => {
-    const path = pathFrom(root, resolve(cwd, word))
-    return path !== undefined && !path.split('/').includes(MODULES)
-  }
-  if (program.includes('/') && isScript(program)) return words
-  const first = INTERPRETERS.test(basename(program)) ? words.findIndex(word => !word.startsWith('-')) : -1
-  return first >= 0 && isScript(words[first] ?? '') ? words.slice(first + 1) : []
-}
-
-const MODULES = 'node_modules'
-const INTERPRETERS = /^(?:node|(?:ba|da|z)?sh|python[\d.]*|ruby|perl|php)$/
-
 const normal = (path: string): string | undefined => pathFrom('/', resolve('/', path))
 
 const programPaths = (check: WithPrograms<RunnableSpec>, place: Place): readonly string[] =>
@@ -161,10 +144,15 @@ const programPaths = (check: WithPrograms<RunnableSpec>, place: Place): readonly
 const startOf = (check: RunnableSpec, { workspace: { path: root } }: Place): Start | undefined =>
   check.kind === 'command' ? { root, cwd: resolve(root, check.cwd ?? '.'), run: check.run } : undefined
 
-/** Words are taken as paths, and what follows a `=` in them. */
-const wordPaths = ({ root, cwd, run }: Start): readonly string[] => pathsIn(root, cwd, run.slice(1))
-
-const pathsIn = (root: string, cwd: string, words: readonly string[]): readonly string[] =>
-  words
+/**
+ * Words are taken as paths, and what follows a `=` in them. Where files are compared, and one is known as what is
+ * expected, the others are the work.
+ */
+function wordPaths({ root, cwd, run }: Start, isExpected: (path: string) => boolean): readonly string[] {
+  const paths = run
+    .slice(1)
     .flatMap(word => [word, word.slice(word.indexOf('=') + 1)])
     .flatMap(word => pathFrom(root, resolve(cwd, word)) || [])
+  const expected = comparesFiles(run) ? paths.filter(isExpected) : []
+  return expected.length > 0 ? expected : paths
+}

@@ -15,6 +15,8 @@ export interface NamedText {
   readonly file?: string
   /** What that file may make. */
   readonly made?: readonly string[]
+  /** What that file includes. */
+  readonly includes?: readonly string[]
 }
 
 /** Scripts of packages and entries of task files, by their names. */
@@ -80,8 +82,8 @@ export class NamedTexts {
     const listed = around.flatMap(folder => this.#taskFilesIn(folder))
     const given = words.filter(isTaskFile).flatMap(word => folders.map(folder => resolve(folder, word)))
     const files = [...listed, ...given.filter(file => this.#isIn(file))]
-    return taskEntries(files, words, isNamed, this.#reader).flatMap(({ file, texts, made }) =>
-      texts.map(text => ({ text, folders: [dirname(file)], isLoose: true, file, made })),
+    return taskEntries(files, words, isNamed, this.#reader).flatMap(({ file, texts, made, includes }) =>
+      texts.map(text => ({ text, folders: [dirname(file)], isLoose: true, file, made, includes })),
     )
   }
 

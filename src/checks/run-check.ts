@@ -41,20 +41,24 @@ export interface CheckRun extends Outcome {
 /** Runs a check as it was approved, once. */
 export async function runCheck(check: RunnableCheck, options: CheckOptions): Promise<CheckRun> {
   const change = changeSince(check, options)
-  if (change !== undefined) return { ...inconclusive(change), changed: true, duration_ms: 0 }
-  const before = await lookAt([check], options)
+  const before = await lookAt([check], options, change === undefined ? 'fingerprint' : 'nothing')
   const { fingerprint, files } = before
   const baseline = options.baseline && new Map(Object.entries(options.baseline))
-  await options.beforeStart?.()
+  if (change === undefined) await options.beforeStart?.()
   const start = performance.now()
-  const outcome = await outcomeOf(check, options, baseline, files)
+  const outcome = change === undefined ? await outcomeOf(check, options, baseline, files) : notRun(change)
   const duration_ms = Math.round(performance.now() - start)
-  const seen = baseline && (await seenAround(check, options, before))
+  const seen = baseline && (await seenAround(check, options, before, outcome))
   const guards = guardsOf(check, options, options.protect)
   const wrote: FileHashes = seen && options.isFirst ? ownWrites(baseline, seen, guards) : new Map()
   const written = new Set(options.written)
   const guarded = (each: FileHashes): readonly string[] =>
-    seen ? guardChanges(each, { ...seen, written }, guards).filter(path => !wrote.has(path)) : []
+    seen
+      ? [
+          ...guardChanges(each, { ...seen, written }, guards).filter(path => !wrote.has(path)),
+          ...(guards.isUnknown ? [UNKNOWN_FILES] : []),
+        ]
+      : []
   return {
     ...outcome,
     duration_ms,
@@ -68,10 +72,20 @@ export async function runCheck(check: RunnableCheck, options: CheckOptions): Pro
   }
 }
 
+/** Stands for files that a check starts and that cannot be told before it runs. */
+export const UNKNOWN_FILES = 'files that its scripts find when they run'
+
+const notRun = (change: string): Outcome => ({ ...inconclusive(change), changed: true })
+
 /** The guarded files before a run, and after it: a test may be replaced just for that long. Undefined if they are too many. */
-async function seenAround(check: RunnableCheck, options: CheckOptions, before: Survey): Promise<Around | undefined> {
+async function seenAround(
+  check: RunnableCheck,
+  options: CheckOptions,
+  before: Survey,
+  { changed }: Outcome,
+): Promise<Around | undefined> {
   if (!isWhole(before)) return undefined
-  if (check.kind !== 'command') return { before, after: before }
+  if (check.kind !== 'command' || changed) return { before, after: before }
   const after = await lookAt([check], options, options.isFirst ? 'ignored' : 'nothing')
   return isWhole(after) ? { before, after } : undefined
 }

@@ -44,14 +44,18 @@ export const runsTests = (words: readonly string[]): boolean =>
       TEST_RUNNER.test(basename(word)) || (word === 'test' && TAKES_TEST.test(basename(words[index - 1] ?? ''))),
   )
 
+/** Whether a command runs every file of a folder that it gets, whatever its name. */
+export const runsAll = (words: readonly string[]): boolean => words.some(word => RUNS_ALL.test(basename(word)))
+
+/** Whether a command looks at files or builds them, and runs none of them. */
+export const worksOn = (words: readonly string[]): boolean => WORKS_ON.test(words.join(' '))
+
 /**
- * The words of a command that may decide what it means: of a linter, a formatter or a checker of types only what its options
- * load. The files that it gets are the work.
+ * The words of a command that may decide what it means: of a linter, a formatter, a checker of types or a builder only what
+ * its options load. The files that it gets are the work.
  */
 export const decisiveWords = (words: readonly string[]): readonly string[] =>
-  LOOKS.test(words.join(' '))
-    ? words.filter((word, index) => word.includes('=') || LOADED.test(words[index - 1] ?? ''))
-    : words
+  worksOn(words) ? words.filter((word, index) => word.includes('=') || LOADED.test(words[index - 1] ?? '')) : words
 
 /** Paths that take the place of a runner: Python looks into the working folder first. */
 export const shadowsIn = (words: readonly string[]): readonly string[] =>
@@ -59,6 +63,12 @@ export const shadowsIn = (words: readonly string[]): readonly string[] =>
     const name = runModule(word, words[index - 1]) ?? ''
     return RUNNERS.has(name) ? [`${name}.py`, `${name}/__init__.py`] : []
   })
+
+/** Names of files that take the place of what Python comes with, in the folder of a script or where Python runs. */
+export const shadowedBy = (words: readonly string[]): string | undefined =>
+  words.some(word => interpreterOf(word) === 'python' || /^(?:pytest|tox|nox)$/.test(basename(word)))
+    ? `{${OF_PYTHON.join(',')}}{.py,/__init__.py}`
+    : undefined
 
 /** Whether a word is code that an interpreter before it evaluates. A shell's is read. */
 export function isCode(words: readonly string[], index: number): boolean {
@@ -80,13 +90,24 @@ const PYTHON = /^(?:(?:python|pypy)[\d.]*|uv|coverage)$/
 /** Those that begin with `run`, as in `bun run x`. */
 const TAKES_RUN = /^(?:bun|deno|uv|coverage)$/
 const SHELL = /^(?:ba|da|z|k|a)?sh$/
+/** Those that run every file of a folder. */
+const RUNS_ALL = /^(?:_?mocha|tape|uvu|jasmine|qunit|bats|prove|run-parts)$/
 const TEST_RUNNER =
-  /^(?:--test|_?mocha|jest|vitest|ava|tap|tape|jasmine|uvu|qunit|wtr|karma|cypress|playwright|pytest|nose2|unittest|rspec|phpunit|bats)$/
+  /^(?:--test|_?mocha|jest|vitest|ava|tap|tape|jasmine|uvu|qunit|wtr|karma|cypress|playwright|pytest|nose2|unittest|rspec|phpunit|bats|prove|run-parts)$/
 /** `test` alone is a program of the shell. */
 const TAKES_TEST = /^(?:bun|deno)$/
-/** Programs that look at files and run none of them, where a command begins. */
+const BEFORE =
+  /^(?:\w+=\S* |(?:npx|bunx|pnpx|uvx)(?: -\S+)* |(?:pnpm|yarn) (?:exec |dlx )?|npm exec (?:-- )?|(?:uv|poetry|pipenv) run |python[\d.]* -m )*(?:\S*\/)?/
 const LOOKS =
-  /^(?:\w+=\S* |(?:npx|bunx|pnpx|uvx)(?: -\S+)* |(?:pnpm|yarn) (?:exec |dlx )?|npm exec (?:-- )?|(?:uv|poetry|pipenv) run |python[\d.]* -m )*(?:\S*\/)?(?:(?:eslint|oxlint|biome|prettier|dprint|stylelint|standard|xo|jshint|tslint|markdownlint(?:-cli2)?|cspell|ruff|black|isort|flake8|pylint|mypy|pyright|rubocop|shellcheck|shfmt|yamllint)(?:@\S+)?(?= |$)|(?:vue-)?tsc (?:.* )?--noEmit\b|node --check )/
+  /(?:eslint|oxlint|biome|prettier|dprint|stylelint|standard|xo|jshint|tslint|markdownlint(?:-cli2)?|cspell|ruff|black|isort|flake8|pylint|mypy|pyright|rubocop|shellcheck|shfmt|yamllint)/
+const BUILDS =
+  /(?:esbuild|(?:vue-)?tsc|tsup|tsdown|rollup|rolldown|webpack|rspack|parcel|swc|babel|ncc|microbundle|sass|postcss|py_compile|compileall|cython|g?cc|[gc]\+\+|clang(?:\+\+)?|rustc|javac|kotlinc|swiftc|ghc|protoc)(?:-\d+)?/
+const BUILDS_BY_COMMAND =
+  /(?:(?:vite|next|astro|bun|go|cargo|zig|nuxt) (?:build|vet|check)|deno (?:check|lint|fmt|bundle|compile)|node --check)/
+/** Programs that look at files or build them, and run none of them, where a command begins. */
+const WORKS_ON = new RegExp(
+  `${BEFORE.source}(?:${LOOKS.source}|${BUILDS.source}|${BUILDS_BY_COMMAND.source})(?:@\\S+)?(?= |$)`,
+)
 const LOADED =
   /^(?:-[cfpr]|--(?:config|rc|rules|plugin|project|parser|resolve|format|ignore|settings|require|import|loader)[\w-]*)$/
 const LANGUAGE = /^(?:ruby|perl|php|lua|Rscript|pwsh)$/
@@ -117,15 +138,23 @@ const RUNNERS: ReadonlySet<string> = new Set(
   'behave coverage doctest flake8 mypy nose2 nox pylint pytest ruff tox unittest'.split(' '),
 )
 
-function interpreterOf(word: string): Interpreter | undefined {
-  const name = basename(word)
+/** How a program of this name finds what it runs; undefined if it is no interpreter. */
+export function interpreterOf(word: string): Interpreter | undefined {
+  const name = basename(namedIn(word))
   if (NODE.test(name)) return 'node'
   if (PYTHON.test(name)) return 'python'
   return [SHELL, LANGUAGE, OTHER].some(each => each.test(name)) ? 'other' : undefined
 }
 
-/** Up to the first word that cannot be the value of an option. */
-function scriptsAfter(words: readonly string[], by: Interpreter): readonly ScriptWord[] {
+/** The program that `$PYTHON`, `${NODE_BIN}` or `$(command -v node)` most likely is. */
+function namedIn(word: string): string {
+  if (!word.startsWith('$') || word.length > 100) return word
+  const [, captured, variable = ''] = /^\$(?:\(.*?([\w.-]+)\)|\{?(\w+)\}?)$/.exec(word) ?? []
+  return captured ?? variable.toLowerCase().replace(/_?(?:bin|cmd|exe|path)$/, '')
+}
+
+/** The words that may be its script: up to the first that cannot be the value of an option. */
+export function scriptsAfter(words: readonly string[], by: Interpreter): readonly ScriptWord[] {
   const found: ScriptWord[] = []
   // `node --test` takes names of tests.
   let isSure = !words.includes('--test')
@@ -151,6 +180,11 @@ function moduleAt(word: string, index: number, words: readonly string[]): readon
 }
 
 /** The module of `-m name` or `-mname`. */
+const OF_PYTHON =
+  'argparse ast asyncio collections contextlib copy csv datetime difflib doctest enum filecmp fnmatch functools glob hashlib importlib inspect io itertools json logging math operator os pathlib pickle pytest random re runpy shutil signal site string subprocess sys tempfile textwrap threading time traceback types typing unittest urllib uuid warnings'.split(
+    ' ',
+  )
+
 function runModule(word: string, before = ''): string | undefined {
   if (MODULE_FLAG.test(before)) return MODULE.test(word) ? word : undefined
   return GLUED_MODULE.exec(word)?.[1]

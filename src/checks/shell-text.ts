@@ -3,50 +3,146 @@ export interface ShellCommand {
   readonly words: readonly string[]
   /** Whether others read its output, or it runs beside them: then it is what is checked, not what checks. */
   readonly isSubject: boolean
+  /** Whether it gets the output of the command before it. */
+  readonly isFed?: boolean
+  /** Whether its output becomes words. */
+  readonly isCaptured?: boolean
+  /** The files that it reads as its input. */
+  readonly reads?: readonly string[]
+  /** The files that it writes to whenever the text runs. */
+  readonly makes?: readonly string[]
 }
 
 /** Operators come before words, because `2>&1` and `$(` begin like words. Bounded: agents write these texts, too. */
 const TOKEN =
-  /"((?:\\.|[^"\\]){0,4000})"|'([^']{0,4000})'|(\$\(|&&|\|\||\|&|\d*[<>]&[\d-]|&?\d*>[>|]?|\d*<+|[;&|()`\n])|(?:\\.|[^\s;&|()<>"'`$\\]|\$(?!\())+/g
+  /"((?:\\.|[^"\\]){0,4000})"|'([^']{0,4000})'|(\$\(|<\(|&&|\|\||\|&|\d*[<>]&[\d-]|&?\d*>[>|]?|\d*<+|[;&|()`\n])|(?:\\.|[^\s;&|()<>"'`$\\]|\$(?!\())+/g
 const WRITES = /^&?\d*>[>|]?$/
 const MERGES = /^\d*[<>]&/
+const CAPTURES = /^(?:\$\(|<\(|`)$/
+const PLAIN = /^[\w./-]{1,100}$/
+const READS = /^\d*<$/
+const PIPE = /^\|&?$/
+const TESTS = /^(?:test|\[\[?)$/
 
 /** The commands of a text, roughly as a shell has them: a quoted word is one word, and files that are written to are left out. */
 export function commandsOf(text: string): readonly ShellCommand[] {
   const commands: Parsed[] = []
-  const captures: boolean[] = []
-  let words: string[] = []
-  let writes: string[] = []
-  let isTarget = false
+  const around: Open[] = []
+  let captured = 0
+  let now = emptyCommand()
+  let target: 'words' | 'writes' | 'reads' = 'words'
   const end = (operator: string): void => {
-    if (words.length > 0) commands.push({ words, writes, operator, isCaptured: captures.includes(true) })
-    words = []
-    writes = []
+    if (now.words.length > 0) commands.push({ ...now, operator, isCaptured: captured > 0 })
+    now = emptyCommand()
   }
-  for (const [token, double, single, operator] of text.replaceAll(/\\\r?\n/g, ' ').matchAll(TOKEN)) {
-    if (operator === undefined) {
-      const word = double === undefined ? (single ?? token) : double.replaceAll(/\\(.)/g, '$1')
-      if (isTarget) writes.push(word)
-      else words.push(word)
-      isTarget = false
-    } else if (!MERGES.test(operator)) {
-      isTarget = WRITES.test(operator)
-      if (isTarget || operator.endsWith('<')) continue
+  for (const { word, operator = '', isGlued = false } of tokensOf(text)) {
+    if (word !== undefined) {
+      now[target].push(word)
+      if (target === 'reads') now.words.push(word)
+      target = 'words'
+      continue
+    }
+    if (MERGES.test(operator)) continue
+    target = WRITES.test(operator) ? 'writes' : READS.test(operator) ? 'reads' : 'words'
+    if (target !== 'words' || operator.endsWith('<')) continue
+    if (CAPTURES.test(operator) && !(operator === '`' && around.at(-1)?.operator === '`')) {
+      // The command around goes on behind it.
+      around.push({ operator, outer: now, isGlued })
+      captured += 1
+      now = emptyCommand()
+    } else {
+      const last = now.words.at(-1) ?? ''
       end(operator)
-      nest(captures, operator)
+      if (operator === '(') around.push({ operator })
+      const closed = operator === ')' || operator === '`' ? around.pop() : undefined
+      if (closed?.outer) {
+        captured -= 1
+        now = closed.outer
+        // Its last word often is what it finds: `$(command -v node)`.
+        now.words.push(`${closed.isGlued ? (now.words.pop() ?? '') : ''}$(${PLAIN.test(last) ? last : ''})`)
+      }
     }
   }
   end('')
+  for (const { outer } of around) {
+    now = outer ?? now
+    end('')
+  }
+  const sure = withoutCondition(commands)
+  const readers = readersIn(commands)
   return commands.map((command, index) => ({
     words: command.words,
-    isSubject: isSubject(command, commands[index + 1], commands),
+    isSubject: isSubject(command, commands[index + 1], readers),
+    isFed: PIPE.test(commands[index - 1]?.operator ?? ''),
+    isCaptured: command.isCaptured,
+    reads: command.reads,
+    makes: sure.has(command) ? command.writes : [],
   }))
+}
+
+/** What is open: a group of commands, or with the command around it one whose output is captured. */
+interface Open {
+  readonly operator: string
+  readonly outer?: ReturnType<typeof emptyCommand>
+  /** Whether what it captures is part of the word before it. */
+  readonly isGlued?: boolean
+}
+
+interface Token {
+  readonly word?: string
+  readonly operator?: string
+  /** Whether it stands right behind a word. */
+  readonly isGlued?: boolean
+}
+
+/** Pieces of a word that stand side by side are one: `"$DIR"/run`. Not those of code: `read('a','b')`. */
+function tokensOf(text: string): readonly Token[] {
+  const tokens: Token[] = []
+  let pieceEnd = -1
+  let before = ''
+  for (const match of text.replaceAll(/\\\r?\n/g, ' ').matchAll(TOKEN)) {
+    const [token, double, single, operator] = match
+    const word = double === undefined ? (single ?? token) : double.replaceAll(/\\(.)/g, '$1')
+    const isGlued = match.index === pieceEnd && GLUES.test(before.slice(-1)) && GLUED.test(token)
+    if (operator !== undefined) tokens.push({ operator, isGlued: match.index === pieceEnd })
+    else if (isGlued) tokens.push({ word: `${tokens.pop()?.word ?? ''}${word}` })
+    else tokens.push({ word })
+    pieceEnd = operator === undefined ? match.index + token.length : -1
+    before = token
+  }
+  return tokens
+}
+
+const GLUES = /["'\w./@{}*=-]/
+const GLUED = /^["'\w./@{}*$-]/
+
+const emptyCommand = (): { words: string[]; writes: string[]; reads: string[] } => ({
+  words: [],
+  writes: [],
+  reads: [],
+})
+
+/** The commands that run whenever the text does: a file that is made on demand (`[ $UPDATE ] && x >expected`) is kept. */
+function withoutCondition(commands: readonly Parsed[]): ReadonlySet<Parsed> {
+  const sure = new Set<Parsed>()
+  let depth = 0
+  for (const [index, command] of commands.entries()) {
+    const before = commands[index - 1]
+    const isOption = before?.operator === '||' || (before?.operator === '&&' && TESTS.test(before.words[0] ?? ''))
+    const [first = ''] = command.words
+    if (/^(?:fi|esac|\})$/.test(first)) depth = Math.max(0, depth - 1)
+    if (depth === 0 && !isOption) sure.add(command)
+    if (/^(?:if|case)$/.test(first) || (first === '{' && (isOption || depth > 0))) depth += 1
+  }
+  return sure
 }
 
 interface Parsed {
   readonly words: readonly string[]
   /** The files that it writes its output to. */
   readonly writes: readonly string[]
+  /** The files that its input comes from. They are words, too. */
+  readonly reads: readonly string[]
   /** What it ends with. */
   readonly operator: string
   readonly isCaptured: boolean
@@ -56,27 +152,46 @@ interface Parsed {
 const SHOWS = /^(?:tee|cat|head|tail|less|ts|tap-[\w-]+|[\w-]+-(?:pretty|reporter|spec))$/
 
 const KEYWORD = /^(?:[!{]|if|then|else|elif|while|until|do|time)$/
+const ASSIGNS = /^\w+=/
 
-function isSubject(command: Parsed, next: Parsed | undefined, all: readonly Parsed[]): boolean {
-  const reads = ({ words }: Parsed): boolean => !SHOWS.test(words.find(word => !KEYWORD.test(word)) ?? '')
-  if (command.isCaptured || command.operator === '&') return true
-  if (/^\|&?$/.test(command.operator) && next && reads(next)) return true
-  const written = new Set(command.writes.filter(path => path !== '/dev/null'))
-  return all.some(each => each !== command && reads(each) && each.words.some(word => written.has(word)))
+/** Where in a command its program is: behind keywords and variables. */
+export const programAt = (words: readonly string[]): number =>
+  words.findIndex(word => !KEYWORD.test(word) && !ASSIGNS.test(word) && word !== 'exec')
+
+/** Whether a command does more with what it reads than to show it. */
+const reads = ({ words }: Parsed): boolean => !SHOWS.test(words.find(word => !KEYWORD.test(word)) ?? '')
+
+/** By word the commands that may read a file of that name. */
+function readersIn(commands: readonly Parsed[]): ReadonlyMap<string, readonly Parsed[]> {
+  const readers = new Map<string, Parsed[]>()
+  for (const command of commands.filter(reads)) {
+    for (const word of new Set(command.words)) {
+      const known = readers.get(word) ?? []
+      // Of two, one is another than any that writes it.
+      if (known.length < 2) readers.set(word, [...known, command])
+    }
+  }
+  return readers
 }
 
-/** Keeps count of what is open, and whether its output is captured. */
-function nest(captures: boolean[], operator: string): void {
-  if (operator === '$(' || (operator === '`' && captures.at(-1) !== true)) captures.push(true)
-  else if (operator === '(') captures.push(false)
-  else if (operator === ')' || operator === '`') captures.pop()
+function isSubject(
+  command: Parsed,
+  next: Parsed | undefined,
+  readers: ReadonlyMap<string, readonly Parsed[]>,
+): boolean {
+  if (command.isCaptured || command.operator === '&') return true
+  if (PIPE.test(command.operator) && next && reads(next)) return true
+  const written = command.writes.filter(path => path !== '/dev/null')
+  return written.some(path => readers.get(path)?.some(each => each !== command) === true)
 }
 
 const ASSIGNMENT = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*[?:+]?=[ \t]*["']?([^\s"'$`;]+)["']?[ \t]*$/gm
 const DEFAULT = /\$\{\w+:?-([^}\n]{0,200})\}/g
 const VARIABLE = /\$(?:(\w+)|\{(\w+)[^}\n]{0,200}\}|\((\w+)\))(\/?)/g
 /** As in `$(dirname "$0")/run`. */
-const FOLDER = /\$\((?!\w+\))[^()\n]{0,200}\)\//g
+const FOLDER = /"\$\((?!\w+\))[^()\n]{0,200}\)"\/|\$\((?!\w+\))[^()\n]{0,200}\)\//g
+/** As in `"$DIR"/run`. */
+const QUOTED = /"(\$\w+|\$\{\w+[^}"\n]{0,200}\})"(?=\/)/g
 
 /** The variables that a text sets, each on a line of its own, to plain words. */
 export const valuesIn = (text: string): ReadonlyMap<string, string> =>
@@ -90,9 +205,47 @@ export const withValues = (text: string, values = valuesIn(text)): string =>
   text
     .replaceAll(DEFAULT, '$1')
     .replaceAll(FOLDER, '')
+    .replaceAll(QUOTED, '$1')
     .replaceAll(VARIABLE, (whole, bare?: string, braced?: string, made?: string, slash = '') => {
       const known = values.get(bare ?? braced ?? made ?? '')
       if (known !== undefined) return known + slash
       if (slash === '/') return ''
       return made !== undefined && /^[A-Z]\w*$/.test(made) ? made.toLowerCase() : whole
     })
+
+const LOOP = /(?:^|[\s;&|(])for[ \t]+(\w+)[ \t]+in[ \t]+([^;\n$`*?[(]{1,400})[;\n]/g
+const MAX_UNROLLED = 64_000
+const MAX_LOOPS = 20
+
+/** A text once for each word of its loops over plain words. */
+export function unrolled(text: string): string {
+  let all = text
+  for (const [, name = '', words = ''] of [...text.matchAll(LOOP)].slice(0, MAX_LOOPS)) {
+    const variable = new RegExp(`\\$(?:${name}\\b|\\{${name}\\})`, 'g')
+    const rounds = words
+      .trim()
+      .split(/\s+/)
+      .map(word => all.replaceAll(variable, () => word))
+    if (rounds.length * all.length <= MAX_UNROLLED) all = rounds.join('\n')
+  }
+  return all
+}
+
+const FUNCTION = /(?:^|[\s;])([\w-]+)[ \t]*\(\)\s*\{([^}]{0,4000})\}/g
+const POSITIONAL = /^\$\{?[@*\d]/
+
+/** The functions of a text that start what they are given: `check() { node "$1"; }`. */
+export function startersIn(text: string): ReadonlySet<string> {
+  const startsGiven = (body: string): boolean =>
+    commandsOf(body).some(({ words }) => words.some(word => POSITIONAL.test(word)) && !SAYS.test(words[0] ?? ''))
+  return new Set([...text.matchAll(FUNCTION)].flatMap(([, name = '', body = '']) => (startsGiven(body) ? name : [])))
+}
+
+/** Commands that do nothing with what they get. */
+const SAYS = /^(?:echo|printf|:|local|return|exit|shift|\[\[?|test|[efz]?grep)$/
+
+/** The folders that a command puts into the search path. */
+export const pathsSetIn = (words: readonly string[]): readonly string[] =>
+  words.flatMap(word => (word.startsWith('PATH=') ? word.slice('PATH='.length).split(':') : [])).filter(isPlain)
+
+const isPlain = (path: string): boolean => path !== '' && !path.startsWith('$')

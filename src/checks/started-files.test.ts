@@ -2,8 +2,10 @@ import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
+import { DEFAULT_PROTECT } from '../domain/check.ts'
 import { splitWords } from '../domain/command-line.ts'
 import { Problem } from '../domain/text.ts'
+import { globsOf } from './globs.ts'
 import { startedBy } from './started-files.ts'
 import { isFile } from './workspace.ts'
 
@@ -19,8 +21,12 @@ describe('files that a command starts', () => {
     }
     const run = splitWords(line)
     if (run instanceof Problem) throw new TypeError(`Not a command line: ${line}`)
-    const found = startedBy({ root, cwd: root, run })
-    return { ...found, there: found.files.filter(path => isFile(join(root, path))).sort() }
+    const found = startedBy({ root, cwd: root, run }, globsOf(DEFAULT_PROTECT).matches)
+    return {
+      ...found,
+      globs: [...found.globs, ...found.folders],
+      there: found.files.filter(path => isFile(join(root, path))).sort(),
+    }
   }
 
   const test = (script: string): string => JSON.stringify({ scripts: { test: script } })
@@ -121,6 +127,25 @@ describe('files that a command starts', () => {
     ['npm test', { 'package.json': test('node src/verify.js'), 'src/verify.js': '' }, 'src/verify.js'],
     ['sh ci.sh', { 'ci.sh': 'npm test\n', 'package.json': test('ava verify.js'), 'verify.js': '' }, 'verify.js'],
     ['./ci', { ci: '#!/bin/sh\nbin/verify\n', 'bin/verify': '#!/bin/sh\n' }, 'bin/verify'],
+    ['sh ci.sh', { 'ci.sh': 'for each in a b; do node "checks/$each.js"; done\n', 'checks/b.js': '' }, 'checks/b.js'],
+    ['sh tools/ci.sh', { 'tools/ci.sh': 'node "$(dirname "$0")"/run.mjs\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
+    ['sh ci.sh', { 'ci.sh': '"$(command -v node)" run.mjs\n', 'run.mjs': '' }, 'run.mjs'],
+    ['sh ci.sh', { 'ci.sh': '$PYTHON run.py\n', 'run.py': '' }, 'run.py'],
+    ['sh ci.sh', { 'ci.sh': 'check() {\n  node "$1"\n}\ncheck run.mjs\n', 'run.mjs': '' }, 'run.mjs'],
+    ['sh ci.sh', { 'ci.sh': 'PATH="$PWD/tools:$PATH"\nverify --all\n', 'tools/verify': '' }, 'tools/verify'],
+    ['node tools/run.mjs', { 'tools/run.mjs': "import './rules.mjs'\n", 'tools/rules.mjs': '' }, 'tools/rules.mjs'],
+    ['python3 ci/run.py', { 'ci/run.py': 'from rules import all\n', 'ci/rules.py': '' }, 'ci/rules.py'],
+    [
+      'npm test',
+      { 'package.json': test('vitest run'), 'vite.config.ts': "setupFiles: ['./src/before.ts']", 'src/before.ts': '' },
+      'src/before.ts',
+    ],
+    [
+      'npx jest',
+      { 'package.json': '{ "jest": { "reporters": ["default", "<rootDir>/src/report"] } }', 'src/report.js': '' },
+      'src/report.js',
+    ],
+    ['sh ci.sh', { 'ci.sh': 'DIR=tools\nnode "$DIR"/run.mjs\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
   ])('[CR27] %s', (line, files, expected) => {
     expect(started(line, files).there).toContain(expected)
   })
@@ -164,10 +189,22 @@ describe('files that a command starts', () => {
       'sh t.sh',
     ],
     ['what is copied', { 'package.json': test('cp -r ./src ./dist && mocha'), 'src/index.js': '' }, 'npm test'],
+    [
+      'what a script imports to check it',
+      { 'run.js': "import './greet.js'\nimport './src/a.js'\n", 'greet.js': '', 'src/a.js': '' },
+      'node run.js',
+    ],
+    [
+      'what the settings of a runner build',
+      { 'vite.config.ts': "entry: './index.ts'", 'index.ts': '' },
+      'npx vitest run',
+    ],
+    ['what a function looks at', { 't.sh': 'has() {\n  grep -q fixed "$1"\n}\nhas a.txt\n', 'a.txt': '' }, 'sh t.sh'],
+    ['what a function builds', { 't.sh': 'run() {\n  "$@" || exit 1\n}\nrun gcc a.c\n', 'a.c': '' }, 'sh t.sh'],
     ['code of Python', { 'greet.py': '' }, "python3 -c 'exec(open(0).read()) # python3 greet.py'"],
     ['what a module is measured in', { 'greet/core.py': '' }, 'python3 -m pytest --cov greet.core'],
   ])('[CR27] are not %s', (_, files, line) => {
-    const scripts = new Set(['Makefile', 'package.json', 'run.js', 't.sh'])
+    const scripts = new Set(['Makefile', 'package.json', 'run.js', 't.sh', 'vite.config.ts'])
     expect(started(line, files).there.filter(path => !scripts.has(path))).toEqual([])
   })
 
@@ -178,6 +215,15 @@ describe('files that a command starts', () => {
       3,
     )
     expect(wasThere('checks.js', new Set())).toBe(false)
+  })
+
+  it('[CR27] are also new ones in a search path that a text sets, that a `Makefile` includes, and in the place of what Python has', () => {
+    const { places } = started('sh ci.sh', { 'ci.sh': 'export PATH=./tools:$PATH\nnode run.mjs\n' })
+    expect(places).toContain('tools/node')
+    expect(started('make test', { Makefile: '-include local.mk\ntest:\n\ttrue\n' }).places).toContain('local.mk')
+    const { globs } = started('python3 tools/run.py', { 'tools/run.py': '' })
+    const { matches } = globsOf(globs)
+    expect(['json.py', 'tools/subprocess.py', 'tools/re/__init__.py', 'tools/new.py'].filter(matches)).toHaveLength(3)
   })
 
   it.each([
@@ -193,6 +239,15 @@ describe('files that a command starts', () => {
     ['open variables', '${a-'.repeat(8_000)],
     ['empty lines', '\n'.repeat(30_000)],
     ['names', 'test:\n'.repeat(30_000)],
+    ['pipes', 'a|'.repeat(15_000)],
+    ['pipes to a shell', 'a|sh|'.repeat(6_000)],
+    ['loops', 'for a in b c; do sh $a; '.repeat(1_300)],
+    ['open captures', '$(a '.repeat(8_000)],
+    ['captures', `${'$(a '.repeat(5_000)}${')'.repeat(5_000)}`],
+    ['quoted captures', '"$(a '.repeat(6_000)],
+    ['groups', '('.repeat(30_000)],
+    ['functions', 'a(){ sh $1; }\na b\n'.repeat(1_400)],
+    ['comparisons', 'diff a b <c\n'.repeat(2_400)],
   ])('[CR27] are found in no time in a text of many %s', (_, text) => {
     const files = { 'ci.sh': text, Makefile: `test:\n\tsh ci.sh\n${text}` }
     expect(started('make test', files).there).toEqual(['Makefile', 'ci.sh'])
@@ -222,11 +277,135 @@ describe('files that a command starts', () => {
     ['eslint --rulesdir=rules.js index.js', ['rules.js']],
     ['node index.js', ['index.js']],
     ['eslint index.js && node rules.js', ['rules.js']],
-    ['tsc main.ts && node main.js', ['main.ts']],
-  ])('[CR27] are not what a linter, a formatter or a checker of types gets: %s', (script, expected) => {
+    ['tsc main.ts && node main.js', []],
+    ['tsc -p rules.js && node --test', ['rules.js']],
+    ['esbuild index.js --bundle --outfile=dist/x.js && node --test', []],
+    ['npx esbuild ./main.ts', []],
+    ['vite build components/Button.js', []],
+    ['webpack ./index.js --config rules.js', ['rules.js']],
+    ['rollup index.js -c rules.js --file dist/x.js', ['rules.js']],
+    ['swc main.ts -d dist && node --test', []],
+    ['babel index.js --presets=rules.js', ['rules.js']],
+    ['bun build ./index.js', []],
+    ['deno check main.ts', []],
+    ['gcc-12 main.ts', []],
+    ['python3 -m py_compile main.py', []],
+  ])('[CR27] are not what a linter, a formatter, a builder or a checker of types gets: %s', (script, expected) => {
     const names = ['index.js', 'components/Button.js', 'main.ts', 'README.md', 'main.py', 'rules.js']
     const files = Object.fromEntries(names.map(name => [name, '']))
     const { there } = started('npm test', { 'package.json': test(script), ...files })
     expect(there).toEqual(expected)
+  })
+
+  const sh = (text: string, ...files: readonly string[]) => ({
+    'ci.sh': text,
+    ...Object.fromEntries(files.map(file => [file, ''])),
+  })
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['sh ci.sh', sh('node cli.js | diff - want.txt\n', 'want.txt')],
+    ['sh ci.sh', sh('node cli.js > out.txt\ncmp out.txt want.txt\n', 'want.txt')],
+    ['sh ci.sh', sh('cat want.txt | diff - <(node cli.js)\n', 'want.txt')],
+    ['sh ci.sh', sh('diff <(sort want.txt) <(node cli.js | sort)\n', 'want.txt')],
+    ['sh ci.sh', sh('node cli.js | diff - "$(dirname "$0")"/want.txt\n', 'want.txt')],
+    ['sh ci.sh', sh('[ "$(node cli.js)" = "$(cat want.txt)" ]\n', 'want.txt')],
+    ['sh ci.sh', sh('test $(node cli.js) = $(cat want.txt)\n', 'want.txt')],
+    ['sh ci.sh', sh('want=$(cat want.txt)\ngot=$(node cli.js)\n[[ $got == $want ]]\n', 'want.txt')],
+    ['sh ci.sh', sh('read -r want < want.txt\n[ "$(node cli.js)" = "$want" ]\n', 'want.txt')],
+    ['sh ci.sh', sh('node cli.js | grep -qxFf want.txt\n', 'want.txt')],
+    ['sh ci.sh', sh('sha256sum -c want.txt\n', 'want.txt')],
+    ['sh ci.sh', sh('diff <(node cli.js) want.txt\n', 'want.txt')],
+    ['sh ci.sh', sh('git diff --no-index want.txt out.txt\n', 'want.txt')],
+    ['sh ci.sh', sh('python3 tools/compare.py want.txt out.txt\n', 'want.txt', 'tools/compare.py')],
+    ['sh ci.sh', sh('[ -z "$UPDATE" ] || node cli.js > want.txt\nnode cli.js | diff - want.txt\n', 'want.txt')],
+    [
+      'sh ci.sh',
+      sh('if [ "$UPDATE" ]; then\n  node cli.js > want.txt\nfi\nnode cli.js | diff - want.txt\n', 'want.txt'),
+    ],
+    ['make test', { Makefile: 'test:\n\t@./cli | diff -u want.txt -\n', 'want.txt': '' }],
+    ['npm test', { 'package.json': test('node cli.js | diff - want.txt'), 'want.txt': '' }],
+    ["sh -c 'node cli.js | cmp - want.txt'", { 'want.txt': '' }],
+    ['sh ci.sh', sh("bash -c 'node cli.js | diff - want.txt'\n", 'want.txt')],
+  ])('[CR31] are with them what %s compares with: %j', (line, files) => {
+    const { there } = started(line, { 'cli.js': '', ...files })
+    expect(there).toContain('want.txt')
+    expect(there.filter(path => path === 'cli.js' && !line.startsWith('npm'))).toEqual([])
+  })
+
+  it.each<[string, string, string]>([
+    ['what the text makes', 'node cli.js > out.txt\ndiff out.txt want.txt\n', 'out.txt'],
+    ['what the text makes by an option', 'cc -o out.txt a.c && diff out.txt want.txt\n', 'out.txt'],
+    ['what is looked at', 'grep -q fixed out.txt && [ "$(cat out.txt)" = fixed ]\n', 'out.txt'],
+    ['what git compares with its own', 'npm run gen && git diff --exit-code out.txt\n', 'out.txt'],
+    ['what is compared with a file that is known as expected', 'diff expected.txt out.txt\n', 'out.txt'],
+    ['source', 'diff src/a.txt want.txt\n', 'src/a.txt'],
+  ])('[CR31] are not %s', (_, text, path) => {
+    expect(started('sh ci.sh', sh(text, path, 'expected.txt', 'a.c')).there).not.toContain(path)
+  })
+
+  it.each<[string, string, readonly string[]]>([
+    ['find checks -type f | xargs -n1 bash\n', 'checks/**', []],
+    ['find checks -name "*.sh" -exec sh {} \\;\n', 'checks/**', []],
+    ['find . -name "*.check.sh" -print0 | xargs -0 -n1 bash\n', '**/*.check.sh', []],
+    ['find src -name "check-*" | xargs node --test\n', 'src/**/check-*', []],
+    ['for each in $(ls checks); do\n  node "checks/$each"\ndone\n', 'checks/**', []],
+    ['ls checks | while read -r each; do bash "checks/$each"; done\n', 'checks/**', []],
+    ['git ls-files "checks/*.sh" | xargs -n1 sh\n', 'checks/*.sh', []],
+    ['parallel bash {} ::: checks/*.sh\n', 'checks/*.sh', []],
+    ['for each in checks/*; do "$each"; done\n', 'checks/*', []],
+    ['npx mocha "checks/**/*.js"\n', 'checks/**/*.js', []],
+    ['npx mocha checks\n', 'checks/**', []],
+    ['bats checks\n', 'checks/**', []],
+    ['node run.js checks\n', 'checks/**', ['run.js']],
+  ])('[CR32] are all files that may be meant: %s', (text, glob, more) => {
+    const files = sh(text, 'checks/a.sh', 'src/check-a.js', ...more)
+    const { globs, isUnknown } = started('sh ci.sh', files)
+    expect(globs).toContain(glob)
+    expect(isUnknown).toBe(false)
+  })
+
+  it('[CR32] are those of a list that the text reads', () => {
+    const files = { ...sh('xargs -n1 sh < list.txt\n', 'tools/a.sh'), 'list.txt': 'tools/a.sh\n' }
+    expect(started('sh ci.sh', files)).toMatchObject({ isUnknown: false, there: ['ci.sh', 'list.txt', 'tools/a.sh'] })
+  })
+
+  it.each([
+    'git ls-files | grep check | xargs -n1 bash\n',
+    'find . -type f -exec sh {} \\;\n',
+    'find src -type f | xargs node\n',
+    'read -r each\nnode "$each"\n',
+    'next=$(git config check.next)\nsh -c "$next"\n',
+    'curl -s localhost | bash\n',
+  ])('[CR32] cannot be told: %s', text => {
+    expect(started('sh ci.sh', sh(text, 'src/a.js')).isUnknown).toBe(true)
+  })
+
+  it.each([
+    'npm test',
+    'npx vitest run',
+    'npx jest --ci',
+    'python3 -m pytest -q',
+    'go test ./...',
+    'cargo test',
+    'make test',
+    'npx tsc -p .',
+    'npx eslint .',
+    'deno test',
+    'bun test',
+    'sh ci.sh',
+  ])('[CR32] can be told: %s', line => {
+    const ci = `set -eu
+cd "$(dirname "$0")/.."
+for name in api web; do (cd "packages/$name" && npm test); done
+git ls-files '*.sh' | xargs shellcheck
+find . -name '*.js' -not -path './node_modules/*' | xargs npx eslint
+\${SUDO:-} docker compose up -d
+"$NPM" test
+NODE_OPTIONS="$NODE_OPTIONS --no-warnings" npx vitest run "$@"
+command -v node && node --version
+exec "$@"
+`
+    const files = { 'package.json': test('vitest run'), Makefile: 'test:\n\t$(GO) test ./...\n', 'ci.sh': ci }
+    expect(started(line, files).isUnknown).toBe(false)
   })
 })

@@ -1,20 +1,26 @@
 import { dirname, extname, join, resolve } from 'node:path'
+import { comparedIn, compares } from './compared-words.ts'
 import { literal } from './globs.ts'
+import { configuredIn, importsIn, isAmongScripts, isRunnerConfig } from './loaded-files.ts'
 import { NamedTexts } from './named-texts.ts'
 import { ownPrograms } from './npm-programs.ts'
 import {
   type ScriptWord,
   decisiveWords,
+  interpreterOf,
   isCode,
   modulesIn,
   outputsOf,
   pathsOf,
   scriptWords,
+  runsAll,
   runsTests,
+  shadowedBy,
   shadowsIn,
 } from './run-words.ts'
-import { commandsOf, type ShellCommand, withValues } from './shell-text.ts'
+import { commandsOf, pathsSetIn, programAt, type ShellCommand, startersIn, unrolled, withValues } from './shell-text.ts'
 import { TextReader } from './text-reader.ts'
+import { assignedIn, findersFor, startsUnnamed } from './unnamed-starts.ts'
 import { isWork } from './work-folders.ts'
 import { isExecutable, isFile, isFolder, pathFrom } from './workspace.ts'
 
@@ -32,6 +38,10 @@ export interface Started {
   readonly places: readonly string[]
   /** Of the programs that package managers look for first, and of what is started by a pattern: guarded if new, too. */
   readonly globs: readonly string[]
+  /** Of what is in folders of which only the scripts of the workspace know what it means. */
+  readonly folders: readonly string[]
+  /** Whether it starts files that cannot be told before it runs. */
+  readonly isUnknown: boolean
   /** Whether a file that was there is started, or one that would now be found in its place. */
   readonly wasThere: (path: string, before: { has(path: string): boolean }) => boolean
 }
@@ -39,10 +49,11 @@ export interface Started {
 /**
  * The files that a command may start without naming them: what an interpreter finds by a shorter name, and what is started by
  * the scripts, tasks and shell files that the command runs. An interpreter counts wherever it stands, so that no program
- * before it (`timeout`, `npx`, `uv run`) has to be known.
+ * before it (`timeout`, `npx`, `uv run`) has to be known. With them what these compare with: `isExpected` knows some by their
+ * names.
  */
-export function startedBy({ root, cwd, run }: Start): Started {
-  const search = new Search(root)
+export function startedBy({ root, cwd, run }: Start, isExpected: (path: string) => boolean = () => false): Started {
+  const search = new Search(root, isExpected)
   search.read([{ words: run, isSubject: false }], { folders: [cwd], isLoose: false, isOwn: true })
   return search.readOn()
 }
@@ -56,6 +67,12 @@ interface Setting {
   readonly isOwn?: boolean
   /** What they may have made themselves. */
   readonly made?: readonly string[]
+  /** Whether the text around them compares. */
+  readonly isComparing?: boolean
+  /** The variables that they set. */
+  readonly assigned?: ReadonlySet<string>
+  /** The functions that start what they get. */
+  readonly starters?: ReadonlySet<string>
 }
 
 interface Text extends Setting {
@@ -66,11 +83,15 @@ interface Text extends Setting {
 const MAX_TEXTS = 1_000
 /** Of each. A longer one is not for people to read, either. */
 const MAX_LENGTH = 32_000
+/** Of all. */
+const MAX_READ = 1_000_000
 const MAX_FOLDERS = 16
 /** Options with patterns of what is searched or measured. */
 const PATTERN = /^--(?:include|exclude|ignore)\b/
 /** What comes before a folder to go to. */
 const MOVES = /^(?:cd|pushd|-C|--(?:prefix|cwd|dir|directory|chdir))$/
+/** Of what is not to be found. */
+const LEFT_OUT = /^(?:-not|!|-exclude)$/
 const SHELL_FILE = /^#!.*\b(?:ba|da|z|k|a)?sh\b/
 
 class Search {
@@ -81,28 +102,44 @@ class Search {
   readonly #files = new Map<string, Set<string>>()
   readonly #places = new Set<string>()
   readonly #globs = new Set<string>()
+  readonly #folders = new Set<string>()
   readonly #texts: Text[] = []
   readonly #seen = new Set<string>()
+  readonly #imported = new Set<string>()
+  readonly #isExpected: (path: string) => boolean
+  #isUnknown = false
+  #read = 0
 
-  constructor(root: string) {
+  constructor(root: string, isExpected: (path: string) => boolean) {
     this.#root = root
+    this.#isExpected = isExpected
     this.#named = new NamedTexts(root, this.#reader)
   }
 
   readOn(): Started {
-    for (let next = this.#texts.pop(); next; next = this.#texts.pop())
-      this.read(commandsOf(withValues(next.text)), next)
+    for (let next = this.#texts.pop(); next; next = this.#texts.pop()) {
+      const text = withValues(unrolled(next.text))
+      const assigned = new Set([...(next.assigned ?? []), ...assignedIn(text)])
+      this.read(commandsOf(text), { ...next, assigned, starters: startersIn(text) })
+    }
     return {
       files: [...this.#files.keys()],
       places: [...this.#places],
       globs: [...this.#globs],
+      folders: [...this.#folders],
+      isUnknown: this.#isUnknown,
       wasThere: (path, before) => [...(this.#files.get(path) ?? [])].some(each => before.has(each)),
     }
   }
 
   read(commands: readonly ShellCommand[], setting: Setting): void {
-    const outputs = commands.flatMap(({ words }) => outputsOf(words))
+    const outputs = commands.flatMap(({ words, makes = [] }) => [...outputsOf(words), ...makes])
+    const isComparing = setting.isComparing === true || commands.some(({ words }) => compares(words))
+    const hasSubjects = setting.isLoose || (isComparing && !setting.isOwn)
+    let isFound = false
+    const done = new Set<string>()
     const made = new Set([...outputs, ...(setting.made ?? [])].map(path => join(path)))
+    const searched = commands.flatMap(({ words }) => pathsSetIn(words))
     let moved = setting.folders
     let folders = moved
     for (const command of commands) {
@@ -112,18 +149,112 @@ class Search {
         moved,
         sides.filter((_, index) => MOVES.test(sides[index - 1] ?? '')),
       )
+      const key = JSON.stringify([command.isSubject, command.isFed, words, moved])
+      if (done.has(key)) continue
+      done.add(key)
       for (const folder of moved) this.#addBins(folder)
       folders = foldersFrom([...moved, ...folders], sides.filter(isPath), isFolder)
-      if (setting.isLoose && command.isSubject) continue
+      if (isComparing && !setting.isOwn) this.#addCompared({ ...command, words }, moved)
+      if (hasSubjects && command.isSubject) continue
       const decisive = setting.isOwn ? words : decisiveWords(words)
       this.#addNamed(decisive.flatMap(sidesOf), moved, setting, runsTests(sides))
       this.#addPrograms(words, moved)
+      this.#addSearched(words, moved, searched)
+      if (runsTests(sides)) this.#addConfigured(moved)
       if (setting.isLoose) this.#addExecutables(sides, folders)
       this.#addStarted(decisive, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
       this.#addShadows(words, moved)
       this.#addPatterns(words, moved)
-      this.#addTexts(command.words, { ...setting, folders })
+      this.#addGiven(words, moved, setting)
+      if (!isFound && startsUnnamed(command, setting.assigned ?? new Set())) {
+        this.#addFound([command, ...findersFor(commands, command)], moved)
+        // What becomes words is the same for all commands.
+        isFound = command.isFed !== true
+      }
+      this.#addTexts(command.words, { ...setting, folders, isComparing })
     }
+  }
+
+  /** What may be expected, in a text that compares. */
+  #addCompared(command: ShellCommand, folders: readonly string[]): void {
+    const { words, areSides } = comparedIn(command)
+    for (const folder of folders) {
+      this.#addMatching(words, folder)
+      const names = words.filter(isPlainName).map(word => resolve(folder, word))
+      const paths = names.filter(path => this.#isData(path, folder))
+      const expected = areSides ? paths.filter(path => this.#isKnownAsExpected(path)) : []
+      this.#addData(expected.length > 0 ? expected : paths, folder)
+    }
+  }
+
+  /** What a script of the workspace gets: only the script knows what it means. */
+  #addGiven(words: readonly string[], folders: readonly string[], { isOwn = false, starters }: Setting): void {
+    const scripts = scriptWords(words).filter(({ isSure }) => isSure)
+    const program = programAt(words)
+    for (const folder of folders) {
+      const script = scripts.find(each => this.#pathsFrom(folder, each).some(path => this.#isOwnFile(path)))
+      const name = words[program] ?? ''
+      const isProgram = starters?.has(name) === true || (name.includes('/') && this.#isOwnFile(resolve(folder, name)))
+      const at = isProgram ? program : script ? words.indexOf(script.word) : words.length
+      const given = decisiveWords(words.slice(at + 1))
+        .flatMap(sidesOf)
+        .filter(isPlainName)
+      const paths = given.map(word => resolve(folder, word)).filter(path => this.#isData(path, folder))
+      // Files among the check's own words are guarded anyway.
+      this.#addData(isOwn ? paths.filter(path => !isFile(path)) : paths, folder)
+    }
+  }
+
+  /** Whether a path is a file of the workspace, and of no package that is installed there. */
+  #isOwnFile(path: string): boolean {
+    const way = pathFrom(this.#root, path)
+    return way !== undefined && !way.split('/').includes('node_modules') && isFile(path)
+  }
+
+  /** What other commands find for one to start; if that is nothing that is known, it cannot be told. */
+  #addFound(commands: readonly ShellCommand[], folders: readonly string[]): void {
+    const found = commands.map(({ words }) => folders.map(folder => this.#addFoundBy(words, folder)))
+    if (!found.flat().includes(true)) this.#isUnknown = true
+  }
+
+  #addFoundBy(words: readonly string[], folder: string): boolean {
+    const paths = words.filter(isPath).map(word => resolve(folder, word))
+    const data = paths.filter(path => (isFile(path) || isFolder(path)) && this.#isData(path, folder))
+    this.#addData(data, folder)
+    for (const path of data) {
+      const text = this.#reader.text(path)
+      if (text !== undefined) this.#push({ text, folders: [folder, dirname(path)], isLoose: false })
+    }
+    const patterns = words.filter((word, index) => word.includes('*') && !LEFT_OUT.test(words[index - 2] ?? ''))
+    const bases = words.filter(word => !word.includes('*') && isFolder(resolve(folder, word)))
+    for (const pattern of patterns) {
+      const isName = !pattern.includes('/')
+      for (const base of isName && bases.length > 0 ? bases : ['.']) {
+        const way = pathFrom(this.#root, resolve(folder, base))
+        const prefix = way === undefined || way === '' ? '' : `${literal(way)}/`
+        if (way !== undefined) this.#globs.add(`${prefix}${isName && bases.length > 0 ? '**/' : ''}${pattern}`)
+      }
+    }
+    return data.length > 0 || patterns.length > 0 || words.some(word => /^\w+:\/\//.test(word))
+  }
+
+  /** Whether a path is no source, no output and no folder around. It may have been there: a check may pass without it. */
+  #isData(path: string, folder: string): boolean {
+    const way = pathFrom(this.#root, path)
+    if (!way || pathFrom(path, folder) !== undefined) return false
+    return isFolder(path) ? !isWork(way) : !this.#isSource(path, folder)
+  }
+
+  #isKnownAsExpected(path: string): boolean {
+    const way = pathFrom(this.#root, path) ?? ''
+    return this.#isExpected(way) || this.#isExpected(`${way}/x`)
+  }
+
+  /** Files, and all that is in folders. What is missing may have been either. */
+  #addData(paths: readonly string[], folder: string): void {
+    for (const path of paths.filter(each => !isFolder(each))) this.#add([path], folder)
+    for (const path of paths.filter(each => !isFile(each)))
+      this.#folders.add(`${literal(pathFrom(this.#root, path) ?? '')}/**`)
   }
 
   /** Files that are named. Of source, and in a loose text, only those that a runner of tests gets: others are worked on. */
@@ -140,6 +271,35 @@ class Search {
   /** Programs of the workspace's own packages, wherever they stand: `npx x`, `timeout 9 x`. */
   #addPrograms(words: readonly string[], folders: readonly string[]): void {
     for (const folder of folders) for (const word of words) this.#add(ownPrograms(this.#root, folder, word), folder)
+  }
+
+  /** Programs in folders that the text puts into its search path; a new one is found, too. */
+  #addSearched(words: readonly string[], folders: readonly string[], searched: readonly string[]): void {
+    const program = words[programAt(words)] ?? ''
+    if (!/^[\w.-]+$/.test(program)) return
+    const paths = folders.flatMap(folder => searched.map(path => resolve(folder, path, program)))
+    this.#addPlaces(paths.filter(path => !path.includes('node_modules')))
+    for (const path of paths) this.#add([path], dirname(path))
+  }
+
+  /** What the settings of runners of tests have them load, also of source: that is no part of it. */
+  #addConfigured(folders: readonly string[]): void {
+    for (const folder of folders.filter(each => pathFrom(this.#root, each) !== undefined)) {
+      for (const file of this.#reader.entries(folder).filter(isRunnerConfig)) {
+        for (const paths of configuredIn(file, this.#reader.text(file) ?? '')) this.#add(paths, folder)
+      }
+    }
+  }
+
+  /** What a script imports of other scripts; not what it may check. */
+  #addImports(path: string): void {
+    if (this.#imported.has(path) || this.#imported.size >= MAX_TEXTS) return
+    this.#imported.add(path)
+    const text = isFile(path) ? this.#reader.text(path) : undefined
+    for (const paths of text === undefined ? [] : importsIn(path, text)) {
+      const isScript = (each: string): boolean => isAmongScripts(pathFrom(this.#root, each) ?? '')
+      this.#add(paths.filter(isScript), dirname(path))
+    }
   }
 
   /** What interpreters are told to run. */
@@ -160,18 +320,42 @@ class Search {
 
   /** What a loop or an interpreter gets by a pattern, in a folder of its own. */
   #addPatterns(words: readonly string[], folders: readonly string[]): void {
-    const patterns = words[0] === 'for' ? words : scriptWords(words).map(({ word }) => word)
-    for (const word of patterns.filter(each => /^[\w./@-]+\/[^/]*\*/.test(each))) {
-      for (const folder of folders.filter(each => !this.#isSource(resolve(each, word), each))) {
-        const [, base = '', rest = ''] = /^([\w./@-]+\/)([^/]*\*.*)$/.exec(word) ?? []
-        const way = pathFrom(this.#root, resolve(folder, base))
-        if (way) this.#globs.add(`${literal(way)}/${rest}`)
-      }
+    this.#addAll(words, folders)
+    const isAll = words[0] === 'for' || words.includes(':::') || runsTests(words)
+    const patterns = isAll ? words : scriptWords(words).map(({ word }) => word)
+    for (const folder of folders) this.#addMatching(patterns, folder)
+  }
+
+  /** All files in a folder, for a runner of tests that goes by no names. */
+  #addAll(words: readonly string[], folders: readonly string[]): void {
+    for (const folder of runsAll(words) ? folders : []) {
+      const paths = words.map(word => resolve(folder, word))
+      this.#addData(
+        paths.filter(path => isFolder(path) && this.#isData(path, folder)),
+        folder,
+      )
+    }
+  }
+
+  /** What patterns match in a folder of its own. An unknown variable in a name stands for any text. */
+  #addMatching(words: readonly string[], folder: string): void {
+    for (const word of words.map(each => each.replaceAll(/\$(?:\w+|\{\w+[^}]*\}|\([^()]*\))/g, '*'))) {
+      const [, base = '', rest = ''] = /^([\w./@-]+\/)([^/]*\*.*)$/.exec(word) ?? []
+      const way = base === '' || this.#isSource(resolve(folder, word), folder) ? undefined : resolve(folder, base)
+      const inRoot = way === undefined ? undefined : pathFrom(this.#root, way)
+      if (inRoot) this.#globs.add(`${literal(inRoot)}/${rest}`)
     }
   }
 
   #addShadows(words: readonly string[], folders: readonly string[]): void {
     for (const folder of folders) this.#addPlaces(shadowsIn(words).map(path => resolve(folder, path)))
+    const names = shadowedBy(words)
+    if (names === undefined) return
+    const scripts = words.filter(word => word.endsWith('.py')).map(dirname)
+    for (const folder of folders.flatMap(each => [each, ...scripts.map(script => resolve(each, script))])) {
+      const way = pathFrom(this.#root, folder)
+      if (way !== undefined) this.#globs.add(`${way === '' ? '' : `${literal(way)}/`}${names}`)
+    }
   }
 
   /** In a loose text a file that is not executable may be what is worked on. */
@@ -186,19 +370,29 @@ class Search {
 
   /** Texts inside of this one, and what it names. */
   #addTexts(words: readonly string[], setting: Setting): void {
-    const { folders, isLoose, isOwn } = setting
-    const inside = words.filter((word, index) => /\s/.test(word) && !(isOwn && isCode(words, index)))
-    for (const text of inside) this.#push({ text, folders, isLoose })
-    for (const { file, ...text } of this.#named.by(words, folders)) {
+    const { folders, isLoose, isOwn, isComparing = false, assigned = new Set() } = setting
+    for (const [index, word] of words.entries()) {
+      if (!/\s/.test(word) || (isOwn && isCode(words, index))) continue
+      const text = { text: word.replace(/^[\w-]+=/, ''), folders, isLoose, isComparing }
+      const isRun = words.slice(0, index).some(each => interpreterOf(each) !== undefined)
+      this.#push(isRun ? { ...text, assigned } : text)
+    }
+    for (const { file, includes = [], ...text } of this.#named.by(words, folders)) {
       if (file !== undefined) this.#add([file], dirname(file))
+      this.#addPlaces(includes)
       this.#push({ ...text, isLoose: isLoose || text.isLoose })
     }
   }
 
   #push(text: Text): void {
     if (text.text.length > MAX_LENGTH) return
-    const key = JSON.stringify([text.isLoose, text.folders, text.text])
+    const key = JSON.stringify([text.isLoose, text.isComparing, text.folders, text.text])
     if (this.#seen.has(key) || this.#seen.size >= MAX_TEXTS) return
+    this.#read += text.text.length
+    if (this.#read > MAX_READ) {
+      this.#isUnknown = true
+      return
+    }
     this.#seen.add(key)
     this.#texts.push(text)
   }
@@ -208,6 +402,7 @@ class Search {
     const inRoot = paths.flatMap(path => pathFrom(this.#root, path) || [])
     for (const path of inRoot) this.#files.set(path, new Set([...(this.#files.get(path) ?? []), ...inRoot]))
     for (const path of paths) {
+      if (pathFrom(this.#root, path)) this.#addImports(path)
       const text = pathFrom(this.#root, path) ? this.#shellText(path) : undefined
       if (text !== undefined) this.#push({ text, folders: [folder, dirname(path)], isLoose: true })
     }
@@ -257,6 +452,9 @@ const sidesOf = (word: string): readonly string[] => [
     word.slice(word.lastIndexOf('=') + 1),
   ]),
 ]
+
+/** Neither an option nor a pattern. */
+const isPlainName = (word: string): boolean => !/^-|[$*\n]/.test(word)
 
 const isPath = (word: string): boolean => /^[^-\s][^\s]*$/.test(word) && word !== '.'
 

@@ -8,6 +8,8 @@ export interface TaskEntries {
   readonly texts: readonly string[]
   /** The files that a `Makefile` may make: its targets. */
   readonly made: readonly string[]
+  /** The files that it includes, also those that are missing. */
+  readonly includes: readonly string[]
 }
 
 /** Whether a file has things to run by name: a `Makefile`, a `justfile`, `deno.json`, `pyproject.toml` and the like. */
@@ -27,19 +29,50 @@ export function taskEntries(
   const all = [...new Set(files)]
   // Grows while it is read.
   for (const file of all) {
-    const included = includedBy(file, reader.text(file) ?? '').filter(each => !all.includes(each))
+    const included = parsed(file, reader).includes.filter(each => !all.includes(each))
     all.push(...included.slice(0, MAX_FILES - all.length))
   }
   return all.flatMap(file => {
-    const text = linesOf(file, reader)
-    const lines = text.split('\n')
-    const named = [...new Set(namedEntries(lines, isNamed))]
-    const texts = named.length === 0 && hasDefault && text !== '' ? [text] : named
-    const values = valuesIn(text)
-    return texts.length === 0
-      ? []
-      : { file, texts: texts.map(each => withoutMarks(withValues(each, values))), made: targetsIn(file, lines) }
+    const { entries, whole, made, includes } = parsed(file, reader)
+    const named = [...entries].flatMap(([name, texts]) => (isNamed(name) ? [...texts] : []))
+    const texts = named.length === 0 && hasDefault && whole !== '' ? [whole] : [...new Set(named)]
+    return texts.length === 0 ? [] : { file, texts, made, includes }
   })
+}
+
+/** What is in a task file. */
+interface TaskFile {
+  /** By name what stands behind it, and the lines below it that are indented further. */
+  readonly entries: ReadonlyMap<string, ReadonlySet<string>>
+  readonly whole: string
+  readonly made: readonly string[]
+  readonly includes: readonly string[]
+}
+
+/** Each file is parsed once: many commands may name its entries. */
+const PARSED = new WeakMap<TextReader, Map<string, TaskFile>>()
+
+function parsed(file: string, reader: TextReader): TaskFile {
+  const known = PARSED.get(reader) ?? new Map<string, TaskFile>()
+  PARSED.set(reader, known)
+  const found = known.get(file) ?? parsedAnew(file, reader)
+  known.set(file, found)
+  return found
+}
+
+function parsedAnew(file: string, reader: TextReader): TaskFile {
+  const text = linesOf(file, reader)
+  const lines = text.split('\n')
+  const values = valuesIn(text)
+  const readable = (part: string): string => withoutMarks(withValues(part, values))
+  const entries = new Map<string, Set<string>>()
+  for (const [index, line] of lines.entries()) {
+    const names = namesAt(line)
+    if (names.length === 0) continue
+    const entry = readable(entryAt(lines, index))
+    for (const name of names) entries.set(name, (entries.get(name) ?? new Set()).add(entry))
+  }
+  return { entries, whole: readable(text), made: targetsIn(file, lines), includes: includedBy(file, text) }
 }
 
 const MAX_FILES = 100
@@ -55,22 +88,16 @@ function linesOf(file: string, reader: TextReader): string {
   return file.endsWith('.json') ? JSON.stringify(reader.object(file), null, 1) : (reader.text(file) ?? '')
 }
 
-/** What stands behind a name, and the lines below it that are indented further. */
-function namedEntries(lines: readonly string[], isNamed: (name: string) => boolean): readonly string[] {
-  return lines.flatMap((line, index) => {
-    const rest = behindName(line, isNamed)
-    if (rest === undefined) return []
-    let end = index + 1
-    while (end < lines.length && isBelow(lines[end] ?? '', line)) end += 1
-    return [rest, ...lines.slice(index + 1, end)].join('\n')
-  })
+/** What stands behind the names of a line, and the lines below it that are indented further. */
+function entryAt(lines: readonly string[], index: number): string {
+  const line = lines[index] ?? ''
+  let end = index + 1
+  while (end < lines.length && isBelow(lines[end] ?? '', line)) end += 1
+  return [ENTRY.exec(line)?.[3] ?? '', ...lines.slice(index + 1, end)].join('\n')
 }
 
 const isBelow = (line: string, head: string): boolean => line.trim() === '' || indent(line) > indent(head)
 const indent = (line: string): number => /\S/.exec(line)?.index ?? 0
-
-const behindName = (line: string, isNamed: (name: string) => boolean): string | undefined =>
-  namesAt(line).some(isNamed) ? ENTRY.exec(line)?.[3] : undefined
 
 function targetsIn(file: string, lines: readonly string[]): readonly string[] {
   if (!/(?:makefile|\.mk)$/i.test(file)) return []

@@ -76,6 +76,8 @@ const WORDS: Words = {
   queued_message_edited: ({ data }) => `queued message ${data.message_id} edited`,
   queued_message_withdrawn: ({ data }) => `queued message ${data.message_id} taken back`,
   queue_released: ({ data }) => `queued messages to be sent when turn ${data.turn_id} stops`,
+  tool_approval_resolved: ({ data: { approval_id, decision, reason } }) =>
+    `call ${approval_id} ${decision === 'deny' ? 'denied' : decision === 'always' ? 'allowed, from now on always' : 'allowed'}${reason === undefined ? '' : `: ${reason}`}`,
   task_created: ({ data: { task, by } }, created) =>
     by === 'model' ? `${tasks(created)} written without review, from ${named(task)}` : `${named(task)} added`,
   task_changed: ({ data: { task, from } }) =>

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { originNames } from '../domain/origin.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import { DEMO } from '../domain/settings.ts'
-import { mcpTools } from '../runner/mcp-tools.ts'
+import { McpServers } from '../runner/mcp-tools.ts'
 import { sandboxTools } from '../runner/demo/sandbox.ts'
 import { givenTools, joinedTools, onlyFor, type OutsideTools } from '../runner/outside.ts'
 import { CheckRunner } from '../runner/check-runner.ts'
@@ -22,11 +22,15 @@ import type { Environment } from './clean-environment.ts'
 import type { Config } from './configure.ts'
 import { storeLocation } from './open-store.ts'
 import { serverSettings } from './server-settings.ts'
+import { serverTools } from './server-tools.ts'
 import { version } from './version.ts'
 
 export interface AppOptions {
   readonly store: string
   readonly environment: Environment
+  /** The command that runs this program again, for hints. */
+  readonly invocation: string
+  readonly workspace?: string
   readonly agentWrites: number
   readonly agentReads: number
   readonly maxStreams: number
@@ -67,6 +71,8 @@ const PAGE = fileURLToPath(new URL('../../dist/web', import.meta.url))
 export function compose(door: Door, config: Config, options: AppOptions): App {
   const { log, models, settings, redact, tokens } = config
   const host = (): PolicyPatch => settings.policy
+  // Other nodes have data folders of their own.
+  const scope = storeLocation(options.store) === 'folder' || options.store === 'memory' ? 'server' : 'node'
   const closing = new AbortController()
   const liveText = new EventEmitter<{ text: [Ref, LiveEntry] }>()
   const pageLink = Promise.withResolvers<PageLink>()
@@ -79,10 +85,12 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     redact: config.redact,
     onError: exceptStorage(error => log.warn({ err: error }, 'a conversation could not be named')),
   })
+  const mcpServers = openServers(config)
   const runner = new Runner({
     door,
     models,
-    outside: outsideTools(config),
+    outside: outsideTools(config, mcpServers),
+    rules: () => settings.rules,
     redact,
     workspaces: config.workspaces,
     onText: (ref, text) => liveText.emit('text', ref, text),
@@ -139,9 +147,18 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       models,
       redact,
       environment: options.environment,
-      // Other nodes have data folders of their own.
-      scope: storeLocation(options.store) === 'folder' || options.store === 'memory' ? 'server' : 'node',
+      scope,
       onChanged: fields => log.info({ settings: fields }, 'a person changed settings'),
+    }),
+    tools: serverTools({
+      servers: config.toolServers,
+      mcp: mcpServers,
+      settings,
+      redact,
+      scope,
+      invocation: options.invocation,
+      folder: options.workspace ?? process.cwd(),
+      onChanged: (what, name) => log.info({ tools: what, server: name }, 'a person changed tools'),
     }),
     turns: {
       get names() {
@@ -170,6 +187,8 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       const code = (signedIn: boolean): string => (signedIn ? `#code=${server.loginCode()}` : '')
       pageLink.resolve((conversation, signedIn) => `${url.href}?chat=${conversation}${code(signedIn)}`)
       runner.start()
+      // A program that takes long to start is there for the first turn.
+      mcpServers.states()
       checks.start()
       sender?.start()
       warmUp = setTimeout(() => {
@@ -213,15 +232,22 @@ const webhookSender = (
     onError: exceptStorage(error => log.error({ err: error }, 'a webhook could not be sent')),
   })
 
-function outsideTools(config: Config): OutsideTools {
-  const servers = serverTools(config)
-  if (config.sandbox === undefined) return servers
-  return joinedTools(onlyFor(DEMO, givenTools(sandboxTools(config.sandbox))), servers)
+function outsideTools({ sandbox, toolServers }: Config, servers: McpServers): OutsideTools {
+  const live: OutsideTools = {
+    list: () => {
+      // The person may have added or removed one since.
+      servers.use(toolServers.all)
+      return servers.list()
+    },
+    close: () => servers.close(),
+  }
+  if (sandbox === undefined) return live
+  return joinedTools(onlyFor(DEMO, givenTools(sandboxTools(sandbox))), live)
 }
 
-const serverTools = ({ mcpServers, log, redact }: Config): OutsideTools =>
-  mcpTools({
-    servers: mcpServers,
+const openServers = ({ toolServers, log, redact }: Config): McpServers =>
+  new McpServers({
+    servers: toolServers.all,
     version,
     onError: (name, error) => {
       log.warn({ err: error, server: name }, 'an MCP server is unavailable')

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { pino, type Logger } from 'pino'
 import { UnknownModel } from '../runner/model-errors.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
@@ -14,9 +15,11 @@ import { cleanEnvironment, type Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
 import { LiveSettings } from './live-settings.ts'
+import { ownConfigFile } from './own-config.ts'
 import { sandboxIn } from './sandbox.ts'
 import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
 import { visible } from '../domain/visible.ts'
+import { ToolServers } from './tool-servers.ts'
 import { workspacesFor } from './workspaces.ts'
 import { webhookFrom, type WebhookSettings, type WebhookText } from '../webhook/settings.ts'
 
@@ -39,7 +42,8 @@ export interface Config {
   /** Models, and the policy that new conversations start with: a person may change them. */
   readonly settings: LiveSettings
   readonly models: LiveModels
-  readonly mcpServers: Readonly<Record<string, McpServer>>
+  /** The MCP servers whose tools turns have. */
+  readonly toolServers: ToolServers
   readonly log: Logger
   /** Knows every secret of this process. */
   readonly redact: Redactor
@@ -76,7 +80,13 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
   return {
     settings,
     models,
-    mcpServers: inCleanEnvironment(mcpServers, environment),
+    toolServers: new ToolServers({
+      own: ownConfigFile(environment),
+      chosen: resolve(options.config.file),
+      servers: mcpServers,
+      redact,
+      prepared: servers => inCleanEnvironment(servers, environment),
+    }),
     tokens,
     redact,
     webhook: webhookFor(webhook),
@@ -118,8 +128,10 @@ function secretsFrom({ store, fixed, environment }: ConfigOptions): FoundSecrets
   return together([keys, ...urls, { ...secretsInUrl(store), suspected: [] }])
 }
 
+type Servers = Readonly<Record<string, McpServer>>
+
 /** Each program gets what programs need to start, and its own variables; the client adds no others of ours. */
-function inCleanEnvironment(servers: Config['mcpServers'], environment: Environment): Config['mcpServers'] {
+function inCleanEnvironment(servers: Servers, environment: Environment): Servers {
   const clean = cleanEnvironment(environment)
   return Object.fromEntries(
     Object.entries(servers).map(([name, server]) => [

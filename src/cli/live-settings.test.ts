@@ -61,12 +61,12 @@ const UNUSABLE: readonly (readonly [string, () => void, RegExp])[] = [
     /another program wrote it|no server with/,
   ],
   [
-    'larger than 64 kB',
+    'larger than 1 MB',
     () => {
       edit({})
-      truncateSync(file, 65_537)
+      truncateSync(file, 1_000_001)
     },
-    /it is larger than 65536 bytes/,
+    /it is larger than 1000000 bytes/,
   ],
   [
     'a link',

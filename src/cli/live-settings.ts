@@ -14,6 +14,7 @@ import {
   type SettingsSources,
 } from '../domain/settings.ts'
 import { tightening } from '../domain/tighten.ts'
+import { type RuleChange, type SavedRules, withRules } from '../domain/tool-rules.ts'
 import type { SettingsChange } from '../domain/wire.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { ModelChoice } from '../runner/live-models.ts'
@@ -90,6 +91,11 @@ export class LiveSettings {
     return this.#fresh().choice
   }
 
+  /** What a person said about tools. */
+  get rules(): SavedRules {
+    return this.sources.saved.tools ?? {}
+  }
+
   /** Why the file is not used as it is now. */
   get problem(): string | undefined {
     this.#fresh()
@@ -105,10 +111,7 @@ export class LiveSettings {
   change(version: string, change: SettingsChange): void {
     // Before anything can fail and say why.
     if (change.key !== undefined) this.#options.redact.learn({ known: [change.key] })
-    // A file that is gone is written again.
-    if (this.problem !== undefined && this.#stamp !== '') {
-      throw new HttpError(409, 'settings_unreadable', this.problem, { file: SETTINGS_FILE })
-    }
+    this.#checkUsable()
     const { version: now, sources } = this.#fresh()
     if (version !== now) {
       throw new HttpError(
@@ -121,6 +124,21 @@ export class LiveSettings {
     if (saved instanceof Refusal) throw saved
     const isNew = JSON.stringify(saved) !== JSON.stringify(sources.saved)
     if (isNew || this.#problem !== undefined) this.#save(saved)
+  }
+
+  /** Changes what a person said about tools. It is on disk before this returns. */
+  changeRules(changes: readonly RuleChange[]): void {
+    this.#checkUsable()
+    const { sources } = this.#fresh()
+    const { tools: before = {}, ...others } = sources.saved
+    const tools = withRules(before, changes)
+    this.#save(Object.keys(tools).length > 0 ? { ...others, tools } : others)
+  }
+
+  /** A file that is gone is written again; another one is not overwritten. */
+  #checkUsable(): void {
+    if (this.problem === undefined || this.#stamp === '') return
+    throw new HttpError(409, 'settings_unreadable', this.problem, { file: SETTINGS_FILE })
   }
 
   #save(saved: SavedSettings): void {

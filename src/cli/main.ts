@@ -13,6 +13,7 @@ import type { ServeOptions } from './serve.ts'
 import type { ConfigChoice } from './settings.ts'
 import { addHostCommands } from './host-commands.ts'
 import { addTerminalCommands } from './terminal-commands.ts'
+import { addToolsCommands } from './tools-commands.ts'
 import { MIN_TOKEN_LENGTH } from './token.ts'
 import { usualPort } from './usual-port.ts'
 import { version } from './version.ts'
@@ -155,6 +156,7 @@ addTerminalCommands(program, {
   words: process.argv.slice(3),
 })
 addHostCommands(program, { environment: process.env, invocation: invocationHere, secrets: () => secrets('token') })
+addToolsCommands(program, { environment: process.env, invocation: invocationHere })
 addDataCommands(program, process.env, invocationHere)
 
 // A reader such as `head` may close the pipe. The work goes on, without words; `mcp` notices by itself.

@@ -3,11 +3,12 @@ import { chmodSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { isBaseUrl, type SavedSettings } from '../domain/settings.ts'
+import { TOOL_RULES } from '../domain/tool-rules.ts'
 import { readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
 import { SETTINGS_FILE } from './default-paths.ts'
 
-const MAX_BYTES = 65_536
+const MAX_BYTES = 1_000_000
 const FORMAT = 1
 
 const schema = z.strictObject({
@@ -21,6 +22,10 @@ const schema = z.strictObject({
       review: z.boolean(),
       review_timeout_ms: z.int().nullable(),
       gate: z.boolean(),
+      tools: z.record(
+        z.string(),
+        z.record(z.string(), z.strictObject({ rule: z.enum(TOOL_RULES), fingerprint: z.string().max(200).optional() })),
+      ),
     })
     .partial(),
   seal: z.string().max(100).optional(),

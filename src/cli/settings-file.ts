@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { type CheckSettings, NO_CHECK_SETTINGS, problemIn } from '../checks/settings.ts'
 import { MAX_CHECKS } from '../domain/check.ts'
 import { policyProblem, type PolicyPatch } from '../domain/policy.ts'
+import { ASK_FOR } from '../domain/tool-rules.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import { readRegularFile } from '../store/private-file.ts'
 import type { WebhookText } from '../webhook/settings.ts'
@@ -54,8 +55,13 @@ const schema = z.strictObject({
           command: z.string(),
           args: z.array(z.string()).optional(),
           env: z.record(z.string(), z.string()).optional(),
+          ask: z.enum(ASK_FOR).optional(),
         }),
-        z.object({ url: z.url(), headers: z.record(z.string(), z.string()).optional() }),
+        z.object({
+          url: z.url(),
+          headers: z.record(z.string(), z.string()).optional(),
+          ask: z.enum(ASK_FOR).optional(),
+        }),
       ]),
     )
     .optional(),

@@ -7,6 +7,7 @@ import type { SessionList } from '../domain/session-list.ts'
 import type { TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type {
+  ApprovalAnswer,
   DecisionAnswer,
   ExtendAnswer,
   ReopenAnswer,
@@ -22,6 +23,7 @@ import type {
   ReviewAnswer,
   ReviewsAnswer,
   SearchAnswer,
+  SentApproval,
   SentChecks,
   SentDecision,
   SentEvidence,
@@ -38,6 +40,8 @@ import type {
   TemplatesAnswer,
   TimelineAnswer,
   ToolAnswer,
+  ToolRuleChange,
+  ToolsAnswer,
   ToolsetAnswer,
   ToolsetsAnswer,
   TryAnswer,
@@ -85,6 +89,10 @@ interface Page {
   readonly cursor?: string
 }
 
+interface PendingPage extends Page {
+  readonly origins?: boolean
+}
+
 /** The functions that `createClient` returns. */
 export type Client = ReturnType<typeof createClient>
 
@@ -96,6 +104,7 @@ export function createClient(options: ClientOptions) {
   const session = (id: string): string => `/api/sessions/${encodeURIComponent(id)}`
   const task = (id: string, taskId: string): string => `${session(id)}/tasks/${encodeURIComponent(taskId)}`
   const message = (id: string, messageId: string): string => `${session(id)}/messages/${encodeURIComponent(messageId)}`
+  const toolServer = (name: string): string => `/api/tools/servers/${encodeURIComponent(name)}`
   const ifMatch = (version: number): Pick<Ask, 'headers'> => ({ headers: { 'if-match': String(version) } })
   const keyed = (key: string | undefined): Pick<Ask, 'headers'> =>
     key === undefined ? {} : { headers: { 'idempotency-key': key } }
@@ -192,9 +201,14 @@ export function createClient(options: ClientOptions) {
     addEvidence: (id: string, call: SentEvidence) =>
       json<EvidenceAdded>(`${session(id)}/evidence`, { method: 'POST', body: call }),
 
-    /** Pending reviews by deadline, of one conversation or of all, page by page, with their conversations. */
-    pendingReviews: (sessionId?: string, page: Page = {}, signal?: AbortSignal) =>
-      json<ReviewsAnswer>('/api/task-manager/reviews/pending', { query: { session_id: sessionId, ...page }, signal }),
+    /**
+     * Pending reviews by deadline, of one conversation or of all, page by page, with their conversations; with `origins`
+     * also when and by which agent each was opened.
+     */
+    pendingReviews: (sessionId?: string, { origins = false, ...page }: PendingPage = {}, signal?: AbortSignal) => {
+      const query = { session_id: sessionId, ...page, ...(origins ? { origins: 'true' } : {}) }
+      return json<ReviewsAnswer>('/api/task-manager/reviews/pending', { query, signal })
+    },
     /** A review and, once it is decided, what the tool call answers. */
     review: async (id: string): Promise<{ review: ReviewRequest; result?: Json }> => {
       const { reviews, ...answer } = await json<ReviewAnswer>(review(id))
@@ -233,6 +247,20 @@ export function createClient(options: ClientOptions) {
         method: 'POST',
         body: call,
         signal,
+      }),
+    /** The MCP servers and tools of the agent, and how each stands. */
+    tools: (signal?: AbortSignal) => json<ToolsAnswer>('/api/tools', { signal }),
+    /** Sets whether calls of some tools are asked about, always made, or never; null: as the configuration has it. */
+    setToolRules: (change: ToolRuleChange) => json<ToolsAnswer>('/api/tools/rules', { method: 'PUT', body: change }),
+    /** Takes an MCP server out of the person's own settings file. */
+    removeToolServer: (name: string) => json<ToolsAnswer>(toolServer(name), { method: 'DELETE' }),
+    /** Connects to a server that failed again, now. */
+    retryToolServer: (name: string) => json<ToolsAnswer>(`${toolServer(name)}/retry`, { method: 'POST' }),
+    /** Allows a call that waits, or does not. The same decision again changes nothing. */
+    decideApproval: (id: string, approvalId: string, decision: SentApproval) =>
+      json<ApprovalAnswer>(`${session(id)}/approvals/${encodeURIComponent(approvalId)}`, {
+        method: 'POST',
+        body: decision,
       }),
     /** The settings of the server as they count now; the key is not among them. */
     settings: (signal?: AbortSignal) => json<SettingsAnswer>('/api/settings', { signal }),

@@ -27,6 +27,8 @@ export type { Check, CheckResult, CheckSpec, Workspace } from '../domain/check.t
 export type { EvidenceSource, LeftOut, ToolFact } from '../domain/evidence.ts'
 export type { EventData, EventType, StoredEvent, ToolCallRecord } from '../domain/event.ts'
 export type { Policy, PolicyPatch, ToolsetName } from '../domain/policy.ts'
+export type { ApprovalDecision, ToolApproval, ToolApprovalRequest, ToolChange } from '../domain/tool-approval.ts'
+export type { AskFor, ToolRule } from '../domain/tool-rules.ts'
 export type { QueuedMessage } from '../domain/queue.ts'
 export { startedBy } from '../domain/resolution.ts'
 export type { Resolution } from '../domain/resolution.ts'

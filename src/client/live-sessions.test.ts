@@ -83,6 +83,14 @@ describe('a live list of conversations', () => {
     expect(asked.every(query => (query?.limit ?? 0) <= 200)).toBe(true)
   })
 
+  it('[LC7] more of them, asked for while an answer is on its way, are not missed', async () => {
+    const { client } = server(...Array.from({ length: 90 }, (_, index) => session(`c${index}`)))
+    const live = liveSessions(client)
+    const first = live.reload()
+    await Promise.all([first, live.more()])
+    expect(names(live)?.length).toBe(90)
+  })
+
   it('[LC7] a change shows at once, in its place, and is taken back if the server refuses', async () => {
     const { client, refuse } = server(session('a'), session('b'), session('c'))
     const live = liveSessions(client)
@@ -138,7 +146,7 @@ describe('a live list of conversations', () => {
   })
 })
 
-it('[LC7] conversations are grouped by the day of their last activity, pinned ones apart', () => {
+it('[LC7] conversations are grouped by the day of their last activity, pinned ones apart, older ones by month', () => {
   const now = new Date(2026, 10, 16, 9, 30).getTime()
   const ago = (days: number, hours = 0): string => new Date(2026, 10, 16 - days, 9 - hours, 0).toISOString()
   const listed = [
@@ -149,14 +157,22 @@ it('[LC7] conversations are grouped by the day of their last activity, pinned on
     session('w', { active_at: ago(7) }),
     session('m', { active_at: ago(8) }),
     session('o', { active_at: ago(31) }),
+    session('oct', { active_at: new Date(2026, 9, 1).toISOString() }),
+    session('sep', { active_at: new Date(2026, 8, 30, 23).toISOString() }),
+    session('old', { active_at: new Date(2025, 8, 30).toISOString() }),
   ]
-  const groups = groupSessions(listed, now).map(({ group, sessions }) => [group, sessions.map(each => each.session_id)])
+  const groups = groupSessions(listed, now).map(({ group, month, sessions }) => [
+    month ? month.toDateString() : group,
+    sessions.map(each => each.session_id),
+  ])
   expect(groups).toEqual([
     ['pinned', ['p']],
     ['today', ['now', 'early']],
     ['yesterday', ['late']],
     ['week', ['w']],
     ['month', ['m']],
-    ['older', ['o']],
+    ['Thu Oct 01 2026', ['o', 'oct']],
+    ['Tue Sep 01 2026', ['sep']],
+    ['Mon Sep 01 2025', ['old']],
   ])
 })

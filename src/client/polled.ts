@@ -9,7 +9,7 @@ export interface PolledState<T> {
 export interface Polled<T> {
   readonly snapshot: () => PolledState<T>
   readonly subscribe: (listener: () => void) => () => void
-  /** Asks now. Never rejects: the state has the error. */
+  /** Asks now, and again if an answer was on its way. Never rejects: the state has the error. */
   readonly reload: () => Promise<void>
   /** Puts another value in the place of the answer; one that is on its way is asked for again. */
   readonly put: (value: T) => void
@@ -44,17 +44,21 @@ export function polled<T>(load: () => Promise<T>, { everyMs, whileHidden = false
       }
     }
   }
-  const reload = (): Promise<void> => {
+  const asking = (): Promise<void> => {
     underWay ??= ask().finally(() => {
       underWay = undefined
     })
     return underWay
   }
+  const reload = (): Promise<void> => {
+    version += 1
+    return asking()
+  }
   const look = (): void => {
-    if (whileHidden || !isHidden()) void reload()
+    if (whileHidden || !isHidden()) void asking()
   }
   const start = (): void => {
-    void reload()
+    void asking()
     timer = setInterval(look, everyMs)
     pageOf()?.addEventListener('visibilitychange', look)
   }

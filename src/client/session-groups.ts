@@ -1,6 +1,6 @@
 import type { Session } from '../domain/wire.ts'
 
-/** Where a list has a heading. `week` and `month`: within the last 7 and 30 days. */
+/** Where a list has a heading. `week` and `month`: within the last 7 and 30 days; `older`: a month before that. */
 export type SessionGroup = 'pinned' | 'today' | 'yesterday' | 'week' | 'month' | 'older'
 
 const DAYS: readonly (readonly [SessionGroup, number])[] = [
@@ -11,17 +11,31 @@ const DAYS: readonly (readonly [SessionGroup, number])[] = [
   ['older', Infinity],
 ]
 
+/** Conversations under one heading. */
+export interface GroupedSessions {
+  readonly group: SessionGroup
+  /** Of `older`: the beginning of its month. */
+  readonly month?: Date
+  readonly sessions: readonly Session[]
+}
+
 /** Conversations by the day of their last activity, by the clock and calendar of this machine, in the order of the list. */
-export function groupSessions(
-  sessions: readonly Session[],
-  now: number = Date.now(),
-): readonly { readonly group: SessionGroup; readonly sessions: readonly Session[] }[] {
+export function groupSessions(sessions: readonly Session[], now: number = Date.now()): readonly GroupedSessions[] {
   const groups = Map.groupBy(sessions, session => (session.pinned ? 'pinned' : groupOf(session, now)))
   const order: readonly SessionGroup[] = ['pinned', ...DAYS.map(([group]) => group)]
-  return order.flatMap(group => {
-    const own = groups.get(group)
-    return own ? [{ group, sessions: own }] : []
+  return order.flatMap((group): readonly GroupedSessions[] => {
+    const own = groups.get(group) ?? []
+    if (group === 'older') return byMonth(own)
+    return own.length > 0 ? [{ group, sessions: own }] : []
   })
+}
+
+function byMonth(sessions: readonly Session[]): readonly GroupedSessions[] {
+  const months = Map.groupBy(sessions, ({ active_at }) => {
+    const date = new Date(active_at)
+    return new Date(date.getFullYear(), date.getMonth()).getTime()
+  })
+  return [...months].map(([month, own]) => ({ group: 'older', month: new Date(month), sessions: own }))
 }
 
 function groupOf({ active_at }: Session, now: number): SessionGroup {

@@ -85,7 +85,8 @@ export const MAX_CHECKS = 8
 export const DEFAULT_TIMEOUT_MS = 300_000
 export const MAX_TIMEOUT_MS = 3_600_000
 /** Folders of tests: what is in them is guarded by that alone. */
-export const TEST_FOLDERS = '**/{test,tests,spec}/**'
+export const TEST_FOLDERS =
+  '**/{test,tests,spec,specs,Test,Tests,*.Tests,testdata,fixtures,__fixtures__,golden,expected,e2e,cypress}/**'
 /** What package managers write, also in a check. */
 export const LOCKFILES: readonly string[] = [
   '**/{package-lock,npm-shrinkwrap}.json',
@@ -95,14 +96,21 @@ export const LOCKFILES: readonly string[] = [
 /** Files that decide what a check means: a change to one of them is shown, and has to be accepted. */
 export const DEFAULT_PROTECT: readonly string[] = [
   TEST_FOLDERS,
-  '**/*.test.*',
-  '**/*.spec.*',
-  '**/{__tests__,__mocks__,__snapshots__}/**',
+  '**/*.{test,spec,test-d,cy,approved,verified}.*',
+  '**/*.{snap,golden,bats,feature,t}',
+  '**/{,*[._-]}{expected,golden}{,[_-]*}{,.{txt,json,jsonl,csv,tsv,xml,html,svg,md,yaml,yml,toml,out,log,sql,png}}',
+  '**/*{Test,Tests,Spec}.{java,kt,kts,scala,groovy,cs,fs,php,swift}',
+  '**/test{,ing,s}{,-,_}{util,utils,helper,helpers,support,kit,setup,data,case,cases}{.*,/**}',
+  '**/setup{,-,_}{T,t}ests.*',
+  '**/{__tests__,__mocks__,__snapshots__,*-snapshots}/**',
+  '**/snapshots/**/*.{json,txt,yaml,yml,xml,html,md,csv,png,svg}',
   '**/{test*.py,*_test.*,*_spec.rb}',
   '**/{test,test-*,*-test}.{js,cjs,mjs,jsx,ts,cts,mts,tsx}',
   '**/*.config.*',
   '**/.{babelrc,c8rc,mocharc,nycrc,swcrc,taprc,eslintrc,eslintignore,prettierrc,flake8,coveragerc,rspec,bazelrc}*',
-  '**/{karma.conf.*,biome.json,biome.jsonc,turbo.json,nx.json,.pnp.*js}',
+  '**/.{stylelintrc,oxlintrc,jshintrc,pylintrc,markdownlint,golangci,rubocop,clang-tidy,prettierignore,stylelintignore,editorconfig}*',
+  '**/{clippy,.clippy,rustfmt,.rustfmt,dprint,tslint,cspell,import_map,.tool-versions,mise,.mise}{,.toml,.json}',
+  '**/{*.conf.*js,*.conf.ts,biome.json,biome.jsonc,turbo.json,nx.json,.pnp.*js}',
   '**/{tsconfig,jsconfig}*.json',
   '**/{vitest,jest}.{workspace,setup}.*',
   '**/package.json',

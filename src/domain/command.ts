@@ -7,6 +7,7 @@ import type { PolicyPatch, ToolsetName } from './policy.ts'
 import type { SentRowComment, SubmittedRow } from './review.ts'
 import type { ResolvedClaim } from './open-claims.ts'
 import type { MadeClaim, RunReason } from './proof.ts'
+import type { ApprovalDecision, ToolApprovalRequest } from './tool-approval.ts'
 import type { EndReason } from './turn.ts'
 
 /** The host's messages that new tasks came from. */
@@ -54,7 +55,12 @@ export interface TaskRemoval {
 export type Decision<Row = SubmittedRow> = Said &
   (
     | { readonly action: 'confirm'; readonly tasks: readonly Row[] }
-    | { readonly action: 'cancel'; readonly reason?: string | undefined }
+    | {
+        readonly action: 'cancel'
+        readonly reason?: string | undefined
+        /** Milliseconds since the person decided, in which it could be undone. */
+        readonly held_ms?: number | undefined
+      }
     | {
         /** The comment, or a comment on a row, says what to change. */
         readonly action: 'revise'
@@ -174,6 +180,19 @@ export type Command =
       /** What waits becomes user messages of the running turn. */
       readonly type: 'deliver_queued'
       readonly turn_id: string
+    }
+  | {
+      /** A call of a tool from outside has to be allowed first. */
+      readonly type: 'ask_approval'
+      readonly turn_id: string
+      readonly approval: ToolApprovalRequest
+    }
+  | {
+      readonly type: 'decide_approval'
+      readonly approval_id: string
+      readonly decision: ApprovalDecision
+      readonly comment?: string | undefined
+      readonly via: DecisionVia
     }
   | ({
       /** Creates, changes and removes, in this order, all or nothing. */

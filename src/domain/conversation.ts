@@ -14,6 +14,7 @@ import { broughtBack, isBack, type RemovedTask, withRemoved } from './removed.ts
 import { activeAfter } from './session-list.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { ASKED, byPosition, isOpen, type Task } from './task.ts'
+import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-approval.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
 
@@ -66,6 +67,8 @@ export interface Conversation {
   readonly removed: Table<RemovedTask>
   /** Messages to the agent that wait for its next model call, oldest first. */
   readonly queued: readonly QueuedMessage[]
+  /** Calls of tools from outside that wait for a person, oldest first. */
+  readonly approvals: readonly ToolApproval[]
 }
 
 export function emptyConversation(session_id: string): Conversation {
@@ -100,6 +103,7 @@ export function emptyConversation(session_id: string): Conversation {
     requests: [],
     removed: Table.from(),
     queued: [],
+    approvals: [],
   }
 }
 
@@ -207,9 +211,9 @@ export function editedSince(state: Conversation, task: Task, basis: number): Rec
 export const awaitsReview = (state: Conversation, turnId: string): boolean =>
   state.pending_reviews.some(id => state.reviews.get(id)?.conversation_turn_id === turnId)
 
-/** Whether a turn waits for a review or for checks. A parked turn holds no lease and no timer. */
+/** Whether a turn waits for a review, for leave to make a call, or for checks. A parked turn holds no lease and no timer. */
 export const isParked = (state: Conversation, turnId: string): boolean =>
-  awaitsReview(state, turnId) || awaitsChecks(state, turnId)
+  awaitsReview(state, turnId) || awaitsApproval(state, turnId) || awaitsChecks(state, turnId)
 
 /** Whether a turn waits for runs in its workspace, or for a person's tick. */
 export const awaitsChecks = (state: Conversation, turnId: string): boolean =>
@@ -393,8 +397,10 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
 
 type Reducers = Required<Handlers<Conversation, Partial<Conversation>>>
 
-function withParts(own: Omit<Reducers, keyof typeof PROOF_REDUCERS | keyof typeof QUEUE_REDUCERS>): Reducers {
-  return { ...own, ...PROOF_REDUCERS, ...QUEUE_REDUCERS }
+type Parts = typeof PROOF_REDUCERS & typeof QUEUE_REDUCERS & typeof APPROVAL_REDUCERS
+
+function withParts(own: Omit<Reducers, keyof Parts>): Reducers {
+  return { ...own, ...PROOF_REDUCERS, ...QUEUE_REDUCERS, ...APPROVAL_REDUCERS }
 }
 
 /** A turn that is over needs no runs but those that a person asks for. */

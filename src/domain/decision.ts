@@ -21,6 +21,7 @@ const RULES: Rules = {
   queued_message_edited: always,
   queued_message_withdrawn: always,
   queue_released: always,
+  tool_approval_resolved: always,
   // A model's new tasks are written without a review only where the policy has decided so.
   task_created: ({ by }) => by !== 'system',
   task_changed: edited,
@@ -79,9 +80,10 @@ export function attributed(events: readonly NewEvent[], origin: Origin): readonl
 const isConfirm = ({ type, data }: NewEvent): boolean =>
   type === 'task_create_review_resolved' && data.action === 'confirm'
 
-/** A review that ended by itself, or a turn that waiting messages started: who wrote these is recorded with them. */
+/** A review or an approval that ended by itself, or a turn that waiting messages started: who wrote these is recorded with them. */
 function isOfSystem({ type, data }: NewEvent, command: readonly NewEvent[]): boolean {
   if (type === 'turn_started') return command.some(event => event.type === 'turn_finished')
+  if (type === 'tool_approval_resolved') return data.reason === 'turn_ended'
   if (type !== 'task_create_review_resolved' || data.via !== 'system') return false
   return data.reason === 'review_timeout' || data.reason === 'panel_closed'
 }

@@ -8,6 +8,7 @@ import type { MadeClaim, RunReason } from './proof.ts'
 import type { Standing } from './standing.ts'
 import type { CancelReason, Changes, ConfirmedTask, ReviewRequest, RowChange, RowComment } from './review.ts'
 import type { Actor, Task } from './task.ts'
+import type { ApprovalDecision, ApprovalEnd, ToolApprovalRequest } from './tool-approval.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
 
 /** A JSON value. */
@@ -168,6 +169,16 @@ export interface EventData {
     /** The reopened review whose outcome the answer also carries. */
     readonly review_id?: string
   }
+  /** A call of a tool from outside waits for a person. */
+  tool_approval_required: ToolApprovalRequest
+  tool_approval_resolved: Attributed & {
+    readonly approval_id: string
+    readonly decision: ApprovalDecision
+    readonly via: DecisionVia
+    /** It ended without a person's word. */
+    readonly reason?: ApprovalEnd
+    readonly comment?: string
+  }
   todos_resubmitting: {
     readonly next: string
     readonly state: Json
@@ -218,6 +229,8 @@ export interface EventData {
     readonly rows?: readonly RowChange[]
     /** The turn that goes on with a reopened plan, where the turn that asked is over. */
     readonly continued_by?: string
+    /** Milliseconds before it in which the person had decided and could still undo it. */
+    readonly held_ms?: number
   }
   /** A model says that a task is settled. Nothing is granted before `claim_settled`. */
   claim_made: MadeClaim

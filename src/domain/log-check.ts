@@ -41,6 +41,10 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
       return isQueued(state, data.message_id) ? undefined : 'there is no such queued message'
     case 'queue_released':
       return state.turns.has(data.turn_id) ? undefined : 'there is no such turn'
+    case 'tool_approval_required':
+      return isAsked(state, data.approval_id) ? 'the approval waits already' : undefined
+    case 'tool_approval_resolved':
+      return isAsked(state, data.approval_id) ? undefined : 'there is no such approval'
     case 'turn_opened':
     case 'turn_started':
       return state.turns.has(data.turn_id) ? 'the turn exists already' : undefined
@@ -54,6 +58,9 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
 }
 
 const isQueued = ({ queued }: Conversation, id: string): boolean => queued.some(({ message_id }) => message_id === id)
+
+const isAsked = ({ approvals }: Conversation, id: string): boolean =>
+  approvals.some(({ approval_id }) => approval_id === id)
 
 const taskProblem = (state: Conversation, { session_id }: Task): string | undefined =>
   session_id === state.session_id ? undefined : `the task's session_id is not ${state.session_id}`

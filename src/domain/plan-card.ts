@@ -1,7 +1,10 @@
+import type { Check } from './check.ts'
 import type { Instant } from './instant.ts'
+import { isApproved, type Proofs } from './proof.ts'
 import type { Resolution } from './resolution.ts'
 import type { Changes, Row, RowComment } from './review.ts'
 import { decidedRows } from './revision.ts'
+import { valueIn } from './table.ts'
 import type { MarkOf } from './thread-log.ts'
 
 /** How a proposed plan was decided, or ended without a decision. */
@@ -26,6 +29,8 @@ export interface PlanRow {
   /** Its row in the proposal, where that is known. */
   readonly draft_index?: number
   readonly task_id?: string
+  /** Those of its checks that were not approved, then or since: they never run. */
+  readonly unapproved?: readonly Check[]
 }
 
 /** A decided plan: what was proposed, and what the person made of it. */
@@ -42,6 +47,8 @@ export interface PlanCard {
   readonly reordered: boolean
   readonly comment: string | undefined
   readonly row_comments: readonly RowComment[]
+  /** How many checks of its rows were not approved, then or since. */
+  readonly unapproved: number
   /** In the order of the decision, removed ones where they were proposed. */
   readonly rows: readonly PlanRow[]
   /** The turn that goes on with a plan that was reopened. */
@@ -52,10 +59,14 @@ export interface PlanCard {
 export function planCard(
   { review_id, proposed, asked_at, decided_at }: MarkOf<'plan'>,
   resolution: Resolution | undefined,
+  state: Pick<Proofs, 'tasks' | 'proof'>,
 ): PlanCard | undefined {
   if (decided_at === undefined || !resolution) return undefined
   const { changes, comment, row_comments = [], continued_by } = resolution
   const outcome = outcomeOf(resolution)
+  const rows = changes
+    ? rowsOf(changes, resolution, proposed.length).map(row => withUnapproved(state, row))
+    : proposed.map(asProposed)
   return {
     review_id,
     outcome,
@@ -68,7 +79,8 @@ export function planCard(
     reordered: changes?.reordered ?? false,
     comment,
     row_comments,
-    rows: changes ? rowsOf(changes, resolution, proposed.length) : proposed.map(asProposed),
+    unapproved: rows.reduce((sum, row) => sum + (row.unapproved?.length ?? 0), 0),
+    rows,
     continued_by,
   }
 }
@@ -84,6 +96,14 @@ const OUTCOMES: Readonly<Record<string, PlanOutcome>> = {
 function outcomeOf({ action, reason = '' }: Resolution): PlanOutcome {
   if (action === 'confirm') return 'approved'
   return (Object.hasOwn(OUTCOMES, reason) ? OUTCOMES[reason] : undefined) ?? 'rejected'
+}
+
+/** Only of a row whose task is still there: the checks of no other could run. */
+function withUnapproved(state: Pick<Proofs, 'tasks' | 'proof'>, row: PlanRow): PlanRow {
+  const { task_id = '', to } = row
+  const checks = valueIn(state.tasks, task_id) ? (to?.checks ?? []) : []
+  const unapproved = checks.filter(each => !isApproved(state, task_id, each))
+  return unapproved.length === 0 ? row : { ...row, unapproved }
 }
 
 const asProposed = (title: string, draft_index: number): PlanRow => ({ change: 'proposed', title, draft_index })

@@ -4,6 +4,7 @@ import type { ToolsetName } from './policy.ts'
 import type { QueuedMessage } from './queue.ts'
 import type { ReviewStatus } from './review.ts'
 import { say } from './say.ts'
+import type { ApprovalDecision } from './tool-approval.ts'
 import type { Task, TaskStatus } from './task.ts'
 import type { TurnStatus } from './turn.ts'
 
@@ -144,6 +145,8 @@ export interface RefusalData {
   message_withdrawn: { readonly message_id: string }
   /** The message was edited since: it is at another version now. */
   message_changed: { readonly queued: QueuedMessage; readonly expected: number }
+  approval_not_found: { readonly approval_id: string }
+  approval_already_decided: { readonly approval_id: string; readonly decision: ApprovalDecision }
   review_not_found: { readonly review_id: string }
   review_already_decided: { readonly review_id: string; readonly status: ReviewStatus }
   review_expired: { readonly review_id: string }

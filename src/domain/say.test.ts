@@ -50,6 +50,8 @@ const SAMPLES: RefusalData = {
   message_delivered: { message_id: 'm1' },
   message_withdrawn: { message_id: 'm1' },
   message_changed: { queued: { message_id: 'm1', text: 'Hi', version: 2, queued_at: task.created_at }, expected: 1 },
+  approval_not_found: { approval_id: 'a1' },
+  approval_already_decided: { approval_id: 'a1', decision: 'deny' },
   review_not_found: { review_id: 'rev-1' },
   review_already_decided: { review_id: 'rev-1', status: 'confirmed' },
   review_expired: { review_id: 'rev-1' },

@@ -205,6 +205,9 @@ const ENGLISH: Required<Sentences> = {
   message_withdrawn: () => 'This message was taken back already.',
   message_changed: ({ queued, expected }) =>
     `The message is at version ${queued.version}, not ${expected}: it has changed since.`,
+  approval_not_found: ({ approval_id }) => `There is no approval ${approval_id} in this conversation.`,
+  approval_already_decided: ({ decision }) =>
+    `This call was already decided: ${decision === 'deny' ? 'not allowed' : 'allowed'}.`,
   review_not_found: ({ review_id }) => `There is no review ${review_id}.`,
   review_already_decided: ({ status }) => `This review was already decided: ${status}.`,
   review_expired: () => 'This review timed out; nothing was written.',

@@ -11,13 +11,13 @@ export const SESSION_LISTS = ['active', 'archived', 'all'] as const
 /** The name of a list of conversations. */
 export type SessionList = (typeof SESSION_LISTS)[number]
 
-/** What a list shows beside a title: a review waits, a turn of ours runs, or the latest turn failed. */
+/** What a list shows beside a title: a review or a call waits for a person, a turn of ours runs, or the latest turn failed. */
 export const SESSION_MARKS = ['waiting', 'running', 'failed'] as const
 /** The mark of a conversation in a list. */
 export type SessionMark = (typeof SESSION_MARKS)[number]
 
 export function markOf(state: Conversation): SessionMark | null {
-  if (state.pending_reviews.length > 0) return 'waiting'
+  if (state.pending_reviews.length > 0 || state.approvals.length > 0) return 'waiting'
   if (state.running_turn !== null) return 'running'
   return state.turns.get(state.latest_turn ?? '')?.status === 'failed' ? 'failed' : null
 }

@@ -1,5 +1,6 @@
 import { type Policy, type PolicyPatch, policyProblem, policyWith } from './policy.ts'
 import { invalidField, Refusal } from './refusal.ts'
+import type { SavedRules } from './tool-rules.ts'
 import type { KeyView, SettingName, SettingsChange, SettingsView, SettingView } from './wire.ts'
 
 // The settings of a server, and which of their sources counts: flag, environment, page, trusted file, default.
@@ -36,6 +37,8 @@ export interface SavedSettings {
   readonly review?: boolean
   readonly review_timeout_ms?: number | null
   readonly gate?: boolean
+  /** What a person said about tools. */
+  readonly tools?: SavedRules
 }
 
 /** Everything that settings come from. */

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { cancels, dataOf, inRun, outside, START, underReview } from '../../test/support/domain.ts'
+import { FILE, NPM, Plan, TICK } from '../../test/support/checked-plan.ts'
 import { corpusLog, threadIn, told } from '../../test/support/thread.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { OWN_TOOLS } from './own-tools.ts'
@@ -15,6 +16,21 @@ const cardsIn = (log: Parameters<typeof threadIn>[0]): PlanCard[] =>
   threadIn(log).flatMap(({ items }) => items.flatMap(item => (item.kind === 'plan' ? [item.card] : [])))
 
 describe('plans in a thread', () => {
+  it('[TH9] checks that were not approved are counted and named at their row and step, until they are', () => {
+    const plan = new Plan({ title: 'A', checks: [NPM, FILE] }, { title: 'B', checks: [TICK] })
+    plan.run(plan.settles(1))
+    const [card] = cardsIn(plan.log)
+    expect(card).toMatchObject({ unapproved: 2, rows: [{ unapproved: [NPM, FILE] }, { title: 'B' }] })
+    // A person looks, and that needs no approval.
+    expect(card?.rows[1]).not.toHaveProperty('unapproved')
+    const steps = () =>
+      threadIn(plan.log).flatMap(({ items }) => items.flatMap(item => ('step' in item ? item.step : [])))
+    expect(steps()[0]).toMatchObject({ title: 'A', unapproved: [NPM, FILE] })
+    plan.run(plan.edits('person', { change: [{ task: 1, fields: {}, approve: [NPM.hash] }] }))
+    expect(cardsIn(plan.log)[0]).toMatchObject({ unapproved: 1, rows: [{ unapproved: [FILE] }, {}] })
+    expect(steps()[0]?.unapproved).toEqual([FILE])
+  })
+
   it('[TH1] an approved plan is a card: what was edited, added and removed, row by row, in the order of the decision', () => {
     const [sentBack, approved] = cardsIn(corpusLog('extended'))
     expect(sentBack).toMatchObject({
@@ -343,4 +359,27 @@ it('[TH7] folded event by event, a thread is the same as from the whole log, and
     expect(stepwise).toEqual(view.of(log))
     for (let end = 0; end <= log.length; end += 1) expect(() => threadIn(log.slice(0, end))).not.toThrow()
   }
+})
+
+it('[TH10] the turn of an agent elsewhere is settled once nothing of its plan is open and no review waits', () => {
+  const chat = outside()
+  const settled = () => threadIn(chat.log).map(({ is_settled = false, end }) => [is_settled, end])
+  expect(settled()).toEqual([[false, undefined]])
+  chat.run(chat.adds('model', 'A', 'B'))
+  chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'Yes' }))
+  expect(settled()).toEqual([[false, undefined]])
+  chat.run(chat.sets('model', 2, { status: 'blocked', outcome: 'No key' }))
+  expect(settled()).toEqual([[true, undefined]])
+  expect(threadIn(chat.log)[0]?.tally).toMatchObject({ total: 2, done: 1, blocked: 1, open: 0 })
+  chat.run(chat.adds('model', 'C'))
+  expect(settled()).toEqual([[false, undefined]])
+  const reviewed = outside('runsheet', { review: true })
+  reviewed.run(reviewed.adds('person', 'A'))
+  reviewed.run(reviewed.sets('person', 1, { status: 'completed' }))
+  reviewed.run(reviewed.adds('model', 'B'))
+  expect(threadIn(reviewed.log)[0]).not.toHaveProperty('is_settled')
+  const own = inRun()
+  own.run(own.adds('person', 'A'))
+  own.run(own.sets('person', 1, { status: 'completed' }))
+  expect(threadIn(own.log)[0]).not.toHaveProperty('is_settled')
 })

@@ -3,10 +3,11 @@ import type { Instant } from './instant.ts'
 import { lineage, planTurnOf } from './lineage.ts'
 import { OWN_TOOLS } from './own-tools.ts'
 import { type PlanCard, planCard } from './plan-card.ts'
-import type { Proofs } from './proof.ts'
+import { isApproved, type Proofs } from './proof.ts'
 import { startedBy } from './resolution.ts'
 import { type Standing, standingsOf } from './standing.ts'
-import { valueIn, valuesIn } from './table.ts'
+import type { Review } from './review.ts'
+import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { isOpen, type Task } from './task.ts'
 import type { Mark, MarkOf, TaskThen, ThreadLog } from './thread-log.ts'
 import type { Message, MessageCall } from './transcript.ts'
@@ -24,6 +25,8 @@ export interface ThreadTurn {
   readonly tally: PlanTally | undefined
   /** How it ended; undefined while it goes on. */
   readonly end: TurnEnd | undefined
+  /** An agent elsewhere never says that it is done: nothing of its plan is open, and no review waits. */
+  readonly is_settled?: true
 }
 
 /** One item of a turn, in the order of the log. */
@@ -50,6 +53,8 @@ export interface WorkedStep extends TaskThen {
   readonly task_id: string
   /** A later turn went on with the plan of this one, or worked on the task itself. */
   readonly taken_up?: 'plan' | 'task'
+  /** Those of its checks that are not approved: they never run. */
+  readonly unapproved?: readonly Check[]
   readonly items: readonly StepItem[]
 }
 
@@ -87,6 +92,8 @@ export interface TurnEnd {
 export interface ThreadState extends Proofs {
   readonly running_turn: string | null
   readonly latest_turn: string | null
+  readonly reviews: Keyed<Pick<Review, 'conversation_turn_id'>>
+  readonly pending_reviews: readonly string[]
 }
 
 /** The turns in order: what was asked and decided, the work by step, and how it ended. */
@@ -120,7 +127,8 @@ export function threadOf(
       return valueIn(state.tasks, id) ?? { ...(names.get(id) ?? UNKNOWN), status: 'removed' }
     }
     const items = itemsOf(marks, { state, turn, heading, resolutions, message: id => own.get(id) })
-    return { turn_id: turn.id, items, tally, end: end && endOf(state, turn, marks, end, tally) }
+    const told = { turn_id: turn.id, items, tally, end: end && endOf(state, turn, marks, end, tally) }
+    return isSettledElsewhere(state, turn, tally) ? { ...told, is_settled: true } : told
   })
 }
 
@@ -131,6 +139,16 @@ export function tallyOf(state: ThreadState, tasks: readonly Task[]): PlanTally |
   const done = plan.filter(({ status }) => status === 'completed').length
   const open = plan.filter(isOpen).length
   return { total: plan.length, done, open, blocked: plan.length - done - open, standings: standingsOf(state, plan) }
+}
+
+/** Whether the plan of a turn that an agent elsewhere works in is worked off. */
+export function isSettledElsewhere(
+  { pending_reviews, reviews }: Pick<ThreadState, 'pending_reviews' | 'reviews'>,
+  { id, status }: Turn,
+  tally: PlanTally | undefined,
+): boolean {
+  const waits = pending_reviews.some(review => valueIn(reviews, review)?.conversation_turn_id === id)
+  return status === 'open' && tally !== undefined && tally.open === 0 && !waits
 }
 
 /** How it stood when the turn ended. */
@@ -197,7 +215,8 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
     if (known) return known
     const work: StepItem[] = []
     steps.set(taskId, work)
-    items.push({ kind: 'step', step: { task_id: taskId, ...headingOf(heading(taskId)), items: work } })
+    const unapproved = unapprovedOf(state, taskId)
+    items.push({ kind: 'step', step: { task_id: taskId, ...headingOf(heading(taskId)), ...unapproved, items: work } })
     return work
   }
   const decided = startedBy(resolutions, turn.id)
@@ -239,7 +258,7 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
         if (!items.some(({ kind }) => kind === 'follow_ups')) items.push(followUpsIn(marks, message))
         break
       case 'plan': {
-        const card = planCard(mark, valueIn(resolutions, mark.review_id))
+        const card = planCard(mark, valueIn(resolutions, mark.review_id), state)
         if (card) items.push({ kind: 'plan', card })
         break
       }
@@ -279,7 +298,7 @@ function followUpsIn(marks: readonly Mark[], message: Source['message']): Thread
 }
 
 /** A step without its work. */
-type Heading = Omit<WorkedStep, 'task_id' | 'items'>
+type Heading = Omit<WorkedStep, 'task_id' | 'items' | 'unapproved'>
 
 const UNKNOWN: TaskThen = { number: 0, title: '', status: 'removed' }
 
@@ -291,6 +310,12 @@ const headingOf = ({ number, title, status, outcome, taken_up }: Heading): Headi
   ...(outcome === undefined ? {} : { outcome }),
   ...(taken_up === undefined ? {} : { taken_up }),
 })
+
+function unapprovedOf(state: ThreadState, taskId: string): Pick<WorkedStep, 'unapproved'> {
+  const checks = valueIn(state.tasks, taskId)?.checks ?? []
+  const unapproved = checks.filter(check => !isApproved(state, taskId, check))
+  return unapproved.length === 0 ? {} : { unapproved }
+}
 
 const notesIn = (mark: Mark): readonly (readonly [string, TaskThen])[] =>
   mark.kind === 'task' ? [[mark.task_id, mark]] : []

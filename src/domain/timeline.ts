@@ -38,6 +38,8 @@ const IN_TIMELINE: Record<EventType, boolean> = {
   step_finished: false,
   tool_called: false,
   tool_answered: false,
+  tool_approval_required: false,
+  tool_approval_resolved: false,
   todos_resubmitting: false,
   todos_limit_reached: false,
   gate_followed: false,

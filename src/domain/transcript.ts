@@ -1,6 +1,7 @@
 import type { Cut, Json, StoredEvent, ToolCallRecord } from './event.ts'
 import type { Instant } from './instant.ts'
 import { projection } from './projection.ts'
+import type { ApprovalDecision } from './tool-approval.ts'
 
 /** One message of the chat. `synthetic` ones were written by the system on the user's behalf. */
 export interface Message {
@@ -22,6 +23,9 @@ export interface Message {
 export interface MessageCall extends ToolCallRecord {
   /** Absent while the call has no answer. */
   readonly answer?: CallAnswer
+  /** It waits for a person, or what a person said. Absent if none was asked. */
+  readonly approval?: 'waiting' | ApprovalDecision
+  readonly approval_id?: string
 }
 
 /** What a tool answered, truncated for lists. The event at `seq` has all of it. */
@@ -56,6 +60,10 @@ export const transcript = projection<Messages>({
       return withMessage(messages, { message_id, turn_id, role: 'assistant', text, ...written, tool_calls, created_at })
     },
     tool_answered: withAnswer,
+    tool_approval_required: (messages, { turn_id, data }) =>
+      withCall(messages, turn_id, isCall(data.tool_call_id), { approval: 'waiting', approval_id: data.approval_id }),
+    tool_approval_resolved: (messages, { turn_id, data }) =>
+      withCall(messages, turn_id, ({ approval_id }) => approval_id === data.approval_id, { approval: data.decision }),
   },
 })
 
@@ -67,12 +75,24 @@ function withMessage(messages: Messages, message: Message): Messages {
 
 function withAnswer(messages: Messages, { turn_id, data, seq }: StoredEvent<'tool_answered'>): Messages {
   const { tool_call_id, ok, duration_ms, result } = data
-  const isCall = (call: MessageCall): boolean => call.tool_call_id === tool_call_id
-  const place = placeInTurn(messages, turn_id, ({ tool_calls = [] }) => tool_calls.some(isCall))
+  return withCall(messages, turn_id, isCall(tool_call_id), { answer: { ok, duration_ms, ...shortened(result), seq } })
+}
+
+const isCall =
+  (id: string) =>
+  (call: MessageCall): boolean =>
+    call.tool_call_id === id
+
+function withCall(
+  messages: Messages,
+  turn: string | null,
+  fits: (call: MessageCall) => boolean,
+  change: Partial<MessageCall>,
+): Messages {
+  const place = placeInTurn(messages, turn, ({ tool_calls = [] }) => tool_calls.some(fits))
   const message = place === undefined ? undefined : messages[place]
   if (place === undefined || !message?.tool_calls) return messages
-  const answer = { ok, duration_ms, ...shortened(result), seq }
-  const tool_calls = message.tool_calls.map(call => (isCall(call) ? { ...call, answer } : call))
+  const tool_calls = message.tool_calls.map(call => (fits(call) ? { ...call, ...change } : call))
   return messages.with(place, { ...message, tool_calls })
 }
 

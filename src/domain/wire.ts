@@ -10,6 +10,8 @@ import type { QueuedMessage } from './queue.ts'
 import type { ReviewRequest, SubmittedRow } from './review.ts'
 import type { SessionMark } from './session-list.ts'
 import type { Part } from './search-marks.ts'
+import type { ApprovalDecision, ToolApproval, ToolChange } from './tool-approval.ts'
+import type { AskFor, Ruling, ToolRule } from './tool-rules.ts'
 import type { ConversationSnapshot } from './snapshot.ts'
 import type { Task, TaskStatus } from './task.ts'
 import type { Template } from './template.ts'
@@ -108,6 +110,8 @@ export interface SessionAnswer {
   readonly reviews: readonly ReviewRequest[]
   /** Messages to the agent that wait for its next model call, oldest first. */
   readonly queued: readonly QueuedMessage[]
+  /** Calls of tools that wait for a person, oldest first. */
+  readonly approvals: readonly ToolApproval[]
   readonly seq: number
 }
 
@@ -246,8 +250,19 @@ export interface ReviewsAnswer {
   readonly reviews: readonly ReviewRequest[]
   /** The conversations that they belong to, each once. */
   readonly sessions: readonly Session[]
+  /** Where each came from, if that was asked for. */
+  readonly origins?: readonly ReviewOrigin[]
   /** For the next page; absent on the last. */
   readonly next_cursor?: string
+}
+/** When a review was opened, and for which agent. */
+export interface ReviewOrigin {
+  readonly review_id: string
+  readonly asked_at: Instant
+  /** The model of a turn of ours. */
+  readonly model?: string
+  /** The program elsewhere that opened the turn and its folder, for people. */
+  readonly client?: string
 }
 /** A page of the log. */
 export interface TimelineAnswer {
@@ -417,6 +432,78 @@ export interface SettingsAnswer {
   readonly scope: 'server' | 'node'
   readonly settings: SettingsView
   readonly problems: readonly SettingsProblem[]
+}
+/** Where an MCP server stands. */
+export type ToolServerState = 'connecting' | 'ready' | 'failed'
+
+/** A tool of an MCP server, and what happens when a model calls it. */
+export interface ServerToolView extends Pick<Ruling, 'rule' | 'source'> {
+  /** As its server calls it. */
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  /** The server says that it changes nothing. */
+  readonly read_only: boolean
+  /** Send it with "always", which is bound to it. */
+  readonly fingerprint: string
+  /** It was always allowed, and has changed since: it is asked about again. */
+  readonly changed?: ToolChange
+  /** Too many tools are on: models do not get this one. */
+  readonly left_out?: true
+}
+
+/** An MCP server whose tools the agent has. */
+export interface ToolServerView {
+  readonly name: string
+  /** How it is reached: its command line, or its URL; without secrets. */
+  readonly target: string
+  readonly kind: 'command' | 'url'
+  /** The settings file that names it. */
+  readonly file: string
+  /** Whether the page may remove it: it is in the person's own file. */
+  readonly removable: boolean
+  readonly ask: AskFor
+  readonly state: ToolServerState
+  /** When it got there. */
+  readonly since: Instant
+  /** Why it failed. */
+  readonly reason?: string
+  readonly tools: readonly ServerToolView[]
+}
+
+/** What the agent of this server's own turns can do besides planning. */
+export interface ToolsAnswer {
+  readonly scope: SettingsAnswer['scope']
+  readonly servers: readonly ToolServerView[]
+  /** How many tools models get. */
+  readonly offered: number
+  /** The terminal command that adds a server, without its arguments, and the file that it writes. */
+  readonly add: { readonly command: string; readonly file: string; readonly folder: string }
+  /** Why the settings file is not used as it is now. */
+  readonly problem?: string
+}
+
+/** A rule for some tools of a server; null gives them back to the configuration. */
+export interface ToolRuleChange {
+  readonly server: string
+  readonly rule: ToolRule | null
+  /** "always" needs the fingerprint that the person saw. */
+  readonly tools: readonly { readonly name: string; readonly fingerprint?: string | undefined }[]
+}
+
+/** A person's decision on a call that waits. */
+export interface SentApproval {
+  readonly decision: ApprovalDecision
+  readonly comment?: string | undefined
+}
+
+/** A call that was decided. */
+export interface ApprovalAnswer {
+  readonly approval_id: string
+  readonly decision: ApprovalDecision
+  /** Why "always" counts for this call only. */
+  readonly not_saved?: string
+  readonly seq: number
 }
 /** A change of settings: what is named is set, `unset` gives up what the page holds. */
 export interface SettingsChange {

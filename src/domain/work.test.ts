@@ -83,3 +83,19 @@ it('[PA4] an agent elsewhere counts as working for ten minutes after each of its
   chat.wait(MINUTE)
   expect([minutes(chat, 1), isWorking(chat)]).toEqual([8 + idle + 1, true])
 })
+
+it('[PA58] an agent elsewhere whose plan a person reopened and decided works from its next call on', () => {
+  const chat = outside('runsheet', { review: true, review_timeout_ms: MINUTE })
+  chat.run(chat.adds('model', 'A'))
+  chat.wait(MINUTE).run({ type: 'expire_review', review_id: 'review-1' })
+  chat.answer()
+  chat.run({ type: 'reopen_review', review_id: 'review-1', new_review_id: 'review-2' })
+  // A call meanwhile is no work on the plan.
+  chat.answer()
+  chat.run(chat.confirms([{ title: 'A', status: 'doing' }], { review_id: 'review-2' }))
+  chat.wait(3 * MINUTE)
+  expect([minutes(chat, 1), isWorking(chat)]).toEqual([0, false])
+  chat.answer()
+  chat.wait(MINUTE)
+  expect([minutes(chat, 1), isWorking(chat)]).toEqual([1, true])
+})

@@ -3,7 +3,7 @@ import { type Instant, plusMs } from './instant.ts'
 import { projection } from './projection.ts'
 
 /**
- * When the agent of a turn was at work: not while its plan waited for a review, nor after the turn was over, nor long
+ * When the agent of a turn was at work: not while its plan or a call waited for a person, nor after the turn was over, nor long
  * after its last sign, as when the server was down.
  */
 export interface TurnWork {
@@ -15,6 +15,8 @@ export interface TurnWork {
   readonly seen: Instant
   /** The agent is not ours: only its tool calls show that it works. */
   readonly is_elsewhere?: true
+  /** A person reopened its plan: no call of an agent elsewhere waits for the decision, which it learns with its next call. */
+  readonly reopened?: 'pending' | 'decided'
   readonly is_over?: true
 }
 
@@ -38,8 +40,10 @@ export const work = projection<Work>({
     step_finished: changing(seen),
     tool_answered: changing(seen),
     task_assessed: changing(seen),
-    task_create_review_required: changing(paused),
-    task_create_review_resolved: changing((turn, at) => begun(paused(turn, at), at)),
+    task_create_review_required: changing((turn, at, { data: { reopens } }) => asked(turn, at, reopens !== undefined)),
+    task_create_review_resolved: changing(decided),
+    tool_approval_required: changing(paused),
+    tool_approval_resolved: changing((turn, at) => begun(paused(turn, at), at)),
     turn_stop_requested: changing(over),
     turn_finished: changing(over),
   },
@@ -58,15 +62,26 @@ export const isAtWork = (turn: TurnWork | undefined, now: Instant): boolean =>
   turn !== undefined && turn.since !== null && endOf(turn, now) === now
 
 /** A handler that changes the work of the event's turn until that is over. */
-function changing(change: (turn: TurnWork, at: Instant) => TurnWork) {
-  return (known: Work, { turn_id, timestamp }: StoredEvent): Work => {
+function changing<E extends StoredEvent>(change: (turn: TurnWork, at: Instant, event: E) => TurnWork) {
+  return (known: Work, event: E): Work => {
+    const { turn_id, timestamp } = event
     const turn = known[turn_id ?? '']
-    return turn_id === null || !turn || turn.is_over ? known : { ...known, [turn_id]: change(turn, timestamp) }
+    return turn_id === null || !turn || turn.is_over ? known : { ...known, [turn_id]: change(turn, timestamp, event) }
   }
 }
 
 function begun(turn: Omit<TurnWork, 'since' | 'seen'>, at: Instant): TurnWork {
-  return { ...turn, since: at, seen: at }
+  const { reopened: _, ...rest } = turn
+  return { ...rest, since: at, seen: at }
+}
+
+function asked(turn: TurnWork, at: Instant, isReopened: boolean): TurnWork {
+  const { reopened: _, ...waiting } = paused(turn, at)
+  return isReopened && turn.is_elsewhere ? { ...waiting, reopened: 'pending' } : waiting
+}
+
+function decided(turn: TurnWork, at: Instant): TurnWork {
+  return turn.reopened ? { ...turn, reopened: 'decided' } : begun(paused(turn, at), at)
 }
 
 function paused(turn: TurnWork, at: Instant): TurnWork {
@@ -76,7 +91,7 @@ function paused(turn: TurnWork, at: Instant): TurnWork {
 
 /** A sign of the agent. After a long silence a new stretch begins. */
 function seen(turn: TurnWork, at: Instant): TurnWork {
-  if (turn.since === null) return turn
+  if (turn.since === null) return turn.reopened === 'decided' ? begun(turn, at) : turn
   return endOf(turn, at) < at ? begun(paused(turn, at), at) : { ...turn, seen: at }
 }
 

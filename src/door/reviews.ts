@@ -56,7 +56,8 @@ export class DoorReviews implements Reviews {
     const rows = decision.action === 'confirm' ? decision.tasks : []
     const ids = rows.map(() => newId())
     const continuation = { turn_id: newId(), message_id: newId() }
-    const bodyHash = hashOf(decision)
+    // How long it was held back is no part of what was decided.
+    const bodyHash = hashOf({ ...decision, held_ms: undefined })
     const once = { key: `decided:${reviewId}:${bodyHash}`, bodyHash }
     const { value, conversation } = await this.#door.transact({ ...ref, once }, transaction => {
       const before = transaction.state

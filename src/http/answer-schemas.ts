@@ -40,6 +40,7 @@ export const session = exact<wire.SessionAnswer>()(
     tasks: z.array(s.taskView),
     reviews: z.array(s.review),
     queued: s.described(z.array(s.queuedMessage), 'messages that wait for the next model call, oldest first'),
+    approvals: s.described(z.array(s.toolApproval), 'calls of tools that wait for a person, oldest first'),
     seq: z.int(),
   }),
 )
@@ -135,6 +136,7 @@ const conversation = exact<ConversationSnapshot>()(
       requests: s.described(z.array(c.checkRequest), 'runs that were asked for, other than by claims'),
       removed: s.described(byTask(removedTask), 'the newest tasks that a person removed, by id'),
       queued: s.described(z.array(s.queuedMessage), 'messages that wait for the next model call, oldest first'),
+      approvals: s.described(z.array(s.toolApproval), 'calls of tools that wait for a person, oldest first'),
     })
     .meta({ id: 'ConversationSnapshot', description: 'The state of a conversation, to apply events to' }),
 )
@@ -152,6 +154,9 @@ const work = exact<TurnWork>()(
     since: s.described(s.instant.nullable(), 'when the current stretch began; null while the turn waits or is over'),
     seen: s.described(s.instant, 'the latest step, answered tool call or verdict'),
     is_elsewhere: s.described(z.literal(true), 'the agent is not ours').exactOptional(),
+    reopened: s
+      .described(z.enum(['pending', 'decided']), 'a person reopened its plan, and its agent has not called since')
+      .exactOptional(),
     is_over: z.literal(true).exactOptional(),
   }),
 )
@@ -341,10 +346,19 @@ export const evidenceAdded = exact<wire.EvidenceAdded>()(
 )
 export const task = exact<wire.TaskAnswer>()(z.object({ task: s.taskView, seq: z.int() }))
 
+const reviewOrigin = exact<wire.ReviewOrigin>()(
+  z.object({
+    review_id: z.string(),
+    asked_at: s.described(z.iso.datetime(), 'when it was opened'),
+    model: s.described(z.string(), 'the model of a turn of this server').exactOptional(),
+    client: s.described(z.string(), 'the program elsewhere that opened the turn and its folder').exactOptional(),
+  }),
+)
 export const reviews = exact<wire.ReviewsAnswer>()(
   z.object({
     reviews: z.array(s.review),
     sessions: s.described(z.array(s.session), 'the conversations that they belong to, each once'),
+    origins: s.described(z.array(reviewOrigin), 'with `origins=true`: where each came from').exactOptional(),
     next_cursor: s.described(z.string(), 'for the next page; absent on the last').exactOptional(),
   }),
 )

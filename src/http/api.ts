@@ -49,7 +49,7 @@ export interface Api {
 const REVIEW_WAIT_MS = 25_000
 
 export function createApi(options: ApiOptions): Api {
-  const { door, guard, log, login, metrics, settings, page, turns, mcp, host = {}, basePath = '' } = options
+  const { door, guard, log, login, metrics, settings, tools, page, turns, mcp, host = {}, basePath = '' } = options
   const redact = options.redact ?? redactor()
   const closing = new AbortController()
   const limits = new Limits(options, (what, role) => metrics?.refused(what, role))
@@ -82,6 +82,7 @@ export function createApi(options: ApiOptions): Api {
       ...(login ? { login } : {}),
       ...(metrics ? { metrics } : {}),
       ...(settings ? { settings } : {}),
+      ...(tools ? { tools } : {}),
     },
     routes: withOpenApi(
       ROUTES.filter(({ needs }) => needs === undefined || options[needs] !== undefined),

@@ -80,6 +80,8 @@ const REFUSED: Record<RefusalCode, number> = {
   message_delivered: 409,
   message_withdrawn: 409,
   message_changed: 412,
+  approval_not_found: 404,
+  approval_already_decided: 409,
   review_not_found: 404,
   review_already_decided: 409,
   review_expired: 409,

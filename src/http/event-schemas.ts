@@ -5,6 +5,7 @@ import { check, checkRef, claimFields, runFields, runReason, standings } from '.
 import { type Difference, exact } from './exact.ts'
 import { decided } from './origin-schema.ts'
 import {
+  approvalFields,
   changes,
   cut,
   instant,
@@ -84,6 +85,10 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
         'the rows that a plan was sent back with, in row order; older logs lack it',
       ).exactOptional(),
       continued_by: described(z.string(), 'the turn that goes on with a reopened plan').exactOptional(),
+      held_ms: described(
+        z.int(),
+        'milliseconds before it in which the person had decided and could still undo it',
+      ).exactOptional(),
       ...decided,
     })
     .meta({ id: 'Resolution', description: 'How a review ended' }),
@@ -308,6 +313,20 @@ export const storedEvents = [
       ).exactOptional(),
       items: described(z.int(), 'the length of the list in its arguments').exactOptional(),
       review_id: described(z.string(), 'the reopened review whose outcome the answer also carries').exactOptional(),
+    }),
+  ),
+  stored('tool_approval_required', 'A call of a tool from outside waits for a person.')(z.object(approvalFields)),
+  stored(
+    'tool_approval_resolved',
+    'A person allowed the call or did not, or it ended by itself.',
+  )(
+    z.object({
+      approval_id: described(z.string(), 'the approval'),
+      decision: described(z.enum(['allow', 'always', 'deny']), '`always`: also the next calls of this tool'),
+      via: described(z.enum(['http', 'mcp_form', 'terminal', 'library', 'system']), 'where it was decided'),
+      reason: described(z.enum(['stopped', 'turn_ended']), "why it ended without a person's word").exactOptional(),
+      comment: described(z.string(), 'what the person said').exactOptional(),
+      ...decided,
     }),
   ),
   stored(

@@ -20,6 +20,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
 }
 
+/** The paths of the page itself; everything else it shows is in the query. */
+const VIEWS = ['/', '/reviews']
+
 /** The built page, read once, so that no request reaches the disk. */
 export function pageFrom(folder: string): Page {
   const files = new Map<string, PageFile>()
@@ -34,7 +37,7 @@ export function pageFrom(folder: string): Page {
     })
   }
   const start = files.get('/index.html')
-  if (start) files.set('/', start)
+  for (const path of VIEWS) if (start) files.set(path, start)
   return path => files.get(path)
 }
 

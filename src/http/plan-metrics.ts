@@ -147,7 +147,7 @@ export class PlanMetrics {
       if (!this.#shownAt.has(key)) this.#shownAt.set(key, timestamp)
     },
     task_create_review_resolved: (ref, { data, timestamp }) => {
-      const { review_id, action, reason = 'none', via } = data
+      const { review_id, action, reason = 'none', via, held_ms = 0 } = data
       const key = keyOf(ref, review_id)
       const isIt = (event: { readonly data: { readonly review_id: string } }): boolean =>
         event.data.review_id === review_id
@@ -158,7 +158,9 @@ export class PlanMetrics {
       if (via !== 'system') {
         const labels = { action: reason === 'changes_requested' ? 'revise' : action, edited: isEdited(data) }
         void this.#seconds(ref, this.#shownAt.get(key), timestamp, 'review_panel_opened', isIt).then(
-          seconds => seconds === undefined || this.#metrics.looked.observe(labels, seconds),
+          // A person decides when they click, not when it can no longer be undone.
+          seconds =>
+            seconds === undefined || this.#metrics.looked.observe(labels, Math.max(0, seconds - held_ms / 1_000)),
         )
       }
       this.#openedAt.delete(key)

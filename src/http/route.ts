@@ -1,7 +1,15 @@
 import type { Context } from 'hono'
 import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
-import type { ModelView, SettingsAnswer, SettingsChange, TryAnswer } from '../domain/wire.ts'
+import type { ToolApprovalRequest } from '../domain/tool-approval.ts'
+import type {
+  ModelView,
+  SettingsAnswer,
+  SettingsChange,
+  ToolRuleChange,
+  ToolsAnswer,
+  TryAnswer,
+} from '../domain/wire.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { Ref, Door } from '../door/door.ts'
@@ -34,6 +42,7 @@ export interface Parts {
   readonly login: Login
   readonly metrics: Metrics
   readonly settings: ServerSettings
+  readonly tools: ServerTools
 }
 
 /** The settings of a server, for persons. */
@@ -43,6 +52,18 @@ export interface ServerSettings {
   change(version: string, change: SettingsChange): SettingsAnswer
   /** Calls a configured model once. Throws if that was done too often. */
   try(which: TriedModel, signal: AbortSignal): Promise<TryAnswer>
+}
+/** The MCP servers of a server's own turns, for persons. */
+export interface ServerTools {
+  view(): ToolsAnswer
+  /** Throws if the server or a tool is not there, or a tool has changed since the person saw it. */
+  setRules(change: ToolRuleChange): ToolsAnswer
+  /** Takes a server out of the person's own settings. Throws if it is named elsewhere. */
+  remove(server: string): ToolsAnswer
+  /** Tries a server that failed again. */
+  retry(server: string): ToolsAnswer
+  /** Allows a tool, as it was shown, from now on. Returns why that was not saved. */
+  saveAlways(approval: ToolApprovalRequest, isRepeated: boolean): string | undefined
 }
 export type TriedModel = 'model' | 'assessor_model'
 
@@ -118,6 +139,7 @@ export const TAGS = {
   Templates: 'Saved lists of tasks',
   Events: 'The log of a conversation',
   Toolsets: 'Tools for agents that run elsewhere',
+  Tools: 'The MCP servers of the agent, and calls that wait for a person',
   Settings: 'Models and the policy of new conversations, as the page sets them',
   Login: 'How the page gets its token',
   Operation: 'Health, metrics and this document',

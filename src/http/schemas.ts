@@ -8,6 +8,7 @@ import type { Changes, DraftRow, ReviewRequest, Row, RowComment } from '../domai
 import { SESSION_MARKS } from '../domain/session-list.ts'
 import { PRIORITIES, STATUSES, type Task } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
+import type { ToolApproval } from '../domain/tool-approval.ts'
 import type { CallAnswer, Message, MessageCall } from '../domain/transcript.ts'
 import type { ErrorBody, SentEvidence, SentRow, Session, TaskView, TurnView } from '../domain/wire.ts'
 import { approve, checkView, sentChecks, standings, storedChecks } from './check-schemas.ts'
@@ -126,7 +127,15 @@ const said = {
 export const decision = z
   .discriminatedUnion('action', [
     z.strictObject({ action: z.literal('confirm'), tasks: z.array(sentRow), ...said }),
-    z.strictObject({ action: z.literal('cancel'), reason: z.string().optional(), ...said }),
+    z.strictObject({
+      action: z.literal('cancel'),
+      reason: z.string().optional(),
+      held_ms: described(
+        z.number(),
+        'milliseconds since the person decided, in which it could be undone; up to a minute',
+      ).optional(),
+      ...said,
+    }),
     z.strictObject({
       action: z.literal('revise'),
       ...said,
@@ -359,7 +368,17 @@ const callAnswer = exact<CallAnswer>()(
     seq: described(z.int(), 'the event that has the whole result'),
   }),
 )
-const messageCall = exact<MessageCall>()(z.object({ ...toolCallFields, answer: callAnswer.exactOptional() }))
+const messageCall = exact<MessageCall>()(
+  z.object({
+    ...toolCallFields,
+    answer: callAnswer.exactOptional(),
+    approval: described(
+      z.enum(['waiting', 'allow', 'always', 'deny']),
+      'it waits for a person, or what a person said; absent if none was asked',
+    ).exactOptional(),
+    approval_id: z.string().exactOptional(),
+  }),
+)
 export const role = described(z.enum(['user', 'assistant', 'system']), 'the author')
 export const cut = described(
   z.enum(['too_long', 'output_limit', 'content_filter']),
@@ -393,6 +412,29 @@ export const queuedMessage = exact<QueuedMessage>()(
       queued_at: instant,
     })
     .meta({ id: 'QueuedMessage', description: 'A message to the agent at work that it does not have yet' }),
+)
+/** A call that waits for a person, without when it was asked. */
+export const approvalFields = {
+  approval_id: described(z.string(), 'the approval'),
+  tool_call_id: described(z.string(), 'the call, unique in its turn'),
+  tool: described(z.string(), 'the name of the tool, as the model calls it'),
+  arguments: described(json, 'what the model passes'),
+  server: described(z.string(), 'the MCP server; absent for tools of a program').exactOptional(),
+  server_tool: described(z.string(), 'the tool, as its server calls it').exactOptional(),
+  fingerprint: described(
+    z.string(),
+    'what "always" is bound to: the tool as it is described, and its server',
+  ).exactOptional(),
+  read_only: described(z.literal(true), 'the server says that the tool changes nothing').exactOptional(),
+  changed: described(
+    z.enum(['tool', 'server']),
+    'it was always allowed; since then the tool, or its server, has changed',
+  ).exactOptional(),
+}
+export const toolApproval = exact<ToolApproval>()(
+  z
+    .object({ ...approvalFields, turn_id: z.string(), asked_at: instant })
+    .meta({ id: 'ToolApproval', description: 'A call of a tool that waits for a person' }),
 )
 /** A message to the agent at work. */
 export const sentMessage = z.strictObject({ text: described(z.string(), '1 to 32,000 characters') })

@@ -12,9 +12,9 @@ export type PlanAgentSettings = Omit<
 
 /** A `ToolLoopAgent` that works on a turn's plan, as `planLoop` has it, in each call. */
 export function planAgent(turn: Turn, settings: PlanAgentSettings): Agent<never, ToolSet> {
-  const { instructions, review, force, evidence, ...own } = settings
+  const { instructions, review, approve, force, evidence, ...own } = settings
   const ready = async () => {
-    const { experimental_steering, ...loop } = await planLoop(turn, { instructions, review, force, evidence })
+    const { experimental_steering, ...loop } = await planLoop(turn, { instructions, review, approve, force, evidence })
     const agent = new ToolLoopAgent<never, ToolSet>({
       ...own,
       ...loop,
@@ -49,6 +49,7 @@ function bothOf(plan: PlanLoop['toolApproval'], given: Approvals | undefined): A
   if (typeof given !== 'function') return { ...given, ...plan }
   return options => {
     const { toolName, toolCallId, input } = options.toolCall
-    return plan[toolName] ? plan[toolName](input, { toolCallId }) : given(options)
+    const { messages } = options
+    return plan[toolName] ? plan[toolName](input, { toolCallId, messages }) : given(options)
   }
 }

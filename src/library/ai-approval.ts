@@ -8,7 +8,11 @@ import { beginCall } from '../toolsets/calls.ts'
 import { namesOf } from '../toolsets/guidance.ts'
 import type { Turn } from './turn.ts'
 
-type Approval = (input: unknown, options: { readonly toolCallId: string }) => Promise<ToolApprovalStatus>
+/** AI SDK's approval of the calls of one tool. */
+export type Approval = (
+  input: unknown,
+  options: { readonly toolCallId: string; readonly messages?: readonly ModelMessage[] },
+) => Promise<ToolApprovalStatus>
 
 /** AI SDK's approval for the tools of a turn that plan: their review is in the log before the request goes out. */
 export function approvalsOf(turn: Turn): Record<string, Approval> {
@@ -90,13 +94,13 @@ function shownText({ draft_tasks }: ReviewRequest): string {
 
 const shownChecks = ({ checks = [] }: DraftRow): readonly Check[] => checks.filter(isLegible)
 
-interface AskedCall {
+export interface AskedCall {
   readonly id: string
   readonly name: string
   readonly input: unknown
 }
 
-interface Asked {
+export interface Asked {
   readonly call: AskedCall
   readonly approved: boolean
   readonly reason: string | undefined
@@ -107,7 +111,7 @@ export const isApproved = (messages: readonly ModelMessage[], { id, name }: Omit
   asked(messages).some(({ call, approved }) => call.id === id && call.name === name && approved)
 
 /** The answered approval requests in the last message, as AI SDK reads them: the first answer to a call counts. */
-function asked(messages: readonly ModelMessage[]): readonly Asked[] {
+export function asked(messages: readonly ModelMessage[]): readonly Asked[] {
   const last = messages.at(-1)
   if (last?.role !== 'tool') return []
   const parts = messages.flatMap(({ role, content }) =>

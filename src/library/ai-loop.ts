@@ -6,6 +6,7 @@ import { redactor } from '../domain/redact.ts'
 import { addEvidence } from '../door/door.ts'
 import { budgetOf, MAX_REPEATS } from '../runner/move.ts'
 import { approvalsOf, hearDenials } from './ai-approval.ts'
+import { hearToolDenials, toolApprovalsOf } from './ai-tool-approval.ts'
 import { toolsOf } from './ai-tools.ts'
 import type { Turn } from './turn.ts'
 
@@ -19,6 +20,11 @@ export interface PlanLoopOptions {
    * decides first counts. Default `elsewhere`.
    */
   readonly review?: 'elsewhere' | 'approval' | undefined
+  /**
+   * Your own tools whose calls a person has to allow, with AI SDK's tool approval or on the page: the first decision counts.
+   * "Always" holds in the conversation, while the tool's description and schema stay the same.
+   */
+  readonly approve?: ToolSet | undefined
   /** Makes the model call a tool while tasks are open (`toolChoice: 'required'`), for models that stop early. */
   readonly force?: boolean | undefined
   /** Whether calls of your own tools are stored as evidence for the task in progress. Default true. */
@@ -37,10 +43,13 @@ export interface PlanLoop {
   readonly stopWhen: (loop: { readonly steps: readonly LoopStep[] }) => Promise<boolean>
   /** Carries the gate's message to a model that answered too early. For one call. */
   readonly experimental_steering: ai.Experimental_Steering
-  /** With `review: 'approval'`, the approval of each tool that plans. */
+  /** With `review: 'approval'`, the approval of each tool that plans; and that of the tools in `approve`. */
   readonly toolApproval: Record<
     string,
-    (input: unknown, options: { readonly toolCallId: string }) => Promise<ToolApprovalStatus>
+    (
+      input: unknown,
+      options: { readonly toolCallId: string; readonly messages?: readonly ModelMessage[] },
+    ) => Promise<ToolApprovalStatus>
   >
   /** Stores what your tools answered. */
   readonly onToolExecutionEnd: (end: ToolEnd) => Promise<void>
@@ -85,7 +94,7 @@ export interface ToolEnd {
  * condition that is the gate, tool approval as the review, and evidence. Make one for each call; what counts is in the log.
  */
 export async function planLoop(turn: Turn, options: PlanLoopOptions = {}): Promise<PlanLoop> {
-  const { instructions = '', review = 'elsewhere', force = false, evidence = true } = options
+  const { instructions = '', review = 'elsewhere', approve = {}, force = false, evidence = true } = options
   const approvals = review === 'approval'
   const tools = toolsOf(turn, { approvals })
   const gate = new Gate(turn)
@@ -93,6 +102,7 @@ export async function planLoop(turn: Turn, options: PlanLoopOptions = {}): Promi
     tools,
     instructions: joined([instructions, await turn.prompt()]),
     prepareStep: async ({ steps, initialMessages, initialInstructions }) => {
+      if (steps.length === 0) await hearToolDenials(turn, approve, initialMessages)
       if (approvals && steps.length === 0) await hearDenials(turn, initialMessages)
       const { isLast, isOpen } = await gate.before(steps.length)
       const digest = joined([await turn.digest(), isLast ? LAST : ''])
@@ -101,7 +111,7 @@ export async function planLoop(turn: Turn, options: PlanLoopOptions = {}): Promi
     },
     stopWhen: ({ steps }) => gate.ends(steps),
     experimental_steering: gate.steering,
-    toolApproval: approvals ? approvalsOf(turn) : {},
+    toolApproval: { ...toolApprovalsOf(turn, approve), ...(approvals ? approvalsOf(turn) : {}) },
     onToolExecutionEnd: async end => {
       if (evidence && !Object.hasOwn(tools, end.toolCall.toolName)) await report(turn, end)
     },

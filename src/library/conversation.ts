@@ -3,6 +3,7 @@ import {
   type Commit,
   type Decision,
   assertRunnable,
+  decideApproval,
   type Door,
   evidenceOf,
   preparedChanges,
@@ -25,7 +26,8 @@ import type { Resolution } from '../domain/resolution.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import { type ConversationSnapshot, snapshotOf } from '../domain/snapshot.ts'
 import type { Task } from '../domain/task.ts'
-import type { EvidenceAdded, EvidenceAnswer, SentChecks, TaskView } from '../domain/wire.ts'
+import type { ToolApproval } from '../domain/tool-approval.ts'
+import type { EvidenceAdded, EvidenceAnswer, SentApproval, SentChecks, TaskView } from '../domain/wire.ts'
 import type { Workspaces } from '../runner/workspaces.ts'
 import { reviewAnswer } from '../toolsets/review-answer.ts'
 import type { Reviewer } from './reviewer.ts'
@@ -228,6 +230,17 @@ export class Conversation {
   async extendReview(reviewId: string, { ms }: { ms?: number } = {}): Promise<ReviewRequest> {
     await this.#checkReview(reviewId)
     return this.#deps.door.reviews.extend(this.#deps.ref.tenant, reviewId, ms)
+  }
+
+  /** The calls of tools that wait for a person, oldest first. */
+  async approvals(): Promise<readonly ToolApproval[]> {
+    return (await this.#read()).approvals
+  }
+
+  /** Allows a call that waits, or does not, on a person's behalf. The same decision again changes nothing. */
+  async decideApproval(approvalId: string, decision: SentApproval): Promise<void> {
+    const { door, ref } = this.#deps
+    await decideApproval(door, ref, approvalId, decision, 'library')
   }
 
   /** Sets the named fields of the policy, between turns. */

@@ -23,6 +23,7 @@ export function AddTask({ onAdd }: { readonly onAdd: (title: string) => Promise<
         className="rs-input"
         aria-label={strings.newTask}
         placeholder={strings.newTask}
+        dir="auto"
         value={title}
         onChange={event => setTitle(event.target.value)}
       />

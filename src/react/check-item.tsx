@@ -32,7 +32,7 @@ export function CheckItem({ task, of, onApprove, onEdit, onRemove }: CheckItemPr
   const output = useOutput(last)
   const label = checkLabel(check, strings)
   const conditions = conditionsOf(check, strings)
-  const about = `: ${label}`
+  const about = strings.timeline.changed('', label)
   const note = of.state === 'running' ? undefined : strings.checks.finding[finding]
   const save = async (typed: string | undefined, isByKey: boolean): Promise<void> => {
     setText(undefined)

@@ -93,6 +93,7 @@ export const chinese: Strings = {
   restoreEdits: '恢复',
   reviewing: {
     steps: count => `${count} 个步骤`,
+    othersWait: plans => `之后还有 ${plans} 份计划待审阅`,
     stepsAbove: count => `上方还有 ${count} 步`,
     stepsBelow: count => `下方还有 ${count} 步`,
     undo: '撤销',
@@ -167,6 +168,7 @@ export const chinese: Strings = {
     approve: '运行这项检查',
     approveOne: '批准',
     approved: (approved, count) => `已批准 ${approved} / ${count} 项检查`,
+    notApproved: count => `${count} 项检查未批准`,
     willNotRun: count => `${count} 项不会运行`,
     isOwn: '会运行：由你编写',
     isAllowed: '配置已允许',

@@ -18,6 +18,7 @@ export const englishThread: ThreadStrings = {
   removed: rows => `${rows} removed`,
   reordered: 'reordered',
   comments: rows => plural(rows, 'comment'),
+  notApproved: 'not approved, not run',
   continuedLater: 'You had reopened it.',
   continued: {
     approved: 'The agent goes on with the plan you approved.',
@@ -41,6 +42,23 @@ export const englishThread: ThreadStrings = {
   used: tool => `Used ${tool}`,
   using: tool => `Using ${tool}`,
   useFailed: 'failed',
+  approval: {
+    asks: 'The agent wants to use',
+    of: server => `of ${server}`,
+    allow: 'Allow once',
+    always: 'Always allow',
+    deny: 'Deny',
+    noInput: 'It passes nothing.',
+    readOnly: 'The server says that this tool only reads. That is its own word.',
+    changed: {
+      tool: 'You always allowed this tool. Since then it has changed: its description, or what it takes. So you are asked again.',
+      server:
+        'You always allowed this tool. Since then its server is started or reached in another way. So you are asked again.',
+    },
+    notSaved: why => `Allowed this once. “Always” could not be saved: ${why}`,
+    waits: 'waiting for you',
+    denied: 'not allowed',
+  },
   input: 'Input',
   output: 'Output',
   noOutputYet: 'No output yet.',
@@ -68,25 +86,39 @@ export const englishThread: ThreadStrings = {
   },
   retryBlocked: 'Retry blocked',
   failed: 'Something went wrong',
+  openSettings: 'Open settings',
   failures: {
     provider_unreachable: [
       'The model cannot be reached',
-      setting => `Check that it is running and that ${setting} is right, then retry.`,
+      setting => `Check that it is running and that its URL is right (in the settings, or ${setting}), then retry.`,
     ],
     provider_denied: [
       'The provider refused the key',
-      setting => `Set ${setting}, or the provider’s own variable, and restart the server.`,
+      setting => `Change the key in the settings, or set ${setting} or the provider’s own variable, then retry.`,
     ],
     provider_refused: [
       'The provider refused the request',
-      setting => `Check the model’s name (${setting}), or choose another model below.`,
+      setting => `Check the model’s name and URL (in the settings, or ${setting}), or choose another model below.`,
     ],
-    provider_busy: ['The provider is busy', () => 'Wait a moment, then retry.'],
+    provider_busy: [
+      'The provider is busy',
+      () => 'Wait a moment, then retry. If it goes on, look at your plan’s limits.',
+    ],
     provider_failed: ['The provider failed', () => 'Wait a moment, then retry.'],
-    model_unknown: ['This model is not set up', setting => `Choose another model below, or set ${setting}.`],
-    model_changed: ['The settings have changed', () => 'Continue to go on with the model of today.'],
+    model_unknown: [
+      'This model is not set up',
+      setting => `Choose another model below, or set it up (in the settings, or ${setting}).`,
+    ],
+    model_changed: ['The settings have changed', () => 'Retry to go on with the model of today.'],
     answer_too_long: ['The answer was too long', () => 'Ask for less at once.'],
+    context_too_long: [
+      'The conversation is too long for this model',
+      setting => `Start a new conversation, or choose a model with a larger context (in the settings, or ${setting}).`,
+    ],
     empty_answer: ['The model gave no answer', () => 'Retry, or choose another model below.'],
-    internal_error: ['The server failed', () => 'Its log has the details.'],
+    internal_error: [
+      'The server failed',
+      () => 'Its log has the details. If it cannot save, look at its disk, then retry.',
+    ],
   },
 }

@@ -100,6 +100,7 @@ export const english: Strings = {
   restoreEdits: 'Restore',
   reviewing: {
     steps: count => plural(count, 'step'),
+    othersWait: plans => `${plans} more ${plans === 1 ? 'plan' : 'plans'} to review after this one`,
     stepsAbove: count => `${count} more above`,
     stepsBelow: count => `${count} more below`,
     undo: 'Undo',
@@ -174,6 +175,7 @@ export const english: Strings = {
     approve: 'Run this check',
     approveOne: 'Approve',
     approved: (approved, count) => `${approved} of ${plural(count, 'check')} approved`,
+    notApproved: count => `${plural(count, 'check')} not approved`,
     willNotRun: count => `${count} will not run`,
     isOwn: 'runs: you wrote it',
     isAllowed: 'allowed by your configuration',

@@ -1,10 +1,12 @@
 import { type ReactElement, useEffect, useId, useRef } from 'react'
 import { isComposing } from './is-composing.ts'
 
-interface LineInputProps {
+/** The props of `LineInput`. */
+export interface LineInputProps {
   readonly label: string
   readonly className?: string
   readonly placeholder?: string
+  readonly maxLength?: number
   /** Offered to pick from. */
   readonly options?: readonly string[]
   readonly text: string
@@ -15,7 +17,7 @@ interface LineInputProps {
 
 /** One line that is edited in place. Enter and leaving the input save it; Escape does not. */
 export function LineInput(props: LineInputProps): ReactElement {
-  const { label, className = '', placeholder, options = [], text, onText, onDone } = props
+  const { label, className = '', placeholder, maxLength, options = [], text, onText, onDone } = props
   const listId = useId()
   const input = useRef<HTMLInputElement>(null)
   const isDone = useRef(false)
@@ -36,8 +38,10 @@ export function LineInput(props: LineInputProps): ReactElement {
       <input
         ref={input}
         className={`rs-input ${className}`}
+        dir="auto"
         aria-label={label}
         placeholder={placeholder}
+        maxLength={maxLength}
         list={options.length > 0 ? listId : undefined}
         value={text}
         onChange={event => onText(event.target.value)}

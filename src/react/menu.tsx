@@ -1,14 +1,21 @@
-import type { LucideIcon } from 'lucide-react'
-import { type KeyboardEvent, type ReactElement, type RefObject, useLayoutEffect, useRef } from 'react'
+import {
+  type ComponentType,
+  type KeyboardEvent,
+  type ReactElement,
+  type RefObject,
+  useLayoutEffect,
+  useRef,
+} from 'react'
 
 /** One thing that a menu can do. */
 export interface MenuItem {
   readonly label: string
-  readonly icon: LucideIcon
+  readonly icon: ComponentType<{ readonly size?: number | string; readonly 'aria-hidden'?: 'true' }>
   readonly isDisabled?: boolean
   readonly onChoose: () => void
 }
 
+/** The props of `Menu`. */
 export interface MenuProps {
   readonly label: string
   readonly items: readonly MenuItem[]

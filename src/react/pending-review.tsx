@@ -191,12 +191,13 @@ function ReviewBody({ handle, review, editing, panel }: ReviewBodyProps): ReactE
       </div>
       {review.unchecked && (
         <p className="rs-note">
-          {strings.checks.leftOut}: <span className="rs-code">--workspace</span>
+          {strings.timeline.changed(strings.checks.leftOut, '')}
+          <span className="rs-code">--workspace</span>
         </p>
       )}
       {checks.ofPlan.length > 0 && (
         <p className="rs-note">
-          {strings.checks.atTheEnd}:{' '}
+          {strings.timeline.changed(strings.checks.atTheEnd, '')}
           <span className="rs-code">{checks.ofPlan.map(check => checkLabel(check, strings)).join(' · ')}</span>
         </p>
       )}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { plainMarkdown } from './plain-markdown.ts'
+import { plainLine, plainMarkdown } from './plain-markdown.ts'
 
 it.each([
   ['**Twelve** figures, *all* checked', 'Twelve figures, all checked'],
@@ -21,6 +21,16 @@ it.each([
   ['', ''],
 ])('[CH28] an outcome in Markdown is shown as words: %j', (text, words) => {
   expect(plainMarkdown(text)).toBe(words)
+})
+
+it.each([
+  ['Found:\n\n- one\n- **two**\n  lines\n\n\n1. three\n2. four', 'Found: one · two lines · 1. three · 2. four'],
+  ['A sentence that\ngoes on.\n\n```sh\nnpm test\n```', 'A sentence that goes on. npm test'],
+  ['- 3 files', '3 files'],
+  ['a - b', 'a - b'],
+  ['', ''],
+])('[PA60] folded, it is one line: %j', (text, line) => {
+  expect(plainLine(text)).toBe(line)
 })
 
 it.each(['*a ', '[(', '| ', '`', '- ', '---', '> ', '~~x'])('[CH28] so is a long one without an end: %j', piece => {

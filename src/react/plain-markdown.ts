@@ -17,6 +17,18 @@ export const plainMarkdown = (text: string): string =>
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
 
+/** The same in one line: items, cells and paragraphs are separated by dots. */
+export const plainLine = (text: string): string =>
+  plainMarkdown(text)
+    .split(PARTS)
+    .map(part => part.replace(ITEM, '').replaceAll(/\s+/g, ' ').trim())
+    .filter(part => part !== '')
+    .reduce((line, part) => (/(?:^|[.:!?。：！？])$/.test(line) ? `${line} ${part}` : `${line} · ${part}`), '')
+    .trim()
+
+/** Between paragraphs, and before the items of a list. */
+const PARTS = /\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d{1,9}[.)]) )/
+const ITEM = /^\s*[-*+] /
 /** The lines around code. */
 const FENCES = /^ {0,3}(?:```|~~~).*\n?/gm
 /** Lines between parts, and between the head and the body of a table. */

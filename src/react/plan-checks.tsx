@@ -26,7 +26,7 @@ export function PlanChecks(): ReactElement | null {
                 className="rs-output rs-code"
                 tabIndex={0}
                 role="group"
-                aria-label={`${strings.checks.output}: ${checkLabel(check, strings)}`}
+                aria-label={strings.timeline.changed(strings.checks.output, checkLabel(check, strings))}
               >
                 {output}
               </pre>

@@ -29,9 +29,9 @@ export interface PlanDecisionProps {
 /** A decided plan as a card: what the person decided, and opened, how that differs from the proposal. */
 export const PlanDecision = memo(function PlanDecision(props: PlanDecisionProps): ReactElement {
   const { card, reopening, className } = props
-  const { thread, reopen } = useThreadStrings()
+  const { thread, checks, reopen } = useThreadStrings()
   const [isOpen, setOpen] = useState(false)
-  const { outcome, comment, steps, edited, added, removed, reordered, row_comments, continued_by } = card
+  const { outcome, comment, steps, edited, added, removed, reordered, row_comments, unapproved, continued_by } = card
   const Icon = ICONS[outcome]
   const changes = [
     edited > 0 ? thread.edited(edited) : '',
@@ -39,6 +39,7 @@ export const PlanDecision = memo(function PlanDecision(props: PlanDecisionProps)
     removed > 0 ? thread.removed(removed) : '',
     reordered ? thread.reordered : '',
     row_comments.length > 0 ? thread.comments(row_comments.length) : '',
+    unapproved > 0 ? checks.notApproved(unapproved) : '',
   ].filter(text => text !== '')
   const shown = (
     <details

@@ -2,7 +2,7 @@ import { Minus, Pencil, Plus } from 'lucide-react'
 import type { ReactElement } from 'react'
 import type { PlanCard, PlanRow } from '../domain/plan-card.ts'
 import type { Row } from '../domain/review.ts'
-import { textOf } from './check-text.ts'
+import { checkLabel, textOf } from './check-text.ts'
 import type { Strings } from './strings.ts'
 import { useThreadStrings } from './use-thread-strings.ts'
 
@@ -42,7 +42,16 @@ function DiffRow({ row, comment }: { readonly row: PlanRow; readonly comment: st
             {before !== '' && <del dir="auto">{before}</del>} {after !== '' && <ins dir="auto">{after}</ins>}
           </small>
         ))}
-        {comment !== undefined && <small className="rs-diff-comment">{strings.thread.quoted(comment)}</small>}
+        {row.unapproved?.map(check => (
+          <small key={check.id}>
+            <bdi className="rs-code">{checkLabel(check, strings)}</bdi> · {strings.thread.notApproved}
+          </small>
+        ))}
+        {comment !== undefined && (
+          <small className="rs-diff-comment" dir="auto">
+            {strings.thread.quoted(comment)}
+          </small>
+        )}
       </div>
     </li>
   )
@@ -64,9 +73,9 @@ function changedFields(from: Row, to: Row, strings: Strings): readonly FieldChan
     [strings.criteria, row.criteria],
     [strings.priorityLabel, strings.priority[row.priority]],
     [strings.statusLabel, strings.rowStatus[row.status]],
-    [strings.tagsLabel, row.tags.join(', ')],
+    [strings.tagsLabel, strings.timeline.list(row.tags)],
     [strings.checks.title, (row.checks ?? []).map(textOf).join(' · ')],
-    [strings.checks.mayChange, (row.may_change ?? []).join(', ')],
+    [strings.checks.mayChange, strings.timeline.list(row.may_change ?? [])],
   ]
   const after = fields(to)
   return fields(from).flatMap(([label, before], index) => {

@@ -2,6 +2,7 @@ import { openTasks, planHistory } from '../domain/conversation.ts'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { isOpen, type Task } from '../domain/task.ts'
+import { isSettledElsewhere, tallyOf } from '../domain/thread.ts'
 import { isFinished, type Turn } from '../domain/turn.ts'
 
 /** How many tasks of the list in view are done, and how many there are. */
@@ -50,11 +51,17 @@ export function unfinishedTurn(state: ConversationSnapshot, limited: LimitedTurn
   return { turnId: turn.id, count, isLimited: limited.turns.includes(turn.id), hasFailed: turn.status === 'failed' }
 }
 
-/** Whether the latest turn is over, and tasks are those of its plan and of no other. */
+/** Whether the thread tells the end of the latest turn, and tasks are those of its plan and of no other. */
 export function isEnded(state: ConversationSnapshot, tasks: readonly Task[]): boolean {
-  const turn = endedTurn(state)
+  const turn = endedTurn(state) ?? settledTurn(state)
   const plan = new Set(turn ? planHistory(state, turn.id).map(({ id }) => id) : [])
   return turn !== undefined && tasks.every(({ id }) => plan.has(id))
+}
+
+/** The latest turn, if an agent elsewhere has worked off its plan and no other runs. */
+function settledTurn(state: ConversationSnapshot): Turn | undefined {
+  const turn = state.running_turn === null ? state.turns[state.latest_turn ?? ''] : undefined
+  return turn && isSettledElsewhere(state, turn, tallyOf(state, planHistory(state, turn.id))) ? turn : undefined
 }
 
 /** The latest turn, if it is over and no other runs. */

@@ -75,7 +75,7 @@ function ReviewCheck({ check, about, errorId, onEdit, onApprove, onRemove }: Rev
         {conditions !== '' && <small className="rs-code">{conditions}</small>}
       </div>
       {isRunnable(check) && <Approval check={check} about={about} onApprove={onApprove} />}
-      <IconButton label={strings.remove} about={`: ${text}${about}`} icon={X} onAct={onRemove} />
+      <IconButton label={strings.remove} about={strings.timeline.changed('', text + about)} icon={X} onAct={onRemove} />
     </div>
   )
 }
@@ -88,7 +88,7 @@ interface ApprovalProps {
 
 /** Whether a check will run. The person decides, unless they wrote it or the configuration allows it. */
 function Approval({ check, about, onApprove }: ApprovalProps): ReactElement {
-  const { checks: strings } = useStrings()
+  const { checks: strings, timeline } = useStrings()
   const id = useId()
   const isMine = isOwn(check)
   if (isMine || isAllowedNow(check)) {
@@ -99,7 +99,7 @@ function Approval({ check, about, onApprove }: ApprovalProps): ReactElement {
       <input
         id={id}
         type="checkbox"
-        aria-label={`${strings.approve}: ${check.text}${about}`}
+        aria-label={timeline.changed(strings.approve, check.text + about)}
         checked={check.isApproved}
         onChange={event => onApprove(event.target.checked)}
       />

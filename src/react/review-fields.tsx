@@ -102,6 +102,7 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
               <input
                 {...field(strings.tagsInput, 'tags')}
                 className="rs-input rs-quiet"
+                dir="auto"
                 placeholder={strings.separatedByCommas}
                 value={row.tags}
                 onChange={event => onChange({ tags: event.target.value })}

@@ -53,6 +53,7 @@ export function ReviewHead({ handle, editing, headingId, onTemplates }: ReviewHe
           ]}
         />
       </div>
+      {handle.others > 0 && <p className="rs-others">{reviewing.othersWait(handle.others)}</p>}
     </header>
   )
 }

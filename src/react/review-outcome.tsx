@@ -83,15 +83,21 @@ function Edits({ draft }: { readonly draft: Draft }): ReactElement {
     <>
       <ol className="rs-edits-rows" tabIndex={0} aria-label={strings.yourEdits}>
         {draft.rows.map(row => (
-          <li key={row.key}>
+          <li key={row.key} dir="auto">
             {row.title}
             {filledFields(row, strings).map(text => (
-              <small key={text}>{text}</small>
+              <small key={text} dir="auto">
+                {text}
+              </small>
             ))}
           </li>
         ))}
       </ol>
-      {draft.comment !== '' && <p className="rs-edits-comment">{draft.comment}</p>}
+      {draft.comment !== '' && (
+        <p className="rs-edits-comment" dir="auto">
+          {draft.comment}
+        </p>
+      )}
       {/* Pages over plain HTTP from another machine have no clipboard. */}
       {'clipboard' in navigator && (
         <button type="button" className="rs-button" onClick={copy}>

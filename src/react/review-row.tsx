@@ -54,7 +54,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
   const { item, handle, edge, onKeyDown } = useReorder('review', row.key, index, (from, to) => onMove(from.index, to))
   const errorId = useId()
   useFocusOnError(item, error)
-  const about = `, ${index + 1}`
+  const about = strings.timeline.list(['', String(index + 1)])
   const isProposed = row.draft_index !== undefined
   const comment = (): void => {
     setCommenting(true)
@@ -108,7 +108,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
             onChange={event => onChange({ title: event.target.value.replaceAll(/[\r\n]+/g, ' ') })}
             onKeyDown={onTitleKey}
           />
-          <div className="rs-actions">
+          <div className="rs-row-room" data-title={row.title}>
             <div className="rs-hover-actions">
               <IconButton {...toggle} about={about} isExpanded={isOpen} onAct={() => setOpen(!isOpen)} />
               {isProposed && (
@@ -116,6 +116,8 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
               )}
               <IconButton label={strings.remove} about={about} icon={X} onAct={() => onRemove()} />
             </div>
+          </div>
+          <div className="rs-actions">
             <MenuButton
               label={strings.moreActions}
               about={about}

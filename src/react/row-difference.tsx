@@ -88,7 +88,7 @@ interface RemovedRowProps {
 
 /** Where a proposed step was that the person removed, with a way to bring it back. */
 export function RemovedRow({ title, isFull, onRestore }: RemovedRowProps): ReactElement {
-  const { reviewing } = useStrings()
+  const { reviewing, timeline } = useStrings()
   return (
     <li className="rs-removed-row">
       <del dir="auto">{title}</del>
@@ -96,7 +96,7 @@ export function RemovedRow({ title, isFull, onRestore }: RemovedRowProps): React
       <button
         type="button"
         className="rs-link"
-        aria-label={`${reviewing.reset}: ${title}`}
+        aria-label={timeline.changed(reviewing.reset, title)}
         disabled={isFull}
         onClick={onRestore}
       >

@@ -37,8 +37,16 @@ function standingMark(standing: Standing, checks: readonly TaskCheck[], strings:
   if (checks.some(({ finding }) => finding === 'guarded')) {
     return { kind: 'guarded', text: `${word} · ${strings.checks.filesChanged}` }
   }
-  return { kind: standing, text: word }
+  const unapproved = countUnapproved(checks)
+  const isOnWords = standing === 'reported' || standing === 'judged'
+  return {
+    kind: standing,
+    text: isOnWords && unapproved > 0 ? `${word} · ${strings.checks.notApproved(unapproved)}` : word,
+  }
 }
+
+const countUnapproved = (checks: readonly TaskCheck[]): number =>
+  checks.filter(({ finding }) => finding === 'unapproved').length
 
 function openMark(checks: readonly TaskCheck[], isRejected: boolean, strings: Strings): RowMark {
   // What fails before the work has begun is as it should be.
@@ -49,7 +57,10 @@ function openMark(checks: readonly TaskCheck[], isRejected: boolean, strings: St
       text: strings.timeline.changed(checkLabel(failed.check, strings), strings.checks.state.failed),
     }
   }
-  return isRejected ? rejectedMark(strings) : { kind: 'checks', text: strings.checks.count(checks.length) }
+  if (isRejected) return rejectedMark(strings)
+  const unapproved = countUnapproved(checks)
+  const { count, notApproved } = strings.checks
+  return { kind: 'checks', text: unapproved === checks.length ? notApproved(unapproved) : count(checks.length) }
 }
 
 const rejectedMark = ({ evidence }: Strings): RowMark => ({ kind: 'rejected', text: evidence.verdict.not_ok })

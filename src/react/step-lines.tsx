@@ -1,4 +1,5 @@
 import type { ReactElement, ReactNode } from 'react'
+import type { Check } from '../domain/check.ts'
 import type { StepItem, StepRun } from '../domain/thread.ts'
 import type { Message } from '../domain/transcript.ts'
 import { checkLabel, runText } from './check-text.ts'
@@ -41,6 +42,16 @@ export function RunLine({
   )
 }
 
+/** "npm test · not approved, not run". */
+export function UnapprovedLine({ check }: { readonly check: Check }): ReactElement {
+  const strings = useThreadStrings()
+  return (
+    <Line icon={<ProofIcon of="unapproved" />}>
+      <bdi className="rs-code">{checkLabel(check, strings)}</bdi> · {strings.thread.notApproved}
+    </Line>
+  )
+}
+
 /** What the agent said came of a task, while that is looked into, or after it was refused. */
 export function ClaimLine({ of: { outcome, result } }: { readonly of: Of<'claim'> }): ReactElement | null {
   const { thread } = useThreadStrings()
@@ -75,7 +86,7 @@ function Line({ icon, isBad = false, children }: LineProps): ReactElement {
   return (
     <p className={`rs-line${isBad ? ' rs-line-bad' : ''}`}>
       {icon}
-      <span>{children}</span>
+      <span dir="auto">{children}</span>
     </p>
   )
 }

@@ -7,6 +7,7 @@ import type { RunReason } from '../domain/proof.ts'
 import type { Finding, Standing } from '../domain/standing.ts'
 import type { CancelReason, ReviewStatus, RowStatus } from '../domain/review.ts'
 import type { PlanOutcome, PlanRow } from '../domain/plan-card.ts'
+import type { ApprovalDecision, ToolChange } from '../domain/tool-approval.ts'
 import type { EndReason } from '../domain/turn.ts'
 import type { FailureCode } from './turn-words.ts'
 import type { ToolVerb } from './tool-words.ts'
@@ -134,6 +135,8 @@ export interface Strings {
 export interface ReviewStrings {
   /** Follows the heading. */
   readonly steps: (count: number) => string
+  /** Beside the heading: other plans of the conversation that wait. */
+  readonly othersWait: (plans: number) => string
   readonly stepsAbove: (count: number) => string
   readonly stepsBelow: (count: number) => string
   readonly undo: string
@@ -194,6 +197,8 @@ export interface ThreadStrings {
   readonly removed: (rows: number) => string
   readonly reordered: string
   readonly comments: (rows: number) => string
+  /** Behind a check. */
+  readonly notApproved: string
   readonly continuedLater: string
   /** Where a turn goes on with a reopened plan, by how that was decided. */
   readonly continued: Readonly<Record<'approved' | 'changes_requested', string>>
@@ -207,6 +212,20 @@ export interface ThreadStrings {
   readonly used: (tool: string) => string
   readonly using: (tool: string) => string
   readonly useFailed: string
+  /** A call that waits for a person. */
+  readonly approval: Readonly<Record<ApprovalDecision, string>> & {
+    /** Before the name of the tool. */
+    readonly asks: string
+    /** After it. */
+    readonly of: (server: string) => string
+    readonly noInput: string
+    readonly readOnly: string
+    readonly changed: Readonly<Record<ToolChange, string>>
+    readonly notSaved: (why: string) => string
+    /** Of a call in the thread. */
+    readonly waits: string
+    readonly denied: string
+  }
   readonly input: string
   readonly output: string
   readonly noOutputYet: string
@@ -227,6 +246,7 @@ export interface ThreadStrings {
   readonly retryBlocked: string
   readonly failed: string
   /** By the code of a failure: what happened, and what to do, with the environment variable that may be wrong. */
+  readonly openSettings: string
   readonly failures: Readonly<Record<FailureCode, readonly [title: string, hint: (setting: string) => string]>>
 }
 
@@ -272,6 +292,8 @@ export interface CheckStrings {
   readonly approve: string
   readonly approveOne: string
   readonly approved: (approved: number, count: number) => string
+  /** Of a plan or a step. */
+  readonly notApproved: (count: number) => string
   readonly willNotRun: (count: number) => string
   readonly isOwn: string
   readonly isAllowed: string

@@ -3,9 +3,13 @@ import * as react from './index.ts'
 
 it('[LA6] `runsheet/react` exports exactly this', () => {
   expect(Object.keys(react).sort()).toEqual([
+    'ApprovalCard',
+    'ApprovalCards',
     'AutosizeTextarea',
     'CutLine',
     'FollowUps',
+    'LineInput',
+    'Menu',
     'PlanContinued',
     'PlanDecision',
     'ReviewPanel',
@@ -19,6 +23,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'ToolUse',
     'TurnResult',
     'chinese',
+    'durationText',
     'english',
     'errorText',
     'groupSessions',
@@ -27,6 +32,7 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'plainMarkdown',
     'revisionOf',
     'turnsInOrder',
+    'useApprovals',
     'useConversation',
     'useEvidence',
     'usePendingReviews',
@@ -38,5 +44,6 @@ it('[LA6] `runsheet/react` exports exactly this', () => {
     'useStrings',
     'useTasks',
     'useThread',
+    'useTools',
   ])
 })

@@ -28,7 +28,7 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
   }, [])
   const standing = proof.standingOf(task)
   const checks = proof.checksOf(task)
-  const about = `: ${task.title}`
+  const about = strings.timeline.changed('', task.title)
   const replace = (all: readonly SentCheck[]): Promise<boolean> => onChange({ checks: all })
   const current = task.checks ?? []
   const hasComplaint = proof.rejectionOf(task) !== undefined || checks.some(({ finding }) => finding === 'failed')

@@ -99,7 +99,7 @@ function Call({ of }: { readonly of: EvidenceView }): ReactElement {
           className="rs-output rs-code"
           tabIndex={0}
           role="group"
-          aria-label={`${strings.checks.output}: ${of.tool}`}
+          aria-label={strings.timeline.changed(strings.checks.output, of.tool)}
         >
           {`${shown(onlyText(of.arguments), 2)}\n\n${shown(of.answer, 2)}`.trim()}
         </pre>

@@ -1,4 +1,12 @@
-import { type ReactElement, type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type ReactElement,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import type { Task } from '../domain/task.ts'
 import { mostRelevant } from './plan-progress.ts'
@@ -15,10 +23,11 @@ interface TaskListProps {
   readonly plan: TasksHandle
   /** The task that was added here last: it is scrolled into view. */
   readonly addedId: string | undefined
+  readonly renderOutcome: ((outcome: string) => ReactNode) | undefined
 }
 
 /** The tasks in list order; a long list hides most finished ones behind a button. */
-export function TaskList({ plan, addedId }: TaskListProps): ReactElement {
+export function TaskList({ plan, addedId, renderOutcome }: TaskListProps): ReactElement {
   const strings = useStrings()
   const { tasks, current, elapsedMs, isUnseen, proof, change } = plan
   const [showsAll, setShowsAll] = useState(false)
@@ -53,6 +62,7 @@ export function TaskList({ plan, addedId }: TaskListProps): ReactElement {
               mark={mark?.kind}
               markText={mark?.text}
               canCheck={proof.hasWorkspace(task)}
+              renderOutcome={renderOutcome}
               onChange={onChange}
               onMove={onMove}
             />

@@ -1,10 +1,10 @@
 import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, ListChecks, Pencil, RotateCcw } from 'lucide-react'
-import { lazy, memo, type ReactElement, type ReactNode, Suspense, useId, useRef, useState } from 'react'
+import { lazy, memo, type ReactElement, type ReactNode, type RefObject, Suspense, useId, useState } from 'react'
 import type { PersonsFields } from '../client/client.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
 import { LineInput } from './line-input.tsx'
-import { plainMarkdown } from './plain-markdown.ts'
+import { plainLine, plainMarkdown } from './plain-markdown.ts'
 import { ProofIcon } from './proof-icon.tsx'
 import { edgeClass } from './reorder.ts'
 import type { RowMark } from './row-mark.ts'
@@ -29,6 +29,7 @@ interface TaskRowProps {
   readonly markText: string | undefined
   /** Checks of it can run. */
   readonly canCheck: boolean
+  readonly renderOutcome: ((outcome: string) => ReactNode) | undefined
   /** Resolves to whether the server accepted the change. */
   readonly onChange: (id: string, fields: PersonsFields) => Promise<boolean>
   readonly onMove: (id: string, to: number) => void
@@ -39,17 +40,70 @@ interface TaskRowProps {
  * in a long list seldom more than one row changes.
  */
 export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement {
-  const { task, index, count, isUnseen, isRunning, mark, markText, canCheck, onMove } = props
+  const { task, index, count, isUnseen, isRunning, mark, markText, canCheck, renderOutcome, onMove } = props
   const strings = useStrings()
   const onChange = (fields: PersonsFields): Promise<boolean> => props.onChange(task.id, fields)
-  const { draft, setDraft, rename, actions, focusOnEdit } = useTitleEdit(task, onChange)
   const [isExpanded, setExpanded] = useState(false)
   const [showsChecks, setShowsChecks] = useState(false)
   const checksId = useId()
   const { item, handle, edge, onKeyDown } = useReorder('plan', task.id, index, ({ key }, to) => onMove(key, to))
+  const { draft, setDraft, rename, focusOnEdit } = useTitleEdit(task, item, onChange)
   const isFinished = task.status === 'completed' || task.status === 'cancelled'
   const toggle = isFinished ? strings.reopen : strings.markDone
-  const about = `: ${task.title}`
+  const about = strings.timeline.changed('', task.title)
+  const buttons = (
+    <>
+      {task.status === 'blocked' && (
+        <IconButton
+          label={strings.reopen}
+          about={about}
+          icon={RotateCcw}
+          onAct={() => {
+            void onChange({ status: 'pending' })
+            // This button disappears with the change.
+            focusOnEdit()
+          }}
+        />
+      )}
+      {canCheck && !mark && (
+        <IconButton
+          label={strings.checks.title}
+          about={about}
+          icon={ListChecks}
+          isExpanded={showsChecks}
+          onAct={() => setShowsChecks(!showsChecks)}
+        />
+      )}
+      <IconButton
+        className="rs-edit"
+        label={strings.rename}
+        about={about}
+        icon={Pencil}
+        onAct={() => setDraft(task.title)}
+      />
+      <IconButton
+        label={strings.moveUp}
+        about={about}
+        icon={ArrowUp}
+        isDisabled={index === 0}
+        onAct={() => onMove(task.id, index - 1)}
+      />
+      <IconButton
+        label={strings.moveDown}
+        about={about}
+        icon={ArrowDown}
+        isDisabled={index === count - 1}
+        onAct={() => onMove(task.id, index + 1)}
+      />
+      <IconButton
+        label={strings.cancelTask}
+        about={about}
+        icon={Ban}
+        isDisabled={!isOpen(task) && task.status !== 'blocked'}
+        onAct={() => void onChange({ status: 'cancelled' })}
+      />
+    </>
+  )
   return (
     <li
       ref={item}
@@ -70,85 +124,47 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
         <StatusIcon status={task.status} isRunning={isRunning} />
       </button>
       {draft === undefined ? (
-        <TaskText task={task} isUnseen={isUnseen} isCut={mark !== undefined && !showsChecks}>
-          {mark && (
-            <button
-              type="button"
-              className={`rs-badge rs-mark rs-mark-${mark}`}
-              aria-label={`${markText}${about}`}
-              aria-expanded={showsChecks}
-              aria-controls={checksId}
-              onClick={() => setShowsChecks(!showsChecks)}
-            >
-              <ProofIcon of={mark} />
-              {markText}
-            </button>
+        <div className="rs-task-text">
+          <span className="rs-sr">{strings.timeline.changed(strings.status[task.status], '')}</span>
+          <div className="rs-task-line" dir="auto">
+            <span className="rs-task-title">{task.title}</span>
+            {mark && (
+              <button
+                type="button"
+                className={`rs-badge rs-mark rs-mark-${mark}`}
+                aria-label={`${markText}${about}`}
+                aria-expanded={showsChecks}
+                aria-controls={checksId}
+                onClick={() => setShowsChecks(!showsChecks)}
+              >
+                <ProofIcon of={mark} />
+                <bdi>{markText}</bdi>
+              </button>
+            )}
+            {isUnseen && (
+              <bdi className="rs-badge rs-badge-unseen" title={strings.unseenByAgent}>
+                <EyeOff size={12} aria-hidden="true" />
+                {strings.unseenByAgentShort}
+              </bdi>
+            )}
+            {/* At the end of the text, so that it covers none of it. */}
+            <span className="rs-folded">{buttons}</span>
+          </div>
+          {task.outcome !== undefined && (
+            <Outcome text={task.outcome} isFolded={mark !== undefined && !showsChecks} render={renderOutcome} />
           )}
-        </TaskText>
+        </div>
       ) : (
         <LineInput label={strings.title} text={draft} onText={setDraft} onDone={rename} />
       )}
-      <div className="rs-actions" ref={actions}>
-        <IconButton
-          className="rs-fold"
-          label={strings.moreActions}
-          about={about}
-          icon={Ellipsis}
-          isExpanded={isExpanded}
-          onAct={() => setExpanded(!isExpanded)}
-        />
-        <span className="rs-folded">
-          {task.status === 'blocked' && (
-            <IconButton
-              label={strings.reopen}
-              about={about}
-              icon={RotateCcw}
-              onAct={() => {
-                void onChange({ status: 'pending' })
-                // This button disappears with the change.
-                focusOnEdit()
-              }}
-            />
-          )}
-          {canCheck && !mark && (
-            <IconButton
-              label={strings.checks.title}
-              about={about}
-              icon={ListChecks}
-              isExpanded={showsChecks}
-              onAct={() => setShowsChecks(!showsChecks)}
-            />
-          )}
-          <IconButton
-            className="rs-edit"
-            label={strings.rename}
-            about={about}
-            icon={Pencil}
-            onAct={() => setDraft(task.title)}
-          />
-          <IconButton
-            label={strings.moveUp}
-            about={about}
-            icon={ArrowUp}
-            isDisabled={index === 0}
-            onAct={() => onMove(task.id, index - 1)}
-          />
-          <IconButton
-            label={strings.moveDown}
-            about={about}
-            icon={ArrowDown}
-            isDisabled={index === count - 1}
-            onAct={() => onMove(task.id, index + 1)}
-          />
-          <IconButton
-            label={strings.cancelTask}
-            about={about}
-            icon={Ban}
-            isDisabled={!isOpen(task) && task.status !== 'blocked'}
-            onAct={() => void onChange({ status: 'cancelled' })}
-          />
-        </span>
-      </div>
+      <IconButton
+        className="rs-fold"
+        label={strings.moreActions}
+        about={about}
+        icon={Ellipsis}
+        isExpanded={isExpanded}
+        onAct={() => setExpanded(!isExpanded)}
+      />
       {showsChecks && (
         <Suspense>
           <TaskChecks id={checksId} task={task} onChange={onChange} />
@@ -158,43 +174,31 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
   )
 })
 
-interface TaskTextProps {
-  readonly task: Task
-  readonly isUnseen: boolean
-  /** A long outcome shows in full once the row is opened. */
-  readonly isCut: boolean
-  readonly children: ReactNode
+interface OutcomeProps {
+  readonly text: string
+  /** In one line; a long one shows in full once the row is opened. */
+  readonly isFolded: boolean
+  readonly render: TaskRowProps['renderOutcome']
 }
 
-function TaskText({ task, isUnseen, isCut, children }: TaskTextProps): ReactElement {
-  const strings = useStrings()
+/** What came of a task. */
+function Outcome({ text, isFolded, render }: OutcomeProps): ReactElement {
+  if (!isFolded && render) return <div className="rs-outcome">{render(text)}</div>
   return (
-    <div className="rs-task-text">
-      <span className="rs-sr">{strings.status[task.status]}: </span>
-      <div dir="auto">
-        <span className="rs-task-title">{task.title}</span>
-        {children}
-        {isUnseen && (
-          <bdi className="rs-badge rs-badge-unseen" title={strings.unseenByAgent}>
-            <EyeOff size={12} aria-hidden="true" />
-            {strings.unseenByAgentShort}
-          </bdi>
-        )}
-      </div>
-      {task.outcome !== undefined && (
-        <div className={`rs-outcome${isCut ? ' rs-cut' : ''}`} dir="auto">
-          {plainMarkdown(task.outcome)}
-        </div>
-      )}
+    <div className={`rs-outcome ${isFolded ? 'rs-cut' : 'rs-lines'}`} dir="auto">
+      {isFolded ? plainLine(text) : plainMarkdown(text)}
     </div>
   )
 }
 
 /** The title while it is edited. */
-function useTitleEdit({ title }: Task, onChange: (fields: PersonsFields) => Promise<boolean>) {
+function useTitleEdit(
+  { title }: Task,
+  row: RefObject<HTMLElement | null>,
+  onChange: (fields: PersonsFields) => Promise<boolean>,
+) {
   const [draft, setDraft] = useState<string>()
-  const actions = useRef<HTMLDivElement>(null)
-  const focusOn = useFocusOn(actions)
+  const focusOn = useFocusOn(row)
   const focusOnEdit = (): void => focusOn('.rs-edit')
   const rename = async (typed: string | undefined, isByKey: boolean): Promise<void> => {
     setDraft(undefined)
@@ -204,5 +208,5 @@ function useTitleEdit({ title }: Task, onChange: (fields: PersonsFields) => Prom
     // Not accepted: the person gets back what they typed.
     if (!(await onChange({ title: next }))) setDraft(typed)
   }
-  return { draft, setDraft, rename, actions, focusOnEdit }
+  return { draft, setDraft, rename, focusOnEdit }
 }

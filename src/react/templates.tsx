@@ -109,7 +109,9 @@ function Preview({ template, handle, onRenamed, onInsert }: PreviewProps): React
           <li key={index}>
             <span dir="auto">{task.title}</span>
             {filledFields(editableRow(task, index), strings).map(text => (
-              <small key={text}>{text}</small>
+              <small key={text} dir="auto">
+                {text}
+              </small>
             ))}
           </li>
         ))}
@@ -160,6 +162,7 @@ function SaveForm({ rows, handle, onSaved }: SaveFormProps): ReactElement {
         {strings.templates.saveAs(rows.length)}
         <input
           className="rs-input"
+          dir="auto"
           placeholder={strings.templates.name}
           value={name}
           onChange={event => {

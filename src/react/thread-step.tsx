@@ -5,10 +5,10 @@ import { isOpen, type Task } from '../domain/task.ts'
 import type { StepItem, WorkedStep } from '../domain/thread.ts'
 import type { Message } from '../domain/transcript.ts'
 import { acceptWord } from './accept-word.ts'
-import { plainMarkdown } from './plain-markdown.ts'
+import { plainLine, plainMarkdown } from './plain-markdown.ts'
 import { ProofIcon } from './proof-icon.tsx'
 import { StatusIcon } from './status-icon.tsx'
-import { ClaimLine, RunLine, VerdictLine } from './step-lines.tsx'
+import { ClaimLine, RunLine, UnapprovedLine, VerdictLine } from './step-lines.tsx'
 import { useThreadStrings } from './use-thread-strings.ts'
 import { ToolText, ToolUse } from './tool-use.tsx'
 
@@ -21,6 +21,8 @@ export interface ThreadStepProps {
   readonly standing?: Standing | undefined
   /** The one that the agent works on: open unless a person folds it. */
   readonly isCurrent?: boolean
+  /** Open unless a person folds it: something in it is looked for. */
+  readonly startsOpen?: boolean
   /** The agent works on it at this moment: its icon turns. */
   readonly isRunning?: boolean
   /** What the agent is writing. */
@@ -44,6 +46,7 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
     standing,
     isCurrent = false,
     isRunning = false,
+    startsOpen = false,
     live,
     renderText = plainText,
     renderOutcome,
@@ -60,13 +63,17 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
   // A task that the judge blocked has its reason as outcome.
   const isSaid = complaint?.kind === 'verdict' && complaint.reason === step.outcome
   const outcome = (isSettled(step) || step.status === 'blocked') && !isSaid ? step.outcome : undefined
+  const { unapproved = [] } = step
   const canOpen =
-    work.length > 0 || live !== undefined || outcome !== undefined || (task !== undefined && !isOpen(task))
-  const isExpanded = canOpen && (chosen ?? isCurrent)
+    work.length + unapproved.length > 0 ||
+    live !== undefined ||
+    outcome !== undefined ||
+    (task !== undefined && !isOpen(task))
+  const isExpanded = canOpen && (chosen ?? (isCurrent || startsOpen))
   const canAccept = onAccept && task && mayAccept(task, standing, isExpanded, complaint !== undefined)
   const canReopen = onReopen && task && !isOpen(task) && (isExpanded || task.status === 'blocked')
   const accept = task ? acceptWord(task, complaint !== undefined, strings) : ''
-  const about = `: ${step.title}`
+  const about = strings.timeline.changed('', step.title)
   const heading = (
     <>
       {step.status === 'removed' ? (
@@ -104,14 +111,15 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
       </h2>
       <div className="rs-step-work" id={workId}>
         {isExpanded && work.map(item => <Work key={keyOf(item)} of={item} isRunning={isCurrent} text={renderText} />)}
+        {isExpanded && unapproved.map(check => <UnapprovedLine key={check.id} check={check} />)}
         {isExpanded && live}
         {!isExpanded && complaint && <Work of={complaint} isRunning={false} text={renderText} />}
         {outcome !== undefined &&
           (isExpanded && renderOutcome ? (
             <div className="rs-step-outcome">{renderOutcome(outcome)}</div>
           ) : (
-            <p className={`rs-step-outcome${isExpanded ? '' : ' rs-clamp'}`} dir="auto">
-              {plainMarkdown(outcome)}
+            <p className={`rs-step-outcome ${isExpanded ? 'rs-lines' : 'rs-clamp'}`} dir="auto">
+              {isExpanded ? plainMarkdown(outcome) : plainLine(outcome)}
             </p>
           ))}
         {(canAccept || canReopen) && (
@@ -235,10 +243,13 @@ function isSame(before: ThreadStepProps, after: ThreadStepProps): boolean {
     a.status === b.status &&
     a.outcome === b.outcome &&
     a.taken_up === b.taken_up &&
+    idsOf(a) === idsOf(b) &&
     a.items.length === b.items.length &&
     a.items.every((item, index) => contentOf(item) === contentOf(b.items[index]))
   )
 }
+
+const idsOf = ({ unapproved = [] }: WorkedStep): string => unapproved.map(({ id }) => id).join(' ')
 
 /** What an item shows: the same object as long as it shows the same. */
 function contentOf(item: StepItem | undefined): unknown {

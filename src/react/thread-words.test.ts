@@ -94,5 +94,13 @@ describe('[CH29] the end of a turn in words', () => {
 it('[CH31] a failure says what to do, in both languages; one that is not known is shown all the same', () => {
   expect(failureWords('provider_denied', english).hint).toContain('RUNSHEET_MODEL_KEY')
   expect(failureWords('provider_denied', chinese).hint).toContain('RUNSHEET_MODEL_KEY')
-  expect(failureWords('constructor', english)).toEqual({ title: 'Something went wrong', hint: '' })
+  for (const code of ['provider_denied', 'provider_unreachable', 'context_too_long', 'model_changed']) {
+    for (const strings of [english, chinese]) expect(failureWords(code, strings).isSetting).toBe(true)
+  }
+  expect(failureWords('provider_busy', english).isSetting).toBe(false)
+  expect(failureWords('constructor', english)).toEqual({
+    title: 'Something went wrong',
+    hint: '',
+    isSetting: false,
+  })
 })

@@ -45,7 +45,7 @@ export function Timeline(props: TimelineProps): ReactElement {
         ) : (
           <li key={event.seq}>
             <time dateTime={event.timestamp}>{new Date(event.timestamp).toLocaleTimeString(localeOf(strings))}</time>
-            <span>{text}</span>
+            <span dir="auto">{text}</span>
           </li>
         )
       })}

@@ -1,24 +1,23 @@
 import { ChevronDown, ChevronUp, TriangleAlert } from 'lucide-react'
-import { lazy, type ReactElement, Suspense, useEffect, useId, useRef, useState } from 'react'
+import { lazy, type ReactElement, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import { AddTask } from './add-task.tsx'
 import { errorText } from './error-text.ts'
 import { formatDuration } from './format-duration.ts'
 import { classNames } from './class-names.ts'
+import { lazyPart } from './lazy-part.tsx'
 import type { TaskCounts, UnfinishedTurn } from './plan-progress.ts'
-import { PlanChecks } from './plan-checks.tsx'
-import { PlanContext } from './plan-context.ts'
 import { resultText } from './row-mark.ts'
 import { useRunsheet } from './runsheet-provider.tsx'
 import { StatusIcon } from './status-icon.tsx'
 import { useStrings } from './strings.ts'
-import { TaskList } from './task-list.tsx'
 import type { ConversationView } from './use-conversation.ts'
 import { type TasksHandle, useTasks } from './use-tasks.ts'
 import { useUndoKey } from './use-undo-key.ts'
 
 /** Loaded with the first change. */
 const UndoButtons = lazy(() => import('./undo-buttons.tsx'))
+const PlanList = lazyPart(() => import('./plan-list.tsx'))
 
 /** The props of `TodosPanel`. */
 export interface TodosPanelProps {
@@ -35,6 +34,11 @@ export interface TodosPanelProps {
   readonly isEndTold?: boolean
   /** Continues a turn that ended with open tasks. Without it there is no such button. */
   readonly onContinue?: (turnId: string) => void
+  /**
+   * Shows what came of a task once its row is opened; by default as words without Markdown, as in a closed one. The same
+   * function each time keeps a long list fast.
+   */
+  readonly renderOutcome?: (outcome: string) => ReactNode
   /** Receives the errors of a person's changes; by default the panel shows them. */
   readonly onError?: (error: Error) => void
 }
@@ -49,7 +53,7 @@ function OwnPanel(props: TodosPanelProps): ReactElement | null {
 }
 
 function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactElement | null {
-  const { className, plan, isAlwaysOpen = false, isEndTold = false, onContinue, onError } = props
+  const { className, plan, isAlwaysOpen = false, isEndTold = false, renderOutcome, onContinue, onError } = props
   const strings = useStrings()
   const source = useRunsheet(props)
   const [isOpen, setOpen] = useState(false)
@@ -63,7 +67,12 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
     if (error !== undefined) onError?.(error as Error)
     // Each error once, also where the caller passes a new function every time.
   }, [error])
-  if (plan.tasks.length === 0) return null
+  const isEmpty = plan.tasks.length === 0
+  // Not part of the first load, but there before it is needed.
+  useEffect(() => {
+    if (!isEmpty) PlanList.preload()
+  }, [isEmpty])
+  if (isEmpty) return null
   const isTold = isEndTold && plan.isEnded
   const summary = <Summary plan={plan} isTold={isTold} />
   return (
@@ -108,10 +117,15 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
       )}
       <div id={listId} hidden={!isExpanded}>
         {isExpanded && (
-          <PlanContext value={{ client: source.client, view: source.view, plan }}>
-            <TaskList plan={plan} addedId={addedId} />
-            <PlanChecks />
-          </PlanContext>
+          <Suspense>
+            <PlanList.Part
+              client={source.client}
+              view={source.view}
+              plan={plan}
+              addedId={addedId}
+              renderOutcome={renderOutcome}
+            />
+          </Suspense>
         )}
         <AddTask
           onAdd={async title => {
@@ -147,14 +161,11 @@ function Summary({ plan, isTold }: SummaryProps): ReactElement {
       <span className="rs-plan-name" aria-hidden="true">
         {strings.plan}
       </span>
-      <span className={classNames('rs-current', result === undefined ? undefined : isTold ? 'rs-told' : 'rs-tally')}>
-        {current ? (
-          <bdi>{current.title}</bdi>
-        ) : result !== undefined && isTold ? (
-          strings.reviewing.steps(counts.total)
-        ) : (
-          result
-        )}
+      <span
+        className={classNames('rs-current', result === undefined ? undefined : isTold ? 'rs-told' : 'rs-tally')}
+        dir="auto"
+      >
+        {current ? current.title : result !== undefined && isTold ? strings.reviewing.steps(counts.total) : result}
       </span>
       {result === undefined && (
         <span className="rs-counts">
@@ -181,6 +192,8 @@ interface ProgressProps {
 function Progress({ counts, title, tally }: ProgressProps): ReactElement {
   const strings = useStrings()
   const { done, total, remaining, blocked } = counts
+  const counted = [strings.progress(done, total), strings.remaining(remaining)]
+  const words = tally ?? strings.timeline.list(blocked > 0 ? [...counted, strings.blocked(blocked)] : counted)
   const width = (count: number): string => `${total === 0 ? 0 : (count / total) * 100}%`
   return (
     <>
@@ -191,15 +204,13 @@ function Progress({ counts, title, tally }: ProgressProps): ReactElement {
         aria-valuemin={0}
         aria-valuemax={total}
         aria-valuenow={done}
-        aria-valuetext={`${strings.progress(done, total)} · ${strings.remaining(remaining)}`}
+        aria-valuetext={counted.join(' · ')}
       >
         <div style={{ width: width(done) }} />
         <div className="rs-progress-blocked" style={{ width: width(blocked) }} />
       </div>
       <p className="rs-sr" role="status">
-        {title === undefined ? '' : `${title}. `}
-        {tally ?? `${strings.progress(done, total)}, ${strings.remaining(remaining)}`}
-        {tally === undefined && blocked > 0 ? `, ${strings.blocked(blocked)}` : ''}
+        {title === undefined ? words : strings.timeline.changed(title, words)}
       </p>
     </>
   )

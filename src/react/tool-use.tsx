@@ -20,20 +20,25 @@ export interface ToolUseProps extends RunsheetSource {
 export const ToolUse = memo(function ToolUse({ call, isRunning = false, ...source }: ToolUseProps): ReactElement {
   const strings = useThreadStrings()
   const [isOpen, setOpen] = useState(false)
-  const { answer } = call
-  const isTurning = isRunning && !answer
+  const { answer, approval } = call
+  const isTurning = isRunning && !answer && approval !== 'waiting'
   const Icon = isTurning ? LoaderCircle : answer && !answer.ok ? CircleAlert : Wrench
   return (
     <details className="rs-use" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary className={answer && !answer.ok ? 'rs-use-failed' : undefined}>
         <Icon size={14} aria-hidden="true" className={isTurning ? 'rs-turning' : undefined} />
-        <ToolText tool={call.tool} subject={subjectOf(call.arguments)} isRunning={isTurning} />
+        <ToolText
+          tool={call.tool}
+          subject={subjectOf(call.arguments)}
+          isRunning={isTurning || approval === 'waiting' || approval === 'deny'}
+        />
         {answer && (
           <span className="rs-use-time">
-            {answer.ok ? '' : `${strings.thread.useFailed} · `}
-            {durationText(answer.duration_ms, strings)}
+            {approval === 'deny' ? strings.thread.approval.denied : answer.ok ? '' : `${strings.thread.useFailed} · `}
+            {approval === 'deny' ? '' : durationText(answer.duration_ms, strings)}
           </span>
         )}
+        {approval === 'waiting' && <span className="rs-use-time">{strings.thread.approval.waits}</span>}
       </summary>
       {isOpen && (
         <Suspense>

@@ -9,11 +9,17 @@ export interface TurnResultProps {
   readonly turn: ThreadTurn
   /** Tries again what the turn has left, or its request. Without it there is no such button. */
   readonly onRetry?: (turnId: string) => void
+  /** Opens the settings, where that may help. Without it there is no such button. */
+  readonly onSettings?: () => void
 }
 
+/** Of a turn that an agent elsewhere works in: its tally says all. */
+const SETTLED = { status: 'open', because: 'answered', left: undefined, failure: undefined } as const
+
 /** How a turn ended: what is done, blocked and left, or what went wrong and what to do about it. */
-export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResultProps): ReactElement | null {
+export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): ReactElement | null {
   const strings = useThreadStrings()
+  const { turn_id, tally, end = turn.is_settled ? SETTLED : undefined } = turn
   if (!end) return null
   const { result, reason } = endWords(end, tally, strings)
   const { failure, left, status } = end
@@ -30,7 +36,7 @@ export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResul
     </button>
   )
   if (failure) {
-    const { title, hint } = failureWords(failure.code, strings)
+    const { title, hint, isSetting } = failureWords(failure.code, strings)
     return (
       <div className="rs-result rs-failure" role="note">
         <TriangleAlert size={16} aria-hidden="true" />
@@ -40,6 +46,11 @@ export function TurnResult({ turn: { turn_id, tally, end }, onRetry }: TurnResul
           {hint !== '' && <p>{hint}</p>}
           {result !== '' && <p className="rs-note">{result}</p>}
         </div>
+        {onSettings && isSetting && (
+          <button type="button" className="rs-button rs-small" onClick={onSettings}>
+            {strings.thread.openSettings}
+          </button>
+        )}
         {retry}
       </div>
     )

@@ -12,6 +12,7 @@ export type FailureCode =
   | 'model_unknown'
   | 'model_changed'
   | 'answer_too_long'
+  | 'context_too_long'
   | 'empty_answer'
   | 'internal_error'
 
@@ -21,14 +22,22 @@ const SETTINGS: Readonly<Partial<Record<FailureCode, string>>> = {
   provider_denied: 'RUNSHEET_MODEL_KEY',
   provider_refused: 'RUNSHEET_MODEL',
   model_unknown: 'RUNSHEET_MODEL',
+  context_too_long: 'RUNSHEET_MODEL',
 }
 
 /** What went wrong, and what to do about it. */
-export function failureWords(code: string, { thread }: AllStrings): { readonly title: string; readonly hint: string } {
+export function failureWords(code: string, { thread }: AllStrings): FailureWords {
   const isKnown = (known: string): known is FailureCode => Object.hasOwn(thread.failures, known)
-  if (!isKnown(code)) return { title: thread.failed, hint: '' }
+  if (!isKnown(code)) return { title: thread.failed, hint: '', isSetting: false }
   const [title, hint] = thread.failures[code]
-  return { title, hint: hint(SETTINGS[code] ?? '') }
+  return { title, hint: hint(SETTINGS[code] ?? ''), isSetting: code in SETTINGS || code === 'model_changed' }
+}
+
+interface FailureWords {
+  readonly title: string
+  readonly hint: string
+  /** Another setting may help. */
+  readonly isSetting: boolean
 }
 
 /** How a turn ended, besides a failure; empty where there is nothing to say. */
@@ -40,7 +49,7 @@ export interface EndWords {
 }
 
 export function endWords(
-  { status, because = 'answered' }: TurnEnd,
+  { status, because = 'answered' }: Pick<TurnEnd, 'status' | 'because'>,
   tally: PlanTally | undefined,
   strings: AllStrings,
 ): EndWords {

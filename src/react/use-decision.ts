@@ -35,9 +35,9 @@ export interface Decision {
   readonly sent: { readonly reviewId: string; readonly action: Action; readonly comment: string } | undefined
   readonly error: ReviewError | undefined
   /** Sends a decision, by default with the comment that is there; false where it can be sent again. */
-  readonly send: (action: Action, comment?: string) => Promise<boolean>
+  readonly send: (action: Action, comment?: string, heldMs?: number) => Promise<boolean>
   /** Rejects the plan while the page is being left. */
-  readonly rejectOnLeave: () => void
+  readonly rejectOnLeave: (heldMs: number) => void
   /** Removes the error of a row that is being edited. */
   readonly clearRowError: (key: string) => void
 }
@@ -51,14 +51,14 @@ export function useDecision(options: DecisionOptions): Decision {
   const [failed, setFailed] = useState<Failure>()
   const isBusy = reviewId !== undefined && busyWith === reviewId
 
-  const send = async (action: Action, given?: string): Promise<boolean> => {
+  const send = async (action: Action, given?: string, heldMs?: number): Promise<boolean> => {
     if (isBusy || reviewId === undefined) return true
     const comment = (given ?? typed).trim()
     setBusyWith(reviewId)
     setFailed(undefined)
     setSent({ reviewId, action, comment })
     try {
-      await client.decide(reviewId, decisionOf(action, comment, options))
+      await client.decide(reviewId, decisionOf(action, comment, options, heldMs))
       // Stays busy until the log has the decision: there is nothing left to press.
       onAccepted()
       onRefresh()
@@ -87,9 +87,9 @@ export function useDecision(options: DecisionOptions): Decision {
     )
     return false
   }
-  const rejectOnLeave = (): void => {
+  const rejectOnLeave = (heldMs: number): void => {
     if (reviewId === undefined || isBusy) return
-    client.decide(reviewId, decisionOf('cancel', typed.trim(), options), { keepalive: true }).catch(() => {})
+    client.decide(reviewId, decisionOf('cancel', typed.trim(), options, heldMs), { keepalive: true }).catch(() => {})
   }
   return {
     isBusy,
@@ -125,6 +125,7 @@ function decisionOf(
   action: Action,
   comment: string,
   { draft, areRowsEdited }: Pick<DecisionOptions, 'draft' | 'areRowsEdited'>,
+  heldMs?: number,
 ): SentDecision {
   const onRows = commentedRows(draft.rows).map(row => ({ draft_index: row.draft_index, comment: row.comment }))
   const said = {
@@ -136,7 +137,7 @@ function decisionOf(
     case 'confirm':
       return { action, tasks, ...said }
     case 'cancel':
-      return { action, ...said }
+      return { action, ...said, ...(heldMs === undefined ? {} : { held_ms: heldMs }) }
     case 'revise':
       return { action, ...said, ...(areRowsEdited && tasks.length > 0 ? { tasks } : {}) }
   }

@@ -6,6 +6,8 @@ import { useNow } from './use-now.ts'
 
 /** How long a rejection can be undone. */
 const UNDO_MS = 10_000
+/** What the server takes: after a reload it may have been longer. */
+const MAX_HELD_MS = 60_000
 /** It is sent this long before the review's own deadline. */
 const BEFORE_DEADLINE_MS = 2_000
 
@@ -29,6 +31,8 @@ interface RejectionOptions {
 
 interface Waiting {
   readonly id: string
+  /** When the person rejected it, in the server's time. */
+  readonly clickedAt: number
   /** In the server's time. */
   readonly dueAt: number
 }
@@ -50,10 +54,10 @@ export function useRejection(options: RejectionOptions): {
   const status = useRef<string>(undefined)
   status.current = reviews[started?.id ?? '']?.status
   const sending = useRef<Promise<boolean>>(undefined)
-  const begin = (dueAt: number): void => {
+  const begin = (clickedAt: number, dueAt: number): void => {
     if (reviewId === undefined || waiting) return
     sending.current = undefined
-    open.current = { id: reviewId, dueAt }
+    open.current = { id: reviewId, clickedAt, dueAt }
     setStarted(open.current)
   }
   const stop = (): void => {
@@ -61,10 +65,12 @@ export function useRejection(options: RejectionOptions): {
     forgetRejection()
     setStarted(undefined)
   }
+  const heldMs = ({ clickedAt }: Waiting): number =>
+    Math.round(Math.min(MAX_HELD_MS, Math.max(0, client.now() - clickedAt)))
   /** Once, whoever asks for it. */
   const send = (): Promise<boolean> => {
     open.current = undefined
-    sending.current ??= latest.current.send('cancel').then(isSent => {
+    sending.current ??= latest.current.send('cancel', undefined, waiting && heldMs(waiting)).then(isSent => {
       if (!isSent) stop()
       return isSent
     })
@@ -72,14 +78,14 @@ export function useRejection(options: RejectionOptions): {
   }
   useEffect(() => {
     // The page before was left, and its request may be lost.
-    if (reviewId !== undefined && isRejectedHere(reviewId)) begin(client.now())
+    if (reviewId !== undefined && isRejectedHere(reviewId)) begin(rejectedAt() ?? client.now(), client.now())
   }, [client, reviewId])
   useEffect(() => {
     if (!waiting) return
     const leave = (): void => {
       if (open.current !== waiting) return
       open.current = undefined
-      latest.current.rejectOnLeave()
+      latest.current.rejectOnLeave(heldMs(waiting))
     }
     const timer = setTimeout(() => void send(), waiting.dueAt - client.now())
     window.addEventListener('pagehide', leave)
@@ -94,8 +100,9 @@ export function useRejection(options: RejectionOptions): {
   return {
     reject: () => {
       const left = expiresAt == null ? UNDO_MS : Date.parse(expiresAt) - client.now() - BEFORE_DEADLINE_MS
-      if (reviewId !== undefined) rememberRejection(reviewId)
-      begin(client.now() + Math.max(0, Math.min(UNDO_MS, left)))
+      const now = client.now()
+      if (reviewId !== undefined) rememberRejection(reviewId, now)
+      begin(now, now + Math.max(0, Math.min(UNDO_MS, left)))
     },
     rejection: waiting && {
       remainingMs: Math.max(0, waiting.dueAt - (now ?? waiting.dueAt)),
@@ -112,15 +119,21 @@ const KEY = 'runsheet.rejected'
 /** Whether this window rejected a review, also before a reload. */
 export function isRejectedHere(reviewId: string): boolean {
   try {
-    return sessionStorage.getItem(KEY) === reviewId
+    return sessionStorage.getItem(KEY)?.split(' ')[0] === reviewId
   } catch {
     return false
   }
 }
 
-function rememberRejection(reviewId: string): void {
+/** When this window rejected it, in the server's time. */
+function rejectedAt(): number | undefined {
+  const at = Number(sessionStorage.getItem(KEY)?.split(' ')[1])
+  return at > 0 ? at : undefined
+}
+
+function rememberRejection(reviewId: string, at: number): void {
   try {
-    sessionStorage.setItem(KEY, reviewId)
+    sessionStorage.setItem(KEY, `${reviewId} ${at}`)
   } catch {
     // Storage is blocked: it is sent when the page is left.
   }

@@ -51,6 +51,8 @@ export interface ReviewSource extends RunsheetSource {
 export interface ReviewHandle {
   /** The review that waits for a decision. Without one, the draft is empty and nothing can be sent. */
   readonly review: Review | undefined
+  /** How many other reviews of this conversation wait: each follows once the one before is decided. */
+  readonly others: number
   /** What the person asked to change in the plan that this one revises. */
   readonly requestedChanges: string | undefined
   /** What they said about its rows. */
@@ -178,6 +180,7 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   const request = resolutions[review?.revises ?? '']
   return {
     review,
+    others: Math.max(0, conversation.pending_reviews.length - 1),
     requestedChanges: request?.comment,
     requestedOnRows: request?.row_comments ?? [],
     revised,

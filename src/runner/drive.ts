@@ -6,13 +6,14 @@ import { followedTasks } from '../domain/gate.ts'
 import { awaitsFinal } from '../domain/check-runs.ts'
 import { claimsOf } from '../domain/open-claims.ts'
 import { isBlank } from '../domain/text.ts'
+import type { SavedRules } from '../domain/tool-rules.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Door, StoreError } from '../door/door.ts'
 import { promptFor, retryFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
-import { makeCall, recordAnswer, toolsetOf } from './tool-calls.ts'
+import { makeCall, offeredTools, recordAnswer, toolsetOf } from './tool-calls.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { UnknownModel } from './model-errors.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -33,6 +34,8 @@ export interface TurnDeps {
   readonly models: Models
   readonly outside: OutsideTools
   readonly limits: OutsideLimits
+  /** What a person has said about tools of MCP servers, as it is now. */
+  readonly rules: () => SavedRules
   readonly instructions?: string | undefined
   readonly live: LiveText
   /** The workspaces that this process has. */
@@ -145,7 +148,9 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
   const current = currentTask(run.state, run.turn)
   const toolset = toolsetOf(run, deps)
   const message_id = deps.door.newId()
-  const outside = move.isLast ? [] : await untilAborted(deps.outside.list(run.request.model), signal)
+  const outside = move.isLast
+    ? []
+    : offeredTools(await untilAborted(deps.outside.list(run.request.model), signal), deps)
   const instructions = [
     deps.instructions ?? ASSISTANT,
     move.isLast ? '' : promptFor(toolset, { judged: run.policy.assessor }),

@@ -34,6 +34,19 @@ describe('why a turn failed', () => {
     expect(failureOf(refused(status))).toMatchObject({ code, isRetryable })
   })
 
+  it.each([
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+    'prompt is too long: 210000 tokens > 200000 maximum',
+    'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+    'the request exceeds the available context size, try increasing it',
+  ])('[TR15] a prompt that does not fit is context_too_long: %s', message => {
+    expect(failureOf(refused(400, message))).toMatchObject({ code: 'context_too_long', isRetryable: false })
+  })
+
+  it('[TR15] says which URL refused', () => {
+    expect(failureOf(refused(401)).message).toBe("The model's provider refused (401) at http://127.0.0.1/v1: No.")
+  })
+
   it('[TR15] is one line in plain words', () => {
     expect(failureOf(refused(500, 'upstream\n   is  down.')).message).toBe(
       "The model's provider failed (500): upstream is down.",

@@ -17,7 +17,9 @@ export function failureOf(error: unknown, redact: Redactor): Failure {
   if (tooLong) return { code: 'answer_too_long', message: tooLong.message, isRetryable: false }
   // Before it is shortened: half a secret is not recognized.
   const short = (text: string): string => shortened(redact.error(text))
-  if (APICallError.isInstance(error)) return failedResponse(error, short(error.message))
+  if (APICallError.isInstance(error)) {
+    return failedResponse(error, short(error.message), redact.error(placeOf(error.url)))
+  }
   if (error instanceof UnknownModel) {
     const code = error instanceof ModelChanged ? 'model_changed' : 'model_unknown'
     return { code, message: redact.error(error.message), isRetryable: false }
@@ -36,12 +38,16 @@ function tooLongIn(error: unknown): AnswerTooLong | undefined {
   return error instanceof Error && error.cause instanceof AnswerTooLong ? error.cause : undefined
 }
 
-function failedResponse({ statusCode, responseHeaders, isRetryable, url }: APICallError, message: string): Failure {
+function failedResponse(
+  { statusCode, responseHeaders, responseBody = '', isRetryable }: APICallError,
+  message: string,
+  place: string,
+): Failure {
   // A response that broke off has a success status.
   if (statusCode === undefined || statusCode < 400) {
     return {
       code: 'provider_unreachable',
-      message: `The model could not be reached${placeOf(url)}: ${message}.`,
+      message: `The model could not be reached${place}: ${message}.`,
       isRetryable: true,
     }
   }
@@ -62,9 +68,17 @@ function failedResponse({ statusCode, responseHeaders, isRetryable, url }: APICa
       ...after,
     }
   }
+  if (TOO_LONG.test(`${message} ${responseBody}`)) {
+    const text = `The conversation is too long for this model (${statusCode}): ${message}.`
+    return { code: 'context_too_long', message: text, isRetryable: false }
+  }
   const code = statusCode === 401 || statusCode === 403 ? 'provider_denied' : 'provider_refused'
-  return { code, message: `The model's provider refused (${statusCode}): ${message}.`, isRetryable }
+  return { code, message: `The model's provider refused (${statusCode})${place}: ${message}.`, isRetryable }
 }
+
+/** How providers say that the prompt does not fit: there is no common code. */
+const TOO_LONG =
+  /context_length_exceeded|maximum context length|prompt is too long|exceeds? (?:the )?(?:maximum number of tokens|context (?:size|window|length)|available context)|too many tokens|input is too long/i
 
 /** The URL that was tried, without its query, which may have a key. */
 function placeOf(url: string): string {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { checkScene, FOREVER } from '../../test/support/check-scene.ts'
 import type { Check, CheckSpec } from '../domain/check.ts'
@@ -95,4 +96,43 @@ it('[TC9] a run that outlasts the time for all runs at confirmation says so; it 
   })
   const stopped = await run(AbortSignal.abort(), 60_000)
   expect(stopped).toMatchObject({ result: 'inconclusive', reason: 'It was stopped.' })
+})
+
+it('[CR33] a run without a result says which guarded files changed, too: cut off, or not what was approved', async () => {
+  const scene = checkScene()
+  scene.script('slow', FOREVER)
+  scene.write('a.test.js', '1')
+  const { workspace } = scene
+  const workspaces = workspacesOf(scene)
+  const spec: CheckSpec = { kind: 'command', run: ['./slow'] }
+  const check = { ...spec, id: 'c1', hash: workspaces.hash(spec, workspace) }
+  const none = { covers: [], files: {} }
+  const baseline = (await workspaces.baselineOf(workspace, [check], none)) ?? none
+  scene.write('a.test.js', '2')
+  const { signal } = new AbortController()
+  const run = (of: Check, maxMs?: number) =>
+    workspaces.run(of, { workspace, baseline, mayChange: [], also: [], signal, maxMs })
+  expect(await run(check, 20)).toMatchObject({ result: 'inconclusive', guarded: ['a.test.js'] })
+  const other = await run({ ...check, hash: 'of another program' })
+  expect(other).toMatchObject({ result: 'inconclusive', changed: true, guarded: ['a.test.js'] })
+  expect(other).not.toHaveProperty('fingerprint')
+})
+
+it('[CR32] files that cannot be told are accepted with the workspace as it is', async () => {
+  const scene = checkScene()
+  scene.script('t.sh', 'git ls-files | grep check | xargs -n1 sh')
+  const { workspace } = scene
+  const workspaces = workspacesOf(scene)
+  const spec: CheckSpec = { kind: 'command', run: ['./t.sh'] }
+  const check = { ...spec, id: 'c1', hash: workspaces.hash(spec, workspace) }
+  const none = { covers: [], files: {} }
+  execFileSync('git', ['init', '-q', scene.folder])
+  const baseline = (await workspaces.baselineOf(workspace, [check], none)) ?? none
+  const { signal } = new AbortController()
+  const run = () => workspaces.run(check, { workspace, baseline, mayChange: [], also: [], signal })
+  const { guarded, guard } = await run()
+  expect(guarded).toEqual(['files that its scripts find when they run'])
+  expect((await run()).guard).toBe(guard)
+  scene.write('a', '')
+  expect((await run()).guard).not.toBe(guard)
 })

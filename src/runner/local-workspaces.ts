@@ -7,7 +7,7 @@ import { approvalHash, foundPrograms, unresolvedHash } from '../checks/hash.ts'
 import { lookAt } from '../checks/look.ts'
 import { Obstacle } from '../checks/obstacle.ts'
 import type { Place } from '../checks/place.ts'
-import { runCheck } from '../checks/run-check.ts'
+import { runCheck, UNKNOWN_FILES } from '../checks/run-check.ts'
 import { commandsIn } from '../checks/commands.ts'
 import { openWorkspace } from '../checks/workspace.ts'
 import {
@@ -187,19 +187,25 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
       beforeStart,
       onOutput,
     })
-    if (ran.changed) return ran
     if (wrote) await onWritten?.({ covers: [], files: wrote, written: Object.keys(wrote) })
-    if (ran.result === 'inconclusive' && limit?.aborted && !signal.aborted) return { ...ran, reason: OUT_OF_TIME }
+    const isOutOfTime = ran.result === 'inconclusive' && limit?.aborted === true && !signal.aborted
+    const now = ran.fingerprint ?? this.#options.newId()
     const seen = others.flatMap(({ task_id, ...other }, index) => {
       const paths = other.baseline.incomplete ? undefined : changed?.[index]
-      const { guarded: found, guard } = guardsIn(files, paths, other.mayChange, this.#options.newId)
+      const { guarded: found, guard } = guardsIn(
+        files,
+        paths,
+        other.mayChange,
+        ran.fingerprint ?? this.#options.newId(),
+      )
       return found && guard !== undefined
         ? { ...(task_id === undefined ? {} : { task_id }), guarded: found, guard }
         : []
     })
     return {
       ...ran,
-      ...guardsIn(files, baseline.incomplete ? undefined : guarded, mayChange, this.#options.newId),
+      ...(isOutOfTime ? { reason: OUT_OF_TIME } : {}),
+      ...guardsIn(files, baseline.incomplete ? undefined : guarded, mayChange, now),
       ...(others.length > 0 ? { others: seen } : {}),
     }
   }
@@ -225,14 +231,15 @@ function guardsIn(
   files: Readonly<Record<string, string>> | undefined,
   changed: readonly string[] | undefined,
   mayChange: readonly string[],
-  newId: () => string,
+  workspaceNow: string,
 ): Pick<RunOutcome, 'guarded' | 'guard'> {
-  // What a person accepts is how the files are now. Where that cannot be told, it is this run alone.
-  if (!changed || !files) return { guarded: [UNWATCHED], guard: `unwatched:${files ? digestOf(files) : newId()}` }
+  // What a person accepts is how the files are now. Where that cannot be told, it is the whole workspace, or this run alone.
+  if (!changed || !files) return { guarded: [UNWATCHED], guard: `unwatched:${files ? digestOf(files) : workspaceNow}` }
   const { matches } = globsOf(mayChange)
   const guarded = changed.filter(path => mayChange.length === 0 || !matches(path))
   if (guarded.length === 0) return {}
-  return { guarded, guard: digestOf(guarded.map(path => [path, files[path] ?? null])) }
+  const now = guarded.map(path => [path, path === UNKNOWN_FILES ? workspaceNow : (files[path] ?? null)])
+  return { guarded, guard: digestOf(now) }
 }
 
 const digestOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex')

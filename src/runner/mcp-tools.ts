@@ -1,12 +1,22 @@
-import type { Client, Transport } from '@modelcontextprotocol/client'
+import type { Client, Tool, Transport } from '@modelcontextprotocol/client'
 import type { Json } from '../domain/event.ts'
+import { type AskFor, fingerprintOf, type RuledTool } from '../domain/tool-rules.ts'
+import type { ToolServerState } from '../domain/wire.ts'
+import { hashOf } from '../door/door.ts'
 import { secretsOf } from './mcp-secrets.ts'
 import type { CallIds, OutsideTool, OutsideTools } from './outside.ts'
 
 /** An MCP server, in the form that other hosts use in their settings. */
-export type McpServer =
+export type McpServer = (
   | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+) & {
+  /**
+   * Which calls a person has to allow where they have set no rule: `all`, `changes` (of tools that do not say that they only
+   * read), or `none`. Default `none`.
+   */
+  readonly ask?: AskFor
+}
 
 /** The MCP servers to connect to. `onError` hears of each server that cannot be reached. */
 export interface McpOptions {
@@ -15,28 +25,87 @@ export interface McpOptions {
   readonly onError: (server: string, error: unknown) => void
   /** How long an unreachable server is left out before the next attempt. */
   readonly retryAfterMs?: number
+  /** How long a turn waits for a server that connects. */
+  readonly waitMs?: number
 }
 
-/** How long a server may take to connect and list its tools. */
-const CONNECT_MS = 10_000
+const WAIT_MS = 10_000
+/** How long a server may take to connect, and to list its tools: the first start of a program may download it. */
+const CONNECT_MS = 60_000
 const RETRY_AFTER_MS = 30_000
 /** In `_meta` of a call: MCP has no idempotency key of its own. A Runsheet server knows this one. */
 const CALL_ID = 'runsheet/tool_call_id'
 
 /** The tools of MCP servers. A failing server is reported and left out. */
 export function mcpTools(options: McpOptions): OutsideTools {
-  const connections = Object.entries(options.servers).map(([name, server]) => new Connection(name, server, options))
-  return {
-    secrets: secretsOf(options.servers),
-    list: async () => withDistinctNames((await Promise.all(connections.map(connection => connection.tools()))).flat()),
-    close: async () => {
-      await Promise.all(connections.map(connection => connection.close()))
-    },
+  const servers = new McpServers(options)
+  return { secrets: secretsOf(options.servers), list: () => servers.list(), close: () => servers.close() }
+}
+
+/** Where a server stands. */
+export interface McpState {
+  readonly state: ToolServerState
+  /** When it got there, in milliseconds since the epoch. */
+  readonly since: number
+  /** Why it failed. */
+  readonly reason?: string
+  readonly tools: readonly McpTool[]
+}
+
+/** A tool of a server, as the server describes it. */
+export interface McpTool extends OutsideTool {
+  readonly title?: string
+  readonly from: RuledTool
+}
+
+/** Connections to MCP servers, which may be added and removed while turns run. */
+export class McpServers implements OutsideTools {
+  readonly #options: Omit<McpOptions, 'servers'>
+  #connections = new Map<string, Connection>()
+
+  constructor({ servers, ...options }: McpOptions) {
+    this.#options = options
+    this.use(servers)
+  }
+
+  /** Connects to these servers. Those that are no longer named, or named otherwise, are left. */
+  use(servers: Readonly<Record<string, McpServer>>): void {
+    const before = this.#connections
+    this.#connections = new Map(
+      Object.entries(servers).map(([name, server]) => {
+        const known = before.get(name)
+        const isSame = known !== undefined && hashOf(known.server) === hashOf(server)
+        return [name, isSame ? known : new Connection(name, server, this.#options)]
+      }),
+    )
+    const kept = new Set(this.#connections.values())
+    for (const connection of before.values()) if (!kept.has(connection)) void connection.close()
+  }
+
+  async list(): Promise<readonly McpTool[]> {
+    const connections = [...this.#connections.values()]
+    return withDistinctNames((await Promise.all(connections.map(connection => connection.tools()))).flat())
+  }
+
+  /** How each server stands now. A server that was not needed yet begins to connect. */
+  states(): ReadonlyMap<string, McpState> {
+    return new Map([...this.#connections].map(([name, connection]) => [name, connection.look()]))
+  }
+
+  /** Tries a server that failed again, now. */
+  retry(name: string): boolean {
+    const connection = this.#connections.get(name)
+    connection?.retry()
+    return connection !== undefined
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#connections.values()].map(connection => connection.close()))
   }
 }
 
 /** Numbers the names that are equal once they are cleaned. */
-function withDistinctNames(tools: readonly OutsideTool[]): OutsideTool[] {
+function withDistinctNames(tools: readonly McpTool[]): McpTool[] {
   const taken = new Set<string>()
   return tools.map(tool => {
     let { name } = tool
@@ -47,29 +116,47 @@ function withDistinctNames(tools: readonly OutsideTool[]): OutsideTool[] {
 }
 
 class Connection {
+  readonly server: McpServer
   readonly #name: string
-  readonly #server: McpServer
-  readonly #options: McpOptions
+  readonly #options: Omit<McpOptions, 'servers'>
   #client: Client | undefined
-  #tools: Promise<readonly OutsideTool[]> | undefined
+  #attempt: Promise<void> | undefined
+  #attemptedAt = 0
+  #tools: readonly McpTool[] | undefined
   #failedAt = Number.NEGATIVE_INFINITY
+  #failure: string | undefined
+  /** It did not answer in time: turns do not wait for it again. */
+  #isSlow = false
+  #since = Date.now()
   #isClosed = false
 
-  constructor(name: string, server: McpServer, options: McpOptions) {
+  constructor(name: string, server: McpServer, options: Omit<McpOptions, 'servers'>) {
     this.#name = name
-    this.#server = server
+    this.server = server
     this.#options = options
   }
 
-  async tools(): Promise<readonly OutsideTool[]> {
-    if (performance.now() - this.#failedAt < (this.#options.retryAfterMs ?? RETRY_AFTER_MS)) return []
-    this.#tools ??= this.#connect()
-    try {
-      return await this.#tools
-    } catch (error) {
-      this.#failed(error)
-      return []
-    }
+  /** Its tools; none if it failed, or takes too long. */
+  async tools(): Promise<readonly McpTool[]> {
+    this.#begin()
+    const left = this.#attemptedAt + (this.#options.waitMs ?? WAIT_MS) - performance.now()
+    if (this.#attempt && !this.#isSlow && left > 0) await within(left, this.#attempt)
+    return this.#tools ?? []
+  }
+
+  look(): McpState {
+    this.#begin()
+    const tools = this.#tools ?? []
+    const since = this.#since
+    if (this.#tools) return { state: 'ready', since, tools }
+    return this.#attempt || this.#failure === undefined
+      ? { state: 'connecting', since, tools }
+      : { state: 'failed', since, tools, reason: this.#failure }
+  }
+
+  retry(): void {
+    this.#failedAt = Number.NEGATIVE_INFINITY
+    this.#begin()
   }
 
   async close(): Promise<void> {
@@ -77,22 +164,71 @@ class Connection {
     await this.#client?.close().catch(() => {})
   }
 
-  async #connect(): Promise<readonly OutsideTool[]> {
+  /** Begins to connect, unless it is, does, or failed a moment ago. */
+  #begin(): void {
+    if (this.#isClosed || this.#tools || this.#attempt) return
+    if (performance.now() - this.#failedAt < (this.#options.retryAfterMs ?? RETRY_AFTER_MS)) return
+    this.#attemptedAt = performance.now()
+    if (this.#failure === undefined) this.#since = Date.now()
+    this.#attempt = this.#connect()
+      .catch((error: unknown) => this.#failed(error))
+      .finally(() => {
+        this.#attempt = undefined
+      })
+  }
+
+  async #connect(): Promise<void> {
     const { Client } = await import('@modelcontextprotocol/client')
-    const transport = await transportFor(this.#server)
-    if (this.#isClosed) return []
-    const client = new Client({ name: 'runsheet', version: this.#options.version })
+    const transport = await transportFor(this.server)
+    if (this.#isClosed) return
+    const client: Client = new Client(
+      { name: 'runsheet', version: this.#options.version },
+      {
+        listChanged: {
+          tools: {
+            onChanged: (error, tools) => {
+              // What cannot be listed again is not what was allowed.
+              if (error || !tools) this.#forget(client)
+              else if (this.#client === client && this.#tools) this.#tools = this.#read(client, tools)
+            },
+          },
+        },
+      },
+    )
     this.#client = client
     Object.assign(client, { onclose: () => this.#forget(client) })
     await client.connect(transport, { timeout: CONNECT_MS })
     const { tools } = await client.listTools(undefined, { timeout: CONNECT_MS })
-    return tools.map(tool => ({
-      name: `${this.#name}__${tool.name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64),
-      description: tool.description ?? '',
-      inputSchema: tool.inputSchema as OutsideTool['inputSchema'],
-      isRepeatable: tool.annotations?.readOnlyHint === true || tool.annotations?.idempotentHint === true,
-      call: (input, signal, ids) => this.#call(client, tool.name, input, signal, ids),
-    }))
+    if (this.#isClosed) return
+    this.#tools = this.#read(client, tools)
+    this.#since = Date.now()
+    this.#failure = undefined
+    this.#isSlow = false
+  }
+
+  #read(client: Client, tools: readonly Tool[]): readonly McpTool[] {
+    const place = hashOf('url' in this.server ? this.server.url : [this.server.command, this.server.args ?? []])
+    const { ask = 'none' } = this.server
+    return tools.map(tool => {
+      const { name, title, description = '', inputSchema, annotations } = tool
+      const isReadOnly = annotations?.readOnlyHint === true
+      const shown = title ?? annotations?.title
+      return {
+        name: `${this.#name}__${name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64),
+        description,
+        ...(shown === undefined ? {} : { title: shown }),
+        inputSchema,
+        isRepeatable: isReadOnly || annotations?.idempotentHint === true,
+        from: {
+          server: this.#name,
+          tool: name,
+          fingerprint: fingerprintOf(hashOf([name, description, inputSchema, annotations ?? {}]), place),
+          isReadOnly,
+          ask,
+        },
+        call: (input, signal, ids) => this.#call(client, name, input, signal, ids),
+      }
+    })
   }
 
   async #call(
@@ -125,15 +261,27 @@ class Connection {
     if (this.#client !== client) return
     this.#client = undefined
     this.#tools = undefined
+    this.#since = Date.now()
     void client.close().catch(() => {})
   }
 
   #failed(error: unknown): void {
+    this.#isSlow = performance.now() - this.#attemptedAt > (this.#options.waitMs ?? WAIT_MS)
     this.#failedAt = performance.now()
+    this.#failure = error instanceof Error ? error.message : String(error)
+    this.#since = Date.now()
     this.#tools = undefined
     void this.#client?.close().catch(() => {})
-    this.#options.onError(this.#name, error)
+    if (!this.#isClosed) this.#options.onError(this.#name, error)
   }
+}
+
+/** Resolves with the attempt, or after so many milliseconds. */
+async function within(ms: number, attempt: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, ms)
+  await Promise.race([attempt, late.promise])
+  clearTimeout(timer)
 }
 
 // The MCP client is loaded with the first server: programs without one need not install it.

@@ -30,7 +30,7 @@ export function nextMove(run: Run): Move {
   if (run.state.turns.get(run.turn)?.stop_requested) return finish('stopped')
   const step = lastStep(run)
   const call = step?.calls.find(each => !each.answer)
-  if ((call?.review && !call.review.decided) || awaitsChecks(run.state, run.turn)) return { type: 'park' }
+  if (isUndecided(call) || awaitsChecks(run.state, run.turn)) return { type: 'park' }
   // The third no is answered; a call that would ask for more is not made.
   if (run.refusals >= MAX_REFUSALS && !call?.review) return finish('rejected')
   if (step && call) return { type: 'call', step, call }
@@ -40,6 +40,10 @@ export function nextMove(run: Run): Move {
   if (isEmpty(step)) return isEmpty(run.steps.at(-2)) ? finish('empty') : ask(run)
   return afterAnswer(run, step)
 }
+
+/** Whether a call waits for a person. */
+const isUndecided = (call: Call | undefined): boolean =>
+  call?.review?.decided === false || (call?.approval !== undefined && call.approval.decision === undefined)
 
 /** The model answered in text and no call is open. */
 function afterAnswer(run: Run, step: Step): Move {

@@ -1,6 +1,7 @@
 import type { Json } from '../domain/event.ts'
 import type { Redactor, Secrets } from '../domain/redact.ts'
 import { excerpt } from '../domain/excerpt.ts'
+import type { RuledTool } from '../domain/tool-rules.ts'
 
 /** An outside tool is any tool besides the toolset's own: of an MCP server, or passed in by a program. */
 export interface OutsideTool {
@@ -10,6 +11,8 @@ export interface OutsideTool {
   /** Whether a call may be repeated if it is unknown whether it ran: read-only or idempotent tools. */
   readonly isRepeatable: boolean
   readonly call: (input: unknown, signal: AbortSignal, ids: CallIds) => Promise<Json>
+  /** The MCP server that it is of, and what a person's rules about it go by. Without it no person is asked. */
+  readonly from?: RuledTool
 }
 
 /** What a tool can recognize a call by. */
@@ -63,6 +66,9 @@ export function withoutSecrets(tools: OutsideTools, redact: Redactor): OutsideTo
   }
   return { list: async model => (await tools.list(model)).map(described), close: () => tools.close() }
 }
+
+/** The most tools from outside that a model gets: several providers refuse more than 128 in all. */
+export const MAX_OFFERED = 100
 
 export interface OutsideLimits {
   readonly timeoutMs: number

@@ -2,6 +2,7 @@ import { type Conversation, openTasks } from '../domain/conversation.ts'
 import type { EventData, Json, StoredEvent, ToolCallRecord, Usage } from '../domain/event.ts'
 import { settles } from '../domain/gate.ts'
 import type { Policy } from '../domain/policy.ts'
+import type { ApprovalDecision } from '../domain/tool-approval.ts'
 import type { Task } from '../domain/task.ts'
 
 /** A tool call of a step, and its state. */
@@ -16,6 +17,18 @@ export interface Call {
   readonly answer?: { readonly result: Json; readonly ok: boolean }
   /** The review that it waits or waited for. */
   readonly review?: { readonly id: string; readonly decided: boolean }
+  /** What a person was asked about it last, and said. */
+  readonly approval?: CallApproval
+}
+
+/** A call that a person has to allow. */
+export interface CallApproval {
+  readonly id: string
+  /** The tool as it was shown. */
+  readonly fingerprint?: string
+  /** Absent while it waits. */
+  readonly decision?: ApprovalDecision
+  readonly comment?: string
 }
 
 /** One stored model call. */
@@ -140,6 +153,13 @@ function applyEvent(run: Run, event: StoredEvent): Run {
         })),
       }
     }
+    case 'tool_approval_required': {
+      const { approval_id: id, fingerprint } = event.data
+      const approval = { id, ...(fingerprint === undefined ? {} : { fingerprint }) }
+      return withCall(run, event.data.tool_call_id, () => ({ approval }))
+    }
+    case 'tool_approval_resolved':
+      return withDecision(run, event.data)
     case 'message_added':
       return event.data.role === 'user' ? withMessage(run, event.data) : run
     case 'gate_followed':
@@ -196,6 +216,23 @@ function withCall(run: Run, id: string, change: (call: Call) => Partial<Call>): 
   }))
   return { ...run, steps }
 }
+
+function withDecision(run: Run, { approval_id, decision, comment }: EventData['tool_approval_resolved']): Run {
+  const said = { decision, ...(comment === undefined ? {} : { comment }) }
+  const steps = run.steps.map(step => ({
+    ...step,
+    calls: step.calls.map(call =>
+      call.approval?.id === approval_id ? { ...call, approval: { ...call.approval, ...said } } : call,
+    ),
+  }))
+  return { ...run, steps }
+}
+
+/** Whether a person said in this turn that the tool, as it is now, is always allowed. */
+export const isAlwaysAllowed = ({ steps }: Run, fingerprint: string): boolean =>
+  steps.some(({ calls }) =>
+    calls.some(({ approval }) => approval?.decision === 'always' && approval.fingerprint === fingerprint),
+  )
 
 function afterChange(run: Run, { task, by, from }: EventData['task_changed']): Run {
   const isSettled = settles(run, task, from)

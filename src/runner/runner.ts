@@ -3,6 +3,7 @@ import { originOf } from '../domain/origin.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
 import { awaitsChecks, type Conversation } from '../domain/conversation.ts'
 import { checkIn, DRIVE, driveIn, type Need, needsOf, workspaceKey } from '../domain/needs.ts'
+import type { SavedRules } from '../domain/tool-rules.ts'
 import { type Door, type Lease, type LiveEntry, type Ref, refKey } from '../door/door.ts'
 import { servedUntil } from '../toolsets/serving.ts'
 import { HeldLease } from './held-lease.ts'
@@ -18,6 +19,8 @@ export interface RunnerOptions {
   readonly models: Models
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
+  /** What a person has said about tools of MCP servers, as it is now. Default: nothing. */
+  readonly rules?: () => SavedRules
   readonly instructions?: string
   /** The workspaces that this process has: it also drives turns in these. */
   readonly workspaces?: Workspaces | undefined
@@ -82,6 +85,7 @@ export class Runner {
       models,
       outside: withoutFailures(withoutSecrets(outside, redact), error => options.onError?.(error)),
       limits,
+      rules: options.rules ?? (() => ({})),
       instructions,
       redact,
       workspaces: options.workspaces,

@@ -1,6 +1,7 @@
 import type { Judged } from '../domain/claim.ts'
 import type { Json } from '../domain/event.ts'
 import { asProse, isBlank } from '../domain/text.ts'
+import { type Ruling, rulingOf, type RuledTool, type SavedRules, savedRule } from '../domain/tool-rules.ts'
 import { hashOf } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
@@ -11,9 +12,9 @@ import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
 import type { TurnDeps } from './drive.ts'
 import { judgeAll } from './judging.ts'
-import { answerOf, type OutsideTool } from './outside.ts'
+import { answerOf, MAX_OFFERED, type OutsideTool } from './outside.ts'
 import { untilAborted } from './retry.ts'
-import type { Call, Run, Step } from './run.ts'
+import { type Call, isAlwaysAllowed, type Run, type Step } from './run.ts'
 import type { ActiveTurn } from './turn.ts'
 
 /** The tools of a run. */
@@ -39,12 +40,13 @@ export async function makeCall(
   if (isOwn && isOffered) return callOwn(turn, deps, step, call, signal)
   const outside = await untilAborted(deps.outside.list(turn.run.request.model), signal)
   const tool = outside.find(({ name }) => name === call.tool)
-  if (tool && isOffered) return callOutside(turn, deps, call, tool, signal)
+  if (tool && isOffered && (await isAllowed(turn, deps, call, tool))) return callOutside(turn, deps, call, tool, signal)
+  if (tool && isOffered) return
   const name = call.tool.slice(0, 64).toWellFormed()
   // The last model call of a budget gets no tools.
   if (isOwn || tool)
     return refuse(turn, deps, call, `Error: ${name} was not offered in this step; the call was not made.`)
-  const available = [...toolset.tools, ...outside].map(each => each.name).join(', ')
+  const available = [...toolset.tools, ...offeredTools(outside, deps)].map(each => each.name).join(', ')
   return refuse(turn, deps, call, `Error: There is no tool ${name}. Available: ${available}.`)
 }
 
@@ -80,6 +82,67 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
   let state = await make()
   if (state.status === 'claimed') state = await make(await judgeAll(turn, deps, step, call.id, state.claims, signal))
   if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
+}
+
+/** The tools that a model gets: without those that a person never allows, nor more than it can take. */
+export const offeredTools = (
+  tools: readonly OutsideTool[],
+  { rules }: Pick<TurnDeps, 'rules'>,
+): readonly OutsideTool[] => {
+  const saved = rules()
+  return tools.filter(({ from }) => !from || rulingOf(from, saved).rule !== 'never').slice(0, MAX_OFFERED)
+}
+
+/** Whether a call may be made now. If not, it is answered, or waits for a person. */
+async function isAllowed(turn: ActiveTurn, deps: TurnDeps, call: Call, { from }: OutsideTool): Promise<boolean> {
+  // A call that was begun was allowed; whether it is repeated is another question.
+  if (!from || call.called) return true
+  const { rule, changed } = rulingFor(turn.run, from, deps.rules())
+  const { approval } = call
+  if (rule === 'never') return deny(turn, deps, call, 'A person has turned this tool off.')
+  if (approval?.decision === 'deny') {
+    const said = approval.comment === undefined ? '' : ` They said: ${approval.comment}`
+    return deny(turn, deps, call, `A person did not allow this call; it was not made.${said}`)
+  }
+  // What is called is what the person was shown.
+  const isShown = approval?.decision !== undefined && approval.fingerprint === from.fingerprint
+  if (rule === 'always' || isShown) return true
+  await askPerson(turn, deps, call, from, approval?.decision === undefined ? changed : 'tool')
+  return false
+}
+
+/** A rule that a person set counts; else what was said in this turn, which need not be saved yet. */
+function rulingFor(run: Run, tool: RuledTool, saved: SavedRules): Pick<Ruling, 'rule' | 'changed'> {
+  if (!savedRule(saved, tool) && isAlwaysAllowed(run, tool.fingerprint)) return { rule: 'always' }
+  return rulingOf(tool, saved)
+}
+
+async function deny(turn: ActiveTurn, deps: TurnDeps, call: Call, why: string): Promise<false> {
+  await recordAnswer(turn, deps, call, `Error: ${why} Go on without it, or say what you cannot do.`, false, 0, true)
+  return false
+}
+
+/** Stores what a person is asked. The turn parks at its next move. */
+async function askPerson(
+  turn: ActiveTurn,
+  { door }: TurnDeps,
+  { id: tool_call_id, tool, arguments: args, approval }: Call,
+  { server, tool: server_tool, fingerprint, isReadOnly }: RuledTool,
+  changed: Ruling['changed'],
+): Promise<void> {
+  const asked = {
+    approval_id: door.newId(),
+    tool_call_id,
+    tool,
+    arguments: args,
+    server,
+    server_tool,
+    fingerprint,
+    ...(isReadOnly ? { read_only: true as const } : {}),
+    ...(changed ? { changed } : {}),
+  }
+  const key = approval ? `asked:${tool_call_id}:${approval.id}` : `asked:${tool_call_id}`
+  await door.run(turn.at(key), { type: 'ask_approval', turn_id: turn.run.turn, approval: asked })
 }
 
 /** Logs the call before making it: after a crash, it may have run. */

@@ -59,7 +59,8 @@ describe('with an external agent', () => {
     expect(await bar.getAttribute('aria-valuetext')).toBe('2 of 5 done · 2 remaining')
     await panels.update(4)
     await panels.update(5)
-    await says(current(page), ['4 done, 1 blocked'])
+    await says(page.getByRole('note'), ['4 done, 1 blocked'])
+    await says(current(page), ['5 steps'])
     expect(await counts(page).count()).toBe(0)
     const line = await boxOf(bar)
     const done = await boxOf(bar.locator('div').first())
@@ -80,9 +81,9 @@ describe('with an external agent', () => {
       .toEqual(['rs-task-completed', 'rs-task-blocked', 'rs-task-in_progress'])
     await says(row(page, 'Found three.').locator('.rs-badge'), ['reported'])
     await row(page, 'No key.').waitFor()
-    // Of a long outcome two lines, and all of it in an open row.
+    // Of a long outcome one line, and all of it in an open row.
     const outcome = row(page, 'Found three.').locator('.rs-outcome')
-    const hidden = () => outcome.evaluate(each => each.scrollHeight - each.clientHeight)
+    const hidden = () => outcome.evaluate(each => each.scrollWidth - each.clientWidth)
     expect(await hidden()).toBeGreaterThan(20)
     await button(page, 'reported: A').click()
     await expect.poll(hidden, SLOW_BROWSER).toBe(0)
@@ -386,14 +387,15 @@ describe('with an external agent', () => {
   it('[PA24] a message that fails moves neither the plan nor the message box', async () => {
     await panels.plan('A', 'B')
     for (const width of [390, 1280]) {
-      const page = await panels.window({ viewport: { width, height: 700 } })
+      const page = await panels.window({ viewport: { width, height: 844 } })
       await page.route('**/api/chat', route => route.abort())
       await page.getByLabel('What do you want done?').fill('More')
       await summary(page).click()
+      await rows(page).first().waitFor()
       const boxes = async () => [await boxOf(plan(page)), await boxOf(page.locator('.app-composer'))]
       const before = await boxes()
       await page.getByLabel('What do you want done?').press('Enter')
-      const alert = page.getByRole('alert').filter({ hasText: 'The server cannot be reached.' })
+      const alert = page.getByRole('alert').filter({ hasText: 'The server cannot be reached' })
       await alert.waitFor()
       expect(await boxes()).toEqual(before)
       const { y, height } = await boxOf(alert)
@@ -469,9 +471,9 @@ describe('with an external agent', () => {
   it('[PA8] progress is announced, without the clock', async () => {
     const page = await opened('A', 'B')
     const said = plan(page).locator('p[role=status]').first()
-    await expect.poll(() => said.textContent(), SLOW_BROWSER).toBe('A. 0 of 2 done, 2 remaining')
+    await expect.poll(() => said.textContent(), SLOW_BROWSER).toBe('A: 0 of 2 done, 2 remaining')
     await panels.update(1)
-    await expect.poll(() => said.textContent(), SLOW_BROWSER).toBe('B. 1 of 2 done, 1 remaining')
+    await expect.poll(() => said.textContent(), SLOW_BROWSER).toBe('B: 1 of 2 done, 1 remaining')
   })
 
   it('[PA8] reduced motion is respected', async () => {
@@ -633,7 +635,8 @@ describe('with a turn on the server', () => {
       assessor: () => 'OK',
     })
     const page = await panels.window()
-    await page.getByLabel('Toolset').selectOption('manage_todos')
+    await page.getByRole('button', { name: /^Toolset/ }).click()
+    await page.getByRole('radio', { name: /^To-do list/ }).check()
     await page.getByLabel('What do you want done?').fill('Three steps')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Stop' }).waitFor()

@@ -203,12 +203,12 @@ it('[CH32][CH37] on a wide screen the plan can be moved beside the thread, which
     await page.setViewportSize({ width, height: 800 })
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
   }
-  // The conversation's title is in the list beside it; without the list, in the header.
-  const opacity = () => page.getByRole('heading', { level: 1 }).evaluate(title => getComputedStyle(title).opacity)
-  expect(await opacity()).toBe('0')
+  // The conversation's title is quiet beside the list, which has it, too.
+  const weight = () => page.getByRole('heading', { level: 1 }).evaluate(title => getComputedStyle(title).fontWeight)
+  expect(await weight()).toBe('500')
   await page.setViewportSize({ width: 700, height: 800 })
   await expect.poll(above).toBe(true)
-  expect(await opacity()).toBe('1')
+  expect(await weight()).toBe('600')
   expect(await page.getByRole('button', { name: 'Plan beside the conversation' }).count()).toBe(0)
   const icons = await page
     .locator('link[rel$="icon"]')
@@ -234,11 +234,14 @@ it('[CH33] only what runs moves, and nothing with reduced motion', async () => {
         .filter(each => each.effect?.getTiming().iterations === Infinity)
         .map(each => {
           const { target } = each.effect as KeyframeEffect
-          return target?.closest('.rs-step, .rs-task, .rs-summary, .app-working')?.className.split(' ').at(-1) ?? ''
+          return (
+            target?.closest('.rs-step, .rs-task, .rs-summary, .app-working, .app-mark')?.className.split(' ').at(-1) ??
+            ''
+          )
         })
         .toSorted(),
     )
-  await expect.poll(moving).toEqual(['app-working', 'rs-step-in_progress', 'rs-summary'])
+  await expect.poll(moving).toEqual(['app-mark-running', 'app-working', 'rs-step-in_progress', 'rs-summary'])
   await page.emulateMedia({ reducedMotion: 'reduce' })
   await expect.poll(moving).toEqual([])
   expect(problems).toEqual([])

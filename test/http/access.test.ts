@@ -171,6 +171,11 @@ describe("an agent's token", () => {
     'GET /api/settings',
     'PATCH /api/settings',
     'POST /api/settings/try',
+    'GET /api/tools',
+    'PUT /api/tools/rules',
+    'DELETE /api/tools/servers/:server',
+    'POST /api/tools/servers/:server/retry',
+    'POST /api/sessions/:session_id/approvals/:approval_id',
     'POST /api/login/codes',
   ]
 

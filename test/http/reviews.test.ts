@@ -55,6 +55,19 @@ describe('a review that waits', () => {
     expect((await slow.pending('')).map(({ review_id }) => review_id)).toEqual([ids[1]])
   })
 
+  it('[RH17] is listed with when and by which agent it was opened, if that is asked for', async () => {
+    const server = await started({ reviewWaitMs: 1 })
+    const table = await Table.laid(server, { session: 'c1' })
+    const review_id = await table.proposed()
+    const asked_at = (await table.log()).find(({ type }) => type === 'task_create_review_required')?.timestamp
+    const path = '/api/task-manager/reviews/pending'
+    const listed = async (query: string): Promise<ReviewsAnswer> =>
+      (await server.ask<ReviewsAnswer>('GET', `${path}${query}`)).body
+    expect((await listed('?origins=true')).origins).toEqual([{ review_id, asked_at }])
+    expect((await listed('')).origins).toBeUndefined()
+    expect((await server.ask('GET', `${path}?origins=1`)).status).toBe(400)
+  })
+
   it('[RH1] is listed page by page', async () => {
     const server = await started({ reviewWaitMs: 1 })
     const ids: string[] = []

@@ -85,6 +85,7 @@ const BAD_QUERIES: Readonly<Record<string, readonly string[]>> = {
   q: ['', 'x'.repeat(401), 'x'.repeat(10_000), '%00', 'a%00', 'a%0ab', '%7f', '%C2%85'],
   kind: ['x', '', 'TASK', 'task,message', '%00', '__proto__', 'constructor'],
   list: ['x', '', 'ACTIVE', 'active,archived', '%00', '__proto__', 'constructor'],
+  origins: ['x', '', '1', 'TRUE', 'true,false', '%00', '__proto__', 'constructor'],
   prefix: ['x'.repeat(33), 'a%20b', '%00', 'a.b', '..%2f', '%E7%94%9F'],
   last_event_id: ['-1', 'abc', '1.5', '1e3', '%00', '0x1', '%201', '9'.repeat(16), '__proto__'],
 }
@@ -203,10 +204,18 @@ interface Request {
 }
 
 /** Routes whose bodies never reach the store. */
-const STORELESS: ReadonlySet<string> = new Set(['/api/chat', '/api/login', '/api/settings', '/api/settings/try'])
+const STORELESS: ReadonlySet<string> = new Set([
+  '/api/chat',
+  '/api/login',
+  '/api/settings',
+  '/api/settings/try',
+  '/api/tools/rules',
+])
 
-/** A task of the conversation `work`; a pending review and a queued message in conversations of their own. */
+/** A task of the conversation `work`; a pending review, a queued message and a call that waits in conversations of their own. */
 interface World {
+  readonly guarded: string
+  readonly approval: string
   readonly steered: string
   readonly message: string
   readonly task: string
@@ -239,7 +248,14 @@ export function badInput(store: StoreKind): void {
     await at.ask('POST', '/api/toolsets/runsheet/tools/plan', {
       body: { session_id: 'work', turn_id: 't', arguments: { tasks: [{ title: 'One' }] } },
     })
-    world = { version: 0, settings: '', ...(await newTask()), ...(await newReview()), ...(await newMessage()) }
+    world = {
+      version: 0,
+      settings: '',
+      ...(await newTask()),
+      ...(await newReview()),
+      ...(await newMessage()),
+      ...(await newApproval()),
+    }
     await saveTemplate()
     await lookAround()
   })
@@ -272,6 +288,18 @@ export function badInput(store: StoreKind): void {
     return { steered, message: message.message_id }
   }
 
+  async function newApproval(): Promise<Pick<World, 'guarded' | 'approval'>> {
+    made += 1
+    const guarded = `guarded-${made}`
+    const approval = { approval_id: `approval-${made}`, tool_call_id: 'c', tool: 'files__write', arguments: {} }
+    await at.door.run(
+      { tenant: 'local', conversation: guarded },
+      { type: 'start_turn', turn_id: 't', message_id: 'm', message: 'Do it', model: 'demo' },
+      { type: 'ask_approval', turn_id: 't', approval },
+    )
+    return { guarded, approval: approval.approval_id }
+  }
+
   const saveTemplate = (): Promise<unknown> =>
     at.ask('PUT', '/api/task-manager/templates/saved', { body: { tasks: [{ title: 'Saved' }] } })
 
@@ -280,6 +308,7 @@ export function badInput(store: StoreKind): void {
     if (path.includes(':task_id')) world = { ...world, ...(await newTask()) }
     if (path.includes(':review_id')) world = { ...world, ...(await newReview()) }
     if (path.includes('/messages')) world = { ...world, ...(await newMessage()) }
+    if (path.includes('/approvals/')) world = { ...world, ...(await newApproval()) }
     if (path.includes('/templates/')) await saveTemplate()
     await lookAround()
   }
@@ -291,15 +320,23 @@ export function badInput(store: StoreKind): void {
     before = await fingerprint()
   }
 
+  function sessionFor(path: string): string {
+    if (path.endsWith('/policy')) return 'bare'
+    if (path.includes('/approvals/')) return world.guarded
+    return path.includes('/messages') ? world.steered : 'work'
+  }
+
   /** A valid request with every field. */
   function fine({ path, method }: Route): Request {
     const params: Record<string, string> = {
-      session_id: path.endsWith('/policy') ? 'bare' : path.includes('/messages') ? world.steered : 'work',
+      session_id: sessionFor(path),
       turn_id: 't',
       task_id: world.task,
       check_id: world.check,
       review_id: world.review,
       message_id: world.message,
+      approval_id: world.approval,
+      server: 'files',
       panel: 'panel-1',
       name: path.includes('/templates/') ? 'saved' : 'runsheet',
       tool: 'plan',
@@ -375,6 +412,8 @@ export function badInput(store: StoreKind): void {
         unset: [],
       },
       'POST /api/settings/try': { which: 'model' },
+      'PUT /api/tools/rules': { server: 'files', rule: 'always', tools: [{ name: 'write', fingerprint: 'a.b' }] },
+      'POST /api/sessions/:session_id/approvals/:approval_id': { decision: 'deny', comment: 'c' },
       'POST /api/login': { code: 'x' },
     }
     const version = path.endsWith(':message_id') ? 1 : path.endsWith(':task_id') ? world.version : undefined
@@ -619,6 +658,8 @@ export function badInput(store: StoreKind): void {
             ])
           } else {
             expect([text, answer.status]).toEqual([text, answer.status === 201 ? 201 : 200])
+            // What was said with a decision on a call is in the log.
+            if (route.operationId === 'decideApproval') continue
             expect(textsIn(await outcomeOf(JSON.parse(answer.text)))).toContain(clean)
           }
         }

@@ -56,6 +56,7 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'kill -9 of the node that drives a turn (postgres)': ['test/faults/turn-postgres.test.ts'],
   'kill -9 of the process that drives a turn': ['test/faults/turn.test.ts'],
   'kill -9 between the steps of a message to the agent': ['test/faults/steering.test.ts'],
+  'kill -9 between the steps of a call that waits for a person': ['test/faults/approvals.test.ts'],
   'requests with bad input': [
     'test/http/bad-input.test.ts',
     'test/http/bad-input-postgres.test.ts',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { serve } from '@hono/node-server'
 import { McpServer, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -37,7 +37,10 @@ function build(): McpServer {
     },
     async ({ a, b }) => ({ ...text(String(a + b)), structuredContent: { sum: a + b } }),
   )
-  server.registerTool('note', { description: 'Keeps a text.', inputSchema: said }, async input => {
+  // What FIXTURE_SCHEMA says: a tool may be described otherwise the next time.
+  const file = process.env['FIXTURE_SCHEMA'] ?? ''
+  const more = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  server.registerTool('note', { description: `Keeps a text.${more}`, inputSchema: said }, async input => {
     journal(`note ${input.text}`)
     return text('kept')
   })
@@ -75,6 +78,9 @@ function build(): McpServer {
         .join('\n'),
     ),
   )
+  for (let count = 1; count <= Number(process.env['FIXTURE_MANY'] ?? 0); count += 1) {
+    server.registerTool(`tool_${count}`, { description: `Does thing ${count}.` }, async () => text(String(count)))
+  }
   server.registerTool('die', { description: 'Ends the server.' }, async () => {
     journal('die')
     process.exit(1)

@@ -6,6 +6,7 @@ import { createHttpServer, type HttpServer, type ServerOptions } from '../../src
 import { type Client, createClient } from '../../src/client/client.ts'
 import { openDoor, type Door } from '../../src/door/door.ts'
 import { settingsScene } from './settings.ts'
+import { toolsPart } from './tools.ts'
 import { placeFor, type StoreKind } from './stores.ts'
 
 export const TOKENS = {
@@ -48,6 +49,7 @@ export async function startServer(options: Partial<ServerOptions> & { store?: St
     log,
     metrics: new Metrics(door),
     settings: scene.part,
+    tools: toolsPart(),
     ...more,
     door,
   })

@@ -9,7 +9,7 @@ import { openDoor } from '../../src/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { type EndAt, endingAt, freeze } from './ending.ts'
-import { outsideTools } from './turn-story.ts'
+import { guardedTools, outsideTools } from './turn-story.ts'
 
 export interface TurnChildOrder {
   readonly store: 'sqlite' | 'postgres'
@@ -20,6 +20,8 @@ export interface TurnChildOrder {
   readonly tools: string
   /** An MCP server with further tools, called `far`. */
   readonly mcp?: string
+  /** A person has to allow each call of the tools. */
+  readonly isGuarded?: boolean
   readonly leaseMs: number
   readonly endAt?: EndAt
   /** Freezes before the first call of the worker, or of the assessor. */
@@ -33,7 +35,8 @@ const { store: kind, at, endAt } = order
 const store = kind === 'sqlite' ? await openSqliteStore({ path: at }) : await openPostgresStore({ url: at })
 const door = openDoor({ store })
 if (endAt) endingAt(door, endAt)
-const outside = order.mcp ? far(order.mcp) : givenTools(outsideTools(order.tools))
+const tools = order.isGuarded ? guardedTools : outsideTools
+const outside = order.mcp ? far(order.mcp) : givenTools(tools(order.tools))
 if (order.freezesBefore) freezing(order.freezesBefore)
 const onError = (error: unknown): void => void writeSync(1, `error ${String(error)}\n`)
 const models = await configuredModels({ model: order.model, url: order.provider, key: 'k' })

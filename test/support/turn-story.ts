@@ -116,6 +116,13 @@ export const outsideTools = (url: string): readonly OutsideTool[] =>
     call: async (_, signal) => (await (await fetch(new URL(name, url), { signal })).json()) as Json,
   }))
 
+/** The same tools, each call of which a person has to allow. */
+export const guardedTools = (url: string): readonly OutsideTool[] =>
+  outsideTools(url).map(tool => ({
+    ...tool,
+    from: { server: 'story', tool: tool.name, fingerprint: `${tool.name}.here`, isReadOnly: false, ask: 'all' },
+  }))
+
 /** Everything wrong with a finished turn, however often it was interrupted. */
 export function faultsIn(story: Story, log: readonly StoredEvent[], calls: readonly string[]): string[] {
   const faults: string[] = []

@@ -16,7 +16,9 @@ import type { StoredEvent } from '../../src/domain/event.ts'
 import type { PolicyPatch, ToolsetName } from '../../src/domain/policy.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Task } from '../../src/domain/task.ts'
+import type { SavedRules } from '../../src/domain/tool-rules.ts'
 import type { Page } from '../../src/http/page.ts'
+import type { ServerTools } from '../../src/http/route.ts'
 import { openDoor, type Door } from '../../src/door/door.ts'
 import { type Answers, Provider } from './provider.ts'
 import { startServer, type TestServer, TOKENS } from './server.ts'
@@ -35,6 +37,10 @@ export interface TurnsOptions {
   readonly assessorModel?: string
   readonly outside?: OutsideTools | readonly OutsideTool[]
   readonly limits?: OutsideLimits
+  /** What a person has said about tools. */
+  readonly rules?: () => SavedRules
+  /** The tools part of the server. */
+  readonly tools?: ServerTools
   readonly instructions?: string
   /** The policy of new conversations. */
   readonly host?: PolicyPatch
@@ -203,6 +209,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     onError: error => complaints.push(error),
     ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
     ...(options.limits ? { limits: options.limits } : {}),
+    ...(options.rules ? { rules: options.rules } : {}),
     ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
     ...(options.outside ? { outside: 'list' in options.outside ? options.outside : givenTools(options.outside) } : {}),
   })
@@ -214,6 +221,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     turns: { names: models.names, defaultName: models.defaultName, take },
     ...(host ? { host } : {}),
     ...(options.page ? { page: options.page } : {}),
+    ...(options.tools ? { tools: options.tools } : {}),
   })
   if (!isIdle) runner.start()
   const checks = workspaces && new CheckRunner({ door, workspaces, onError: error => complaints.push(error) })

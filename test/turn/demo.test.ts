@@ -64,7 +64,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     const words = lastWords(reader)
     expect(words).toMatch(/^Finished\.\n\n- Compute 12 \* 7: 12 \* 7 = 84\n- Write a haiku about rain on the roof:\n/)
     expect(words).toContain('You said: “Be brief.”.')
-    expect(words.split(DEMO)).toHaveLength(2)
+    expect(words).not.toContain(DEMO)
     expect(reader.asides('text_delta').length).toBeGreaterThan(10)
     expect(reader.of('gate_followed')).toEqual([])
   })
@@ -159,7 +159,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     const reader = await server.chat({ session_id: 'zh', message: '为20个人策划一场生日聚会' }, confirmAll)
     expect(drafted(reader).every(title => /\p{Script=Han}/u.test(title))).toBe(true)
     expect(finished(reader)).toMatchObject({ status: 'done', counts: { completed: 5 } })
-    expect(lastWords(reader)).toMatch(/^全部完成。[^]*我是演示模型/)
+    expect(lastWords(reader)).toMatch(/^全部完成。/)
   })
 
   it.each([
@@ -170,7 +170,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     const reader = await server.chat({ session_id: `plain-${name}`, message })
     expect(reader.of('tool_called')).toEqual([])
     expect(lastWords(reader).startsWith(words)).toBe(true)
-    expect(lastWords(reader)).toContain(DEMO)
+    expect(lastWords(reader).includes(DEMO)).toBe(name !== 'sum')
     expect(finished(reader)).toMatchObject({ status: 'done', steps: 1 })
   })
 
@@ -234,8 +234,6 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)?.status).toBe(status)
     expect(reader.of('gate_followed')).toEqual([])
     expect(reader.of('todos_resubmitting')).toHaveLength(toolset === 'manage_todos' ? 2 : 0)
-    const said = reader.of('step_finished').map(({ data }) => data.text)
-    expect([...said, lastWords(reader)].join('\n')).toContain(DEMO)
   })
 
   it('[TR19] a list that is too long for one turn of manage_todos is capped, continued, and finished', async () => {

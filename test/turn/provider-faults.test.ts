@@ -191,7 +191,7 @@ describe('a provider that fails', () => {
     expect([finished.status, failed?.code, text]).toEqual([
       'failed',
       code,
-      `The model's provider refused (${status}): scripted ${status}.`,
+      `The model's provider refused (${status}) at ${turns.provider.url}/chat/completions: scripted ${status}.`,
     ])
     expect(turns.provider.asked).toHaveLength(1)
   })
@@ -199,7 +199,7 @@ describe('a provider that fails', () => {
   it('[TR15] an error that is not JSON is reported in one line', async () => {
     const body = `<html>\n<body>${'x'.repeat(5_000)}</body></html>`
     const { failed, text } = await turn([{ status: 400, body, headers: { 'content-type': 'text/html' } }])
-    expect(failed?.message).toMatch(/^The model's provider refused \(400\): .+\.$/)
+    expect(failed?.message).toMatch(/^The model's provider refused \(400\) at http.+: .+\.$/)
     expect(text.length).toBeLessThan(500)
     expect(text).not.toContain('\n')
   })

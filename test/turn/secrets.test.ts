@@ -84,8 +84,7 @@ describe('a provider that repeats our key', () => {
   it('[TR38] in a 401: the turn fails without it', async () => {
     const scene = await cli([REPEATS])
     const reader = await scene.chat()
-    const message =
-      "The model's provider refused (401): Incorrect API key provided: [redacted]\\u001b[31m. Authorization: Bearer [redacted]."
+    const message = `The model's provider refused (401) at ${scene.provider.url}/chat/completions: Incorrect API key provided: [redacted]\\u001b[31m. Authorization: Bearer [redacted].`
     expect(reader.of('turn_failed')[0]?.data).toMatchObject({ code: 'provider_denied', message })
     await expectClean(scene, reader)
   })
@@ -113,7 +112,8 @@ describe('a provider that repeats our key', () => {
     })
     const scene = await cli([], { env: envFor(url.replace('/mcp', '/t/ordinarysecretpath/v1')) })
     const reader = await scene.chat()
-    const message = "The model's provider refused (404): Cannot POST /t/[redacted]/v1/chat/completions."
+    const tried = url.replace('/mcp', '/t/[redacted]/v1/chat/completions')
+    const message = `The model's provider refused (404) at ${tried}: Cannot POST /t/[redacted]/v1/chat/completions.`
     expect(reader.of('turn_failed')[0]?.data).toMatchObject({ code: 'provider_refused', message })
     await expectClean(scene, reader)
   })

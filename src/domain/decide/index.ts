@@ -24,6 +24,7 @@ import {
   tickCheck,
 } from './proof.ts'
 import { editTasks } from './tasks.ts'
+import { askApproval, decideApproval } from './tool-approvals.ts'
 import { undoChange } from './undo.ts'
 import { openTurn, record, setPolicy, startTurn, stopTurn } from './turns.ts'
 
@@ -49,6 +50,8 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   withdraw_queued: withdrawQueued,
   send_queued: sendQueued,
   deliver_queued: deliverQueued,
+  ask_approval: askApproval,
+  decide_approval: decideApproval,
   edit_tasks: editTasks,
   assess_task: assessTask,
   decide_review: decideAndContinue,

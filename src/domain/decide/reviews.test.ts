@@ -280,6 +280,16 @@ describe('a cancel', () => {
     expect(chat.refusal(cancels({})).code).toBe('review_already_decided')
   })
 
+  it('[RE33] keeps how long it was held back, up to a minute', () => {
+    const held = (held_ms: number): Command => ({ ...cancels(), decision: { action: 'cancel', held_ms } })
+    const chat = underReview('A')
+    for (const ms of [-1, 0.5, 60_001, Number.NaN]) {
+      expect(chat.refusal(held(ms)).data).toMatchObject({ field: 'held_ms' })
+    }
+    chat.run(held(10_000))
+    expect(resolution(chat)).toMatchObject({ reason: 'user_cancelled', held_ms: 10_000 })
+  })
+
   it('[RE17] with words that are too long or broken is refused, and the review waits on', () => {
     const chat = underReview('A')
     expect(chat.refusal(cancels({ reason: ' ' })).data).toMatchObject({ field: 'reason' })

@@ -27,6 +27,9 @@ import { approved, planLook } from './approvals.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
 
+/** The longest that a page may hold a rejection back. */
+const MAX_HELD_MS = 60_000
+
 type Decide = CommandOf<'decide_review'>
 
 /** Asks a person to review a model's new tasks. No task is written until they confirm. */
@@ -86,7 +89,11 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
   if (decision.action === 'revise') return sendBack(review, decision, via, said)
   const reason = line(decision.reason ?? 'user_cancelled', LIMITS.reference)
   if (reason instanceof Problem) return invalidField('reason', reason.fact)
-  return [cancelled(review, reason, via, said)]
+  const { held_ms } = decision
+  if (held_ms !== undefined && !(Number.isInteger(held_ms) && held_ms >= 0 && held_ms <= MAX_HELD_MS)) {
+    return invalidField('held_ms', { rule: 'out_of_range', min: 0, max: MAX_HELD_MS })
+  }
+  return [cancelled(review, reason, via, said, held_ms === undefined ? {} : { held_ms })]
 }
 
 /** Gives a review more time. The latest deadline counts: a request for an earlier one changes nothing. */
@@ -266,7 +273,7 @@ export function cancelled(
   reason: string,
   via: DecisionVia,
   said: CleanSaid = {},
-  sent: { readonly changes?: Changes; readonly rows?: readonly RowChange[] } = {},
+  more: { readonly changes?: Changes; readonly rows?: readonly RowChange[]; readonly held_ms?: number } = {},
 ): NewEvent {
   const data = {
     review_id: review.review_id,
@@ -275,7 +282,7 @@ export function cancelled(
     ...said,
     via,
     created_count: 0,
-    ...sent,
+    ...more,
   }
   return { type: 'task_create_review_resolved', turn_id: review.conversation_turn_id, data }
 }

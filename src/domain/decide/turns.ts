@@ -23,6 +23,7 @@ import { ENDINGS, finalStatus, isFinished, isRunning, type PlanCounts, type Turn
 import { missingRuns } from './final-runs.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { RUN_STOPPED, stopClaimsOf } from './proof.ts'
+import { denyApprovalsOf } from './denied-approvals.ts'
 import { turnRunning } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
 
@@ -164,6 +165,7 @@ const placeOf = ({
 /** Ends what a turn that is over waits for. */
 const endWaits = (state: Conversation, turnId: string, now: Instant, reason: string): NewEvent[] => [
   ...cancelReviewsOf(state, turnId, now),
+  ...denyApprovalsOf(state, turnId, reason === RUN_STOPPED ? 'stopped' : 'turn_ended'),
   ...stopClaimsOf(state, turnId, now, reason),
 ]
 

@@ -9,6 +9,7 @@ import { probeRoutes } from './probes.ts'
 import { reviewRoutes } from './reviews.ts'
 import { searchRoutes } from './search.ts'
 import { settingsRoutes } from './settings.ts'
+import { toolRoutes } from './tools.ts'
 import { sessionRoutes } from './sessions.ts'
 import { taskRoutes } from './tasks.ts'
 import { templateRoutes } from './templates.ts'
@@ -28,6 +29,7 @@ export const ROUTES: readonly Route[] = [
   ...templateRoutes,
   ...toolsetRoutes,
   ...settingsRoutes,
+  ...toolRoutes,
   ...loginRoutes,
   ...probeRoutes,
 ]

@@ -1,5 +1,14 @@
 import * as z from 'zod'
-import type { DecisionAnswer, ExtendAnswer, ReopenAnswer, ReviewAnswer, ReviewsAnswer } from '../../domain/wire.ts'
+import type { ReviewRequest } from '../../domain/review.ts'
+import type {
+  DecisionAnswer,
+  ExtendAnswer,
+  ReopenAnswer,
+  ReviewAnswer,
+  ReviewOrigin,
+  ReviewsAnswer,
+} from '../../domain/wire.ts'
+import type { Door } from '../../door/door.ts'
 import { reviewAnswer } from '../../toolsets/review-answer.ts'
 import * as a from '../answer-schemas.ts'
 import { pageOf } from '../parse.ts'
@@ -17,14 +26,20 @@ export const reviewRoutes = [
     tag: 'Reviews',
     role: 'agent',
     summary: 'Pending reviews of one conversation or of all, by deadline, with their conversations',
-    query: z.object({ session_id: s.id.optional(), limit: s.limit(200, 50), cursor: s.cursor }),
+    query: z.object({
+      session_id: s.id.optional(),
+      limit: s.limit(200, 50),
+      cursor: s.cursor,
+      origins: s.described(z.enum(['true', 'false']).default('false'), 'also when and by which agent each was opened'),
+    }),
     answers: { 200: { description: 'A page of the list; it ends early where drafts are long', schema: a.reviews } },
-    handle: async ({ query: { session_id, ...page }, caller }, { door }) => {
+    handle: async ({ query: { session_id, origins, ...page }, caller }, { door }) => {
       const { items, next_cursor } = await pageOf(door.reviews.waiting(caller.tenant, session_id, page))
       const ids = [...new Set(items.map(review => review.session_id))]
       const sessions = ids.length === 0 ? [] : await door.conversations.summaries(caller.tenant, ids)
       const next = next_cursor === null ? {} : { next_cursor }
-      return { body: { reviews: items, sessions, ...next } satisfies ReviewsAnswer }
+      const known = origins === 'true' ? { origins: await originsOf(door, caller.tenant, items) } : {}
+      return { body: { reviews: items, sessions, ...known, ...next } satisfies ReviewsAnswer }
     },
   }),
   route({
@@ -165,3 +180,18 @@ export const reviewRoutes = [
     },
   }),
 ]
+
+/** Read from each conversation, which costs more than the list: only for who shows it. */
+async function originsOf(door: Door, tenant: string, reviews: readonly ReviewRequest[]): Promise<ReviewOrigin[]> {
+  const origins: ReviewOrigin[] = []
+  for (const [conversation, asked] of Map.groupBy(reviews, ({ session_id }) => session_id)) {
+    const state = await door.read({ tenant, conversation })
+    for (const { review_id, conversation_turn_id } of asked) {
+      const review = state.reviews.get(review_id)
+      if (!review) continue
+      const { model, client } = state.turns.get(conversation_turn_id) ?? {}
+      origins.push({ review_id, asked_at: review.asked_at, ...(model && { model }), ...(client && { client }) })
+    }
+  }
+  return origins
+}

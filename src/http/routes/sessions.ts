@@ -247,6 +247,7 @@ async function sessionAnswer(door: Door, ref: Ref): Promise<SessionAnswer> {
     tasks: listed(state).map(task => taskOnWire(state, task)),
     reviews: requests.flatMap(request => reviewAt(request, state, now)),
     queued: state.queued,
+    approvals: state.approvals,
     seq,
   }
 }

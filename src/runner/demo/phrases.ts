@@ -2,7 +2,7 @@ import { isChinese } from './language.ts'
 
 /** What the demo model says, besides what it writes for a step. */
 export interface Phrases {
-  /** Said once in each answer. */
+  /** Said where there is no other answer: the page says it once, above the conversation. */
   readonly demo: string
   readonly hello: string
   readonly noAnswer: string

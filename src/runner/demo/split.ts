@@ -29,12 +29,15 @@ export function isGoal(request: string): boolean {
   const [step = ''] = stepsIn(request)
   // A Chinese question mark ends a sentence, and is not part of its step.
   const isAsking = isQuestion(step) || (isChinese(request) && isQuestion(request))
-  if (isAsking || isSmallTalk(step) || TALK.test(step)) return false
-  return step.split(/\s+/).length >= 2 || /\p{Script=Han}{4,}/u.test(step)
+  if (isAsking || isSmallTalk(step) || TALK.test(step) || QUOTED_WORDS.test(step)) return false
+  return step.split(/\s+/).length >= 2 || /\p{Script=Han}{4,}/u.test(request)
 }
 
 const TALK =
-  /^(?:tell|explain|say|show|define|translate|answer|continue|go on|carry on|proceed|retry|try again|ok|okay|yes|no|stop|wait|继续|告诉|解释|翻译|说|好的|不用)(?:\b|$|\p{Script=Han})/iu
+  /^(?:tell|explain|say|show|define|answer|continue|go on|carry on|proceed|retry|try again|ok|okay|yes|no|stop|wait|继续|告诉|解释|说|好的|不用)(?:\b|$|\p{Script=Han})/iu
+
+/** A few words to translate are no goal. */
+const QUOTED_WORDS = /^(?:translate\b|翻译).*["“”「]/i
 
 export const isQuestion = (text: string): boolean => /[?？]\s*$/.test(text)
 export const isSmallTalk = (text: string): boolean => SMALL_TALK.test(text.trim())

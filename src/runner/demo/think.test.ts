@@ -161,12 +161,27 @@ describe('the demo model', () => {
   it.each(['What is the capital of France?', 'Hello', 'Tell me a joke'])('[MO4] does not plan for %j', request => {
     const { text, call } = thought([user(request)])
     expect(call).toBeUndefined()
-    expect(text.match(/I am the demo model/g)).toHaveLength(1)
     expect(text.split('\n').length).toBeLessThanOrEqual(3)
   })
 
   it('[MO5] does the little that it can at once', () => {
-    expect(thought([user('What is 12 * 7?')]).text).toMatch(/^12 \* 7 = 84\n\nI am the demo model/)
+    expect(thought([user('What is 12 * 7?')]).text).toBe('12 * 7 = 84')
+  })
+
+  it('[MO5] says that it is the demo model only where it has no other answer', () => {
+    expect(thought([user('What is the capital of France?')]).text).toContain('I am the demo model')
+    for (const request of ['What is 12 * 7?', 'Tell me a joke', 'Plan a picnic']) {
+      expect(thought([user(request)]).text).not.toContain('demo model')
+    }
+  })
+
+  it('[MO6] plans what a person adds while it works, and goes on if it cannot read that', () => {
+    const working = [user(STEPS), answer('update', {})]
+    expect(thought([...working, user('Also compute 9 * 9')], { now: '2 Send it' }).call).toEqual({
+      tool: 'plan',
+      input: { tasks: [{ title: 'Compute 9 * 9' }] },
+    })
+    expect(thought([...working, user('Be quick')], { now: '2 Send it' }).call?.tool).toBe('update')
   })
 
   it('[MO4] says how much of a long list it takes', () => {
@@ -208,7 +223,7 @@ describe('the demo model', () => {
     const { text, call } = thought([user(STEPS), answer('plan', { comment: 'Be quick' })], { settled })
     expect(call).toBeUndefined()
     expect(text).toBe(
-      '1 of 3 steps are done.\n\n- Read it: All of it (twice)\n\nNot done: Send it (No post).\n\nNot done: Rest.\n\nYou said: “Be quick”. I passed it on with the plan.\n\nI am the demo model: set RUNSHEET_MODEL for real work.',
+      '1 of 3 steps are done.\n\n- Read it: All of it (twice)\n\nNot done: Send it (No post).\n\nNot done: Rest.\n\nYou said: “Be quick”. I passed it on with the plan.',
     )
   })
 
@@ -228,19 +243,19 @@ describe('the demo model', () => {
       outcome: '模拟：演示模型没有做这件事的工具。',
     })
     const settled = ['1 写报告 (done: 好)', `2 ${goal} (blocked: 模拟：演示模型没有做这件事的工具。)`]
-    expect(thought([user(goal), answer('plan', {})], { settled }).text).toMatch(/^2 步中完成了 1 步。[^]*我是演示模型/)
+    expect(thought([user(goal), answer('plan', {})], { settled }).text).toMatch(/^2 步中完成了 1 步。/)
   })
 
   it('[TR19] goes on with a plan that was made in another turn, and reports it', () => {
     expect(thought([user('Go on')], { now: '2 Send it' }).call).toMatchObject({ tool: 'update', input: { id: 2 } })
     const settled = ['2 Send it (done: Sent)']
-    expect(thought([user('Go on'), answer('update', {})], { settled }).text).toMatch(/^Finished\.\n\n- Send it: Sent\n/)
+    expect(thought([user('Go on'), answer('update', {})], { settled }).text).toBe('Finished.\n\n- Send it: Sent')
   })
 
   it('[TR10] without tools it says how far it came', () => {
     const system = '## Where the plan stands\nSettled:\n- 1 A (done: yes)\nNow:\n- 2 B\n1 remaining.'
     const { text } = think({ system, messages: [user(STEPS)], tools: [] })
-    expect(text).toMatch(/^1 of 2 steps are done\.\n\n- A: yes\n/)
+    expect(text).toMatch(/^1 of 2 steps are done\.\n\n- A: yes$/m)
   })
 
   it('[MO5] goes by what stands in the plan, not by what looks like one in the request', () => {
@@ -360,8 +375,8 @@ describe('the demo model', () => {
         tool: 'update',
         input: { id: 1, outcome: 'fixture__add answered: {"sum":5}' },
       })
-      expect(thought([user('Add 2 and 3'), answer('fixture__add', 5)], { more: [add] }).text).toMatch(
-        /^fixture__add answered: 5\n/,
+      expect(thought([user('Add 2 and 3'), answer('fixture__add', 5)], { more: [add] }).text).toBe(
+        'fixture__add answered: 5',
       )
     })
 

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../domain/text.ts'
 import { toolNames } from '../../toolsets/index.ts'
+import { asked } from './asked.ts'
 import { compute } from './compute.ts'
 import { planFor } from './goals.ts'
 import { caseIn, verdictOn } from './judge.ts'
@@ -49,6 +50,8 @@ export function think(prompt: Prompt): Reply {
   if (prompt.system.startsWith('You are the assessor')) return { text: verdictOn(caseIn(prompt.messages)) }
   const scene = sceneOf(prompt)
   const standing = standingIn(prompt.system)
+  const added = standing && scene.planner !== '' ? stepsAdded(scene) : []
+  if (added.length > 0) return propose(scene, added)
   if (standing && standing.open.length > 0 && scene.planner !== '') return work(scene, standing)
   const planned = scene.since.findLast(message => message.role === 'tool' && message.tool === scene.planner)
   if (planned?.role === 'tool') return afterPlan(scene, planned.result, standing)
@@ -79,18 +82,24 @@ function stepsFor({ prompt, request, phrases }: Scene): readonly string[] {
   return isSingle || !isGoal(request) ? [] : planFor(goal)
 }
 
+/** The steps of a message that came while the plan was worked on, as far as they can be read. */
+function stepsAdded({ prompt, request, since }: Scene): readonly string[] {
+  const isNew = since.length === 0 && prompt.messages.at(-2)?.role === 'tool'
+  const steps = isNew ? stepsIn(request) : []
+  const [only = ''] = steps
+  return steps.length >= 2 || compute(only) !== undefined || asked(only) !== undefined ? steps : []
+}
+
 function propose({ prompt, planner, phrases, request }: Scene, steps: readonly string[], why = ''): Reply {
   const taken = steps.slice(0, LIMITS.batch)
   const isAsked = stepsIn(request).length >= 2 && why === '' && !mendingSteps(prompt.tools, request)
   const text = isAsked ? phrases.stepsSeen(taken.length, steps.length) : phrases.planned(taken.length)
-  const { plan, settle } = PLANNERS[planner] ?? {}
+  const { plan } = PLANNERS[planner] ?? {}
   const planned = taken.map(title => {
     const check = checkFor(prompt.tools, title)
     return { title, ...(check === undefined ? {} : { check }) }
   })
-  // Where texts settle the steps, the last of them is the answer.
-  const demo = settle ? '' : ` ${phrases.demo}`
-  return { text: `${why}${text}${demo}`, calls: plan?.(planned) ?? [] }
+  return { text: `${why}${text}`, calls: plan?.(planned) ?? [] }
 }
 
 /** Nothing to plan: use a tool that fits, compute a result, or just reply. */
@@ -98,11 +107,10 @@ function plain({ prompt, since, request, phrases }: Scene): Reply {
   const helper = toolFor(prompt.tools, request)
   const answer = since.findLast(message => message.role === 'tool' && message.tool === helper?.name)
   if (helper && !answer) return { text: '', calls: [{ tool: helper.name, input: filled(helper.schema, request) }] }
-  if (helper && answer?.role === 'tool')
-    return { text: `${phrases.toolAnswered(helper.name, short(answer.result))}\n\n${phrases.demo}` }
+  if (helper && answer?.role === 'tool') return { text: phrases.toolAnswered(helper.name, short(answer.result)) }
   const result = compute(request)
-  if (result !== undefined) return { text: `${result}\n\n${phrases.demo}` }
-  if (/\bjoke\b|笑话/i.test(request)) return { text: `${phrases.joke}\n\n${phrases.demo}` }
+  if (result !== undefined) return { text: result }
+  if (/\bjoke\b|笑话/i.test(request)) return { text: phrases.joke }
   const isTalk = isSmallTalk(request) || !isQuestion(request)
   return { text: `${isTalk ? phrases.hello : phrases.noAnswer} ${phrases.demo}` }
 }
@@ -185,7 +193,7 @@ function afterPlan(scene: Scene, result: unknown, standing: Standing | undefined
   const answer = asRecord(result)
   if (answer['confirmed'] === false) return rejected(scene, answer)
   const error = errorIn(result)
-  if (error !== undefined) return { text: `${phrases.planFailed(error)}\n\n${phrases.demo}` }
+  if (error !== undefined) return { text: phrases.planFailed(error) }
   const comment = textOf(answer['comment'])
   const heard = comment === '' ? '' : `${phrases.youSaid(comment)} ${phrases.passedOn}`
   return report(scene, standing ?? { open: [], settled: [], hasDetails: false }, heard)
@@ -204,7 +212,6 @@ function report({ phrases }: Scene, standing: Standing, heard = ''): Reply {
     rest.some(({ outcome }) => isSimulated(outcome)) ? phrases.simulated : '',
     left.length === 0 ? '' : phrases.leftOpen(left),
     heard,
-    phrases.demo,
   ]
   return { text: parts.filter(part => part !== '').join('\n\n') }
 }
@@ -235,7 +242,7 @@ function rejected(scene: Scene, answer: Readonly<Record<string, unknown>>): Repl
   }
   const steps = wishedInstead(comment)
   if (steps.length >= 1 && tries === 1) return propose(scene, steps, said)
-  return { text: `${phrases.rejected(reason)} ${said}${phrases.instead}\n\n${phrases.demo}` }
+  return { text: `${phrases.rejected(reason)} ${said}${phrases.instead}` }
 }
 
 /** The steps that were proposed last. */

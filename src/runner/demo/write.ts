@@ -1,6 +1,7 @@
 import type { Asked, Form } from './asked.ts'
 import { chineseHaikuOn, haikuOn } from './haiku.ts'
 import { isChinese } from './language.ts'
+import { CHINESE_EVENT, CHINESE_JOURNEY, EVENT, JOURNEY } from './lexicon.ts'
 
 /** A step that is done, and what came of it. */
 export interface Done {
@@ -76,11 +77,20 @@ const ENGLISH: Readonly<Record<Form, Writer>> = {
     headed(
       'Schedule',
       topic,
-      '14:00 set up',
-      '15:00 welcome',
-      '15:30 the main part',
-      '17:30 something to eat',
-      '19:00 end, clear up together',
+      ...(EVENT.test(topic)
+        ? [
+            '14:00 set up',
+            '15:00 welcome',
+            '15:30 the main part',
+            '17:30 something to eat',
+            '19:00 end, clear up together',
+          ]
+        : [
+            'first day: get everything ready that is needed',
+            'second day: the largest part, while you are fresh',
+            'third day: the rest',
+            'last day: look over it, and finish what is left',
+          ]),
     ),
   itinerary: topic =>
     headed(
@@ -103,9 +113,9 @@ const ENGLISH: Readonly<Record<Form, Writer>> = {
     headed(
       'Budget',
       topic,
-      'the place: …',
-      'food and drink: …',
-      'travel: …',
+      ...(EVENT.test(topic) || JOURNEY.test(topic)
+        ? ['the place: …', 'food and drink: …', 'travel: …']
+        : ['tools: …', 'help from others: …']),
       'material: …',
       'a tenth of it all for what nobody thought of',
     ),
@@ -156,11 +166,26 @@ const CHINESE: Readonly<Record<Form, Writer>> = {
   shopping: topic => headed('购物清单', topic, '饮料', '面包、奶酪和水果', '蛋糕', '蜡烛', '餐巾和杯子'),
   packing: topic => headed('行李清单', topic, '证件和车票', '换洗衣服', '好走路的鞋', '常用药', '充电器'),
   schedule: topic =>
-    headed('日程', topic, '14:00 布置', '15:00 迎接', '15:30 主要内容', '17:30 用餐', '19:00 结束，一起收拾'),
+    headed(
+      '日程',
+      topic,
+      ...(CHINESE_EVENT.test(topic)
+        ? ['14:00 布置', '15:00 迎接', '15:30 主要内容', '17:30 用餐', '19:00 结束，一起收拾']
+        : ['第一天：备好要用的东西', '第二天：先做最大的一块', '第三天：做完其余部分', '最后一天：检查并收尾']),
+    ),
   itinerary: topic => headed('行程', topic, '第一天：到达，散步', '第二天：最想去的地方', '第三天：自由活动，返程'),
   study: topic =>
     headed('学习计划', topic, '第一周：基础', '第二周：看别人的例子', '第三周：练习', '第四周：自己的作品'),
-  budget: topic => headed('预算', topic, '场地：……', '饮食：……', '交通：……', '物料：……', '留一成应付意外'),
+  budget: topic =>
+    headed(
+      '预算',
+      topic,
+      ...(CHINESE_EVENT.test(topic) || CHINESE_JOURNEY.test(topic)
+        ? ['场地：……', '饮食：……', '交通：……']
+        : ['工具：……', '请人帮忙：……']),
+      '物料：……',
+      '留一成应付意外',
+    ),
   criteria: topic => headed('标准', topic, '必须做到什么', '现在和以后的费用', '给谁用', '换掉它有多难'),
   questions: topic =>
     headed('问题', topic, '我要用它做什么？', '我有多少时间和钱？', '谁做过，可以请教？', '怎样知道它有用？'),

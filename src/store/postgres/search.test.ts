@@ -135,6 +135,7 @@ async function stalled(url: string) {
       await goOn.promise
     },
   })
+  atTestEnd(goOn.resolve)
   return { store, committing: committing.promise, goOn: goOn.resolve }
 }
 

@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { readJson, removeJson, setJson } from '../setup/json-edit.ts'
+import { SettingsError } from '../setup/settings-error.ts'
+import type { McpServer } from '../runner/mcp-tools.ts'
+import { causeOf } from './cause.ts'
+import type { Environment } from './clean-environment.ts'
+import { CliError } from './cli-error.ts'
+import { configFolder } from './config-folder.ts'
+import { DEFAULT_CONFIG } from './default-paths.ts'
+import { readSettingsFile } from './settings-file.ts'
+import { readSettingsText, writeSettingsText } from './setup-files.ts'
+
+// The MCP servers in the person's own settings file. What else is in the file stays as it is, byte for byte.
+
+const MODE = 0o600
+
+export const ownConfigFile = (environment: Environment): string => join(configFolder(environment), DEFAULT_CONFIG)
+
+/** The servers in the file. Throws if it cannot be used. */
+export const serversIn = (file: string): Readonly<Record<string, McpServer>> => readSettingsFile(file)?.mcpServers ?? {}
+
+/** Writes a server into the file, which is made if it is missing. */
+export function addServer(file: string, name: string, server: McpServer): void {
+  edit(file, text => setJson(text, ['mcpServers', name], server))
+}
+
+/** Takes a server out of the file. False if it is not there. */
+export function removeServer(file: string, name: string): boolean {
+  if (!Object.hasOwn(serversIn(file), name)) return false
+  edit(file, text => removeJson(text, ['mcpServers', name]))
+  return true
+}
+
+function edit(file: string, change: (text: string) => string): void {
+  // A file that is wrong is not made worse.
+  readSettingsFile(file)
+  const before = readSettingsText(file) ?? ''
+  try {
+    const after = change(before)
+    readJson(after)
+    writeSettingsText(file, after, MODE)
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    const why = error instanceof SettingsError ? error.message : causeOf(error)
+    throw new CliError(`cannot write ${file}: ${why}.`)
+  }
+}

@@ -1,0 +1,169 @@
+import type { Redactor } from '../domain/redact.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { countRules, MAX_RULES, type RuleChange, rulingOf, savedRule } from '../domain/tool-rules.ts'
+import { visible } from '../domain/visible.ts'
+import type { ServerToolView, SettingsAnswer, ToolRuleChange, ToolsAnswer, ToolServerView } from '../domain/wire.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { ServerTools } from '../http/route.ts'
+import type { McpServer, McpServers, McpState } from '../runner/mcp-tools.ts'
+import { MAX_OFFERED } from '../runner/outside.ts'
+import { CliError } from './cli-error.ts'
+import { shellWord } from './invocation.ts'
+import type { LiveSettings } from './live-settings.ts'
+import { removeServer } from './own-config.ts'
+import type { ToolServers } from './tool-servers.ts'
+
+export interface ServerToolsOptions {
+  readonly servers: ToolServers
+  readonly mcp: McpServers
+  readonly settings: LiveSettings
+  readonly redact: Redactor
+  readonly scope: SettingsAnswer['scope']
+  /** The command that runs this program again, and the folder to suggest. */
+  readonly invocation: string
+  readonly folder: string
+  /** Hears what a person changed, and never what it is set to. */
+  readonly onChanged: (what: string, server: string) => void
+}
+
+/** The tools of a server's own turns, for the routes that a person uses. */
+export function serverTools(options: ServerToolsOptions): ServerTools {
+  const { servers, mcp, settings } = options
+  const change = (server: string, changes: readonly RuleChange[]): void => {
+    settings.changeRules(changes)
+    options.onChanged('rules', server)
+  }
+  return {
+    view: () => viewOf(options),
+    setRules: sent => {
+      change(sent.server, changesOf(options, sent))
+      return viewOf(options)
+    },
+    remove: name => {
+      if (!Object.hasOwn(servers.all, name)) throw serverNotFound(name)
+      const { file, isOwn } = servers.fileOf(name)
+      if (!isOwn) {
+        throw new HttpError(
+          409,
+          'server_elsewhere',
+          `${name} is in ${file}. Remove it there, and restart the server.`,
+          {
+            file,
+          },
+        )
+      }
+      try {
+        removeServer(file, name)
+      } catch (error) {
+        if (!(error instanceof CliError)) throw error
+        throw new HttpError(503, 'settings_not_saved', error.message)
+      }
+      options.onChanged('removed', name)
+      mcp.use(servers.all)
+      return viewOf(options)
+    },
+    retry: name => {
+      mcp.use(servers.all)
+      if (!mcp.retry(name)) throw serverNotFound(name)
+      return viewOf(options)
+    },
+    saveAlways: ({ server, server_tool: tool, fingerprint }, isRepeated) => {
+      if (server === undefined || tool === undefined || fingerprint === undefined) return undefined
+      // A rule that a person has set since counts.
+      if (isRepeated && savedRule(settings.rules, { server, tool })) return undefined
+      try {
+        change(server, [{ server, tool, rule: { rule: 'always', fingerprint } }])
+        return undefined
+      } catch (error) {
+        if (error instanceof HttpError || error instanceof Refusal) return error.message
+        throw error
+      }
+    },
+  }
+}
+
+function viewOf(options: ServerToolsOptions): ToolsAnswer {
+  const { servers, mcp, scope, invocation, folder } = options
+  const { all, problem } = servers
+  mcp.use(all)
+  const states = mcp.states()
+  let offered = 0
+  const views = Object.entries(all).map(([name, server]): ToolServerView => {
+    const { file, isOwn } = servers.fileOf(name)
+    const { state, since, reason, tools } = states.get(name) ?? CONNECTING
+    return {
+      name,
+      target: targetOf(server, options),
+      kind: 'url' in server ? 'url' : 'command',
+      file,
+      removable: isOwn,
+      ask: server.ask ?? 'none',
+      state,
+      since: new Date(since).toISOString(),
+      ...(reason === undefined ? {} : { reason: visible(options.redact.line(reason)).slice(0, MAX_REASON) }),
+      tools: tools.map(tool => {
+        const view = toolView(tool, options)
+        if (view.rule === 'never') return view
+        offered += 1
+        return offered > MAX_OFFERED ? { ...view, left_out: true } : view
+      }),
+    }
+  })
+  return {
+    scope,
+    servers: views,
+    offered: Math.min(offered, MAX_OFFERED),
+    add: { command: `${invocation} tools add`, file: servers.own, folder },
+    ...(problem === undefined ? {} : { problem: options.redact.line(problem) }),
+  }
+}
+
+const CONNECTING: McpState = { state: 'connecting', since: 0, tools: [] }
+const MAX_REASON = 500
+const MAX_DESCRIPTION = 1_000
+
+function toolView(
+  { from, title, description }: McpState['tools'][number],
+  { settings, redact }: ServerToolsOptions,
+): ServerToolView {
+  const { rule, source, changed } = rulingOf(from, settings.rules)
+  const clean = (text: string): string => visible(redact.line(text))
+  return {
+    name: from.tool,
+    ...(title === undefined ? {} : { title: clean(title).slice(0, MAX_DESCRIPTION) }),
+    description: clean(description).slice(0, MAX_DESCRIPTION),
+    read_only: from.isReadOnly,
+    fingerprint: from.fingerprint,
+    rule,
+    source,
+    ...(changed ? { changed } : {}),
+  }
+}
+
+/** How it is reached, without secrets in arguments or the URL. */
+function targetOf(server: McpServer, { redact }: ServerToolsOptions): string {
+  const text = 'url' in server ? server.url : [server.command, ...(server.args ?? [])].map(shellWord).join(' ')
+  return visible(redact.line(text))
+}
+
+/** What is saved; "always" only for a tool that is as the person saw it. */
+function changesOf({ mcp, settings }: ServerToolsOptions, { server, rule, tools }: ToolRuleChange): RuleChange[] {
+  const state = mcp.states().get(server)
+  if (!state) throw serverNotFound(server)
+  const changes = tools.map(({ name: tool, fingerprint }): RuleChange => {
+    const known = state.tools.find(({ from }) => from.tool === tool)
+    if (!known) throw new HttpError(404, 'tool_not_found', `${server} has no tool ${tool} now.`)
+    if (rule !== 'always') return { server, tool, rule: rule === null ? null : { rule } }
+    if (fingerprint !== known.from.fingerprint) {
+      throw new HttpError(409, 'tool_changed', `${tool} has changed since you saw it. Look at it again.`)
+    }
+    return { server, tool, rule: { rule, fingerprint } }
+  })
+  if (countRules(settings.rules) + changes.length > MAX_RULES) {
+    throw new HttpError(409, 'too_many_rules', `At most ${MAX_RULES} rules are kept. Give some back first.`)
+  }
+  return changes
+}
+
+const serverNotFound = (name: string): HttpError =>
+  new HttpError(404, 'server_not_found', `There is no MCP server ${name}.`)

@@ -1,0 +1,116 @@
+import { statSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import type { AskFor } from '../domain/tool-rules.ts'
+import { visible } from '../domain/visible.ts'
+import type { McpServer } from '../runner/mcp-tools.ts'
+import type { Environment } from './clean-environment.ts'
+import { CliError } from './cli-error.ts'
+import { expandHome } from './default-paths.ts'
+import { programFile, shellWord } from './invocation.ts'
+import { addServer, ownConfigFile, removeServer, serversIn } from './own-config.ts'
+
+export interface ToolsCommand {
+  readonly environment: Environment
+  readonly invocation: string
+}
+
+export interface AddedTools {
+  readonly folder?: string
+  readonly url?: string
+  readonly header?: readonly string[]
+  readonly env?: readonly string[]
+  readonly ask?: AskFor
+  readonly replace?: true
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,32}$/
+
+/** Gives the agent of `runsheet serve` the tools of an MCP server, or a folder: in the person's own settings file. */
+export function addTools(
+  name: string | undefined,
+  words: readonly string[],
+  options: AddedTools,
+  { environment, invocation }: ToolsCommand,
+): void {
+  const server = serverOf(words, options, invocation)
+  const called = name ?? nameOf(options)
+  if (!NAME.test(called)) {
+    throw new CliError(`a name has 1 to 32 letters, digits, - and _: ${invocation} tools add NAME …`)
+  }
+  const file = ownConfigFile(environment)
+  if (Object.hasOwn(serversIn(file), called) && !options.replace) {
+    throw new CliError(`${called} is in ${file} already. Choose another name, or add --replace.`)
+  }
+  addServer(file, called, server)
+  console.log(visible(`Added ${called} to ${file}.`))
+  console.log(`A running server takes it up by itself. ${ASKED[server.ask ?? 'none']}`)
+}
+
+export function listTools({ environment, invocation }: ToolsCommand): void {
+  const file = ownConfigFile(environment)
+  const servers = Object.entries(serversIn(file))
+  if (servers.length === 0) {
+    return console.log(`No MCP servers in ${visible(file)}. Add a folder: ${invocation} tools add --folder PATH`)
+  }
+  // Arguments may hold secrets.
+  for (const [name, server] of servers) {
+    console.log(visible(`${name.padEnd(16)}  ask: ${(server.ask ?? 'none').padEnd(7)}  ${placeOf(server)}`))
+  }
+}
+
+export function removeTools(name: string, { environment }: ToolsCommand): void {
+  const file = ownConfigFile(environment)
+  if (!removeServer(file, name)) throw new CliError(`there is no ${name} in ${file}.`)
+  console.log(visible(`Removed ${name} from ${file}.`))
+}
+
+const ASKED: Record<AskFor, string> = {
+  all: 'You are asked before each call, in the conversation.',
+  changes: 'You are asked before each call that may change something, in the conversation.',
+  none: 'Its tools are called without asking you.',
+}
+
+function serverOf(words: readonly string[], options: AddedTools, invocation: string): McpServer {
+  const given = [words.length > 0, options.url !== undefined, options.folder !== undefined].filter(Boolean)
+  if (given.length !== 1) {
+    throw new CliError(
+      `say what to add: ${invocation} tools add --folder PATH, or ${invocation} tools add NAME -- COMMAND …, or ${invocation} tools add NAME --url URL`,
+    )
+  }
+  if (options.folder !== undefined) return folderServer(options.folder, options)
+  const { ask = 'all' } = options
+  if (options.url !== undefined) {
+    if (!URL.canParse(options.url)) throw new CliError(`${options.url} is not a URL.`)
+    const headers = pairs(options.header, ':', '--header NAME:VALUE')
+    return { url: options.url, ...headers('headers'), ask }
+  }
+  const [command = '', ...args] = words
+  return { command, args, ...pairs(options.env, '=', '--env NAME=VALUE')('env'), ask }
+}
+
+/** Our own program, confined to the folder: what it says about reading can be believed. */
+function folderServer(path: string, { ask = 'changes' }: AddedTools): McpServer {
+  const folder = resolve(expandHome(path))
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new CliError(`${folder} is not a folder.`)
+  return { command: process.execPath, args: [programFile(), 'folder', folder], ask }
+}
+
+/** The folder's own name, as far as a name may have its characters. */
+function nameOf({ folder }: AddedTools): string {
+  if (folder === undefined) return ''
+  const clean = basename(resolve(expandHome(folder))).replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+  return clean.replaceAll(/^-+|-+$/g, '').slice(0, 32) || 'folder'
+}
+
+function pairs(given: readonly string[] = [], separator: string, form: string) {
+  const entries = given.map(each => {
+    const place = each.indexOf(separator)
+    if (place < 1) throw new CliError(`expected ${form}, got ${each}.`)
+    return [each.slice(0, place).trim(), each.slice(place + 1).trim()] as const
+  })
+  return <K extends string>(key: K): { [P in K]?: Record<string, string> } =>
+    (entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) }) as { [P in K]?: Record<string, string> }
+}
+
+const placeOf = (server: McpServer): string =>
+  'url' in server ? (URL.parse(server.url)?.origin ?? server.url) : shellWord(server.command)

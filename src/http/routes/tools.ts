@@ -1,0 +1,102 @@
+import * as z from 'zod'
+import { decideApproval } from '../../door/door.ts'
+import { route } from '../route.ts'
+import * as s from '../schemas.ts'
+import { approvalAnswer, ruleChange, sentApproval, tools } from '../tool-schemas.ts'
+import { known } from './sessions.ts'
+
+const ofServer = z.object({ server: s.id })
+const ofApproval = z.object({ session_id: s.id, approval_id: s.id })
+
+const AFTER = { description: 'The tools after it', schema: tools }
+const NOT_SAVED = { description: '`settings_not_saved`: nothing was changed', schema: s.errorBody }
+
+// No route takes a command to run: a page that is taken over could start anything.
+export const toolRoutes = [
+  route({
+    method: 'get',
+    path: '/api/tools',
+    operationId: 'getTools',
+    tag: 'Tools',
+    role: 'person',
+    needs: 'tools',
+    summary: 'The MCP servers and tools of the agent, and how each stands',
+    answers: { 200: { description: 'The servers, without waiting for one that connects', schema: tools } },
+    handle: async (_, { tools: part }) => ({ body: part.view() }),
+  }),
+  route({
+    method: 'put',
+    path: '/api/tools/rules',
+    operationId: 'setToolRules',
+    tag: 'Tools',
+    role: 'person',
+    needs: 'tools',
+    summary: 'Sets whether calls of some tools of a server are asked about, always made, or never',
+    body: ruleChange,
+    answers: {
+      200: AFTER,
+      404: { description: '`server_not_found`, `tool_not_found`', schema: s.errorBody },
+      409: {
+        description: '`tool_changed`: it is not as you saw it; `settings_unreadable`, `too_many_rules`',
+        schema: s.errorBody,
+      },
+      503: NOT_SAVED,
+    },
+    handle: async ({ body }, { tools: part }) => ({ body: part.setRules(body) }),
+  }),
+  route({
+    method: 'delete',
+    path: '/api/tools/servers/:server',
+    operationId: 'removeToolServer',
+    tag: 'Tools',
+    role: 'person',
+    needs: 'tools',
+    summary: "Takes an MCP server out of the person's own settings file",
+    params: ofServer,
+    answers: {
+      200: AFTER,
+      404: { description: '`server_not_found`', schema: s.errorBody },
+      409: { description: '`server_elsewhere`: another file names it, `file`', schema: s.errorBody },
+      503: NOT_SAVED,
+    },
+    handle: async ({ params }, { tools: part }) => ({ body: part.remove(params.server) }),
+  }),
+  route({
+    method: 'post',
+    path: '/api/tools/servers/:server/retry',
+    operationId: 'retryToolServer',
+    tag: 'Tools',
+    role: 'person',
+    needs: 'tools',
+    summary: 'Connects to a server that failed again, now',
+    params: ofServer,
+    answers: { 200: AFTER, 404: { description: '`server_not_found`', schema: s.errorBody } },
+    handle: async ({ params }, { tools: part }) => ({ body: part.retry(params.server) }),
+  }),
+  route({
+    method: 'post',
+    path: '/api/sessions/:session_id/approvals/:approval_id',
+    operationId: 'decideApproval',
+    tag: 'Tools',
+    role: 'person',
+    summary: 'Allows a call that waits, or does not; the same decision again changes nothing',
+    params: ofApproval,
+    body: sentApproval,
+    answers: {
+      200: { description: 'It is decided, and the turn goes on', schema: approvalAnswer },
+      404: { description: '`approval_not_found`', schema: s.errorBody },
+      409: { description: '`approval_already_decided`, otherwise than you decide it', schema: s.errorBody },
+    },
+    handle: async ({ params: { session_id, approval_id }, body, caller }, { door, tools: part }) => {
+      const ref = { tenant: caller.tenant, conversation: session_id }
+      await known(door, ref)
+      const { request, isRepeated, seq } = await decideApproval(door, ref, approval_id, body, 'http')
+      // After the commit: if this process dies in between, the next call is asked about.
+      const isAlways = body.decision === 'always'
+      const not_saved = isAlways ? (part ? part.saveAlways(request, isRepeated) : NO_RULES) : undefined
+      return { body: { approval_id, decision: body.decision, ...(not_saved === undefined ? {} : { not_saved }), seq } }
+    },
+  }),
+]
+
+const NO_RULES = 'This server keeps no rules about tools.'

@@ -1,0 +1,124 @@
+import { asSchema, type ModelMessage, type ToolApprovalStatus, type ToolSet } from 'ai'
+import type { Json, StoredEvent } from '../domain/event.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { APPROVAL_TYPES } from '../domain/tool-approval.ts'
+import { type ApprovalWord, decideApproval, hashOf } from '../door/door.ts'
+import { type Approval, type Asked, asked, type AskedCall } from './ai-approval.ts'
+import type { Turn } from './turn.ts'
+
+/**
+ * AI SDK's approval for tools of the program: what is asked is in the log before the request goes out, so that the page
+ * shows it, too. The first decision counts, wherever it is made.
+ */
+export function toolApprovalsOf(turn: Turn, tools: ToolSet): Record<string, Approval> {
+  return Object.fromEntries(
+    Object.entries(tools).map(([name, tool]) => [
+      name,
+      async (input, { toolCallId: id, messages = [] }) => {
+        const call = { id, name, input, fingerprint: await fingerprintOf(tool) }
+        const answer = asked(messages).find(each => each.call.id === id && each.call.name === name)
+        return answer ? heard(turn, call, answer) : standing(turn, call)
+      },
+    ]),
+  )
+}
+
+/** Stores that calls were denied: AI SDK does not ask about these again. */
+export async function hearToolDenials(turn: Turn, tools: ToolSet, messages: readonly ModelMessage[]): Promise<void> {
+  for (const { call, approved, reason } of asked(messages)) {
+    if (approved || !Object.hasOwn(tools, call.name)) continue
+    await decide(turn, call.id, { decision: 'deny', comment: reason })
+  }
+}
+
+interface Call extends AskedCall {
+  readonly fingerprint: string
+}
+
+/** How a call stands in the log; one that is new there is asked about. */
+async function standing(turn: Turn, call: Call): Promise<ToolApprovalStatus> {
+  const events = await approvalEvents(turn)
+  const known = knownIn(events, turn, call)
+  if (known?.resolved) return decidedStatus(known.resolved)
+  if (!known && isAlways(events, call)) return 'approved'
+  if (!known) await ask(turn, call)
+  return { type: 'user-approval', reason: `${call.name} ${JSON.stringify(call.input)}` }
+}
+
+/** AI SDK asks again before it makes an approved call. It makes only what the log has as allowed, with these arguments. */
+async function heard(turn: Turn, call: Call, { approved, reason }: Asked): Promise<ToolApprovalStatus> {
+  if (!knownIn(await approvalEvents(turn), turn, call))
+    return { type: 'denied', reason: 'Nobody was asked about this call.' }
+  await decide(turn, call.id, { decision: approved ? 'allow' : 'deny', comment: reason })
+  const resolved = knownIn(await approvalEvents(turn), turn, call)?.resolved
+  return resolved ? decidedStatus(resolved) : { type: 'denied', reason: 'Nobody has decided this call.' }
+}
+
+const decidedStatus = ({ data: { decision, comment } }: StoredEvent<'tool_approval_resolved'>): ToolApprovalStatus =>
+  decision === 'deny' ? { type: 'denied', reason: comment ?? 'A person did not allow this call.' } : 'approved'
+
+const approvalEvents = ({ inside: { deps } }: Turn): Promise<readonly StoredEvent[]> =>
+  deps.door.conversations.events(deps.ref, { types: APPROVAL_TYPES })
+
+/** What was asked about the call. With other arguments it is another call. */
+const knownIn = (events: readonly StoredEvent[], turn: Turn, call: Call): Requested | undefined =>
+  requestsIn(events).findLast(
+    ({ event: { turn_id, data } }) =>
+      turn_id === turn.id && data.tool_call_id === call.id && hashOf(data.arguments) === hashOf(asJson(call.input)),
+  )
+
+async function ask(turn: Turn, { id, name, input, fingerprint }: Call): Promise<void> {
+  const { toolset, deps } = turn.inside
+  const { door, ref, policy } = deps
+  const approval = {
+    approval_id: door.newId(),
+    tool_call_id: id,
+    tool: name,
+    arguments: asJson(input),
+    fingerprint,
+  }
+  // It may be the first that is heard of the turn.
+  const opened = { type: 'open_turn', turn_id: turn.id, toolset: toolset.name, host: policy, reads: true } as const
+  await door.run(ref, opened, { type: 'ask_approval', turn_id: turn.id, approval })
+}
+
+async function decide(turn: Turn, callId: string, word: ApprovalWord): Promise<void> {
+  const { door, ref } = turn.inside.deps
+  const state = await door.read(ref)
+  const waiting = state.approvals.find(({ turn_id, tool_call_id }) => turn_id === turn.id && tool_call_id === callId)
+  if (!waiting) return
+  try {
+    await decideApproval(door, ref, waiting.approval_id, word, 'library')
+  } catch (error) {
+    // Somebody decided it elsewhere: that counts.
+    if (!(error instanceof Refusal) || !error.is('approval_already_decided')) throw error
+  }
+}
+
+interface Requested {
+  readonly event: StoredEvent<'tool_approval_required'>
+  readonly resolved: StoredEvent<'tool_approval_resolved'> | undefined
+}
+
+function requestsIn(events: readonly StoredEvent[]): readonly Requested[] {
+  const resolved = new Map(
+    events.flatMap(event =>
+      event.type === 'tool_approval_resolved' ? [[event.data.approval_id, event] as const] : [],
+    ),
+  )
+  return events.flatMap(event =>
+    event.type === 'tool_approval_required' ? [{ event, resolved: resolved.get(event.data.approval_id) }] : [],
+  )
+}
+
+/** Whether a person said so in this conversation, of the tool as it is now. */
+const isAlways = (events: readonly StoredEvent[], { name, fingerprint }: Call): boolean =>
+  requestsIn(events).some(
+    ({ event: { data }, resolved }) =>
+      resolved?.data.decision === 'always' && data.tool === name && data.fingerprint === fingerprint,
+  )
+
+const fingerprintOf = async ({ description, inputSchema }: ToolSet[string]): Promise<string> =>
+  hashOf([typeof description === 'string' ? description : '', await asSchema(inputSchema).jsonSchema])
+
+const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json

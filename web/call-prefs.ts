@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'react'
+import { keep } from './keep.ts'
+
+const NOTIFY = 'runsheet.notify'
+const SOUND = 'runsheet.sound'
+
+/** `ask`: the person has not been asked yet. `unsupported`: the browser has none, or none for a page like this. */
+export type Notifying = 'unsupported' | 'denied' | 'ask' | 'on' | 'off'
+
+export function notifying(): Notifying {
+  if (!('Notification' in window) || !isSecureContext) return 'unsupported'
+  if (Notification.permission === 'denied') return 'denied'
+  if (localStorage.getItem(NOTIFY) === 'off') return 'off'
+  return Notification.permission === 'granted' ? 'on' : 'ask'
+}
+
+interface NotifyingHandle {
+  readonly state: Notifying
+  /** Asks the browser for its permission, if it has not been given. */
+  readonly turnOn: () => Promise<void>
+  readonly turnOff: () => void
+}
+
+/** Whether this browser notifies; follows what the person changes here, in another window or in the browser. */
+export function useNotifying(): NotifyingHandle {
+  const [state, setState] = useState(notifying)
+  useEffect(() => {
+    const leave = new AbortController()
+    const update = (): void => setState(notifying())
+    window.addEventListener('storage', update, { signal: leave.signal })
+    window.addEventListener('focus', update, { signal: leave.signal })
+    return () => leave.abort()
+  }, [])
+  return {
+    state,
+    turnOn: async () => {
+      await Notification.requestPermission()
+      keep(NOTIFY, 'on')
+    },
+    turnOff: () => keep(NOTIFY, 'off'),
+  }
+}
+
+export const isSoundOn = (): boolean => localStorage.getItem(SOUND) === 'on'
+
+export const setSound = (isOn: boolean): void => keep(SOUND, isOn ? 'on' : 'off')

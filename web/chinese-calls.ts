@@ -1,0 +1,26 @@
+import type { CallStrings } from './call-strings.ts'
+
+export const chineseCalls: CallStrings = {
+  reviews: '待审阅',
+  settings: '设置',
+  waiting: count => `${count} 个计划等待你审阅`,
+  offer: '有计划等待你审阅时，要收到通知吗？',
+  notifyMe: '通知我',
+  notNow: '暂不',
+  denied: '浏览器屏蔽了此页面的通知。如何允许，请看“设置”。',
+  planWaits: '有一个计划等待你审阅',
+  planFrom: (conversation, steps) => `${conversation} · ${steps} 个步骤`,
+  plansWait: count => `${count} 个计划等待你审阅`,
+  openAll: '打开即可查看全部。',
+  title: '等待你审阅',
+  steps: count => `${count} 个步骤`,
+  moreSteps: count => `另有 ${count} 个`,
+  byModel: model => `Runsheet（${model}）`,
+  sinceNow: '刚刚提出',
+  since: ago => `${ago}提出`,
+  deadline: left => `剩余 ${left}`,
+  more: '还有更多等待审阅。处理完这些后，它们会出现在这里。',
+  none: '没有等待你审阅的计划',
+  noneHint: '智能体在此页面或通过 MCP 提出计划后，你会在这里看到。',
+  setUpNotifications: '通知',
+}

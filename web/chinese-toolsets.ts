@@ -1,0 +1,21 @@
+import type { ToolsetStrings } from './toolset-strings.ts'
+
+export const chineseToolsets: ToolsetStrings = {
+  heading: '智能体如何制定计划',
+  of: {
+    runsheet: ['审阅后执行', '执行之前由你批准计划。评判模型检查每个结果，智能体会一直做到每一步都有结论。'],
+    task_manager: [
+      '任务管理',
+      '由你批准任务，任务带有详情、优先级和标签。你有两分钟时间决定，超时则不会开始任何工作。',
+    ],
+    manage_todos: ['待办清单', '针对一个请求的简短清单。智能体立即开始，由评判模型检查每个结果。'],
+    turn_todos: ['带结果的步骤', '针对一个请求的步骤，每一步都以结果收尾。智能体立即开始，直到全部收尾。'],
+    checklist: ['检查表', '逐项勾选，在整个会话中保留。'],
+    task_list: ['任务列表', '逐个添加的任务，在整个会话中保留。'],
+  },
+  review: '审阅',
+  assessor: '评判',
+  gate: '持续执行',
+  noReview: '不审阅',
+  noReviewWhy: '：智能体不经询问就会开始',
+}

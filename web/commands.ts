@@ -1,0 +1,44 @@
+import { useEffect } from 'react'
+
+/**
+ * What the palette offers. To add a command: its name here, its label in `command-strings.ts`, its icon in `palette.tsx`, and
+ * `useCommands` in the part of the page that does it.
+ */
+export type CommandId =
+  | 'new_chat'
+  | 'search'
+  | 'reviews'
+  | 'history'
+  | 'plan_beside'
+  | 'rename'
+  | 'pin'
+  | 'unpin'
+  | 'archive'
+  | 'restore'
+  | 'export_markdown'
+  | 'export_json'
+  | 'archived'
+  | 'settings'
+  | 'tools'
+  | 'theme'
+  | 'language'
+  | 'keyboard_help'
+
+type Commands = { readonly [id in CommandId]?: (() => void) | undefined }
+
+const offered = new Map<CommandId, () => void>()
+
+/** Offers these commands while the component is mounted; undefined ones are not offered. */
+export function useCommands(commands: Commands): void {
+  useEffect(() => {
+    const own = Object.entries(commands).filter(entry => entry[1]) as [CommandId, () => void][]
+    for (const [id, run] of own) offered.set(id, run)
+    return () => {
+      for (const [id, run] of own) if (offered.get(id) === run) offered.delete(id)
+    }
+  })
+}
+
+export const isOffered = (id: CommandId): boolean => offered.has(id)
+
+export const runCommand = (id: CommandId): void => offered.get(id)?.()

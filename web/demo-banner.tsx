@@ -1,0 +1,40 @@
+import { Sparkles, X } from 'lucide-react'
+import { type ReactElement, useState } from 'react'
+import { conversationStrings } from './conversation-strings.ts'
+import './demo-banner.css'
+import type { PageStrings } from './page-strings.ts'
+
+const KEY = 'runsheet.demo-hidden'
+
+interface DemoBannerProps {
+  readonly strings: PageStrings
+  readonly onSettings: () => void
+}
+
+/** Says once that the built-in model answers, and where to connect a real one; hidden for this session if the person likes. */
+export default function DemoBanner({ strings, onSettings }: DemoBannerProps): ReactElement | null {
+  const words = conversationStrings(strings)
+  const [isHidden, setHidden] = useState(() => sessionStorage.getItem(KEY) !== null)
+  if (isHidden) return null
+  return (
+    <aside className="app-banner" aria-label={words.demo}>
+      <Sparkles size={16} aria-hidden="true" />
+      <span>{words.demo}</span>
+      <button type="button" className="rs-button rs-small" onClick={onSettings}>
+        {words.connectModel}
+      </button>
+      <button
+        type="button"
+        className="rs-icon"
+        aria-label={words.dismiss}
+        title={words.dismiss}
+        onClick={() => {
+          sessionStorage.setItem(KEY, '1')
+          setHidden(true)
+        }}
+      >
+        <X size={16} aria-hidden="true" />
+      </button>
+    </aside>
+  )
+}

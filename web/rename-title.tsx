@@ -1,0 +1,32 @@
+import { type ReactElement, useState } from 'react'
+import { LineInput } from 'runsheet/react'
+import type { PageStrings } from './page-strings.ts'
+import { wordsOf } from './words-of.ts'
+
+/** The server's limit. */
+const MAX_CHARACTERS = 120
+
+interface RenameTitleProps {
+  readonly strings: PageStrings
+  readonly title: string
+  /** With the new title; undefined if it stays as it is. */
+  readonly onDone: (title: string | undefined, isByKey: boolean) => void
+}
+
+/** A title that is edited in place. */
+export function RenameTitle({ strings, title, onDone }: RenameTitleProps): ReactElement {
+  const [text, setText] = useState(title)
+  return (
+    <LineInput
+      label={wordsOf(strings).newTitle}
+      className="app-rename"
+      maxLength={MAX_CHARACTERS}
+      text={text}
+      onText={setText}
+      onDone={(typed = '', isByKey) => {
+        const wanted = typed.trim()
+        onDone(wanted === '' || wanted === title ? undefined : wanted, isByKey)
+      }}
+    />
+  )
+}

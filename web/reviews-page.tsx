@@ -1,0 +1,146 @@
+import { BellRing, Inbox, Menu } from 'lucide-react'
+import { type ReactElement, useEffect, useState } from 'react'
+import type { Client } from 'runsheet/client'
+import { errorText, localeOf, usePendingReviews, type WaitingReview } from 'runsheet/react'
+import type { CallStrings } from './call-strings.ts'
+import { followHere } from './calls.tsx'
+import { englishCalls } from './english-calls.ts'
+import { showTitle } from './page-title.ts'
+import type { PageStrings } from './page-strings.ts'
+import { chatRoute, type Route, settingsRoute, urlOf } from './route.ts'
+
+interface ReviewsPageProps {
+  readonly client: Client
+  readonly strings: PageStrings
+  readonly onGo: (route: Route) => void
+  readonly onMenu: () => void
+}
+
+/** Everything that waits for a decision, over all conversations; the one that ends first is first. */
+export function ReviewsPage({ client, strings, onGo, onMenu }: ReviewsPageProps): ReactElement {
+  const words = strings.calls ?? englishCalls
+  const { reviews, hasMore, error } = usePendingReviews(client, { withOrigins: true })
+  const now = useTick(client)
+  useEffect(() => showTitle(words.title), [words])
+  return (
+    <>
+      <header className="app-head">
+        <button
+          type="button"
+          className="rs-icon app-menu"
+          aria-label={strings.menu}
+          title={strings.menu}
+          onClick={onMenu}
+        >
+          <Menu size={18} aria-hidden="true" />
+        </button>
+      </header>
+      <div id="message" className="app-waiting-page" role="region" aria-label={words.title} tabIndex={0}>
+        <h1>{words.title}</h1>
+        {error !== null && (
+          <p className="app-alert" role="alert">
+            {errorText(strings.panels, error)}
+          </p>
+        )}
+        {!reviews && error === null && <p className="app-quiet app-loading">{strings.loading}</p>}
+        {reviews && reviews.length > 0 && (
+          <ul className="app-waiting-list">
+            {reviews.map(each => (
+              <Waiting key={each.review.review_id} {...{ each, strings, words, now, onGo }} />
+            ))}
+          </ul>
+        )}
+        {hasMore && <p className="app-quiet">{words.more}</p>}
+        {reviews?.length === 0 && (
+          <section className="app-none">
+            <Inbox size={36} strokeWidth={1.4} aria-hidden="true" />
+            <h2>{words.none}</h2>
+            <p>{words.noneHint}</p>
+            <button type="button" className="rs-button" onClick={() => onGo(settingsRoute('notifications'))}>
+              <BellRing size={16} aria-hidden="true" /> {words.setUpNotifications}
+            </button>
+          </section>
+        )}
+      </div>
+    </>
+  )
+}
+
+interface WaitingProps {
+  readonly each: WaitingReview
+  readonly strings: PageStrings
+  readonly words: CallStrings
+  readonly now: number
+  readonly onGo: (route: Route) => void
+}
+
+const STEPS_SHOWN = 2
+
+function Waiting({ each, strings, words, now, onGo }: WaitingProps): ReactElement {
+  const { review, session, origin } = each
+  const { draft_tasks: steps, expires_at } = review
+  const route = chatRoute(review.session_id)
+  const locale = localeOf(strings.panels)
+  const agent = origin?.client ?? (origin?.model === undefined ? undefined : words.byModel(origin.model))
+  const left = expires_at === null ? undefined : Math.max(0, Date.parse(expires_at) - now)
+  const title = session?.title ?? strings.untitled
+  // A conversation that has no other title has that of its first step.
+  const told = steps.map(step => step.title).filter((step, index) => index > 0 || step !== title)
+  return (
+    <li>
+      <a href={urlOf(route)} onClick={event => followHere(event, () => onGo(route))}>
+        <strong dir="auto">{title}</strong>
+        {told.length > 0 && (
+          <span className="app-waiting-steps" dir="auto">
+            {told.slice(0, STEPS_SHOWN).join(' · ')}
+            {told.length > STEPS_SHOWN && ` · ${words.moreSteps(told.length - STEPS_SHOWN)}`}
+          </span>
+        )}
+        <span className="app-waiting-facts">
+          <span>{words.steps(steps.length)}</span>
+          {agent !== undefined && <span dir="auto">{agent}</span>}
+          {origin && (
+            <time dateTime={origin.asked_at} title={new Date(origin.asked_at).toLocaleString(locale)}>
+              {sinceText(now - Date.parse(origin.asked_at), words, locale)}
+            </time>
+          )}
+          {left !== undefined && (
+            <span className={left < SOON_MS ? 'app-waiting-soon' : ''}>{words.deadline(leftText(left, locale))}</span>
+          )}
+        </span>
+      </a>
+    </li>
+  )
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const SOON_MS = 5 * MINUTE
+
+function sinceText(ms: number, words: CallStrings, locale: string): string {
+  const ago = (size: number, unit: Intl.RelativeTimeFormatUnit): string =>
+    words.since(new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-Math.floor(ms / size), unit))
+  if (ms < MINUTE) return words.sinceNow
+  if (ms < HOUR) return ago(MINUTE, 'minute')
+  return ms < DAY ? ago(HOUR, 'hour') : ago(DAY, 'day')
+}
+
+function leftText(ms: number, locale: string): string {
+  const text = (value: number, unit: string): string =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
+  if (ms < MINUTE) return text(Math.ceil(ms / 1_000), 'second')
+  if (ms < HOUR) return text(Math.floor(ms / MINUTE), 'minute')
+  if (ms < 2 * DAY) return text(Math.floor(ms / HOUR), 'hour')
+  return text(Math.floor(ms / DAY), 'day')
+}
+
+/** The server's time, every second. */
+function useTick(client: Client): number {
+  const [now, setNow] = useState(() => client.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(client.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [client])
+  return now
+}

@@ -1,0 +1,27 @@
+import { lazy, type ReactElement, Suspense } from 'react'
+import { loadPart } from './load-part.ts'
+import { beginningOf } from './long-text.tsx'
+import type { PageStrings } from './page-strings.ts'
+
+const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
+
+interface SaidProps {
+  readonly text: string
+  readonly strings: PageStrings
+  readonly isStreaming?: boolean
+}
+
+/** What the agent wrote. */
+export default function Said({ strings, ...said }: SaidProps): ReactElement {
+  return (
+    <Suspense
+      fallback={
+        <p className="app-plain" dir="auto">
+          {beginningOf(said.text).beginning}
+        </p>
+      }
+    >
+      <Markdown {...said} strings={strings} />
+    </Suspense>
+  )
+}

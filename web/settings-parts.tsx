@@ -1,0 +1,56 @@
+import { Lock } from 'lucide-react'
+import type { ReactElement, ReactNode } from 'react'
+import type { SettingsStrings } from './settings-strings.ts'
+
+interface LockedProps {
+  readonly words: SettingsStrings
+  readonly by: string | undefined
+  /** What the page holds below it. */
+  readonly saved?: string | undefined
+  readonly id?: string
+}
+
+/** Which option or variable fixes a setting, and how to change that. */
+export function Locked({ words, by, saved, id }: LockedProps): ReactElement | null {
+  if (by === undefined) return null
+  return (
+    <p className="app-set-locked" {...(id === undefined ? {} : { id })}>
+      <Lock size={14} aria-hidden="true" />
+      <span>
+        {by.startsWith('-') ? words.lockedByOption(by) : words.lockedByVariable(by)}
+        {saved !== undefined && ` ${words.savedBelow(saved)}`}
+      </span>
+    </p>
+  )
+}
+
+interface SwitchRowProps {
+  readonly label: string
+  readonly isOn: boolean
+  readonly isDisabled?: boolean
+  readonly onSwitch: (isOn: boolean) => void
+  readonly children?: ReactNode
+}
+
+/** A setting that is on or off, with what it means below. */
+export function SwitchRow({ label, isOn, isDisabled = false, onSwitch, children }: SwitchRowProps): ReactElement {
+  return (
+    <div className="app-set-row">
+      <label className="app-set-switch">
+        <span>{label}</span>
+        <input
+          type="checkbox"
+          role="switch"
+          checked={isOn}
+          disabled={isDisabled}
+          onChange={event => onSwitch(event.target.checked)}
+        />
+      </label>
+      {children}
+    </div>
+  )
+}
+
+export function Hint({ children }: { readonly children: ReactNode }): ReactElement {
+  return <p className="app-set-hint">{children}</p>
+}

@@ -1,0 +1,97 @@
+import type { ReactElement } from 'react'
+import type { SettingsChange, SettingsView, SettingView } from 'runsheet/client'
+import { localeOf, type SettingsHandle } from 'runsheet/react'
+import type { PageStrings } from './page-strings.ts'
+import { Hint, Locked, SwitchRow } from './settings-parts.tsx'
+import type { SettingsStrings } from './settings-strings.ts'
+
+interface ReviewSettingsProps {
+  readonly settings: SettingsView
+  readonly handle: SettingsHandle
+  readonly strings: PageStrings
+  readonly words: SettingsStrings
+}
+
+const MINUTE = 60_000
+const DEADLINES = [2 * MINUTE, 10 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE, 7 * 24 * 60 * MINUTE]
+
+/** Review, deadline and gate of new conversations. Each is saved at once. */
+export function ReviewSettings({ settings, handle, strings, words }: ReviewSettingsProps): ReactElement {
+  const { review, review_timeout_ms, gate } = settings
+  const save = (change: SettingsChange): void => void handle.save(change)
+  const reset = (name: 'review' | 'review_timeout_ms' | 'gate', { source, locked_by }: SettingView<unknown>) => (
+    <>
+      {source === 'file' && <Hint>{words.fromFile}</Hint>}
+      {source === 'page' && locked_by === undefined && (
+        <button type="button" className="app-set-link" onClick={() => save({ unset: [name] })}>
+          {words.reset}
+        </button>
+      )}
+    </>
+  )
+  const onOrOff = (saved: boolean | undefined): string | undefined =>
+    saved === undefined ? undefined : saved ? words.on : words.off
+  const value = review_timeout_ms.value
+  const choices = value === null || DEADLINES.includes(value) ? DEADLINES : [...DEADLINES, value].sort((a, b) => a - b)
+  return (
+    <>
+      <SwitchRow
+        label={words.review}
+        isOn={review.value}
+        isDisabled={review.locked_by !== undefined}
+        onSwitch={isOn => save({ review: isOn })}
+      >
+        <Hint>{review.value ? words.reviewHint : <strong className="app-set-warn">{words.noReview}</strong>}</Hint>
+        <Locked words={words} by={review.locked_by} saved={onOrOff(review.saved)} />
+        {reset('review', review)}
+      </SwitchRow>
+      <div className="app-set-row">
+        <label className="app-set-switch">
+          <span>{words.deadline}</span>
+          <select
+            className="rs-input"
+            value={String(value)}
+            disabled={review_timeout_ms.locked_by !== undefined}
+            onChange={({ target }) =>
+              save({ review_timeout_ms: target.value === 'null' ? null : Number(target.value) })
+            }
+          >
+            <option value="null">{words.noDeadline}</option>
+            {choices.map(each => (
+              <option key={each} value={each}>
+                {spanText(each, localeOf(strings.panels))}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Hint>{words.deadlineHint}</Hint>
+        <Locked words={words} by={review_timeout_ms.locked_by} />
+        {reset('review_timeout_ms', review_timeout_ms)}
+      </div>
+      <SwitchRow
+        label={words.gate}
+        isOn={gate.value}
+        isDisabled={gate.locked_by !== undefined}
+        onSwitch={isOn => save({ gate: isOn })}
+      >
+        <Hint>{words.gateHint}</Hint>
+        <Locked words={words} by={gate.locked_by} />
+        {reset('gate', gate)}
+      </SwitchRow>
+      <Hint>{words.newOnly}</Hint>
+    </>
+  )
+}
+
+const UNITS = [
+  ['day', 24 * 60 * MINUTE],
+  ['hour', 60 * MINUTE],
+  ['minute', MINUTE],
+  ['second', 1_000],
+] as const
+
+/** In the largest unit that it is a multiple of. */
+function spanText(ms: number, locale: string): string {
+  const [unit, size] = UNITS.find(([, each]) => ms % each === 0) ?? (['second', 1_000] as const)
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(ms / size)
+}

@@ -1,0 +1,9 @@
+/** What the list of conversations does not need at first sight: one file, loaded soon after it. */
+import './sidebar-parts.css'
+
+export { ArchivedList } from './archived-list.tsx'
+export { download } from './download.ts'
+export { FilingNotices } from './filing-notices.tsx'
+export { RenameTitle } from './rename-title.tsx'
+export { SearchResults } from './search-results.tsx'
+export { SessionMenu } from './session-menu.tsx'

@@ -1,0 +1,79 @@
+import { TriangleAlert, Wrench } from 'lucide-react'
+import { lazy, type ReactElement, Suspense, useEffect, useState } from 'react'
+import type { ToolsAnswer } from 'runsheet/client'
+import { useRunsheet, useTools } from 'runsheet/react'
+import './tools.css'
+import { useCommands } from './commands.ts'
+import { loadPart } from './load-part.ts'
+import type { PageStrings } from './page-strings.ts'
+import { type ToolsStrings, toolsStrings } from './tools-strings.ts'
+
+const ToolsDialog = lazy(() => loadPart(() => import('./tools.tsx')))
+
+interface ToolsLineProps {
+  readonly strings: PageStrings
+  /** The demo model uses no tools, and its banner says so. */
+  readonly isDemo: boolean
+}
+
+/** Below the message box: how many tools the agent has, or that it has none. Opens the tools. */
+export default function ToolsLine({ strings, isDemo }: ToolsLineProps): ReactElement | null {
+  const { client, view } = useRunsheet()
+  const tools = useTools(client)
+  const words = toolsStrings(strings.panels.locale)
+  const [isOpen, setOpen] = useState(false)
+  const { running_turn } = view.state.conversation
+  const { answer, reload } = tools
+  const isConnecting = answer?.servers.some(({ state }) => state === 'connecting') ?? false
+  // A turn connects to servers; what was added in a terminal shows when the person comes back.
+  useEffect(() => void reload(), [running_turn, reload])
+  useEffect(() => {
+    const look = (): void => void reload()
+    window.addEventListener('focus', look)
+    const timer = isConnecting ? setInterval(look, CONNECTING_MS) : undefined
+    return () => {
+      window.removeEventListener('focus', look)
+      clearInterval(timer)
+    }
+  }, [reload, isConnecting])
+  useCommands({ tools: answer ? () => setOpen(true) : undefined })
+  if (!answer) return null
+  const { text, isNone, isBad } = lineOf(answer, words)
+  const Icon = isBad ? TriangleAlert : Wrench
+  return (
+    <>
+      {!(isDemo && isNone) && (
+        <button type="button" className="app-tools-line" title={words.manage} onClick={() => setOpen(true)}>
+          <Icon size={14} aria-hidden="true" />
+          <span>{text}</span>
+          {isNone && <b>{words.giveFolder}</b>}
+        </button>
+      )}
+      {isOpen && (
+        <Suspense>
+          <ToolsDialog
+            strings={words}
+            onClose={() => {
+              setOpen(false)
+              void reload()
+            }}
+          />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+const CONNECTING_MS = 2_000
+
+function lineOf({ servers, offered }: ToolsAnswer, words: ToolsStrings) {
+  if (servers.length === 0) return { text: words.none, isNone: true, isBad: false }
+  const failed = servers.filter(({ state }) => state === 'failed').length
+  const isConnecting = servers.some(({ state }) => state === 'connecting')
+  const parts = [
+    words.count(offered),
+    ...(failed > 0 ? [words.failed(failed)] : []),
+    ...(isConnecting ? [words.connecting] : []),
+  ]
+  return { text: parts.join(' · '), isNone: false, isBad: failed > 0 }
+}

@@ -1,0 +1,37 @@
+import type { ReactElement } from 'react'
+import type { LiveState } from 'runsheet/client'
+import { durationText, localeOf } from 'runsheet/react'
+import { conversationStrings } from './conversation-strings.ts'
+import type { PageStrings } from './page-strings.ts'
+
+interface TurnFiguresProps {
+  readonly turn: string
+  readonly state: LiveState
+  readonly strings: PageStrings
+}
+
+/** How long the agent worked in a turn of ours that did not fail, and its tokens if the provider counted them. */
+export function TurnFigures({ turn, state, strings }: TurnFiguresProps): ReactElement | null {
+  const { model, status } = state.conversation.turns[turn] ?? {}
+  if (model === undefined || status === 'failed') return null
+  const words = conversationStrings(strings)
+  const count = (tokens: number): string => tokens.toLocaleString(localeOf(strings.panels))
+  const worked = (state.work[turn]?.spans ?? []).reduce((ms, { from, to }) => ms + Date.parse(to) - Date.parse(from), 0)
+  const usage = state.thread[turn]?.findLast(mark => mark.kind === 'end')?.usage
+  // What providers count besides is not added up.
+  const input = Number(usage?.['input_tokens'] ?? 0)
+  const output = Number(usage?.['output_tokens'] ?? 0)
+  // The demo model counts words.
+  const hasTokens = input + output > 0 && model !== 'demo'
+  return (
+    <p className="app-figures">
+      {durationText(worked, strings.panels)}
+      {hasTokens && (
+        <span title={words.tokensInOut(count(input), count(output))}>
+          {' · '}
+          {words.tokens(count(input + output))}
+        </span>
+      )}
+    </p>
+  )
+}

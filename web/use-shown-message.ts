@@ -1,0 +1,19 @@
+import { useEffect, useRef } from 'react'
+import type { Route } from './route.ts'
+
+/** Scrolls to the message that a route names once it is on the page, and marks it for a moment. */
+export function useShownMessage(route: Route): void {
+  const shown = useRef<Route>(undefined)
+  // With every change, since the message may come later.
+  useEffect(() => {
+    if (route.message === undefined || shown.current === route) return
+    const element = document.querySelector<HTMLElement>(`[data-message="${CSS.escape(route.message)}"]`)
+    if (!element) return
+    shown.current = route
+    element.closest('details')?.setAttribute('open', '')
+    element.scrollIntoView({ block: 'center' })
+    element.focus({ preventScroll: true })
+    element.dataset['found'] = ''
+    element.addEventListener('animationend', () => delete element.dataset['found'], { once: true })
+  })
+}
