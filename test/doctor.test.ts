@@ -83,6 +83,16 @@ describe('runsheet doctor', () => {
     rmSync(file)
   })
 
+  it('[SU12] says that Codex does not start without the program of a required server', async () => {
+    await scene.run(['setup', 'codex', '--yes'])
+    scene.write('.codex/config.toml', scene.read('.codex/config.toml').replace(process.execPath, '/nowhere/node'))
+    const { code, out } = await scene.run(['doctor', 'codex'])
+    expect(code).toBe(1)
+    expect(out).toMatch(
+      /nowhere\/node is not there\n +Write the settings anew: .* setup codex\. Codex does not start until then/,
+    )
+  })
+
   it('[SU12] says that you have not accepted the hooks of Codex', async () => {
     await scene.run(['setup', 'codex', '--yes'])
     const { code, out } = await scene.run(['doctor', 'codex'])

@@ -16,7 +16,7 @@ import {
 import { join, relative } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '../src/client/client.ts'
-import { BUILT } from './support/children.ts'
+import { BUILT, runProcess } from './support/children.ts'
 import { SetupScene } from './support/setup-scene.ts'
 
 /** Most tests share a page that runs already. */
@@ -197,6 +197,43 @@ describe('runsheet setup', () => {
     expect(scene.tree()).toEqual(before)
   })
 
+  it('[SU6] nor if its database is damaged', async () => {
+    const data = join(scene.home, 'damaged')
+    mkdirSync(data, { mode: 0o700 })
+    writeFileSync(join(data, 'runsheet.db'), 'no database')
+    const { code, err } = await scene.run(['setup', 'qwen', '--yes', '--data', data])
+    expect(code).toBe(1)
+    expect(err).toMatch(/^runsheet: cannot open SQLite: .* is damaged .*Nothing was changed\.\n$/)
+    expect(existsSync(join(scene.home, '.qwen'))).toBe(false)
+  })
+
+  it('[SU5] --print shows what to write into a file whose form is not edited', async () => {
+    scene.write('.codex/config.toml', 'mcp_servers = { files = { command = "true" } }\n')
+    const before = scene.tree()
+    const refused = await scene.run(['setup', 'codex', '--yes'])
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('--print shows what to write') })
+    const { code, out } = await scene.run(['setup', 'codex', '--print'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^ {2}mcp_servers = \{ runsheet = \{ command = ".*\], required = true, .*\} \}$/m)
+    expect(out).toContain('hooks.json (new)')
+    expect(scene.tree()).toEqual(before)
+  })
+
+  it('[SU1] the lines around a change keep their indentation', async () => {
+    scene.write('.claude.json', '{\n  "a": {\n    "b": 1\n  }\n}\n')
+    const { out } = await scene.run(['setup', 'claude-code', '--print'])
+    expect(out).toContain('\n      "b": 1\n')
+  })
+
+  it('[CL13] a reader that closes the pipe ends the output quietly, and not the work', async () => {
+    const words = [process.execPath, join(import.meta.dirname, '..', BUILT), 'setup', 'zed', '--yes']
+    const command = `{ ${words.map(word => `'${word}'`).join(' ')}; echo "ended $?" >&2; } | true`
+    const child = runProcess(['bash', '-c', command], { cwd: scene.project, env: { ...process.env, ...scene.env } })
+    const { stderr } = await child.ended
+    expect(stderr).toBe('ended 0\n')
+    expect(existsSync(join(scene.home, '.config/zed/settings.json'))).toBe(true)
+  })
+
   it('[SU5] one file that cannot be parsed, and no file is touched', async () => {
     scene.write('.claude.json', CLAUDE)
     scene.write('.claude/settings.json', '{ "hooks": ')
@@ -261,7 +298,7 @@ describe('runsheet setup', () => {
 
   it('[SU7] a copy that npx made is not written into settings', async () => {
     const { code, err } = await scene.run(['setup', 'gemini', '--yes'], { file: npxCopy() })
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('npm install -g runsheet') })
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('npm install -g ./runsheet-') })
     expect(existsSync(join(scene.home, '.gemini'))).toBe(false)
   })
 
@@ -276,6 +313,10 @@ describe('runsheet setup', () => {
       expect(text).not.toContain(process.execPath)
     }
     expect(existsSync(join(scene.project, '.runsheet/port'))).toBe(true)
+    const { out } = await scene.run(['setup', 'codex', '--scope', 'project', '--yes'])
+    expect(out).toMatch(
+      /on the PATH: in a clone of Runsheet, npm ci && npm pack && npm install -g \.\/runsheet-.*\.tgz\./,
+    )
     const absolute = await scene.run(['setup', 'codex', '--scope', 'project', '--data', '/srv/plans', '--yes'])
     expect(absolute).toMatchObject({ code: 1, err: expect.stringContaining('--data must be a relative path') })
   })
@@ -292,6 +333,35 @@ describe('runsheet setup', () => {
     expect(Object.keys(scene.json('.qwen/settings.json') as object)).toEqual(['mcpServers'])
     await scene.run(['setup', 'qwen', '--remove', '--yes'])
     expect(existsSync(join(scene.home, '.qwen'))).toBe(false)
+  })
+
+  it('[SU16] what an earlier setup switched off stays off, and it says so and how to switch it on', async () => {
+    await scene.run(['setup', 'gemini', '--yes', '--no-gate'])
+    const before = scene.read('.gemini/settings.json')
+    const { out } = await scene.run(['setup', 'gemini', '--yes'])
+    expect(out).toContain('As before, without gate. To switch on: --gate')
+    expect(scene.read('.gemini/settings.json')).toBe(before)
+    await scene.run(['setup', 'gemini', '--yes', '--gate'])
+    expect(scene.json('.gemini/settings.json')).toHaveProperty('hooks.AfterAgent')
+  })
+
+  it('[SU16] so does the data folder, and an entry of the person’s own says nothing about hooks', async () => {
+    const env = { RUNSHEET_DATA: '' }
+    scene.write('.qwen/settings.json', '{ "mcpServers": { "runsheet": { "command": "runsheet", "args": ["mcp"] } } }')
+    await scene.run(['setup', 'qwen', '--yes', '--data', scene.data], { env })
+    expect(scene.json('.qwen/settings.json')).toHaveProperty('hooks.Stop')
+    expect((await scene.run(['setup', 'qwen', '--yes'], { env })).out).toContain('are as they should be')
+  })
+
+  it('[SU17] the server that a host starts in a subfolder uses the data folder of the project', async () => {
+    const below = join(scene.project, 'packages', 'a')
+    for (const folder of ['.git', '.runsheet']) mkdirSync(join(scene.project, folder), { mode: 0o700 })
+    mkdirSync(below, { recursive: true })
+    const server = scene.start(['mcp', '--hooks'], { cwd: below, env: { RUNSHEET_DATA: '' } })
+    await expect.poll(() => existsSync(join(scene.project, '.runsheet/runsheet.db'))).toBe(true)
+    server.process.stdin?.end()
+    await server.ended
+    expect(readdirSync(below)).toEqual([])
   })
 
   it('[SU11] starts the page, fixes its port, and signs a browser in, once', async () => {

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import type { HookGroup } from '../setup/hooks.ts'
+import { type HookGroup, hookWords } from '../setup/hooks.ts'
 import type { PlacedHook } from '../setup/host.ts'
 import { dataOf, ownHooks, type OwnFile, placesOfHooks, type SettingsFile, valueAt } from '../setup/settings.ts'
 import { CliError } from './cli-error.ts'
 import type { Finding, Patient } from './doctor.ts'
+import { shellWord } from './invocation.ts'
 import { readSecret, secretFile } from './opencode-secret.ts'
 import { pageEnvironment } from './page-environment.ts'
 import { readSettingsText } from './setup-files.ts'
@@ -107,21 +108,27 @@ function* checkAcceptance(hooks: readonly PlacedHook[], { host, place }: Patient
     }
 }
 
-/** Runs one of the commands as the host would, with nothing to say. */
+/** Runs what one of the commands runs, with nothing to say. The command line itself hides that it fails. */
 async function* checkCommand(
   wanted: Readonly<Record<string, HookGroup>>,
-  { environment }: Patient,
+  { environment, host, installation }: Patient,
 ): AsyncGenerator<Finding> {
-  const handlers = Object.values(wanted).flatMap(({ hooks }) => hooks)
-  const command = handlers.map(({ command }) => command).find(each => typeof each === 'string')
-  if (command === undefined) return
-  const code = await exitOf(command, pageEnvironment(environment))
+  const event = Object.keys(wanted).find(each => wanted[each]?.hooks.some(({ command }) => command !== undefined))
+  if (event === undefined) return
+  const words = hookWords(host.name, event, installation)
+  const code = await exitOf(words, pageEnvironment(environment))
   if (code === 0) return yield { kind: 'well', text: 'hook commands run' }
-  yield { kind: 'wrong', text: `a hook command failed (${code ?? 'no end'})`, todo: `Try it: echo '{}' | ${command}` }
+  const todo = `Try it: echo '{}' | ${words.map(shellWord).join(' ')}`
+  yield { kind: 'wrong', text: `a hook command failed (${code ?? 'no end'})`, todo }
 }
 
-function exitOf(command: string, env: Record<string, string>): Promise<number | null> {
-  const child = spawn(command, { shell: true, stdio: ['pipe', 'ignore', 'ignore'], env, timeout: RUN_MS })
+function exitOf(
+  [command, ...args]: readonly [string, ...string[]],
+  env: Record<string, string>,
+): Promise<number | null> {
+  // npm installs `runsheet` as a script for cmd there.
+  const shell = process.platform === 'win32'
+  const child = spawn(command, args, { shell, stdio: ['pipe', 'ignore', 'ignore'], env, timeout: RUN_MS })
   child.stdin?.on('error', () => {}).end('{}')
   return new Promise(resolve => {
     child.once('error', () => resolve(null))

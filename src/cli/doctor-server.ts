@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Finding, Patient } from './doctor.ts'
+import { installCommand } from './invocation.ts'
 import { pageEnvironment } from './page-environment.ts'
 import { version } from './version.ts'
 
@@ -22,9 +23,11 @@ export async function* checkHost({ host, environment }: Patient): AsyncGenerator
 }
 
 /** Whether what the settings start is there, and which versions. */
-export async function checkProgram({ installation, setup, environment, place }: Patient): Promise<Finding> {
+export async function checkProgram(patient: Patient): Promise<Finding> {
+  const { host, installation, setup, environment, place } = patient
   const [command, script] = installation.program
-  const todo = place.scope === 'user' ? `Write the settings anew: ${setup}` : 'Install it: npm install -g runsheet'
+  const stops = place.scope === 'user' && host.withoutProgram ? `. ${host.withoutProgram}` : ''
+  const todo = place.scope === 'user' ? `Write the settings anew: ${setup}${stops}` : `Install it: ${installCommand()}`
   const file = isAbsolute(command) ? command : onPath(command, environment['PATH'])
   if (file === undefined || !existsSync(file)) return { kind: 'wrong', text: `${command} is not there`, todo }
   if (script === undefined) {

@@ -118,6 +118,7 @@ async function* findings(
   const data = dataFolderOf(installation.data, cwd)
   const patient = { host, place, server, installation, data, environment, invocation, setup }
   yield* checkHost(patient)
+  yield* checkTrust(patient)
   const program = await checkProgram(patient)
   yield program
   const canRun = program.kind !== 'wrong'
@@ -126,6 +127,14 @@ async function* findings(
   yield* checkData(patient)
   yield* checkSettings(patient)
   yield* checkPage(patient)
+}
+
+/** Whether the host trusts the current folder. One that has not asked yet will. */
+function* checkTrust({ host, place }: Patient): Generator<Finding> {
+  const distrust = host.distrust?.(place)
+  if (!distrust) return
+  const { isDecided, text, todo } = distrust
+  yield isDecided ? { kind: 'wrong', text, todo } : { kind: 'note', text: `${text}. ${todo}` }
 }
 
 const LABEL = { well: 'ok   ', note: 'note ', wrong: 'WRONG' } as const

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { HOOK_HOSTS } from '../hooks/event.ts'
-import { DEFAULT_DATA, expandHome } from './default-paths.ts'
+import { expandHome, projectData } from './default-paths.ts'
 import type { HookCommand } from './hook-answer.ts'
 import { askMcpProcess, MAX_PAYLOAD } from './hook-socket.ts'
 
@@ -45,7 +45,7 @@ function commandOf(words: readonly string[]): HookCommand | undefined {
 }
 
 const folderOf = (words: readonly string[], environment: Environment): string =>
-  resolve(expandHome(optionIn(words, '--data') ?? environment['RUNSHEET_DATA'] ?? DEFAULT_DATA))
+  resolve(expandHome(optionIn(words, '--data') ?? environment['RUNSHEET_DATA'] ?? projectData(process.cwd())))
 
 function optionIn(words: readonly string[], name: string): string | undefined {
   const at = words.indexOf(name)

@@ -24,8 +24,11 @@ export function addHostCommands(program: Command, { environment, invocation, sec
     .addOption(new Option('--remove', 'take out what setup put in'))
     .addOption(new Option('--yes', 'do not ask'))
     .addOption(new Option('--data <folder>', 'data folder (default: ~/.runsheet; with --scope project .runsheet)'))
+    .addOption(new Option('--gate', 'keep the agent at open tasks (default: as set up before, else on)'))
     .addOption(new Option('--no-gate', 'let the agent stop while tasks are open'))
+    .addOption(new Option('--evidence', "record results of the host's tools (default: likewise)"))
     .addOption(new Option('--no-evidence', "do not record results of the host's tools"))
+    .addOption(new Option('--digest', 'remind the agent of the plan (default: likewise)'))
     .addOption(new Option('--no-digest', 'do not remind the agent of the plan'))
     .action(async (host: HostName, choices: SetupChoices) => {
       const { setUp } = await import('./setup.ts')

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DEFAULT_DATA } from './default-paths.ts'
+import { version } from './version.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const isSource = import.meta.url.endsWith('.ts')
@@ -22,6 +23,10 @@ export function invocation({ path, cwd }: Shell): string {
 
 /** The file that Node runs for this program. */
 export const programFile = (): string => join(ROOT, isSource ? 'src/cli/main.ts' : 'dist/cli/runsheet.js')
+
+/** How to get `runsheet` onto the PATH. Not by name: the package is not published, and the name is open to strangers. */
+export const installCommand = (): string =>
+  `in a clone of Runsheet, npm ci && npm pack && npm install -g ./runsheet-${version}.tgz`
 
 /** The command that writes a host's settings. */
 export const setupCommand = (invocation: string, host: string, scope: string): string =>

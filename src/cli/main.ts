@@ -7,7 +7,7 @@ import { addDataCommands } from './data-commands.ts'
 import { invocation } from './invocation.ts'
 import type { McpCommand } from './mcp.ts'
 import type { StoreOptions } from './open-store.ts'
-import { DEFAULT_CONFIG } from './default-paths.ts'
+import { DEFAULT_CONFIG, projectData } from './default-paths.ts'
 import { dataOption, fixedSettings, mcpOptions, serveOptions, storeOption } from './options.ts'
 import type { ServeOptions } from './serve.ts'
 import type { ConfigChoice } from './settings.ts'
@@ -83,6 +83,7 @@ const mcpCommand = program
     // The person who reads the host's log types the command in another folder.
     await serveMcp({
       ...options,
+      data: dataOf(options, command),
       ...secrets('token', 'agentToken'),
       program,
       fixed: fixedSettings(command),
@@ -158,6 +159,13 @@ addHostCommands(program, { environment: process.env, invocation: invocationHere,
 addToolsCommands(program, { environment: process.env, invocation: invocationHere })
 addDataCommands(program, process.env, invocationHere)
 
+// A reader such as `head` may close the pipe. The work goes on, without words; `mcp` notices by itself.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
 try {
   // An empty variable counts as unset.
   for (const name of Object.keys(process.env))
@@ -167,10 +175,16 @@ try {
   if (error instanceof CommanderError) {
     if (error.exitCode !== 0) fail(usageProblem(error), 2)
   } else if (error instanceof CliError) fail(error.message, 1)
+  else if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exitCode = 0
   else {
     console.error(redact.block(inspect(error)))
     process.exitCode = 1
   }
+}
+
+/** With hooks, as `setup` writes it for a project, both have to find the same folder. */
+function dataOf({ data, hooks }: Pick<McpCommand, 'data' | 'hooks'>, command: Command): string {
+  return hooks && command.getOptionValueSource('data') === 'default' ? projectData(process.cwd()) : data
 }
 
 /** The settings file, and who named it. */

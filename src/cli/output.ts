@@ -65,6 +65,8 @@ export class OutputFile implements Output {
 
 export class StandardOutput implements Output {
   async write(text: string): Promise<void> {
+    // A closed pipe drains no more.
+    if (process.stdout.errored) throw process.stdout.errored
     if (!process.stdout.write(text)) await once(process.stdout, 'drain')
   }
 

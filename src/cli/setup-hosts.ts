@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,16 @@ export const allHosts = (): Readonly<Record<HostName, Host>> => hostsWith(readFi
 export function placeOf(scope: Scope, cwd: string, environment: Environment): Place {
   const home = homedir()
   if (!isAbsolute(home)) throw new CliError('cannot find your home folder. Set HOME to its absolute path.')
-  return { scope, home, project: cwd, environment, platform: process.platform, exists: existsSync, read: textOrNone }
+  const { platform } = process
+  return { scope, home, project: cwd, environment, platform, exists: existsSync, read: textOrNone, real: realOrSame }
+}
+
+function realOrSame(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
 }
 
 /** For looking around: who works on the file says why it cannot be read. */

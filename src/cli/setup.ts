@@ -1,8 +1,17 @@
 import { isAbsolute, resolve } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { addition, type Change, removal } from '../setup/change.ts'
-import { FEATURES, type Host, type HostName, type Installation, type Place, type Scope } from '../setup/host.ts'
-import type { Settings } from '../setup/settings.ts'
+import {
+  type Feature,
+  FEATURES,
+  type Host,
+  type HostName,
+  type Installation,
+  type Place,
+  type Scope,
+} from '../setup/host.ts'
+import { byHand, type Settings } from '../setup/settings.ts'
+import { UnsafeForm } from '../setup/settings-error.ts'
 import { startedBy } from '../setup/server-entry.ts'
 import { showDiff } from '../setup/show-diff.ts'
 import { causeOf } from './cause.ts'
@@ -11,7 +20,8 @@ import { CliError } from './cli-error.ts'
 import { configFolder } from './config-folder.ts'
 import { DataFolder } from './data-folder.ts'
 import { DEFAULT_DATA, expandHome } from './default-paths.ts'
-import { programFile, setupCommand } from './invocation.ts'
+import { installCommand, programFile, setupCommand } from './invocation.ts'
+import { openWritableStore, storeLocation } from './open-store.ts'
 import { createSecret, removeUnusedSecret } from './opencode-secret.ts'
 import {
   checkWritable,
@@ -33,9 +43,10 @@ export interface SetupChoices {
   readonly remove?: true
   readonly yes?: true
   readonly data?: string
-  readonly gate: boolean
-  readonly evidence: boolean
-  readonly digest: boolean
+  /** Undefined: as it was set up, else on. */
+  readonly gate?: boolean
+  readonly evidence?: boolean
+  readonly digest?: boolean
 }
 
 export interface SetupOptions extends SetupChoices {
@@ -55,22 +66,26 @@ export async function setUp(options: SetupOptions, terminal: Terminal): Promise<
   const { scope, cwd, environment } = options
   const host = allHosts()[options.host]
   const place = placeOf(scope, cwd, environment)
-  const asked = installationOf(options, place)
-  const installation = options.remove ? orNothing(() => presentIn(host, place, asked)) : asked
-  const data = dataFolderOf(installation.data, cwd)
   const records = new SetupRecords(configFolder(environment), scope === 'project' ? cwd : undefined)
+  const asked = installationOf(options, place)
+  const present = orNothing(() => presentIn(host, place, asked, records))
+  const installation = options.remove ? { ...asked, data: present?.data ?? asked.data } : kept(asked, present, options)
+  const data = dataFolderOf(installation.data, cwd)
+  const unsafe: Settings[] = []
   const plan = (): readonly Change[] =>
-    orNothing(() => changesOf(host.settings(place, installation), records, options.remove))
+    orNothing(() => changesOf(host.settings(place, installation), records, options, settings => unsafe.push(settings)))
   const changes = plan()
   const changed = changes.filter(isChange)
-  if (changed.length === 0) console.log(nothingToDo(host, options))
-  else show(host, changed, options)
+  unsafe.forEach(showByHand)
+  if (changed.length > 0) show(host, changed, options)
+  else if (unsafe.length === 0) console.log(nothingToDo(host, options))
   if (options.print) return
   if (changed.length > 0) {
     for (const path of [records.file, ...changed.map(({ path }) => path)]) orNothing(() => checkWritable(path))
     await confirmed(options, terminal)
   }
   const folder = options.remove ? undefined : orNothing(() => new DataFolder(data, environment))
+  if (folder) await checkDatabase(data, environment)
   if (changes.some(each => isChange(each) || isStale(each, records)))
     orNothing(() =>
       records.exclusively(() => {
@@ -82,14 +97,15 @@ export async function setUp(options: SetupOptions, terminal: Terminal): Promise<
     )
   if (changed.length > 0) console.log(options.remove ? 'Removed.' : 'Written.')
   if (!folder) return removed(host, place, data)
-  for (const note of notesOf(host, place, installation, options)) console.log(visible(note))
+  const notes = [...keptNotes(installation, options), ...notesOf(host, place, installation, options)]
+  for (const note of notes) console.log(visible(note))
   await ready(host, folder, options)
 }
 
 /** What the host is to start: with absolute paths for this user, or with nothing of this machine for a project. */
 function installationOf(options: SetupOptions, { home }: Place): Installation {
   const { scope, cwd, environment, remove } = options
-  const features = remove ? FEATURES : FEATURES.filter(each => options[each])
+  const features = remove ? FEATURES : FEATURES.filter(each => options[each] ?? true)
   if (scope === 'project') {
     const { data } = options
     if (data !== undefined && isAbsolute(data)) {
@@ -100,26 +116,73 @@ function installationOf(options: SetupOptions, { home }: Place): Installation {
   const script = programFile()
   if (!remove && /[/\\]_npx[/\\]/.test(script)) {
     throw new CliError(
-      'npx runs a copy that may go away. Install Runsheet first: npm install -g runsheet, then: ' +
-        setupCommand('runsheet', options.host, scope),
+      `npx runs a copy that may go away. Install Runsheet first: ${installCommand()}. Then: ${setupCommand('runsheet', options.host, scope)}`,
     )
   }
   const data = options.data ?? environment['RUNSHEET_DATA'] ?? userData(home)
   return { program: [process.execPath, script], data: resolve(cwd, expandHome(data)), features }
 }
 
-/** With the data folder that the settings name. */
-function presentIn(host: Host, place: Place, asked: Installation): Installation {
-  const entry = serverEntry(host, host.settings(place, asked)[0])
-  const data = entry && startedBy(entry)?.installation?.data
-  return data === undefined ? asked : { ...asked, data }
+/** What an earlier setup wrote into the settings: by its record or, in a clone, by its hooks. */
+function presentIn(host: Host, place: Place, asked: Installation, records: SetupRecords): Present | undefined {
+  const [settings] = host.settings(place, asked)
+  const entry = serverEntry(host, settings)
+  const installation = entry && startedBy(entry)?.installation
+  if (!settings || !installation) return undefined
+  const isOurs = installation.features.length > 0 || records.get(settings.path) !== undefined
+  const isChosen = isOurs && hasHookSettings(host, place, asked)
+  return { isOurs, data: installation.data, features: isChosen ? installation.features : undefined }
 }
 
-const changesOf = (all: readonly Settings[], records: SetupRecords, remove: true | undefined): readonly Change[] =>
+interface Present {
+  readonly isOurs: boolean
+  readonly data: string | undefined
+  /** Undefined: it is not known which were chosen. */
+  readonly features: readonly Feature[] | undefined
+}
+
+const hasHookSettings = (host: Host, place: Place, asked: Installation): boolean =>
+  host.settings(place, asked).some(file => file.format === 'own' || file.hooks !== undefined)
+
+/** As asked; what an earlier setup chose, and no option names now, stays: hooks that are off, and the data folder. */
+function kept(asked: Installation, present: Present | undefined, options: SetupOptions): Installation {
+  const isOn = (each: Feature): boolean => options[each] ?? present?.features?.includes(each) ?? true
+  const isNamed = options.data !== undefined || options.environment['RUNSHEET_DATA'] !== undefined
+  const data = !isNamed && present?.isOurs ? present.data : asked.data
+  return { ...asked, data: data ?? asked.data, features: FEATURES.filter(isOn) }
+}
+
+const changesOf = (
+  all: readonly Settings[],
+  records: SetupRecords,
+  { remove, print }: SetupOptions,
+  onUnsafe: (settings: Settings) => void,
+): readonly Change[] =>
   all.map(settings => {
-    const before = readSettingsText(settings.path)
-    return inFile(settings.path, () => (remove ? removal : addition)(settings, before, records.get(settings.path)))
+    const { path } = settings
+    const before = readSettingsText(path)
+    const record = records.get(path)
+    return inFile(path, () => {
+      try {
+        return (remove ? removal : addition)(settings, before, record)
+      } catch (error) {
+        if (!print || remove || !(error instanceof UnsafeForm)) throw error
+        onUnsafe(settings)
+        return { path, before, after: before, record }
+      }
+    })
   })
+
+/** What a person is to write into a file that we do not edit. */
+function showByHand(settings: Settings): void {
+  console.log(
+    visible(
+      `${settings.path}: its form cannot be edited safely. Write this into it by hand, within braces that are there already:`,
+    ),
+  )
+  for (const line of byHand(settings)) console.log(visible(`  ${line}`))
+  console.log('')
+}
 
 const isChange = ({ before, after }: Change): boolean => before !== after
 
@@ -137,6 +200,18 @@ function orNothing<T>(work: () => T): T {
   }
 }
 
+/** Refuses a folder whose database cannot be used; one that is elsewhere may not be reachable just now. */
+async function checkDatabase(data: string, environment: Environment): Promise<void> {
+  if (storeLocation(environment['RUNSHEET_STORE'] ?? 'sqlite') !== 'folder') return
+  try {
+    await (await openWritableStore({ store: 'sqlite', data })).close()
+  } catch (error) {
+    orNothing(() => {
+      throw error
+    })
+  }
+}
+
 function show(host: Host, changes: readonly Change[], { remove, scope }: SetupOptions): void {
   console.log(`${remove ? 'Taking Runsheet out of' : 'Adding Runsheet to'} ${host.label} (${scope} scope):`)
   for (const { path, before, after } of changes) {
@@ -144,10 +219,13 @@ function show(host: Host, changes: readonly Change[], { remove, scope }: SetupOp
     console.log(`\n${visible(path)}${what}`)
     // The lines around a change may hold other servers' keys.
     for (const line of showDiff(before ?? '', after ?? ''))
-      console.log(visible(redact.line(line).replaceAll('\t', '  ')))
+      console.log(visible(redactedRow(line).replaceAll('\t', '  ')))
   }
   console.log('')
 }
+
+/** With its indentation, which `line` takes off. */
+const redactedRow = (row: string): string => `${/^\s*/.exec(row)?.[0] ?? ''}${redact.line(row)}`
 
 /** What is added and removed, without the lines around it. */
 const wordsOf = (changes: readonly Change[]): string =>
@@ -220,8 +298,15 @@ function notesOf(host: Host, place: Place, installation: Installation, options: 
   ]
 }
 
+/** What stays off although no option says so. */
+function keptNotes({ features }: Installation, options: SetupOptions): readonly string[] {
+  const off = FEATURES.filter(each => !features.includes(each) && options[each] === undefined)
+  if (off.length === 0) return []
+  return [`As before, without ${off.join(' and ')}. To switch on: ${off.map(each => `--${each}`).join(' ')}`]
+}
+
 const projectNotes = ({ data = DEFAULT_DATA }: Installation): readonly string[] => [
-  'Each person needs `runsheet` on the PATH: npm install -g runsheet.',
+  `Each person needs \`runsheet\` on the PATH: ${installCommand()}.`,
   ...(data.startsWith('~') ? [] : [`Plans are in ${data} in the project: keep that out of git.`]),
 ]
 

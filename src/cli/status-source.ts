@@ -9,7 +9,7 @@ import { hostId } from '../hooks/host-id.ts'
 import type { ConversationSummary, Ref } from '../store/store.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
-import { DEFAULT_DATA, expandHome } from './default-paths.ts'
+import { DEFAULT_DATA, expandHome, projectData } from './default-paths.ts'
 
 // Which plan a status is about, and how it is read. A shell prompt waits for this, so it loads little.
 
@@ -65,15 +65,19 @@ const MAX_WAITING = 20
 /** How many conversations are read in search of one with a plan in this folder. */
 const MAX_READ = 20
 
-/** The data folder: the one that was named, that of this folder, or the one that `runsheet setup` uses. */
+/** The data folder: the one that was named, that of this project, or the one that `runsheet setup` uses. */
 export function placeOf(
   given: { data?: string | undefined; store?: string | undefined },
   environment: Environment,
 ): StatusPlace {
   const named = given.data ?? environment['RUNSHEET_DATA']
-  const own = existsSync(DEFAULT_DATA) ? DEFAULT_DATA : join(homedir(), DEFAULT_DATA)
-  const data = resolve(named === undefined || named === '' ? own : expandHome(named))
+  const data = resolve(named === undefined || named === '' ? ownData() : expandHome(named))
   return { data, store: given.store ?? (environment['RUNSHEET_STORE'] || 'sqlite'), folder: realpathSync('.') }
+}
+
+function ownData(): string {
+  const project = projectData(process.cwd())
+  return existsSync(project) ? project : join(homedir(), DEFAULT_DATA)
 }
 
 /**

@@ -114,7 +114,9 @@ async function sessionOf(door: Door, { ref, by }: Chosen): Promise<StatusReport[
   return { session_id: ref.conversation, title, updated_at, chosen_by: by }
 }
 
+/** Null for a proposal that no one has confirmed: it is among the reviews. */
 function planOf({ plan }: Chosen): StatusReport['plan'] {
+  if (plan.tasks.length === 0) return null
   const { done, of, open, blocked, standings, tasks, checking, failing, ticks } = plan
   return { done, of, open, blocked, standings, tasks, checking, failing, ticks }
 }

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 const SETTINGS = { program: ['runsheet'], features: ['gate', 'evidence', 'digest'] }
 
@@ -15,7 +15,7 @@ const GATE_MARK = 'RUNSHEET-GATE:'
 
 export const Runsheet = async ({ client, directory }) => {
   const { program, data, features } = SETTINGS
-  const path = resolve(directory, (data ?? '.runsheet').replace(/^~(?=\/|$)/, homedir()))
+  const path = data === undefined ? projectData(directory) : resolve(directory, data.replace(/^~(?=\/|$)/, homedir()))
   /**
    * By chat: what `runsheet hook` noted, the digest, the prompt that is being handled, and whether a person stopped the agent
    * or another agent started it.
@@ -129,6 +129,17 @@ const guarded = hooks =>
       },
     ]),
   )
+
+/** As `runsheet mcp` finds it: the nearest one up to the root of the repository, but not the user's own. */
+function projectData(directory) {
+  const all = []
+  for (let at = resolve(directory); ; at = dirname(at)) {
+    if (at !== homedir() || all.length === 0) all.push(join(at, '.runsheet'))
+    if (existsSync(join(at, '.git'))) break
+    if (dirname(at) === at) return all[0]
+  }
+  return all.find(each => existsSync(each)) ?? all[0]
+}
 
 function parsed(text) {
   try {

@@ -1,4 +1,4 @@
-import { type Feature, type HostName, type Installation, switches } from './host.ts'
+import { type Feature, type HostName, type Installation, type Place, switches } from './host.ts'
 
 /** What a host runs at an event. */
 export type Handler = Readonly<Record<string, unknown>>
@@ -25,16 +25,24 @@ export const toolHook = (input: Readonly<Record<string, string>>, timeout: numbe
   timeout,
 })
 
-/** A command line that handles an event. */
-export function hookCommand(
+/** What handles an event. */
+export function hookWords(
   host: HostName,
   event: string,
   { program, data, features }: Installation,
-  platform: NodeJS.Platform,
-): string {
+): readonly [string, ...string[]] {
   const folder = data === undefined ? [] : ['--data', data]
-  const words = [...program, 'hook', event, '--host', host, ...folder, ...switches(features)]
-  return words.map(word => quoted(word, platform)).join(' ')
+  return [...program, 'hook', event, '--host', host, ...folder, ...switches(features)]
+}
+
+/** A command line that handles an event. It never fails, even if the program is gone: Gemini CLI takes 127 for a block. */
+export function hookCommand(host: HostName, event: string, installation: Installation, place: Place): string {
+  const words = hookWords(host, event, installation)
+  // One form for sh, PowerShell and cmd, which passes the last words on: colleagues have other systems.
+  if (place.scope === 'project') return `${words.map(inQuotes("'\\''")).join(' ')} ; exit 0`
+  if (place.platform === 'win32') return `& ${words.map(inQuotes("''")).join(' ')} ; exit 0`
+  // Not through `exec`: a program without its interpreter fails, too. A host that ends the shell waits for no one else.
+  return `printf %s "$(${words.map(inQuotes("'\\''")).join(' ')} 2>/dev/null)"`
 }
 
 /** A command line that prints where the plan stands. */
@@ -50,7 +58,13 @@ export function isOurs(handler: unknown): boolean {
   return typeof command === 'string' && /\bhook \w+ --host [a-z-]+/.test(command) && /runsheet|main\.ts/.test(command)
 }
 
-const quoted = (word: string, platform: NodeJS.Platform): string => {
-  if (/^[\w@%+=:,./-]+$/.test(word)) return word
-  return platform === 'win32' ? `"${word}"` : `'${word.replaceAll("'", "'\\''")}'`
-}
+const PLAIN = /^[\w@%+=:,./-]+$/
+
+/** Quotes words that a shell would change; `quote` is how a quote is written between quotes. */
+const inQuotes =
+  (quote: string) =>
+  (word: string): string =>
+    PLAIN.test(word) ? word : `'${word.replaceAll("'", () => quote)}'`
+
+const quoted = (word: string, platform: NodeJS.Platform): string =>
+  platform === 'win32' && !PLAIN.test(word) ? `"${word}"` : inQuotes("'\\''")(word)

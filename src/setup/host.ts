@@ -22,6 +22,8 @@ export interface Place {
   readonly exists: (path: string) => boolean
   /** The text of a file; undefined if there is none to read. */
   readonly read: (path: string) => string | undefined
+  /** Where a path leads; itself if there is nothing. */
+  readonly real: (path: string) => string
 }
 
 /** Hosts read the settings of both. */
@@ -64,6 +66,13 @@ export interface OffSwitch {
   readonly stops: 'hooks' | 'tools'
 }
 
+/** What a host does not do in a folder that a person has not, or not yet, told it to trust. */
+export interface Distrust {
+  readonly isDecided: boolean
+  readonly text: string
+  readonly todo: string
+}
+
 export interface Host {
   readonly name: HostName
   readonly label: string
@@ -83,11 +92,15 @@ export interface Host {
     readonly has: (data: unknown, hook: PlacedHook) => boolean
     readonly todo: string
   }
+  /** What becomes of the host while the program of a user's entry is missing, if that is more than being without us. */
+  readonly withoutProgram?: string
   /** Where a person may have switched us off. */
   readonly off?: {
     readonly files: (place: Place) => readonly SettingsFile[]
     readonly switches: readonly OffSwitch[]
   }
+  /** Why the host uses neither our tools nor our hooks in a folder; undefined if it does. Where hosts ask to trust it. */
+  distrust?(place: Place): Distrust | undefined
   /** What a person has to know or do after setup. */
   notes(place: Place, installation: Installation): readonly string[]
 }

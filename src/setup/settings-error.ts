@@ -2,3 +2,6 @@
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
+
+/** A settings file that cannot be edited without changing what is not ours. */
+export class UnsafeForm extends SettingsError {}

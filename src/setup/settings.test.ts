@@ -21,6 +21,7 @@ const place: Place = {
   platform: 'linux',
   exists: () => false,
   read: () => undefined,
+  real: path => path,
 }
 const installation: Installation = {
   program: ['/opt/node 24/bin/node', '/opt/runsheet/dist/cli/runsheet.js'],

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { type HookGroup, isOurs } from './hooks.ts'
 import { OTHER_TRANSPORTS, type PlacedHook } from './host.ts'
 import { appendJson, isBare, readJson, removeJson, setJson } from './json-edit.ts'
-import { SettingsError } from './settings-error.ts'
-import { readToml, removeTable, setTable, type Table } from './toml-edit.ts'
+import { SettingsError, UnsafeForm } from './settings-error.ts'
+import { inlineEntry, readToml, removeTable, setTable, type Table } from './toml-edit.ts'
 
 /** A settings file of a host, and what of it is ours. */
 export type Settings = SettingsFile | OwnFile
@@ -59,6 +59,14 @@ export function unmerge(settings: Settings, before: string, former: Former): str
     settings.format === 'json' ? unmergeJson(settings, text, former, entry) : unmergeToml(settings, text, former, entry)
   checkRest(settings, text, edited, entry)
   return bom + edited
+}
+
+/** Lines that a person can put into a file that has a form of its own. */
+export function byHand(settings: Settings): readonly string[] {
+  if (settings.format === 'own') return []
+  const { format, server } = settings
+  const text = format === 'toml' && server ? inlineEntry(server.path, server.value) : (merge(settings, undefined) ?? '')
+  return text.trimEnd().split('\n')
 }
 
 /** What to keep or put back when our entries are taken out again. */
@@ -199,7 +207,9 @@ function checkRest(settings: SettingsFile, before: string, after: string, entry:
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
   }
-  throw new SettingsError('its form does not allow to add or remove entries safely. Edit it by hand')
+  throw new UnsafeForm(
+    'its form does not allow to add or remove entries safely. Edit it by hand; --print shows what to write',
+  )
 }
 
 function withoutOurs(settings: SettingsFile, data: unknown): unknown {

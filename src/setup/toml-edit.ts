@@ -34,6 +34,11 @@ export function setTable(text: string, path: readonly string[], keys: Table, dro
   return apply(text, [...replaced, ...dropped, added])
 }
 
+/** A table as an inline one, with the braces of those around it: `a = { b = { … } }`. */
+export function inlineEntry([first = '', ...rest]: readonly string[], keys: Table): string {
+  return `${keyOf(first)} = ${rest.reduceRight((inner, key) => `{ ${keyOf(key)} = ${inner} }`, render(keys))}`
+}
+
 /** The text without a table and the tables below it. */
 export function removeTable(text: string, path: readonly string[]): string {
   return cut(text, nodesAt(parsed(text), path))

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { doorOf, hook, QUIET, scratch, withPlan } from '../support/hooks.ts'
 
@@ -52,6 +52,17 @@ it('[HK5] gives the digest as the host wants it, with the first prompt if no MCP
     },
   })
   expect(await hook(['BeforeAgent', ...words], prompt, data)).toEqual(QUIET)
+})
+
+it('[SU17] in a subfolder of a repository, it uses the data folder of the project', async () => {
+  const data = await withPlan()
+  const [project, below] = [dirname(data), join(dirname(data), 'packages', 'a')]
+  mkdirSync(below, { recursive: true })
+  const words = ['BeforeAgent', '--host', 'gemini']
+  expect(await hook(words, prompt, below)).toEqual(QUIET)
+  mkdirSync(join(project, '.git'))
+  expect((await hook(words, prompt, below)).stdout).toContain('Collect')
+  expect(readdirSync(below)).toEqual([])
 })
 
 it('[HK10] leaves the session in a file for the MCP process of the same host', async () => {

@@ -26,6 +26,7 @@ async function loaded({
     platform: 'linux',
     exists: () => false,
     read: () => undefined,
+    real: (path: string) => path,
   } as const
   const [, file] = opencodeWith(source).settings(place, { program, features: FEATURES, ...installation })
   const path = join(scratch(), 'runsheet.mjs')

@@ -53,6 +53,38 @@ describe.each(HOOK_HOSTS)('recorded payloads of %s', host => {
   })
 })
 
+/** Sessions that go on: recorded with `--resume` and `/compact`, or, for compaction in Codex and Qwen Code, as documented. */
+interface LaterStart {
+  readonly host: HookHost
+  readonly payload: Payload
+}
+const { recorded, documented } = read('starts') as Readonly<Record<'recorded' | 'documented', readonly LaterStart[]>>
+
+describe('starts of a session that goes on', () => {
+  it.each([
+    ...recorded.map(each => ({ ...each, how: 'recorded' })),
+    ...documented.map(each => ({ ...each, how: 'documented' })),
+  ])('[HK7] $host, $payload.source ($how): a start of the same session', ({ host, payload }) => {
+    expect(eventOf(host, nameOf(payload), payload)).toMatchObject({
+      kind: 'start',
+      session: '5e55104e-0000-4000-8000-000000000001',
+    })
+  })
+
+  it('[HK7] every host that resumes or compacts says so', () => {
+    const sources = [...recorded, ...documented].map(({ host, payload }) => `${host} ${String(payload['source'])}`)
+    expect(sources.toSorted()).toEqual([
+      'claude-code compact',
+      'claude-code resume',
+      'codex compact',
+      'codex resume',
+      'gemini resume',
+      'qwen compact',
+      'qwen resume',
+    ])
+  })
+})
+
 describe.each(['claude-code', 'codex'] as const)('recorded arguments of the tool `hook` from %s', host => {
   const inputs = (read('mcp-tool') as Record<string, Payload[]>)[host] ?? []
 

@@ -95,9 +95,9 @@ export class HostScene {
   }
 
   /** Runs the host with a prompt, in a new session or in this one. */
-  run(prompt: string, session?: string): Running {
+  run(prompt: string, session?: string, env?: Readonly<Record<string, string>>): Running {
     const args = this.driver.args(prompt, { modelUrl: this.model.url, session, server: this.#server })
-    return this.start(this.driver.command, args)
+    return this.start(this.driver.command, args, env)
   }
 
   /** Starts the host in a terminal, and waits until it can be asked. */

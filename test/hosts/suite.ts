@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { DIGEST_MARK } from '../../src/domain/host-marks.ts'
@@ -203,6 +203,19 @@ export function hostSuite(host: Driver): void {
       await isProven(scene)
     })
 
+    it('[HO20] a colleague without runsheet can work with the host in the project', async () => {
+      const scene = await opened()
+      if (host.trusting) scene.addSettings(host.trusting(scene.project))
+      scene.model.script = talker
+      await scene.setup('--scope', 'project')
+      const { code, printed } = await scene.run('Hello.', undefined, withoutRunsheet(scene)).ended
+      expect(printed).not.toMatch(/execution (blocked|stopped)/i)
+      expect({ code, answers: scene.model.asked.map(({ answer }) => answer) }).toMatchObject({
+        code: 0,
+        answers: expect.arrayContaining([{ text: 'Hello.' }]) as unknown,
+      })
+    })
+
     it('[HO11] doctor is content with what setup wrote', async () => {
       const scene = await opened()
       await scene.setup()
@@ -213,6 +226,11 @@ export function hostSuite(host: Driver): void {
       else expect({ code, wrong }).toEqual({ code: 0, wrong: [] })
     })
   })
+
+  function withoutRunsheet({ env }: HostScene): Readonly<Record<string, string>> {
+    const folders = env['PATH']?.split(delimiter).filter(folder => !existsSync(join(folder, 'runsheet')))
+    return { PATH: folders?.join(delimiter) ?? '' }
+  }
 
   function settingsOf({ home }: HostScene): Readonly<Record<string, string>> {
     return Object.fromEntries(

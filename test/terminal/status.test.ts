@@ -215,7 +215,6 @@ describe('runsheet status', () => {
     const place = site()
     const agent = await new Agent(await doorAt(place), 'chat').opens({}, { client: 'Codex · site' })
     const review_id = await agent.plans('Fix it', 'Te\u2028st it')
-    const nothing = { done: 0, of: 0, open: 0, blocked: 0, tasks: [], checking: [], failing: [], ticks: [] }
     expect(await json(place)).toEqual({
       format: 'runsheet-status',
       version: 1,
@@ -225,7 +224,7 @@ describe('runsheet status', () => {
         updated_at: expect.any(String) as string,
         chosen_by: 'waiting',
       },
-      plan: { ...nothing, standings: { proven: 0, confirmed: 0, judged: 0, reported: 0 } },
+      plan: null,
       reviews: [
         { review_id, session_id: 'chat', title: 'Codex · site · Fix it', steps: 2, expires_at: null, url: null },
       ],

@@ -68,10 +68,10 @@ export const codex: Host = {
       {
         path: join(folder, 'config.toml'),
         format: 'toml',
-        // With `required` it waits for the server before the first turn.
+        // With `required` it waits for the server before the first turn, but does not start without it: not for colleagues.
         server: {
           path: codex.serverPath,
-          value: { command, args, env_vars: DESKTOP, required: true, startup_timeout_sec: 30 },
+          value: { command, args, env_vars: DESKTOP, required: place.scope === 'user', startup_timeout_sec: 30 },
         },
       },
       { path: join(folder, 'hooks.json'), format: 'json', hooks: hooksFor(installation) },
@@ -88,6 +88,7 @@ export const codex: Host = {
     },
     todo: 'Start codex, type /hooks, and trust those of runsheet',
   },
+  withoutProgram: 'Codex does not start until then, because the server is required',
   off: {
     files: place => bothScopes(place).map(each => ({ path: join(folderOf(each), 'config.toml'), format: 'toml' })),
     switches: [{ path: ['features', 'hooks'], stops: 'hooks', isOff: value => value === false }],

@@ -1,4 +1,4 @@
-import { eventsFor, type EventUses, type HookGroup, hookCommand } from '../hooks.ts'
+import { eventsFor, type EventUses, type Handler, type HookGroup, hookCommand } from '../hooks.ts'
 import type { HostName, Installation, Place } from '../host.ts'
 
 export interface CommandHooks {
@@ -6,16 +6,20 @@ export interface CommandHooks {
   readonly uses: EventUses
   /** In the host's unit. */
   readonly timeout: number
+  /** What else a handler needs on Windows, so that PowerShell runs it. */
+  readonly onWindows?: Handler
 }
 
 /** Hooks that run `runsheet hook`, for the forks of Gemini CLI. */
 export function commandHooks(
-  { host, uses, timeout }: CommandHooks,
-  { platform }: Place,
+  { host, uses, timeout, onWindows }: CommandHooks,
+  place: Place,
   installation: Installation,
 ): Readonly<Record<string, HookGroup>> {
-  const group = (event: string): HookGroup => ({
-    hooks: [{ type: 'command', name: 'runsheet', command: hookCommand(host, event, installation, platform), timeout }],
-  })
+  const more = place.scope === 'user' && place.platform === 'win32' ? onWindows : {}
+  const group = (event: string): HookGroup => {
+    const command = hookCommand(host, event, installation, place)
+    return { hooks: [{ type: 'command', name: 'runsheet', command, timeout, ...more }] }
+  }
   return Object.fromEntries(eventsFor(uses, installation).map(event => [event, group(event)]))
 }

@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { isOurs } from '../hooks.ts'
 import { FEATURES, HOST_NAMES, type Installation, type Place, type Scope } from '../host.ts'
 import { startedBy } from '../server-entry.ts'
 import { type SettingsFile, valueAt } from '../settings.ts'
@@ -13,6 +15,7 @@ const place = (scope: Scope, more: Partial<Place> = {}): Place => ({
   platform: 'linux',
   exists: () => false,
   read: () => undefined,
+  real: path => path,
   ...more,
 })
 const user: Installation = {
@@ -130,6 +133,76 @@ describe('hooks', () => {
   ] as const)('[SU12] %s: %j switches off %s', (name, data, stops) => {
     const off = hosts[name].off?.switches.filter(({ path, isOff }) => isOff(valueAt(data, path)))
     expect(off?.map(each => each.stops)).toEqual(stops === undefined ? [] : [stops])
+  })
+
+  const commandsOf = (name: 'gemini' | 'qwen', where: Place, installation: Installation): readonly string[] =>
+    hosts[name]
+      .settings(where, installation)
+      .flatMap(file => (file.format === 'own' ? [] : Object.values(file.hooks ?? {})))
+      .flatMap(group => group.hooks.map(({ command }) => String(command)))
+
+  describe.each(['gemini', 'qwen'] as const)('%s', name => {
+    it.each([
+      ['a Node that is gone', place('user'), { ...user, program: ['/gone/node', '/gone/runsheet.js'] }],
+      ['a script that is gone', place('user'), { ...user, program: [process.execPath, '/gone/runsheet.js'] }],
+      ['no runsheet on the PATH', place('project'), project],
+    ] as const)('[SU15] a hook command ends with 0 and no answer: %s', (_, where, installation) => {
+      const commands = commandsOf(name, where, installation)
+      expect(commands.length).toBeGreaterThan(3)
+      for (const command of commands) {
+        expect(isOurs({ type: 'command', command })).toBe(true)
+        const ended = spawnSync('bash', ['--norc', '-c', command], {
+          input: '{}',
+          encoding: 'utf8',
+          env: { PATH: '/usr/bin:/bin' },
+        })
+        expect(ended).toMatchObject({ status: 0, stdout: '' })
+        if (where.scope === 'user') expect(ended.stderr).toBe('')
+      }
+    })
+
+    it('[SU15] a hook command passes on the event and the answer', () => {
+      const words = ['-e', 'process.stdin.on("data", text => console.log(`$ "${text}" \\\\n`))'] as const
+      const [command = ''] = commandsOf(name, place('user'), { ...user, program: [process.execPath, ...words, '--'] })
+      const { stdout } = spawnSync('bash', ['--norc', '-c', command], { input: '{"a":1}', encoding: 'utf8' })
+      expect(stdout).toBe('$ "{"a":1}" \\n')
+    })
+
+    it('[SU15] in a project the command is the same on each system, and PowerShell gets its own form for a user', () => {
+      const windows = { platform: 'win32' } as const
+      expect(commandsOf(name, place('project', windows), project)).toEqual(commandsOf(name, place('project'), project))
+      const odd = { ...user, program: ['C:\\Program Files\\node.exe', "C:\\ann's\\runsheet.js"] } as const
+      expect(commandsOf(name, place('user', windows), odd)[0]).toBe(
+        `& 'C:\\Program Files\\node.exe' 'C:\\ann''s\\runsheet.js' hook SessionStart --host ${name} --data /home/ann/.runsheet ; exit 0`,
+      )
+    })
+  })
+
+  it('[SU9] Codex needs the server for a user, and starts without it in a project', () => {
+    const required = (scope: Scope, installation: Installation): unknown =>
+      (hosts.codex.settings(place(scope), installation)[0] as SettingsFile).server?.value['required']
+    expect(required('user', user)).toBe(true)
+    expect(required('project', project)).toBe(false)
+  })
+
+  it.each([
+    [{}, undefined, false],
+    [{ '/work/app': 'TRUST_FOLDER' }, undefined, undefined],
+    [{ '/work/app/sub': 'TRUST_PARENT' }, undefined, undefined],
+    [{ '/work': 'TRUST_FOLDER', '/work/app': 'DO_NOT_TRUST' }, undefined, true],
+    [{ '/work/ap': 'TRUST_FOLDER' }, undefined, false],
+    [{ '/work/app': 'DO_NOT_TRUST' }, { GEMINI_CLI_TRUST_WORKSPACE: 'true' }, undefined],
+    [{ '/work/app': 'TRUST_FOLDER' }, { GEMINI_CLI_TRUST_WORKSPACE: 'false' }, true],
+  ] as const)('[SU12] Gemini CLI with %j and %j: distrust decided %s', (folders, environment, isDecided) => {
+    const read = (path: string): string | undefined =>
+      path === '/home/ann/.gemini/trustedFolders.json' ? JSON.stringify(folders) : undefined
+    expect(hosts.gemini.distrust?.(place('user', { read, environment: environment ?? {} }))?.isDecided).toBe(isDecided)
+  })
+
+  it('[SU12] Gemini CLI trusts every folder if a person switched that off', () => {
+    const read = (path: string): string | undefined =>
+      path.endsWith('settings.json') ? '{ "security": { "folderTrust": { "enabled": false } } }' : undefined
+    expect(hosts.gemini.distrust?.(place('user', { read }))).toBeUndefined()
   })
 
   it('[SU9] a command survives the shell, whatever the paths', () => {

@@ -15,6 +15,7 @@ const HOOKS = {
   },
   // Our own limit is 2 s; the rest is for Node to start on a busy machine.
   timeout: 5,
+  onWindows: { shell: 'powershell' },
 } as const
 
 export const qwen: Host = {

@@ -39,6 +39,7 @@ web_search = false
     '.codex/hooks.json': `{ "hooks": { "Stop": [ { "hooks": [ { "type": "command", "command": "true" } ] } ] } }
 `,
   },
+  trusting: project => ({ '.codex/config.toml': `[projects."${project}"]\ntrust_level = "trusted"\n` }),
   rewrites: [],
   terminal: {
     args: codexModel,

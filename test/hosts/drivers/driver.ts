@@ -34,6 +34,8 @@ export interface Driver {
   readonly signedIn?: Readonly<Record<string, string>>
   /** Settings of a user who has used it before, by their path in the home folder. */
   readonly settings: Readonly<Record<string, string>>
+  /** Settings by which it trusts a project, if it reads those of the project only then and no variable says so. */
+  readonly trusting?: (project: string) => Readonly<Record<string, string>>
   /** The files of them that it writes anew when it runs. */
   readonly rewrites: readonly string[]
   readonly terminal: TerminalDriver
