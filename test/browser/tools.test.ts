@@ -79,7 +79,7 @@ it('[TO14] a new user gives the agent a folder from what the page says alone, an
   expect(await card.count()).toBe(0)
   // It can be taken away again.
   await page.getByRole('button', { name: '3 tools' }).click()
-  await dialog(page).getByRole('button', { name: 'Remove', exact: true }).click()
+  await dialog(page).getByRole('button', { name: 'Remove my-notes', exact: true }).click()
   await dialog(page).getByRole('button', { name: 'Remove my-notes?' }).click()
   await dialog(page).getByRole('heading', { name: 'This agent can plan and write, but not act' }).waitFor()
   expect(JSON.parse(readFileSync(join(config, 'runsheet', 'runsheet.json'), 'utf8'))).toEqual({ mcpServers: {} })
@@ -210,6 +210,32 @@ describe('the tools', () => {
     await dialog(page).getByText('spawn npx ENOENT').waitFor({ state: 'detached' })
     await page.keyboard.press('Escape')
     expect(await dialog(page).count()).toBe(0)
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
+  it('[TO14] have a URL, close by Back, and keep Close in sight below many tools', async () => {
+    const turns = await start({ tools: toolsPart(MANY) })
+    const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /404/ })
+    await page.getByRole('button', { name: /100 tools/ }).click()
+    await dialog(page).getByRole('button', { name: 'Remove github', exact: true }).waitFor()
+    expect(new URL(page.url()).searchParams.has('tools')).toBe(true)
+    await page.goBack()
+    await dialog(page).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.has('tools')).toBe(false)
+    await page.goForward()
+    await dialog(page).getByText('spawn npx ENOENT').waitFor()
+    await dialog(page).evaluate(each => each.scrollTo(0, each.scrollHeight))
+    expect(await dialog(page).evaluate(each => each.scrollHeight)).toBeLessThan(3_000)
+    const close = dialog(page).getByRole('button', { name: 'Close' })
+    const [top, upper] = await Promise.all([
+      close.evaluate(each => each.getBoundingClientRect().top),
+      dialog(page).evaluate(each => each.getBoundingClientRect().top),
+    ])
+    expect(top).toBeGreaterThanOrEqual(upper)
+    await close.click()
+    await dialog(page).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.has('tools')).toBe(false)
     expect(problems).toEqual([])
     await context.close()
   })
