@@ -110,7 +110,7 @@ describe('settings of the page', () => {
     expect(await decided(server, 'second')).toEqual([
       'failed',
       'model_changed',
-      expect.stringContaining(`Continue to go on with ${MODEL}.`),
+      expect.stringContaining(`The model is now ${MODEL}.`),
     ])
     expect(keysOf(b)).toEqual(new Set([`Bearer ${KEY_B}`]))
 
