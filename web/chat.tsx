@@ -10,7 +10,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { type ConversationSnapshot, listed, openTasks, startedBy, type Task } from 'runsheet/client'
+import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
 import { errorText, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { useCommands } from './commands.ts'
 import { Composer } from './composer.tsx'
@@ -27,9 +27,10 @@ import { showTitle } from './page-title.ts'
 import { historyRoute, type Route } from './route.ts'
 import { switchTheme } from './theme.ts'
 import type { FilingActions } from './use-filing.ts'
-import type { ToolsetPolicy } from './toolset-policies.ts'
+import { chosenPolicy, policiesNow } from './toolset-policies.ts'
 import { useHeight } from './use-height.ts'
 import { useModels } from './use-models.ts'
+import { usePlanSettings } from './use-plan-settings.ts'
 import { useSend } from './use-send.ts'
 import { useTextOwner } from './use-text-owner.ts'
 
@@ -67,9 +68,11 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const { strings, route, filing, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
-  const [chosen, setChosen] = useState<{ policy?: ToolsetPolicy; model?: string }>({})
+  const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
   const models = useModels(client)
-  const toolset = chosen.policy?.toolset ?? conversation.policy?.toolset ?? 'runsheet'
+  const settings = usePlanSettings(client)
+  const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
+  const policies = policiesNow(settings ?? {}, conversation.policy)
   const model = chosen.model ?? models.byDefault
   const { running_turn: running, archived, pinned } = conversation
   // Requested here or in another window; the turn ends once its current step does.
@@ -94,9 +97,8 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
     showTitle(title)
   }, [title])
 
-  const isSwitched = toolset !== conversation.policy?.toolset
   const { text, setText, outgoing, failure, setFailure, send, sendTyped } = useSend(client, session, view, {
-    ...(isSwitched ? chosen.policy : {}),
+    ...chosenPolicy(policies, conversation.policy, chosen.toolset),
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
   })
   const box = useRef<HTMLTextAreaElement>(null)
@@ -267,6 +269,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             isStopping={isStopping}
             isRejected={review.rejection !== undefined}
             isDemo={model === 'demo'}
+            isReviewed={settings && policies.find(each => each.toolset === toolset)?.review}
             // The panel offers it until that is closed.
             reopening={review.outcome?.reopen ? undefined : review.reopening}
             onExample={sendTyped}
@@ -337,14 +340,14 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             <ToolsetChoice
               strings={strings}
               toolset={toolset}
-              policy={isSwitched ? undefined : (conversation.policy ?? undefined)}
+              policies={policies}
               isDisabled={running !== null || outgoing !== undefined}
-              onChoose={policy => setChosen({ ...chosen, policy })}
+              onChoose={each => setChosen({ ...chosen, toolset: each })}
             />
           </Suspense>
         </Composer>
         <Suspense>
-          <ToolsLine strings={strings} isDemo={model === 'demo'} />
+          <ToolsLine strings={strings} isDemo={model === 'demo'} isOpen={route.isTools === true} />
         </Suspense>
       </div>
       {beside.isOn && <div className="app-beside">{todos}</div>}

@@ -9,6 +9,7 @@ export const chineseSettings: SettingsStrings = {
   conflict: '没有保存：另一个窗口先更改了设置。现在显示的内容已包含那次更改，请检查后再保存。',
   ofNode: '多台服务器共用这个数据库。这些设置只对当前服务器有效。',
   lockedByOption: name => `由启动选项 ${name} 设定。如需在此更改，请在启动服务器时去掉它。`,
+  lockedAlong: name => `地址和密钥须一起设置，另一项已由 ${name} 设定。如需在此更改，请在启动服务器时去掉它。`,
   lockedByVariable: name => `由环境变量 ${name} 设定。如需在此更改，请在启动服务器时去掉它。`,
   savedBelow: value => `此处保存的值：${value}。服务器去掉上述设定后启动，它才会生效。`,
   fromFile: '来自 runsheet.json。',
