@@ -26,6 +26,7 @@ import { type MoreTime, useMoreTime } from './use-more-time.ts'
 import { useNow } from './use-now.ts'
 import { isRejectedHere, type Rejection, useRejection } from './use-rejection.ts'
 import { type Reopening, type ReviewOutcomeHandle, useReviewOutcome } from './use-review-outcome.ts'
+import { sentBeforeReload } from './sent-decision.ts'
 import { useReviewPresence } from './use-review-presence.ts'
 import { useUndo } from './use-undo.ts'
 
@@ -89,7 +90,7 @@ export interface ReviewHandle {
   readonly canUndo: boolean
   readonly canRedo: boolean
   readonly setComment: (comment: string) => void
-  /** Edits of an earlier proposal that was never decided, or that was sent back with them. */
+  /** Edits of an earlier proposal that were never sent. */
   readonly earlierEdits: EarlierEdits | undefined
   readonly problem: DraftProblem | undefined
   readonly confirm: () => Promise<void>
@@ -250,9 +251,10 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
 function useSaidComment(
   field: CommentField | undefined,
   { state: { conversation, resolutions } }: ConversationView,
-  sent: Decision['sent'],
+  sentNow: Decision['sent'],
 ): void {
-  const id = sent?.reviewId ?? reviewsInOrder(conversation).at(-1)?.review_id
+  const id = sentNow?.reviewId ?? reviewsInOrder(conversation).at(-1)?.review_id
+  const sent = sentNow ?? (id === undefined ? undefined : sentBeforeReload(id))
   const resolution = id === undefined ? undefined : resolutions[id]
   const said = resolution?.comment ?? ''
   const isSent = sent ? sent.comment === said : id !== undefined && isRejectedHere(id)
