@@ -16,7 +16,7 @@ import {
   type RowFields,
 } from './draft.ts'
 import { reviewsInOrder } from './chronological.ts'
-import { draftChecks, type ReviewChecks } from './edit-checks.ts'
+import { draftChecks, type ReviewChecks, type TypedCheck } from './edit-checks.ts'
 import { moveItem } from './reorder.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 import type { ConversationView } from './use-conversation.ts'
@@ -171,6 +171,7 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
     await decision.send(...what)
   }
   const [asked, setAsked] = useState<string>()
+  const [typed, setTyped] = useState<TypedCheck>()
   const isSaid = (text: string): boolean => text.trim() !== '' || commentedRows(rows).length > 0
   const revise = async (text = comment): Promise<void> => {
     if (isSaid(text)) return send('revise', text)
@@ -210,6 +211,8 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
       areOffered: turn?.workspace !== undefined,
       ofPlan: turn?.done_checks ?? [],
       commands: review?.commands ?? [],
+      typed,
+      setTyped,
       onEdit: decision.clearRowError,
     }),
     tally: review ? draftTally(rows, review) : { edited: 0, added: 0, removed: 0, isReordered: false },

@@ -345,7 +345,7 @@ describe('[PA14] templates', () => {
     await page.keyboard.press('Enter')
   }
 
-  it('[PA14] a template is saved, read before it is inserted, and inserted up to the limit of rows', async () => {
+  it('[PA14][PA49] a template is saved, read before it is inserted, and inserted up to the limit of rows', async () => {
     const { page, agentAnswer } = await openReview({ title: 'Tag', done_when: 'Pushed' }, 'Publish')
     await open(page)
     await dialog(page).getByText('No templates yet.').waitFor()
@@ -372,12 +372,15 @@ describe('[PA14] templates', () => {
     await page.getByRole('status').getByText('A plan can have at most 20 steps.').waitFor({ state: 'attached' })
     // It is also visible.
     await review(page).locator('.rs-full').getByText('A plan can have at most 20 steps.').waitFor()
-    // Enter in a title says so as well, and what is typed next changes no other title.
+    // Enter in a title says so as well, and stays there; the next edit takes it away.
+    await title(page, 20).fill('Last')
+    await says(review(page).locator('.rs-reason'), [''])
     await title(page, 20).press('Enter')
-    await review(page).locator('.rs-reason').getByText('A plan can have at most 20 steps.').waitFor()
-    const before = await title(page, 20).inputValue()
-    await page.keyboard.type('Next')
-    expect(await title(page, 20).inputValue()).toBe(before)
+    await says(review(page).locator('.rs-reason'), ['A plan can have at most 20 steps.'])
+    await hasFocus(title(page, 20))
+    await page.keyboard.type(' one')
+    expect(await title(page, 20).inputValue()).toBe('Last one')
+    await says(review(page).locator('.rs-reason'), [''])
     expect(await titles(page).count()).toBe(20)
     expect(await button(page, 'Add step').isDisabled()).toBe(true)
     await confirm(page).click()
