@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { type ReactElement, useRef, useState } from 'react'
+import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { LineInput } from './line-input.tsx'
 import { useStrings } from './strings.ts'
 import { useFocusOn } from './use-focus-on.ts'
@@ -9,16 +9,23 @@ interface AddCheckProps {
   readonly about: string
   /** Commands of the workspace, to pick from. */
   readonly commands?: readonly string[]
+  /** What is typed so far, which leaving the input adds. */
+  readonly onType?: (line: string) => void
   /** Resolves to whether it was added; if not, the line comes back. */
   readonly onAdd: (line: string) => Promise<boolean> | void
 }
 
 /** A button that turns into the input for a command. */
-export function AddCheck({ about, commands = [], onAdd }: AddCheckProps): ReactElement {
+export function AddCheck({ about, commands = [], onType, onAdd }: AddCheckProps): ReactElement {
   const { checks } = useStrings()
   const [line, setLine] = useState<string>()
   const place = useRef<HTMLDivElement>(null)
   const focusOn = useFocusOn(place)
+  useEffect(() => {
+    if (line === undefined) return
+    onType?.(line)
+    return () => onType?.('')
+  }, [line])
   const done = async (typed: string | undefined, isByKey: boolean): Promise<void> => {
     setLine(undefined)
     if (isByKey) focusOn('button')

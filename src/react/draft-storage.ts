@@ -3,8 +3,6 @@ import { type Draft, EMPTY, type SavedDraft } from './draft.ts'
 
 const keyOf = (reviewId: string): string => `runsheet.review.${reviewId}`
 
-export const hasSavedDraft = (reviewId: string): boolean => loadDraft(reviewId) !== undefined
-
 /** The edits of this window, else the latest of this browser. */
 export const loadDraft = (reviewId: string): SavedDraft | undefined =>
   loadOwnDraft(reviewId) ?? read(reviewId, () => localStorage)

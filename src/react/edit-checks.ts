@@ -17,12 +17,20 @@ export interface ReviewChecks {
   readonly count: number
   /** How many of them will run. */
   readonly approvedCount: number
+  /** Counts a command line that is being typed, until it is added or empty. */
+  readonly type: (rowKey: string, line: string) => void
   /** Adds a command line, which approves it. */
   readonly add: (rowKey: string, line: string) => void
   /** Changes what a check runs, reads or asks, which approves it. */
   readonly edit: (rowKey: string, checkKey: string, text: string) => void
   readonly remove: (rowKey: string, checkKey: string) => void
   readonly approve: (rowKey: string, checkKey: string, isApproved: boolean) => void
+}
+
+/** A command line that is not added yet. */
+export interface TypedCheck {
+  readonly rowKey: string
+  readonly line: string
 }
 
 interface DraftChecksOptions {
@@ -34,14 +42,18 @@ interface DraftChecksOptions {
   readonly areOffered: boolean
   readonly commands: readonly string[]
   readonly ofPlan: readonly Check[]
+  /** The command line that is being typed in a row. */
+  readonly typed: TypedCheck | undefined
+  readonly setTyped: (typed: TypedCheck | undefined) => void
   /** A check of a row is about to change. */
   readonly onEdit: (rowKey: string) => void
 }
 
 /** Edits of the checks of a draft. */
 export function draftChecks(options: DraftChecksOptions): ReviewChecks {
-  const { rows, setRows, proposed, areOffered, commands, ofPlan, onEdit } = options
+  const { rows, setRows, proposed, areOffered, commands, ofPlan, typed, setTyped, onEdit } = options
   const runnable = rows.flatMap(({ checks }) => checks).filter(isRunnable)
+  const typing = rows.some(({ key }) => key === typed?.rowKey) ? 1 : 0
   const change = (rowKey: string, checks: (before: Checks) => Checks, field?: string): void => {
     onEdit(rowKey)
     setRows(withChecks(checks, rowKey), field)
@@ -50,8 +62,9 @@ export function draftChecks(options: DraftChecksOptions): ReviewChecks {
     areOffered,
     commands,
     ofPlan,
-    count: runnable.length,
-    approvedCount: runnable.filter(willRun).length,
+    count: runnable.length + typing,
+    approvedCount: runnable.filter(willRun).length + typing,
+    type: (rowKey, line) => setTyped(line.trim() === '' ? undefined : { rowKey, line }),
     add: (rowKey, line) => {
       if (line.trim() !== '') change(rowKey, before => [...before, newCheck(line, newKey(), proposed)])
     },

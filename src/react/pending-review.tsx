@@ -9,10 +9,11 @@ import { classNames } from './class-names.ts'
 import { MAX_ROWS, movedRows, removedRows } from './draft.ts'
 import { RejectedPlan } from './rejected-plan.tsx'
 import { RestoreEdits, RevisedPlan } from './review-banners.tsx'
-import { DecisionButtons, RejectQuestion, ScrollCue, useRejectQuestion } from './review-decision.tsx'
+import { DecisionButtons, RejectQuestion, useRejectQuestion } from './review-decision.tsx'
 import { ReviewHead } from './review-head.tsx'
 import { ReviewRow } from './review-row.tsx'
 import { RemovedRow, rowDifference } from './row-difference.tsx'
+import { ScrollCue } from './scroll-cue.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { useStrings } from './strings.ts'
 import { Templates } from './templates.tsx'
@@ -110,8 +111,8 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
         <Templates client={client} rows={rows} onInsert={editing.add} onClose={() => setShowsTemplates(false)} />
       )}
       <footer className="rs-review-foot">
-        <ScrollCue where="above" count={above} onScroll={() => showMore(body.current, -1)} />
-        <ScrollCue where="below" count={below} onScroll={() => showMore(body.current, 1)} />
+        <ScrollCue where="above" count={above} of={body} />
+        <ScrollCue where="below" count={below} of={body} />
         {error && (
           <div className="rs-problem" role="alert">
             <span>{error.message}</span>
@@ -153,12 +154,6 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
       </footer>
     </>
   )
-}
-
-/** Scrolls by what is in sight, less a row that shows where one was. */
-function showMore(body: HTMLElement | null, direction: 1 | -1): void {
-  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
-  body?.scrollBy({ top: direction * (body.clientHeight - 48), behavior: isCalm ? 'instant' : 'smooth' })
 }
 
 type ReviewBodyProps = Pick<OpenReviewProps, 'handle' | 'review' | 'editing' | 'panel'>

@@ -1,19 +1,30 @@
 import { Minus, Pencil, Plus } from 'lucide-react'
-import type { ReactElement } from 'react'
+import { type ReactElement, useRef } from 'react'
 import type { PlanCard, PlanRow } from '../domain/plan-card.ts'
 import type { Row } from '../domain/review.ts'
 import { checkLabel, textOf } from './check-text.ts'
+import { ScrollCue } from './scroll-cue.tsx'
 import type { Strings } from './strings.ts'
+import { useRowsOutOfSight } from './use-rows-out-of-sight.ts'
 import { useThreadStrings } from './use-thread-strings.ts'
 
 /** A plan row by row: what was proposed, and what became of it. */
 export default function PlanDiff({ card }: { readonly card: PlanCard }): ReactElement {
+  const list = useRef<HTMLOListElement>(null)
+  const { above, below } = useRowsOutOfSight(list, '.rs-diff-row')
   return (
-    <ol className="rs-diff">
-      {card.rows.map((row, index) => (
-        <DiffRow key={index} row={row} comment={commentOn(card, row)} />
-      ))}
-    </ol>
+    <>
+      {/* A list that scrolls is reached by keyboard. */}
+      <ol className="rs-diff" ref={list} tabIndex={above + below > 0 ? 0 : undefined}>
+        {card.rows.map((row, index) => (
+          <DiffRow key={index} row={row} comment={commentOn(card, row)} />
+        ))}
+      </ol>
+      <div className="rs-diff-foot">
+        <ScrollCue where="above" count={above} of={list} />
+        <ScrollCue where="below" count={below} of={list} />
+      </div>
+    </>
   )
 }
 
@@ -30,12 +41,15 @@ function DiffRow({ row, comment }: { readonly row: PlanRow; readonly comment: st
       <span className="rs-diff-mark">{Icon && <Icon size={13} aria-hidden="true" />}</span>
       <div>
         {isChanged && <span className="rs-sr">{strings.thread.about(strings.thread.row[change], '')}</span>}
-        {change === 'edited' && from && from.title !== title && (
-          <>
-            <del dir="auto">{from.title}</del>{' '}
-          </>
-        )}
-        {change === 'removed' ? <del dir="auto">{title}</del> : <bdi>{title}</bdi>}
+        {/* What has a direction of its own does not count for the line: the title does. */}
+        <div dir="auto">
+          {change === 'edited' && from && from.title !== title && (
+            <>
+              <del dir="auto">{from.title}</del>{' '}
+            </>
+          )}
+          {change === 'removed' ? <del>{title}</del> : <span className="rs-diff-title">{title}</span>}
+        </div>
         {changes.map(({ label, before, after }) => (
           <small key={label}>
             {strings.thread.about(label, '')}

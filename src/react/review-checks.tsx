@@ -36,7 +36,12 @@ export function RowChecks({ row, checks, about, isExpanded, refused, errorId }: 
         />
       ))}
       {isExpanded && checks.areOffered && (
-        <AddCheck about={about} commands={checks.commands} onAdd={line => checks.add(row.key, line)} />
+        <AddCheck
+          about={about}
+          commands={checks.commands}
+          onType={line => checks.type(row.key, line)}
+          onAdd={line => checks.add(row.key, line)}
+        />
       )}
     </>
   )

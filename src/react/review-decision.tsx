@@ -1,4 +1,3 @@
-import { ChevronDown, ChevronUp } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, useId, useRef, useState } from 'react'
 import { MAX_ROWS } from './draft.ts'
 import { isComposing } from './is-composing.ts'
@@ -88,25 +87,6 @@ function Changes({ handle: { tally }, onReset }: ChangesProps): ReactElement {
         {reviewing.resetAll}
       </button>
     </div>
-  )
-}
-
-interface ScrollCueProps {
-  readonly count: number
-  readonly where: 'above' | 'below'
-  readonly onScroll: () => void
-}
-
-/** Says how many steps are out of sight, and shows them. */
-export function ScrollCue({ count, where, onScroll }: ScrollCueProps): ReactElement | null {
-  const { reviewing } = useStrings()
-  const [Icon, text] =
-    where === 'above' ? [ChevronUp, reviewing.stepsAbove(count)] : [ChevronDown, reviewing.stepsBelow(count)]
-  if (count === 0) return null
-  return (
-    <button type="button" className={`rs-cue rs-cue-${where}`} onClick={onScroll}>
-      <Icon size={14} aria-hidden="true" /> {text}
-    </button>
   )
 }
 

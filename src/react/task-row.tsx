@@ -128,6 +128,12 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
           <span className="rs-sr">{strings.timeline.changed(strings.status[task.status], '')}</span>
           <div className="rs-task-line" dir="auto">
             <span className="rs-task-title">{task.title}</span>
+            {task.status === 'blocked' && (
+              // Screen readers have heard the status.
+              <bdi className="rs-badge rs-mark-blocked" aria-hidden="true">
+                {strings.status.blocked}
+              </bdi>
+            )}
             {mark && (
               <button
                 type="button"

@@ -90,6 +90,12 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
           {strings.checks.standing[standing]}
         </span>
       )}
+      {step.status === 'blocked' && (
+        // The icon tells screen readers.
+        <span className="rs-step-word rs-mark-blocked" aria-hidden="true">
+          {strings.status.blocked}
+        </span>
+      )}
     </>
   )
   return (

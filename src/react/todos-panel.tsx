@@ -151,6 +151,8 @@ function Summary({ plan, isTold }: SummaryProps): ReactElement {
   const { current, counts, elapsedMs } = plan
   const elapsed = elapsedMs === undefined ? undefined : formatDuration(elapsedMs)
   const result = resultText(plan, strings)
+  // What is blocked is left to do: that is said here, too.
+  const isShort = isTold && counts.blocked === 0
   return (
     <>
       {result === undefined ? (
@@ -162,10 +164,10 @@ function Summary({ plan, isTold }: SummaryProps): ReactElement {
         {strings.plan}
       </span>
       <span
-        className={classNames('rs-current', result === undefined ? undefined : isTold ? 'rs-told' : 'rs-tally')}
+        className={classNames('rs-current', result === undefined ? undefined : isShort ? 'rs-told' : 'rs-tally')}
         dir="auto"
       >
-        {current ? current.title : result !== undefined && isTold ? strings.reviewing.steps(counts.total) : result}
+        {current ? current.title : result !== undefined && isShort ? strings.reviewing.steps(counts.total) : result}
       </span>
       {result === undefined && (
         <span className="rs-counts">

@@ -4,6 +4,7 @@ import { RunsheetError } from '../client/runsheet-error.ts'
 import type { SentDecision } from '../domain/wire.ts'
 import { commentedRows, type Draft, type EditableRow, submittedRow } from './draft.ts'
 import { errorText } from './error-text.ts'
+import { rememberSent, type SentHere } from './sent-decision.ts'
 import { useStrings } from './strings.ts'
 
 export type Action = SentDecision['action']
@@ -32,7 +33,7 @@ interface DecisionOptions {
 export interface Decision {
   readonly isBusy: boolean
   /** The decision that this window has sent or is sending; undefined after the server refused it. */
-  readonly sent: { readonly reviewId: string; readonly action: Action; readonly comment: string } | undefined
+  readonly sent: SentHere | undefined
   readonly error: ReviewError | undefined
   /** Sends a decision, by default with the comment that is there; false where it can be sent again. */
   readonly send: (action: Action, comment?: string, heldMs?: number) => Promise<boolean>
@@ -56,9 +57,12 @@ export function useDecision(options: DecisionOptions): Decision {
     const comment = (given ?? typed).trim()
     setBusyWith(reviewId)
     setFailed(undefined)
-    setSent({ reviewId, action, comment })
+    const decision = { reviewId, action, comment }
+    setSent(decision)
+    rememberSent(decision)
     try {
       await client.decide(reviewId, decisionOf(action, comment, options, heldMs))
+      rememberSent(undefined)
       // Stays busy until the log has the decision: there is nothing left to press.
       onAccepted()
       onRefresh()
@@ -71,7 +75,10 @@ export function useDecision(options: DecisionOptions): Decision {
   /** True where there is nothing left to send. */
   const refuse = (tried: Tried, error: unknown): boolean => {
     const answer = error instanceof RunsheetError && error.status > 0 ? error : undefined
-    if (answer) setSent(undefined)
+    if (answer) {
+      setSent(undefined)
+      rememberSent(undefined)
+    }
     // Decided elsewhere in the meantime: the log has the outcome.
     if (answer?.code === 'review_already_decided' || answer?.code === 'review_expired') {
       onRefresh()

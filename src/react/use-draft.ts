@@ -3,8 +3,9 @@ import type { Resolution } from '../domain/resolution.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { reviewsInOrder } from './chronological.ts'
-import { areRowsEdited, type Draft, draftOf, isEdited, rebaseDraft, type SavedDraft, sentDraft } from './draft.ts'
-import { hasSavedDraft, loadDraft, loadOwnDraft, removeDraft, saveDraft } from './draft-storage.ts'
+import { isAsDecided } from './decided-draft.ts'
+import { type Draft, draftOf, isEdited, rebaseDraft, sentDraft } from './draft.ts'
+import { loadDraft, loadOwnDraft, removeDraft, saveDraft } from './draft-storage.ts'
 
 /** Edits of an earlier review that can be applied to this one. */
 export interface EarlierEdits {
@@ -18,7 +19,7 @@ export interface EditedDraft {
   readonly isEdited: boolean
   /** Deletes the saved edits, once the review is decided. */
   readonly forget: () => void
-  /** Edits of an earlier proposal that was never decided, or that was sent back with them. */
+  /** Edits of an earlier proposal that were never sent. */
   readonly earlierEdits: EarlierEdits | undefined
   readonly unsentEdits: UnsentEdits
 }
@@ -51,7 +52,7 @@ export function useDraft(
   useLayoutEffect(() => {
     const saved = review && (loadDraft(review.review_id) ?? takeEdits(review, resolutions))
     if (id !== undefined && saved) setEdited({ id, draft: saved })
-    setEarlier(id === undefined ? undefined : undecidedBefore(id, conversation))
+    setEarlier(id === undefined ? undefined : unsentBefore(id, conversation, resolutions))
     // Only when the review changes: later edits are this window's own.
   }, [id])
   // A window that has not edited anything leaves alone what another window saved.
@@ -69,15 +70,12 @@ export function useDraft(
       removeDraft(reviewId)
     },
   }
-  const [discarded, setDiscarded] = useState<string>()
-  const lost = discarded === id || isChanged ? undefined : lostEdits(review, conversation, resolutions)
   const discard = (): void => {
     if (earlier !== undefined) removeDraft(earlier)
     setEarlier(undefined)
-    setDiscarded(id)
   }
   const restore = (): void => {
-    const saved = earlier === undefined ? lost : loadDraft(earlier)
+    const saved = earlier === undefined ? undefined : loadDraft(earlier)
     if (saved && review) update(() => rebaseDraft(saved, review))
     discard()
   }
@@ -90,7 +88,7 @@ export function useDraft(
     update,
     isEdited: isChanged,
     forget,
-    earlierEdits: earlier === undefined && !lost ? undefined : { restore, discard },
+    earlierEdits: earlier === undefined ? undefined : { restore, discard },
     unsentEdits,
   }
 }
@@ -106,22 +104,15 @@ function takeEdits(review: ReviewRequest, resolutions: Resolutions): Draft | und
   return saved ?? sentDraft(review, resolutions[reopens])
 }
 
-/** The edits that a plan was sent back with, if the plan that answers it lacks some of them. */
-function lostEdits(
-  review: ReviewRequest | undefined,
-  { reviews }: ConversationSnapshot,
-  resolutions: Resolutions,
-): SavedDraft | undefined {
-  const revised = reviews[review?.revises ?? '']
-  const sent = revised && sentDraft(revised, resolutions[revised.review_id])
-  return review && sent && areRowsEdited(rebaseDraft(sent, review), review) ? sent : undefined
-}
-
-/** The newest edited proposal between the last confirmed review and this one. */
-function undecidedBefore(id: string, conversation: ConversationSnapshot): string | undefined {
+/** The newest proposal between the last confirmed review and this one whose edits were not sent. */
+function unsentBefore(id: string, conversation: ConversationSnapshot, resolutions: Resolutions): string | undefined {
   const newestFirst = reviewsInOrder(conversation).toReversed()
   const before = newestFirst.slice(newestFirst.findIndex(({ review_id }) => review_id === id) + 1)
   const confirmed = before.findIndex(({ status }) => status === 'confirmed')
   const undecided = confirmed < 0 ? before : before.slice(0, confirmed)
-  return undecided.find(({ review_id }) => hasSavedDraft(review_id))?.review_id
+  const isUnsent = (review: ReviewRequest): boolean => {
+    const saved = loadDraft(review.review_id)
+    return saved !== undefined && !isAsDecided(saved, review, resolutions[review.review_id])
+  }
+  return undecided.find(isUnsent)?.review_id
 }

@@ -4,9 +4,11 @@ import { isReopenable, type Review } from '../domain/review.ts'
 import { isFinished } from '../domain/turn.ts'
 import { reviewsInOrder } from './chronological.ts'
 import { dismissReview, isDismissed } from './dismissed-reviews.ts'
-import type { Draft } from './draft.ts'
+import { isAsDecided } from './decided-draft.ts'
+import { type Draft, draftOf } from './draft.ts'
 import { loadDraft, removeSharedDraft } from './draft-storage.ts'
 import { errorText } from './error-text.ts'
+import { sentBeforeReload } from './sent-decision.ts'
 import { useStrings } from './strings.ts'
 import type { ConversationView } from './use-conversation.ts'
 import type { Decision } from './use-decision.ts'
@@ -81,7 +83,12 @@ export function useReviewOutcome(
     if (shownId !== review_id) return undefined
     if (sent?.reviewId === review_id && OUTCOME_OF[sent.action] === status && !isUnanswered) return undefined
     if (reason === 'user_cancelled' && isRejectedHere(review_id)) return undefined
-    const edits = unsent.of(review_id) ?? (isUndecided ? loadDraft(review_id) : undefined)
+    const own = unsent.of(review_id)
+    const isAsMeant = isAsDecided(own ?? draftOf(last), last, resolutions[review_id])
+    // The answer to a decision may be lost in a reload.
+    const before = sentBeforeReload(review_id)
+    if (before && OUTCOME_OF[before.action] === status && isAsMeant && !isUnanswered) return undefined
+    const edits = isAsMeant ? undefined : (own ?? (isUndecided ? loadDraft(review_id) : undefined))
     const isLeft = isUndecided || isUnanswered
     // A page that never showed the review only says what is left to do.
     if (seenPending !== review_id && !isLeft && !edits) return undefined

@@ -16,7 +16,7 @@ import {
   type RowFields,
 } from './draft.ts'
 import { reviewsInOrder } from './chronological.ts'
-import { draftChecks, type ReviewChecks } from './edit-checks.ts'
+import { draftChecks, type ReviewChecks, type TypedCheck } from './edit-checks.ts'
 import { moveItem } from './reorder.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 import type { ConversationView } from './use-conversation.ts'
@@ -26,6 +26,7 @@ import { type MoreTime, useMoreTime } from './use-more-time.ts'
 import { useNow } from './use-now.ts'
 import { isRejectedHere, type Rejection, useRejection } from './use-rejection.ts'
 import { type Reopening, type ReviewOutcomeHandle, useReviewOutcome } from './use-review-outcome.ts'
+import { sentBeforeReload } from './sent-decision.ts'
 import { useReviewPresence } from './use-review-presence.ts'
 import { useUndo } from './use-undo.ts'
 
@@ -89,7 +90,7 @@ export interface ReviewHandle {
   readonly canUndo: boolean
   readonly canRedo: boolean
   readonly setComment: (comment: string) => void
-  /** Edits of an earlier proposal that was never decided, or that was sent back with them. */
+  /** Edits of an earlier proposal that were never sent. */
   readonly earlierEdits: EarlierEdits | undefined
   readonly problem: DraftProblem | undefined
   readonly confirm: () => Promise<void>
@@ -170,6 +171,7 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
     await decision.send(...what)
   }
   const [asked, setAsked] = useState<string>()
+  const [typed, setTyped] = useState<TypedCheck>()
   const isSaid = (text: string): boolean => text.trim() !== '' || commentedRows(rows).length > 0
   const revise = async (text = comment): Promise<void> => {
     if (isSaid(text)) return send('revise', text)
@@ -209,6 +211,8 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
       areOffered: turn?.workspace !== undefined,
       ofPlan: turn?.done_checks ?? [],
       commands: review?.commands ?? [],
+      typed,
+      setTyped,
       onEdit: decision.clearRowError,
     }),
     tally: review ? draftTally(rows, review) : { edited: 0, added: 0, removed: 0, isReordered: false },
@@ -250,9 +254,10 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
 function useSaidComment(
   field: CommentField | undefined,
   { state: { conversation, resolutions } }: ConversationView,
-  sent: Decision['sent'],
+  sentNow: Decision['sent'],
 ): void {
-  const id = sent?.reviewId ?? reviewsInOrder(conversation).at(-1)?.review_id
+  const id = sentNow?.reviewId ?? reviewsInOrder(conversation).at(-1)?.review_id
+  const sent = sentNow ?? (id === undefined ? undefined : sentBeforeReload(id))
   const resolution = id === undefined ? undefined : resolutions[id]
   const said = resolution?.comment ?? ''
   const isSent = sent ? sent.comment === said : id !== undefined && isRejectedHere(id)

@@ -1,11 +1,11 @@
-import { type RefObject, useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { MAX_ROWS, type RowFields } from './draft.ts'
 import { useStrings } from './strings.ts'
 import { useFocusOn } from './use-focus-on.ts'
 import type { ReviewHandle } from './use-review.ts'
 
 export interface RowEditing {
-  /** The last rows to be added did not all fit. */
+  /** The last rows to be added did not all fit, and nothing was edited since. */
   readonly isFull: boolean
   /** The result of the last action, for screen readers. */
   readonly announcement: string
@@ -37,6 +37,11 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
   const [didNotFit, setDidNotFit] = useState(false)
   const focusOn = useFocusOn(panel)
   const { rows, tally } = handle
+  const isAdding = useRef(false)
+  useEffect(() => {
+    if (!isAdding.current) setDidNotFit(false)
+    isAdding.current = false
+  }, [rows])
   // A removed row is no longer selected.
   const selected = new Set(rows.flatMap(({ key }) => (checked.has(key) ? key : [])))
   const showStep = (after: ReturnType<ReviewHandle['undo']>, text: string): boolean => {
@@ -69,9 +74,8 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
       const added = handle.add(more, at)
       setAnnouncement('')
       setDidNotFit(added < more.length)
-      // What is typed next belongs to no other title.
+      isAdding.current = added > 0
       if (added > 0) focusOn('.rs-row-title', at)
-      else focusOn('.rs-row', Math.min(at, rows.length) - 1)
     },
     move: (from, to) => {
       if (to < 0 || to >= rows.length) return

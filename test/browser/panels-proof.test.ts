@@ -89,11 +89,17 @@ describe('the review', () => {
     expect((await bench.task(1)).checks).toMatchObject([{ run: ['npm', 'testx'], approved: false }])
   })
 
-  it('[PA33] a check is added as one line, and survives a reload with the approvals', async () => {
+  it('[PA33][PA34] a check is added as one line, counts while it is typed, and survives a reload with the approvals', async () => {
     await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] }, { title: 'B' })
     const page = await visit()
     await box(page, 'npm test, 1').check()
     await button(page, 'More fields, 2').click()
+    await button(page, 'Add a check, 2').press('Enter')
+    await page.keyboard.type('npm run lint')
+    // It would run: to press Approve adds it.
+    await says(footer(page), ['2 of 2 checks approved'])
+    await page.keyboard.press('Escape')
+    await says(footer(page), ['1 of 1 check approved'])
     await button(page, 'Add a check, 2').press('Enter')
     await page.keyboard.type('npm run lint')
     await page.keyboard.press('Enter')

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
+import type { SentDecision } from '../../src/domain/wire.ts'
 import { chinese } from '../../src/react/chinese.ts'
 import { english } from '../../src/react/english.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
@@ -344,7 +345,7 @@ describe('[PA14] templates', () => {
     await page.keyboard.press('Enter')
   }
 
-  it('[PA14] a template is saved, read before it is inserted, and inserted up to the limit of rows', async () => {
+  it('[PA14][PA49] a template is saved, read before it is inserted, and inserted up to the limit of rows', async () => {
     const { page, agentAnswer } = await openReview({ title: 'Tag', done_when: 'Pushed' }, 'Publish')
     await open(page)
     await dialog(page).getByText('No templates yet.').waitFor()
@@ -371,12 +372,15 @@ describe('[PA14] templates', () => {
     await page.getByRole('status').getByText('A plan can have at most 20 steps.').waitFor({ state: 'attached' })
     // It is also visible.
     await review(page).locator('.rs-full').getByText('A plan can have at most 20 steps.').waitFor()
-    // Enter in a title says so as well, and what is typed next changes no other title.
+    // Enter in a title says so as well, and stays there; the next edit takes it away.
+    await title(page, 20).fill('Last')
+    await says(review(page).locator('.rs-reason'), [''])
     await title(page, 20).press('Enter')
-    await review(page).locator('.rs-reason').getByText('A plan can have at most 20 steps.').waitFor()
-    const before = await title(page, 20).inputValue()
-    await page.keyboard.type('Next')
-    expect(await title(page, 20).inputValue()).toBe(before)
+    await says(review(page).locator('.rs-reason'), ['A plan can have at most 20 steps.'])
+    await hasFocus(title(page, 20))
+    await page.keyboard.type(' one')
+    expect(await title(page, 20).inputValue()).toBe('Last one')
+    await says(review(page).locator('.rs-reason'), [''])
     expect(await titles(page).count()).toBe(20)
     expect(await button(page, 'Add step').isDisabled()).toBe(true)
     await confirm(page).click()
@@ -718,9 +722,10 @@ describe('[PA50] what differs', () => {
     const last = panels.plan('A', { title: 'B', done_when: 'It is sent' }, 'E')
     await says(banner.locator('p').first(), ['The agent changed the plan. You asked: A: Why?'])
     await says(marks(page), ['changed\nB 2', 'new'])
-    await lost.waitFor()
-    await button(page, 'Restore').click()
-    await holds(titles(page), ['A', 'B 2'])
+    // They were sent: to restore them would undo the agent's answer.
+    expect(await lost.count()).toBe(0)
+    await title(page, 2).fill('B 2')
+    await button(page, 'Remove, 3').click()
     await says(marks(page), ['edited by you\nB\nReset'])
     await says(removed(page), ['E\nremoved by you\nReset'])
     await input(page).fill('As I say')
@@ -1118,6 +1123,56 @@ it('[PA18] a late confirmation shows the decision that came first', async () => 
   await button(page, 'Your edits').click()
   await says(page.getByRole('list', { name: 'Your edits' }).getByRole('listitem'), ['Mine'])
   expect(await panels.titles()).toEqual(['A'])
+})
+
+describe('[PA18] a decision whose answer is lost in a reload is this window’s own', () => {
+  /** Decides, leaves the page before the request is through, and comes back after it, or another decision, was. */
+  async function lose(page: Page, decide: () => Promise<void>, instead?: SentDecision): Promise<void> {
+    const held = Promise.withResolvers<SentDecision>()
+    await page.route('**/decision', route => held.resolve(route.request().postDataJSON()))
+    await decide()
+    const sent = await held.promise
+    const [waiting] = await panels.pending()
+    const { href } = new URL(page.url())
+    await page.goto('about:blank')
+    await page.unroute('**/decision')
+    await panels.server.person.decide(waiting?.review_id ?? '', instead ?? sent)
+    await page.goto(href)
+  }
+
+  it('[PA18] approved with edits and a comment', async () => {
+    const { page, agentAnswer } = await openReview('A', { title: 'B', done_when: 'It is there' })
+    await title(page, 1).fill(' My  edit ')
+    await button(page, 'More fields, 2').click()
+    await page.getByLabel('Tags, separated by commas, 2').fill('money, ledger')
+    await input(page).fill('Mind the rounding')
+    await lose(page, () => confirm(page).click())
+    await agentAnswer
+    await page.getByText('You approved 2 steps · 2 edited').waitFor()
+    expect(await page.getByText(/elsewhere|Your edits/).count()).toBe(0)
+    await holds(input(page), [''])
+  })
+
+  it('[PA18] but edits that another window overruled were not sent', async () => {
+    const { page } = await openReview('A')
+    await title(page, 1).fill('Mine')
+    await lose(page, () => confirm(page).click(), { action: 'confirm', tasks: [{ draft_index: 0 }] })
+    await page.getByText('This plan was approved elsewhere. Your edits were not sent.').waitFor()
+  })
+
+  it('[PA18][PA28] sent back with edits, which the plan that answers it does not ask to restore', async () => {
+    const { page, agentAnswer } = await openReview('A', 'B')
+    await title(page, 1).fill('My edit')
+    await button(page, 'Add step').click()
+    await input(page).fill('Fewer')
+    await lose(page, () => button(page, 'Request changes').click())
+    await agentAnswer
+    await page.getByText('You asked for changes').waitFor()
+    expect(await page.getByText(/elsewhere|Your edits/).count()).toBe(0)
+    void panels.plan('A').catch(() => {})
+    await holds(titles(page), ['A'])
+    expect(await page.getByText('Restore your earlier edits?').count()).toBe(0)
+  })
 })
 
 it('[PA19] a timeout is shown; Reopen brings back the plan and the edits, without the agent', async () => {

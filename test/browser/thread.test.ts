@@ -258,7 +258,29 @@ const reading: OutsideTool = {
   call: async () => 'content',
 }
 
-it('[CH34][CH35][CH36] on a touch screen: 44 px targets; titles without a space, either direction, and a very long answer', async () => {
+it('[CH26][CH22] a long card says how many rows are out of sight, and shows them', async () => {
+  const titles = Array.from({ length: 20 }, (_, place) => `Step ${place + 1}`)
+  const turns = await start([plan(...titles), 'It is planned.'], { host: { assessor: false, gate: false } })
+  await turns.chat({ message: 'Go' }, ({ draft_tasks }) => ({
+    action: 'confirm',
+    tasks: draft_tasks.map((_, draft_index) => ({ draft_index })),
+  }))
+  const { page, context } = await visit(browser, linkTo(turns), { viewport: { width: 390, height: 500 } })
+  await page.locator('.rs-decided > summary').click()
+  const cue = page.getByRole('button', { name: /^\d+ more below$/ })
+  await cue.waitFor()
+  const below = Number.parseInt(await cue.innerText(), 10)
+  expect(await complaintsOfAxe(page)).toEqual([])
+  await cue.click()
+  await expect.poll(async () => Number.parseInt(await cue.innerText(), 10)).toBeLessThan(below)
+  await page.locator('.rs-diff-row').last().scrollIntoViewIfNeeded()
+  await cue.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: /^\d+ more above$/ }).waitFor()
+  await context.close()
+  await turns.close()
+})
+
+it('[CH26][CH34][CH35][CH36] on a touch screen: 44 px targets; titles without a space, either direction, and a very long answer', async () => {
   const long = 'x'.repeat(400)
   const hebrew = 'לאסוף את הנתונים'
   const answer = `זה מוכן.\n\n${'word '.repeat(180_000)}the end`
@@ -311,6 +333,8 @@ it('[CH34][CH35][CH36] on a touch screen: 44 px targets; titles without a space,
   expect(await startsRight('זה מוכן.')).toBe(true)
   const row = page.locator('.rs-task-text > div', { hasText: hebrew })
   expect(await row.evaluateAll(all => all.map(each => getComputedStyle(each).direction))).toEqual(['rtl', 'rtl'])
+  const proposed = page.locator('.rs-diff-row [dir]', { hasText: hebrew })
+  expect(await proposed.evaluateAll(all => all.map(each => getComputedStyle(each).direction))).toEqual(['rtl'])
   // Outcomes are words, without their Markdown.
   expect(await page.locator('.rs-outcome').last().innerText()).toBe(`${hebrew} (v2)`)
   // The rest of a long answer is a press away.

@@ -1,0 +1,39 @@
+import type { Resolution } from '../domain/resolution.ts'
+import type { ReviewRequest, Row } from '../domain/review.ts'
+import { sentBackRows } from '../domain/revision.ts'
+import { splitList } from './check-text.ts'
+import { commentedRows, type Draft, fieldsOf, type RowFields } from './draft.ts'
+
+/** Whether a review was approved, or sent back, as the draft has it: nothing of the draft is lost. */
+export function isAsDecided(
+  { rows, comment }: Draft,
+  review: ReviewRequest,
+  resolution: Resolution | undefined,
+): boolean {
+  if (!resolution) return false
+  const isSentBack = resolution.reason === 'changes_requested'
+  if (resolution.action !== 'confirm' && !isSentBack) return false
+  const decided: readonly Row[] = sentBackRows(review.draft_tasks, resolution)
+  // A plan is sent back without its untitled rows.
+  const sent = isSentBack ? rows.filter(({ title }) => title.trim() !== '') : rows
+  const said = (resolution.row_comments ?? []).map(each => [each.draft_index, clean(each.comment)])
+  const meant = commentedRows(rows).map(row => [row.draft_index, clean(row.comment)])
+  return (
+    isSame(sent.map(comparable), decided.map(fieldsOf).map(comparable)) &&
+    isSame(meant.toSorted(), said.toSorted()) &&
+    (comment.trim() === '' || clean(comment) === clean(resolution.comment ?? ''))
+  )
+}
+
+/** A row as a person reads it: the server cleans what they typed. */
+const comparable = ({ title, details, criteria, priority, status, tags, checks, may_change }: RowFields): unknown => [
+  ...[title, details, criteria, ...checks.map(({ text }) => text)].map(clean),
+  priority,
+  status,
+  [...new Set(splitList(tags).map(clean))],
+  splitList(may_change).map(clean),
+]
+
+const clean = (text: string): string => text.trim().replaceAll(/\s+/g, ' ')
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)

@@ -1,0 +1,33 @@
+import { ChevronDown, ChevronUp } from 'lucide-react'
+import type { ReactElement, RefObject } from 'react'
+import { useStrings } from './strings.ts'
+
+interface ScrollCueProps {
+  readonly count: number
+  readonly where: 'above' | 'below'
+  /** What scrolls. */
+  readonly of: RefObject<HTMLElement | null>
+}
+
+/** Says how many steps are out of sight, and shows them. */
+export function ScrollCue({ count, where, of }: ScrollCueProps): ReactElement | null {
+  const { reviewing } = useStrings()
+  const [Icon, text] =
+    where === 'above' ? [ChevronUp, reviewing.stepsAbove(count)] : [ChevronDown, reviewing.stepsBelow(count)]
+  if (count === 0) return null
+  return (
+    <button
+      type="button"
+      className={`rs-cue rs-cue-${where}`}
+      onClick={() => showMore(of.current, where === 'above' ? -1 : 1)}
+    >
+      <Icon size={14} aria-hidden="true" /> {text}
+    </button>
+  )
+}
+
+/** Scrolls by what is in sight, less a row that shows where one was. */
+function showMore(body: HTMLElement | null, direction: 1 | -1): void {
+  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
+  body?.scrollBy({ top: direction * (body.clientHeight - 48), behavior: isCalm ? 'instant' : 'smooth' })
+}
