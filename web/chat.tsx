@@ -1,4 +1,4 @@
-import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
+import { History as HistoryIcon, PanelRight } from 'lucide-react'
 import {
   lazy,
   memo,
@@ -18,6 +18,7 @@ import { ConversationTitle } from './conversation-title.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import { loadPart } from './load-part.ts'
 import { smallPart } from './load-small-part.ts'
+import { MenuButton } from './menu-button.tsx'
 import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
 import { openSettings } from './open-settings.ts'
@@ -40,6 +41,8 @@ interface ChatProps {
   readonly filing: FilingActions
   /** The list of conversations lies over it. */
   readonly isCovered: boolean
+  /** What waits anywhere, in words. */
+  readonly waiting: string
   readonly onGo: (route: Route) => void
   readonly onChat: () => void
   readonly onMenu: () => void
@@ -65,7 +68,7 @@ const ToolsetChoice = smallPart('ToolsetChoice')
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export const Chat = memo(function Chat(props: ChatProps): ReactElement {
-  const { strings, route, filing, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
+  const { strings, route, filing, isCovered, waiting, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
   const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
@@ -88,7 +91,8 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
     if (status === 'failed' && error?.status === 401) onSignedOut()
   }, [status, error, onSignedOut])
   const turnCount = Object.keys(conversation.turns).length
-  useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, conversation.pending_reviews.length])
+  const waitCount = conversation.pending_reviews.length + conversation.approvals.length
+  useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, waitCount])
   // Not part of the first load, but there before it is asked for.
   useEffect(() => {
     for (const load of [importPlan, importSteering, importProblem, importHistory]) load().catch(() => {})
@@ -203,15 +207,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   return (
     <main className={`app-main${beside.isOn && plan.tasks.length > 0 ? ' app-with-plan' : ''}`} inert={isCovered}>
       <header className="app-head">
-        <button
-          type="button"
-          className="rs-icon app-menu"
-          aria-label={strings.menu}
-          title={strings.menu}
-          onClick={onMenu}
-        >
-          <Menu size={18} aria-hidden="true" />
-        </button>
+        <MenuButton strings={strings} waiting={waiting} onMenu={onMenu} />
         <ConversationTitle strings={strings} actions={filing} />
         <button
           type="button"
@@ -286,7 +282,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             </p>
           )}
           {!beside.isOn && conversation.pending_reviews.length === 0 && todos}
-          {review.review && (
+          {(review.review || conversation.approvals.length > 0) && (
             <Suspense>
               <CallOffer strings={strings} />
             </Suspense>

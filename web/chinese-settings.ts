@@ -83,7 +83,7 @@ export const chineseSettings: SettingsStrings = {
   gateHint: '如果智能体在还有未结步骤时停下，会要求它继续，直到不再有进展。',
   newOnly: '对更改之后开始的会话生效。',
 
-  notify: '有计划等待审阅时通知我',
+  notify: '智能体等待我决定时通知我',
   notifyStates: {
     unsupported: '此浏览器不能为此页面显示通知：需要 https 或 127.0.0.1。',
     denied: '浏览器屏蔽了此页面的通知。',

@@ -89,7 +89,7 @@ export const englishSettings: SettingsStrings = {
   gateHint: 'An agent that stops with open steps is asked to go on, until there is no more progress.',
   newOnly: 'For conversations that begin after the change.',
 
-  notify: 'Notify me when a plan waits',
+  notify: 'Notify me when the agent waits for me',
   notifyStates: {
     unsupported: 'This browser has no notifications for this page. They need https, or 127.0.0.1.',
     denied: 'Your browser blocks notifications from this page.',

@@ -139,6 +139,21 @@ describe('the card of a call that waits', () => {
     await context.close()
   })
 
+  it('[TO17] after a stop the thread says that the call was not allowed', async () => {
+    const turns = await start({ answers: [CALL] })
+    void turns.open()
+    const { page, context, problems } = await visit(browser, linkTo(turns))
+    await page.getByRole('region', { name: /wants to use write/ }).waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Stopped', { exact: true }).waitFor()
+    await page.getByText('not allowed', { exact: true }).waitFor()
+    expect(await page.getByRole('region', { name: /wants to use write/ }).count()).toBe(0)
+    await page.reload()
+    await page.getByText('not allowed', { exact: true }).waitFor()
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
   it('[TO4][TO13] says why it asks again; it is there after a reload; both languages', async () => {
     const turns = await start({
       answers: [CALL, 'Kept.'],

@@ -85,6 +85,7 @@ const BAD_QUERIES: Readonly<Record<string, readonly string[]>> = {
   q: ['', 'x'.repeat(401), 'x'.repeat(10_000), '%00', 'a%00', 'a%0ab', '%7f', '%C2%85'],
   kind: ['x', '', 'TASK', 'task,message', '%00', '__proto__', 'constructor'],
   list: ['x', '', 'ACTIVE', 'active,archived', '%00', '__proto__', 'constructor'],
+  approvals: ['x', '', '1', 'TRUE', 'true,false', '%00', '__proto__', 'constructor'],
   origins: ['x', '', '1', 'TRUE', 'true,false', '%00', '__proto__', 'constructor'],
   prefix: ['x'.repeat(33), 'a%20b', '%00', 'a.b', '..%2f', '%E7%94%9F'],
   last_event_id: ['-1', 'abc', '1.5', '1e3', '%00', '0x1', '%201', '9'.repeat(16), '__proto__'],
