@@ -110,7 +110,7 @@ describe('settings of the page', () => {
     expect(await decided(server, 'second')).toEqual([
       'failed',
       'model_changed',
-      expect.stringContaining(`Continue to go on with ${MODEL}.`),
+      expect.stringContaining(`The model is now ${MODEL}.`),
     ])
     expect(keysOf(b)).toEqual(new Set([`Bearer ${KEY_B}`]))
 
@@ -228,6 +228,21 @@ describe('settings of a server that runs', () => {
 })
 
 describe('a start', () => {
+  it.each(['another model', 'a workspace'])(
+    '[RC4] with %s goes on with a plan that waited in the sandbox of the demo',
+    async what => {
+      const before = await served()
+      const reader = await before.open({ session_id: 'c', turn_id: 't', message: 'Plan a birthday party' })
+      await reader.reached('task_create_review_required')
+      expect(reader.of('turn_started')[0]?.data.workspace).toBeDefined()
+      reader.leave()
+      if (what === 'another model') await change(before, { model: MODEL, base_url: (await provided()).url })
+      await before.end()
+      const server = await served(what === 'a workspace' ? { env: { RUNSHEET_WORKSPACE: data } } : {})
+      expect(await decided(server, 'c')).toEqual(['done'])
+    },
+  )
+
   it('[SG14] with a model of the page that lacks its key comes up, says so in one line, and a turn says what to do', async () => {
     new SettingsOnDisk(data, TOKENS.person).write({ model: 'openai:gpt-5' })
     const server = await served()

@@ -91,6 +91,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
   const [route, setRoute] = useState(currentRoute)
   const [isOpen, setOpen] = useState(false)
   const [version, setVersion] = useState(0)
+  const [waiting, setWaiting] = useState('')
   useEffect(() => {
     const follow = (): void => setRoute(currentRoute())
     window.addEventListener('popstate', follow)
@@ -151,13 +152,13 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         }}
       >
         <Suspense>
-          <Calls client={client} strings={strings} route={route} version={version} onGo={go} />
+          <Calls client={client} strings={strings} route={route} version={version} onGo={go} onWaiting={setWaiting} />
         </Suspense>
       </Sidebar>
       {isReviews ? (
         <main className="app-main" inert={isOpen}>
           <Suspense>
-            <ReviewsPage client={client} strings={strings} onGo={go} onMenu={openMenu} />
+            <ReviewsPage client={client} strings={strings} waiting={waiting} onGo={go} onMenu={openMenu} />
           </Suspense>
         </main>
       ) : (
@@ -173,6 +174,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
             route={route}
             filing={filing.actions}
             isCovered={isOpen}
+            waiting={waiting}
             onGo={go}
             onMenu={openMenu}
             onChanged={changed}

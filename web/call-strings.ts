@@ -3,6 +3,8 @@ export interface CallStrings {
   readonly reviews: string
   readonly settings: string
   readonly waiting: (count: string) => string
+  /** The same where calls of tools wait, too. */
+  readonly decisions: (count: string) => string
   readonly offer: string
   readonly notifyMe: string
   readonly notNow: string
@@ -10,6 +12,8 @@ export interface CallStrings {
   /** The notification for one review. */
   readonly planWaits: string
   readonly planFrom: (conversation: string, steps: number) => string
+  /** A call of a tool: its notification and its row. */
+  readonly wantsTool: (tool: string, server: string | undefined) => string
   /** One notification for several. */
   readonly plansWait: (count: number) => string
   readonly openAll: string

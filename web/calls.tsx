@@ -1,13 +1,14 @@
 import { BellRing, Settings } from 'lucide-react'
-import { type MouseEvent, type ReactElement, useEffect } from 'react'
+import { type MouseEvent, type ReactElement, useEffect, useMemo } from 'react'
 import type { Client } from 'runsheet/client'
-import { usePendingReviews } from 'runsheet/react'
+import { usePendingReviews, type WaitingCall, type WaitingReview } from 'runsheet/react'
+import type { CallStrings } from './call-strings.ts'
 import { useCommands } from './commands.ts'
 import { englishCalls } from './english-calls.ts'
 import { showWaiting } from './page-title.ts'
 import type { PageStrings } from './page-strings.ts'
-import { REVIEWS, type Route, settingsRoute, urlOf } from './route.ts'
-import { useNotifications } from './use-notifications.ts'
+import { chatRoute, REVIEWS, type Route, settingsRoute, urlOf } from './route.ts'
+import { type Called, useNotifications } from './use-notifications.ts'
 import './calls.css'
 
 interface CallsProps {
@@ -17,13 +18,18 @@ interface CallsProps {
   /** Changes when a conversation in sight has changed. */
   readonly version: number
   readonly onGo: (route: Route) => void
+  /** What waits, in words, whenever it changes. */
+  readonly onWaiting: (words: string) => void
 }
 
 /** Follows what waits anywhere and calls the person: in the title, the icon and by notifications. Links to it, and to the settings. */
-export function Calls({ client, strings, route, version, onGo }: CallsProps): ReactElement {
+export function Calls({ client, strings, route, version, onGo, onWaiting }: CallsProps): ReactElement {
   const words = strings.calls ?? englishCalls
-  const { reviews, hasMore, reload } = usePendingReviews(client)
-  const waiting = reviews && reviews.length > 0 ? `${reviews.length}${hasMore ? '+' : ''}` : ''
+  const { reviews, approvals, hasMore, reload } = usePendingReviews(client, { withApprovals: true })
+  const count = (reviews?.length ?? 0) + approvals.length
+  const waiting = count > 0 ? `${count}${hasMore ? '+' : ''}` : ''
+  const told = waiting && (approvals.length > 0 ? words.decisions : words.waiting)(waiting)
+  useEffect(() => onWaiting(told), [onWaiting, told])
   useEffect(() => void reload(), [reload, version])
   useEffect(() => {
     const show = (count: string): void => {
@@ -34,7 +40,11 @@ export function Calls({ client, strings, route, version, onGo }: CallsProps): Re
     // A window that is signed out calls no more.
     return () => show('')
   }, [waiting])
-  useNotifications(reviews, strings, words, onGo)
+  const called = useMemo(
+    () => reviews && callsFor(reviews, approvals, strings, words),
+    [reviews, approvals, strings, words],
+  )
+  useNotifications(called, strings, words, onGo)
   useCommands({ reviews: () => onGo(REVIEWS), settings: () => onGo(settingsRoute()) })
   const isReviews = route.session === ''
   return (
@@ -53,7 +63,7 @@ export function Calls({ client, strings, route, version, onGo }: CallsProps): Re
         )}
       </a>
       <span className="rs-sr" role="status">
-        {waiting && words.waiting(waiting)}
+        {told}
       </span>
       <button
         type="button"
@@ -66,6 +76,29 @@ export function Calls({ client, strings, route, version, onGo }: CallsProps): Re
       </button>
     </div>
   )
+}
+
+function callsFor(
+  reviews: readonly WaitingReview[],
+  approvals: readonly WaitingCall[],
+  strings: PageStrings,
+  words: CallStrings,
+): readonly Called[] {
+  const plans = reviews.map(({ review, session }) => ({
+    id: review.review_id,
+    isPlan: true,
+    route: chatRoute(review.session_id),
+    title: words.planWaits,
+    body: words.planFrom(session?.title ?? strings.untitled, review.draft_tasks.length),
+  }))
+  const calls = approvals.map(({ approval, session }) => ({
+    id: approval.approval_id,
+    isPlan: false,
+    route: chatRoute(approval.session_id),
+    title: words.wantsTool(approval.server_tool ?? approval.tool, approval.server),
+    body: session?.title ?? strings.untitled,
+  }))
+  return [...plans, ...calls]
 }
 
 /** Follows a link in this window, unless the person asks for another one. */

@@ -1,4 +1,4 @@
-import { History as HistoryIcon, Menu, PanelRight } from 'lucide-react'
+import { History as HistoryIcon, PanelRight } from 'lucide-react'
 import {
   lazy,
   memo,
@@ -10,7 +10,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import { type ConversationSnapshot, listed, openTasks, startedBy, type Task } from 'runsheet/client'
+import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
 import { errorText, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { useCommands } from './commands.ts'
 import { Composer } from './composer.tsx'
@@ -18,6 +18,7 @@ import { ConversationTitle } from './conversation-title.tsx'
 import { DisplayToggles } from './display-toggles.tsx'
 import { loadPart } from './load-part.ts'
 import { smallPart } from './load-small-part.ts'
+import { MenuButton } from './menu-button.tsx'
 import { Messages } from './messages.tsx'
 import { isNewSession } from './new-sessions.ts'
 import { openSettings } from './open-settings.ts'
@@ -27,9 +28,10 @@ import { showTitle } from './page-title.ts'
 import { historyRoute, type Route } from './route.ts'
 import { switchTheme } from './theme.ts'
 import type { FilingActions } from './use-filing.ts'
-import type { ToolsetPolicy } from './toolset-policies.ts'
+import { chosenPolicy, policiesNow } from './toolset-policies.ts'
 import { useHeight } from './use-height.ts'
 import { useModels } from './use-models.ts'
+import { usePlanSettings } from './use-plan-settings.ts'
 import { useSend } from './use-send.ts'
 import { useTextOwner } from './use-text-owner.ts'
 
@@ -39,6 +41,8 @@ interface ChatProps {
   readonly filing: FilingActions
   /** The list of conversations lies over it. */
   readonly isCovered: boolean
+  /** What waits anywhere, in words. */
+  readonly waiting: string
   readonly onGo: (route: Route) => void
   readonly onChat: () => void
   readonly onMenu: () => void
@@ -64,12 +68,14 @@ const ToolsetChoice = smallPart('ToolsetChoice')
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export const Chat = memo(function Chat(props: ChatProps): ReactElement {
-  const { strings, route, filing, isCovered, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
+  const { strings, route, filing, isCovered, waiting, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
-  const [chosen, setChosen] = useState<{ policy?: ToolsetPolicy; model?: string }>({})
+  const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
   const models = useModels(client)
-  const toolset = chosen.policy?.toolset ?? conversation.policy?.toolset ?? 'runsheet'
+  const settings = usePlanSettings(client)
+  const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
+  const policies = policiesNow(settings ?? {}, conversation.policy)
   const model = chosen.model ?? models.byDefault
   const { running_turn: running, archived, pinned } = conversation
   // Requested here or in another window; the turn ends once its current step does.
@@ -85,7 +91,8 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
     if (status === 'failed' && error?.status === 401) onSignedOut()
   }, [status, error, onSignedOut])
   const turnCount = Object.keys(conversation.turns).length
-  useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, conversation.pending_reviews.length])
+  const waitCount = conversation.pending_reviews.length + conversation.approvals.length
+  useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, waitCount])
   // Not part of the first load, but there before it is asked for.
   useEffect(() => {
     for (const load of [importPlan, importSteering, importProblem, importHistory]) load().catch(() => {})
@@ -94,9 +101,8 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
     showTitle(title)
   }, [title])
 
-  const isSwitched = toolset !== conversation.policy?.toolset
   const { text, setText, outgoing, failure, setFailure, send, sendTyped } = useSend(client, session, view, {
-    ...(isSwitched ? chosen.policy : {}),
+    ...chosenPolicy(policies, conversation.policy, chosen.toolset),
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
   })
   const box = useRef<HTMLTextAreaElement>(null)
@@ -201,15 +207,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   return (
     <main className={`app-main${beside.isOn && plan.tasks.length > 0 ? ' app-with-plan' : ''}`} inert={isCovered}>
       <header className="app-head">
-        <button
-          type="button"
-          className="rs-icon app-menu"
-          aria-label={strings.menu}
-          title={strings.menu}
-          onClick={onMenu}
-        >
-          <Menu size={18} aria-hidden="true" />
-        </button>
+        <MenuButton strings={strings} waiting={waiting} onMenu={onMenu} />
         <ConversationTitle strings={strings} actions={filing} />
         <button
           type="button"
@@ -267,6 +265,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             isStopping={isStopping}
             isRejected={review.rejection !== undefined}
             isDemo={model === 'demo'}
+            isReviewed={settings && policies.find(each => each.toolset === toolset)?.review}
             // The panel offers it until that is closed.
             reopening={review.outcome?.reopen ? undefined : review.reopening}
             onExample={sendTyped}
@@ -283,7 +282,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             </p>
           )}
           {!beside.isOn && conversation.pending_reviews.length === 0 && todos}
-          {review.review && (
+          {(review.review || conversation.approvals.length > 0) && (
             <Suspense>
               <CallOffer strings={strings} />
             </Suspense>
@@ -337,14 +336,14 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             <ToolsetChoice
               strings={strings}
               toolset={toolset}
-              policy={isSwitched ? undefined : (conversation.policy ?? undefined)}
+              policies={policies}
               isDisabled={running !== null || outgoing !== undefined}
-              onChoose={policy => setChosen({ ...chosen, policy })}
+              onChoose={each => setChosen({ ...chosen, toolset: each })}
             />
           </Suspense>
         </Composer>
         <Suspense>
-          <ToolsLine strings={strings} isDemo={model === 'demo'} />
+          <ToolsLine strings={strings} isDemo={model === 'demo'} isOpen={route.isTools === true} />
         </Suspense>
       </div>
       {beside.isOn && <div className="app-beside">{todos}</div>}

@@ -54,6 +54,7 @@ export const chinesePage: PageStrings = {
   badLink: '此链接已过期或已被使用。',
   signedOut: '你已退出登录。',
   emptyTitle: '先批准计划，再看它完成',
+  emptyHintUnreviewed: '说出你的目标。智能体制定计划后立即开始，你能看到每一步的结果。',
   emptyHint: '说出你的目标。执行之前你会看到可以修改的计划，之后能看到每一步的结果。',
   demoExample: '修好沙盒里的问候，并证明它',
   examples: ['为20个人策划一场生日聚会', '帮我准备面试', '计划一次去北京的旅行'],

@@ -9,6 +9,7 @@ export const chineseSettings: SettingsStrings = {
   conflict: '没有保存：另一个窗口先更改了设置。现在显示的内容已包含那次更改，请检查后再保存。',
   ofNode: '多台服务器共用这个数据库。这些设置只对当前服务器有效。',
   lockedByOption: name => `由启动选项 ${name} 设定。如需在此更改，请在启动服务器时去掉它。`,
+  lockedAlong: name => `地址和密钥须一起设置，另一项已由 ${name} 设定。如需在此更改，请在启动服务器时去掉它。`,
   lockedByVariable: name => `由环境变量 ${name} 设定。如需在此更改，请在启动服务器时去掉它。`,
   savedBelow: value => `此处保存的值：${value}。服务器去掉上述设定后启动，它才会生效。`,
   fromFile: '来自 runsheet.json。',
@@ -82,7 +83,7 @@ export const chineseSettings: SettingsStrings = {
   gateHint: '如果智能体在还有未结步骤时停下，会要求它继续，直到不再有进展。',
   newOnly: '对更改之后开始的会话生效。',
 
-  notify: '有计划等待审阅时通知我',
+  notify: '智能体等待我决定时通知我',
   notifyStates: {
     unsupported: '此浏览器不能为此页面显示通知：需要 https 或 127.0.0.1。',
     denied: '浏览器屏蔽了此页面的通知。',

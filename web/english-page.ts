@@ -51,6 +51,7 @@ export const englishPage: PageStrings = {
   badLink: 'This link has expired or was already used.',
   signedOut: 'You have been signed out.',
   emptyTitle: 'Approve the plan, then watch it get done',
+  emptyHintUnreviewed: 'Say what you want. The agent plans and starts at once, and you see what came of each step.',
   emptyHint: 'Say what you want. You get a plan to edit before anything runs, and see what came of each step.',
   demoExample: 'Fix the greeting in the sandbox, and prove it',
   examples: ['Plan a birthday party for 20 people', 'Prepare for my job interview', 'Plan a weekend in Rome'],

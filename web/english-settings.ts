@@ -10,6 +10,8 @@ export const englishSettings: SettingsStrings = {
     'Nothing was saved: another window changed the settings first. What you see now includes its change. Check it and save again.',
   ofNode: 'Several servers share this database. These settings are for this one only.',
   lockedByOption: name => `Set by the option ${name}. To change it here, start the server without it.`,
+  lockedAlong: name =>
+    `Base URL and key go together, and ${name} sets the other one. To change it here, start the server without it.`,
   lockedByVariable: name => `Set by the variable ${name}. To change it here, start the server without it.`,
   savedBelow: value => `Saved here: ${value}. It counts once the server is started without that.`,
   fromFile: 'From runsheet.json.',
@@ -87,7 +89,7 @@ export const englishSettings: SettingsStrings = {
   gateHint: 'An agent that stops with open steps is asked to go on, until there is no more progress.',
   newOnly: 'For conversations that begin after the change.',
 
-  notify: 'Notify me when a plan waits',
+  notify: 'Notify me when the agent waits for me',
   notifyStates: {
     unsupported: 'This browser has no notifications for this page. They need https, or 127.0.0.1.',
     denied: 'Your browser blocks notifications from this page.',

@@ -3,22 +3,20 @@ import type { ToolsetStrings } from './toolset-strings.ts'
 export const englishToolsets: ToolsetStrings = {
   heading: 'How the agent plans',
   of: {
-    runsheet: [
-      'Reviewed plan',
-      'You approve the plan before anything runs. A judge checks each result, and the agent goes on until every step is settled.',
-    ],
-    task_manager: [
-      'Task manager',
-      'You approve tasks with details, priorities and tags. You have two minutes to decide; then nothing is started.',
-    ],
-    manage_todos: ['To-do list', 'A short list for one request. The agent starts at once; a judge checks each result.'],
-    turn_todos: [
-      'Steps with outcomes',
-      'Steps for one request, each closed with what came of it. The agent starts at once and goes on until all are closed.',
-    ],
+    runsheet: ['Reviewed plan', 'A plan, with what came of each step.'],
+    task_manager: ['Task manager', 'Tasks with details, priorities and tags.'],
+    manage_todos: ['To-do list', 'A short list for one request.'],
+    turn_todos: ['Steps with outcomes', 'Steps for one request, each closed with what came of it.'],
     checklist: ['Checklist', 'Items to tick off, kept over the whole conversation.'],
     task_list: ['Task list', 'Tasks that are added one by one, kept over the whole conversation.'],
   },
+  unreviewed: 'Plan',
+  approve: 'You approve the plan before anything runs.',
+  deadline: span => `You have ${span} to decide; then nothing is started.`,
+  startsAtOnce: 'The agent starts at once.',
+  judged: 'A judge checks each result.',
+  goesOn: 'The agent goes on until every step is settled.',
+  space: ' ',
   review: 'Review',
   assessor: 'Judge',
   gate: 'Goes on',

@@ -11,10 +11,12 @@ interface MessagesProps extends Omit<ThreadProps, 'scroller'> {
   readonly onExample: (message: string) => void
   /** The model is the built-in one, which has a sandbox. */
   readonly isDemo: boolean
+  /** Whether the next message's plan is; undefined until that is known. */
+  readonly isReviewed: boolean | undefined
 }
 
 /** The thread; examples before there is one. */
-export function Messages({ onExample, isDemo, ...thread }: MessagesProps): ReactElement {
+export function Messages({ onExample, isDemo, isReviewed, ...thread }: MessagesProps): ReactElement {
   const { view, strings, covered, outgoing } = thread
   const { conversation, status } = view.state
   const scroller = useRef<HTMLDivElement>(null)
@@ -40,7 +42,7 @@ export function Messages({ onExample, isDemo, ...thread }: MessagesProps): React
           <Thread {...thread} scroller={scroller} />
         </Suspense>
       ) : status === 'live' || status === 'waiting' ? (
-        <Welcome strings={strings} isDemo={isDemo} onExample={onExample} />
+        <Welcome strings={strings} isDemo={isDemo} isReviewed={isReviewed} onExample={onExample} />
       ) : (
         status === 'connecting' && loading
       )}
@@ -51,16 +53,20 @@ export function Messages({ onExample, isDemo, ...thread }: MessagesProps): React
 interface WelcomeProps {
   readonly strings: PageStrings
   readonly isDemo: boolean
+  readonly isReviewed: boolean | undefined
   readonly onExample: (message: string) => void
 }
 
 /** What to try, before anything was asked. */
-function Welcome({ strings, isDemo, onExample }: WelcomeProps): ReactElement {
+function Welcome({ strings, isDemo, isReviewed, onExample }: WelcomeProps): ReactElement {
   return (
     <section className="app-empty">
       <span className="app-logo app-logo-large" />
       <h2>{strings.emptyTitle}</h2>
-      <p>{strings.emptyHint}</p>
+      {/* It promises nothing before it is known. */}
+      <p aria-busy={isReviewed === undefined}>
+        {isReviewed === false ? strings.emptyHintUnreviewed : strings.emptyHint}
+      </p>
       <ul>
         {[...strings.examples, ...(isDemo ? [strings.demoExample] : [])].map(each => (
           <li key={each}>

@@ -1,8 +1,20 @@
-/** Opens the settings: whoever shows them follows the URL. */
-export function openSettings(): void {
+type Over = 'settings' | 'tools'
+
+/** Opens a dialog that lies over the rest: what shows it follows the URL, so that Back closes it. */
+function open(name: Over): void {
   const url = new URL(location.href)
-  if (url.searchParams.has('settings')) return
-  url.searchParams.set('settings', '')
+  if (url.searchParams.has(name)) return
+  url.searchParams.set(name, '')
   history.pushState(null, '', url)
+  dispatchEvent(new PopStateEvent('popstate'))
+}
+
+export const openSettings = (): void => open('settings')
+export const openTools = (): void => open('tools')
+
+export function closeTools(): void {
+  const url = new URL(location.href)
+  url.searchParams.delete('tools')
+  history.replaceState(null, '', url)
   dispatchEvent(new PopStateEvent('popstate'))
 }

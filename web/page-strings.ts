@@ -62,6 +62,8 @@ export interface PageStrings {
   readonly signedOut: string
   readonly emptyTitle: string
   readonly emptyHint: string
+  /** Where plans are not reviewed. */
+  readonly emptyHintUnreviewed: string
   /** For the built-in model. */
   readonly demoExample: string
   readonly examples: readonly string[]

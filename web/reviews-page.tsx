@@ -1,10 +1,11 @@
-import { BellRing, Inbox, Menu } from 'lucide-react'
+import { BellRing, Inbox } from 'lucide-react'
 import { type ReactElement, useEffect, useState } from 'react'
 import type { Client } from 'runsheet/client'
-import { errorText, localeOf, usePendingReviews, type WaitingReview } from 'runsheet/react'
+import { errorText, localeOf, usePendingReviews, type WaitingCall, type WaitingReview } from 'runsheet/react'
 import type { CallStrings } from './call-strings.ts'
 import { followHere } from './calls.tsx'
 import { englishCalls } from './english-calls.ts'
+import { MenuButton } from './menu-button.tsx'
 import { showTitle } from './page-title.ts'
 import type { PageStrings } from './page-strings.ts'
 import { chatRoute, type Route, settingsRoute, urlOf } from './route.ts'
@@ -12,28 +13,26 @@ import { chatRoute, type Route, settingsRoute, urlOf } from './route.ts'
 interface ReviewsPageProps {
   readonly client: Client
   readonly strings: PageStrings
+  /** What waits anywhere, in words. */
+  readonly waiting: string
   readonly onGo: (route: Route) => void
   readonly onMenu: () => void
 }
 
-/** Everything that waits for a decision, over all conversations; the one that ends first is first. */
-export function ReviewsPage({ client, strings, onGo, onMenu }: ReviewsPageProps): ReactElement {
+/** Everything that waits for a decision, over all conversations: calls, which hold up their turns, then plans by deadline. */
+export function ReviewsPage({ client, strings, waiting, onGo, onMenu }: ReviewsPageProps): ReactElement {
   const words = strings.calls ?? englishCalls
-  const { reviews, hasMore, error } = usePendingReviews(client, { withOrigins: true })
+  const { reviews, approvals, hasMore, error } = usePendingReviews(client, {
+    withOrigins: true,
+    withApprovals: true,
+  })
+  const count = reviews && reviews.length + approvals.length
   const now = useTick(client)
   useEffect(() => showTitle(words.title), [words])
   return (
     <>
       <header className="app-head">
-        <button
-          type="button"
-          className="rs-icon app-menu"
-          aria-label={strings.menu}
-          title={strings.menu}
-          onClick={onMenu}
-        >
-          <Menu size={18} aria-hidden="true" />
-        </button>
+        <MenuButton strings={strings} waiting={waiting} onMenu={onMenu} />
       </header>
       <div id="message" className="app-waiting-page" role="region" aria-label={words.title} tabIndex={0}>
         <h1>{words.title}</h1>
@@ -43,15 +42,18 @@ export function ReviewsPage({ client, strings, onGo, onMenu }: ReviewsPageProps)
           </p>
         )}
         {!reviews && error === null && <p className="app-quiet app-loading">{strings.loading}</p>}
-        {reviews && reviews.length > 0 && (
+        {reviews && count !== 0 && (
           <ul className="app-waiting-list">
+            {approvals.map(each => (
+              <Call key={each.approval.approval_id} {...{ each, strings, words, now, onGo }} />
+            ))}
             {reviews.map(each => (
               <Waiting key={each.review.review_id} {...{ each, strings, words, now, onGo }} />
             ))}
           </ul>
         )}
         {hasMore && <p className="app-quiet">{words.more}</p>}
-        {reviews?.length === 0 && (
+        {count === 0 && (
           <section className="app-none">
             <Inbox size={36} strokeWidth={1.4} aria-hidden="true" />
             <h2>{words.none}</h2>
@@ -66,17 +68,36 @@ export function ReviewsPage({ client, strings, onGo, onMenu }: ReviewsPageProps)
   )
 }
 
-interface WaitingProps {
-  readonly each: WaitingReview
+interface RowProps<T> {
+  readonly each: T
   readonly strings: PageStrings
   readonly words: CallStrings
   readonly now: number
   readonly onGo: (route: Route) => void
 }
 
+function Call({ each, strings, words, now, onGo }: RowProps<WaitingCall>): ReactElement {
+  const { approval, session } = each
+  const { session_id, tool, server, server_tool, asked_at } = approval
+  const route = chatRoute(session_id)
+  return (
+    <li>
+      <a href={urlOf(route)} onClick={event => followHere(event, () => onGo(route))}>
+        <strong dir="auto">{words.wantsTool(server_tool ?? tool, server)}</strong>
+        <span className="app-waiting-steps" dir="auto">
+          {session?.title ?? strings.untitled}
+        </span>
+        <span className="app-waiting-facts">
+          <Since at={asked_at} {...{ words, now }} locale={localeOf(strings.panels)} />
+        </span>
+      </a>
+    </li>
+  )
+}
+
 const STEPS_SHOWN = 2
 
-function Waiting({ each, strings, words, now, onGo }: WaitingProps): ReactElement {
+function Waiting({ each, strings, words, now, onGo }: RowProps<WaitingReview>): ReactElement {
   const { review, session, origin } = each
   const { draft_tasks: steps, expires_at } = review
   const route = chatRoute(review.session_id)
@@ -99,17 +120,28 @@ function Waiting({ each, strings, words, now, onGo }: WaitingProps): ReactElemen
         <span className="app-waiting-facts">
           <span>{words.steps(steps.length)}</span>
           {agent !== undefined && <span dir="auto">{agent}</span>}
-          {origin && (
-            <time dateTime={origin.asked_at} title={new Date(origin.asked_at).toLocaleString(locale)}>
-              {sinceText(now - Date.parse(origin.asked_at), words, locale)}
-            </time>
-          )}
+          {origin && <Since at={origin.asked_at} {...{ words, now, locale }} />}
           {left !== undefined && (
             <span className={left < SOON_MS ? 'app-waiting-soon' : ''}>{words.deadline(leftText(left, locale))}</span>
           )}
         </span>
       </a>
     </li>
+  )
+}
+
+interface SinceProps {
+  readonly at: string
+  readonly words: CallStrings
+  readonly now: number
+  readonly locale: string
+}
+
+function Since({ at, words, now, locale }: SinceProps): ReactElement {
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString(locale)}>
+      {sinceText(now - Date.parse(at), words, locale)}
+    </time>
   )
 }
 

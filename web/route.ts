@@ -9,6 +9,8 @@ export interface Route {
   readonly message?: string
   /** The open page of the settings, which lie over the rest. */
   readonly settings?: string
+  /** The tools lie over the rest. */
+  readonly isTools?: boolean
 }
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/
@@ -20,15 +22,15 @@ export function currentRoute(): Route {
   const task = query.get('task') ?? ''
   const message = query.get('message') ?? ''
   const page = query.get('settings')
-  const settings = page === null ? {} : { settings: page }
-  if (location.pathname.endsWith('/reviews')) return { ...REVIEWS, ...settings }
+  const over = { ...(page === null ? {} : { settings: page }), ...(query.has('tools') ? { isTools: true } : {}) }
+  if (location.pathname.endsWith('/reviews')) return { ...REVIEWS, ...over }
   if (ID.test(session)) {
-    if (ID.test(message)) return { ...messageRoute(session, message), ...settings }
+    if (ID.test(message)) return { ...messageRoute(session, message), ...over }
     const hasTask = ID.test(task)
     const isHistory = hasTask || query.get('view') === 'history'
-    return { session, isHistory, task: hasTask ? task : undefined, ...settings }
+    return { session, isHistory, task: hasTask ? task : undefined, ...over }
   }
-  const route = { ...chatRoute(newSession()), ...settings }
+  const route = { ...chatRoute(newSession()), ...over }
   history.replaceState(null, '', urlOf(route))
   return route
 }
@@ -42,12 +44,13 @@ export const REVIEWS: Route = chatRoute('')
 /** The settings over what is shown now. */
 export const settingsRoute = (page = ''): Route => ({ ...currentRoute(), settings: page })
 
-export function urlOf({ session, isHistory, task, message, settings }: Route): string {
+export function urlOf({ session, isHistory, task, message, settings, isTools }: Route): string {
   const query = new URLSearchParams(session && { chat: session })
   if (message !== undefined) query.set('message', message)
   if (task !== undefined) query.set('task', task)
   else if (isHistory) query.set('view', 'history')
   if (settings !== undefined) query.set('settings', settings)
+  if (isTools) query.set('tools', '')
   // Not only a query: the reviews have a path of their own.
   return `${session ? './' : 'reviews'}${query.size > 0 ? `?${query}` : ''}`
 }

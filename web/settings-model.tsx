@@ -207,7 +207,12 @@ function Address({ settings, draft, words, onEdit }: EditProps): ReactElement {
           ))}
         </div>
       )}
-      <Locked words={words} by={locked_by} saved={saved ?? undefined} />
+      <Locked
+        words={words}
+        by={locked_by}
+        saved={saved ?? undefined}
+        goesAlong={settings.base_url.value === null && locked_by === settings.key.locked_by}
+      />
     </>
   )
   if (isOther) return <div className="app-set-group">{field}</div>
@@ -238,7 +243,11 @@ function Key({ settings, draft, words, isBusy, onEdit, onRemove }: KeyProps): Re
     return (
       <div className="app-set-group">
         <strong>{words.key}</strong>
-        <Locked words={words} by={locked_by} />
+        <Locked
+          words={words}
+          by={locked_by}
+          goesAlong={settings.base_url.value !== null && locked_by === settings.base_url.locked_by}
+        />
       </div>
     )
   }

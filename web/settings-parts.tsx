@@ -7,17 +7,19 @@ interface LockedProps {
   readonly by: string | undefined
   /** What the page holds below it. */
   readonly saved?: string | undefined
+  /** It is not fixed itself, but goes with what is. */
+  readonly goesAlong?: boolean
   readonly id?: string
 }
 
 /** Which option or variable fixes a setting, and how to change that. */
-export function Locked({ words, by, saved, id }: LockedProps): ReactElement | null {
+export function Locked({ words, by, saved, goesAlong = false, id }: LockedProps): ReactElement | null {
   if (by === undefined) return null
   return (
     <p className="app-set-locked" {...(id === undefined ? {} : { id })}>
       <Lock size={14} aria-hidden="true" />
       <span>
-        {by.startsWith('-') ? words.lockedByOption(by) : words.lockedByVariable(by)}
+        {(goesAlong ? words.lockedAlong : by.startsWith('-') ? words.lockedByOption : words.lockedByVariable)(by)}
         {saved !== undefined && ` ${words.savedBelow(saved)}`}
       </span>
     </p>

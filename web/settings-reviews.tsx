@@ -1,9 +1,12 @@
 import type { ReactElement } from 'react'
 import type { SettingsChange, SettingsView, SettingView } from 'runsheet/client'
 import { localeOf, type SettingsHandle } from 'runsheet/react'
+import { keep } from './keep.ts'
 import type { PageStrings } from './page-strings.ts'
 import { Hint, Locked, SwitchRow } from './settings-parts.tsx'
 import type { SettingsStrings } from './settings-strings.ts'
+import { spanText } from './span-text.ts'
+import { SETTINGS_CHANGED } from './use-models.ts'
 
 interface ReviewSettingsProps {
   readonly settings: SettingsView
@@ -18,12 +21,14 @@ const DEADLINES = [2 * MINUTE, 10 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE, 7 * 2
 /** Review, deadline and gate of new conversations. Each is saved at once. */
 export function ReviewSettings({ settings, handle, strings, words }: ReviewSettingsProps): ReactElement {
   const { review, review_timeout_ms, gate } = settings
-  const save = (change: SettingsChange): void => void handle.save(change)
+  const save = async (change: SettingsChange): Promise<void> => {
+    if (await handle.save(change)) keep(SETTINGS_CHANGED, String(Date.now()))
+  }
   const reset = (name: 'review' | 'review_timeout_ms' | 'gate', { source, locked_by }: SettingView<unknown>) => (
     <>
       {source === 'file' && <Hint>{words.fromFile}</Hint>}
       {source === 'page' && locked_by === undefined && (
-        <button type="button" className="app-set-link" onClick={() => save({ unset: [name] })}>
+        <button type="button" className="app-set-link" onClick={() => void save({ unset: [name] })}>
           {words.reset}
         </button>
       )}
@@ -39,7 +44,7 @@ export function ReviewSettings({ settings, handle, strings, words }: ReviewSetti
         label={words.review}
         isOn={review.value}
         isDisabled={review.locked_by !== undefined}
-        onSwitch={isOn => save({ review: isOn })}
+        onSwitch={isOn => void save({ review: isOn })}
       >
         <Hint>{review.value ? words.reviewHint : <strong className="app-set-warn">{words.noReview}</strong>}</Hint>
         <Locked words={words} by={review.locked_by} saved={onOrOff(review.saved)} />
@@ -53,7 +58,7 @@ export function ReviewSettings({ settings, handle, strings, words }: ReviewSetti
             value={String(value)}
             disabled={review_timeout_ms.locked_by !== undefined}
             onChange={({ target }) =>
-              save({ review_timeout_ms: target.value === 'null' ? null : Number(target.value) })
+              void save({ review_timeout_ms: target.value === 'null' ? null : Number(target.value) })
             }
           >
             <option value="null">{words.noDeadline}</option>
@@ -72,7 +77,7 @@ export function ReviewSettings({ settings, handle, strings, words }: ReviewSetti
         label={words.gate}
         isOn={gate.value}
         isDisabled={gate.locked_by !== undefined}
-        onSwitch={isOn => save({ gate: isOn })}
+        onSwitch={isOn => void save({ gate: isOn })}
       >
         <Hint>{words.gateHint}</Hint>
         <Locked words={words} by={gate.locked_by} />
@@ -81,17 +86,4 @@ export function ReviewSettings({ settings, handle, strings, words }: ReviewSetti
       <Hint>{words.newOnly}</Hint>
     </>
   )
-}
-
-const UNITS = [
-  ['day', 24 * 60 * MINUTE],
-  ['hour', 60 * MINUTE],
-  ['minute', MINUTE],
-  ['second', 1_000],
-] as const
-
-/** In the largest unit that it is a multiple of. */
-function spanText(ms: number, locale: string): string {
-  const [unit, size] = UNITS.find(([, each]) => ms % each === 0) ?? (['second', 1_000] as const)
-  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(ms / size)
 }

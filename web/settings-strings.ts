@@ -15,6 +15,8 @@ export interface SettingsStrings {
   readonly ofNode: string
   readonly lockedByOption: (name: string) => string
   readonly lockedByVariable: (name: string) => string
+  /** Of the base URL or the key where only the other is given. */
+  readonly lockedAlong: (name: string) => string
   readonly savedBelow: (value: string) => string
   readonly fromFile: string
   readonly reset: string

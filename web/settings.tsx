@@ -42,6 +42,10 @@ export default function Settings(props: SettingsProps): ReactElement {
     dialog.current?.querySelector<HTMLElement>('[aria-selected=true]')?.focus()
   }, [])
   const isDirty = answer !== undefined && changeOf(answer.settings, draftOf(answer.settings, edits)) !== undefined
+  // What was asked about is saved or gone.
+  useEffect(() => {
+    if (!isDirty) setAsking(false)
+  }, [isDirty])
   const close = (): void => (isDirty ? setAsking(true) : dialog.current?.close())
   const isOfServer = page === 'model' || page === 'reviews'
   const failure = error !== undefined && (

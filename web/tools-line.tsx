@@ -1,10 +1,11 @@
 import { TriangleAlert, Wrench } from 'lucide-react'
-import { lazy, type ReactElement, Suspense, useEffect, useState } from 'react'
+import { lazy, type ReactElement, Suspense, useEffect } from 'react'
 import type { ToolsAnswer } from 'runsheet/client'
 import { useRunsheet, useTools } from 'runsheet/react'
 import './tools.css'
 import { useCommands } from './commands.ts'
 import { loadPart } from './load-part.ts'
+import { closeTools, openTools } from './open-settings.ts'
 import type { PageStrings } from './page-strings.ts'
 import { type ToolsStrings, toolsStrings } from './tools-strings.ts'
 
@@ -14,14 +15,15 @@ interface ToolsLineProps {
   readonly strings: PageStrings
   /** The demo model uses no tools, and its banner says so. */
   readonly isDemo: boolean
+  /** The tools are open. */
+  readonly isOpen: boolean
 }
 
 /** Below the message box: how many tools the agent has, or that it has none. Opens the tools. */
-export default function ToolsLine({ strings, isDemo }: ToolsLineProps): ReactElement | null {
+export default function ToolsLine({ strings, isDemo, isOpen }: ToolsLineProps): ReactElement | null {
   const { client, view } = useRunsheet()
   const tools = useTools(client)
   const words = toolsStrings(strings.panels.locale)
-  const [isOpen, setOpen] = useState(false)
   const { running_turn } = view.state.conversation
   const { answer, reload } = tools
   const isConnecting = answer?.servers.some(({ state }) => state === 'connecting') ?? false
@@ -36,14 +38,14 @@ export default function ToolsLine({ strings, isDemo }: ToolsLineProps): ReactEle
       clearInterval(timer)
     }
   }, [reload, isConnecting])
-  useCommands({ tools: answer ? () => setOpen(true) : undefined })
+  useCommands({ tools: answer ? openTools : undefined })
   if (!answer) return null
   const { text, isNone, isBad } = lineOf(answer, words)
   const Icon = isBad ? TriangleAlert : Wrench
   return (
     <>
       {!(isDemo && isNone) && (
-        <button type="button" className="app-tools-line" title={words.manage} onClick={() => setOpen(true)}>
+        <button type="button" className="app-tools-line" title={words.manage} onClick={openTools}>
           <Icon size={14} aria-hidden="true" />
           <span>{text}</span>
           {isNone && <b>{words.giveFolder}</b>}
@@ -54,7 +56,7 @@ export default function ToolsLine({ strings, isDemo }: ToolsLineProps): ReactEle
           <ToolsDialog
             strings={words}
             onClose={() => {
-              setOpen(false)
+              closeTools()
               void reload()
             }}
           />

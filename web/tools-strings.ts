@@ -33,6 +33,8 @@ export interface ToolsStrings {
   readonly slow: string
   readonly retry: string
   readonly remove: string
+  /** What the button is called where several are heard one after the other. */
+  readonly removeOf: (name: string) => string
   readonly removeSure: (name: string) => string
   readonly cancel: string
   readonly inFile: (file: string) => string
@@ -78,6 +80,7 @@ const english: ToolsStrings = {
   slow: 'It has not answered yet. The agent works without its tools meanwhile.',
   retry: 'Try again',
   remove: 'Remove',
+  removeOf: name => `Remove ${name}`,
   removeSure: name => `Remove ${name}?`,
   cancel: 'Cancel',
   inFile: file => `From ${file}. To remove it, edit that file and restart the server.`,
@@ -129,6 +132,7 @@ const chinese: ToolsStrings = {
   slow: '它尚未响应。在此期间，智能体不使用它的工具继续工作。',
   retry: '重试',
   remove: '移除',
+  removeOf: name => `移除 ${name}`,
   removeSure: name => `移除 ${name}？`,
   cancel: '取消',
   inFile: file => `来自 ${file}。如需移除，请编辑该文件并重启服务器。`,

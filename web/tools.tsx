@@ -105,7 +105,12 @@ function Server({ of, tools, strings }: ServerProps): ReactElement {
                 </button>
               </>
             ) : (
-              <button type="button" className="rs-button" onClick={() => setSure(true)}>
+              <button
+                type="button"
+                className="rs-button"
+                aria-label={strings.removeOf(name)}
+                onClick={() => setSure(true)}
+              >
                 {strings.remove}
               </button>
             ))}

@@ -1,18 +1,21 @@
 import { ChevronDown } from 'lucide-react'
 import { type ReactElement, useId, useRef } from 'react'
 import type { ToolsetName } from 'runsheet/client'
+import { localeOf } from 'runsheet/react'
 import { englishToolsets } from './english-toolsets.ts'
 import type { PageStrings } from './page-strings.ts'
-import { type ToolsetPolicy, TOOLSETS } from './toolset-policies.ts'
+import { spanText } from './span-text.ts'
+import type { ShownPolicy } from './toolset-policies.ts'
+import type { ToolsetStrings } from './toolset-strings.ts'
 import './toolset-choice.css'
 
 interface ToolsetChoiceProps {
   readonly strings: PageStrings
   readonly toolset: ToolsetName
-  /** That of the conversation, while it keeps its toolset. */
-  readonly policy: ToolsetPolicy | undefined
+  /** What each toolset would turn on. */
+  readonly policies: readonly ShownPolicy[]
   readonly isDisabled: boolean
-  readonly onChoose: (policy: ToolsetPolicy) => void
+  readonly onChoose: (toolset: ToolsetName) => void
 }
 
 const CHECKS = ['review', 'assessor', 'gate'] as const
@@ -21,13 +24,13 @@ const GAP_PX = 6
 
 /** Chooses the toolset of the next message; says what each is, and where no review takes place. */
 export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
-  const { strings, toolset, policy, isDisabled, onChoose } = props
+  const { strings, toolset, policies, isDisabled, onChoose } = props
   const words = strings.toolsets ?? englishToolsets
+  const locale = localeOf(strings.panels)
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLFieldSetElement>(null)
-  const shown = TOOLSETS.map(each => (each.toolset === policy?.toolset ? checksOf(policy) : each))
-  const isReviewed = shown.find(each => each.toolset === toolset)?.review ?? true
+  const isReviewed = policies.find(each => each.toolset === toolset)?.review ?? true
   const place = (): void => {
     const at = button.current?.getBoundingClientRect()
     const { style, offsetWidth = 0 } = list.current ?? {}
@@ -48,7 +51,7 @@ export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
         title={strings.toolset}
       >
         <span className="rs-sr">{strings.toolset}: </span>
-        {words.of[toolset][0]} <ChevronDown size={14} aria-hidden="true" />
+        {nameOf(toolset, isReviewed, words)} <ChevronDown size={14} aria-hidden="true" />
       </button>
       {!isReviewed && (
         <span className="app-toolset-note" role="status" title={words.noReview + words.noReviewWhy}>
@@ -64,47 +67,51 @@ export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
         onToggle={({ newState }) => newState === 'open' && place()}
       >
         <legend>{words.heading}</legend>
-        {shown.map(each => {
-          const [name, about] = words.of[each.toolset]
-          return (
-            <label key={each.toolset}>
-              <input
-                type="radio"
-                name={id}
-                checked={each.toolset === toolset}
-                aria-describedby={`${id}-${each.toolset}`}
-                onChange={() => onChoose(each)}
-                onClick={({ detail }) => detail > 0 && list.current?.hidePopover()}
-                onKeyDown={event => {
-                  if (event.key !== 'Enter') return
-                  event.preventDefault()
-                  list.current?.hidePopover()
-                }}
-              />
-              <span>
-                <strong>{name}</strong> <code>{each.toolset}</code>
-                <span className="app-toolset-about" id={`${id}-${each.toolset}`}>
-                  {about}
-                  <span className="app-toolset-checks">
-                    {!each.review && <span className="app-toolset-off">{words.noReview}</span>}
-                    {CHECKS.filter(check => each[check]).map(check => (
-                      <span key={check}>{words[check]}</span>
-                    ))}
-                  </span>
+        {policies.map(each => (
+          <label key={each.toolset}>
+            <input
+              type="radio"
+              name={id}
+              checked={each.toolset === toolset}
+              aria-describedby={`${id}-${each.toolset}`}
+              onChange={() => onChoose(each.toolset)}
+              onClick={({ detail }) => detail > 0 && list.current?.hidePopover()}
+              onKeyDown={event => {
+                if (event.key !== 'Enter') return
+                event.preventDefault()
+                list.current?.hidePopover()
+              }}
+            />
+            <span>
+              <strong>{nameOf(each.toolset, each.review, words)}</strong> <code>{each.toolset}</code>
+              <span className="app-toolset-about" id={`${id}-${each.toolset}`}>
+                {aboutOf(each, words, locale)}
+                <span className="app-toolset-checks">
+                  {!each.review && <span className="app-toolset-off">{words.noReview}</span>}
+                  {CHECKS.filter(check => each[check]).map(check => (
+                    <span key={check}>{words[check]}</span>
+                  ))}
                 </span>
               </span>
-            </label>
-          )
-        })}
+            </span>
+          </label>
+        ))}
       </fieldset>
     </>
   )
 }
 
-/** Without the limits, which a message does not choose. */
-const checksOf = ({ toolset, review, assessor, gate }: ToolsetPolicy): ToolsetPolicy => ({
-  toolset,
-  review,
-  assessor,
-  gate,
-})
+const nameOf = (toolset: ToolsetName, isReviewed: boolean, words: ToolsetStrings): string =>
+  toolset === 'runsheet' && !isReviewed ? words.unreviewed : words.of[toolset][0]
+
+/** What a toolset is and what its policy means, in sentences. */
+function aboutOf(policy: ShownPolicy, words: ToolsetStrings, locale: string): string {
+  const { toolset, review, review_timeout_ms: deadline, assessor, gate } = policy
+  return [
+    words.of[toolset][1],
+    ...(review ? [words.approve] : [words.startsAtOnce]),
+    ...(review && deadline !== null ? [words.deadline(spanText(deadline, locale))] : []),
+    ...(assessor ? [words.judged] : []),
+    ...(gate ? [words.goesOn] : []),
+  ].join(words.space)
+}

@@ -3,8 +3,18 @@ import type { ToolsetName } from 'runsheet/client'
 /** What each toolset is, in words. */
 export interface ToolsetStrings {
   readonly heading: string
-  /** The name on the button, and what it means. */
+  /** The name on the button, and what it is, whatever its policy. */
   readonly of: Readonly<Record<ToolsetName, readonly [name: string, about: string]>>
+  /** The name of `runsheet` without review. */
+  readonly unreviewed: string
+  /** What a policy means. */
+  readonly approve: string
+  readonly deadline: (span: string) => string
+  readonly startsAtOnce: string
+  readonly judged: string
+  readonly goesOn: string
+  /** Stands between two sentences. */
+  readonly space: string
   readonly review: string
   readonly assessor: string
   readonly gate: string

@@ -1,21 +1,21 @@
 import { useEffect, useRef } from 'react'
-import { localeOf, type WaitingReview } from 'runsheet/react'
+import { localeOf } from 'runsheet/react'
 import { isSoundOn, notifying } from './call-prefs.ts'
 import type { CallStrings } from './call-strings.ts'
 import { isInSight, useCaller, useInSight } from './one-window.ts'
 import type { PageStrings } from './page-strings.ts'
-import { chatRoute, REVIEWS, type Route } from './route.ts'
+import { REVIEWS, type Route } from './route.ts'
 import { playCall } from './sound.ts'
 
 const CALLED = 'runsheet.called'
-/** Of how many reviews it is remembered that the person was called. */
+/** Of how many of them it is remembered that the person was called. */
 const MAX_CALLED = 1_000
 /** More at once are one notification. */
 const MAX_SINGLE = 3
 
-/** Calls the person for each review once: from one window, and unless they look at one. */
+/** Calls the person for each review and each call of a tool once: from one window, and unless they look at one. */
 export function useNotifications(
-  reviews: readonly WaitingReview[] | undefined,
+  waiting: readonly Called[] | undefined,
   strings: PageStrings,
   words: CallStrings,
   onGo: (route: Route) => void,
@@ -24,18 +24,18 @@ export function useNotifications(
   useInSight()
   const shown = useRef(new Map<string, Notification>())
   useEffect(() => {
-    if (!isCaller || !reviews) return
-    closeDecided(shown.current, reviews)
+    if (!isCaller || !waiting) return
+    closeDecided(shown.current, waiting)
     const called = new Set(JSON.parse(localStorage.getItem(CALLED) ?? '[]') as string[])
-    const fresh = reviews.filter(({ review }) => !called.has(review.review_id))
+    const fresh = waiting.filter(({ id }) => !called.has(id))
     if (fresh.length === 0) return
-    const all = [...called, ...fresh.map(({ review }) => review.review_id)]
+    const all = [...called, ...fresh.map(({ id }) => id)]
     localStorage.setItem(CALLED, JSON.stringify(all.slice(-MAX_CALLED)))
     void isInSight().then(isLooking => {
       if (isLooking) return
       if (isSoundOn()) void playCall().catch(() => {})
       if (notifying() !== 'on') return
-      for (const { id, route, ...text } of textsFor(fresh, strings, words)) {
+      for (const { id, route, ...text } of textsFor(fresh, words)) {
         const notification = notificationOf(text, localeOf(strings.panels))
         if (!notification) return
         notification.addEventListener('click', () => {
@@ -46,7 +46,7 @@ export function useNotifications(
         shown.current.set(id, notification)
       }
     })
-  }, [isCaller, reviews, strings, words, onGo])
+  }, [isCaller, waiting, strings, words, onGo])
 }
 
 interface Text {
@@ -54,20 +54,18 @@ interface Text {
   readonly body: string
 }
 
-function textsFor(
-  fresh: readonly WaitingReview[],
-  strings: PageStrings,
-  words: CallStrings,
-): readonly (Text & { readonly id: string; readonly route: Route })[] {
-  if (fresh.length > MAX_SINGLE) {
-    return [{ id: '', route: REVIEWS, title: words.plansWait(fresh.length), body: words.openAll }]
-  }
-  return fresh.map(({ review, session }) => ({
-    id: review.review_id,
-    route: chatRoute(review.session_id),
-    title: words.planWaits,
-    body: words.planFrom(session?.title ?? strings.untitled, review.draft_tasks.length),
-  }))
+/** What calls the person: a review, or a call of a tool. */
+export interface Called extends Text {
+  readonly id: string
+  readonly isPlan: boolean
+  readonly route: Route
+}
+
+function textsFor(fresh: readonly Called[], words: CallStrings): readonly Omit<Called, 'isPlan'>[] {
+  if (fresh.length <= MAX_SINGLE) return fresh
+  const { length } = fresh
+  const title = fresh.every(({ isPlan }) => isPlan) ? words.plansWait(length) : words.decisions(`${length}`)
+  return [{ id: '', route: REVIEWS, title, body: words.openAll }]
 }
 
 function notificationOf({ title, body }: Text, lang: string): Notification | undefined {
@@ -80,10 +78,10 @@ function notificationOf({ title, body }: Text, lang: string): Notification | und
 }
 
 /** A notification for what was decided meanwhile is in the way. */
-function closeDecided(shown: Map<string, Notification>, reviews: readonly WaitingReview[]): void {
-  const waiting = new Set(reviews.map(({ review }) => review.review_id))
+function closeDecided(shown: Map<string, Notification>, called: readonly Called[]): void {
+  const waiting = new Set(called.map(({ id }) => id))
   for (const [id, notification] of shown) {
-    if (id === '' ? reviews.length > 0 : waiting.has(id)) continue
+    if (id === '' ? called.length > 0 : waiting.has(id)) continue
     notification.close()
     shown.delete(id)
   }

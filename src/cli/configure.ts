@@ -16,7 +16,7 @@ import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
 import { LiveSettings } from './live-settings.ts'
 import { ownConfigFile } from './own-config.ts'
-import { sandboxIn } from './sandbox.ts'
+import { knownSandbox, sandboxIn } from './sandbox.ts'
 import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
 import { visible } from '../domain/visible.ts'
 import { ToolServers } from './tool-servers.ts'
@@ -75,8 +75,9 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
   })
   const models = new LiveModels(() => settings.choice, { environment, demoPaceMs: DEMO_PACE_MS })
   await checkModels(settings, models)
-  const isDemo = settings.choice.model === DEMO && options.workspace === undefined
-  const sandbox = isDemo ? sandboxIn(data) : undefined
+  const usesSandbox = (): boolean => settings.choice.model === DEMO && options.workspace === undefined
+  // Plans may wait that began in it.
+  const sandbox = usesSandbox() ? sandboxIn(data) : knownSandbox(data)
   return {
     settings,
     models,
@@ -95,7 +96,7 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
       {
         ...options,
         sandbox,
-        usesSandbox: () => settings.choice.model === DEMO,
+        usesSandbox,
         judges: () => settings.choice.assessor !== undefined,
       },
       checks,

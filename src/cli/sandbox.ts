@@ -5,6 +5,12 @@ import { createPrivateFile, makePrivateFolder } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
 import { CliError } from './cli-error.ts'
 
+/** The demo's project in a data folder, if it was made. */
+export function knownSandbox(data: string): string | undefined {
+  const folder = join(data, 'sandbox')
+  return existsSync(folder) ? folder : undefined
+}
+
 /** The demo's project in a data folder. Made once: what is there stays as it is. */
 export function sandboxIn(data: string): string {
   const folder = join(data, 'sandbox')

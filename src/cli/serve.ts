@@ -58,7 +58,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     throw error
   }
   for (const line of folder.warnings) console.error(line)
-  printReady({ ...options, sandbox: config.sandbox }, `${url.href}#code=${app.loginCode()}`)
+  printReady({ ...options, sandbox: config.workspaces.own && config.sandbox }, `${url.href}#code=${app.loginCode()}`)
 
   const reasons = [stopped, replaced(lock), ...(idleExit === undefined ? [] : [idleFor(idleExit, app)])]
   console.error(await Promise.race(reasons))

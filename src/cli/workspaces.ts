@@ -39,9 +39,8 @@ export function workspacesFor(
     ...settings,
     workspaces,
     machine,
-    ...(sandbox === undefined
-      ? { environment }
-      : { own: openedWorkspace(sandbox, SANDBOX), environment: withOurNode(environment) }),
+    ...(sandbox === undefined ? {} : { own: openedWorkspace(sandbox, SANDBOX) }),
+    environment: sandbox !== undefined && workspace === undefined ? withOurNode(environment) : environment,
     dataFolder: resolve(data),
     redact,
     newId: v7,

@@ -91,6 +91,7 @@ interface Page {
 
 interface PendingPage extends Page {
   readonly origins?: boolean
+  readonly approvals?: boolean
 }
 
 /** The functions that `createClient` returns. */
@@ -203,10 +204,19 @@ export function createClient(options: ClientOptions) {
 
     /**
      * Pending reviews by deadline, of one conversation or of all, page by page, with their conversations; with `origins`
-     * also when and by which agent each was opened.
+     * also when and by which agent each was opened; with `approvals` also the calls of tools that wait.
      */
-    pendingReviews: (sessionId?: string, { origins = false, ...page }: PendingPage = {}, signal?: AbortSignal) => {
-      const query = { session_id: sessionId, ...page, ...(origins ? { origins: 'true' } : {}) }
+    pendingReviews: (
+      sessionId?: string,
+      { origins = false, approvals = false, ...page }: PendingPage = {},
+      signal?: AbortSignal,
+    ) => {
+      const query = {
+        session_id: sessionId,
+        ...page,
+        ...(origins && { origins: 'true' }),
+        ...(approvals && { approvals: 'true' }),
+      }
       return json<ReviewsAnswer>('/api/task-manager/reviews/pending', { query, signal })
     },
     /** A review and, once it is decided, what the tool call answers. */

@@ -55,6 +55,19 @@ afterEach(() => {
 })
 
 describe('a live list of conversations', () => {
+  it('[LC7] is loaded anew if a listener asks for that the moment it changes', async () => {
+    const { client, asked } = server(session('a'))
+    const live = liveSessions(client)
+    const done = Promise.withResolvers<void>()
+    const leave = live.subscribe(() => {
+      // After the listeners, as React's effects are.
+      if (asked.length === 1) void Promise.resolve().then(() => live.reload().then(done.resolve))
+    })
+    await done.promise
+    expect(asked).toHaveLength(2)
+    leave()
+  })
+
   it('[LC7] is loaded with the first listener, and again and again until the last leaves', async () => {
     vi.useFakeTimers()
     const { client, all } = server(session('a'))

@@ -35,19 +35,20 @@ export function polled<T>(load: () => Promise<T>, { everyMs, whileHidden = false
   const ask = async (): Promise<void> => {
     for (;;) {
       const asked = version
+      let next: PolledState<T>
       try {
-        const value = await load()
-        if (version !== asked) continue
-        return set({ value, error: null })
+        next = { value: await load(), error: null }
       } catch (error) {
-        return set({ ...state, error })
+        next = { ...state, error }
       }
+      if (version !== asked) continue
+      // Before the listeners hear of it: one that reloads asks anew.
+      underWay = undefined
+      return set(next)
     }
   }
   const asking = (): Promise<void> => {
-    underWay ??= ask().finally(() => {
-      underWay = undefined
-    })
+    underWay ??= ask()
     return underWay
   }
   const reload = (): Promise<void> => {

@@ -252,6 +252,8 @@ export interface ReviewsAnswer {
   readonly sessions: readonly Session[]
   /** Where each came from, if that was asked for. */
   readonly origins?: readonly ReviewOrigin[]
+  /** The calls of tools that wait as well, if they were asked for. */
+  readonly approvals?: readonly WaitingApproval[]
   /** For the next page; absent on the last. */
   readonly next_cursor?: string
 }
@@ -263,6 +265,11 @@ export interface ReviewOrigin {
   readonly model?: string
   /** The program elsewhere that opened the turn and its folder, for people. */
   readonly client?: string
+}
+/** A call of a tool that waits for a person in one of the conversations. */
+export interface WaitingApproval
+  extends Pick<ToolApproval, 'approval_id' | 'turn_id' | 'tool' | 'server' | 'server_tool' | 'asked_at'> {
+  readonly session_id: string
 }
 /** A page of the log. */
 export interface TimelineAnswer {

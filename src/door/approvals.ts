@@ -1,12 +1,14 @@
 import type { DecisionVia } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { SessionList } from '../domain/session-list.ts'
 import {
   APPROVAL_TYPES,
   type ApprovalDecision,
   decidedApproval,
   type ToolApprovalRequest,
 } from '../domain/tool-approval.ts'
-import type { Ref } from '../store/store.ts'
+import type { WaitingApproval } from '../domain/wire.ts'
+import type { ConversationSummary, Ref } from '../store/store.ts'
 import type { Door } from './door.ts'
 
 /** What a person says to a call that waits. */
@@ -47,5 +49,45 @@ export async function decideApproval(
       throw new Refusal('approval_already_decided', { approval_id: approvalId, decision: before.decision })
     }
     return { request: before.request, isRepeated: true, seq: (await door.read(ref)).seq }
+  }
+}
+
+/** In how many conversations of each list waiting calls are looked for: the page asks every few seconds. */
+const MAX_LISTED = 200
+
+/** The calls that wait in one conversation, or in those at the top of the list and of the archive, oldest first. */
+export async function waitingApprovals(door: Door, tenant: string, conversation?: string): Promise<WaitingApproval[]> {
+  const top = async (list: SessionList): Promise<readonly ConversationSummary[]> =>
+    (await door.conversations.list(tenant, { limit: MAX_LISTED }, list)).items
+  const summaries =
+    conversation === undefined
+      ? [...(await top('active')), ...(await top('archived'))]
+      : await door.conversations.summaries(tenant, [conversation])
+  const found: WaitingApproval[] = []
+  for (const { session_id, mark } of summaries) {
+    if (mark !== 'waiting') continue
+    const { approvals } = await door.read({ tenant, conversation: session_id })
+    for (const { approval_id, turn_id, tool, server, server_tool, asked_at } of approvals) {
+      const from = { ...(server !== undefined && { server }), ...(server_tool !== undefined && { server_tool }) }
+      found.push({ session_id, approval_id, turn_id, tool, ...from, asked_at })
+    }
+  }
+  return found.sort((one, other) => Date.parse(one.asked_at) - Date.parse(other.asked_at))
+}
+
+/** Denies the waiting calls of tools that a person has turned off or taken away. */
+export async function denyWaiting(
+  door: Door,
+  tenant: string,
+  isGone: (call: WaitingApproval) => boolean,
+  via: DecisionVia,
+): Promise<void> {
+  for (const call of (await waitingApprovals(door, tenant)).filter(isGone)) {
+    try {
+      await decideApproval(door, { tenant, conversation: call.session_id }, call.approval_id, { decision: 'deny' }, via)
+    } catch (error) {
+      // It was decided meanwhile.
+      if (!(error instanceof Refusal) || !error.is('approval_already_decided')) throw error
+    }
   }
 }

@@ -354,11 +354,22 @@ const reviewOrigin = exact<wire.ReviewOrigin>()(
     client: s.described(z.string(), 'the program elsewhere that opened the turn and its folder').exactOptional(),
   }),
 )
+const waitingApproval = exact<wire.WaitingApproval>()(
+  s.toolApproval
+    .pick({ approval_id: true, turn_id: true, tool: true, server: true, server_tool: true, asked_at: true })
+    .extend({ session_id: z.string() }),
+)
 export const reviews = exact<wire.ReviewsAnswer>()(
   z.object({
     reviews: z.array(s.review),
     sessions: s.described(z.array(s.session), 'the conversations that they belong to, each once'),
     origins: s.described(z.array(reviewOrigin), 'with `origins=true`: where each came from').exactOptional(),
+    approvals: s
+      .described(
+        z.array(waitingApproval),
+        'with `approvals=true`: calls of tools that wait, oldest first, in the newest 200 conversations and the newest 200 archived ones',
+      )
+      .exactOptional(),
     next_cursor: s.described(z.string(), 'for the next page; absent on the last').exactOptional(),
   }),
 )

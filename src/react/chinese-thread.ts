@@ -84,6 +84,18 @@ export const chineseThread: ThreadStrings = {
   retryBlocked: '重试受阻步骤',
   failed: '出错了',
   openSettings: '打开设置',
+  failureSays: {
+    provider_unreachable: '连接模型失败',
+    provider_denied: '模型服务拒绝了请求',
+    provider_refused: '模型服务拒绝了请求',
+    provider_busy: '模型服务繁忙',
+    provider_failed: '模型服务出错',
+    answer_too_long: '模型服务发送的内容过多',
+    context_too_long: '模型服务无法接收这么长的会话',
+  },
+  failureAnswer: (status, url, said) =>
+    `${status === '' ? '' : `（${status}）`}${url === '' ? '' : `，地址 ${url}`}：${said}`,
+  modelChanged: (before, now) => `本轮开始后设置已更改：${before} 的地址与当时不同。现在的模型是 ${now}。`,
   failures: {
     provider_unreachable: [
       '无法连接模型',

@@ -87,6 +87,19 @@ export const englishThread: ThreadStrings = {
   retryBlocked: 'Retry blocked',
   failed: 'Something went wrong',
   openSettings: 'Open settings',
+  failureSays: {
+    provider_unreachable: 'The model could not be reached',
+    provider_denied: "The model's provider refused",
+    provider_refused: "The model's provider refused",
+    provider_busy: "The model's provider is busy",
+    provider_failed: "The model's provider failed",
+    answer_too_long: "The model's provider sent too much",
+    context_too_long: 'The conversation is too long for this model',
+  },
+  failureAnswer: (status, url, said) =>
+    `${status === '' ? '' : ` (${status})`}${url === '' ? '' : ` at ${url}`}: ${said}`,
+  modelChanged: (before, now) =>
+    `The settings have changed since this turn began: ${before} is not reached any more where it was then. The model is now ${now}.`,
   failures: {
     provider_unreachable: [
       'The model cannot be reached',

@@ -9,7 +9,7 @@ import type { CancelReason, ReviewStatus, RowStatus } from '../domain/review.ts'
 import type { PlanOutcome, PlanRow } from '../domain/plan-card.ts'
 import type { ApprovalDecision, ToolChange } from '../domain/tool-approval.ts'
 import type { EndReason } from '../domain/turn.ts'
-import type { FailureCode } from './turn-words.ts'
+import type { AnsweredFailure, FailureCode } from './turn-words.ts'
 import type { ToolVerb } from './tool-words.ts'
 import type { Actor, Priority, TaskStatus } from '../domain/task.ts'
 import { english } from './english.ts'
@@ -247,6 +247,10 @@ export interface ThreadStrings {
   readonly failed: string
   /** By the code of a failure: what happened, and what to do, with the environment variable that may be wrong. */
   readonly openSettings: string
+  /** What failed, by its code; then that with the provider's status, the URL that was tried, and what was said there. */
+  readonly failureSays: Readonly<Record<AnsweredFailure, string>>
+  readonly failureAnswer: (status: string, url: string, said: string) => string
+  readonly modelChanged: (before: string, now: string) => string
   readonly failures: Readonly<Record<FailureCode, readonly [title: string, hint: (setting: string) => string]>>
 }
 

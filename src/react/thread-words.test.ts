@@ -5,7 +5,7 @@ import { durationText } from './duration-text.ts'
 import { english as englishPanels } from './english.ts'
 import { subjectOf, toolWords } from './tool-words.ts'
 import { tallyWords } from './tally-words.ts'
-import { endWords, failureWords } from './turn-words.ts'
+import { endWords, failureText, failureWords } from './turn-words.ts'
 import { withThread } from './use-thread-strings.ts'
 
 const english = withThread(englishPanels)
@@ -103,4 +103,26 @@ it('[CH31] a failure says what to do, in both languages; one that is not known i
     hint: '',
     isSetting: false,
   })
+})
+
+it('[CH31] what a failure came to is told in the language of the page, with the URL and what the provider said', () => {
+  const told = (code: string, message: string): string => failureText({ code, message }, chinese)
+  const denied = "The model's provider refused (401) at http://127.0.0.1:9/v1/chat: Wrong key."
+  expect(failureText({ code: 'provider_denied', message: denied }, english)).toBe(denied)
+  expect(told('provider_denied', denied)).toBe('模型服务拒绝了请求（401），地址 http://127.0.0.1:9/v1/chat：Wrong key.')
+  expect(told('provider_unreachable', 'The model could not be reached at http://[::1]:9/v1: fetch failed.')).toBe(
+    '连接模型失败，地址 http://[::1]:9/v1：fetch failed.',
+  )
+  expect(told('provider_unreachable', 'The model could not be reached: connect ECONNREFUSED 127.0.0.1:9.')).toBe(
+    '连接模型失败：connect ECONNREFUSED 127.0.0.1:9.',
+  )
+  expect(told('provider_busy', "The model's provider is busy (429): Slow down.")).toBe(
+    '模型服务繁忙（429）：Slow down.',
+  )
+  const changed =
+    'The settings have changed since this turn began: openai:a is not reached any more where it was then. Continue to go on with openai:b.'
+  expect(told('model_changed', changed)).toBe(
+    '本轮开始后设置已更改：openai:a 的地址与当时不同。现在的模型是 openai:b。',
+  )
+  expect(told('model_unknown', 'The model x is not configured.')).toBe('The model x is not configured.')
 })

@@ -21,7 +21,7 @@ export const ToolUse = memo(function ToolUse({ call, isRunning = false, ...sourc
   const strings = useThreadStrings()
   const [isOpen, setOpen] = useState(false)
   const { answer, approval } = call
-  const isTurning = isRunning && !answer && approval !== 'waiting'
+  const isTurning = isRunning && !answer && approval !== 'waiting' && approval !== 'deny'
   const Icon = isTurning ? LoaderCircle : answer && !answer.ok ? CircleAlert : Wrench
   return (
     <details className="rs-use" onToggle={event => setOpen(event.currentTarget.open)}>
@@ -32,13 +32,16 @@ export const ToolUse = memo(function ToolUse({ call, isRunning = false, ...sourc
           subject={subjectOf(call.arguments)}
           isRunning={isTurning || approval === 'waiting' || approval === 'deny'}
         />
-        {answer && (
+        {answer && approval !== 'deny' && (
           <span className="rs-use-time">
-            {approval === 'deny' ? strings.thread.approval.denied : answer.ok ? '' : `${strings.thread.useFailed} · `}
-            {approval === 'deny' ? '' : durationText(answer.duration_ms, strings)}
+            {answer.ok ? '' : `${strings.thread.useFailed} · `}
+            {durationText(answer.duration_ms, strings)}
           </span>
         )}
-        {approval === 'waiting' && <span className="rs-use-time">{strings.thread.approval.waits}</span>}
+        {/* A call that a stop denied has no answer. */}
+        {(approval === 'waiting' || approval === 'deny') && (
+          <span className="rs-use-time">{strings.thread.approval[approval === 'deny' ? 'denied' : 'waits']}</span>
+        )}
       </summary>
       {isOpen && (
         <Suspense>

@@ -2,7 +2,7 @@ import { CircleCheck, CircleStop, RotateCcw, TriangleAlert } from 'lucide-react'
 import type { ReactElement } from 'react'
 import type { ThreadTurn } from '../domain/thread.ts'
 import { useThreadStrings } from './use-thread-strings.ts'
-import { endWords, failureWords } from './turn-words.ts'
+import { endWords, failureText, failureWords } from './turn-words.ts'
 
 /** The props of `TurnResult`. */
 export interface TurnResultProps {
@@ -42,7 +42,7 @@ export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): Reac
         <TriangleAlert size={16} aria-hidden="true" />
         <div>
           <strong>{title}</strong>
-          <p>{failure.message}</p>
+          <p>{failureText(failure, strings)}</p>
           {hint !== '' && <p>{hint}</p>}
           {result !== '' && <p className="rs-note">{result}</p>}
         </div>

@@ -16,6 +16,30 @@ export type FailureCode =
   | 'empty_answer'
   | 'internal_error'
 
+/** Failures with words of the provider or of the connection to it. */
+export type AnsweredFailure = Exclude<
+  FailureCode,
+  'model_unknown' | 'model_changed' | 'empty_answer' | 'internal_error'
+>
+
+/**
+ * What a failure came to, in the language of `strings`. Messages are stored in English: their parts are found in them,
+ * and one that has others is shown as it is.
+ */
+export function failureText({ code, message }: TurnFailure, { thread }: AllStrings): string {
+  const { failureSays: says, failureAnswer, modelChanged } = thread
+  const [, before, now] = CHANGED.exec(message) ?? []
+  if (code === 'model_changed' && before !== undefined && now !== undefined) return modelChanged(before, now)
+  const { status = '', url = '', said } = ANSWERED.exec(message)?.groups ?? {}
+  const isAnswered = (each: string): each is AnsweredFailure => Object.hasOwn(says, each)
+  return isAnswered(code) && said !== undefined ? says[code] + failureAnswer(status, url, said) : message
+}
+
+type TurnFailure = NonNullable<TurnEnd['failure']>
+
+const ANSWERED = /^The [^:(]*?(?: \((?<status>\d{3})\))?(?: at (?<url>https?:\/\/\S+?))?: (?<said>.+)$/s
+const CHANGED = /: (\S+) is not reached any more .* (?:The model is now|Continue to go on with) (\S+)\.$/
+
 /** The environment variable that may be wrong. */
 const SETTINGS: Readonly<Partial<Record<FailureCode, string>>> = {
   provider_unreachable: 'RUNSHEET_MODEL_URL',

@@ -54,7 +54,7 @@ describe('a turn and its model', () => {
     for (const elsewhere of [process(B), process({})]) {
       const failed = elsewhere.models.named(before.name, before.endpoint)
       await expect(failed).rejects.toBeInstanceOf(ModelChanged)
-      await expect(failed).rejects.toThrow(`Continue to go on with ${elsewhere.models.defaultName}.`)
+      await expect(failed).rejects.toThrow(`The model is now ${elsewhere.models.defaultName}.`)
     }
   })
 

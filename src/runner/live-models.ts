@@ -85,7 +85,7 @@ export class LiveModels implements Models {
     if (endpoint === labelOf(name, now) && (now.key !== undefined || kept?.key === undefined)) return now
     if (kept) return kept
     throw new ModelChanged(
-      `The settings have changed since this turn began: ${name} is not reached any more where it was then. Continue to go on with ${choice.model}.`,
+      `The settings have changed since this turn began: ${name} is not reached any more where it was then. The model is now ${choice.model}.`,
       name,
     )
   }

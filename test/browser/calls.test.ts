@@ -4,7 +4,7 @@ import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
 import { builtPage, visit } from '../support/page.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { confirmed, startTurns } from '../support/turns.ts'
+import { confirmed, startTurns, type TestTurns } from '../support/turns.ts'
 
 let browser: Browser
 beforeAll(async () => {
@@ -125,7 +125,7 @@ describe('a review that waits anywhere', () => {
     const page = await context.newPage()
     await page.goto(link('?chat=c1'))
     await SIGNED_IN(page)
-    const offer = page.getByRole('group', { name: 'Get a notification when a plan waits for you?' })
+    const offer = page.getByRole('group', { name: 'Get a notification when the agent waits for you?' })
     expect([await offer.count(), await asked(page)]).toEqual([0, 0])
     await propose('c1', 'Collect')
     await offer.waitFor()
@@ -143,7 +143,7 @@ describe('a review that waits anywhere', () => {
     await page.evaluate(() => Object.assign(window, { answer: 'granted' }))
     await page.getByRole('button', { name: 'Settings' }).click()
     await page.getByRole('tab', { name: 'Notifications' }).click()
-    const toggle = page.getByRole('switch', { name: 'Notify me when a plan waits' })
+    const toggle = page.getByRole('switch', { name: 'Notify me when the agent waits for me' })
     expect(await toggle.isChecked()).toBe(false)
     await toggle.click()
     await expect.poll(() => toggle.isChecked()).toBe(true)
@@ -303,6 +303,104 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 })
+
+describe('a call of a tool that waits anywhere', () => {
+  it('[CY10] is counted, listed at /reviews, marked in the list and notified like a review, until it is decided', async () => {
+    const turns = await asking()
+    const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c0'), NEW)
+    await SIGNED_IN(page)
+    await watch(context, 'granted')
+    await page.goto(new URL('?chat=c0', turns.url).href)
+    await SIGNED_IN(page)
+    await hide(page)
+    void turns.open({ message: 'Keep my notes' })
+    await expect.poll(() => page.title()).toBe('(1) Runsheet')
+    expect(await icon(page)).toBe('./icon-waiting.svg')
+    await page.getByText('1 decision waits for you').waitFor()
+    const shown = { title: 'The agent wants to use write of files', body: 'Keep my notes', isClosed: false }
+    await expect.poll(() => made(page)).toEqual([shown])
+    await page.getByRole('link', { name: 'Reviews' }).click()
+    const list = page.getByRole('region', { name: 'Waiting for your review' }).getByRole('listitem')
+    const row = list.getByRole('link', { name: /The agent wants to use write of files.*Keep my notes.*asked/ })
+    await row.waitFor()
+    expect(await complaintsOfAxe(page)).toEqual([])
+    await row.click()
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByText('Then not.').waitFor()
+    await expect.poll(() => page.title()).not.toContain('(1)')
+    await expect.poll(() => made(page)).toEqual([{ ...shown, isClosed: true }])
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
+  it('[CY2][CY10] offers notifications, and its conversation is marked in the list at once', async () => {
+    const turns = await asking()
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+    context.setDefaultTimeout(20_000)
+    await watch(context, 'default')
+    const page = await context.newPage()
+    // The list is not looked at again by itself, so that only what happens in the conversation can change it.
+    await page.addInitScript(() => Object.assign(window, { setInterval: () => 0 }))
+    await page.goto(linkTo(turns, '?chat=c1'))
+    await SIGNED_IN(page)
+    void turns.open({ message: 'Keep my notes' })
+    await page.getByRole('region', { name: /wants to use write/ }).waitFor()
+    await page.getByRole('group', { name: 'Get a notification when the agent waits for you?' }).waitFor()
+    await page.locator('.app-mark-waiting').waitFor()
+    await context.close()
+  })
+
+  for (const locale of ['en-US', 'zh-CN']) {
+    it(`[CY11] on a narrow screen the button of the menu has a dot, and says what waits (${locale})`, async () => {
+      const turns = await asking()
+      const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c0'), {
+        ...NEW,
+        locale,
+        viewport: { width: 390, height: 740 },
+      })
+      const menu = page.locator('.app-menu')
+      await menu.waitFor()
+      const before = await menu.getAttribute('aria-label')
+      void turns.open({ message: 'Keep my notes' })
+      await page.locator('.app-menu-dot').waitFor()
+      const words = locale === 'en-US' ? '1 decision waits for you' : '1 项等待你决定'
+      expect(await menu.getAttribute('aria-label')).toBe(`${before} · ${words}`)
+      expect(await complaintsOfAxe(page)).toEqual([])
+      await page.goto(new URL('reviews', turns.url).href)
+      await page.locator('.app-menu-dot').waitFor()
+      const [waiting] = (await turns.person.pendingReviews(undefined, { approvals: true })).approvals ?? []
+      await turns.person.decideApproval('c1', waiting?.approval_id ?? '', { decision: 'deny' })
+      await page.locator('.app-menu-dot').waitFor({ state: 'detached' })
+      expect(await menu.getAttribute('aria-label')).toBe(before)
+      expect(problems).toEqual([])
+      await context.close()
+    })
+  }
+})
+
+/** An agent that asks to use a tool. */
+async function asking(): Promise<TestTurns> {
+  const turns = await startTurns({
+    page: builtPage(),
+    host: { review: false, assessor: false, gate: false },
+    answers: [{ calls: [{ tool: 'files__write', args: { path: 'notes.md', text: 'Bread' } }] }, 'Then not.'],
+    outside: [
+      {
+        name: 'files__write',
+        description: '',
+        inputSchema: { type: 'object' },
+        isRepeatable: true,
+        call: async () => 'Done',
+        from: { server: 'files', tool: 'write', fingerprint: 'a.b', isReadOnly: false, ask: 'all' },
+      },
+    ],
+  })
+  onTestFinished(turns.close)
+  return turns
+}
+const linkTo = ({ url, server }: TestTurns, path: string): string => `${url.href}${path}#code=${server.loginCode()}`
 
 describe('all that waits', () => {
   it('[CY6] has a page with the conversation, the agent, the steps, since when and the deadline; it is live', async () => {

@@ -964,7 +964,7 @@ it('[CH17] the keyboard does everything: line breaks, sending, and the sidebar o
     'Copy',
     'Ask again',
     'What do you want done?',
-    expect.stringContaining('Reviewed plan'),
+    expect.stringContaining('Plan'),
   ])
   await page.getByRole('button', { name: 'Conversations and search' }).press('Enter')
   await page.getByRole('button', { name: 'Close' }).waitFor()

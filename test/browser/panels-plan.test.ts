@@ -396,6 +396,7 @@ describe('with an external agent', () => {
       await page.getByLabel('What do you want done?').fill('More')
       await summary(page).click()
       await rows(page).first().waitFor()
+      await page.getByText(/cannot be written to/).waitFor()
       const boxes = async () => [await boxOf(plan(page)), await boxOf(page.locator('.app-composer'))]
       const before = await boxes()
       await page.getByLabel('What do you want done?').press('Enter')

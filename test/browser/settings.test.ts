@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
-import { TOOLSETS } from '../../src/domain/policy.ts'
+import { policyWith, TOOLSETS } from '../../src/domain/policy.ts'
 import { TOOLSETS as CHOICES } from '../../web/toolset-policies.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -201,7 +201,14 @@ describe('what the person cannot change here', () => {
     ).toBe(true)
     // URL and key go together.
     expect(await dialog(page).getByLabel('Base URL').isDisabled()).toBe(true)
-    expect(await dialog(page).getByText('Set by the variable RUNSHEET_MODEL_KEY.').count()).toBe(2)
+    expect(await dialog(page).getByText('Set by the variable RUNSHEET_MODEL_KEY.').count()).toBe(1)
+    await dialog(page).getByText('Base URL and key go together, and RUNSHEET_MODEL_KEY sets the other one.').waitFor()
+    const backgrounds = await dialog(page).evaluate(each =>
+      [each, each.querySelector('input:disabled[type=url]') ?? each].map(
+        part => getComputedStyle(part).backgroundColor,
+      ),
+    )
+    expect(backgrounds[0]).not.toBe(backgrounds[1])
     await dialog(page).getByRole('tab', { name: 'Plans' }).click()
     expect(
       await dialog(page)
@@ -290,6 +297,15 @@ it('[SP1] the settings have a URL, keep the conversation, and close by Back; cha
       .isChecked(),
   ).toBe(true)
   await dialog(page).getByRole('button', { name: 'Close' }).click()
+  await dialog(page).getByRole('button', { name: 'Discard' }).waitFor()
+  // Once nothing is left to save, the next edit is not asked about.
+  await dialog(page).getByRole('radio', { name: /^Demo/ }).check()
+  await dialog(page).getByRole('button', { name: 'Discard' }).waitFor({ state: 'detached' })
+  await dialog(page)
+    .getByRole('radio', { name: /^Google/ })
+    .check()
+  expect(await dialog(page).getByRole('button', { name: 'Discard' }).count()).toBe(0)
+  await dialog(page).getByRole('button', { name: 'Close' }).click()
   await dialog(page).getByRole('button', { name: 'Discard' }).click()
   await dialog(page).waitFor({ state: 'detached' })
   expect(problems).toEqual([])
@@ -342,7 +358,7 @@ it('[SP8] language, theme and the plan’s place change at once and stay; the th
 
 it('[SP9] each toolset says in words what it is and what it turns on; one without review says so before anything is sent', async () => {
   expect(CHOICES).toHaveLength(Object.keys(TOOLSETS).length)
-  for (const { toolset, ...policy } of CHOICES) expect(TOOLSETS[toolset]).toMatchObject(policy)
+  for (const each of CHOICES) expect(policyWith(null, { toolset: each.toolset }, {})).toMatchObject(each)
   const { link } = await start()
   const { page, context, problems } = await visit(browser, link('?chat=c1'), { expected: /404/ })
   const button = page.getByRole('button', { name: 'Toolset: Reviewed plan' })
@@ -350,7 +366,7 @@ it('[SP9] each toolset says in words what it is and what it turns on; one withou
   const list = page.getByRole('group', { name: 'How the agent plans' })
   const runsheet = list.getByRole('radio', { name: /^Reviewed plan/, checked: true })
   expect(await runsheet.evaluate(each => each === document.activeElement)).toBe(true)
-  await list.getByText('You approve the plan before anything runs.').waitFor()
+  await list.getByText('You approve the plan before anything runs. A judge checks each result.').waitFor()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
   await list.getByRole('radio', { name: /^To-do list/, checked: true }).waitFor()
@@ -364,6 +380,58 @@ it('[SP9] each toolset says in words what it is and what it turns on; one withou
   await list.getByText('Task manager', { exact: true }).click()
   await list.waitFor({ state: 'hidden' })
   expect(await page.getByText('No review: the agent').count()).toBe(0)
+  expect(problems).toEqual([])
+  await context.close()
+})
+
+it('[SP11] a new conversation says what the settings make true, at once and in every window', async () => {
+  const { link, person } = await serve(['--review', 'off'])
+  const { page, context, problems } = await visit(browser, link)
+  await page.getByText('The agent plans and starts at once').waitFor()
+  await page.getByText('No review: the agent starts without asking you').waitFor()
+  expect(await page.getByText('You get a plan to edit').count()).toBe(0)
+  await page.getByRole('button', { name: 'Toolset: Plan' }).click()
+  const list = page.getByRole('group', { name: 'How the agent plans' })
+  expect(await list.getByText('You approve').count()).toBe(0)
+  expect(await list.getByText('No review', { exact: true }).count()).toBe(CHOICES.length)
+  expect(await complaintsOfAxe(page)).toEqual([])
+  // What it says is what the server does.
+  await list.getByText('Task manager', { exact: true }).click()
+  await page.getByLabel('What do you want done?').fill('Plan a picnic')
+  await page.keyboard.press('Enter')
+  await page.locator('.rs-todos').waitFor()
+  const [session] = (await person.sessions()).sessions
+  expect((await person.snapshot(session?.session_id ?? '')).conversation.policy).toMatchObject({
+    toolset: 'task_manager',
+    review: false,
+  })
+  expect(problems).toEqual([])
+  await context.close()
+})
+
+it('[SP11] a changed deadline or review shows in another window, in Chinese too', async () => {
+  const { link } = await serve()
+  const { page, context, problems } = await visit(browser, link)
+  await page.getByText('You get a plan to edit before anything runs').waitFor()
+  const other = await context.newPage()
+  await other.goto(new URL('/?settings=reviews', link).href)
+  await dialog(other).getByLabel('Deadline of a review').selectOption({ label: '1 hour' })
+  const menu = page.getByRole('group', { name: 'How the agent plans' })
+  await page.getByRole('button', { name: 'Toolset: Reviewed plan' }).click()
+  await expect.poll(() => menu.getByText('You have 1 hour to decide; then nothing is started.').count()).toBe(2)
+  await page.keyboard.press('Escape')
+  await dialog(other)
+    .getByRole('switch', { name: /^Review plans/ })
+    .click()
+  await page.getByText('The agent plans and starts at once').waitFor()
+  await page.getByText('No review: the agent starts without asking you').waitFor()
+  await other.keyboard.press('Escape')
+  await other.getByText('The agent plans and starts at once').waitFor()
+  await other.getByRole('button', { name: '中文' }).click()
+  await other.getByText('智能体制定计划后立即开始').waitFor()
+  await other.getByRole('button', { name: '计划', exact: false }).filter({ hasText: '计划' }).first().waitFor()
+  await other.getByText('不审阅：智能体不经询问就会开始').waitFor()
+  expect(await complaintsOfAxe(other)).toEqual([])
   expect(problems).toEqual([])
   await context.close()
 })

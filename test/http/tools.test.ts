@@ -77,6 +77,8 @@ async function scene({ own = {}, chosen = {}, answers, waitMs = 10_000 }: SceneO
   return { ...turns, settings, data, file, write, mcp, ready }
 }
 
+const NOTE = { calls: [{ tool: 'near__note', args: { text: 'a' } }] }
+
 const toolOf = async ({ person }: Awaited<ReturnType<typeof scene>>, name: string) =>
   (await person.tools()).servers[0]?.tools.find(each => each.name === name)
 
@@ -138,6 +140,59 @@ describe('the tools of a server', () => {
     expect(await toolOf(at, 'echo')).toMatchObject({ rule: 'ask', source: 'configuration' })
     const nothing = at.person.setToolRules({ server: 'near', rule: 'ask', tools: [{ name: 'nothing' }] })
     await expect(nothing).rejects.toMatchObject({ status: 404, code: 'tool_not_found' })
+  })
+
+  it('[TO15] calls that wait are listed with the pending reviews if they are asked for, without their arguments', async () => {
+    const at = await scene({ own: { near: near() }, answers: [NOTE, 'Kept.'] })
+    const reader = await at.open({ message: 'Keep it' })
+    await reader.reached('tool_approval_required')
+    const [asked] = reader.of('tool_approval_required')
+    const call = {
+      session_id: 'c1',
+      approval_id: asked?.data.approval_id,
+      turn_id: asked?.turn_id,
+      tool: 'near__note',
+      server: 'near',
+      server_tool: 'note',
+      asked_at: asked?.timestamp,
+    }
+    const listed = { reviews: [], sessions: [{ session_id: 'c1', title: 'Keep it' }], approvals: [call] }
+    expect(await at.person.pendingReviews(undefined, { approvals: true })).toMatchObject(listed)
+    expect((await at.person.pendingReviews('c1', { approvals: true })).approvals).toEqual([call])
+    expect((await at.person.pendingReviews('c2', { approvals: true })).approvals).toEqual([])
+    expect(await at.person.pendingReviews()).toEqual({ reviews: [], sessions: [] })
+    // One that was put away waits no less.
+    await at.person.fileSession('c1', { archived: true })
+    expect((await at.person.pendingReviews(undefined, { approvals: true })).approvals).toEqual([call])
+    await at.person.decideApproval('c1', call.approval_id ?? '', { decision: 'allow' })
+    await reader.over
+    expect((await at.person.pendingReviews(undefined, { approvals: true })).approvals).toEqual([])
+  })
+
+  it.each([
+    ['is set to never', /turned this tool off/],
+    ['goes with its server', /no tool near__note/],
+  ])('[TO16] a call that waits is denied when its tool %s', async (how, told) => {
+    const at = await scene({ own: { near: near() }, answers: [NOTE, 'Then not.'] })
+    const reader = await at.open()
+    await reader.reached('tool_approval_required')
+    // Another tool changes nothing.
+    await at.person.setToolRules({ server: 'near', rule: 'never', tools: [{ name: 'echo' }] })
+    expect((await at.person.pendingReviews('c1', { approvals: true })).approvals).toHaveLength(1)
+    if (how === 'is set to never') {
+      await at.person.setToolRules({ server: 'near', rule: 'never', tools: [{ name: 'note' }] })
+    } else {
+      await at.person.removeToolServer('near')
+    }
+    await reader.over
+    expect(reader.of('tool_approval_resolved').map(({ data }) => data)).toMatchObject([
+      { decision: 'deny', via: 'http' },
+    ])
+    expect(reader.of('tool_answered')[0]?.data).toMatchObject({
+      ok: false,
+      result: expect.stringMatching(told) as string,
+    })
+    expect(reader.of('tool_called')).toEqual([])
   })
 
   it('[TO8] "always" in the conversation is saved, and the next turn is not asked', async () => {

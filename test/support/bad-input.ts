@@ -85,6 +85,7 @@ const BAD_QUERIES: Readonly<Record<string, readonly string[]>> = {
   q: ['', 'x'.repeat(401), 'x'.repeat(10_000), '%00', 'a%00', 'a%0ab', '%7f', '%C2%85'],
   kind: ['x', '', 'TASK', 'task,message', '%00', '__proto__', 'constructor'],
   list: ['x', '', 'ACTIVE', 'active,archived', '%00', '__proto__', 'constructor'],
+  approvals: ['x', '', '1', 'TRUE', 'true,false', '%00', '__proto__', 'constructor'],
   origins: ['x', '', '1', 'TRUE', 'true,false', '%00', '__proto__', 'constructor'],
   prefix: ['x'.repeat(33), 'a%20b', '%00', 'a.b', '..%2f', '%E7%94%9F'],
   last_event_id: ['-1', 'abc', '1.5', '1e3', '%00', '0x1', '%201', '9'.repeat(16), '__proto__'],
@@ -98,7 +99,7 @@ const QUERIES: Readonly<Record<string, Record<string, string>>> = {
 const ID_QUERIES = new Set(['turn_id', 'task_id', 'session_id'])
 
 /** Fields in which null is a value. */
-const NULLABLE = new Set(['review_timeout_ms', 'panel_grace_ms'])
+const NULLABLE = new Set(['review_timeout_ms', 'panel_grace_ms', 'rule'])
 
 /** Fields that take any JSON. */
 const ANY_JSON: ReadonlySet<unknown> = new Set(['arguments', 'answer'])

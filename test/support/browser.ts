@@ -12,7 +12,8 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-    ...(env ? { env } : {}),
+    // Without a locale, downloads lose the names that are not ASCII.
+    env: { ...(env ?? environment()), LC_ALL: 'C.UTF-8' },
   })
 }
 
@@ -37,10 +38,13 @@ async function fromNpm(): Promise<Found> {
   if (!existsSync(folder)) await unpack(root, folder)
   const libraries = join(folder, 'al2023', 'lib')
   const fonts = existsSync('/etc/fonts/fonts.conf') ? {} : { FONTCONFIG_FILE: join(folder, 'fonts', 'fonts.conf') }
-  const env = Object.fromEntries(Object.entries(process.env).flatMap(([key, value]) => (value ? [[key, value]] : [])))
+  const env = environment()
   const path = [env['LD_LIBRARY_PATH'], libraries].filter(Boolean).join(':')
   return { executablePath: join(folder, 'chromium'), env: { ...env, LD_LIBRARY_PATH: path, ...fonts } }
 }
+
+const environment = (): Record<string, string> =>
+  Object.fromEntries(Object.entries(process.env).flatMap(([key, value]) => (value ? [[key, value]] : [])))
 
 async function unpack(root: string, folder: string): Promise<void> {
   const mine = `${folder}.${process.pid}`

@@ -8,7 +8,7 @@ import type {
   ReviewOrigin,
   ReviewsAnswer,
 } from '../../domain/wire.ts'
-import type { Door } from '../../door/door.ts'
+import { type Door, waitingApprovals } from '../../door/door.ts'
 import { reviewAnswer } from '../../toolsets/review-answer.ts'
 import * as a from '../answer-schemas.ts'
 import { pageOf } from '../parse.ts'
@@ -31,15 +31,21 @@ export const reviewRoutes = [
       limit: s.limit(200, 50),
       cursor: s.cursor,
       origins: s.described(z.enum(['true', 'false']).default('false'), 'also when and by which agent each was opened'),
+      approvals: s.described(
+        z.enum(['true', 'false']).default('false'),
+        'also the calls of tools that wait, which have no pages',
+      ),
     }),
     answers: { 200: { description: 'A page of the list; it ends early where drafts are long', schema: a.reviews } },
-    handle: async ({ query: { session_id, origins, ...page }, caller }, { door }) => {
+    handle: async ({ query: { session_id, origins, approvals, ...page }, caller }, { door }) => {
       const { items, next_cursor } = await pageOf(door.reviews.waiting(caller.tenant, session_id, page))
-      const ids = [...new Set(items.map(review => review.session_id))]
+      const calls = approvals === 'true' ? await waitingApprovals(door, caller.tenant, session_id) : undefined
+      const ids = [...new Set([...items, ...(calls ?? [])].map(each => each.session_id))]
       const sessions = ids.length === 0 ? [] : await door.conversations.summaries(caller.tenant, ids)
       const next = next_cursor === null ? {} : { next_cursor }
       const known = origins === 'true' ? { origins: await originsOf(door, caller.tenant, items) } : {}
-      return { body: { reviews: items, sessions, ...known, ...next } satisfies ReviewsAnswer }
+      const asked = calls ? { approvals: calls } : {}
+      return { body: { reviews: items, sessions, ...known, ...asked, ...next } satisfies ReviewsAnswer }
     },
   }),
   route({

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { decideApproval } from '../../door/door.ts'
+import type { WaitingApproval } from '../../domain/wire.ts'
+import { decideApproval, denyWaiting } from '../../door/door.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { approvalAnswer, ruleChange, sentApproval, tools } from '../tool-schemas.ts'
@@ -31,7 +32,8 @@ export const toolRoutes = [
     tag: 'Tools',
     role: 'person',
     needs: 'tools',
-    summary: 'Sets whether calls of some tools of a server are asked about, always made, or never',
+    summary:
+      'Sets whether calls of some tools of a server are asked about, always made, or never; "never" denies those that wait',
     body: ruleChange,
     answers: {
       200: AFTER,
@@ -42,7 +44,16 @@ export const toolRoutes = [
       },
       503: NOT_SAVED,
     },
-    handle: async ({ body }, { tools: part }) => ({ body: part.setRules(body) }),
+    handle: async ({ body, caller }, { door, tools: part }) => {
+      const after = part.setRules(body)
+      const { server, rule, tools: named } = body
+      if (rule === 'never') {
+        const isOff = (call: WaitingApproval): boolean =>
+          call.server === server && named.some(({ name }) => name === call.server_tool)
+        await denyWaiting(door, caller.tenant, isOff, 'http')
+      }
+      return { body: after }
+    },
   }),
   route({
     method: 'delete',
@@ -51,7 +62,7 @@ export const toolRoutes = [
     tag: 'Tools',
     role: 'person',
     needs: 'tools',
-    summary: "Takes an MCP server out of the person's own settings file",
+    summary: "Takes an MCP server out of the person's own settings file and denies its calls that wait",
     params: ofServer,
     answers: {
       200: AFTER,
@@ -59,7 +70,11 @@ export const toolRoutes = [
       409: { description: '`server_elsewhere`: another file names it, `file`', schema: s.errorBody },
       503: NOT_SAVED,
     },
-    handle: async ({ params }, { tools: part }) => ({ body: part.remove(params.server) }),
+    handle: async ({ params, caller }, { door, tools: part }) => {
+      const after = part.remove(params.server)
+      await denyWaiting(door, caller.tenant, ({ server }) => server === params.server, 'http')
+      return { body: after }
+    },
   }),
   route({
     method: 'post',

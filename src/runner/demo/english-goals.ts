@@ -1,5 +1,6 @@
 import { isNoun } from './asked.ts'
 import { type GoalKind, peopleIn, quoted } from './goal-kind.ts'
+import { doing, gerund } from './english-verbs.ts'
 import { ACTIONS, EVENT, JOURNEY } from './lexicon.ts'
 
 /** What the goal is about: "Plan a trip to Rome" is about "trip to Rome". */
@@ -14,8 +15,35 @@ function topicOf(goal: string): string {
 }
 
 /** A topic as part of a title: in quotes if it is more than a name. */
-const the = (topic: string): string => (isNoun(topic) ? `the ${topic}` : quoted(topic))
+const the = (topic: string): string => (isNoun(topic) ? `${isOne(topic) ? 'the ' : ''}${topic}` : quoted(topic))
 const name = (topic: string): string => (isNoun(topic) ? topic : quoted(topic))
+
+/** Whether it takes an article: "landing page for our product" does, "electric cars" and "CI" do not. */
+function isOne(topic: string): boolean {
+  const [head = ''] = topic.split(/\s+(?:for|of|in|at|to|on|about|near|around)\s/i)
+  return !/[^su]s$/.test(head) && !/^[A-Z]{2,}$/.test(head)
+}
+
+/** The goal itself as part of a title. */
+const deed = (goal: string): string => {
+  const phrase = doing(goal)
+  return phrase === undefined ? quoted(lower(goal)) : name(phrase)
+}
+
+/** When it is to be reached, which is no part of what it is about. */
+const SPAN = /\s+(?:(?:in|within|over)\s+(?:\S+\s+){0,2}(?:days?|weeks?|months?|years?)|every\s+\S+|daily|by\s+\S+)$/i
+
+/** What a goal of learning is about: "learn how to cook Thai food" is about "cooking Thai food". */
+function subjectOf(goal: string): string {
+  const rest = goal
+    .replace(LEARNING, '')
+    .replace(/[.!?]+$/, '')
+    .replace(SPAN, '')
+  const [, verb = '', more = ''] = /^(?:how\s+)?to\s+(\p{L}+)(.*)$/iu.exec(rest) ?? []
+  return name(verb === '' ? rest : gerund(verb.toLowerCase()) + more)
+}
+
+const LEARNING = /^(?:learn|study|practi[cs]e|master|get better at)\s+(?:for\s+)?/i
 
 /** Goals of planning end with the plan on paper; those of doing go on to what only a tool can do. */
 const isPlanning = (goal: string): boolean =>
@@ -53,7 +81,8 @@ export const englishGoals: readonly GoalKind[] = [
     },
   },
   {
-    of: /\b(?:interview|exam|exams|test|presentation|talk|speech|lecture|pitch)\b/i,
+    // A test to sit, not one of a program.
+    of: /\b(?:interview|exam|exams|presentation|talk|speech|lecture|pitch)\b|^(?:prepare|study|practi[cs]e|learn|pass|plan|revise)\b.*\btest\b/i,
     plan: goal => {
       const topic = the(topicOf(goal))
       const own = /\binterview\b/i.test(goal)
@@ -104,13 +133,15 @@ export const englishGoals: readonly GoalKind[] = [
   {
     of: /^(?:learn|study|practi[cs]e|master|get better at)\b/i,
     plan: goal => {
-      const topic = name(topicOf(goal))
+      const subject = subjectOf(goal)
+      // "Learning how to" would ask for something.
+      const learning = deed(goal.replace(/^(\S+)\s+how\s+to\b/i, '$1 to'))
       return [
-        `Draft questions about ${topic}`,
-        `Draft a study plan for ${topic}`,
-        `Draft a schedule for learning ${topic}`,
-        `Draft criteria for learning ${topic}`,
-        `Draft a checklist for learning ${topic}`,
+        `Draft questions about ${subject}`,
+        `Draft a study plan for ${subject}`,
+        `Draft a schedule for ${learning}`,
+        `Draft criteria for ${learning}`,
+        `Draft a checklist for ${learning}`,
       ]
     },
   },
@@ -130,12 +161,13 @@ export const englishGoals: readonly GoalKind[] = [
     },
   },
   {
-    of: /^(?:clean|tidy|declutter|organi[sz]e|sort|clear|paint|repair|renovate|redecorate|decorate|wash)\b/i,
+    of: /^(?:clean|tidy|declutter|organi[sz]e(?!\s+an?\b)|sort|clear|paint|repair|renovate|redecorate|decorate|wash)\b/i,
     plan: goal => {
-      const topic = quoted(lower(goal))
+      const topic = deed(goal)
+      const isTidying = /^(?:clean|tidy|declutter|organi[sz]e|clear)\b/i.test(goal)
       return [
         `Draft questions about ${topic}`,
-        `Draft criteria for ${the(`things to keep in the ${topicOf(goal)}`)}`,
+        `Draft criteria for ${isTidying ? name(`the things to keep in the ${topicOf(goal)}`) : topic}`,
         `Draft a schedule for ${topic}`,
         capitalised(goal),
         `Draft a checklist for ${topic}`,
@@ -163,9 +195,9 @@ export const englishGoals: readonly GoalKind[] = [
     ],
   },
   {
-    of: /\b(?:fit|fitter|fitness|weight|marathon|running|exercise|gym|sleep|diet|healthier|healthy)\b/i,
+    of: /\b(?:fit|fitter|fitness|weight|marathon|running|exercise|gym|sleep|diet|healthier|healthy|in shape)\b/i,
     plan: goal => {
-      const topic = quoted(lower(goal))
+      const topic = deed(goal)
       return [
         `Draft questions about ${topic}`,
         `Draft criteria for ${topic}`,
@@ -176,9 +208,10 @@ export const englishGoals: readonly GoalKind[] = [
     },
   },
   {
-    of: /^(?:choose|decide|pick|compare|find|research|investigate|evaluate)\b/i,
+    of: /^(?:choose|decide|pick|compare|find|look for|research|investigate|evaluate)\b/i,
     plan: goal => {
-      const topic = the(topicOf(goal))
+      const about = topicOf(goal)
+      const topic = /^(?:whether|if|which|what|where|how|when)\b/i.test(about) ? deed(goal) : the(about)
       return [
         `Draft criteria for ${topic}`,
         `Draft questions about ${topic}`,
@@ -204,16 +237,12 @@ export const englishGoals: readonly GoalKind[] = [
   {
     // One deed.
     of: new RegExp(`^(?:${[...ACTIONS].join('|')}|call|order|book)\\b`, 'i'),
-    plan: goal => [
-      `Draft a checklist for ${quoted(lower(goal))}`,
-      capitalised(goal),
-      `Check that it worked: ${lower(goal)}`,
-    ],
+    plan: goal => [`Draft a checklist for ${deed(goal)}`, capitalised(goal), `Check that it worked: ${lower(goal)}`],
   },
   {
     of: /\S/,
     plan: goal => {
-      const topic = isPlanning(goal) ? the(topicOf(goal)) : quoted(lower(goal))
+      const topic = isPlanning(goal) ? the(topicOf(goal)) : deed(goal)
       return [
         `Draft questions about ${topic}`,
         `Draft a checklist for ${topic}`,

@@ -28,7 +28,7 @@ export interface Phrases {
 export const phrasesFor = (text: string): Phrases => (isChinese(text) ? chinese : english)
 
 const english: Phrases = {
-  demo: 'I am the demo model: set RUNSHEET_MODEL for real work.',
+  demo: 'I am the demo model. For real work, connect a model in Settings (or set RUNSHEET_MODEL).',
   hello: 'Hello! Tell me what you want done, and I will plan it.',
   noAnswer: 'I cannot answer that.',
   joke: 'A plan walks into a bar. Nothing happens: nobody had confirmed it.',
@@ -56,7 +56,7 @@ const english: Phrases = {
 }
 
 const chinese: Phrases = {
-  demo: '我是演示模型：要做真正的工作，请设置 RUNSHEET_MODEL。',
+  demo: '我是演示模型。要做真正的工作，请在设置中连接模型（或设置 RUNSHEET_MODEL）。',
   hello: '你好！告诉我你想做什么，我来制定计划。',
   noAnswer: '这个我回答不了。',
   joke: '一个计划走进酒吧，什么都没发生：还没有人确认它。',

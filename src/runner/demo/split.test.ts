@@ -91,6 +91,34 @@ describe('a goal that names no steps', () => {
       ],
     ],
     [
+      'Learn to play the guitar in three months',
+      [
+        'Draft questions about playing the guitar',
+        'Draft a study plan for playing the guitar',
+        'Draft a schedule for learning to play the guitar in three months',
+        'Draft criteria for learning to play the guitar in three months',
+        'Draft a checklist for learning to play the guitar in three months',
+      ],
+    ],
+    [
+      'I want to migrate our Postgres database to version 17',
+      [
+        'Draft questions about migrating our Postgres database to version 17',
+        'Draft a checklist for migrating our Postgres database to version 17',
+        'Draft a schedule for migrating our Postgres database to version 17',
+        'Migrate our Postgres database to version 17',
+        'Check that it worked: migrate our Postgres database to version 17',
+      ],
+    ],
+    [
+      'Fix the flaky login test',
+      [
+        'Draft a checklist for fixing the flaky login test',
+        'Fix the flaky login test',
+        'Check that it worked: fix the flaky login test',
+      ],
+    ],
+    [
       'Write a haiku about autumn',
       ['Write the checklist for a haiku', 'Write the haiku about autumn', 'Draft a title for the haiku about autumn'],
     ],
