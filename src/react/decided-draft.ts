@@ -1,5 +1,5 @@
 import type { Resolution } from '../domain/resolution.ts'
-import type { ReviewRequest, Row } from '../domain/review.ts'
+import type { ReviewRequest, Row, RowComment } from '../domain/review.ts'
 import { sentBackRows } from '../domain/revision.ts'
 import { splitList } from './check-text.ts'
 import { commentedRows, type Draft, fieldsOf, type RowFields } from './draft.ts'
@@ -16,11 +16,9 @@ export function isAsDecided(
   const decided: readonly Row[] = sentBackRows(review.draft_tasks, resolution)
   // A plan is sent back without its untitled rows.
   const sent = isSentBack ? rows.filter(({ title }) => title.trim() !== '') : rows
-  const said = (resolution.row_comments ?? []).map(each => [each.draft_index, clean(each.comment)])
-  const meant = commentedRows(rows).map(row => [row.draft_index, clean(row.comment)])
   return (
     isSame(sent.map(comparable), decided.map(fieldsOf).map(comparable)) &&
-    isSame(meant.toSorted(), said.toSorted()) &&
+    isSame(saidOf(commentedRows(rows)), saidOf(resolution.row_comments ?? [])) &&
     (comment.trim() === '' || clean(comment) === clean(resolution.comment ?? ''))
   )
 }
@@ -33,6 +31,9 @@ const comparable = ({ title, details, criteria, priority, status, tags, checks, 
   [...new Set(splitList(tags).map(clean))],
   splitList(may_change).map(clean),
 ]
+
+const saidOf = (comments: readonly RowComment[]): unknown =>
+  comments.map(each => [each.draft_index, clean(each.comment)]).toSorted(([a], [b]) => Number(a) - Number(b))
 
 const clean = (text: string): string => text.trim().replaceAll(/\s+/g, ' ')
 

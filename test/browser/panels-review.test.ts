@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import type { SentDecision } from '../../src/domain/wire.ts'
@@ -1128,15 +1128,18 @@ it('[PA18] a late confirmation shows the decision that came first', async () => 
 describe('[PA18] a decision whose answer is lost in a reload is this window’s own', () => {
   /** Decides, leaves the page before the request is through, and comes back after it, or another decision, was. */
   async function lose(page: Page, decide: () => Promise<void>, instead?: SentDecision): Promise<void> {
-    const held = Promise.withResolvers<SentDecision>()
-    await page.route('**/decision', route => held.resolve(route.request().postDataJSON()))
+    const held = Promise.withResolvers<Route>()
+    await page.route('**/decision', held.resolve)
     await decide()
-    const sent = await held.promise
+    const route = await held.promise
+    const sent: SentDecision = route.request().postDataJSON()
     const [waiting] = await panels.pending()
     const { href } = new URL(page.url())
     await page.goto('about:blank')
-    await page.unroute('**/decision')
     await panels.server.person.decide(waiting?.review_id ?? '', instead ?? sent)
+    // Its request is gone with the page, or goes nowhere.
+    await route.abort().catch(() => {})
+    await page.unroute('**/decision')
     await page.goto(href)
   }
 

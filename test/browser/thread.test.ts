@@ -153,14 +153,18 @@ it('[CH29] the end counts over all turns of a plan', async () => {
   await turns.chat({ message: 'Three steps' })
   const { page, context, problems } = await visit(browser, linkTo(turns))
   await ending(page).getByText('1 done, 2 blocked').waitFor()
-  expect(await stepOf(page, 'Two').getByRole('button').allInnerTexts()).toEqual(['Two', 'Mark as done', 'Reopen'])
+  expect(await stepOf(page, 'Two').getByRole('button').allInnerTexts()).toEqual([
+    'Two\nblocked',
+    'Mark as done',
+    'Reopen',
+  ])
   await ending(page).getByRole('button', { name: 'Retry blocked' }).click()
   await messages(page).getByText('Now all are done.').waitFor()
   await expect.poll(() => ending(page).innerText()).toBe('All 3 steps done')
   expect(await page.getByRole('note').first().innerText()).toBe('1 done, 2 blocked')
   // The first turn stays as it ended; what was taken up again is settled where it was last worked on.
   const [then, now] = await Promise.all([0, 1].map(turn => stepOf(page, 'Two').nth(turn).innerText()))
-  expect([then, now]).toEqual(['Two\n\nNo key.', 'Two\nreported\n\nb'])
+  expect([then, now]).toEqual(['Two\nblocked\n\nNo key.', 'Two\nreported\n\nb'])
   expect(await stepOf(page, 'Two').first().getByRole('img').getAttribute('aria-label')).toBe('blocked')
   expect(problems).toEqual([])
   await context.close()
