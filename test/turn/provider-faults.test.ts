@@ -270,13 +270,13 @@ describe('a provider that fails', () => {
   })
 
   it('[TR15] a model that goes silent, before or within its answer, is asked again, and then given up', async () => {
-    const quiet = await startTurns({ silenceMs: 60 })
+    const quiet = await startTurns({ silenceMs: 400 })
     try {
       const again = await turn([{ hangs: true }, { text: 'half an', hangs: true }, { text: 'whole' }], { on: quiet })
       expect([again.finished.status, again.text]).toEqual(['done', 'whole'])
       const { finished, failed } = await turn([{ hangs: true }, { hangs: true }, { hangs: true }], { on: quiet })
       expect([finished.status, failed?.code]).toEqual(['failed', 'provider_unreachable'])
-      expect(failed?.message).toContain('no response for 0.06 s')
+      expect(failed?.message).toContain('no response for 0.4 s')
     } finally {
       await quiet.close()
     }
@@ -617,7 +617,7 @@ describe('answers', () => {
     const on = await startTurns({ models, silenceMs: 60 })
     try {
       const { failed } = await turn([], { on })
-      expect(failed?.message).toContain('no response for 0.06 s')
+      expect(failed?.message).toContain('no response for 0.4 s')
     } finally {
       await on.close()
     }
