@@ -200,6 +200,7 @@ it('[CH26] a decided plan is a card; a person’s decision is not a failure of t
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   await say(page, 'One step')
   const review = page.getByRole('region', { name: 'Review the plan' })
+  await review.waitFor()
   await page.locator('.app-input').fill('Two steps, please')
   await review.getByRole('button', { name: 'Request changes' }).click()
   await messages(page).getByText('You asked for changes “Two steps, please”').waitFor()

@@ -617,7 +617,7 @@ describe('answers', () => {
     const on = await startTurns({ models, silenceMs: 60 })
     try {
       const { failed } = await turn([], { on })
-      expect(failed?.message).toContain('no response for 0.4 s')
+      expect(failed?.message).toContain('no response for 0.06 s')
     } finally {
       await on.close()
     }
