@@ -270,6 +270,7 @@ describe.each(KINDS)('many matches on %s', kind => {
       const titles = Array.from({ length: 10 }, (_, index) => `needle item${1_000 + commit * 10 + index}`)
       const rare = commit % 20 === 0 ? ['needle in haystack 1'] : []
       const first = commit < 3 ? [openTurn('t1')] : []
+      await nextMillisecond()
       await store.commit(at(`c${commit % 3}`), run(...first, add('t1', ...titles, ...rare)))
     }
   }

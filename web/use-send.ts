@@ -47,6 +47,8 @@ export function useSend(
   const [text, setText] = useSavedText(session, interrupted?.message)
   const [sent, setSent] = useState<Outgoing>()
   const [failure, setFailure] = useState<Failure>()
+  // Text in the box that was sent while another message was on its way. It follows, unless it is edited or that one failed.
+  const [next, setNext] = useState<string>()
   const { turns, queued, running_turn } = state.conversation
   const hasTurns = Object.keys(turns).length > 0
   const outgoing = sent && !isKnown(sent, state) ? sent : undefined
@@ -102,7 +104,7 @@ export function useSend(
     retry()
   }
   const begin = (request: Omit<ChatRequest, 'turn_id'>, isTyped: boolean): void => {
-    if (outgoing) return
+    if (outgoing) return setNext(isTyped ? request.message : undefined)
     const joins = running_turn !== null || queued.length > 0
     const wanted = joins
       ? { session_id: session, message: request.message, steers: idsOf(request.message, state) }
@@ -111,13 +113,19 @@ export function useSend(
     const before = failure?.request ?? interrupted
     void post(before && isSame(before, wanted) ? before : { ...wanted, turn_id: `turn-${randomId()}` }, isTyped)
   }
+  const sendTyped = (message: string): void => begin({ session_id: session, message, ...choices }, true)
+  useEffect(() => {
+    if (next === undefined || outgoing) return
+    setNext(undefined)
+    if (!failure && text.trim() === next) sendTyped(next)
+  })
   return {
     text,
     setText,
     outgoing,
     failure,
     setFailure,
-    sendTyped: message => begin({ session_id: session, message, ...choices }, true),
+    sendTyped,
     send: (message, more = {}) => begin({ session_id: session, message, ...choices, ...more }, false),
   }
 }

@@ -874,10 +874,11 @@ it('[PA54] axe finds nothing to complain about in any state of a review, in both
 it('[PA55] a review whose part of the page fails to load says so, and a reload brings it', async () => {
   void panels.plan('A').catch(() => {})
   const context = await browser.newContext()
-  await context.route('**/pending-review*.js', route => route.abort(), { times: 1 })
+  await context.route('**/pending-review*.js', route => route.abort())
   const page = await panels.window({ in: context })
   await review(page).getByText('This part of the page could not be loaded.').waitFor()
   await input(page).fill('Half a thought')
+  await context.unroute('**/pending-review*.js')
   await button(page, 'Reload the page').click()
   await holds(titles(page), ['A'])
   await holds(input(page), ['Half a thought'])

@@ -87,6 +87,38 @@ it('[MS1][MS2] what is written while the agent works waits above the box, in ord
   await turns.close()
 })
 
+it('[MS1] a message sent while another one is on its way follows it; none is dropped', async () => {
+  const { answers, release } = twoSteps()
+  const turns = await start(answers)
+  const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
+  await say(page, 'Collect the figures')
+  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  const arrived = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
+  await page.route(
+    '**/messages',
+    async route => {
+      arrived.resolve()
+      await held.promise
+      await route.continue()
+    },
+    { times: 1 },
+  )
+  await say(page, 'Only of March')
+  await arrived.promise
+  await say(page, 'And of April')
+  expect(await box(page).inputValue()).toBe('And of April')
+  held.resolve()
+  await expect.poll(() => waiting(page).locator('p').allInnerTexts()).toEqual(['Only of March', 'And of April'])
+  expect(await box(page).inputValue()).toBe('')
+  release()
+  await messages(page).getByText('All done.').waitFor()
+  expect(asked(turns, 1).slice(-2)).toEqual(['Only of March', 'And of April'])
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[MS3] if the turn ends first, what waits starts the next one', async () => {
   const held = Promise.withResolvers<void>()
   const turns = await start([{ text: 'Well.', after: held.promise }, 'Yes, there too.'])
