@@ -9,8 +9,21 @@ import { confirmed, startTurns, type TestTurns } from '../support/turns.ts'
 let browser: Browser
 beforeAll(async () => {
   browser = await openBrowser()
+  const open = browser.newContext.bind(browser)
+  browser.newContext = async options => {
+    const context = await open(options)
+    await context.addInitScript(askOften)
+    return context
+  }
 })
 afterAll(() => browser.close())
+
+/** The page asks every five seconds what waits; here, five times a second. */
+function askOften(): void {
+  const every = window.setInterval
+  const often = (handler: () => void, ms?: number): number => every(handler, ms === 5_000 ? 200 : ms)
+  Object.assign(window, { setInterval: often })
+}
 
 interface Scene extends TestServer {
   readonly link: (path?: string) => string
@@ -418,7 +431,7 @@ describe('all that waits', () => {
     expect(page.url()).toBe(`${turns.url.href}reviews`)
     expect(await page.title()).toBe('Waiting for your review · Runsheet')
     await turns.ask('PUT', '/api/sessions/c2/policy', {
-      body: { toolset: 'task_manager', review_timeout_ms: 7_200_000 },
+      body: { toolset: 'task_manager', review_timeout_ms: 5_400_000 },
     })
     const tasks = [{ title: 'Invite' }, { title: 'Bake' }, { title: 'Decorate' }]
     const call = { session_id: 'c2', turn_id: 't', arguments: { tasks } }
