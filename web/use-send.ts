@@ -1,4 +1,4 @@
-import { type Dispatch, type SetStateAction, useEffect, useLayoutEffect, useState } from 'react'
+import { type Dispatch, type SetStateAction, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { type ChatRequest, type Client, type LiveState, randomId, RunsheetError } from 'runsheet/client'
 import type { ConversationView } from 'runsheet/react'
 import { markStarted } from './new-sessions.ts'
@@ -61,7 +61,13 @@ export function useSend(
   }, [hasArrived, failure, setText])
   // The text is back in the box, which is saved by itself. Layout effects, since a passive one may run after the next
   // send, and would remove that one.
-  useLayoutEffect(() => removeOutgoing(session), [session])
+  const restored = useRef<string>(undefined)
+  useLayoutEffect(() => {
+    // A part of the page that is loaded later makes layout effects run again.
+    if (restored.current === session) return
+    restored.current = session
+    removeOutgoing(session)
+  }, [session])
   // A send that fails because the page is being left may have arrived: the next page finds out.
   const isEdited = failure !== undefined && failure.request?.message !== text.trim()
   useLayoutEffect(() => {
