@@ -1,6 +1,7 @@
 import type { EventType, StoredEvent } from './event.ts'
 import type { SearchKind } from './search.ts'
 import type { Task } from './task.ts'
+import { ownWords } from './transcript.ts'
 
 /** What an event does to the index: a document with this text, or none. */
 export interface DocumentChange {
@@ -66,11 +67,13 @@ export function messageIn(event: StoredEvent): FoundMessage | undefined {
     case 'turn_started':
       return { message_id: event.data.message_id, role: 'user', text: event.data.message }
     case 'message_added': {
-      const { message_id, role, text, synthetic } = event.data
+      const { message_id, role, synthetic } = event.data
+      const text = ownWords(event.data)
       return role === 'system' || synthetic || text === '' ? undefined : { message_id, role, text }
     }
     case 'step_finished': {
-      const { message_id, text } = event.data
+      const { message_id } = event.data
+      const text = ownWords(event.data)
       return text === '' ? undefined : { message_id, role: 'assistant', text }
     }
     default:

@@ -10,7 +10,7 @@ import type { Review } from './review.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { isOpen, type Task } from './task.ts'
 import type { Mark, MarkOf, TaskThen, ThreadLog } from './thread-log.ts'
-import type { Message, MessageCall } from './transcript.ts'
+import { type Message, type MessageCall, ownWords } from './transcript.ts'
 import { type EndReason, isFinished, type Turn, type TurnStatus } from './turn.ts'
 import type { View } from './view.ts'
 
@@ -223,7 +223,8 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
   const tell = ({ kind, message_id, task_id }: Told): void => {
     const known = message(message_id)
     if (!known || followed.has(message_id)) return
-    const found = inOwnWords(known)
+    // The end of the turn says the rest.
+    const found = { ...known, text: ownWords(known) }
     const calls = (found.tool_calls ?? []).filter(({ tool }) => !isOwn(tool))
     if (found.text === '' && calls.length === 0 && found.cut === undefined) return
     if (task_id === undefined || message_id === answer) {
@@ -271,10 +272,6 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
 }
 
 type Told = Pick<MarkOf<'request' | 'said'>, 'kind' | 'message_id'> & { readonly task_id?: string }
-
-/** A message without what the end of its turn says anyway. */
-const inOwnWords = (message: Message): Message =>
-  message.answer_length === undefined ? message : { ...message, text: message.text.slice(0, message.answer_length) }
 
 /** The calls of the plan's own tools: bookkeeping, which the steps show anyway. */
 function ownCalls(marks: readonly Mark[]): (tool: string) => boolean {

@@ -19,6 +19,10 @@ export interface Message {
   readonly created_at: Instant
 }
 
+/** The text of a message without what Runsheet added to it: that it was cut, or how the turn ended. */
+export const ownWords = ({ text, answer_length }: Pick<Message, 'text' | 'answer_length'>): string =>
+  text.slice(0, answer_length)
+
 /** A tool call of a message, with its answer. */
 export interface MessageCall extends ToolCallRecord {
   /** Absent while the call has no answer. */

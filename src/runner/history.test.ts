@@ -111,6 +111,34 @@ describe('the history', () => {
     expect(outline(history(run)).at(-1)).toBe('assistant: Stopped.')
   })
 
+  it("[TR45] only the agent's own part of its last words is told", () => {
+    const run = new RunDriver().step('', { answer: 1 }).step('So far.')
+    const last = { message_id: 'message-of-step-2', role: 'assistant', text: 'So far.\n\nNot done:\n- A' } as const
+    run.fact({ type: 'message_added', data: { ...last, answer_length: 7 } })
+    expect(outline(history(run)).at(-1)).toBe('assistant: So far.')
+    const error = { message_id: 'other', role: 'assistant', text: 'The model could not be reached.' } as const
+    run.fact({ type: 'message_added', data: { ...error, answer_length: 0 } })
+    expect(outline(history(run)).at(-1)).toBe('assistant: So far.')
+  })
+
+  it('[TR45] the same request is told again once the agent has worked on it, or after another one', () => {
+    const worked = new RunDriver({}, 'turn-0').step('', { answer: 1 })
+    worked.finish('turn-0')
+    worked.next('now', 'Do it')
+    expect(outline(history(worked, 'now'))).toEqual([
+      'user: Do it',
+      'assistant: calls call-1',
+      'tool: answers call-1',
+      'user: Do it',
+    ])
+    const other = new RunDriver({}, 'turn-0')
+    other.finish('turn-0')
+    other.next('turn-1', 'Do something else')
+    other.finish('turn-1')
+    other.next('now', 'Do it')
+    expect(outline(history(other, 'now'))).toEqual(['user: Do it', 'user: Do something else', 'user: Do it'])
+  })
+
   it.each([
     { limit: 40, first: 'user: question 10' },
     { limit: 41, first: 'user: question 10' },

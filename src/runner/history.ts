@@ -1,20 +1,30 @@
 import type { ModelMessage } from 'ai'
 import type { EventData, Json, StoredEvent } from '../domain/event.ts'
 import { type Handlers, dispatch, typesOf } from '../domain/projection.ts'
+import { ownWords } from '../domain/transcript.ts'
 import { keyOf, type Rooms, roomsFor, shrunkInput, shrunkResult, shrunkText } from './shrink.ts'
 
 /** The messages for a model: the last `limit` of earlier turns, then those of this turn. */
 export function historyOf(earlier: readonly StoredEvent[], own: readonly StoredEvent[], limit: number): ModelMessage[] {
   const rooms = roomsFor([...earlier, ...own])
-  return [...earlierMessages(earlier, limit, rooms), ...messagesOf(own, rooms)]
+  const messages = messagesOf(own, rooms)
+  return [...earlierMessages(earlier, messages, limit, rooms), ...messages]
 }
 
 /** Only whole turns, so that no tool call lacks its answer. */
-function earlierMessages(events: readonly StoredEvent[], limit: number, rooms: Rooms): ModelMessage[] {
+function earlierMessages(
+  events: readonly StoredEvent[],
+  own: readonly ModelMessage[],
+  limit: number,
+  rooms: Rooms,
+): ModelMessage[] {
   const turns = [...Map.groupBy(events, ({ turn_id }) => turn_id ?? '').values()]
   const earlier: ModelMessage[] = []
+  let next = own
   for (const turn of turns.toReversed()) {
     const messages = messagesOf(turn, rooms)
+    if (isRetried(messages, next)) continue
+    next = messages
     if (earlier.length + messages.length > limit) {
       return earlier.length === 0 ? endOf(messages, limit) : earlier
     }
@@ -22,6 +32,10 @@ function earlierMessages(events: readonly StoredEvent[], limit: number, rooms: R
   }
   return earlier
 }
+
+/** Whether nothing came of a turn, and the next one has the same request, or there was none. */
+const isRetried = ([request, ...rest]: readonly ModelMessage[], [next]: readonly ModelMessage[]): boolean =>
+  rest.length === 0 && (request === undefined || request.content === next?.content)
 
 /** A single turn beyond the limit: its request, and its end from the start of a step. */
 function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[] {
@@ -65,7 +79,8 @@ const HANDLERS: Handlers<History, void> = {
     messages.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: output(result) }] })
   },
   message_added: ({ messages, steps, rooms }, { turn_id, data }) => {
-    const { message_id, role, text } = data
+    const { message_id, role } = data
+    const text = ownWords(data)
     const place = steps.get(message_id)
     const content = role === 'assistant' ? shrunkText(text, rooms.get(keyOf('text', turn_id, message_id))) : text
     // The final message replaces the text of its step.

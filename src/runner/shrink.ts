@@ -1,5 +1,6 @@
 import type { EventData, Json, StoredEvent } from '../domain/event.ts'
 import { excerpt } from '../domain/excerpt.ts'
+import { ownWords } from '../domain/transcript.ts'
 
 /**
  * Texts, arguments and results that a model is sent whole, in characters. Beyond the limit the oldest are told in short
@@ -55,7 +56,7 @@ export function roomsFor(events: readonly StoredEvent[]): Rooms {
     } else if (type === 'message_added' && data.role === 'assistant') {
       // The final message replaces the text of its step.
       const key = keyOf('text', turn_id, data.message_id)
-      latest = [...latest.filter(item => item.key !== key), { key, size: data.text.length }]
+      latest = [...latest.filter(item => item.key !== key), { key, size: ownWords(data).length }]
     }
   }
   shrink()

@@ -3,6 +3,7 @@ import type { Conversation } from '../domain/conversation.ts'
 import type { Usage } from '../domain/event.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { clip, cut, isBlank } from '../domain/text.ts'
+import { ownWords } from '../domain/transcript.ts'
 import type { Door, Lease, Ref } from '../door/door.ts'
 import type { Models } from './given-models.ts'
 
@@ -88,7 +89,7 @@ export class Titler {
     for (const event of events) {
       if (event.turn_id !== turn) continue
       if (event.type === 'turn_started') ({ message: request, endpoint } = event.data)
-      else if (event.type === 'message_added' && event.data.role === 'assistant') answer = event.data.text
+      else if (event.type === 'message_added' && event.data.role === 'assistant') answer = ownWords(event.data)
     }
     return { endpoint, request: clip(request, MAX_REQUEST), answer: clip(answer, MAX_ANSWER) }
   }

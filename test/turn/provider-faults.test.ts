@@ -238,6 +238,33 @@ describe('a provider that fails', () => {
     expect(turns.provider.asked).toHaveLength(3)
   })
 
+  it('[TR45] a request that is retried is told once, without the errors that it ended with', async () => {
+    const message = 'Make a plan, please'
+    const ask = (turn_id: string, answers: readonly Answer[]): Promise<Ended> =>
+      turn(answers, { body: { session_id: 'retried', turn_id, message } })
+    expect((await ask('first', [{ status: 401 }])).text).toContain('(401)')
+    expect((await ask('second', times(3, { text: 'I will', dies: true }))).finished.status).toBe('failed')
+    await ask('third', ['Here it is.'])
+    const told = turns.provider.messages(0).filter(({ role }) => role !== 'system')
+    expect(told.map(({ role, content }) => [role, content])).toEqual([['user', message]])
+  })
+
+  it('[SE3] what the system says about a turn is not found, what the agent said is', async () => {
+    await turn([plan('Zebra'), ...times(9, 'All is quokka.')])
+    await turn([{ status: 401 }])
+    const found = async (words: string): Promise<unknown> => {
+      const response = await turns.ask('GET', `/api/search?kind=message&q=${encodeURIComponent(words)}`)
+      const { results } = (await response.json()) as { results: { excerpt: { text: string }[] }[] }
+      return results
+        .at(-1)
+        ?.excerpt.map(({ text }) => text)
+        .join('')
+    }
+    expect(await found('quokka')).toBe('All is quokka.')
+    expect(await found('no progress after')).toBeUndefined()
+    expect(await found('provider refused')).toBeUndefined()
+  })
+
   it.each([1, 60, 200, 400, 700])(
     '[TR15] a line that is cut after %i bytes, in the middle of a call: made once',
     async cutAfter => {
