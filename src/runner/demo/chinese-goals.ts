@@ -1,9 +1,10 @@
 import { isChineseNoun } from './asked.ts'
+import { withoutClauses } from './deeds.ts'
 import { type GoalKind, peopleIn, quoted } from './goal-kind.ts'
 import { CHINESE_ACTION, CHINESE_EVENT, CHINESE_JOURNEY } from './lexicon.ts'
 
 const topicOf = (goal: string): string =>
-  goal
+  withoutClauses(goal)
     .replace(/^.*?(?:策划|计划|安排|组织|筹备|准备|举办|规划|学习|撰写|起草|写)/, '')
     .replace(/^(?:一下|一[场次个篇首份封]|[场次个篇首份封])/, '')
     .replace(/[。！？]+$/, '') || goal
@@ -70,11 +71,19 @@ export const chineseGoals: readonly GoalKind[] = [
   },
   {
     of: /翻译|本地化/,
-    plan: goal => [...drafts(quoted(goal), '问题', '标准', '大纲'), goal, ...drafts('译文', '检查清单')],
+    plan: goal => [
+      ...drafts(quoted(withoutClauses(goal)), '问题', '标准', '大纲'),
+      goal,
+      ...drafts('译文', '检查清单'),
+    ],
   },
   {
     of: /打扫|清理|清洁|整理|收拾|装修|粉刷|布置/,
-    plan: goal => [...drafts(quoted(goal), '问题', '标准', '日程草案'), goal, ...drafts(quoted(goal), '检查清单')],
+    plan: goal => [
+      ...drafts(quoted(withoutClauses(goal)), '问题', '标准', '日程草案'),
+      goal,
+      ...drafts(quoted(withoutClauses(goal)), '检查清单'),
+    ],
   },
   {
     of: /搬家|搬到/,
@@ -83,12 +92,12 @@ export const chineseGoals: readonly GoalKind[] = [
   {
     // One deed.
     of: CHINESE_ACTION,
-    plan: goal => [`写一份${quoted(goal)}的检查清单`, goal, `检查结果：${goal}`],
+    plan: goal => [`写一份${quoted(withoutClauses(goal))}的检查清单`, goal, `检查结果：${goal}`],
   },
   {
     of: /\S/,
     plan: goal => {
-      const topic = isPlanning(goal) ? name(topicOf(goal)) : quoted(goal)
+      const topic = isPlanning(goal) ? name(topicOf(goal)) : quoted(withoutClauses(goal))
       const texts = drafts(topic, '问题', '检查清单', '日程草案')
       return isPlanning(goal) ? [...texts, ...drafts(topic, '预算草案', '标准')] : [...texts, goal, `检查结果：${goal}`]
     },

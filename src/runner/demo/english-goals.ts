@@ -1,11 +1,12 @@
 import { isNoun } from './asked.ts'
+import { withoutClauses } from './deeds.ts'
 import { type GoalKind, peopleIn, quoted } from './goal-kind.ts'
 import { doing, gerund } from './english-verbs.ts'
 import { ACTIONS, EVENT, JOURNEY } from './lexicon.ts'
 
 /** What the goal is about: "Plan a trip to Rome" is about "trip to Rome". */
 function topicOf(goal: string): string {
-  const bare = goal
+  const bare = withoutClauses(goal)
     .replace(
       /^(?:please\s+)?[\p{L}]+(?:\s+(?:out|up|down))?\s+(?:me\s+|us\s+)?(?:(?:for|a|an|the|my|our|some)\s+)*/iu,
       '',
@@ -26,8 +27,9 @@ function isOne(topic: string): boolean {
 
 /** The goal itself as part of a title. */
 const deed = (goal: string): string => {
-  const phrase = doing(goal)
-  return phrase === undefined ? quoted(lower(goal)) : name(phrase)
+  const core = withoutClauses(goal)
+  const phrase = doing(core)
+  return phrase === undefined ? quoted(lower(core)) : name(phrase)
 }
 
 /** When it is to be reached, which is no part of what it is about. */
@@ -35,7 +37,7 @@ const SPAN = /\s+(?:(?:in|within|over)\s+(?:\S+\s+){0,2}(?:days?|weeks?|months?|
 
 /** What a goal of learning is about: "learn how to cook Thai food" is about "cooking Thai food". */
 function subjectOf(goal: string): string {
-  const rest = goal
+  const rest = withoutClauses(goal)
     .replace(LEARNING, '')
     .replace(/[.!?]+$/, '')
     .replace(SPAN, '')

@@ -1,7 +1,7 @@
 // A goal is often a verb phrase: "migrate our database". In a title it stands as "migrating our database".
 
 /** Verbs that goals begin with, where the words after them do not tell. */
-const VERBS = new Set(
+export const VERBS: ReadonlySet<string> = new Set(
   `add analyse analyze apply archive ask automate bake become book boost bring build buy call change check clean clear close
   collect compare configure convert cook cut debug decide declutter decorate deploy develop dig do draw earn eat exercise
   expand explore finish fix gain get give go grow hire hold improve increase install integrate invest join keep launch learn

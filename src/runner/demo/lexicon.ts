@@ -46,6 +46,6 @@ export const CHINESE_FACT =
 /** Without what is in quotes: that names something, and asks for nothing. */
 export const unquoted = (text: string): string => text.replaceAll(/“[^”]*”|"[^"]*"/g, '')
 
-function words(list: string): ReadonlySet<string> {
+export function words(list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/))
 }

@@ -44,6 +44,39 @@ const REQUESTS: readonly (readonly [kind: string, request: string, steps: readon
   ['Chinese with connectives', '首先检查日志，然后修复错误，最后写一份报告。', ['检查日志', '修复错误', '写一份报告']],
   ['Chinese with numbers', '1、检查日志\n2、修复错误\n3、写报告', ['检查日志', '修复错误', '写报告']],
   ['Chinese, politely', '请帮我写一封邮件，再翻译成英文。', ['写一封邮件', '翻译成英文']],
+  [
+    'deeds with a clause',
+    'Book a venue, order a cake and invite ten friends, with a budget of 300 euros.',
+    ['Book a venue', 'Order a cake', 'Invite ten friends, with a budget of 300 euros'],
+  ],
+  [
+    'a clause before deeds',
+    'For my mother, bake a cake and call her friends',
+    ['For my mother, bake a cake', 'Call her friends'],
+  ],
+  ['deeds without articles', 'water plants, feed cats, vacuum floors', ['Water plants', 'Feed cats', 'Vacuum floors']],
+  [
+    'deeds with names',
+    'Email Anna, call Bob and text Cem the address',
+    ['Email Anna', 'Call Bob', 'Text Cem the address'],
+  ],
+  ['a remark before deeds', 'My train is late. Call Anna. Book a taxi.', ['Call Anna', 'Book a taxi']],
+  [
+    'a remark after a deed',
+    'We need to hire two engineers by March. Budget is tight.',
+    ['We need to hire two engineers by March'],
+  ],
+  ['one deed with many things', 'Buy milk, fresh eggs and brown bread', ['Buy milk, fresh eggs and brown bread']],
+  ['things without a deed', 'Fresh eggs, brown bread, cold milk', ['Fresh eggs', 'Brown bread', 'Cold milk']],
+  ['Chinese deeds', '订蛋糕，给妈妈打电话，发送邀请函', ['订蛋糕', '给妈妈打电话', '发送邀请函']],
+  ['short Chinese deeds', '打扫厨房，洗碗，倒垃圾', ['打扫厨房', '洗碗', '倒垃圾']],
+  ['deeds that only look like clauses', 'Start the server. Use the key.', ['Start the server', 'Use the key']],
+  [
+    'a condition after a deed',
+    'Call Anna. If she is out, call Bob. One more thing: buy milk.',
+    ['Call Anna', 'If she is out, call Bob', 'One more thing: buy milk'],
+  ],
+  ['Chinese sentences', '打扫厨房。买牛奶。给妈妈打电话。', ['打扫厨房', '买牛奶', '给妈妈打电话']],
   ['the same twice', '- call\n- call\n- write', ['Call', 'Write']],
   ['a question', 'What is the capital of France?', ['What is the capital of France?']],
   ['questions only', 'What is it? And why?', ['What is it?']],
@@ -180,6 +213,54 @@ describe('a goal that names no steps', () => {
       3,
     )
     for (const step of steps) expect(/\p{Script=Han}/u.test(step)).toBe(/\p{Script=Han}/u.test(goal))
+  })
+
+  it.each([
+    'Plan a birthday party for 20 people, with a budget of 300 euros',
+    'Plan a birthday party for my daughter, who turns 6',
+    'Plan a birthday party for my daughter, who turns 6 and loves horses',
+    'Plan a wedding for 80 people, in June, near the sea',
+    'Plan a wedding for 80 people, vegetarian food only, max 5000 euros',
+    'Plan a trip to Japan for two weeks, including Kyoto and Osaka',
+    'Plan a 3-day trip to Paris for two adults and one child, on a tight budget',
+    'Create a landing page for my bakery, using HTML and CSS',
+    'Build a website for my bakery, keep it simple',
+    'Organise a conference for 200 developers in Lyon, with a budget of 30k',
+    'I want to get fit, but I hate running',
+    'My mother turns 60 in May. Plan a party for her.',
+    'Plan a picnic. It should be cheap. We are ten people.',
+    'Prepare my taxes, please',
+    'Plan a garden party, weather permitting, open bar included',
+    'Learn HTML, modern CSS and plain JavaScript',
+    '为我妈妈准备60岁生日聚会，预算5000元',
+    '策划一场婚礼，预算五万元左右，在六月举行',
+    '计划一次去日本的旅行，包括京都和大阪，带两个孩子',
+    '做一个面包店的网页，用简单的颜色',
+    '准备一次野餐。我们一共十个人。不要太贵。',
+  ])('[MO8] a clause is part of the goal and no step: %s', request => {
+    const [goal = '', ...more] = stepsIn(request)
+    expect(more).toEqual([])
+    expect(isGoal(request)).toBe(true)
+    const steps = planFor(goal)
+    expect(new Set(steps).size).toBe(5)
+    const done = steps.filter(step => 'outcome' in workOn(step, { done: [], hasGaps: false }))
+    expect(done.length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('[MO8] clauses are not repeated in the titles of texts, and stay with the deed', () => {
+    expect(planFor('Plan a birthday party for 20 people, with a budget of 300 euros')).toEqual(
+      planFor('Plan a birthday party for 20 people'),
+    )
+    expect(planFor('Plan a birthday party, for 20 people')[1]).toBe(
+      'Compute the budget for 20 people at 15 each: 20 * 15',
+    )
+    expect(planFor('Transfer 500 euros to Bob, by Friday')).toEqual([
+      'Draft a checklist for “transfer 500 euros to Bob”',
+      'Transfer 500 euros to Bob, by Friday',
+      'Check that it worked: transfer 500 euros to Bob, by Friday',
+    ])
+    expect(planFor('Learn HTML, CSS and JavaScript')[0]).toBe('Draft questions about “HTML, CSS and JavaScript”')
+    expect(planFor('为我妈妈准备60岁生日聚会，预算5000元')[0]).toBe('写一份60岁生日聚会的宾客名单模板')
   })
 
   it.each([

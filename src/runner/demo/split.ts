@@ -1,4 +1,5 @@
 import { cut } from '../../domain/text.ts'
+import { isClause, isDeed, isRemark } from './deeds.ts'
 import { isChinese } from './language.ts'
 
 const MAX_TITLE = 200
@@ -55,9 +56,9 @@ function parts(request: string): string[] {
 }
 
 function sentences(request: string): string[] {
-  return request
-    .replaceAll(/\s+/g, ' ')
-    .split(SENTENCE_END)
+  const all = request.replaceAll(/\s+/g, ' ').split(SENTENCE_END)
+  const asking = all.filter(sentence => isQuestion(sentence) || !isRemark(sentence.replace(POLITE, '')))
+  return (asking.some(sentence => sentence.trim() !== '' && !isSmallTalk(sentence)) ? asking : all)
     .flatMap(sentence => (/^\s*(?:if|when|since)\b/i.test(sentence) ? [sentence] : sentence.split(CONNECTIVES)))
     .flatMap(series)
 }
@@ -65,19 +66,47 @@ function sentences(request: string): string[] {
 /** Its commas separate what is compared. */
 const COMPARISON = /^\s*(?:compare|rank|sort|比较|排序)\b.*\d/iu
 
-/** "Do this: read a, write b and send c" is three steps; "bread and butter" is one. */
+/** "Do this: read a, write b and send c" is three steps; "bread and butter" is one, and so is "plan a party, in June". */
 function series(sentence: string): string[] {
   if (/\b(?:between|both|either)\b/i.test(sentence) || COMPARISON.test(sentence)) return [sentence]
   const [, rest = sentence] = /^[^:：]{3,80}[:：]\s*(\S.*)$/.exec(sentence) ?? []
-  const several = rest.split(/\s*[,，、]\s*(?:and\s+)?|\s+and\s+(?=\w+\s+\w+)/i)
-  const areActions = several.every(part => part.trim().split(/\s+/).length >= 2 || /\p{Script=Han}{3,}/u.test(part))
-  return several.length >= 2 && areActions ? several : [sentence]
+  // Every other one is what separates two parts.
+  const pieces = rest.split(/(\s*[,，、]\s*(?:and\s+)?|\s+and\s+(?=\w+\s+\w+))/i)
+  const several = pieces.filter((_, place) => place % 2 === 0)
+  const steps = several.some(isStep) ? joined(pieces) : several.some(isVague) ? [] : several
+  return steps.length >= 2 ? steps : [sentence]
+}
+
+const isStep = (part: string): boolean => hasWords(part, 2) && isDeed(part.replace(POLITE, ''))
+const isVague = (part: string): boolean => !hasWords(part, 3) || isClause(part.replace(POLITE, ''))
+
+/** Whether there are two words, or this many Chinese characters. */
+const hasWords = (part: string, characters: number): boolean =>
+  part.trim().split(/\s+/).length >= 2 || new RegExp(`\\p{Script=Han}{${characters},}`, 'u').test(part)
+
+/** The parts that are deeds, each with what is said about it. */
+function joined(pieces: readonly string[]): string[] {
+  const steps: string[] = []
+  let [open = ''] = pieces
+  let isOpen = isStep(open)
+  for (let place = 2; place < pieces.length; place += 2) {
+    const part = pieces[place] ?? ''
+    if (isOpen && isStep(part)) {
+      steps.push(open)
+      open = part
+    } else {
+      open += (pieces[place - 1] ?? '') + part
+      isOpen ||= isStep(part)
+    }
+  }
+  return [...steps, open]
 }
 
 function tidy(part: string, isRequest: boolean): string {
   const bare = part
     .trim()
     .replace(POLITE, '')
+    .replace(/[,，]\s*(?:please|thanks|thank you|谢谢|拜托)[.!。！]*$/i, '')
     .replace(isRequest ? /[.!?,;，；。]+$/ : /[.!,;，；。]+$/, '')
     .trim()
   return cut(bare.charAt(0).toUpperCase() + bare.slice(1), MAX_TITLE)
