@@ -18,7 +18,7 @@ interface MarkdownProps {
   readonly strings: PageStrings
 }
 
-/** Renders Markdown without HTML and without remote images. */
+/** Renders Markdown, with HTML as text and without remote images. */
 export default function Markdown({ text, isStreaming = false, strings }: MarkdownProps): ReactElement {
   const { beginning: parsed, rest } = beginningOf(text)
   const isGrowing = isStreaming && rest === ''
@@ -29,14 +29,42 @@ export default function Markdown({ text, isStreaming = false, strings }: Markdow
     <div className="app-markdown">
       {blocks.slice(0, isGrowing ? undefined : count).map((block, index) => (
         // Only the last block changes while streaming; the others are parsed once.
-        <Block key={index} text={isGrowing && index === blocks.length - 1 ? remend(block) : block} strings={strings} />
+        <Block
+          key={index}
+          text={isGrowing && index === blocks.length - 1 ? remend(block, REMEND) : block}
+          strings={strings}
+        />
       ))}
       <Rest text={rest} showRest={strings.showRest} />
     </div>
   )
 }
 
-const PLUGINS = [remarkGfm]
+/** What looks like an unclosed tag stays, too. */
+const REMEND = { htmlTags: false }
+
+interface MarkdownNode {
+  type: string
+  value?: string
+  children?: MarkdownNode[]
+  data?: { hProperties: { className: string } }
+}
+/** What has blocks. Elsewhere HTML is part of a line, and the renderer shows it as text. */
+const HAS_BLOCKS = new Set(['root', 'blockquote', 'listItem', 'footnoteDefinition'])
+
+/** Blocks of HTML become paragraphs of text. */
+const htmlAsText = () => paragraphs
+function paragraphs({ type, children = [] }: MarkdownNode): void {
+  for (const child of children) {
+    if (child.type === 'html' && HAS_BLOCKS.has(type)) {
+      child.type = 'paragraph'
+      child.children = [{ type: 'text', value: child.value ?? '' }]
+      child.data = { hProperties: { className: 'app-html' } }
+    } else paragraphs(child)
+  }
+}
+
+const PLUGINS = [remarkGfm, htmlAsText]
 const COMPONENTS: Components = {
   img: ({ alt }) => <span>{alt}</span>,
   a: ({ href, children }) => (
@@ -49,7 +77,7 @@ const COMPONENTS: Components = {
 const Block = memo(function Block({ text, strings }: Pick<MarkdownProps, 'text' | 'strings'>): ReactElement {
   const components = useMemo<Components>(() => ({ ...COMPONENTS, pre: props => pre(props, strings) }), [strings])
   return (
-    <ReactMarkdown remarkPlugins={PLUGINS} skipHtml components={components}>
+    <ReactMarkdown remarkPlugins={PLUGINS} components={components}>
       {text}
     </ReactMarkdown>
   )

@@ -200,6 +200,9 @@ describe('connections', () => {
   })
 })
 
+/** Markdown takes it for HTML, not for a link. */
+const isHtml = (text: string): boolean => /^(?:["']>)?<[/!a-z]+[ >]/i.test(text)
+
 describe('language, theme and hostile input', () => {
   it('[CH19] the language follows the browser, can be switched, is remembered, and is set for screen readers', async () => {
     const turns = await start()
@@ -288,7 +291,11 @@ describe('language, theme and hostile input', () => {
       .call('task_manager', 'add_task', { session_id: 'c4', turn_id: 't', arguments: { tasks: rows } })
       .catch(() => {})
     const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'))
-    await messages(page).locator('.app-markdown').last().waitFor()
+    const answer = messages(page).locator('.app-markdown').last()
+    await answer.waitFor()
+    const words = (text: string): string => text.replaceAll(/\s+/g, ' ')
+    const shown = words(await answer.innerText())
+    expect(HOSTILE.filter(isHtml).filter(text => !shown.includes(words(text)))).toEqual([])
     const check = async (view: string): Promise<void> => {
       await page.waitForTimeout(150)
       const found = await page.evaluate(() => ({

@@ -89,9 +89,11 @@ it('[CH2] every conversation can be reached, however many there are', async () =
   await turns.close()
 })
 
-it('[CH3] Markdown renders while it streams, without HTML and remote images, and with links in a new window', async () => {
+it('[CH3] Markdown renders while it streams, with HTML as text, without remote images, and with links in a new window', async () => {
   const text = [
     '# Heading',
+    'Is List<String> the same as Vec<T>, and what does <br> do?',
+    '<div>\nImportant: do not run it\n</div>',
     '**bold** <b>raw</b> <script>alert(1)</script> ![logo](https://evil.example/x.png)',
     '[out](https://example.org/) [bad](javascript:alert(1))',
     '| a | b |\n| - | - |\n| 1 | 2 |',
@@ -111,7 +113,11 @@ it('[CH3] Markdown renders while it streams, without HTML and remote images, and
   await page.getByRole('button', { name: 'Send' }).waitFor()
   const said = page.locator('.app-markdown').last()
   expect(await said.locator('strong').innerText()).toBe('bold')
-  expect(await said.locator('b, script, img').count()).toBe(0)
+  expect(await said.locator('b, br, div:not([class]), script, img').count()).toBe(0)
+  const shown = (await said.innerText()).replaceAll(/\s+/g, ' ')
+  expect(shown).toContain('Is List<String> the same as Vec<T>, and what does <br> do?')
+  expect(shown).toContain('<div> Important: do not run it </div>')
+  expect(shown).toContain('bold <b>raw</b> <script>alert(1)</script> logo')
   const link = said.getByRole('link', { name: 'out' })
   expect(await link.getAttribute('rel')).toContain('noopener')
   expect(await link.getAttribute('target')).toBe('_blank')
