@@ -139,12 +139,13 @@ function stepItemParts(item: StepItem): string[] {
 }
 
 const callLines = (calls: readonly MessageCall[]): string[] =>
-  calls.length === 0
-    ? []
-    : [calls.map(({ tool, answer }) => `- Used ${inCode(tool)}${answer ? callEnd(answer) : ''}`).join('\n')]
+  calls.length === 0 ? [] : [calls.map(call => `- Used ${inCode(call.tool)}${callEnd(call)}`).join('\n')]
 
-const callEnd = ({ ok, duration_ms }: NonNullable<MessageCall['answer']>): string =>
-  ` (${seconds(duration_ms)}${ok ? '' : ', failed'})`
+function callEnd({ answer, approval, unanswered }: MessageCall): string {
+  if (approval === 'deny') return ' (not allowed)'
+  if (answer) return ` (${seconds(answer.duration_ms)}${answer.ok ? '' : ', failed'})`
+  return unanswered ? ' (stopped, outcome unknown)' : ''
+}
 
 const runText = ({ check, result, duration_ms }: StepRun): string =>
   `Check ${check ? inCode(labelOf(check)) : 'that is gone'}: ${result}, ${seconds(duration_ms)}`

@@ -67,6 +67,32 @@ describe('a transcript', () => {
     expect(transcript.of(log(answer('nobody asked')))).toEqual([])
   })
 
+  it('[TO17] marks the calls that a turn which is over left without an answer', () => {
+    const late = { ...PLAN, tool_call_id: 'call-2' }
+    const two: NewEvent = {
+      type: 'step_finished',
+      turn_id: 't',
+      data: { step: 1, message_id: 'm1', text: '', tool_calls: [PLAN, late], usage: {}, digest_seq: 1 },
+    }
+    const end: NewEvent = {
+      type: 'turn_finished',
+      turn_id: 't',
+      data: {
+        turn_id: 't',
+        status: 'stopped',
+        remaining: 0,
+        counts: { completed: 0, blocked: 0, open: 0, cancelled: 0, removed: 0 },
+        steps: 1,
+        usage: {},
+      },
+    }
+    const events = log(two, answer('done'), end, { ...step('m2', ''), turn_id: 'u' })
+    const marks = (messages: typeof transcript.initial) =>
+      messages.map(({ tool_calls = [] }) => tool_calls.map(({ unanswered = false }) => unanswered))
+    expect(marks(transcript.of(events.slice(0, 2)))).toEqual([[false, false]])
+    expect(marks(transcript.of(events))).toEqual([[false, true], [false]])
+  })
+
   it('[HT11] cuts long results, and never through a character', () => {
     const cut = (result: Json) => transcript.of(log(step('m1', ''), answer(result)))[0]?.tool_calls?.[0]?.answer
     expect(cut('x'.repeat(2_000))).toMatchObject({ result: 'x'.repeat(2_000) })

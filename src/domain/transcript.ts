@@ -30,6 +30,8 @@ export interface MessageCall extends ToolCallRecord {
   /** It waits for a person, or what a person said. Absent if none was asked. */
   readonly approval?: 'waiting' | ApprovalDecision
   readonly approval_id?: string
+  /** Its turn ended without an answer: nobody knows what came of it. */
+  readonly unanswered?: true
 }
 
 /** What a tool answered, truncated for lists. The event at `seq` has all of it. */
@@ -68,6 +70,10 @@ export const transcript = projection<Messages>({
       withCall(messages, turn_id, isCall(data.tool_call_id), { approval: 'waiting', approval_id: data.approval_id }),
     tool_approval_resolved: (messages, { turn_id, data }) =>
       withCall(messages, turn_id, ({ approval_id }) => approval_id === data.approval_id, { approval: data.decision }),
+    turn_finished: (messages, { turn_id }) =>
+      messages.map(message =>
+        message.turn_id === turn_id && message.tool_calls?.some(isUnanswered) ? withoutAnswers(message) : message,
+      ),
   },
 })
 
@@ -81,6 +87,13 @@ function withAnswer(messages: Messages, { turn_id, data, seq }: StoredEvent<'too
   const { tool_call_id, ok, duration_ms, result } = data
   return withCall(messages, turn_id, isCall(tool_call_id), { answer: { ok, duration_ms, ...shortened(result), seq } })
 }
+
+const isUnanswered = ({ answer, approval }: MessageCall): boolean => answer === undefined && approval !== 'deny'
+
+const withoutAnswers = (message: Message): Message => ({
+  ...message,
+  tool_calls: (message.tool_calls ?? []).map(call => (isUnanswered(call) ? { ...call, unanswered: true } : call)),
+})
 
 const isCall =
   (id: string) =>

@@ -59,6 +59,7 @@ export const chineseThread: ThreadStrings = {
   input: '输入',
   output: '输出',
   noOutputYet: '尚无输出。',
+  unanswered: ['已停止 · 结果未知', '返回结果前已停止，无法得知是否已执行。'],
   outputFailed: '无法加载输出。',
   verdict: { ok: '认可', not_ok: '不认可', unknown: '没有结论' },
   about: (label, text) => `${label}：${text}`,

@@ -229,6 +229,8 @@ export interface ThreadStrings {
   readonly input: string
   readonly output: string
   readonly noOutputYet: string
+  /** Of a call that its turn left without an answer, and of its output. */
+  readonly unanswered: readonly [string, string]
   readonly outputFailed: string
   readonly verdict: Readonly<Record<Verdict, string>>
   /** A line that begins with what it is. */

@@ -25,7 +25,13 @@ export default function ToolDetails({ call, source }: ToolDetailsProps): ReactEl
       <dt>{thread.output}</dt>
       <dd>
         {result === undefined ? (
-          <p className="rs-note">{call.approval === 'deny' ? thread.approval.denied : thread.noOutputYet}</p>
+          <p className="rs-note">
+            {call.approval === 'deny'
+              ? thread.approval.denied
+              : call.unanswered
+                ? thread.unanswered[1]
+                : thread.noOutputYet}
+          </p>
         ) : (
           <pre className="rs-output rs-code" tabIndex={0}>
             {formatted(result)}

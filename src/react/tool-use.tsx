@@ -20,27 +20,29 @@ export interface ToolUseProps extends RunsheetSource {
 export const ToolUse = memo(function ToolUse({ call, isRunning = false, ...source }: ToolUseProps): ReactElement {
   const strings = useThreadStrings()
   const [isOpen, setOpen] = useState(false)
-  const { answer, approval } = call
-  const isTurning = isRunning && !answer && approval !== 'waiting' && approval !== 'deny'
-  const Icon = isTurning ? LoaderCircle : answer && !answer.ok ? CircleAlert : Wrench
+  const { thread } = strings
+  const { answer, approval, unanswered } = call
+  // A call that a stop denied has no answer.
+  const note =
+    approval === 'waiting'
+      ? thread.approval.waits
+      : approval === 'deny'
+        ? thread.approval.denied
+        : unanswered && thread.unanswered[0]
+  const isTurning = isRunning && !answer && !note
+  const Icon = isTurning ? LoaderCircle : unanswered || (answer && !answer.ok) ? CircleAlert : Wrench
   return (
     <details className="rs-use" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary className={answer && !answer.ok ? 'rs-use-failed' : undefined}>
         <Icon size={14} aria-hidden="true" className={isTurning ? 'rs-turning' : undefined} />
-        <ToolText
-          tool={call.tool}
-          subject={subjectOf(call.arguments)}
-          isRunning={isTurning || approval === 'waiting' || approval === 'deny'}
-        />
-        {answer && approval !== 'deny' && (
+        <ToolText tool={call.tool} subject={subjectOf(call.arguments)} isRunning={isTurning || note !== undefined} />
+        {(note ?? answer) && (
           <span className="rs-use-time">
-            {answer.ok ? '' : `${strings.thread.useFailed} · `}
-            {durationText(answer.duration_ms, strings)}
+            {note}
+            {!note &&
+              answer &&
+              `${answer.ok ? '' : `${thread.useFailed} · `}${durationText(answer.duration_ms, strings)}`}
           </span>
-        )}
-        {/* A call that a stop denied has no answer. */}
-        {(approval === 'waiting' || approval === 'deny') && (
-          <span className="rs-use-time">{strings.thread.approval[approval === 'deny' ? 'denied' : 'waits']}</span>
         )}
       </summary>
       {isOpen && (

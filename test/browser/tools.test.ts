@@ -154,6 +154,33 @@ describe('the card of a call that waits', () => {
     await context.close()
   })
 
+  it('[TO17] a call that was stopped while it ran says that its outcome is unknown, in both languages', async () => {
+    const turns = await start({
+      answers: [CALL],
+      outside: [guarded('write', { call: () => new Promise(() => {}) })],
+    })
+    void turns.open()
+    const { page, context, problems } = await visit(browser, linkTo(turns))
+    await page.getByRole('button', { name: 'Allow once' }).click()
+    const line = page.locator('details.rs-use summary')
+    await line.locator('.rs-turning').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await line.getByText('stopped · outcome unknown', { exact: true }).waitFor()
+    expect(await line.innerText()).toMatch(/^Writing plan.md/)
+    await line.click()
+    await page
+      .locator('.rs-use-details')
+      .getByText('Stopped before it answered: nobody knows whether it happened.')
+      .waitFor()
+    await page.reload()
+    await line.getByText('stopped · outcome unknown', { exact: true }).waitFor()
+    await page.evaluate(() => localStorage.setItem('runsheet.language', 'zh'))
+    await page.reload()
+    await line.getByText('已停止 · 结果未知', { exact: true }).waitFor()
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
   it('[TO4][TO13] says why it asks again; it is there after a reload; both languages', async () => {
     const turns = await start({
       answers: [CALL, 'Kept.'],
