@@ -12,7 +12,7 @@ import { JSON_TYPE, SAFE } from './headers.ts'
 import { HttpError, notFound } from './http-error.ts'
 import type { Limits } from './limits.ts'
 import type { Logger } from './logger.ts'
-import type { Page } from './page.ts'
+import { type Page, pageReply } from './page.ts'
 import { parseBody, parseUrl } from './parse.ts'
 import { credentialOf, type Release } from './quota.ts'
 import { relay } from './relay.ts'
@@ -149,8 +149,7 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
     const file = page(c.req.path)
     if (!file) return refusePath(c)
     guard.check(c.req.raw)
-    const cache = file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache'
-    return { status: 200, headers: { ...SAFE, 'content-type': file.type, 'cache-control': cache }, body: file.content }
+    return pageReply(file, name => c.req.header(name))
   }
 
   async function refuseMethod(c: RequestContext, isPublic: boolean, allow: string): Promise<never> {

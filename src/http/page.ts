@@ -1,9 +1,17 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
+import type { Reply } from './connection.ts'
+import { compress, type Encoding, encodingFor } from './encoding.ts'
+import { SAFE } from './headers.ts'
 
 export interface PageFile {
-  readonly content: Uint8Array<ArrayBuffer>
+  /** As it is, or compressed: on the first request for it, then kept. */
+  readonly content: (encoding: Encoding | undefined) => Uint8Array<ArrayBuffer>
+  /** Changes with the content. */
+  readonly version: string
   readonly type: string
+  readonly isCompressible: boolean
   /** Its name changes with its content, so caches may keep it for ever. */
   readonly immutable: boolean
 }
@@ -23,22 +31,60 @@ const TYPES: Readonly<Record<string, string>> = {
 /** The paths of the page itself; everything else it shows is in the query. */
 const VIEWS = ['/', '/reviews']
 
+/** Images and fonts are compressed already. */
+const COMPRESSIBLE = new Set(['.html', '.js', '.css', '.svg', '.json'])
+
 /** The built page, read once, so that no request reaches the disk. */
 export function pageFrom(folder: string): Page {
   const files = new Map<string, PageFile>()
   for (const name of namesIn(folder)) {
-    const type = TYPES[extname(name)]
+    const extension = extname(name)
+    const type = TYPES[extension]
     if (!type) continue
     const path = `/${name.split(sep).join('/')}`
+    const content = new Uint8Array(readFileSync(join(folder, name)))
     files.set(path, {
-      content: new Uint8Array(readFileSync(join(folder, name))),
+      content: compressedOnce(content),
+      version: createHash('sha256').update(content).digest('base64url').slice(0, 22),
       type,
+      isCompressible: COMPRESSIBLE.has(extension),
       immutable: path.startsWith('/assets/'),
     })
   }
   const start = files.get('/index.html')
   for (const path of VIEWS) if (start) files.set(path, start)
   return path => files.get(path)
+}
+
+/** Answers with a file in the encoding that the browser takes, or that the browser has it already. */
+export function pageReply(file: PageFile, header: (name: string) => string | undefined): Reply {
+  const encoding = file.isCompressible ? encodingFor(header('accept-encoding')) : undefined
+  // Each form has a tag of its own: a cache must not mix them up.
+  const etag = `"${file.version}${encoding ? `-${encoding}` : ''}"`
+  const headers = {
+    ...SAFE,
+    'cache-control': file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+    etag,
+    ...(file.isCompressible ? { vary: 'accept-encoding' } : {}),
+  }
+  if (names(header('if-none-match'), etag)) return { status: 304, headers }
+  return {
+    status: 200,
+    headers: { ...headers, 'content-type': file.type, ...(encoding ? { 'content-encoding': encoding } : {}) },
+    body: file.content(encoding),
+  }
+}
+
+const names = (tags = '', etag: string): boolean =>
+  tags.split(',').some(tag => ['*', etag, `W/${etag}`].includes(tag.trim()))
+
+function compressedOnce(content: Uint8Array<ArrayBuffer>): PageFile['content'] {
+  const forms = new Map<Encoding | undefined, Uint8Array<ArrayBuffer>>([[undefined, content]])
+  return encoding => {
+    const form = forms.get(encoding) ?? (encoding ? compress(content, encoding) : content)
+    forms.set(encoding, form)
+    return form
+  }
 }
 
 function namesIn(folder: string): string[] {
