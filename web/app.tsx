@@ -92,6 +92,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
   const [isOpen, setOpen] = useState(false)
   const [version, setVersion] = useState(0)
   const [waiting, setWaiting] = useState('')
+  const [quiet, setQuiet] = useState<string>()
   useEffect(() => {
     const follow = (): void => setRoute(currentRoute())
     window.addEventListener('popstate', follow)
@@ -141,6 +142,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         client={client}
         strings={strings}
         session={route.session}
+        quiet={quiet}
         filing={filing}
         isOpen={isOpen}
         onGo={go}
@@ -178,6 +180,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
             onGo={go}
             onMenu={openMenu}
             onChanged={changed}
+            onQuiet={setQuiet}
             onLanguage={onLanguage}
             onSignedOut={onSignedOut}
             onChat={openChat}

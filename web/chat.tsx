@@ -48,6 +48,8 @@ interface ChatProps {
   readonly onMenu: () => void
   /** The list of conversations may have changed. */
   readonly onChanged: () => void
+  /** Nothing in this conversation waits for the person. */
+  readonly onQuiet: (session: string | undefined) => void
   readonly onLanguage: () => void
   readonly onSignedOut: () => void
 }
@@ -68,7 +70,20 @@ const ToolsetChoice = smallPart('ToolsetChoice')
 
 /** One conversation: its messages or history, the plan or the review, and the message box. */
 export const Chat = memo(function Chat(props: ChatProps): ReactElement {
-  const { strings, route, filing, isCovered, waiting, onGo, onChat, onMenu, onChanged, onLanguage, onSignedOut } = props
+  const {
+    strings,
+    route,
+    filing,
+    isCovered,
+    waiting,
+    onGo,
+    onChat,
+    onMenu,
+    onChanged,
+    onQuiet,
+    onLanguage,
+    onSignedOut,
+  } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
   const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
@@ -125,6 +140,12 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
       },
     },
   })
+  // The list of conversations may be older, and does not know of a rejection that can be undone.
+  const isQuiet = conversation.seq > 0 && waitCount === (review.rejection ? 1 : 0)
+  useEffect(() => {
+    if (isQuiet) onQuiet(session)
+    return () => onQuiet(undefined)
+  }, [onQuiet, isQuiet, session])
   // The queue shows it.
   const steered = outgoing?.steers && outgoing.message
   const plan = useTasks()

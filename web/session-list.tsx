@@ -25,13 +25,15 @@ const RenameTitle = lazy(() => loadPart(importSidebarParts).then(parts => ({ def
 interface SessionListProps {
   readonly strings: PageStrings
   readonly session: string
+  /** The one in which nothing waits for the person, whatever the list says. */
+  readonly quiet: string | undefined
   readonly filing: FilingHandle
   readonly isHidden: boolean
   readonly onGo: (route: Route) => void
 }
 
 /** The conversations by day, each with its mark and a menu. */
-export function SessionList({ strings, session, filing, isHidden, onGo }: SessionListProps): ReactElement {
+export function SessionList({ strings, session, quiet, filing, isHidden, onGo }: SessionListProps): ReactElement {
   const { list, actions } = filing
   const { sessions, hasMore, error } = list
   const [menu, setMenu] = useState<{ readonly id: string; readonly anchor: HTMLElement }>()
@@ -66,7 +68,7 @@ export function SessionList({ strings, session, filing, isHidden, onGo }: Sessio
               key={each.session_id}
               id={each.session_id}
               title={each.title}
-              mark={each.mark}
+              mark={each.session_id === quiet && each.mark === 'waiting' ? null : each.mark}
               strings={strings}
               isCurrent={each.session_id === session}
               isRenaming={each.session_id === renaming}

@@ -18,6 +18,8 @@ interface SidebarProps {
   readonly client: Client
   readonly strings: PageStrings
   readonly session: string
+  /** The conversation in which nothing waits for the person, whatever the list says. */
+  readonly quiet: string | undefined
   readonly filing: FilingHandle
   readonly isOpen: boolean
   readonly onGo: (route: Route) => void
@@ -29,7 +31,7 @@ interface SidebarProps {
 
 /** All conversations, or the archived ones, and a search over their titles, messages and tasks. */
 export function Sidebar(props: SidebarProps): ReactElement {
-  const { client, strings, session, filing, isOpen, onGo, onOpen, onClose, children } = props
+  const { client, strings, session, quiet, filing, isOpen, onGo, onOpen, onClose, children } = props
   const [query, setQuery] = useState('')
   const [isArchive, setArchive] = useState(false)
   const close = useRef<HTMLButtonElement>(null)
@@ -98,6 +100,7 @@ export function Sidebar(props: SidebarProps): ReactElement {
       <SessionList
         strings={strings}
         session={session}
+        quiet={quiet}
         filing={filing}
         isHidden={asked !== '' || isArchive}
         onGo={onGo}

@@ -3,10 +3,14 @@ import type { Client } from '../client/client.ts'
 import { polled } from '../client/polled.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { ReviewOrigin, Session, WaitingApproval } from '../domain/wire.ts'
+import { onRejectedHere, rejectedHere } from './rejected-here.ts'
 
 /** What `usePendingReviews` returns. */
 export interface PendingReviewsHandle {
-  /** Those that wait, over all conversations, soonest deadline first. Undefined until they are loaded. */
+  /**
+   * Those that wait, over all conversations, soonest deadline first; without one that this window rejected, while that can
+   * be undone. Undefined until they are loaded.
+   */
   readonly reviews: readonly WaitingReview[] | undefined
   /** Calls of tools that wait, oldest first, if `withApprovals` asks for them. */
   readonly approvals: readonly WaitingCall[]
@@ -51,10 +55,12 @@ export function usePendingReviews(
     return polled(load, { everyMs: EVERY_MS, whileHidden: true })
   }, [client, origins, approvals])
   const { value, error } = useSyncExternalStore(live.subscribe, live.snapshot, live.snapshot)
+  const rejected = useSyncExternalStore(onRejectedHere, rejectedHere, noneRejected)
   return useMemo(() => {
     const sessions = new Map(value?.sessions.map(session => [session.session_id, session]))
     const origins = new Map(value?.origins?.map(origin => [origin.review_id, origin]))
-    const reviews = value?.reviews.map(review => ({
+    const waiting = value?.reviews.filter(({ review_id }) => review_id !== rejected)
+    const reviews = waiting?.map(review => ({
       review,
       session: sessions.get(review.session_id),
       origin: origins.get(review.review_id),
@@ -62,5 +68,7 @@ export function usePendingReviews(
     const calls = value?.approvals ?? []
     const approvals = calls.map(approval => ({ approval, session: sessions.get(approval.session_id) }))
     return { reviews, approvals, hasMore: value?.next_cursor !== undefined, error, reload: live.reload }
-  }, [value, error, live])
+  }, [value, error, live, rejected])
 }
+
+const noneRejected = (): undefined => undefined

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Client } from '../client/client.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
+import { forgetRejection, isRejectedHere, rejectedAt, rememberRejection } from './rejected-here.ts'
 import type { Decision } from './use-decision.ts'
 import { useNow } from './use-now.ts'
 
@@ -111,38 +112,5 @@ export function useRejection(options: RejectionOptions): {
       },
       send,
     },
-  }
-}
-
-const KEY = 'runsheet.rejected'
-
-/** Whether this window rejected a review, also before a reload. */
-export function isRejectedHere(reviewId: string): boolean {
-  try {
-    return sessionStorage.getItem(KEY)?.split(' ')[0] === reviewId
-  } catch {
-    return false
-  }
-}
-
-/** When this window rejected it, in the server's time. */
-function rejectedAt(): number | undefined {
-  const at = Number(sessionStorage.getItem(KEY)?.split(' ')[1])
-  return at > 0 ? at : undefined
-}
-
-function rememberRejection(reviewId: string, at: number): void {
-  try {
-    sessionStorage.setItem(KEY, `${reviewId} ${at}`)
-  } catch {
-    // Storage is blocked: it is sent when the page is left.
-  }
-}
-
-function forgetRejection(): void {
-  try {
-    sessionStorage.removeItem(KEY)
-  } catch {
-    // Storage is blocked: nothing was saved.
   }
 }

@@ -13,7 +13,7 @@ import { useStrings } from './strings.ts'
 import type { ConversationView } from './use-conversation.ts'
 import type { Decision } from './use-decision.ts'
 import type { UnsentEdits } from './use-draft.ts'
-import { isRejectedHere } from './use-rejection.ts'
+import { isRejectedHere } from './rejected-here.ts'
 import { endPresence } from './use-review-presence.ts'
 
 /** How the last review ended, until the person closes it. */

@@ -130,6 +130,35 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 
+  it('[CY1][PA63] does not call any more once this window has rejected it, and does again after Undo', async () => {
+    const { link, propose, person } = await start()
+    await propose('c1', 'Collect')
+    const { page, context, problems } = await visit(browser, link('?chat=c1'))
+    const told = page.getByText('1 plan waits for your review')
+    const mark = page.getByRole('navigation').getByRole('img', { name: 'Waiting for you' })
+    const calls = async () => [
+      (await page.title()).startsWith('(1) '),
+      (await icon(page)) === './icon-waiting.svg',
+      (await told.count()) > 0,
+      (await page.getByRole('link', { name: 'Reviews' }).innerText()).includes('1'),
+      (await mark.count()) > 0,
+    ]
+    const all = (isCalled: boolean) => Array.from({ length: 5 }, () => isCalled)
+    await expect.poll(calls).toEqual(all(true))
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await expect.poll(calls).toEqual(all(false))
+    expect((await person.pendingReviews('c1')).reviews).toHaveLength(1)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(calls).toEqual(all(true))
+    // Another one that waits still calls.
+    await propose('c2', 'Write')
+    await expect.poll(() => page.title()).toMatch(/^\(2\) /)
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await expect.poll(() => page.title()).toMatch(/^\(1\) /)
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
   it('[CY2] the first one offers notifications; the browser is asked by a button, and never before', async () => {
     const { link, propose, decide } = await start()
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
