@@ -1,16 +1,34 @@
 import { basename, dirname, extname, resolve } from 'node:path'
-import { pathsOf } from './run-words.ts'
+import { pathsOf, runsTests } from './run-words.ts'
 
-/** Whether a file tells a runner of tests what to load. */
-export const isRunnerConfig = (path: string): boolean => CONFIG.test(basename(path))
+/** Whether a file has settings of what a command runs: of a runner of tests, of a program of that name, or of TypeScript. */
+export function isSettingsFor(words: readonly string[]): (path: string) => boolean {
+  const names = words.map(word => basename(word).replace(/(?<=.)@.*$/, '')).filter(name => /^[\w-]+$/.test(name))
+  const isOfRunner = runsTests(words)
+  return path => {
+    const file = basename(path)
+    if (TYPESCRIPT.test(file) || (isOfRunner && OF_RUNNER.test(file))) return true
+    const plain = file.replace(/^\./, '')
+    return names.some(name => plain.startsWith(name) && SETTINGS.test(plain.slice(name.length)))
+  }
+}
 
-/** The paths at which a runner looks for the files that its settings have it load: setup, reporters, transforms. */
-export const configuredIn = (file: string, text: string): readonly (readonly string[])[] =>
-  [...text.matchAll(LOADS)]
-    .flatMap(([, value = '']) => [...value.matchAll(STRING)].map(([, word = '']) => word))
-    .filter(word => /^(?:<rootDir>|\.{1,2})\//.test(word))
-    .map(word => pathsOf({ word: word.replace('<rootDir>', '.'), by: 'node' }))
-    .map(paths => paths.map(path => resolve(dirname(file), path)))
+/** What settings load, as they name it. */
+export interface Loaded {
+  /** More settings, and what a runner is told to load: setup, reporters, transforms. */
+  readonly settings: readonly string[]
+  /** What settings that are a script import. */
+  readonly imports: readonly string[]
+}
+
+export function loadedBy(file: string, text: string): Loaded {
+  const values = [...text.matchAll(LOADS)].flatMap(([, value = '']) => [...value.matchAll(STRING)])
+  const lists = [...text.matchAll(LIST)].flatMap(([list]) => [...list.matchAll(RELATIVE)])
+  return {
+    settings: [...values, ...lists].map(([, word = '']) => word.replace('<rootDir>', '.')),
+    imports: isScript(file) ? [...text.matchAll(OF_SETTINGS)].map(([, word = '']) => word) : [],
+  }
+}
 
 /** The paths at which a script looks for the files beside it, or near it, that it imports. */
 export function importsIn(file: string, text: string): readonly (readonly string[])[] {
@@ -22,7 +40,7 @@ export function importsIn(file: string, text: string): readonly (readonly string
       return inFolder([`${way}.py`, `${way}/__init__.py`])
     })
   }
-  return /^\.[cm]?[jt]sx?$/.test(extname(file))
+  return isScript(file)
     ? [...text.matchAll(OF_NODE)].map(([, word = '']) => inFolder(pathsOf({ word, by: 'node' })))
     : []
 }
@@ -33,11 +51,20 @@ export const isAmongScripts = (way: string): boolean =>
     .split('/')
     .some(name => SCRIPTS.test(name))
 
-const CONFIG =
+const isScript = (file: string): boolean => /^\.[cm]?[jt]sx?$/.test(extname(file))
+
+const TYPESCRIPT = /^[jt]sconfig[\w.-]*\.json$/
+/** What follows the name of a program in the name of its settings. */
+const SETTINGS = /^(?:(?:rc|config|\.config|\.conf)(?:\.\w+)?|\.(?:jsonc?|json5|ya?ml|toml|ini))$/
+const OF_RUNNER =
   /^(?:(?:vitest|vite|jest|playwright|karma|ava|wdio|cypress|jasmine|codecept)\.[\w.]+|\.(?:mocharc|taprc|nycrc|jest)[\w.]*|package\.json)$/
 const LOADS =
-  /\b\w{0,40}(?:setup|require|import|teardown|reporter|environment|runner|transform|resolver|preset|loader)\w{0,40}["']?\s{0,9}[:=]\s{0,99}(\[[^\]]{0,2000}\]|["'`][^"'`\n]{0,300}["'`]|\{[^}]{0,2000}\})/gi
+  /\b\w{0,40}(?:setup|require|import|teardown|reporter|environment|runner|transform|resolver|preset|loader|extends?)\w{0,40}["']?\s{0,9}[:=]\s{0,99}(\[[^\]]{0,2000}\]|["'`][^"'`\n]{0,300}["'`]|\{[^}]{0,2000}\})/gi
 const STRING = /["'`]([^"'`\n]{1,300})["'`]/g
+/** In YAML. */
+const LIST = /^[ \t]*extends:[^\n]*(?:\n[ \t]*-[^\n]*)*/gm
+const RELATIVE = /(?<![\w.@/-])(\.{1,2}\/[^\s"',\]]+)/g
+const OF_SETTINGS = /\b(?:from|import|require)\s{0,9}\(?\s{0,9}["'`]([^"'`\n]{1,300})["'`]/g
 const OF_NODE = /\b(?:from|import|require)\s{0,9}\(?\s{0,9}["'`](\.{1,2}\/[^"'`\n]{1,300})["'`]/g
 const OF_PYTHON = /^[ \t]*(?:from|import)[ \t]+(\.*\w[\w.]*)/gm
 const SCRIPTS = /^(?:scripts?|tools?|tooling|checks?|checkers?|verify|ci|\.ci|hack|harness|qa|util-scripts)$/

@@ -3,7 +3,7 @@ import picomatch from 'picomatch'
 import { memberFolders, packageScripts } from './package-scripts.ts'
 import { isTaskFile, taskEntries } from './task-files.ts'
 import type { TextReader } from './text-reader.ts'
-import { pathFrom } from './workspace.ts'
+import { foldersUp, pathFrom } from './workspace.ts'
 
 /** Text that a command has run by its name. */
 export interface NamedText {
@@ -35,14 +35,14 @@ export class NamedTexts {
 
   /** Those that these words may name, in the folders, around them, and once in the packages that are listed there. */
   by(words: readonly string[], folders: readonly string[]): readonly NamedText[] {
-    const around = [...new Set(folders.flatMap(folder => this.#around(folder)))]
+    const around = [...new Set(folders.flatMap(folder => foldersUp(this.#root, folder)))]
     const isNamed = namedBy(words)
     return [...this.#scripts(words, around, isNamed), ...this.#entries(words, folders, around, isNamed)]
   }
 
   /** The folders of listed packages that the words name, or of all if the command runs in each. */
   membersIn(words: readonly string[], folders: readonly string[]): readonly string[] {
-    const around = [...new Set(folders.flatMap(folder => this.#around(folder)))]
+    const around = [...new Set(folders.flatMap(folder => foldersUp(this.#root, folder)))]
     const members = around.map(folder => this.#membersOf(folder))
     if (words.some(word => IN_EACH.test(word))) return members.flatMap(({ folders: all }) => all)
     const names = new Set(words.flatMap(word => [word, word.slice(word.indexOf('=') + 1)]))
@@ -91,12 +91,6 @@ export class NamedTexts {
     const files = this.#taskFiles.get(folder) ?? this.#reader.entries(folder).filter(isTaskFile)
     this.#taskFiles.set(folder, files)
     return files
-  }
-
-  /** A folder and those around it, up to the root. */
-  #around(folder: string): readonly string[] {
-    if (!this.#isIn(folder)) return []
-    return folder === this.#root ? [folder] : [folder, ...this.#around(dirname(folder))]
   }
 
   #isIn(path: string): boolean {

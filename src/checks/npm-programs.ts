@@ -1,6 +1,7 @@
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { lstatOf } from './file-hash.ts'
-import { pathFrom, realOf } from './workspace.ts'
+import { pathsOf } from './run-words.ts'
+import { foldersUp, pathFrom, realOf } from './workspace.ts'
 
 const BIN = 'node_modules/.bin'
 const IN_BIN = /(?:^|\/)node_modules\/\.bin\//
@@ -20,4 +21,18 @@ export function ownPrograms(root: string, folder: string, name: string): readonl
   return [...own, ...ownPrograms(root, dirname(folder), name)]
 }
 
+/** The paths at which Node looks for a module: beside the one that names it, or in a package of the workspace itself. */
+export function modulePathsFrom(root: string, folder: string, word: string): readonly string[] {
+  if (/^\.{1,2}(?:\/|$)/.test(word)) return pathsOf({ word, by: 'node' }).map(path => resolve(folder, path))
+  const [, name, rest = ''] = PACKAGE.exec(word) ?? []
+  if (name === undefined) return []
+  return foldersUp(root, folder).flatMap(each => {
+    const path = join(each, 'node_modules', name)
+    const real = lstatOf(path)?.isSymbolicLink() ? realOf(path) : path
+    const isOwn = real !== path && pathFrom(root, real) !== undefined && !real.includes('/node_modules/')
+    return isOwn ? pathsOf({ word: `.${rest}`, by: 'node' }).map(way => resolve(real, way)) : []
+  })
+}
+
+const PACKAGE = /^((?:@[\w.-]+\/)?\w[\w.-]*)(\/[^:]*)?$/
 const NAME = /^[\w@][\w.@-]*$/

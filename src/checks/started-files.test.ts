@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
@@ -11,13 +11,21 @@ import { isFile } from './workspace.ts'
 
 describe('files that a command starts', () => {
   /** The started files that exist, of a command in a workspace of these files. Those with `#!` are executable. */
-  function started(line: string, files: Readonly<Record<string, string>>) {
+  function started(
+    line: string,
+    files: Readonly<Record<string, string>>,
+    links: Readonly<Record<string, string>> = {},
+  ) {
     const root = realpathSync(scratchFolder())
     onTestFinished(() => rmSync(root, { recursive: true }))
     for (const [path, content] of Object.entries(files)) {
       const file = join(root, path)
       mkdirSync(dirname(file), { recursive: true })
       writeFileSync(file, content, { mode: content.startsWith('#!') ? 0o755 : 0o644 })
+    }
+    for (const [path, target] of Object.entries(links)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true })
+      symlinkSync(join(root, target), join(root, path))
     }
     const run = splitWords(line)
     if (run instanceof Problem) throw new TypeError(`Not a command line: ${line}`)
@@ -148,6 +156,104 @@ describe('files that a command starts', () => {
     ['sh ci.sh', { 'ci.sh': 'DIR=tools\nnode "$DIR"/run.mjs\n', 'tools/run.mjs': '' }, 'tools/run.mjs'],
   ])('[CR27] %s', (line, files, expected) => {
     expect(started(line, files).there).toContain(expected)
+  })
+
+  it.each<[string, Readonly<Record<string, string>>, readonly string[]]>([
+    [
+      'npx tsc --noEmit',
+      { 'tsconfig.json': '{ // Shared.\n "extends": "./configs/base.json" }', 'configs/base.json': '' },
+      ['configs/base.json'],
+    ],
+    [
+      'npm test',
+      {
+        'package.json': test('tsc -p web'),
+        'web/tsconfig.json': '{ "extends": ["../configs/a", "../configs/b.json"] }',
+        'configs/a.json': '{ "extends": "./deep.json" }',
+        'configs/b.json': '',
+        'configs/deep.json': '',
+      },
+      ['configs/a.json', 'configs/b.json', 'configs/deep.json'],
+    ],
+    [
+      'npx tsc -p build.json',
+      { 'build.json': '{ "extends": "./configs/base.json" }', 'configs/base.json': '' },
+      ['build.json', 'configs/base.json'],
+    ],
+    [
+      'npm test -w foo',
+      {
+        ...MEMBERS,
+        'packages/foo/package.json': test('tsc'),
+        'packages/foo/tsconfig.json': '{ "extends": "../typescript-config/base.json" }',
+        'packages/typescript-config/base.json': '',
+      },
+      ['packages/typescript-config/base.json'],
+    ],
+    [
+      'npm test',
+      {
+        'package.json': test('eslint src'),
+        'eslint.config.js': "const rules = require('./lint/rules')\n",
+        'lint/rules.js': "module.exports = require('./more.js')\n",
+        'lint/more.js': '',
+      },
+      ['lint/more.js', 'lint/rules.js'],
+    ],
+    [
+      'npx eslint@9 src',
+      {
+        'eslint.config.mjs': "import base from './packages/eslint-config/base.js'",
+        'packages/eslint-config/base.js': '',
+      },
+      ['packages/eslint-config/base.js'],
+    ],
+    ['npx eslint src', { '.eslintrc': 'extends:\n  - ./lint/base.yml\n', 'lint/base.yml': '' }, ['lint/base.yml']],
+    ['npx stylelint a.css', { '.stylelintrc.json': '{ "extends": ["./css.json"] }', 'css.json': '' }, ['css.json']],
+    [
+      'npx vitest run',
+      { 'vitest.config.ts': "import { shared } from './shared.ts'\n", 'shared.ts': '' },
+      ['shared.ts'],
+    ],
+    ['npx pyright', { 'pyrightconfig.json': '{ "extends": "./py.json" }', 'py.json': '' }, ['py.json']],
+  ])('[CR34] are with them what settings load: %s %j', (line, files, expected) => {
+    const { there } = started(line, files)
+    expect(there.filter(path => path !== 'packages/foo/run.mjs')).toEqual(expected)
+  })
+
+  it('[CR34] are with them what settings load of a package of the workspace', () => {
+    const files = {
+      'apps/web/package.json': test('eslint . && tsc'),
+      'apps/web/eslint.config.js': "import { base } from '@repo/eslint-config/base'\n",
+      'apps/web/tsconfig.json': '{ "extends": "@repo/typescript-config/base.json" }',
+      'packages/eslint-config/base.js': '',
+      'packages/typescript-config/base.json': '',
+    }
+    const links = {
+      'node_modules/@repo/eslint-config': 'packages/eslint-config',
+      'node_modules/@repo/typescript-config': 'packages/typescript-config',
+    }
+    expect(started('npm test --prefix apps/web', files, links).there).toEqual([
+      'packages/eslint-config/base.js',
+      'packages/typescript-config/base.json',
+    ])
+  })
+
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    [
+      'source',
+      { 'vite.config.ts': "import './src/env.ts'\nimport './lib/x.js'", 'src/env.ts': '', 'lib/x.js': '' },
+      'npx vitest',
+    ],
+    ['what other settings load', { 'tailwind.config.js': "import './theme.js'", 'theme.js': '' }, 'npx eslint src'],
+    [
+      'what the settings of a linter load for tests',
+      { 'eslint.config.js': "import './index.js'", 'index.js': '' },
+      'npx jest',
+    ],
+    ['settings that load themselves', { 'tsconfig.json': '{ "extends": "./tsconfig.json" }' }, 'npx tsc'],
+  ])('[CR34] are not %s', (_, files, line) => {
+    expect(started(line, files).there.filter(path => !/config/.test(path))).toEqual([])
   })
 
   it.each<[string, Readonly<Record<string, string>>, string]>([

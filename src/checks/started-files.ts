@@ -1,9 +1,9 @@
 import { dirname, extname, join, resolve } from 'node:path'
 import { comparedIn, compares } from './compared-words.ts'
 import { literal } from './globs.ts'
-import { configuredIn, importsIn, isAmongScripts, isRunnerConfig } from './loaded-files.ts'
+import { importsIn, isAmongScripts, isSettingsFor, loadedBy } from './loaded-files.ts'
 import { NamedTexts } from './named-texts.ts'
-import { ownPrograms } from './npm-programs.ts'
+import { modulePathsFrom, ownPrograms } from './npm-programs.ts'
 import {
   type ScriptWord,
   decisiveWords,
@@ -17,12 +17,13 @@ import {
   runsTests,
   shadowedBy,
   shadowsIn,
+  worksOn,
 } from './run-words.ts'
 import { commandsOf, pathsSetIn, programAt, type ShellCommand, startersIn, unrolled, withValues } from './shell-text.ts'
 import { TextReader } from './text-reader.ts'
 import { assignedIn, findersFor, startsUnnamed } from './unnamed-starts.ts'
-import { isWork } from './work-folders.ts'
-import { isExecutable, isFile, isFolder, pathFrom } from './workspace.ts'
+import { isWork, isWorkInPackage } from './work-folders.ts'
+import { foldersUp, isExecutable, isFile, isFolder, pathFrom } from './workspace.ts'
 
 /** A command, and where it runs. */
 export interface Start {
@@ -106,6 +107,7 @@ class Search {
   readonly #texts: Text[] = []
   readonly #seen = new Set<string>()
   readonly #imported = new Set<string>()
+  readonly #configured = new Set<string>()
   readonly #isExpected: (path: string) => boolean
   #isUnknown = false
   #read = 0
@@ -160,7 +162,7 @@ class Search {
       this.#addNamed(decisive.flatMap(sidesOf), moved, setting, runsTests(sides))
       this.#addPrograms(words, moved)
       this.#addSearched(words, moved, searched)
-      if (runsTests(sides)) this.#addConfigured(moved)
+      this.#addConfigured(words, folders)
       if (setting.isLoose) this.#addExecutables(sides, folders)
       this.#addStarted(decisive, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
       this.#addShadows(words, moved)
@@ -282,12 +284,29 @@ class Search {
     for (const path of paths) this.#add([path], dirname(path))
   }
 
-  /** What the settings of runners of tests have them load, also of source: that is no part of it. */
-  #addConfigured(folders: readonly string[]): void {
-    for (const folder of folders.filter(each => pathFrom(this.#root, each) !== undefined)) {
-      for (const file of this.#reader.entries(folder).filter(isRunnerConfig)) {
-        for (const paths of configuredIn(file, this.#reader.text(file) ?? '')) this.#add(paths, folder)
-      }
+  /** What the settings of a command load, in the folders and around them, and those that its options name. */
+  #addConfigured(words: readonly string[], folders: readonly string[]): void {
+    const isSettings = isSettingsFor(words)
+    for (const folder of new Set(folders.flatMap(each => foldersUp(this.#root, each))))
+      for (const file of this.#reader.entries(folder).filter(isSettings)) this.#addSettings(file)
+    const named = worksOn(words) ? decisiveWords(words).flatMap(sidesOf) : []
+    for (const file of folders.flatMap(folder => named.map(word => resolve(folder, word))).filter(isFile))
+      this.#addSettings(file)
+  }
+
+  /** Also source, where settings name it as theirs; what they import may be worked on. */
+  #addSettings(file: string): void {
+    if (this.#configured.has(file) || this.#configured.size >= MAX_TEXTS) return
+    this.#configured.add(file)
+    const { settings, imports } = loadedBy(file, this.#reader.text(file) ?? '')
+    const folder = dirname(file)
+    const isSettings = (path: string): boolean => !isWorkInPackage(dirname(pathFrom(this.#root, path) ?? ''))
+    for (const paths of [
+      ...settings.map(word => modulePathsFrom(this.#root, folder, word)),
+      ...imports.map(word => modulePathsFrom(this.#root, folder, word).filter(isSettings)),
+    ]) {
+      this.#add(paths, folder)
+      for (const path of paths.filter(each => pathFrom(this.#root, each) && isFile(each))) this.#addSettings(path)
     }
   }
 

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { hostname } from 'node:os'
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Workspace } from '../domain/check.ts'
 import { becauseOf, Obstacle } from './obstacle.ts'
 
@@ -79,6 +79,12 @@ export function pathFrom(folder: string, path: string): string | undefined {
   const way = relative(folder, path)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return undefined
   return way.split(sep).join('/')
+}
+
+/** A folder and those around it, up to the root; none if it is outside. */
+export function foldersUp(root: string, folder: string): readonly string[] {
+  if (pathFrom(root, folder) === undefined) return []
+  return folder === root ? [folder] : [folder, ...foldersUp(root, dirname(folder))]
 }
 
 /** The real path of what exists, and the given one of what does not. */
