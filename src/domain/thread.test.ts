@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { cancels, dataOf, inRun, outside, START, underReview } from '../../test/support/domain.ts'
-import { FILE, NPM, Plan, TICK } from '../../test/support/checked-plan.ts'
+import { approved, FILE, NPM, Plan, TICK } from '../../test/support/checked-plan.ts'
 import { corpusLog, threadIn, told } from '../../test/support/thread.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { OWN_TOOLS } from './own-tools.ts'
@@ -234,6 +234,35 @@ describe('work in a thread', () => {
     expect(told(threadIn(chat.log)).filter(line => line.startsWith('step'))).toEqual([
       'step 1 A [blocked]',
       'step 1 A [completed]',
+    ])
+  })
+
+  it('[TH2] a check that runs again, at the end or for a person, takes up no step: earlier turns stay as they ended', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'B' })
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    plan.answer()
+    plan.run(plan.sets('model', 2, { status: 'blocked', outcome: 'No key.' }))
+    plan.run(plan.sets('person', 2, { status: 'pending' }))
+    plan.wait(1).start('turn-2', { review: false, assessor: false, gate: false }, 'turn-1')
+    plan.run(plan.sets('model', 2, { status: 'completed', outcome: 'Done' }, { basis: plan.state.seq }))
+    const thread = () => told(threadIn(plan.log)).filter(line => /^(turn|step|run| {2}runs)/.test(line))
+    const before = thread()
+    expect(before.slice(-2)).toEqual(['turn-2:', 'step 2 B [completed]'])
+    plan.run({ type: 'request_final', turn_id: 'turn-2', fingerprint: 'f2' })
+    plan.runs('passed', { fingerprint: 'f2' }, 'turn-2')
+    expect(thread()).toEqual(before)
+    const [first] = threadIn(plan.log)
+    expect(first?.items.find(({ kind }) => kind === 'step')).not.toMatchObject({ step: { taken_up: 'task' } })
+    // One that fails is work again: its step says why.
+    plan.run({ type: 'request_final', turn_id: 'turn-2', fingerprint: 'f3' })
+    plan.runs('failed', { fingerprint: 'f3' }, 'turn-2')
+    expect(thread().slice(before.length)).toEqual([
+      'step 1 A [in_progress]',
+      '  runs command final passed 5 ms',
+      '  runs command final failed 5 ms',
     ])
   })
 

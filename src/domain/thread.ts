@@ -109,7 +109,7 @@ export function threadOf(
   const plans = Map.groupBy(valuesIn(state.tasks), task => planTurnOf(state, task))
   const marksOf = ({ id }: Turn): readonly Mark[] => valueIn(thread, id) ?? []
   const names = new Map(turns.flatMap(marksOf).flatMap(notesIn))
-  const latest = new Map(turns.flatMap(turn => marksOf(turn).flatMap(mark => taskIn(mark).map(id => [id, turn.id]))))
+  const latest = new Map(turns.flatMap(turn => marksOf(turn).flatMap(mark => workedIn(mark).map(id => [id, turn.id]))))
   // How the turns so far left each task.
   const then = new Map<string, TaskThen>()
   return turns.map(turn => {
@@ -207,6 +207,7 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
   const { state, turn, heading, resolutions, message } = source
   const isOwn = ownCalls(marks)
   const answer = answerIn(marks, message)
+  const worked = new Set(marks.flatMap(workedIn))
   const followed = new Set(marks.flatMap(mark => (mark.kind === 'follow_up' ? (mark.message_id ?? []) : [])))
   const items: ThreadItem[] = []
   const steps = new Map<string, StepItem[]>()
@@ -252,7 +253,7 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
         const { kind, ...made } = mark
         const run = { ...made, check: checkOf(state, turn, made) }
         if (made.task_id === undefined) items.push({ kind, run })
-        else step(made.task_id).push({ kind, run })
+        else if (worked.has(made.task_id)) step(made.task_id).push({ kind, run })
         break
       }
       case 'follow_up':
@@ -317,9 +318,11 @@ function unapprovedOf(state: ThreadState, taskId: string): Pick<WorkedStep, 'una
 const notesIn = (mark: Mark): readonly (readonly [string, TaskThen])[] =>
   mark.kind === 'task' ? [[mark.task_id, mark]] : []
 
-/** The task that a mark is about. */
-const taskIn = (mark: Mark): readonly string[] =>
-  'task_id' in mark && mark.task_id !== undefined ? [mark.task_id] : []
+/** The task that a mark is work on. A check that only runs again, at the end of a plan or for a person, is none. */
+const workedIn = (mark: Mark): readonly string[] => {
+  if (!('task_id' in mark) || mark.task_id === undefined) return []
+  return mark.kind === 'run' && mark.why !== 'claim' ? [] : [mark.task_id]
+}
 
 function checkOf(
   { tasks }: ThreadState,
