@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -254,8 +254,9 @@ describe('the gate', () => {
     },
   )
 
-  it('[LI11] runs everything again before a turn ends where git cannot tell what changed', async () => {
+  it('[LI11] runs everything again before a turn ends where nothing tells what changed', async () => {
     workspace.script('check.sh', 'test -s sum.txt')
+    symlinkSync('..', join(workspace.path, 'out'))
     const runsheet = open(openMemoryStore(), { policy: { assessor: false, gate: true } })
     onTestFinished(() => runsheet.close())
     const turn = runsheet.conversation('chat-1').turn('turn-1')

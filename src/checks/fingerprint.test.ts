@@ -6,7 +6,7 @@ import { inLongRun } from '../../test/support/children.ts'
 import { fault } from '../../test/support/faults.ts'
 import { git, hasGit } from '../../test/support/repository.ts'
 import { FileHasher } from './file-hash.ts'
-import { fingerprint, type FingerprintRequest, LIMITS, type Limits, trackedFiles } from './fingerprint.ts'
+import { fingerprint, type FingerprintRequest, LIMITS, type Limits, PLAIN_LIMITS, trackedFiles } from './fingerprint.ts'
 import type { Program, TrackedFiles } from '../domain/check.ts'
 import { findProgram } from './program.ts'
 
@@ -224,20 +224,27 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(trackedFiles(request(bare, { limits: { files: 19 } }))).toBeUndefined()
   })
 
-  it('[CR19] is none without a repository, in an ignored folder of one, and in an empty one', () => {
+  it('[CR19] is none in an empty folder, and where git cannot tell', () => {
     expect(taken(checkScene())).toBeUndefined()
-    const scene = repository()
-    scene.write('ignored/x', 'x')
-    const ignored = { ...scene, workspace: { machine: 'here', path: join(scene.folder, 'ignored') } }
-    expect(taken(ignored)).toBeUndefined()
-    git(scene.folder, 'add', '-f', 'ignored/x')
-    expect(taken(ignored)).toBeUndefined()
     const empty = checkScene()
     git(empty.folder, 'init', '-q')
     expect(taken(empty)).toBeUndefined()
     const damaged = repository()
     writeFileSync(join(damaged.folder, '.git/index'), 'x')
     expect(taken(damaged)).toBeUndefined()
+  })
+
+  it('[CR35] of a folder that its repository ignores is of all files there, whatever git tracks of them', () => {
+    const scene = repository()
+    scene.write('ignored/x', 'x')
+    const ignored = { ...scene, workspace: { machine: 'here', path: join(scene.folder, 'ignored') } }
+    const before = taken(ignored, { since: null })
+    expect(before).toBeDefined()
+    expect(trackedFiles(request(ignored))).toBeUndefined()
+    git(scene.folder, 'add', '-f', 'ignored/x')
+    expect(taken(ignored)).toBe(before)
+    scene.write('ignored/y', 'y')
+    expect(taken(ignored)).not.toBe(before)
   })
 
   it('[CR19] is none where git does not see all: submodules and repositories inside', () => {
@@ -317,6 +324,78 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
       delete process.env['GIT_DIR']
       delete process.env['GIT_INDEX_FILE']
     }
+  })
+})
+
+describe('a fingerprint without git', () => {
+  const plainScene = (): CheckScene => {
+    const scene = checkScene()
+    scene.write('a.txt', 'a')
+    scene.write('src/b.txt', 'b')
+    return scene
+  }
+  const without = (scene: CheckScene, { exclude = [], limits = {}, hasher = new FileHasher() }: Options = {}) => {
+    const root = scene.workspace.path
+    return fingerprint({ root, git: undefined, exclude, since: null, limits: { ...LIMITS, ...limits } }, hasher)
+  }
+
+  it('[CR35] changes with every file and link, in any folder', () => {
+    const scene = plainScene()
+    const seen = [without(scene)]
+    const after = (change: () => void): void => {
+      change()
+      seen.push(without(scene))
+    }
+    after(() => scene.write('src/b.txt', 'B'))
+    after(() => scene.write('.gitignore', '*\n'))
+    after(() => scene.write('node_modules/x/index.js', 'x'))
+    after(() => renameSync(join(scene.folder, 'a.txt'), join(scene.folder, 'c.txt')))
+    after(() => chmodSync(join(scene.folder, 'c.txt'), 0o755))
+    after(() => symlinkSync('c.txt', join(scene.folder, 'link')))
+    after(() => writeFileSync(Buffer.concat([Buffer.from(`${scene.folder}/`), Buffer.from([0xff])]), 'x'))
+    expect(seen).not.toContain(undefined)
+    expect(new Set(seen).size).toBe(seen.length)
+  })
+
+  it('[CR35] leaves out .git, node_modules/.cache, the data folder and .agents', () => {
+    const scene = plainScene()
+    const exclude = ['.agents', 'données/runsheet']
+    const before = without(scene, { exclude })
+    for (const path of ['.git/x', 'src/.git', 'node_modules/.cache/x', '.agents/x', 'données/runsheet/x']) {
+      scene.write(path, 'x')
+    }
+    expect(without(scene, { exclude })).toBe(before)
+    scene.write('.cache/x', 'x')
+    expect(without(scene, { exclude })).not.toBe(before)
+  })
+
+  it.each([
+    ['a folder', 'src'],
+    ['a folder above', '..'],
+    ['a file outside', '../outside.txt'],
+  ])('[CR35] follows no link: one to %s leaves none', (_, target) => {
+    const scene = plainScene()
+    scene.write('../outside.txt', 'x')
+    symlinkSync(target, join(scene.folder, 'link'))
+    expect(without(scene)).toBeUndefined()
+  })
+
+  it('[CR35] is none above 2,000 files and folders or 32 MB, or a lower limit, and nothing is read for that', () => {
+    expect(PLAIN_LIMITS).toEqual({ files: 2_000, bytes: 32_000_000 })
+    const scene = plainScene()
+    const hasher = new FileHasher()
+    expect(without(scene, { limits: { files: 3 } })).toBeDefined()
+    expect(without(scene, { limits: { files: 2 }, hasher })).toBeUndefined()
+    expect(without(scene, { limits: { bytes: 1 }, hasher })).toBeUndefined()
+    for (let at = 0; at < 2_000; at += 1) mkdirSync(join(scene.folder, `empty/${at}`), { recursive: true })
+    expect(without(scene, { hasher })).toBeUndefined()
+    expect(hasher.reads).toBe(0)
+  })
+
+  it.runIf(hasGit)('[CR35] is never of a repository that git cannot read (needs git)', () => {
+    const scene = plainScene()
+    scene.write('.git/config', 'x')
+    expect(taken(scene)).toBeUndefined()
   })
 })
 

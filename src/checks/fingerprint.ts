@@ -3,7 +3,8 @@ import { type BigIntStats, realpathSync } from 'node:fs'
 import { dirname, normalize } from 'node:path/posix'
 import type { TrackedFiles } from '../domain/check.ts'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
-import { type Bounds, committedFiles, type Git, gitFiles, headOf } from './git-files.ts'
+import { type Bounds, committedFiles, type Git, gitFiles, headOf, isInRepository, pathOf } from './git-files.ts'
+import { plainFiles } from './plain-files.ts'
 
 export interface Limits {
   readonly files: number
@@ -13,9 +14,13 @@ export interface Limits {
 /** Beyond these, looking would take seconds. */
 export const LIMITS: Limits = { files: 20_000, bytes: 256_000_000 }
 
+/** The same without git, where nothing says which files are built or installed. Folders count as files. */
+export const PLAIN_LIMITS: Limits = { files: 2_000, bytes: 32_000_000 }
+
 export interface FingerprintRequest {
   readonly root: string
-  readonly git: Git
+  /** Undefined where git is not installed. */
+  readonly git: Git | undefined
   /** Folders to leave out, relative to the root. */
   readonly exclude: readonly string[]
   /** Files to take besides, which git may ignore. */
@@ -27,13 +32,34 @@ export interface FingerprintRequest {
 
 /**
  * One hash for the names, modes and contents of a workspace's files, as they are on disk: staging and committing change
- * nothing. Undefined without git, above the limits, where a file cannot be read, and where git does not see one any more
- * that it saw at confirmation.
+ * nothing. Without git, of all files. Undefined above the limits, where a file cannot be read, and where git does not see one
+ * any more that it saw at confirmation.
  */
 export function fingerprint(request: FingerprintRequest, hasher: FileHasher): string | undefined {
-  const { root, git, also = [], since, limits } = request
+  const { root, git } = request
+  if (git && isInRepository(root, git)) {
+    const names = trackedNames(request, git)
+    return names && hashed(request, names, hasher)
+  }
+  const { files, bytes } = request.limits
+  const limits = { files: Math.min(files, PLAIN_LIMITS.files), bytes: Math.min(bytes, PLAIN_LIMITS.bytes) }
+  const plain = { ...request, limits }
+  const names = plainFiles(root, boundsOf(plain))
+  return names && hashed(plain, names, hasher)
+}
+
+/** The files that git sees; undefined if it was made to ignore one. */
+function trackedNames(request: FingerprintRequest, git: Git): ReadonlySet<string> | undefined {
+  const { root, since } = request
   const names = since === null ? undefined : gitFiles(root, git, boundsOf(request))
-  if (!names || (since && hidesOne(request, names, since))) return undefined
+  return names && since && hidesOne(request, git, names, since) ? undefined : names
+}
+
+function hashed(
+  { root, also = [], limits }: FingerprintRequest,
+  names: ReadonlySet<string>,
+  hasher: FileHasher,
+): string | undefined {
   const entries = entriesOf(root, [...new Set([...names, ...also.map(asName)])].toSorted(), limits.bytes)
   if (!entries || entries.length === 0) return undefined
   const digest = createHash('sha256')
@@ -52,8 +78,8 @@ const SHARE_OF_OTHERS = 0.1
 export function trackedFiles(request: FingerprintRequest): TrackedFiles | undefined {
   const { root, git, limits } = request
   const bounds = boundsOf(request)
-  const names = gitFiles(root, git, bounds)
-  if (!names) return undefined
+  const names = git && isInRepository(root, git) ? gitFiles(root, git, bounds) : undefined
+  if (!git || !names) return undefined
   const commit = headOf(root, git)
   const committed = commit === undefined ? [] : committedFiles(root, git, commit, bounds)
   if (!committed) return undefined
@@ -70,8 +96,13 @@ function boundsOf({ exclude, limits }: FingerprintRequest): Bounds {
 }
 
 /** Whether a file of the confirmation is still there, and git was made to ignore it: changes of it would not be seen. */
-function hidesOne(request: FingerprintRequest, names: ReadonlySet<string>, { commit, others }: TrackedFiles): boolean {
-  const { root, git } = request
+function hidesOne(
+  request: FingerprintRequest,
+  git: Git,
+  names: ReadonlySet<string>,
+  { commit, others }: TrackedFiles,
+): boolean {
+  const { root } = request
   const committed = commit === undefined ? [] : committedFiles(root, git, commit, boundsOf(request))
   if (!committed) return true
   const isThere = (name: string): boolean => {
@@ -136,9 +167,6 @@ function realPathOf(path: Buffer): Buffer | undefined {
     return undefined
   }
 }
-
-const pathOf = (root: string, name: string): Buffer =>
-  Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')])
 
 type FolderKind = 'plain' | 'linked' | 'gone'
 

@@ -20,12 +20,19 @@ export interface Bounds {
   readonly isLeftOut: (name: string) => boolean
 }
 
+/** Whether a folder is one of a repository, and not one that the repository ignores: there git lists nothing. */
+export const isInRepository = (root: string, git: Git): boolean =>
+  existsSync(join(root, '.git')) || (existsSync(join(topOf(root), '.git')) && !isIgnored(root, git))
+
+/** The path of a file by its name, which is bytes in latin1. */
+export const pathOf = (root: string, name: string): Buffer =>
+  Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')])
+
 /**
  * The names of all files that git tracks or would track, as bytes in latin1. Undefined if it cannot tell, if they are too
  * many, or if it does not see all of them: in submodules and other repositories inside.
  */
 export function gitFiles(root: string, git: Git, { maxFiles, isLeftOut }: Bounds): ReadonlySet<string> | undefined {
-  if (!existsSync(join(root, '.git')) && isIgnored(root, git)) return undefined
   // Tracked files with their modes, and the others, in one process.
   const entries = listed(root, git, ['-t', '-s', '-o', '--exclude-standard'])
   const names = new Set(entries?.map(entry => nameIn(root, entry)).filter(name => name !== '' && !isLeftOut(name)))
@@ -71,7 +78,7 @@ function ownFolders(root: string): (folder: string) => boolean {
   return isOwn
 }
 
-/** The folder with the repository: git names rules from there. */
+/** The folder with the repository, from which git names rules; without one the topmost. */
 function topOf(folder: string): string {
   const parent = dirname(folder)
   return parent === folder || existsSync(join(folder, '.git')) ? folder : topOf(parent)
@@ -122,7 +129,6 @@ const isRepository = (name: string): boolean => name.endsWith('/')
 const OTHER = '? '
 const SUBMODULE = /^\S+ 160000 /
 
-/** A folder of a repository that ignores it: git would list nothing, whatever changes. */
 const isIgnored = (root: string, git: Git): boolean =>
   run(root, git, ['check-ignore', '--no-index', '-q', '.']).status === 0
 

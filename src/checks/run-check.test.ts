@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
@@ -31,7 +32,12 @@ describe('a run of a check', () => {
     expect(run).toMatchObject({ result: 'failed', exit: 1, tail: 'hi\n', duration_ms: expect.any(Number) })
     expect(Object.keys(run.files ?? {})).toEqual(['check.sh', 'package.json'])
     expect(run).not.toHaveProperty('guarded')
-    expect(run).not.toHaveProperty('fingerprint')
+    expect(run.fingerprint).toMatch(/^[0-9a-f]{64}$/)
+    scene.write('../outside', 'x')
+    symlinkSync('../outside', join(scene.folder, 'link'))
+    expect(await runCheck(approved(scene, { kind: 'file', path: 'a' }), options(scene))).not.toHaveProperty(
+      'fingerprint',
+    )
   })
 
   it('[CR22] names the guarded files that differ from the baseline', async () => {

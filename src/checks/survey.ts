@@ -7,9 +7,7 @@ import { fingerprint, type FingerprintRequest, trackedFiles } from './fingerprin
 import { type Git, ignoredBy } from './git-files.ts'
 
 /** What is to be found out about a workspace. */
-export interface SurveyRequest extends FilesRequest, Omit<FingerprintRequest, 'git'> {
-  /** Undefined where git is not installed. */
-  readonly git: FingerprintRequest['git'] | undefined
+export interface SurveyRequest extends FilesRequest, FingerprintRequest {
   /** Globs of the files to take even if they are built. */
   readonly named: readonly string[]
   /** Besides the files: a fingerprint, only what that would cover, or which of the files are ignored. */
@@ -31,7 +29,8 @@ export interface Survey {
 }
 
 /** Reads thousands of files without a pause: for a worker. */
-export function survey({ git, besides, ...request }: SurveyRequest, hasher: FileHasher): Survey {
+export function survey(request: SurveyRequest, hasher: FileHasher): Survey {
+  const { git, besides } = request
   const found = filesOf(request)
   const built = builtFiles(request.root, git, found ?? [], request.named)
   const files =
@@ -42,12 +41,12 @@ export function survey({ git, besides, ...request }: SurveyRequest, hasher: File
       hasher,
     )
   return {
-    fingerprint: git && besides === 'fingerprint' ? fingerprint({ ...request, git }, hasher) : undefined,
+    fingerprint: besides === 'fingerprint' ? fingerprint(request, hasher) : undefined,
     files,
     rules: new Set(built.values()),
     ignored: git && files && besides === 'ignored' ? ignoredAmong(request.root, git, files) : undefined,
     stamps: files && stampsOf(request.root, [...files.keys()]),
-    tracked: git && besides === 'tracked' ? trackedFiles({ ...request, git }) : undefined,
+    tracked: besides === 'tracked' ? trackedFiles(request) : undefined,
   }
 }
 

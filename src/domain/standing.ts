@@ -2,7 +2,7 @@ import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import { hasMoved, lastState, waitingGuards } from './check-state.ts'
 import type { VerdictBasis } from './claim.ts'
-import { isApproved, isProvenBy, proofOf, type Proofs, recordOf, taskRuns, turnedInPlan } from './proof.ts'
+import { countingRun, isApproved, isProvenBy, proofOf, type Proofs, recordOf, taskRuns, turnedInPlan } from './proof.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
 
@@ -112,9 +112,7 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
     case 'failed':
       return 'fails now'
     case 'stale':
-      return hasMoved(state, task, check)
-        ? 'passed before the plan went on in another folder'
-        : 'passed before the workspace changed'
+      return staleReason(state, task, check)
     case 'not_passed':
       return taskRuns(state, task.id, check.hash) ? 'had no result when it last ran' : 'has not passed'
     case 'guarded':
@@ -132,6 +130,13 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
     case 'not_seen':
       return 'no claim on this text saw it turn, so it only guards'
   }
+}
+
+function staleReason(state: Proofs, task: Task, check: Check): string {
+  if (hasMoved(state, task, check)) return 'passed before the plan went on in another folder'
+  return countingRun(taskRuns(state, task.id, check.hash))?.fingerprint === undefined
+    ? 'passed earlier, and what has changed since cannot be told'
+    : 'passed before the workspace changed'
 }
 
 /** How many completed tasks have each standing. */

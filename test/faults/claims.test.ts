@@ -18,7 +18,7 @@ const AGENT = [
   'check_ran task_changed task_changed claim_settled tool_answered',
   'tool_called claim_made',
   ...RUN,
-  // Without git there is no fingerprint, so that what passed before runs once more.
+  // There is no fingerprint, so that what passed before runs once more.
   ...FINAL,
   'task_changed claim_settled tool_answered',
 ]

@@ -684,7 +684,7 @@ describe('a plan that goes on in another turn', () => {
     plan.resumes(1, 'call-1')
     expect(plan.standing(1)?.standing).toBe('proven')
     plan.claims(2, 'call-2')
-    expect(plan.standing(1)?.reasons).toContain('npm test: passed before the workspace changed')
+    expect(plan.standing(1)?.reasons).toContain('npm test: passed earlier, and what has changed since cannot be told')
     plan.runs('passed', none)
     const asked = dataOf(plan.run({ type: 'request_final', turn_id: 'turn-1' }), 'check_requested')
     expect(asked.map(({ hash }) => hash)).toEqual([NPM.hash])
