@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -158,6 +159,24 @@ describe('runsheet setup', () => {
     rmdirSync(clone)
     renameSync(moved, scene.project)
     expect(scene.tree()).toEqual(before)
+  })
+
+  it('[SU8][TG15] in a project, what setup leaves can be committed as it is: git sees neither tokens nor plans', async () => {
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', scene.project, ...args], { encoding: 'utf8' }).trim()
+    git('init', '-q')
+    const env = { RUNSHEET_DATA: '' }
+    const { code, out } = await scene.run(['setup', 'opencode', '--scope', 'project', '--yes'], { env })
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Plans are in .runsheet in the project;') })
+    expect(existsSync(join(scene.project, '.runsheet/person-token'))).toBe(true)
+    git('add', '-A')
+    expect(git('ls-files').split('\n')).toEqual(['.opencode/plugin/runsheet.js', 'opencode.json'])
+  })
+
+  it('[SU8] where a folder for plans was there before and git would take it, setup says so', async () => {
+    mkdirSync(join(scene.project, '.runsheet'))
+    const { out } = await scene.run(['setup', 'zed', '--scope', 'project', '--yes'], { env: { RUNSHEET_DATA: '' } })
+    expect(out).toContain('Plans are in .runsheet in the project: keep that out of git.')
   })
 
   it('[SU3][SU4] an opencode.jsonc that appears later does not hide our entry', async () => {

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
@@ -27,6 +28,39 @@ it.each([0o000, 0o022, 0o777])(
     expect(folder.warnings).toEqual([])
   },
 )
+
+it('[TG15] of a data folder that we make, git sees the task files and nothing else, whatever the repository ignores', () => {
+  const repository = scratch()
+  const git = (...args: string[]): string => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' })
+  git('init', '-q')
+  writeFileSync(join(repository, '.gitignore'), '!.runsheet\n!*token\n')
+  const { path, ...folder } = opened(join(repository, 'packages/a/.runsheet'))
+  opened(path).tokens({})
+  for (const name of [
+    'runsheet.db',
+    'hosts/1.json',
+    'sandbox/a.js',
+    '.agents/tasks/c1.json',
+    '.agents/tasks/t/c2.json',
+  ]) {
+    mkdirSync(join(path, name, '..'), { recursive: true })
+    writeFileSync(join(path, name), '')
+  }
+  git('add', '-A')
+  const tasks = ['packages/a/.runsheet/.agents/tasks/c1.json', 'packages/a/.runsheet/.agents/tasks/t/c2.json']
+  expect(git('ls-files').trim().split('\n')).toEqual(['.gitignore', ...tasks])
+  expect(folder.warnings).toEqual([])
+})
+
+it('[TG15] a folder that was there before, as a project with --data ., keeps its rules for git, or none', () => {
+  const none = scratch()
+  opened(none)
+  expect(existsSync(join(none, '.gitignore'))).toBe(false)
+  const own = scratch()
+  writeFileSync(join(own, '.gitignore'), '*token\n')
+  opened(own)
+  expect(readFileSync(join(own, '.gitignore'), 'utf8')).toBe('*token\n')
+})
 
 it('[TG10] what others can read is one line, with the command that mends it; not in a folder that is closed', () => {
   const path = join(scratch(), 'data')

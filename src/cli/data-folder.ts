@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { newToken, type Role } from '../http/credentials.ts'
-import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
+import { createPrivateFile, makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
@@ -25,6 +25,8 @@ const PRIVATE_FILES: readonly string[] = [
   'port',
   'opencode-secret',
 ]
+/** For git, in a folder that we make: `git add -A` takes the task files, which are made to be committed, and nothing else. */
+const GIT_RULES = '# Written by Runsheet: tokens and plans are not for others.\n*\n!/.agents/\n!/.agents/**\n'
 const MAX_TOKEN_BYTES = 4_096
 
 /** The data folder and the tokens in it. Created on first use, readable by its owner only. */
@@ -38,7 +40,8 @@ export class DataFolder {
     this.path = path
     try {
       const unclear = refuseTracked(path, environment)
-      makePrivateFolder(resolve(path))
+      // Only there: the rules would hide the files of a project from git.
+      if (makePrivateFolder(resolve(path))) createPrivateFile(rulesFile(path), GIT_RULES)
       markAsMadeHere(path)
       this.warnings = [...(unclear ? [unclear] : []), ...exposedLines(path)]
     } catch (error) {
@@ -81,6 +84,11 @@ export class DataFolder {
     )
   }
 }
+
+const rulesFile = (data: string): string => join(data, '.gitignore')
+
+/** Whether the folder tells git what not to take. */
+export const hasGitRules = (data: string): boolean => existsSync(rulesFile(data))
 
 /** For commands that make no folder. */
 export function existingFolder({

@@ -18,7 +18,7 @@ import { causeOf } from './cause.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { configFolder } from './config-folder.ts'
-import { DataFolder } from './data-folder.ts'
+import { DataFolder, hasGitRules } from './data-folder.ts'
 import { DEFAULT_DATA, expandHome } from './default-paths.ts'
 import { installCommand, programFile, setupCommand } from './invocation.ts'
 import { openWritableStore, storeLocation } from './open-store.ts'
@@ -294,7 +294,7 @@ function notesOf(host: Host, place: Place, installation: Installation, options: 
           `Runsheet is also in ${elsewhere?.path}: hooks run twice. Take it out there: ${setupCommand(invocation, host.name, other)} --remove`,
         ]
       : []),
-    ...(scope === 'project' ? projectNotes(installation) : []),
+    ...(scope === 'project' ? projectNotes(installation, options) : []),
   ]
 }
 
@@ -305,10 +305,13 @@ function keptNotes({ features }: Installation, options: SetupOptions): readonly 
   return [`As before, without ${off.join(' and ')}. To switch on: ${off.map(each => `--${each}`).join(' ')}`]
 }
 
-const projectNotes = ({ data = DEFAULT_DATA }: Installation): readonly string[] => [
+const projectNotes = ({ data = DEFAULT_DATA }: Installation, { cwd }: SetupOptions): readonly string[] => [
   `Each person needs \`runsheet\` on the PATH: ${installCommand()}.`,
-  ...(data.startsWith('~') ? [] : [`Plans are in ${data} in the project: keep that out of git.`]),
+  ...(data.startsWith('~') ? [] : [`Plans are in ${data} in the project${gitNote(dataFolderOf(data, cwd))}`]),
 ]
+
+const gitNote = (data: string): string =>
+  hasGitRules(data) ? '; its .gitignore keeps them out of git.' : ': keep that out of git.'
 
 /** False for a file that cannot be read: it is not the one that was asked for. */
 function hasServer(host: Host, settings: Settings | undefined): boolean {

@@ -21,16 +21,18 @@ import { dirname } from 'node:path'
 const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
 
-/** Creates the folder and its parents. Node's recursive mkdir hangs where a parent cannot hold folders, as in /proc. */
-export function makePrivateFolder(path: string): void {
-  if (isFolder(path)) return
+/** Creates the folder and its parents, and says whether it did. Node's recursive mkdir hangs where a parent cannot hold folders, as in /proc. */
+export function makePrivateFolder(path: string): boolean {
+  if (isFolder(path)) return false
   if (dirname(path) !== path) makePrivateFolder(dirname(path))
   try {
     mkdirSync(path, { mode: FOLDER_MODE })
     chmodSync(path, FOLDER_MODE)
+    return true
   } catch (error) {
     // Another process may have created it meanwhile.
     if (!isFolder(path)) throw error
+    return false
   }
 }
 
