@@ -36,6 +36,20 @@ describe('runsheet doctor', () => {
     expect(code).toBe(0)
   })
 
+  it('[SU12][HK15] with gate, evidence and digest off, it wants just the hook that tells the session', async () => {
+    await scene.run(['setup', 'gemini', '--yes', '--no-gate', '--no-evidence', '--no-digest'])
+    const { code, out } = await scene.run(['doctor', 'gemini'])
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/ok {5}hooks: BeforeAgent$/m) })
+    const { hooks, ...rest } = scene.json('.gemini/settings.json') as { hooks: object }
+    scene.write('.gemini/settings.json', JSON.stringify(rest))
+    expect(hooks).toHaveProperty('BeforeAgent')
+    const without = await scene.run(['doctor', 'gemini'])
+    expect({ code: without.code, out: without.out }).toEqual({
+      code: 1,
+      out: expect.stringMatching(/WRONG {2}hooks in .* are missing or differ: BeforeAgent\n +Write them anew: /),
+    })
+  })
+
   it('[SU12] says for each problem what to do, and exits with 1', async () => {
     await scene.run(['setup', 'qwen', '--yes'])
     const file = '.qwen/settings.json'

@@ -340,7 +340,9 @@ describe('runsheet setup', () => {
     expect(absolute).toMatchObject({ code: 1, err: expect.stringContaining('--data must be a relative path') })
   })
 
-  it('[SU9] switches leave out their hooks, and take out those of an earlier run', async () => {
+  const SESSION_NOTE = 'One hook stays, which only tells Runsheet which session a call belongs to.'
+
+  it('[SU9][HK15] switches leave out their hooks, and take out those of an earlier run, but for what tells the session', async () => {
     await scene.run(['setup', 'qwen', '--yes'])
     await scene.run(['setup', 'qwen', '--yes', '--no-gate', '--no-digest'])
     type Qwen = { hooks: object; mcpServers: { runsheet: { args: string[] } } }
@@ -348,8 +350,11 @@ describe('runsheet setup', () => {
     expect(Object.keys(hooks)).toEqual(['UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure'])
     expect(mcpServers.runsheet.args.slice(-3)).toEqual(['--hooks', '--no-gate', '--no-digest'])
     const none = await scene.run(['setup', 'qwen', '--yes', '--no-gate', '--no-evidence', '--no-digest'])
-    expect(none).toMatchObject({ code: 0, err: '' })
-    expect(Object.keys(scene.json('.qwen/settings.json') as object)).toEqual(['mcpServers'])
+    expect(none).toMatchObject({ code: 0, err: '', out: expect.stringContaining(SESSION_NOTE) })
+    const left = scene.json('.qwen/settings.json') as Qwen
+    expect(Object.keys(left.hooks)).toEqual(['UserPromptSubmit'])
+    expect(left.mcpServers.runsheet.args.slice(-4)).toEqual(['--hooks', '--no-gate', '--no-evidence', '--no-digest'])
+    expect((await scene.run(['setup', 'qwen', '--yes'])).out).toContain('without gate and evidence and digest')
     await scene.run(['setup', 'qwen', '--remove', '--yes'])
     expect(existsSync(join(scene.home, '.qwen'))).toBe(false)
   })

@@ -3,7 +3,15 @@ import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { type HookGroup, hookWords } from '../setup/hooks.ts'
 import type { PlacedHook } from '../setup/host.ts'
-import { dataOf, ownHooks, type OwnFile, placesOfHooks, type SettingsFile, valueAt } from '../setup/settings.ts'
+import {
+  callHooks,
+  dataOf,
+  ownHooks,
+  type OwnFile,
+  placesOfHooks,
+  type SettingsFile,
+  valueAt,
+} from '../setup/settings.ts'
 import { CliError } from './cli-error.ts'
 import type { Finding, Patient } from './doctor.ts'
 import { shellWord } from './invocation.ts'
@@ -19,7 +27,7 @@ export async function* checkHooks(patient: Patient, canRun: boolean): AsyncGener
   const { host, place, installation } = patient
   const files = host.settings(place, installation)
   for (const file of files) {
-    if (file.format === 'own') yield* [...checkPlugin(file, patient), ...checkSecret(file, patient)]
+    if (file.format === 'own') yield* [...checkPlugin(file, patient), ...checkSecret(patient)]
     else if (file.hooks) yield* checkGroups(file, file.hooks, patient, canRun)
     if (file.format === 'json' && file.item) yield* checkItem(file, patient)
   }
@@ -29,16 +37,15 @@ export async function* checkHooks(patient: Patient, canRun: boolean): AsyncGener
 function* checkPlugin({ path, text }: OwnFile, { setup }: Patient): Generator<Finding> {
   const present = readSettingsText(path)
   const todo = `Write it anew: ${setup}`
-  if (present === text)
-    yield text === undefined ? { kind: 'note', text: 'no hooks' } : { kind: 'well', text: `plugin ${path}` }
+  if (present === text) yield { kind: 'well', text: `plugin ${path}` }
   else if (present === undefined) yield { kind: 'wrong', text: `there is no ${path}`, todo }
   else yield { kind: 'wrong', text: `${path} is not the plugin of this version`, todo }
 }
 
 /** Whether the plugin and the server can both read what chats are signed with. The plugin makes one that is missing. */
-function* checkSecret({ text }: OwnFile, { data }: Patient): Generator<Finding> {
+function* checkSecret({ data }: Patient): Generator<Finding> {
   const file = secretFile(data)
-  if (text === undefined || !existsSync(file) || readSecret(data) !== undefined) return
+  if (!existsSync(file) || readSecret(data) !== undefined) return
   const todo = 'Delete it: OpenCode makes another'
   yield { kind: 'wrong', text: `${file} cannot be read or is empty: no chat has a plan of its own`, todo }
 }
@@ -71,7 +78,8 @@ async function* checkGroups(
 /** Whether a setting of the host keeps hooks or tools from working. */
 function* checkSwitches({ host, place, installation }: Patient): Generator<Finding> {
   const { files, switches } = host.off ?? { files: () => [], switches: [] }
-  const counting = switches.filter(({ stops }) => stops === 'tools' || installation.features.length > 0)
+  const isCalled = callHooks(host.settings(place, installation))
+  const counting = switches.filter(({ stops }) => stops === 'tools' || isCalled)
   for (const file of files(place)) {
     const data = dataIn(file)
     if (data instanceof CliError) yield { kind: 'wrong', text: data.message, todo: 'Mend the file' }

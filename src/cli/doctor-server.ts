@@ -50,13 +50,7 @@ export async function checkProgram(patient: Patient): Promise<Finding> {
 }
 
 /** Starts the server as the host would, and lists its tools. */
-export async function* checkServer({
-  host,
-  server,
-  installation,
-  environment,
-  setup,
-}: Patient): AsyncGenerator<Finding> {
+export async function* checkServer({ host, server, environment, setup }: Patient): AsyncGenerator<Finding> {
   const { Client } = await import('@modelcontextprotocol/client')
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
   const [command, ...args] = server.words
@@ -82,7 +76,7 @@ export async function* checkServer({
       }
     }
     yield { kind: 'well', text: `the server answers in ${seconds} s, with ${shown.length} tools: ${shown.join(', ')}` }
-    if (host.hookClient && installation.features.length > 0 && !names.includes('hook')) {
+    if (host.hookClient && !names.includes('hook')) {
       yield { kind: 'wrong', text: 'the server has no tool for hooks', todo: `Write the settings anew: ${setup}` }
     }
   } catch (error) {

@@ -10,7 +10,7 @@ import {
   type Place,
   type Scope,
 } from '../setup/host.ts'
-import { byHand, type Settings } from '../setup/settings.ts'
+import { byHand, callHooks, type Settings } from '../setup/settings.ts'
 import { UnsafeForm } from '../setup/settings-error.ts'
 import { startedBy } from '../setup/server-entry.ts'
 import { showDiff } from '../setup/show-diff.ts'
@@ -127,9 +127,9 @@ function installationOf(options: SetupOptions, { home }: Place): Installation {
 function presentIn(host: Host, place: Place, asked: Installation, records: SetupRecords): Present | undefined {
   const [settings] = host.settings(place, asked)
   const entry = serverEntry(host, settings)
-  const installation = entry && startedBy(entry)?.installation
+  const { installation, words } = (entry && startedBy(entry)) ?? {}
   if (!settings || !installation) return undefined
-  const isOurs = installation.features.length > 0 || records.get(settings.path) !== undefined
+  const isOurs = words?.includes('--hooks') || records.get(settings.path) !== undefined
   const isChosen = isOurs && hasHookSettings(host, place, asked)
   return { isOurs, data: installation.data, features: isChosen ? installation.features : undefined }
 }
@@ -280,6 +280,8 @@ function nothingToDo({ label }: Host, { scope, remove }: SetupOptions): string {
     : `The settings of ${label} (${scope} scope) are as they should be.`
 }
 
+const SESSION_NOTE = 'One hook stays, which only tells Runsheet which session a call belongs to.'
+
 function notesOf(host: Host, place: Place, installation: Installation, options: SetupOptions): readonly string[] {
   const { scope, invocation } = options
   const other = scope === 'user' ? 'project' : 'user'
@@ -288,6 +290,7 @@ function notesOf(host: Host, place: Place, installation: Installation, options: 
   const isTwice = elsewhere?.path !== here?.path && hasServer(host, elsewhere)
   return [
     ...host.notes(place, installation),
+    ...(installation.features.length === 0 && callHooks(host.settings(place, installation)) ? [SESSION_NOTE] : []),
     ...(host.tried === undefined ? [`Written as the documentation of ${host.label} says; not tried in it.`] : []),
     ...(isTwice
       ? [

@@ -9,12 +9,14 @@ export interface HookGroup {
   readonly hooks: readonly Handler[]
 }
 
-/** Which features need an event. It is written if one of them is on. */
-export type EventUses = Readonly<Record<string, readonly Feature[]>>
+/** Which features need an event: it is written if one of them is on. `session`: always, it tells which session calls belong to. */
+export type EventUses = Readonly<Record<string, readonly Feature[] | 'session'>>
 
 /** The events to write. */
 export const eventsFor = (uses: EventUses, { features }: Installation): readonly string[] =>
-  Object.entries(uses).flatMap(([event, needed]) => (needed.some(each => features.includes(each)) ? [event] : []))
+  Object.entries(uses)
+    .filter(([, needed]) => needed === 'session' || needed.some(each => features.includes(each)))
+    .map(([event]) => event)
 
 /** Calls the hidden tool of the server that is already running. */
 export const toolHook = (input: Readonly<Record<string, string>>, timeout: number): Handler => ({

@@ -105,9 +105,9 @@ export interface Host {
   notes(place: Place, installation: Installation): readonly string[]
 }
 
-/** Arguments of `mcp`. Hosts without hooks get no switches. */
+/** Arguments of `mcp`. Also with all features off: a hook tells the session, and checks run in the host's folder. */
 export function mcpArguments({ data, features }: Installation, hasHooks: boolean): readonly string[] {
-  const hooks = hasHooks && features.length > 0 ? ['--hooks', ...switches(features)] : []
+  const hooks = hasHooks ? ['--hooks', ...switches(features)] : []
   return ['mcp', ...(data === undefined ? [] : ['--data', data]), ...hooks]
 }
 

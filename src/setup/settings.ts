@@ -27,11 +27,14 @@ export interface ServerEntry {
 export interface OwnFile {
   readonly path: string
   readonly format: 'own'
-  /** Undefined: it is not wanted. */
-  readonly text: string | undefined
+  readonly text: string
   /** What its first line begins with. */
   readonly mark: string
 }
+
+/** Whether anything in these files is called at the host's events. */
+export const callHooks = (files: readonly Settings[]): boolean =>
+  files.some(file => file.format === 'own' || Object.keys(file.hooks ?? {}).length > 0)
 
 /** What was there before setup, of what it would otherwise take for its own. */
 export interface Former {
@@ -113,7 +116,7 @@ export const placesOfHooks = (data: unknown, path: string): readonly PlacedHook[
     ),
   )
 
-function mergeOwn({ text, mark }: OwnFile, before: string | undefined): string | undefined {
+function mergeOwn({ text, mark }: OwnFile, before: string | undefined): string {
   if (before === undefined || before.startsWith(mark)) return text
   throw new SettingsError('it is not a file of ours. Move it away')
 }

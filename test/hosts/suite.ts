@@ -104,6 +104,23 @@ export function hostSuite(host: Driver): void {
       expect(await scene.person.plans()).toHaveLength(1)
     })
 
+    it('[HO22] with gate, evidence and digest off, a session that is resumed still goes on with its plan', async () => {
+      const scene = await opened()
+      const before = () => [host.shell('echo evidence-42')]
+      scene.model.script = worker({ tasks: TASKS, before, stopsAfter: 1 })
+      await scene.setup('--no-gate', '--no-evidence', '--no-digest')
+      await scene.serve()
+      const run = scene.run(PROMPT)
+      await scene.person.edit(await scene.review(run))
+      const { printed } = await run.ended
+      scene.model.script = worker({ tasks: TASKS })
+      await scene.run('Go on.', host.sessionIn(printed)).ended
+      const { session, tasks, events } = await isDone(scene, EDITED)
+      expect(events.filter(({ type }) => type === 'gate_followed')).toEqual([])
+      expect(scene.model.heard.filter(text => text.includes(DIGEST_MARK))).toEqual([])
+      expect((await scene.person.client.evidence(session, tasks[0]?.id ?? '')).evidence).toEqual([])
+    })
+
     it("[HO5] the results of the host's own tools are at the task", async () => {
       const scene = await opened()
       const calls = [host.shell('echo evidence-42'), host.shell('cat no-such-file')]

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { eventsFor, type EventUses, type HookGroup, statusCommand, toolHook } from '../hooks.ts'
-import { FEATURES, folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
+import { folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
 import { ALL_HOOKS, listed } from './off-switches.ts'
 
 const USES: EventUses = {
   SessionStart: ['digest'],
-  // Also tells the session and the turn: after /clear the server's environment still has the old session.
-  UserPromptSubmit: FEATURES,
+  // And the turn. After /clear the server's environment still has the old session.
+  UserPromptSubmit: 'session',
   PostToolUse: ['evidence'],
   PostToolUseFailure: ['evidence'],
   Stop: ['gate'],

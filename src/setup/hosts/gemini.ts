@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
-import { bothScopes, FEATURES, folderIn, type Host, mcpArguments, type Place } from '../host.ts'
+import { bothScopes, folderIn, type Host, mcpArguments, type Place } from '../host.ts'
 import { dataOf, valueAt } from '../settings.ts'
 import { SettingsError } from '../settings-error.ts'
 import { commandHooks } from './command-hooks.ts'
@@ -9,8 +9,8 @@ const HOOKS = {
   host: 'gemini',
   uses: {
     SessionStart: ['digest'],
-    // Also tells the session, and where a turn begins.
-    BeforeAgent: FEATURES,
+    // And where a turn begins.
+    BeforeAgent: 'session',
     AfterTool: ['evidence'],
     AfterAgent: ['gate'],
   },

@@ -26,6 +26,13 @@ const user: Installation = {
 const project: Installation = { program: ['runsheet'], data: undefined, features: FEATURES }
 
 const tried: ReadonlySet<string> = new Set(['claude-code', 'codex', 'gemini', 'opencode', 'qwen'])
+/** Codex says with each call which session it is. */
+const TELLS_SESSION: Readonly<Record<string, readonly string[]>> = {
+  'claude-code': ['UserPromptSubmit'],
+  gemini: ['BeforeAgent'],
+  qwen: ['UserPromptSubmit'],
+  opencode: ['plugin'],
+}
 const textOf = (name: (typeof HOST_NAMES)[number], scope: Scope, installation: Installation): string =>
   JSON.stringify(hosts[name].settings(place(scope), installation).map(settings => ({ ...settings, path: '' })))
 
@@ -48,9 +55,16 @@ describe.each(HOST_NAMES)('%s', name => {
     expect(startedBy((files[0] as SettingsFile).server?.value ?? {})?.words.slice(0, 2)).toEqual(['runsheet', 'mcp'])
   })
 
-  it('[SU9] without hooks, it is just a server', () => {
-    const text = textOf(name, 'user', { ...user, features: [] })
-    expect(text).not.toMatch(/--hooks|--no-|mcp_tool|hook \w+ --host/)
+  it('[SU9][HK15] with gate, evidence and digest off, only what tells the session is left', () => {
+    const files = host.settings(place('user'), { ...user, features: [] })
+    const server = startedBy((files[0] as SettingsFile).server?.value ?? {})
+    const off = ['--hooks', '--no-gate', '--no-evidence', '--no-digest']
+    expect(server?.words.slice(5)).toEqual(tried.has(name) ? off : [])
+    expect(server?.installation?.features).toEqual([])
+    const hooks = files.flatMap(file =>
+      file.format === 'own' ? [file.text && 'plugin'] : Object.keys(file.hooks ?? {}),
+    )
+    expect(hooks).toEqual(TELLS_SESSION[name] ?? [])
   })
 })
 

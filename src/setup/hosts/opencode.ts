@@ -18,7 +18,8 @@ export const opencodeWith = (plugin: string): Host => {
     serverPath: ['mcp', 'runsheet'],
     settings: (place, installation) => {
       const command = [...installation.program, ...mcpArguments(installation, true)]
-      const text = installation.features.length > 0 ? pluginFor(plugin, installation) : undefined
+      // Also with all features off: it signs which chat a call belongs to.
+      const text = pluginFor(plugin, installation)
       const [first, ...others] = settingsOf(place, opencode.serverPath).map(
         (path): SettingsFile => ({
           path,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { bothScopes, FEATURES, folderIn, type Host, mcpArguments, type Place } from '../host.ts'
+import { bothScopes, folderIn, type Host, mcpArguments, type Place } from '../host.ts'
 import { commandHooks } from './command-hooks.ts'
 import { ALL_HOOKS, SERVER_LISTS } from './off-switches.ts'
 
@@ -7,8 +7,8 @@ const HOOKS = {
   host: 'qwen',
   uses: {
     SessionStart: ['digest'],
-    // Also tells the session and the turn.
-    UserPromptSubmit: FEATURES,
+    // And the turn.
+    UserPromptSubmit: 'session',
     PostToolUse: ['evidence'],
     PostToolUseFailure: ['evidence'],
     Stop: ['gate'],
