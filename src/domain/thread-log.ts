@@ -121,12 +121,18 @@ const said = (marks: Marks, message: Omit<MarkOf<'said'>, 'kind'>): Marks =>
     ? marks
     : [...marks, { kind: 'said', ...message }]
 
-/** Notes how a task stands, if it has a mark or gets one. A turn that is over has no more work. */
+/**
+ * Notes how a task stands, if it has a mark or gets one. One that is pending again, with no work on it, loses it: it gets
+ * another where it is taken up. A turn that is over has no more work.
+ */
 function noted(marks: Marks, task: { readonly id: string } & TaskThen, isTouched: boolean): Marks {
   if (marks.some(({ kind }) => kind === 'end')) return marks
   const { id: task_id, number, title, status, outcome } = task
   const place = marks.findIndex(mark => mark.kind === 'task' && mark.task_id === task_id)
   if (place < 0 && !isTouched) return marks
+  const isWork = (mark: Mark, index: number): boolean =>
+    index !== place && 'task_id' in mark && mark.task_id === task_id
+  if (status === 'pending' && !marks.some(isWork)) return marks.toSpliced(place, 1)
   const mark: Mark = { kind: 'task', task_id, number, title, status, ...(outcome === undefined ? {} : { outcome }) }
   return place < 0 ? [...marks, mark] : marks.with(place, mark)
 }

@@ -198,6 +198,29 @@ describe('work in a thread', () => {
     expect(told(threadIn(chat.log))).toContain('step 1 A [removed]')
   })
 
+  it('[TH2] a step that a person put aside and took back is none until it is worked on, in the order of the work', () => {
+    const chat = inRun()
+    const steps = () => told(threadIn(chat.log)).filter(line => line.startsWith('step'))
+    chat.run(chat.adds('model', 'A', 'B', 'C'))
+    chat.run(chat.sets('person', 3, { status: 'cancelled' }))
+    expect(steps()).toEqual(['step 1 A [in_progress]', 'step 3 C [cancelled]'])
+    chat.run(chat.sets('person', 3, { status: 'pending' }))
+    expect(steps()).toEqual(['step 1 A [in_progress]'])
+    const done = { status: 'completed', outcome: 'x' } as const
+    for (const task of [1, 2, 3]) chat.run(chat.sets('model', task, done, { basis: chat.state.seq }))
+    expect(steps()).toEqual(['step 1 A [completed]', 'step 2 B [completed]', 'step 3 C [completed]'])
+  })
+
+  it('[TH2] a step with work in it stays when it is pending again', () => {
+    const chat = outside()
+    chat.run(chat.adds('model', 'A', 'B'))
+    const call = { tool: 'Bash', arguments: { command: 'ls' }, answer: '', ok: true }
+    chat.run({ type: 'add_evidence', evidence_id: 'evd-1', source: 'host', ...call })
+    chat.run(chat.sets('person', 1, { status: 'cancelled' }))
+    chat.run(chat.sets('person', 1, { status: 'pending' }))
+    expect(told(threadIn(chat.log))).toContain('step 1 A [pending]')
+  })
+
   it('[TH2] a turn that another one continues keeps its steps as it left them: title, status and outcome', () => {
     const chat = inRun({ gate: true })
     const steps = () =>
