@@ -7,7 +7,7 @@ import { useCommands } from './commands.ts'
 import { loadPart } from './load-part.ts'
 import { closeTools, openTools } from './open-settings.ts'
 import type { PageStrings } from './page-strings.ts'
-import { type ToolsStrings, toolsStrings } from './tools-strings.ts'
+import { toolCount, type ToolsStrings, toolsStrings } from './tools-strings.ts'
 
 const ToolsDialog = lazy(() => loadPart(() => import('./tools.tsx')))
 
@@ -68,12 +68,13 @@ export default function ToolsLine({ strings, isDemo, isOpen }: ToolsLineProps): 
 
 const CONNECTING_MS = 2_000
 
-function lineOf({ servers, offered }: ToolsAnswer, words: ToolsStrings) {
+function lineOf(answer: ToolsAnswer, words: ToolsStrings) {
+  const { servers } = answer
   if (servers.length === 0) return { text: words.none, isNone: true, isBad: false }
   const failed = servers.filter(({ state }) => state === 'failed').length
   const isConnecting = servers.some(({ state }) => state === 'connecting')
   const parts = [
-    words.count(offered),
+    toolCount(answer, words).text,
     ...(failed > 0 ? [words.failed(failed)] : []),
     ...(isConnecting ? [words.connecting] : []),
   ]

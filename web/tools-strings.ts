@@ -1,4 +1,4 @@
-import type { ToolRule } from 'runsheet/client'
+import type { ToolRule, ToolsAnswer } from 'runsheet/client'
 
 /** The texts of the tools: loaded with them. */
 export interface ToolsStrings {
@@ -7,6 +7,9 @@ export interface ToolsStrings {
   readonly close: string
   /** What is below the message box. */
   readonly count: (tools: number) => string
+  /** Where there are more than an agent can have. */
+  readonly countOf: (tools: number, all: number) => string
+  readonly given: (count: string) => string
   readonly none: string
   readonly noneShort: string
   readonly failed: (servers: number) => string
@@ -55,6 +58,8 @@ const english: ToolsStrings = {
   about: 'What the agent can do besides planning and writing.',
   close: 'Close',
   count: tools => (tools === 1 ? '1 tool' : `${tools} tools`),
+  countOf: (tools, all) => `${tools} of ${all} tools`,
+  given: count => `The agent gets ${count}: more than it can take are on. Set some to Never.`,
   none: 'No tools: this agent can plan and write, but not act.',
   noneShort: 'No tools',
   failed: servers => (servers === 1 ? '1 server failed' : `${servers} servers failed`),
@@ -108,6 +113,8 @@ const chinese: ToolsStrings = {
   about: '除了制定计划和撰写文字，智能体还能做什么。',
   close: '关闭',
   count: tools => `${tools} 个工具`,
+  countOf: (tools, all) => `${all} 个工具中的 ${tools} 个`,
+  given: count => `智能体得到 ${count}：启用的工具超出了它能使用的数量。请将一些设为“从不”。`,
   none: '没有工具：该智能体能制定计划和撰写文字，但不能动手操作。',
   noneShort: '没有工具',
   failed: servers => `${servers} 个服务器失败`,
@@ -153,6 +160,12 @@ const chinese: ToolsStrings = {
   },
   leftOut: '未提供给智能体：启用的工具超过 100 个。请将一些设为“从不”。',
   node: '这些规则只在本节点有效。',
+}
+
+/** How many tools the agent has, and of how many if it cannot have all. */
+export function toolCount({ offered, servers }: ToolsAnswer, strings: ToolsStrings) {
+  const left = servers.flatMap(({ tools }) => tools).filter(({ left_out }) => left_out).length
+  return { isAll: left === 0, text: left === 0 ? strings.count(offered) : strings.countOf(offered, offered + left) }
 }
 
 export const toolsStrings = (locale: string): ToolsStrings => (locale.startsWith('zh') ? chinese : english)

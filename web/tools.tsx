@@ -2,7 +2,7 @@ import { Check, Copy, X } from 'lucide-react'
 import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { ServerToolView, ToolRule, ToolsAnswer, ToolServerView } from 'runsheet/client'
 import { errorText, type ToolsHandle, useRunsheet, useStrings, useTools } from 'runsheet/react'
-import type { ToolsStrings } from './tools-strings.ts'
+import { toolCount, type ToolsStrings } from './tools-strings.ts'
 
 interface ToolsProps {
   readonly strings: ToolsStrings
@@ -18,6 +18,7 @@ export default function Tools({ strings, onClose }: ToolsProps): ReactElement {
   const id = useId()
   useEffect(() => dialog.current?.showModal(), [])
   const { answer, error } = tools
+  const count = answer && toolCount(answer, strings)
   return (
     <dialog
       ref={dialog}
@@ -32,6 +33,7 @@ export default function Tools({ strings, onClose }: ToolsProps): ReactElement {
           <div>
             <h2 id={id}>{strings.title}</h2>
             <p className="app-quiet">{strings.about}</p>
+            {count && !count.isAll && <p className="app-tool-changed">{strings.given(count.text)}</p>}
           </div>
           <button
             type="button"

@@ -1,12 +1,11 @@
 import type { Redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { countRules, MAX_RULES, type RuleChange, rulingOf, savedRule } from '../domain/tool-rules.ts'
+import { countRules, MAX_RULES, offeredOf, type RuleChange, rulingOf, savedRule } from '../domain/tool-rules.ts'
 import { visible } from '../domain/visible.ts'
 import type { ServerToolView, SettingsAnswer, ToolRuleChange, ToolsAnswer, ToolServerView } from '../domain/wire.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { ServerTools } from '../http/route.ts'
 import type { McpServer, McpServers, McpState } from '../runner/mcp-tools.ts'
-import { MAX_OFFERED } from '../runner/outside.ts'
 import { CliError } from './cli-error.ts'
 import { shellWord } from './invocation.ts'
 import type { LiveSettings } from './live-settings.ts'
@@ -87,7 +86,6 @@ function viewOf(options: ServerToolsOptions): ToolsAnswer {
   const { all, problem } = servers
   mcp.use(all)
   const states = mcp.states()
-  let offered = 0
   const views = Object.entries(all).map(([name, server]): ToolServerView => {
     const { file, isOwn } = servers.fileOf(name)
     const { state, since, reason, tools } = states.get(name) ?? CONNECTING
@@ -101,18 +99,20 @@ function viewOf(options: ServerToolsOptions): ToolsAnswer {
       state,
       since: new Date(since).toISOString(),
       ...(reason === undefined ? {} : { reason: visible(options.redact.line(reason)).slice(0, MAX_REASON) }),
-      tools: tools.map(tool => {
-        const view = toolView(tool, options)
-        if (view.rule === 'never') return view
-        offered += 1
-        return offered > MAX_OFFERED ? { ...view, left_out: true } : view
-      }),
+      tools: tools.map(tool => toolView(tool, options)),
     }
   })
+  const on = views.flatMap(({ name, tools }) =>
+    tools.filter(({ rule }) => rule !== 'never').map(tool => ({ name, tool })),
+  )
+  const offered = offeredOf(on, ({ name }) => name)
+  const given = new Set(offered.map(({ tool }) => tool))
+  const marked = (tool: ServerToolView): ServerToolView =>
+    tool.rule === 'never' || given.has(tool) ? tool : { ...tool, left_out: true }
   return {
     scope,
-    servers: views,
-    offered: Math.min(offered, MAX_OFFERED),
+    servers: views.map(view => ({ ...view, tools: view.tools.map(marked) })),
+    offered: offered.length,
     add: { command: `${invocation} tools add`, file: servers.own, folder },
     ...(problem === undefined ? {} : { problem: options.redact.line(problem) }),
   }

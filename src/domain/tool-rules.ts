@@ -53,6 +53,21 @@ export function rulingOf(tool: RuledTool, saved: SavedRules): Ruling {
   return { rule: 'ask', source: 'page', changed: isTool || ofServer === undefined ? 'tool' : 'server' }
 }
 
+/** The most tools from outside that a model gets: several providers refuse more than 128 in all. */
+const MAX_OFFERED = 100
+
+/**
+ * The tools that a model gets, of those that are on. Servers take turns, so that one with few tools has all of them in,
+ * whichever was there first.
+ */
+export function offeredOf<T>(tools: readonly T[], serverOf: (tool: T) => string | undefined): T[] {
+  const byServer = [...Map.groupBy(tools, serverOf).values()]
+  const ranked = byServer.flatMap(ofServer => ofServer.map((tool, rank) => ({ tool, rank })))
+  const chosen = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, MAX_OFFERED)
+  const offered = new Set(chosen.map(({ tool }) => tool))
+  return tools.filter(tool => offered.has(tool))
+}
+
 /** The rule that a person set for a tool, in whatever form it was. */
 export function savedRule(
   saved: SavedRules,

@@ -67,9 +67,6 @@ export function withoutSecrets(tools: OutsideTools, redact: Redactor): OutsideTo
   return { list: async model => (await tools.list(model)).map(described), close: () => tools.close() }
 }
 
-/** The most tools from outside that a model gets: several providers refuse more than 128 in all. */
-export const MAX_OFFERED = 100
-
 export interface OutsideLimits {
   readonly timeoutMs: number
   readonly maxCharacters: number

@@ -1,7 +1,7 @@
 import type { Judged } from '../domain/claim.ts'
 import type { Json } from '../domain/event.ts'
 import { asProse, isBlank } from '../domain/text.ts'
-import { type Ruling, rulingOf, type RuledTool, type SavedRules, savedRule } from '../domain/tool-rules.ts'
+import { offeredOf, type Ruling, rulingOf, type RuledTool, type SavedRules, savedRule } from '../domain/tool-rules.ts'
 import { hashOf } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
@@ -12,7 +12,7 @@ import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
 import type { TurnDeps } from './drive.ts'
 import { judgeAll } from './judging.ts'
-import { answerOf, MAX_OFFERED, type OutsideTool } from './outside.ts'
+import { answerOf, type OutsideTool } from './outside.ts'
 import { untilAborted } from './retry.ts'
 import { type Call, isAlwaysAllowed, type Run, type Step } from './run.ts'
 import type { ActiveTurn } from './turn.ts'
@@ -90,7 +90,8 @@ export const offeredTools = (
   { rules }: Pick<TurnDeps, 'rules'>,
 ): readonly OutsideTool[] => {
   const saved = rules()
-  return tools.filter(({ from }) => !from || rulingOf(from, saved).rule !== 'never').slice(0, MAX_OFFERED)
+  const allowed = tools.filter(({ from }) => !from || rulingOf(from, saved).rule !== 'never')
+  return offeredOf(allowed, ({ from }) => from?.server)
 }
 
 /** Whether a call may be made now. If not, it is answered, or waits for a person. */

@@ -289,4 +289,23 @@ describe('the tools of a server', () => {
     await at.chat({ turn_id: 't2' })
     expect(ofModel(1)).toHaveLength(all.length - 150)
   })
+
+  it('[TO9] servers share the 100 fairly: one with few tools is never shut out by one that was there first', async () => {
+    const at = await scene({
+      own: { near: near({ env: { FIXTURE_MANY: '200' } }), late: near() },
+      answers: ['So.'],
+    })
+    await at.ready()
+    const { servers, offered } = await at.person.tools()
+    const kept = servers.map(({ tools }) => tools.filter(({ left_out }) => !left_out).length)
+    const late = servers.find(({ name }) => name === 'late')?.tools ?? []
+    expect(late.length).toBeGreaterThan(2)
+    expect([kept, offered]).toEqual([[100 - late.length, late.length], 100])
+    await at.chat({})
+    const given = at.provider.tools(0).filter(name => name.includes('__'))
+    const shown = servers.flatMap(({ name, tools }) =>
+      tools.filter(({ left_out }) => !left_out).map(tool => `${name}__${tool.name}`),
+    )
+    expect(given.toSorted()).toEqual(shown.toSorted())
+  })
 })
