@@ -60,6 +60,21 @@ describe('runsheet tools', () => {
     expect(Object.keys((at.read() as { mcpServers: object }).mcpServers)).toEqual(['My-notes', 'search'])
   })
 
+  it('[TO11] writes each server on a line of its own, as a person would', async () => {
+    const at = place()
+    await at.run('add', 'far', '--url', 'https://far.example.com/mcp')
+    await at.run('add', 'near', '--', 'npx', 'near')
+    const far = '    "far": { "url": "https://far.example.com/mcp", "ask": "all" }'
+    const near = '    "near": { "command": "npx", "args": ["near"], "ask": "all" }'
+    const lines = ['{', '  "mcpServers": {', `${far},`, near, '  }', '}', '']
+    expect(readFileSync(at.file, 'utf8').split('\n')).toEqual(lines)
+    await at.run('remove', 'far')
+    await at.run('remove', 'near')
+    await at.run('add', 'far', '--url', 'https://far.example.com/mcp')
+    await at.run('add', 'near', '--', 'npx', 'near')
+    expect(readFileSync(at.file, 'utf8').split('\n')).toEqual(lines)
+  })
+
   it('[TO11] leaves every other byte of the file alone, and a file that is wrong as it is', async () => {
     const at = place()
     mkdirSync(join(at.config, 'runsheet'), { recursive: true })

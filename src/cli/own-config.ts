@@ -21,7 +21,12 @@ export const serversIn = (file: string): Readonly<Record<string, McpServer>> => 
 
 /** Writes a server into the file, which is made if it is missing. */
 export function addServer(file: string, name: string, server: McpServer): void {
-  edit(file, text => setJson(text, ['mcpServers', name], server))
+  const isFirst = readSettingsFile(file)?.mcpServers === undefined
+  edit(file, text => {
+    // Into an empty object, so that each server is on a line of its own.
+    const before = isFirst ? setJson(text, ['mcpServers'], {}) : text
+    return setJson(before, ['mcpServers', name], server)
+  })
 }
 
 /** Takes a server out of the file. False if it is not there. */
