@@ -286,6 +286,25 @@ describe('the tools', () => {
     await context.close()
   })
 
+  it('[CH34][TO14] on a touch screen everything to press in them is at least 44 px high', async () => {
+    const turns = await start({ tools: toolsPart(MANY) })
+    const screen = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, expected: /404/ }
+    const { page, context, problems } = await visit(browser, linkTo(turns), screen)
+    await page.getByRole('button', { name: /100 tools/ }).tap()
+    await dialog(page).getByRole('group', { name: 'Calls of write_file' }).waitFor()
+    const small = await dialog(page)
+      .locator('button, select, summary, label:has(:is([type=radio], [type=checkbox])), input:not([type=radio])')
+      .evaluateAll(all =>
+        all.flatMap(each => {
+          const { height } = each.getBoundingClientRect()
+          return height > 0 && height < 44 ? `${each.className} ${each.textContent}: ${height}` : []
+        }),
+      )
+    expect([...new Set(small)]).toEqual([])
+    expect(problems).toEqual([])
+    await context.close()
+  })
+
   it('[CH18][CH22][TO14] axe finds nothing, in both themes, and nothing scrolls sideways at 360 px', {
     timeout: 120_000,
   }, async () => {
