@@ -21,7 +21,7 @@ export const chineseCommands: CommandStrings = {
     archive: '归档会话',
     restore: '恢复会话',
     export_markdown: '导出为 Markdown',
-    export_json: '导出为 JSON',
+    export_json: '导出为 JSON Lines',
     archived: '已归档的会话',
     settings: '设置',
     tools: '智能体的工具',

@@ -11,6 +11,7 @@ export const chineseConversation: ConversationStrings = {
     sendNow: '立即发送',
     sendNowHint: '先停止智能体当前的工作，再从这些消息开始',
     edit: '编辑',
+    editQueued: '编辑排队的消息',
     takeBack: '撤回',
     save: '保存',
     cancel: '取消',

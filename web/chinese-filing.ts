@@ -7,7 +7,7 @@ export const chineseFiling: FilingStrings = {
   unpin: '取消置顶',
   archive: '归档',
   exportMarkdown: '导出为 Markdown',
-  exportJson: '导出为 JSON',
+  exportJson: '导出为 JSON Lines',
   archivedNow: title => `已归档“${title}”`,
   undo: '撤销',
   notRenamed: title => `未能重命名为“${title}”。`,

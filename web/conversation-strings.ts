@@ -13,6 +13,8 @@ export interface ConversationStrings {
     readonly sendNow: string
     readonly sendNowHint: string
     readonly edit: string
+    /** The name of the box in which that is done. */
+    readonly editQueued: string
     readonly takeBack: string
     readonly save: string
     readonly cancel: string
@@ -67,6 +69,7 @@ const ENGLISH: ConversationStrings = {
     sendNow: 'Send now',
     sendNowHint: 'Stops what the agent does now, then starts with these messages',
     edit: 'Edit',
+    editQueued: 'Edit the queued message',
     takeBack: 'Take back',
     save: 'Save',
     cancel: 'Cancel',

@@ -21,7 +21,7 @@ export const englishCommands: CommandStrings = {
     archive: 'Archive conversation',
     restore: 'Restore conversation',
     export_markdown: 'Export as Markdown',
-    export_json: 'Export as JSON',
+    export_json: 'Export as JSON lines',
     archived: 'Archived conversations',
     settings: 'Settings',
     tools: 'Tools of the agent',

@@ -7,7 +7,7 @@ export const englishFiling: FilingStrings = {
   unpin: 'Unpin',
   archive: 'Archive',
   exportMarkdown: 'Export as Markdown',
-  exportJson: 'Export as JSON',
+  exportJson: 'Export as JSON lines',
   archivedNow: title => `Archived “${title}”`,
   undo: 'Undo',
   notRenamed: title => `Not renamed to “${title}”.`,

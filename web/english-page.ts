@@ -35,7 +35,7 @@ export const englishPage: PageStrings = {
   retry: 'Retry',
   retryBlockedMessage: 'Try the blocked steps again.',
   you: 'You',
-  assistant: 'Assistant',
+  assistant: 'Agent',
   toolset: 'Toolset',
   model: 'Model',
   menu: 'Conversations and search',

@@ -82,7 +82,7 @@ export default function Steering(props: SteeringProps): ReactElement | null {
           <li key={message.message_id}>
             {editing?.message_id === message.message_id ? (
               <LineEditor
-                label={strings.message}
+                label={words.editQueued}
                 text={editing.text}
                 save={words.save}
                 cancel={words.cancel}
@@ -119,7 +119,7 @@ export default function Steering(props: SteeringProps): ReactElement | null {
         <div className="app-queue-late" role="alert">
           <p>{words.readMeanwhile}</p>
           <LineEditor
-            label={strings.message}
+            label={words.editQueued}
             text={editing.text}
             save={words.sendAsNew}
             cancel={words.discard}

@@ -116,10 +116,10 @@ export const Turn = memo(function Turn(props: TurnProps): ReactElement {
           {live}
         </article>
       )}
-      {isLast && <ApprovalCards turn={turn.turn_id} />}
       {isLast && <ToolServersDown turn={turn} strings={strings} onSettings={onSettings} />}
       <TurnResult turn={turn} {...(isLast ? { onSettings } : {})} {...(onRetry ? { onRetry } : {})} />
       {turn.end && <TurnFigures turn={turn.turn_id} state={state()} strings={strings} />}
+      {isLast && <ApprovalCards turn={turn.turn_id} />}
     </section>
   )
 })

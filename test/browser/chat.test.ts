@@ -549,7 +549,7 @@ it('[CH7] an answer can be copied as it was written', async () => {
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   await say(page, 'How is it?')
-  await page.getByRole('article', { name: 'Assistant' }).getByRole('button', { name: 'Copy' }).click()
+  await page.getByRole('article', { name: 'Agent' }).getByRole('button', { name: 'Copy' }).click()
   await messages(page).getByText('Copied').waitFor()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('**So** it is.')
   expect(problems).toEqual([])

@@ -234,7 +234,7 @@ it('[CV5] a conversation is saved as a file that is named after it', async () =>
   const [markdown, text] = await saved(() => choose(page, title, 'Export as Markdown'))
   expect(markdown).toBe('Plan a b C d e.md')
   expect(text).toContain('Well.')
-  const [json, lines] = await saved(() => choose(page, title, 'Export as JSON'))
+  const [json, lines] = await saved(() => choose(page, title, 'Export as JSON lines'))
   expect(json).toBe('Plan a b C d e.jsonl')
   for (const line of lines.trim().split('\n')) expect(typeof JSON.parse(line)).toBe('object')
   await turns.person.fileSession('c1', { title: '准备生日派对的预算' })
@@ -637,7 +637,7 @@ it('[CV14] axe finds nothing in list, menus, search, palette and help, at 390 an
   expect(found).toEqual([])
 })
 
-it('[CV15] on a small screen the list is an overlay: opening a result closes it, and menus and notices stay in sight', async () => {
+it('[CH34][CV15] on a small screen the list is an overlay: opening a result closes it, and menus and notices stay in sight', async () => {
   await start()
   await turns.chat({ session_id: 'a', message: 'About apples' })
   await turns.chat({ session_id: 'b', message: 'About pears' })
@@ -652,7 +652,7 @@ it('[CV15] on a small screen the list is an overlay: opening a result closes it,
         .filter(each => each.checkVisibility())
         .flatMap(each => {
           const { height, width } = each.getBoundingClientRect()
-          return height < 36 || width < 32 ? `${each.className} ${each.textContent}` : []
+          return height < 44 || width < 44 ? `${each.className} ${each.textContent}` : []
         }),
     )
   expect(small).toEqual([])

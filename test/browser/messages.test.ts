@@ -27,7 +27,7 @@ const NEW = { expected: /404/ }
 const box = (page: Page) => page.locator('.app-input')
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
 const mine = (page: Page) => messages(page).getByRole('article', { name: 'You' })
-const answers = (page: Page) => messages(page).getByRole('article', { name: 'Assistant' })
+const answers = (page: Page) => messages(page).getByRole('article', { name: 'Agent' })
 const say = async (page: Page, text: string): Promise<void> => {
   await box(page).fill(text)
   await box(page).press('Enter')
@@ -139,7 +139,7 @@ it('[MS8] a code block has its language, a copy button and colors, and stays tex
   await turns.close()
 })
 
-it('[MS8] a turn ends with its time, and with its tokens only where the provider said them', async () => {
+it('[MS8] a turn ends with its time, beside Copy also once it is no longer the last, and with its tokens only where the provider said them', async () => {
   const turns = await start([
     { text: 'Well.', usage: { prompt_tokens: 1_200, completion_tokens: 34 } },
     { text: 'Hm.', usage: null },
@@ -148,11 +148,21 @@ it('[MS8] a turn ends with its time, and with its tokens only where the provider
   await say(page, 'One')
   const figures = page.locator('.app-figures')
   await figures.getByText('1,234 tokens').waitFor()
+  const place = async (): Promise<readonly number[]> => {
+    const [one, copy] = await Promise.all([
+      figures.first().boundingBox(),
+      answers(page).first().getByRole('button', { name: 'Copy' }).boundingBox(),
+    ])
+    return one && copy ? [one.x, one.y + one.height / 2 - copy.y - copy.height / 2] : []
+  }
+  const before = await place()
+  expect(Math.abs(before[1] ?? 99)).toBeLessThanOrEqual(2)
   expect(await figures.innerText()).toMatch(/^[<\d.]+ s · 1,234 tokens$/)
   expect(await figures.locator('span').getAttribute('title')).toBe('1,200 in, 34 out, as the provider counts')
   await say(page, 'Two')
   await expect.poll(() => figures.count()).toBe(2)
   expect(await figures.last().innerText()).toMatch(/^[<\d.]+ s$/)
+  expect(await place()).toEqual(before)
   expect(problems).toEqual([])
   await context.close()
   await turns.close()

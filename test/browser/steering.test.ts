@@ -175,10 +175,14 @@ it('[MS5] a reload and other windows show what waits; an edit that comes too lat
   await waiting(page).getByRole('button', { name: 'Edit' }).click()
   await page.keyboard.type(', in euros')
   await page.reload()
-  expect(await queue(page).getByRole('textbox').inputValue()).toBe('Only of March, in euros')
+  expect(await queue(page).getByRole('textbox', { name: 'Edit the queued message' }).inputValue()).toBe(
+    'Only of March, in euros',
+  )
   release()
   await queue(page).getByText('The agent has read this message meanwhile.').waitFor()
-  expect(await queue(page).getByRole('textbox').inputValue()).toBe('Only of March, in euros')
+  expect(await queue(page).getByRole('textbox', { name: 'Edit the queued message' }).inputValue()).toBe(
+    'Only of March, in euros',
+  )
   await messages(page).getByText('All done.').waitFor()
   await queue(page).getByRole('button', { name: 'Send as a new message' }).click()
   await messages(page).getByText('Only of March, in euros').waitFor()
