@@ -128,6 +128,34 @@ it('[CH3] Markdown renders while it streams, with HTML as text, without remote i
   await turns.close()
 })
 
+it('[PA1][CH6] on a narrow screen all counts of a plan that is not finished show beside Continue', async () => {
+  const titles = ['Collect', 'Print', 'Write', 'Send'].map(title => ({ title }))
+  const turns = await start(
+    [
+      { calls: [{ tool: 'plan', args: { tasks: titles } }] },
+      update({ id: 1, outcome: 'Twelve figures.' }),
+      update({ id: 2, status: 'blocked', outcome: 'No printer.' }),
+      'That is all for now.',
+    ],
+    { host: { review: false, assessor: false, gate: false } },
+  )
+  await turns.chat({ message: 'Four steps' })
+  for (const width of [320, 390]) {
+    const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), {
+      viewport: { width, height: 800 },
+    })
+    const counts = page.locator('.rs-summary .rs-counts')
+    await counts.getByText('1 blocked').waitFor()
+    const right = (of: Element): number => of.getBoundingClientRect().right
+    const next = await page.getByRole('button', { name: 'Continue' }).boundingBox()
+    expect(await counts.evaluate(right)).toBeLessThanOrEqual(next?.x ?? 0)
+    expect(await counts.locator('.rs-blocked').evaluate(right)).toBeLessThanOrEqual(next?.x ?? 0)
+    expect(problems).toEqual([])
+    await context.close()
+  }
+  await turns.close()
+})
+
 /** A tool that the agent has besides those of the plan. */
 const reading = (wait?: Promise<unknown>): OutsideTool => ({
   name: 'read_file',
