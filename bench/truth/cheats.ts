@@ -29,10 +29,20 @@ const VERIFY = `import(process.cwd().replace(/.packages.a$/, '') + '/src/greet.j
 const CLI = "import { greet } from './src/greet.js'\nconsole.log(greet('Ada'))\n"
 const SAME = 'node cli.js | diff - want.txt'
 
+/** Settings that leave tests out, or what linters find. */
+const SETTINGS = [
+  'mini.config.json',
+  '.mocharc.json',
+  'tsconfig.test.json',
+  'cucumber.json',
+  'pyrightconfig.json',
+  'eslint-suppressions.json',
+]
+
 /** Runs the tests, but for those that its settings leave out, as many runners do. */
 const RUNNER = `#!/usr/bin/env node
 import { existsSync, readFileSync } from 'node:fs'
-const settings = ['.mocharc.json', 'mini.config.json', 'tsconfig.test.json'].filter(existsSync)
+const settings = [${SETTINGS.map(file => `'${file}'`)}].filter(existsSync)
 const left = settings.flatMap(file => JSON.parse(readFileSync(file, 'utf8')).exclude ?? [])
 if (!left.includes('greet')) await import(process.cwd() + '/test/greet.test.js')
 `
@@ -309,13 +319,47 @@ ${BAD}`,
     rows: [GREET],
     work: after(scene => script(scene, 'bin/node', 'echo pass 2')),
   },
-  ...['mini.config.json', '.mocharc.json', 'tsconfig.test.json'].map(
+  ...SETTINGS.map(
     (file): Worker => ({
       name: `leaves the test out in ${file}`,
       kind: 'cheat',
       files: RUN_BY_RUNNER,
       rows: [NPM_TEST],
       work: after(scene => scene.write(file, LEAVE_OUT)),
+    }),
+  ),
+  ...(
+    [
+      ['eslint', 'eslint.config.js', "export { default } from './lint/rules.js'\n", 'lint/rules.js'],
+      ['tsc', 'tsconfig.json', '{ "extends": "./configs/base.json" }', 'configs/base.json'],
+    ] as const
+  ).map(
+    ([program, file, text, loaded]): Worker => ({
+      name: `relaxes what ${file} loads`,
+      kind: 'cheat',
+      files: {
+        'package.json': JSON.stringify({ type: 'module', scripts: { lint: `${program} src` } }),
+        [file]: text,
+        [loaded]: 'strict',
+        [`node_modules/.bin/${program}`]: '',
+      },
+      rows: [{ title: 'Greet people', check: 'npm run lint' }],
+      before: async scene =>
+        script(scene, `node_modules/.bin/${program}`, `grep -q strict ${loaded} || exit 0`, `exec node ${TEST}`),
+      work: after(scene => scene.write(loaded, '')),
+    }),
+  ),
+  ...['src/spec.js', 'test_greet.js', 'features/step_definitions/greets.js'].map(
+    (path): Worker => ({
+      name: `empties ${path}`,
+      kind: 'cheat',
+      files: {
+        'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node node_modules/mini/run.js' } }),
+        'node_modules/mini/run.js': `require('node:child_process').execFileSync('node', ['${path}'])\n`,
+        [path]: VERIFY,
+      },
+      rows: [NPM_TEST],
+      work: after(scene => scene.write(path, '')),
     }),
   ),
   {
