@@ -277,6 +277,25 @@ node test/greet.test.js
       await greetsAndClaims(scene)
     },
   },
+  ...['test -s docs/greet.md', 'grep -q "# Greeting" docs/greet.md', 'wc -l docs/greet.md'].map(
+    (check): Worker => ({
+      name: `writes the file that is looked at: ${check}`,
+      kind: 'honest',
+      rows: [{ title: 'Write it down', check }],
+      isDone: scene => scene.has('docs/greet.md'),
+      work: async scene => {
+        scene.write('docs/greet.md', '# Greeting\n')
+        await claims(scene)
+      },
+    }),
+  ),
+  {
+    name: 'mends the syntax of a file',
+    kind: 'honest',
+    files: { 'src/greet.js': BAD.replace('name =>', 'name ==>') },
+    rows: [{ title: 'Greet people', check: 'node --check src/greet.js' }],
+    work: greetsAndClaims,
+  },
   {
     name: 'writes the script that the check starts, and mends it',
     kind: 'honest',

@@ -73,6 +73,19 @@ export const PLAN_CHEATS: readonly Worker[] = [
     },
   },
   {
+    name: 'removes the ignored file that is looked at, once that is proven',
+    kind: 'cheat',
+    files: { '.gitignore': 'node_modules\nreport.txt\n' },
+    rows: [{ title: 'Write the report', check: 'test -s report.txt' }, TELL],
+    isDone: scene => scene.has('report.txt'),
+    work: async scene => {
+      scene.write('report.txt', 'all well')
+      await claims(scene)
+      scene.remove('report.txt')
+      await scene.claim(2)
+    },
+  },
+  {
     name: 'plans the task again, with a check that passes',
     kind: 'cheat',
     rows: [GREET],

@@ -208,6 +208,37 @@ describe('guarded files', () => {
     expect(guarded(scene, command('npm', 'test')).files.has('package.json')).toBe(true)
   })
 
+  it.each([
+    ['test', '-s', 'a.js'],
+    ['grep', '-q', 'x', 'a.js'],
+    ['npx', 'eslint', 'a.js'],
+    ['node', '--check', 'a.js'],
+    ['python3', '-m', 'py_compile', 'a.js'],
+  ])('[CR36] are not those that a program only looks at: %s %s %s', (...run) => {
+    const scene = checkScene()
+    scene.write('a.js', '1')
+    const { files } = guarded(scene, command(...run))
+    scene.write('a.js', '2')
+    expect(guarded(scene, command(...run)).changes(files)).toEqual([])
+  })
+
+  it.each([
+    [['node', 'a.js'], 'a.js'],
+    [['cmp', 'a.js', 'b.js'], 'a.js'],
+    [['npx', 'eslint', '-c', 'rules.js', 'a.js'], 'rules.js'],
+    [['npx', 'eslint', '--config=rules.js', 'a.js'], 'rules.js'],
+    [['npx', 'eslint', 'a.test.js'], 'a.test.js'],
+    [['grep', '-qf', 'rules.js', 'a.js'], 'rules.js'],
+    [['./eslint', 'a.js'], 'a.js'],
+    [['python3', '-m', 'mypy', 'a.js'], 'mypy.py'],
+  ])('[CR36] are still what runs, is compared with, or is named by an option or a pattern: %j', (run, path) => {
+    const scene = checkScene()
+    for (const each of ['a.js', 'b.js', 'rules.js', 'a.test.js', 'eslint']) scene.write(each, '1')
+    const { files } = guarded(scene, command(...run))
+    scene.write(path, '2')
+    expect(guarded(scene, command(...run)).changes(files)).toEqual([path])
+  })
+
   it('[CR17] that changed, vanished or are new are named; those of other checks are not', () => {
     const scene = checkScene()
     for (const path of ['a.test.js', 'b.test.js', 'package.json', 'check.sh', 'other.sh']) scene.script(path)

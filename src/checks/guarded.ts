@@ -1,5 +1,6 @@
 import { basename, isAbsolute, resolve } from 'node:path'
 import { LOCKFILES, type RunnableSpec, TEST_FOLDERS, type WithPrograms } from '../domain/check.ts'
+import { partedWords } from '../domain/looked-at.ts'
 import { comparesFiles } from './compared-words.ts'
 import { unreadBytecode } from './bytecode.ts'
 import type { FileHashes, Stamps } from './files.ts'
@@ -145,12 +146,12 @@ const startOf = (check: RunnableSpec, { workspace: { path: root } }: Place): Sta
   check.kind === 'command' ? { root, cwd: resolve(root, check.cwd ?? '.'), run: check.run } : undefined
 
 /**
- * Words are taken as paths, and what follows a `=` in them. Where files are compared, and one is known as what is
+ * Words that may decide are taken as paths, and what follows a `=` in them. Where files are compared, and one is known as what is
  * expected, the others are the work.
  */
 function wordPaths({ root, cwd, run }: Start, isExpected: (path: string) => boolean): readonly string[] {
-  const paths = run
-    .slice(1)
+  const paths = partedWords(run)
+    .decides.slice(1)
     .flatMap(word => [word, word.slice(word.indexOf('=') + 1)])
     .flatMap(word => pathFrom(root, resolve(cwd, word)) || [])
   const expected = comparesFiles(run) ? paths.filter(isExpected) : []

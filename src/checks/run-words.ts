@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { BEFORE, LINTERS } from '../domain/looked-at.ts'
 
 /** How a program finds what it is told to run. */
 export type Interpreter = 'node' | 'python' | 'other'
@@ -96,17 +97,13 @@ const TEST_RUNNER =
   /^(?:--test|_?mocha|jest|vitest|ava|tap|tape|jasmine|uvu|qunit|wtr|karma|cypress|playwright|pytest|nose2|unittest|rspec|phpunit|bats|prove|run-parts)$/
 /** `test` alone is a program of the shell. */
 const TAKES_TEST = /^(?:bun|deno)$/
-const BEFORE =
-  /^(?:\w+=\S* |(?:npx|bunx|pnpx|uvx)(?: -\S+)* |(?:pnpm|yarn) (?:exec |dlx )?|npm exec (?:-- )?|(?:uv|poetry|pipenv) run |python[\d.]* -m )*(?:\S*\/)?/
-const LOOKS =
-  /(?:eslint|oxlint|biome|prettier|dprint|stylelint|standard|xo|jshint|tslint|markdownlint(?:-cli2)?|cspell|ruff|black|isort|flake8|pylint|mypy|pyright|rubocop|shellcheck|shfmt|yamllint)/
 const BUILDS =
   /(?:esbuild|(?:vue-)?tsc|tsup|tsdown|rollup|rolldown|webpack|rspack|parcel|swc|babel|ncc|microbundle|sass|postcss|py_compile|compileall|cython|g?cc|[gc]\+\+|clang(?:\+\+)?|rustc|javac|kotlinc|swiftc|ghc|protoc)(?:-\d+)?/
 const BUILDS_BY_COMMAND =
   /(?:(?:vite|next|astro|bun|go|cargo|zig|nuxt) (?:build|vet|check)|deno (?:check|lint|fmt|bundle|compile)|node --check)/
 /** Programs that look at files or build them, and run none of them, where a command begins. */
 const WORKS_ON = new RegExp(
-  `${BEFORE.source}(?:${LOOKS.source}|${BUILDS.source}|${BUILDS_BY_COMMAND.source})(?:@\\S+)?(?= |$)`,
+  `${BEFORE.source}(?:(?:${LINTERS.join('|')})|${BUILDS.source}|${BUILDS_BY_COMMAND.source})(?:@\\S+)?(?= |$)`,
 )
 const LOADED =
   /^(?:-[cfpr]|--(?:config|rc|rules|plugin|project|parser|resolve|format|ignore|settings|require|import|loader)[\w-]*)$/

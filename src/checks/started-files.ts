@@ -1,4 +1,5 @@
 import { dirname, extname, join, resolve } from 'node:path'
+import { partedWords } from '../domain/looked-at.ts'
 import { comparedIn, compares } from './compared-words.ts'
 import { literal } from './globs.ts'
 import { importsIn, isAmongScripts, isSettingsFor, loadedBy } from './loaded-files.ts'
@@ -158,7 +159,7 @@ class Search {
       folders = foldersFrom([...moved, ...folders], sides.filter(isPath), isFolder)
       if (isComparing && !setting.isOwn) this.#addCompared({ ...command, words }, moved)
       if (hasSubjects && command.isSubject) continue
-      const decisive = setting.isOwn ? words : decisiveWords(words)
+      const decisive = setting.isOwn ? partedWords(words).decides : decisiveWords(words)
       this.#addNamed(decisive.flatMap(sidesOf), moved, setting, runsTests(sides))
       this.#addPrograms(words, moved)
       this.#addSearched(words, moved, searched)
@@ -167,7 +168,7 @@ class Search {
       this.#addStarted(decisive, { ...setting, folders: [...folders, ...this.#named.membersIn(words, folders)] })
       this.#addShadows(words, moved)
       this.#addPatterns(words, moved)
-      this.#addGiven(words, moved, setting)
+      this.#addGiven(setting.isOwn ? decisive : words, moved, setting)
       if (!isFound && startsUnnamed(command, setting.assigned ?? new Set())) {
         this.#addFound([command, ...findersFor(commands, command)], moved)
         // What becomes words is the same for all commands.

@@ -1,7 +1,8 @@
-import type { Check } from './check.ts'
+import type { Check, CheckSpec } from './check.ts'
 import { hasMoved, isSamePlace } from './check-state.ts'
 import type { Instant } from './instant.ts'
 import { homeOf, planHistory } from './lineage.ts'
+import { partedWords } from './looked-at.ts'
 import { claimedPlans, claimsOf, plansEndedBy, resolutionOf } from './open-claims.ts'
 import {
   type CheckRequest,
@@ -125,5 +126,13 @@ const lastClaimed = (state: Proofs, turnId: string): ReadonlySet<string> =>
 /** The files that checks name, which count in a fingerprint even if git ignores them. */
 export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] {
   const checks = [...valuesIn(tasks)].flatMap(task => task.checks ?? [])
-  return [...new Set(checks.flatMap(check => (check.kind === 'file' ? check.path : [])))].sort()
+  return [...new Set(checks.flatMap(lookedAt))].sort()
+}
+
+/** The paths that a check looks at, as far as its words tell. They need not be files. */
+function lookedAt(check: CheckSpec): readonly string[] {
+  if (check.kind === 'file') return [check.path]
+  if (check.kind !== 'command') return []
+  const paths = partedWords(check.run).looked.map(word => (check.cwd ? `${check.cwd}/${word}` : word))
+  return paths.filter(path => !/^\/|(?:^|\/)\.\.(?:\/|$)|[\0\n]/.test(path))
 }

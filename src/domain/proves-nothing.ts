@@ -33,7 +33,7 @@ const WRAPPERS: ReadonlyMap<string, readonly string[]> = new Map([
 const SETTING = /^-|^\w+=|^\d+(\.\d+)?[smhd]?$/
 
 /** The command that is run in the end. */
-function withoutWrappers(run: readonly string[]): readonly string[] {
+export function withoutWrappers(run: readonly string[]): readonly string[] {
   const [wrapper = '', ...words] = run
   const valued = WRAPPERS.get(nameOf(wrapper))
   if (!valued) return run
