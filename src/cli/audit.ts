@@ -2,6 +2,7 @@ import { DECISION_TYPES, type DecisionType, decisionsIn, type RecordedDecision }
 import type { StoredEvent } from '../domain/event.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { Policy } from '../domain/policy.ts'
+import { shortPaths } from '../domain/short-paths.ts'
 import type { Task } from '../domain/task.ts'
 import { cut } from '../domain/text.ts'
 import type { Door, Ref } from '../door/door.ts'
@@ -95,7 +96,7 @@ const WORDS: Words = {
   review_extended: ({ data }) => `review ${data.review_id} extended until ${data.expires_at}`,
   check_approved: ({ data }) => `check ${data.check_id} of task ${data.task_id} approved: ${data.hash}`,
   check_requested: ({ data }) => `check ${data.check_id} of task ${data.task_id} run`,
-  guard_accepted: ({ data }) => `changes accepted for task ${data.task_id}: ${data.paths.join(', ')}`,
+  guard_accepted: ({ data }) => `changes accepted for task ${data.task_id}: ${shortPaths(data.paths).join(', ')}`,
   check_ticked: ({ data }) => `check ${data.check_id} of task ${data.task_id} ticked`,
 }
 

@@ -2,6 +2,7 @@ import type { Origin } from '../domain/origin.ts'
 import type { RunReason } from '../domain/proof.ts'
 import type { CallCounts } from '../domain/plan-log.ts'
 import type { CheckReceipt, Receipt, ReviewReceipt, StepReceipt } from '../domain/receipt.ts'
+import { shortPaths } from '../domain/short-paths.ts'
 import { cut } from '../domain/text.ts'
 import { inCode, inText } from '../domain/markdown.ts'
 import { doneWords, seconds, STANDING_WORDS, STATUS_WORDS, when } from '../domain/plan-words.ts'
@@ -100,7 +101,8 @@ function stepText(step: StepReceipt): string {
     }),
     ...edits.map(({ fields, at, by }) => `- Changed ${byWhom(by)}, ${when(at)}: ${fields.join(', ')}`),
     ...accepted.map(
-      ({ paths, at, by }) => `- Changes accepted ${byWhom(by)}, ${when(at)}: ${paths.map(inCode).join(', ')}`,
+      ({ paths, at, by }) =>
+        `- Changes accepted ${byWhom(by)}, ${when(at)}: ${shortPaths(paths).map(inCode).join(', ')}`,
     ),
     ...callLines(calls),
     ...callLines(reports.host, 'Tool calls, as the host says'),
@@ -118,7 +120,7 @@ function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): str
       const because = reason === null || result !== 'inconclusive' ? '' : `: ${inText(withoutFolders(reason))}`
       return `  - ${RUNS[why]}: ${result}${code}, ${seconds(duration_ms)}${because}`
     }),
-    ...(guarded.length === 0 ? [] : [`  - changed and not accepted: ${guarded.map(inCode).join(', ')}`]),
+    ...(guarded.length === 0 ? [] : [`  - changed and not accepted: ${shortPaths(guarded).map(inCode).join(', ')}`]),
   ]
 }
 

@@ -1,6 +1,7 @@
 import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import type { TaskFields } from './fields.ts'
+import { shortPaths } from './short-paths.ts'
 import { EDITABLE, isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
 
@@ -154,7 +155,7 @@ const ENGLISH: Required<Sentences> = {
     const open = `Task ${speaker.id(task)} stays open: with it the plan would be over, but \`${check}\`, a check of the whole plan,`
     const uncounted = 'This does not count against the task.'
     if (guarded)
-      return `${open} does not count, because ${guarded.join(', ')} changed since the plan was confirmed. ${uncounted} Put that back, then settle the task again; or leave it to a person, who can accept the change.`
+      return `${open} does not count, because ${shortPaths(guarded).join(', ')} changed since the plan was confirmed. ${uncounted} Put that back, then settle the task again; or leave it to a person, who can accept the change.`
     if (isUnclear)
       return `${open} could not be run${codeOf(run)}. ${uncounted} If you changed what it needs, put that back, then settle the task again; otherwise leave it to a person, who can mend it or its settings.`
     return `${open} fails${codeOf(run)}. ${uncounted} Mend it, then settle the task again.${outputOf(run)}`

@@ -3,6 +3,7 @@ import { labelOf } from './check-label.ts'
 import { hasMoved, lastState, waitingGuards } from './check-state.ts'
 import type { VerdictBasis } from './claim.ts'
 import { countingRun, isApproved, isProvenBy, proofOf, type Proofs, recordOf, taskRuns, turnedInPlan } from './proof.ts'
+import { shortPaths } from './short-paths.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
 
@@ -116,7 +117,7 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
     case 'not_passed':
       return taskRuns(state, task.id, check.hash) ? 'had no result when it last ran' : 'has not passed'
     case 'guarded':
-      return `proves nothing until a person accepts ${waitingGuards(state, task, check).join(', ')}`
+      return `proves nothing until a person accepts ${shortPaths(waitingGuards(state, task, check)).join(', ')}`
     case 'ticked':
       return 'a person ticked it'
     case 'proves':

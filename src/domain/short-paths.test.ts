@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { approved, NPM, Plan } from '../../test/support/checked-plan.ts'
+import { taskOnWire } from './proof-view.ts'
+import { shortPaths } from './short-paths.ts'
+
+const BIN = 'node_modules/.bin'
+
+it('[CM19] the programs of packages are one entry for each folder, in their place', () => {
+  const paths = ['a.test.js', `${BIN}/a`, `${BIN}/b`, 'c.test.js', `packages/x/${BIN}/a`, `packages/x/${BIN}/b`]
+  expect(shortPaths(paths)).toEqual([
+    'a.test.js',
+    'node_modules/.bin (2 files)',
+    'c.test.js',
+    'packages/x/node_modules/.bin (2 files)',
+  ])
+  expect(shortPaths([`${BIN}/a`, 'a'])).toEqual([`${BIN}/a`, 'a'])
+})
+
+it('[CM19] the reason of a task counts them, and its check names them all', () => {
+  const guarded = Array.from({ length: 57 }, (_, index) => `${BIN}/p${index}`)
+  const plan = new Plan(approved('A', NPM), { title: 'B' })
+  plan.runs('failed')
+  plan.claims(1)
+  plan.runs('passed', { guarded, guard: 'g1' })
+  plan.resumes(1)
+  expect(plan.standing(1)?.reasons).toContain(
+    'npm test: proves nothing until a person accepts node_modules/.bin (57 files)',
+  )
+  expect(taskOnWire(plan.state, plan.task(1)).checks?.[0]?.guarded).toEqual(guarded)
+})
