@@ -85,7 +85,12 @@ export interface RefusalData {
   claims_spent: InRow & { readonly task: Task; readonly by: 'checks' | 'assessor'; readonly times: number }
   /** Without a field: it was to be deleted. */
   settled_by_person: InRow & { readonly field?: string; readonly task: Task }
-  rejected_task_stays: InRow & { readonly task: Task; readonly action: 'reword' | 'delete' }
+  rejected_task_stays: InRow & {
+    readonly task: Task
+    readonly action: 'reword' | 'delete'
+    /** Who turned a claim down. */
+    readonly by: 'checks' | 'assessor'
+  }
   /** A check of the task is red. */
   check_failed: InRow & {
     readonly task: Task
@@ -128,7 +133,7 @@ export interface RefusalData {
   }
   assessor_required: { readonly toolset: ToolsetName | null }
   persons_only: {
-    readonly action: 'set_policy' | 'create_tasks' | 'change_toolset' | 'use_route'
+    readonly action: 'set_policy' | 'create_tasks' | 'change_toolset' | 'change_checks' | 'use_route'
     readonly toolset?: ToolsetName
   }
   no_turn: object

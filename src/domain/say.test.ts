@@ -30,7 +30,7 @@ const SAMPLES: RefusalData = {
   not_accepted: { task, verdict: 'not_ok', reason: 'There is no test.' },
   claims_spent: { task, by: 'checks', times: 6 },
   settled_by_person: { task, field: 'title' },
-  rejected_task_stays: { task, action: 'reword' },
+  rejected_task_stays: { task, action: 'reword', by: 'checks' },
   check_failed: { task, check: 'npm test', exit: 1, reds: 2 },
   plan_check_failed: { task, check: 'npm test', exit: 1 },
   not_checked: { task, check: 'npm test', reason: 'The program npm was not found.' },

@@ -176,8 +176,8 @@ const ENGLISH: Required<Sentences> = {
     field === undefined
       ? `A person settled task ${speaker.id(task)}: it cannot be deleted.`
       : `A person settled task ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add a task if there is more to do.`,
-  rejected_task_stays: ({ task, action }, speaker) =>
-    `Task ${speaker.id(task)} was rejected by the assessor and cannot be ${PARTICIPLE[action]}. Do it, or leave it to a person.`,
+  rejected_task_stays: ({ task, action, by }, speaker) =>
+    `Task ${speaker.id(task)} was ${TURNED_DOWN[by]} and cannot be ${PARTICIPLE[action]}. Do it, or leave it to a person.`,
   assessor_required: ({ toolset }) =>
     toolset === null
       ? 'This turn has no assessor.'
@@ -186,6 +186,8 @@ const ENGLISH: Required<Sentences> = {
     if (action === 'set_policy') return 'Only a person can change the policy of a conversation.'
     if (action === 'use_route')
       return "This needs a person's token. An agent's token can read, call tools and subscribe to events."
+    if (action === 'change_checks')
+      return 'Only a person can change the checks of a task. Nothing was changed. Send the call again without the check, and name it in your answer if you propose one; a new task may have one.'
     if (action === 'create_tasks') return 'Review is on: a person has to confirm new tasks.'
     return `This conversation uses the toolset ${toolset}; only a person can change that.`
   },
@@ -250,6 +252,9 @@ const NOT_UNDOABLE = {
   listed: 'The task is back already.',
   too_old: 'Too many tasks were removed since: this one cannot be brought back.',
 } as const
+
+/** Who turned down a claim on a task, to follow "was". */
+export const TURNED_DOWN = { checks: 'refused by its checks', assessor: 'rejected by the assessor' } as const
 
 const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
 

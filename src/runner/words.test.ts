@@ -223,8 +223,8 @@ async function provoked(toolset: Toolset): Promise<string[]> {
     new Refusal('not_accepted', { task, verdict: 'not_ok', reason: 'no proof.' }),
     new Refusal('not_accepted', { task: { ...task, status: 'blocked' }, verdict: 'not_ok', reason: 'no proof.' }),
     new Refusal('not_accepted', { task, verdict: 'unknown', reason: 'no proof.' }),
-    new Refusal('rejected_task_stays', { task, action: 'delete' }),
-    new Refusal('rejected_task_stays', { task, action: 'reword' }),
+    new Refusal('rejected_task_stays', { task, action: 'delete', by: 'assessor' }),
+    new Refusal('rejected_task_stays', { task, action: 'reword', by: 'assessor' }),
     new Refusal('too_many_open', { limit: 1_000, got: 1_001 }),
   ]
   const said = judged.map(refusal => errorsIn(refused(explain(refusal, toolset), { state, turnId: 'turn-1' })))

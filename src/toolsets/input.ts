@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type FieldProblem, invalidField, type Refusal } from '../domain/refusal.ts'
+import { type FieldProblem, invalidField, Refusal } from '../domain/refusal.ts'
 import { kind } from '../domain/text.ts'
 import type { Tool } from './toolset.ts'
 
@@ -13,6 +13,7 @@ export function parseInput(tool: Tool, input: unknown): { readonly value: never 
   const size = sizeOf(input)
   if (size === undefined) return invalidField(ARGUMENTS, { rule: 'invalid', expected: 'JSON' })
   if (size > MAX_CHARACTERS) return invalidField(ARGUMENTS, { rule: 'too_large', limit: MAX_CHARACTERS })
+  if (tool.isForExisting && hasCheck(input)) return new Refusal('persons_only', { action: 'change_checks' })
   // A check where none is offered is kept, so that the answer can say that it was left out.
   const checked = tool.checked?.input.safeParse(input)
   const parsed = checked?.success ? checked : tool.input.safeParse(input)
@@ -23,6 +24,11 @@ export function parseInput(tool: Tool, input: unknown): { readonly value: never 
   // No tool takes fractions.
   const exact = problem.rule === 'not_a_number' ? { ...problem, rule: 'not_an_integer' as const } : problem
   return invalidField(unknownKey(issue) ?? (z.core.toDotPath(issue.path) || ARGUMENTS), exact)
+}
+
+const hasCheck = (input: unknown): boolean => {
+  const { check, checks } = Object(input) as { readonly check?: unknown; readonly checks?: unknown }
+  return [check, checks].some(sent => sent !== undefined && sent !== null && sent !== '')
 }
 
 /** A schema issue as a problem that `say` can put into words. */

@@ -43,3 +43,32 @@ it('[PF25] every toolset that takes checks is tried here', () => {
   const taking = Object.values(toolsets).filter(({ tools }) => tools.some(({ checked }) => checked))
   expect(taking.map(({ name }) => name).toSorted()).toEqual(PLANNING.map(([name]) => name).toSorted())
 })
+
+describe.each([
+  ['task_manager', 'update_task', 'add_task'],
+  ['runsheet', 'update', 'plan'],
+] as const)('%s: a check for a task that exists', (name, tool, plan) => {
+  const made = async () => {
+    const desk = new Desk(memoryDoor(), toolsets[name], { review: false, assessor: false })
+    await desk.call(plan, { tasks: [{ title: 'Look' }] })
+    const [task] = await desk.tasks()
+    return { desk, id: name === 'runsheet' ? task?.number : task?.id }
+  }
+
+  it.each([{ check: 'node --version' }, { checks: [] }])(
+    '[PF26] %j is refused, with what to do, and nothing is changed',
+    async sent => {
+      const { desk, id } = await made()
+      const before = await desk.tasks()
+      expect(await desk.call(tool, { id, status: 'blocked', outcome: 'x', ...sent })).toMatchObject({
+        error: expect.stringMatching(/^Only a person can change the checks of a task.*Send the call again without/),
+      })
+      expect(await desk.tasks()).toEqual(before)
+    },
+  )
+
+  it.each(['', null])('[PF26] %j is no check', async check => {
+    const { desk, id } = await made()
+    expect(await desk.call(tool, { id, status: 'blocked', outcome: 'x', check })).not.toHaveProperty('error')
+  })
+})

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { planTurnOf } from '../domain/conversation.ts'
 import type { Task } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
+import { TURNED_DOWN } from '../domain/say.ts'
 import { PENDING, type ToolCall } from './tool-call.ts'
 import { todosOf, type TodosState } from './todos.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
@@ -73,8 +74,8 @@ what came of each, or why it cannot be done. A person ticks the steps; you canno
     },
     sentences: {
       reviewed_tasks_are_fixed: () => 'A reviewed step cannot be deleted. Leave it to the person.',
-      rejected_task_stays: ({ task }) =>
-        `Step ${task.number} was rejected by the assessor and cannot be deleted. Do it, or say why it cannot be done.`,
+      rejected_task_stays: ({ task, by }) =>
+        `Step ${task.number} was ${TURNED_DOWN[by]} and cannot be deleted. Do it, or say why it cannot be done.`,
     },
   },
   refused: (error, view) => ({ success: false, error, state: todosState(view) }),

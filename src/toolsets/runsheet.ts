@@ -63,6 +63,7 @@ export const runsheet: Toolset = {
         status: z.enum(STATUSES).optional().describe('default done'),
       }),
       example: '{"id":1,"outcome":"…"}',
+      isForExisting: true,
       output: z.object(ONWARD),
       repeats: true,
       run: (call, { id, outcome, status = 'done' }) => {

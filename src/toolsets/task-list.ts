@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
 import { findTask, openIn } from '../domain/decide/tasks.ts'
 import { Refusal, type TaskName } from '../domain/refusal.ts'
+import { TURNED_DOWN } from '../domain/say.ts'
 import type { Task } from '../domain/task.ts'
 import { PENDING, type ToolCall } from './tool-call.ts'
 import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
@@ -97,8 +98,8 @@ done, and say why in your answer. Do not give your final answer before all the o
     sentences: {
       task_not_found: () => 'Task not found',
       reviewed_tasks_are_fixed: () => 'A reviewed task cannot be deleted. Leave it to the person.',
-      rejected_task_stays: ({ task }) =>
-        `Task ${idOf(task)} was rejected by the assessor and cannot be deleted. Do it, or say in your answer why it cannot be done.`,
+      rejected_task_stays: ({ task, by }) =>
+        `Task ${idOf(task)} was ${TURNED_DOWN[by]} and cannot be deleted. Do it, or say in your answer why it cannot be done.`,
     },
   },
   refused: error => ({ ok: false, error }),

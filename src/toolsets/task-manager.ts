@@ -130,6 +130,7 @@ export const taskManager: Toolset = {
         outcome: z.string().optional(),
       }),
       example: '{"id":"…","status":"done","outcome":"…"}',
+      isForExisting: true,
       output: changed,
       repeats: true,
       run: (call, { id, status, ...fields }) =>

@@ -20,6 +20,8 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly example: string
   /** Both with a `check` for each new task, for turns that have a workspace. */
   readonly checked?: { readonly input: z.ZodType; readonly example: string }
+  /** Changes a task that exists: a check is refused, because only a person changes those. */
+  readonly isForExisting?: true
   /** The path of a field of element `row`; absent if there is only one element. */
   readonly at?: (row: number, field: string) => string
   /** The shape of a successful answer. */

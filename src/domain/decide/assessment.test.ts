@@ -262,7 +262,10 @@ describe('a verdict', () => {
     chat.run(chat.assesses(1, REJECTS))
     if (state === 'blocked') chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'x' }))
     if (state === 'passed') chat.run(chat.assesses(1))
-    expect(chat.refusal(chat.removes('model', 1)).code).toBe('rejected_task_stays')
+    expect(chat.refusal(chat.removes('model', 1))).toMatchObject({
+      code: 'rejected_task_stays',
+      data: { by: 'assessor' },
+    })
     chat.run(chat.removes('model', 2))
     chat.run(chat.removes('person', 1))
     expect(chat.titles()).toEqual([])

@@ -100,7 +100,11 @@ describe('a claim', () => {
     expect(refusal).toMatchObject({ code: 'check_failed', data: { check: 'npm test', exit: 1, tail: '1 failing' } })
     expect(dataOf(plan.log, 'claim_settled')).toMatchObject([{ result: 'refused', because: 'check_failed' }])
     expect(plan.state.proof.get(plan.task(1).id)?.reds).toBe(1)
-    expect(plan.refusal(plan.removes('model', 1)).code).toBe('rejected_task_stays')
+    const stays = plan.refusal(plan.removes('model', 1))
+    expect(stays).toMatchObject({ code: 'rejected_task_stays', data: { by: 'checks' } })
+    expect(stays.message).toBe(
+      'Task 1 was refused by its checks and cannot be deleted. Do it, or leave it to a person.',
+    )
   })
 
   it('[CM3] five red ones block the task, one more is taken, then none until a person acts', () => {

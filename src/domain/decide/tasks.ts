@@ -236,9 +236,8 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
   for (const [row, removal] of (command.remove ?? []).entries()) {
     const task = target(state, command, removal, asModel, row)
     if (task instanceof Refusal) return task
-    if (asModel && wasTurnedDown(state, task.id)) {
-      return new Refusal('rejected_task_stays', { row, task, action: 'delete' })
-    }
+    const by = asModel && turnedDownBy(state, task.id)
+    if (by) return new Refusal('rejected_task_stays', { row, task, action: 'delete', by })
     if (asModel && task.judged_by === 'person') return new Refusal('settled_by_person', { row, task })
     if (asModel?.policy.review) return new Refusal('reviewed_tasks_are_fixed', { row, action: 'delete' })
     removals.push(task)
@@ -279,8 +278,9 @@ function forbidden(
   if (policy.review && [...changed].some(field => field !== 'outcome')) {
     return new Refusal('reviewed_tasks_are_fixed', { row, action: 'reword' })
   }
-  if (wasTurnedDown(state, task.id) && ASKED.some(field => changed.has(field))) {
-    return new Refusal('rejected_task_stays', { row, task, action: 'reword' })
+  const by = turnedDownBy(state, task.id)
+  if (by && ASKED.some(field => changed.has(field))) {
+    return new Refusal('rejected_task_stays', { row, task, action: 'reword', by })
   }
   if (task.judged_by !== 'person') return undefined
   if (REOPENED_BY_PERSON.has(task.status) && NEXT[task.status].includes(status))
@@ -309,9 +309,11 @@ function missingOutcome(
 const isJudged = ({ turn, policy }: ModelTurn, { judges }: Edit): boolean =>
   policy.assessor && (isRunning(turn) || judges === true)
 
-/** Whether the assessor or a check has turned down a claim of the task. */
-const wasTurnedDown = (state: Conversation, taskId: string): boolean =>
-  state.rejections.has(taskId) || proofOf(state, taskId).reds > 0
+/** Who has turned down a claim of the task. */
+function turnedDownBy(state: Conversation, taskId: string): 'checks' | 'assessor' | undefined {
+  if (state.rejections.has(taskId)) return 'assessor'
+  return proofOf(state, taskId).reds > 0 ? 'checks' : undefined
+}
 
 const isRuledOn = ({ judged, resolved }: Edit, taskId: string): boolean =>
   judgedOn(judged ?? [], taskId) !== undefined || (resolved?.some(({ claim }) => claim.task_id === taskId) ?? false)
