@@ -3,6 +3,7 @@ import { labelOf } from './check-label.ts'
 import { homeOf, planHistory } from './lineage.ts'
 import { claimedPlans } from './open-claims.ts'
 import { countingChecks, countingRun, type OpenClaim, planRuns, proofOf, type Proofs, taskRuns } from './proof.ts'
+import { shortPaths } from './short-paths.ts'
 import { isOpen, type Task } from './task.ts'
 
 /** The checks of the whole plan that ran and did not pass: it is not done before they do. */
@@ -28,7 +29,7 @@ export function whyUnpassed(state: Proofs, turnId: string, check: Check): string
   const last = countingRun(planRuns(state, turnId, check.hash))
   if (last?.result === 'failed') return `fails${codeOf(last)}`
   if (last?.result !== 'passed') return `could not be run: ${last?.reason ?? 'it has not run.'}`
-  const files = planGuards(state, turnId, check).join(', ')
+  const files = shortPaths(planGuards(state, turnId, check)).join(', ')
   return `does not count: ${files} changed since the plan was confirmed. Put that back, or leave it to a person, who can accept it`
 }
 
