@@ -66,3 +66,23 @@ it('[TC18] a plan whose folder was renamed says so at once, and goes on where a 
   expect(last).toEqual({ next: null, remaining: 0 })
   expect((await chat.tasks()).map(({ standing }) => standing)).toEqual(['proven', 'reported', 'proven'])
 })
+
+it('[TC18] while the folder is gone, the claim that would end the plan is refused, also on a task without a check', async () => {
+  const chat = (await open(workspace.path)).conversation('chat-1')
+  const turn = chat.turn('turn-1')
+  await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check.sh' }, { title: 'Look' }] })
+  workspace.write('sum.txt', '42')
+  expect(await turn.call('update', { id: 1, outcome: 'x' })).toMatchObject({ remaining: 1 })
+  renameSync(workspace.path, `${workspace.path}-2`)
+  expect(await turn.call('update', { id: 2, outcome: 'x' }, { id: 'call-1' })).toMatchObject({
+    error: expect.stringMatching(
+      new RegExp(
+        `The folder of its workspace \\(${workspace.path}\\) does not exist any more.*does not count against it`,
+      ),
+    ),
+  })
+  expect(await chat.tasks()).toMatchObject([{ standing: 'proven' }, { status: 'in_progress' }])
+  renameSync(`${workspace.path}-2`, workspace.path)
+  expect(await turn.call('update', { id: 2, outcome: 'x' }, { id: 'call-2' })).toEqual({ next: null, remaining: 0 })
+  expect((await chat.tasks()).map(({ standing }) => standing)).toEqual(['proven', 'reported'])
+})

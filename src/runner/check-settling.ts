@@ -1,3 +1,4 @@
+import type { Workspace } from '../domain/check.ts'
 import type { CommandOf, SeenWorkspace } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { homeOf } from '../domain/lineage.ts'
@@ -73,22 +74,25 @@ export class CheckSettling {
   async #made(state: Conversation, claim: OpenClaim): Promise<ResumedCall> {
     const { judge } = this.#deps
     const context = this.#context(claim)
+    const workspace = workspaceOfPlan(state, claim)
+    const isGone = workspace !== undefined && (this.#deps.door.checks.isGone?.(workspace) ?? false)
     let seen: Learnt['seen']
     let judged: Learnt['judged']
     for (;;) {
       const call = await settleCall(context, claim, { ...(seen ? { seen } : {}), ...(judged ? { judged } : {}) })
-      if (call.status === 'ending' && !seen) seen = await this.#look(state, claim)
+      // Nothing can be looked at again: the plan does not end.
+      if (call.status === 'ending' && isGone)
+        return settleCall(context, claim, { ended: 'no_workspace', isGone, ...(judged ? { judged } : {}) })
+      if (call.status === 'ending' && !seen) seen = await this.#look(state, workspace)
       else if (call.status === 'claimed' && !judged && judge)
         judged = await judge(this.#held, state, call.claims, this.#signal)
       else return call
     }
   }
 
-  /** The workspace of the plan that a claim is about. Without it, everything in it counts as changed. */
-  async #look(state: Conversation, claim: OpenClaim): Promise<SeenWorkspace> {
+  /** Without the workspace, everything in it counts as changed. */
+  async #look(state: Conversation, workspace: Workspace | undefined): Promise<SeenWorkspace> {
     const { workspaces } = this.#deps
-    const [plan = claim.turn_id] = claimedPlans(state, [claim])
-    const workspace = homeOf(state, plan)?.workspace
     if (!workspace || !workspaces.keys.includes(workspaceKey(workspace))) return {}
     return { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) }
   }
@@ -98,6 +102,12 @@ export class CheckSettling {
     const { tenant, conversation, turn } = lease
     return { door: this.#deps.door, tenant, conversation, turn, lease, judges: judge === true }
   }
+}
+
+/** The workspace of the plan that a claim is about. */
+function workspaceOfPlan(state: Conversation, claim: OpenClaim): Workspace | undefined {
+  const [plan = claim.turn_id] = claimedPlans(state, [claim])
+  return homeOf(state, plan)?.workspace
 }
 
 /** A failure that may be temporary. */
