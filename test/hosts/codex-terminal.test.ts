@@ -23,8 +23,8 @@ async function opened(): Promise<HostScene> {
 }
 
 /** Starts Codex, and accepts the hooks. */
-async function accepted(scene: HostScene): Promise<Terminal> {
-  const terminal = await scene.terminal({ env: scene.browser, sees: 'Hooks need review' })
+async function accepted(scene: HostScene, args: readonly string[] = []): Promise<Terminal> {
+  const terminal = await scene.terminal({ args, env: scene.browser, sees: 'Hooks need review' })
   await terminal.press('Down', '› 2. Trust all')
   await terminal.keys('Enter')
   await terminal.sees(codex.terminal.ready)
@@ -118,6 +118,24 @@ it('[HO14][HO15] changes, rejection and the page; each /new begins another conve
   await terminal.sees('REFUSED: user_cancelled')
   expect(new Set([first, second, third, fourth].map(({ address }) => address)).size).toBe(4)
 })
+
+it.each(['-a never', '--dangerously-bypass-approvals-and-sandbox'])(
+  '[HO23] with %s Codex shows no form, and decides nothing: the page opens, and a person decides there',
+  async words => {
+    const scene = await opened()
+    const terminal = await accepted(scene, words.split(' '))
+    await terminal.enter(GREETING.prompt)
+    const review = await scene.review()
+    await expect.poll(() => scene.opened()).toEqual([`${scene.person.server?.local}?chat=${review.session_id}`])
+    await terminal.sees('Calling runsheet.plan')
+    await delay(LOOK_MS)
+    expect(terminal.screen).not.toContain('Approve as proposed')
+    expect((await scene.person.client.review(review.review_id)).review.status).toBe('pending')
+    await scene.person.confirm(review)
+    await isProven(scene)
+    await terminal.sees('DONE')
+  },
+)
 
 it('[HO15] codex resume finds the plan again', async () => {
   const scene = await opened()
