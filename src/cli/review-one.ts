@@ -97,7 +97,7 @@ export class Reviewer {
 
   async #screen(): Promise<Screen> {
     const { door, urlOf } = this.#options
-    const { conversation_turn_id, session_id } = this.#review
+    const { conversation_turn_id, session_id, review_id } = this.#review
     const { done_checks = [] } = this.#state.turns.get(conversation_turn_id) ?? {}
     return {
       ...this.#plan,
@@ -106,6 +106,7 @@ export class Reviewer {
       url: urlOf(session_id),
       planChecks: done_checks,
       parentOf: row => this.#parentOf(row),
+      askedAt: this.#state.reviews.get(review_id)?.asked_at,
       now: await door.now(),
     }
   }

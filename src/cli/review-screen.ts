@@ -20,16 +20,19 @@ export interface Screen {
   readonly planChecks: readonly Check[]
   /** The title of the task that a row belongs under. */
   readonly parentOf: (row: PlanRow) => string | undefined
+  /** Undefined only if the review is not known any more. */
+  readonly askedAt: Instant | undefined
   readonly now: Instant
 }
 
 /** The plan: every row with all that it says, and every check in full. */
 export function planText(screen: Screen, columns: number, paint: Paint): string[] {
-  const { review, rows, comment, title, url, planChecks, now } = screen
+  const { review, rows, comment, title, url, planChecks, askedAt, now } = screen
+  const facts = [`${steps(rows.length)} to review`, ...askedWords(askedAt, now), deadlineText(review, now)]
   const removed = review.draft_tasks.filter((_, index) => !rows.some(({ draft_index }) => draft_index === index))
   return [
     paint.bold(fitted(title, columns)),
-    paint.dim(fitted(`${steps(rows.length)} to review, ${deadlineText(review, now)}`, columns)),
+    paint.dim(fitted(facts.join(', '), columns)),
     ...(url === null ? [] : [paint.dim(`Page: ${url}`)]),
     ...rows.flatMap((row, index) => ['', ...rowText(row, index + 1, screen, columns, paint)]),
     ...(removed.length === 0
@@ -39,6 +42,18 @@ export function planText(screen: Screen, columns: number, paint: Paint): string[
     ...planChecks.flatMap(check => indented(checkWords(check), columns)),
     ...(comment === '' ? [] : ['', 'Your comment to the agent:', ...indented(comment, columns)]),
   ]
+}
+
+/** A plan among several: its title and size, and what tells it from others that begin alike. */
+export function entryText(
+  { session_id, draft_tasks }: ReviewRequest,
+  { title, askedAt, now }: Pick<Screen, 'title' | 'askedAt' | 'now'>,
+  columns: number,
+  paint: Paint,
+): readonly [string, string] {
+  const size = ` (${steps(draft_tasks.length)})`
+  const facts = [...askedWords(askedAt, now), `conversation ${session_id}`].join(', ')
+  return [`${fitted(title, columns - widthOf(size))}${size}`, paint.dim(fitted(facts, columns))]
 }
 
 /** What the keys do. */
@@ -111,6 +126,19 @@ const factsOf = ({ priority, status, tags }: PlanRow): string =>
     ...(status === 'todo' ? [] : [`starts as ${status}`]),
     ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
   ].join(', ')
+
+const askedWords = (askedAt: Instant | undefined, now: Instant): string[] =>
+  askedAt === undefined ? [] : [askedText(askedAt, now)]
+
+/** How long a plan has waited. */
+export function askedText(askedAt: Instant, now: Instant): string {
+  const seconds = Math.max(0, Math.floor((Date.parse(now) - Date.parse(askedAt)) / 1_000))
+  if (seconds < 120) return `asked ${seconds} s ago`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 120) return `asked ${minutes} min ago`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `asked ${hours} h ago` : `asked ${Math.floor(hours / 24)} days ago`
+}
 
 function deadlineText({ expires_at }: ReviewRequest, now: Instant): string {
   if (expires_at === null) return 'without a deadline'

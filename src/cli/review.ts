@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ReadStream } from 'node:tty'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Conversation } from '../domain/conversation.ts'
 import { originOf } from '../domain/origin.ts'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
@@ -16,13 +17,13 @@ import { reviewCommand } from './invocation.ts'
 import { dropKeys, INTERRUPT, pressedKey } from './keys.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { Reviewer } from './review-one.ts'
+import { entryText } from './review-screen.ts'
 import { ServerLock } from './server-lock.ts'
 import { readSettings, type SettingsOptions } from './settings.ts'
 import { linkTo } from './status.ts'
 import { placeOf, type StatusPlace } from './status-source.ts'
-import { steps } from './status-text.ts'
 import { isInteractive, type Terminal } from './terminal.ts'
-import { columnsOfTerminal, fitted, paintFor } from './terminal-text.ts'
+import { columnsOfTerminal, type Paint, paintFor } from './terminal-text.ts'
 import { workspacesFor } from './workspaces.ts'
 
 export interface ReviewOptions extends SettingsOptions {
@@ -155,10 +156,13 @@ class Desk {
   /** The one that the person picks from several; undefined if none. */
   async #picked(waiting: readonly ReviewRequest[]): Promise<ReviewRequest | typeof INTERRUPT | undefined> {
     const columns = columnsOfTerminal(process.stdout)
+    const now = await this.#door.now()
     console.log(`\n${waiting.length} plans wait for you:\n`)
     for (const [index, review] of waiting.entries()) {
-      const title = await this.#titleOf(review)
-      console.log(` ${index + 1}  ${fitted(`${title} (${steps(review.draft_tasks.length)})`, columns - 4)}`)
+      const { asked_at: askedAt } = (await this.#stateOf(review)).reviews.get(review.review_id) ?? {}
+      const entry = { title: await this.#titleOf(review), askedAt, now }
+      const [first, second] = entryText(review, entry, columns - 4, this.#paint)
+      console.log(` ${index + 1}  ${first}\n    ${second}`)
     }
     await dropKeys(this.#terminal.input)
     console.log(`\nWhich one? 1 to ${waiting.length}, or q to quit`)
@@ -168,13 +172,12 @@ class Desk {
 
   async #show(review: ReviewRequest): ReturnType<Reviewer['run']> {
     const { environment, invocation, data } = this.#options
-    const ref = { tenant: LOCAL_TENANT, conversation: review.session_id }
     const reviewer = new Reviewer(
       {
         door: this.#door,
         terminal: this.#terminal,
         environment,
-        paint: paintFor(process.stdout, environment),
+        paint: this.#paint,
         print: line => console.log(line),
         urlOf: conversation => {
           const serving = this.#server()
@@ -183,10 +186,18 @@ class Desk {
         waitCommand: `${reviewCommand(invocation, data)} --wait`,
       },
       review,
-      await this.#door.read(ref),
+      await this.#stateOf(review),
       await this.#titleOf(review),
     )
     return reviewer.run()
+  }
+
+  get #paint(): Paint {
+    return paintFor(process.stdout, this.#options.environment)
+  }
+
+  async #stateOf({ session_id }: ReviewRequest): Promise<Conversation> {
+    return this.#door.read({ tenant: LOCAL_TENANT, conversation: session_id })
   }
 
   async #titleOf({ session_id, draft_tasks }: ReviewRequest): Promise<string> {

@@ -79,6 +79,24 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     expect(pty.raw()).not.toContain('\u001b[1m')
   })
 
+  it('[TE16] plans that begin alike are told apart: when each was asked, and of which conversation it is', async () => {
+    const place = site()
+    const door = await doorAt(place)
+    for (const name of ['left-chat', 'open-chat']) {
+      await (await new Agent(door, name).opens()).plans(`Collect the figures ${'of all shops '.repeat(10)}`, 'Write')
+    }
+    const pty = review(place)
+    await pty.until('Which one?')
+    expect(pty.shown()).toMatch(
+      /^ 1 {2}Collect the figures .*… \(2 steps\)\n {4}asked \d+ s ago, conversation left-chat\n 2 {2}Collect the figures .*… \(2 steps\)\n {4}asked \d+ s ago, conversation open-chat$/m,
+    )
+    pty.type('2')
+    await pty.until(KEYS)
+    expect(pty.shown()).toMatch(/^2 steps to review, asked \d+ s ago, without a deadline$/m)
+    pty.type('q')
+    expect(await pty.ended).toBe(0)
+  })
+
   it('[TE10] approving lets exactly the checks run that are shown, in full', async () => {
     const place = site()
     const agent = await new Agent(await doorAt(place), 'chat').opens({}, { workspace: workspaceIn(place.folder) })
