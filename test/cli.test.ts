@@ -102,6 +102,30 @@ describe('words', () => {
     }
   })
 
+  it.each([['status'], ['review'], ['doctor'], ['setup', 'zed', '--yes'], ['mcp'], ['serve'], ['--help']])(
+    '[CL14] in a folder that is gone, %s says so in one line',
+    async (...args) => {
+      const gone = join(folder, 'gone')
+      mkdirSync(gone)
+      const words = [
+        process.execPath,
+        join(import.meta.dirname, '..', BUILT),
+        ...args,
+        ...(args[0] === 'mcp' ? ['--data', data] : []),
+      ]
+      const script = 'cd "$0" && rmdir "$0" && exec "$@"'
+      const child = runProcess(['sh', '-c', script, gone, ...words], { cwd: folder, env: process.env })
+      children.push(child)
+      child.process.stdin?.end()
+      expect(await child.ended).toMatchObject({
+        code: 1,
+        stderr: 'runsheet: the current folder was deleted or cannot be read. Change to another one.\n',
+      })
+      expect(child.lines).toEqual([])
+      expect(existsSync(data)).toBe(false)
+    },
+  )
+
   it('[CL9] the command that url names to start a server works as printed', async () => {
     const { stderr } = await said(cli(['url', '--data', data], { env: { RUNSHEET_PORT: '0' } }))
     const started = shell(`env RUNSHEET_PORT=0 ${commandIn(stderr, 'Start one: ')}`)

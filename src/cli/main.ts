@@ -36,7 +36,7 @@ type FoundByMain = 'program' | 'fixed' | 'config' | 'environment' | 'invocation'
 const redact = redactor({ known: Object.values(SECRETS).map(name => process.env[name] ?? '') })
 
 const path = process.env['PATH'] ?? ''
-const invocationHere = invocation({ path, cwd: process.cwd() })
+const invocationHere = invocation({ path, cwd: workingFolder() })
 
 const program = new Command('runsheet')
   .description('The plan an AI agent works from and a person can trust.')
@@ -179,6 +179,16 @@ try {
   else {
     console.error(redact.block(inspect(error)))
     process.exitCode = 1
+  }
+}
+
+/** Without one nothing works: every relative path counts from it. */
+function workingFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    fail('the current folder was deleted or cannot be read. Change to another one.', 1)
+    return process.exit()
   }
 }
 
