@@ -63,8 +63,8 @@ const DONE =
   'Tell me briefly what was proven, what a person or a model judged, and what rests on your word alone. Do not change anything.'
 
 function planText(toolset: Toolset, goal: string | undefined, { splitsArguments }: HostTraits): string {
-  const named = splitsArguments ? 'what the arguments of this command say' : `this: ${cut(goal ?? '', LIMITS.text)}`
-  const what = goal === undefined || isBlank(goal) ? 'what we have talked about' : named
+  const named = splitsArguments ? 'what the arguments of this command say.' : `this: ${cut(goal ?? '', LIMITS.text)}`
+  const what = goal === undefined || isBlank(goal) ? 'what we have talked about.' : named
   const tool = toolset.tools.find(({ created }) => created)
   const names = namesOf(toolset)
   return [

@@ -37,7 +37,7 @@ describe.each(ERAS)('prompts for a client of %s', era => {
       expect(prompts.every(({ title = '', description = '' }) => title !== '' && description.length < 60)).toBe(true)
       const tool = toolsets[toolset].tools.find(({ created }) => created)?.name ?? '?'
       expect(await prompt(agent, 'plan', { goal: 'Ship it' })).toMatch(new RegExp(`^Plan this: Ship it\n[^]*${tool}`))
-      expect(await prompt(agent, 'plan')).toMatch(/^Plan what we have talked about\n/)
+      expect(await prompt(agent, 'plan')).toMatch(/^Plan what we have talked about\.\n/)
       expect(await prompt(agent, 'status')).toContain('No plan of this conversation is known here.')
       await agent.client.close()
     }
@@ -45,7 +45,7 @@ describe.each(ERAS)('prompts for a client of %s', era => {
 
   it("[MC50] Claude Code, which gives a prompt only the first word, is told to go by the command's arguments", async () => {
     const agent = await overHttp(server, hostOf({ era, name: 'claude-code' }), { as: 'agent' })
-    expect(await prompt(agent, 'plan', { goal: 'Ship' })).toMatch(/^Plan what the arguments of this command say\n/)
+    expect(await prompt(agent, 'plan', { goal: 'Ship' })).toMatch(/^Plan what the arguments of this command say\.\n/)
     await agent.client.close()
   })
 
