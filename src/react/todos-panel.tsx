@@ -96,14 +96,16 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
           </button>
         )}
         {(plan.canUndo || plan.canRedo) && (
-          <Suspense>
-            <UndoButtons
-              canUndo={plan.canUndo}
-              canRedo={plan.canRedo}
-              onUndo={() => void plan.undo()}
-              onRedo={() => void plan.redo()}
-            />
-          </Suspense>
+          <span className="rs-undo">
+            <Suspense>
+              <UndoButtons
+                canUndo={plan.canUndo}
+                canRedo={plan.canRedo}
+                onUndo={() => void plan.undo()}
+                onRedo={() => void plan.redo()}
+              />
+            </Suspense>
+          </span>
         )}
         {/* After an error the thread has Retry. */}
         {isTold && unfinished && !unfinished.hasFailed && <Continue turn={unfinished} onContinue={onContinue} />}
@@ -169,17 +171,20 @@ function Summary({ plan, isTold }: SummaryProps): ReactElement {
       >
         {current ? current.title : result !== undefined && isShort ? strings.reviewing.steps(counts.total) : result}
       </span>
-      {result === undefined && (
-        <span className="rs-counts">
-          {strings.progress(counts.done, counts.total)} · {strings.remaining(counts.remaining)}
-          {counts.blocked > 0 && <span className="rs-blocked"> · {strings.blocked(counts.blocked)}</span>}
-        </span>
-      )}
-      {elapsed !== undefined && (
-        <span className="rs-elapsed" title={strings.elapsed(elapsed)}>
-          {elapsed}
-        </span>
-      )}
+      <span className="rs-numbers">
+        {result === undefined && (
+          <span className="rs-counts">
+            {strings.progress(counts.done, counts.total)} · {strings.remaining(counts.remaining)}
+            {counts.blocked > 0 && <span className="rs-blocked"> · {strings.blocked(counts.blocked)}</span>}
+          </span>
+        )}
+        {elapsed !== undefined && (
+          // A line that is too short ends with the dot: none begins with it.
+          <span className="rs-elapsed" title={strings.elapsed(elapsed)}>
+            {elapsed}
+          </span>
+        )}
+      </span>
     </>
   )
 }
