@@ -673,6 +673,13 @@ describe('[PA50] what differs', () => {
     await says(marks(page), ['edited by you\nA\nReset', 'edited by you\nPriority\nReset', 'added by you'])
     await says(removed(page), ['C\nremoved by you\nReset'])
     await review(page).getByText('2 edited · 1 added · 1 removed').waitFor()
+    // The ring of the title does not lie on it.
+    await title(page, 1).focus()
+    const ring = await title(page, 1).evaluate(field => {
+      const { outlineWidth, outlineOffset } = getComputedStyle(field)
+      return field.getBoundingClientRect().bottom + Number.parseFloat(outlineWidth) + Number.parseFloat(outlineOffset)
+    })
+    expect((await boxOf(marks(page).first())).y).toBeGreaterThanOrEqual(ring)
     await button(page, 'Reset, 1').click()
     await holds(titles(page), ['A', 'B', 'D'])
     await review(page).getByText('1 edited · 1 added · 1 removed').waitFor()
