@@ -451,6 +451,12 @@ it('[PA15] Approve is disabled while a title is empty or no row is left, with th
   await page.getByText('Add at least one step, or reject the plan.').waitFor()
   await hasFocus(button(page, 'Add step'))
   expect(await confirm(page).isDisabled()).toBe(true)
+  // On a line of its own, above the buttons and what was changed.
+  const said = await boxOf(page.getByText('Add at least one step, or reject the plan.'))
+  expect(said.height).toBeLessThan(30)
+  for (const beside of [reject(page), button(page, 'Reset all')]) {
+    expect((await boxOf(beside)).y).toBeGreaterThanOrEqual(said.y + said.height)
+  }
 })
 
 it('[PA16] Escape leaves a text field; elsewhere it asks before it rejects, and returns the focus', async () => {
