@@ -112,6 +112,19 @@ it('[PA59] in the review the icons show beside a short title, and beside a long 
   expect(icon.x).toBeGreaterThanOrEqual(after.x + after.width - 1)
 })
 
+it('[PA2] blocked has one colour: in the line of the plan, its row, its icons and the thread', async () => {
+  const agent = await open(false)
+  await agent.plan('A', 'B')
+  await agent.update(1, { status: 'blocked', outcome: 'No key.' })
+  const page = await agent.window()
+  await page.locator('.rs-summary').click()
+  await row(page, 'A').waitFor()
+  const words = page.locator('.rs-blocked, .rs-status-blocked, .rs-mark-blocked')
+  const colours = await words.evaluateAll(all => all.map(each => getComputedStyle(each).color))
+  expect(colours).toHaveLength(5)
+  expect(new Set(colours).size).toBe(1)
+})
+
 it('[PA60] an outcome is one line in a closed row and step, and rendered Markdown in an opened one', async () => {
   const agent = await open(false)
   await agent.plan('Look', 'Leap')
