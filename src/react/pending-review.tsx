@@ -237,7 +237,7 @@ function Rows({ handle, review, editing, revision }: RowsProps): ReactElement {
           onSelect={isOn => editing.select(row.key, isOn)}
           onChange={fields => handle.edit(row.key, fields)}
           onMove={editing.move}
-          onNext={() => editing.add([{}], index + 1)}
+          onEnter={isAtStart => editing.add([{}], isAtStart ? index : index + 1)}
           onReset={() => handle.reset(row.key)}
           onRemove={isBackwards => editing.remove(row.key, isBackwards)}
         />,

@@ -9,7 +9,7 @@ import {
   SquareCheck,
   X,
 } from 'lucide-react'
-import { type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
+import { type FocusEvent, type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
 import { type EditableRow, isBlank, type RowFields } from './draft.ts'
 import type { ReviewChecks } from './edit-checks.ts'
@@ -34,8 +34,8 @@ interface ReviewRowProps {
   readonly onSelect: (isOn: boolean) => void
   readonly onChange: (fields: Partial<RowFields>) => void
   readonly onMove: (from: number, to: number) => void
-  /** Starts the next step. */
-  readonly onNext: () => void
+  /** Starts the next step, or one before this. */
+  readonly onEnter: (isAtStart: boolean) => void
   readonly onReset: () => void
   /** By Backspace the focus goes to the step before. */
   readonly onRemove: (isBackwards?: boolean) => void
@@ -43,11 +43,11 @@ interface ReviewRowProps {
 
 /**
  * One proposed step. Fields that say nothing show once it is opened. Alt and an arrow key move it, as does dragging it by
- * its handle; Enter starts the next one, and Backspace removes one that is empty.
+ * its handle; Enter starts the next one, at the start of a title one before it, and Backspace removes one that is empty.
  */
 export function ReviewRow(props: ReviewRowProps): ReactElement {
   const { row, checks, index, count, isSelected, difference, error } = props
-  const { onSelect, onChange, onMove, onNext, onReset, onRemove } = props
+  const { onSelect, onChange, onMove, onEnter, onReset, onRemove } = props
   const strings = useStrings()
   const [isOpen, setOpen] = useState(false)
   const [isCommenting, setCommenting] = useState(false)
@@ -60,11 +60,11 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
     setCommenting(true)
     item.current?.querySelector<HTMLElement>('.rs-row-comment')?.focus()
   }
-  const onTitleKey = (event: KeyboardEvent): void => {
+  const onTitleKey = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (isComposing(event)) return
     if (event.key === 'Enter') {
       event.preventDefault()
-      onNext()
+      onEnter(row.title !== '' && event.currentTarget.selectionEnd === 0)
     }
     // Not by a key that is held down to empty the title.
     if (event.key === 'Backspace' && !event.repeat && isBlank(row)) {
@@ -106,6 +106,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
             placeholder={strings.title}
             value={row.title}
             onChange={event => onChange({ title: event.target.value.replaceAll(/[\r\n]+/g, ' ') })}
+            onFocus={caretAtEnd}
             onKeyDown={onTitleKey}
           />
           <div className="rs-row-room" data-title={row.title}>
@@ -165,6 +166,11 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
       </div>
     </li>
   )
+}
+
+/** Reached by Tab, a field that nobody typed in has its caret at the start, where Enter means something else. */
+function caretAtEnd({ currentTarget: field }: FocusEvent<HTMLTextAreaElement>): void {
+  if (field.selectionEnd === 0) field.setSelectionRange(field.value.length, field.value.length)
 }
 
 /** Moves the focus to a field that was refused. */

@@ -648,6 +648,17 @@ describe('[PA49] a step', () => {
     expect(await panels.titles()).toEqual(['A', 'A and a half!', 'B'])
   })
 
+  it('[PA49] Enter at the start of a title makes one before it, and in an empty one the next', async () => {
+    const { page } = await openReview('A', 'B')
+    await title(page, 2).press('Home')
+    await page.keyboard.press('Enter')
+    await holds(titles(page), ['A', '', 'B'])
+    await hasFocus(title(page, 2))
+    await page.keyboard.press('Enter')
+    await holds(titles(page), ['A', '', '', 'B'])
+    await hasFocus(title(page, 3))
+  })
+
   it('[PA49] a comment on one goes with the decision, and is enough to request changes', async () => {
     const { page, agentAnswer } = await openReview('A', 'B')
     await choose(page, 'Comment on this step', 2)
