@@ -842,6 +842,17 @@ it('[PA53] on a touch screen everything to press is at least 44 px high', async 
         }),
       )
   expect(await low()).toEqual([])
+  // What surrounds a box selects its row, too.
+  const box = await boxOf(review(page).locator('.rs-check').first())
+  for (const [x, y] of [
+    [box.x + 2, box.y + 2],
+    [box.x + 42, box.y + 42],
+  ] as const) {
+    const select = page.getByLabel('Select step 1')
+    const isOn = await select.isChecked()
+    await page.touchscreen.tap(x, y)
+    await expect.poll(() => select.isChecked(), SLOW_BROWSER).toBe(!isOn)
+  }
   await button(page, 'More actions, 1').click()
   await page.getByRole('menu').waitFor()
   expect(await low()).toEqual([])
