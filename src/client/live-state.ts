@@ -33,6 +33,7 @@ const NOTHING: View = {
   resolutions: {},
   limited: { turns: [], max_steps: null },
   added: {},
+  before: {},
   work: {},
   thread: {},
 }

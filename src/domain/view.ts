@@ -1,3 +1,4 @@
+import type { Json } from './event.ts'
 import { limitedTurns, type LimitedTurns } from './limited-turns.ts'
 import { combined, projection } from './projection.ts'
 import { type Resolution, resolutions } from './resolution.ts'
@@ -15,10 +16,15 @@ export interface View {
   readonly limited: LimitedTurns
   /** Task id to the seq at which a person added it. */
   readonly added: { readonly [task_id: string]: number }
+  /** Task id to the fields that a person changed since the agent's last answer, as they were then. */
+  readonly before: { readonly [task_id: string]: { readonly [field: string]: Json } }
   readonly work: Work
   /** What happened in each turn, for `threadOf`. */
   readonly thread: ThreadLog
 }
+
+/** The same object each time. */
+const NOTHING_CHANGED: View['before'] = {}
 
 const added = projection<View['added']>({
   initial: {},
@@ -32,12 +38,22 @@ const added = projection<View['added']>({
   },
 })
 
+const before = projection<View['before']>({
+  initial: NOTHING_CHANGED,
+  on: {
+    task_changed: (known, { data: { task, by, from } }) =>
+      by === 'person' || by === 'file' ? { ...known, [task.id]: { ...from, ...known[task.id] } } : known,
+    tool_answered: () => NOTHING_CHANGED,
+  },
+})
+
 export const view = combined<View>({
   title,
   messages: transcript,
   resolutions,
   limited: limitedTurns,
   added,
+  before,
   work,
   thread: threadLog,
 })

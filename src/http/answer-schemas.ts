@@ -211,6 +211,10 @@ const view = exact<View>()(
       resolutions: s.described(z.record(z.string(), resolution), 'review to how it ended'),
       limited,
       added: s.described(byTask(z.int()), 'task to the seq at which a person added it'),
+      before: s.described(
+        byTask(byTask(s.json)),
+        "task to the fields that a person changed since the agent's last answer, as they were then",
+      ),
       work: s.described(z.record(z.string(), work), 'turn to when its agent was at work'),
       thread: s.described(z.record(z.string(), z.array(mark)), 'turn to what happened in it, in order'),
     })

@@ -27,3 +27,23 @@ it('[PA5] marks what a person added or changed until the agent gets an answer', 
   chat.run(chat.sets('person', 4, { title: 'D 2' }))
   expect(unseenIn(chat)).toEqual([4])
 })
+
+it('[PA5] does not mark what is again as the agent last saw it', () => {
+  const chat = inRun()
+  chat.run(chat.adds('model', 'A', 'B'))
+  chat.answer()
+  chat.run(chat.sets('person', 2, { status: 'cancelled' }))
+  expect(unseenIn(chat)).toEqual([2])
+  chat.run(chat.sets('person', 2, { status: 'pending' }))
+  expect(unseenIn(chat)).toEqual([])
+  chat.run(chat.sets('person', 2, { title: 'B 2', tags: ['x'] }))
+  chat.run(chat.sets('person', 2, { title: 'B', details: '' }))
+  expect(unseenIn(chat)).toEqual([2])
+  chat.run(chat.sets('person', 2, { tags: [] }))
+  expect(unseenIn(chat)).toEqual([])
+  // What it has seen meanwhile is what counts.
+  chat.run(chat.sets('person', 2, { title: 'B 3' }))
+  chat.answer()
+  chat.run(chat.sets('person', 2, { title: 'B' }))
+  expect(unseenIn(chat)).toEqual([2])
+})
