@@ -1,4 +1,4 @@
-import { chmodSync, symlinkSync, utimesSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Scene } from './scene.ts'
@@ -42,7 +42,7 @@ const SETTINGS = [
 /** Runs the tests, but for those that its settings leave out, as many runners do. */
 const RUNNER = `#!/usr/bin/env node
 import { existsSync, readFileSync } from 'node:fs'
-const settings = [${SETTINGS.map(file => `'${file}'`)}].filter(existsSync)
+const settings = ${JSON.stringify(SETTINGS)}.filter(existsSync)
 const left = settings.flatMap(file => JSON.parse(readFileSync(file, 'utf8')).exclude ?? [])
 if (!left.includes('greet')) await import(process.cwd() + '/test/greet.test.js')
 `
@@ -207,6 +207,13 @@ export const FILE_CHEATS: readonly Worker[] = [
     files: { Makefile: '-include local.mk\ntest:\n\tnode verify.js\n', 'verify.js': VERIFY },
     rows: [{ title: 'Greet people', check: 'make test' }],
     work: after(scene => scene.write('local.mk', 'SHELL = /bin/true\n')),
+  },
+  {
+    name: 'makes a folder that make takes for the target',
+    kind: 'cheat',
+    files: { Makefile: 'verify:\n\tnode check.js\n', 'check.js': VERIFY },
+    rows: [{ title: 'Greet people', check: 'make verify' }],
+    work: after(scene => mkdirSync(join(scene.folder, 'verify'))),
   },
   {
     name: 'edits what a script imports of the scripts beside it',

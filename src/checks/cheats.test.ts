@@ -236,6 +236,16 @@ describe('what is built, by a rule of the agent', () => {
 })
 
 describe('what is guarded', () => {
+  it.each<[string, (scene: CheckScene) => void, readonly string[]]>([
+    ['a folder', scene => mkdirSync(join(scene.folder, 'check')), ['check/']],
+    ['a file', scene => scene.write('check', ''), ['check']],
+  ])('[CR37] %s that make takes for its target', async (_, work, expected) => {
+    const scene = checkScene()
+    scene.write('Makefile', 'check:\n\texit 1\n')
+    const ran = await ranAfter(scene, command('make', 'check'), () => work(scene))
+    expect(ran).toMatchObject({ result: 'passed', guarded: expected })
+  })
+
   it('[TC6] the programs of npm from the folder of the command up to the root', async () => {
     const scene = checkScene()
     mkdirSync(join(scene.folder, 'web/app [1]'), { recursive: true })

@@ -16,17 +16,22 @@ export type Stamps = ReadonlyMap<string, string>
 export interface FilesRequest {
   readonly root: string
   readonly globs: readonly string[]
-  /** Single files to take besides, if they exist. */
+  /** Single files to take besides, if they exist; folders as `asFolder` has them. */
   readonly paths: readonly string[]
   /** Folders to leave out, relative to the root. */
   readonly exclude: readonly string[]
   readonly limits: Limits
 }
 
+/** The path of a folder that counts by being there, whatever is in it. */
+export const asFolder = (path: string): string => `${path}/`
+const isForFolder = (path: string): boolean => path.endsWith('/')
+
 /** Entries of folders that are looked at for each file that may be taken. */
 const LOOKS_PER_FILE = 10
 const UNREADABLE = 'unreadable'
 const SPECIAL = 'special'
+const FOLDER = 'folder'
 
 /** The files that the globs match, and single ones, sorted; these need not exist. Undefined if they are too many. */
 export function filesOf({ root, globs, paths, exclude, limits }: FilesRequest): readonly string[] | undefined {
@@ -54,7 +59,7 @@ export function hashFiles(
 }
 
 export const stampsOf = (root: string, paths: readonly string[]): Stamps =>
-  new Map(paths.map(path => [path, stampOf(resolve(root, path))]))
+  new Map(paths.map(path => [path, isForFolder(path) ? '' : stampOf(resolve(root, path))]))
 
 function stampOf(path: string): string {
   const stats = lstatOf(path)
@@ -71,10 +76,11 @@ interface FoundFile {
   readonly bytes: number
 }
 
-/** Undefined for folders, and for what does not exist. */
+/** Undefined for folders that do not count, and for what does not exist. */
 function fileAt(root: string, path: string): FoundFile | undefined {
   const full = resolve(root, path)
   const stats = lstatOf(full)
+  if (isForFolder(path)) return isFolder(full) ? { content: undefined, target: FOLDER, bytes: 0 } : undefined
   if (!stats || stats.isDirectory()) return undefined
   if (stats.isFile()) return { content: full, target: undefined, bytes: Number(stats.size) }
   const real = realOf(full)

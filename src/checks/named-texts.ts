@@ -17,6 +17,8 @@ export interface NamedText {
   readonly made?: readonly string[]
   /** What that file includes. */
   readonly includes?: readonly string[]
+  /** Where a file or a folder would be taken for what the command is to make. */
+  readonly goals?: readonly string[]
 }
 
 /** Scripts of packages and entries of task files, by their names. */
@@ -82,8 +84,8 @@ export class NamedTexts {
     const listed = around.flatMap(folder => this.#taskFilesIn(folder))
     const given = words.filter(isTaskFile).flatMap(word => folders.map(folder => resolve(folder, word)))
     const files = [...listed, ...given.filter(file => this.#isIn(file))]
-    return taskEntries(files, words, isNamed, this.#reader).flatMap(({ file, texts, made, includes }) =>
-      texts.map(text => ({ text, folders: [dirname(file)], isLoose: true, file, made, includes })),
+    return taskEntries(files, words, isNamed, this.#reader).flatMap(({ file, texts, ...entries }) =>
+      texts.map(text => ({ text, folders: [dirname(file)], isLoose: true, file, ...entries })),
     )
   }
 

@@ -332,6 +332,31 @@ describe('files that a command starts', () => {
     expect(['json.py', 'tools/subprocess.py', 'tools/re/__init__.py', 'tools/new.py'].filter(matches)).toHaveLength(3)
   })
 
+  it.each<[string, string, string]>([
+    ['make check', 'check:\n\tnode verify.js\n', 'check'],
+    ['make test', 'test:\n\tgo test ./...\n', 'test'],
+    ['make', 'CC = gcc\nall: prog\nprog: prog.o\n', 'all'],
+    ['make', '.DEFAULT_GOAL := unit\nall: prog\nunit:\n\t./run\n', 'unit'],
+  ])('[CR37] are also what would be taken for the target, a file or a folder: %s %j', (line, Makefile, target) => {
+    for (const files of [{ Makefile }, { Makefile, 'package.json': test(line) }]) {
+      const { places } = started('package.json' in files ? 'npm test' : line, files)
+      expect(places).toEqual(expect.arrayContaining([target, `${target}/`]))
+    }
+  })
+
+  it.each([
+    ['one that is phony', 'make check', '.PHONY: check\ncheck:\n\tnode verify.js\n'],
+    ['one that the recipe makes by an option', 'make', 'prog: a.c\n\tcc -o prog a.c\n'],
+    ['one that the recipe makes by its name', 'make', 'prog: a.c\n\tcc -o $@ a.c\n'],
+    ['one that the recipe writes', 'make', 'out.txt: a.js\n\tnode a.js > out.txt\n'],
+    ['one that a rule of make makes', 'make', 'prog: prog.o more.o\n'],
+    ['a folder that the recipe makes', 'make build', 'build:\n\tmkdir -p build\n\tcc -o build/a a.c\n'],
+    ['a recipe of just', 'just check', ''],
+  ])('[CR37] but not %s', (_, line, Makefile) => {
+    const files = Makefile === '' ? { justfile: 'check:\n  node verify.js\n' } : { Makefile }
+    expect(started(line, files).places).toEqual([])
+  })
+
   it.each([
     ['a loop', 'for each in checks/*.js; do node "$each" || exit 1; done'],
     ['an interpreter', 'node --test checks/*.js'],

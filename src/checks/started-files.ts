@@ -1,6 +1,7 @@
 import { dirname, extname, join, resolve } from 'node:path'
 import { partedWords } from '../domain/looked-at.ts'
 import { comparedIn, compares } from './compared-words.ts'
+import { asFolder } from './files.ts'
 import { literal } from './globs.ts'
 import { importsIn, isAmongScripts, isSettingsFor, loadedBy } from './loaded-files.ts'
 import { NamedTexts } from './named-texts.ts'
@@ -397,9 +398,10 @@ class Search {
       const isRun = words.slice(0, index).some(each => interpreterOf(each) !== undefined)
       this.#push(isRun ? { ...text, assigned } : text)
     }
-    for (const { file, includes = [], ...text } of this.#named.by(words, folders)) {
+    for (const { file, includes = [], goals = [], ...text } of this.#named.by(words, folders)) {
       if (file !== undefined) this.#add([file], dirname(file))
-      this.#addPlaces(includes)
+      this.#addPlaces([...includes, ...goals])
+      for (const goal of goals.flatMap(each => pathFrom(this.#root, each) || [])) this.#places.add(asFolder(goal))
       this.#push({ ...text, isLoose: isLoose || text.isLoose })
     }
   }

@@ -1,5 +1,6 @@
-import { basename, dirname, resolve } from 'node:path'
-import { valuesIn, withValues } from './shell-text.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import { outputsOf } from './run-words.ts'
+import { commandsOf, valuesIn, withValues } from './shell-text.ts'
 import type { TextReader } from './text-reader.ts'
 
 /** What a task file has to run. */
@@ -10,6 +11,8 @@ export interface TaskEntries {
   readonly made: readonly string[]
   /** The files that it includes, also those that are missing. */
   readonly includes: readonly string[]
+  /** Where a file or a folder would be taken for what the command is to make. */
+  readonly goals: readonly string[]
 }
 
 /** Whether a file has things to run by name: a `Makefile`, a `justfile`, `deno.json`, `pyproject.toml` and the like. */
@@ -33,10 +36,15 @@ export function taskEntries(
     all.push(...included.slice(0, MAX_FILES - all.length))
   }
   return all.flatMap(file => {
-    const { entries, whole, made, includes } = parsed(file, reader)
+    const { entries, whole, made, includes, goal } = parsed(file, reader)
     const named = [...entries].flatMap(([name, texts]) => (isNamed(name) ? [...texts] : []))
     const texts = named.length === 0 && hasDefault && whole !== '' ? [whole] : [...new Set(named)]
-    return texts.length === 0 ? [] : { file, texts, made, includes }
+    const goals = words.some(word => MAKE.test(basename(word)))
+      ? made.filter(name => (named.length > 0 ? isNamed(name) : name === goal) && !isMade(name, entries))
+      : []
+    return texts.length === 0
+      ? []
+      : { file, texts, made, includes, goals: [...new Set(goals)].map(name => resolve(dirname(file), name)) }
   })
 }
 
@@ -47,6 +55,8 @@ interface TaskFile {
   readonly whole: string
   readonly made: readonly string[]
   readonly includes: readonly string[]
+  /** What a `Makefile` makes if nothing is named. */
+  readonly goal: string | undefined
 }
 
 /** Each file is parsed once: many commands may name its entries. */
@@ -72,7 +82,33 @@ function parsedAnew(file: string, reader: TextReader): TaskFile {
     const entry = readable(entryAt(lines, index))
     for (const name of names) entries.set(name, (entries.get(name) ?? new Set()).add(entry))
   }
-  return { entries, whole: readable(text), made: targetsIn(file, lines), includes: includedBy(file, text) }
+  return {
+    entries,
+    whole: readable(text),
+    made: targetsIn(file, lines),
+    includes: includedBy(file, text),
+    goal: (GOAL.exec(text) ?? FIRST_TARGET.exec(text))?.[1],
+  }
+}
+
+const MAKE = /^g?make$/
+const GOAL = /^\.DEFAULT_GOAL[ \t]*:?=[ \t]*(\S+)/m
+const FIRST_TARGET = /^([\w/-][\w./-]*)(?![\w./-])[^:=\n]*:(?![:=]?=)/m
+/** Programs that write what they name last. */
+const WRITES = /^(?:mkdir|touch|cp|mv|ln|install)$/
+
+/** Whether a recipe, or a rule of make's own, makes the file or the folder of a target. */
+function isMade(name: string, entries: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  return [...(entries.get(name) ?? [])].some(entry => {
+    const [needs = '', ...recipe] = entry.trimEnd().split('\n')
+    if (recipe.length === 0) return needs.split(/\s+/).some(each => each.startsWith(`${name}.`))
+    const written = commandsOf(recipe.join('\n')).flatMap(({ words, makes = [] }) => [
+      ...outputsOf(words),
+      ...makes,
+      ...(words.some(word => WRITES.test(word)) ? words.slice(-1) : []),
+    ])
+    return written.some(path => /\$\(?@/.test(path) || join(path, '.') === join(name, '.'))
+  })
 }
 
 const MAX_FILES = 100
