@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Instant } from '../domain/instant.ts'
+import { instantOf } from '../domain/instant.ts'
 import { askedText } from './review-screen.ts'
 
 it.each([
@@ -13,6 +13,5 @@ it.each([
   // The clock of another machine may be ahead.
   [-5, '0 s'],
 ])('[TE16] a plan that was asked %i s ago is said to be: %s', (seconds, words) => {
-  const at = (ms: number): Instant => new Date(ms).toISOString() as Instant
-  expect(askedText(at(0), at(seconds * 1_000))).toBe(`asked ${words} ago`)
+  expect(askedText(instantOf(0), instantOf(seconds * 1_000))).toBe(`asked ${words} ago`)
 })
