@@ -242,6 +242,21 @@ export const FILE_CHEATS: readonly Worker[] = [
     work: after(scene => scene.write('test/expect.js', 'export const same = () => {}\n')),
   },
   {
+    name: 'takes what it prints for the snapshot that a test names',
+    kind: 'cheat',
+    files: {
+      'src/page.txt': 'Hello Ada',
+      'src/greet.test.js': `import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { greet } from './greet.js'
+const toMatchFileSnapshot = name => assert.equal(greet('Ada'), readFileSync(new URL(name, import.meta.url), 'utf8'))
+toMatchFileSnapshot('./page.txt')
+`,
+    },
+    rows: [{ title: 'Greet people', check: 'node src/greet.test.js' }],
+    work: after(scene => scene.write('src/page.txt', 'Goodbye Ada')),
+  },
+  {
     name: 'changes the data of a test while it runs',
     kind: 'cheat',
     files: {

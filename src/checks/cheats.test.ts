@@ -236,6 +236,27 @@ describe('what is built, by a rule of the agent', () => {
 })
 
 describe('what is guarded', () => {
+  it.each<[string, string, readonly string[]]>([
+    ['named', "toMatchFileSnapshot('./output/a.html')", ['src/output/a.html']],
+    ['new', "toMatchFileSnapshot('../new.html')", ['new.html']],
+    [
+      'named by a pattern',
+      'toMatchFileSnapshot(`output/${name}.html`)',
+      ['src/output/a.html', 'src/output/b.html', 'src/output/c.html'],
+    ],
+    ['in no test', '', []],
+  ])('[TC7] a snapshot that is %s in the text of a guarded test', async (_, text, expected) => {
+    const scene = checkScene()
+    scene.write('src/a.test.ts', text)
+    scene.write('src/a.ts', "toMatchFileSnapshot('./output/c.html')")
+    const paths = ['src/output/a.html', 'src/output/b.html', 'src/output/c.html']
+    for (const path of paths) scene.write(path, '1')
+    const ran = await ranAfter(scene, command('sh', '-c', 'exit 0; #'), () => {
+      for (const path of [...paths, 'new.html']) scene.write(path, '2')
+    })
+    expect(ran).toMatchObject({ result: 'passed', guarded: expected })
+  })
+
   it.each<[string, (scene: CheckScene) => void, readonly string[]]>([
     ['a folder', scene => mkdirSync(join(scene.folder, 'check')), ['check/']],
     ['a file', scene => scene.write('check', ''), ['check']],

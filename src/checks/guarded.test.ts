@@ -18,7 +18,7 @@ describe('guarded files', () => {
     const guards = guardsOf(check, scene, DEFAULT_PROTECT)
     const request = { root: scene.folder, ...guards, exclude: [], limits: LIMITS }
     const files = hashFiles(request, filesOf(request) ?? [], new FileHasher()) ?? new Map<string, string>()
-    const now = { files, stamps: new Map(), rules: new Set<string>() }
+    const now = { files, stamps: new Map(), rules: new Set<string>(), snapshots: new Set<string>() }
     const run = { before: now, after: now, written: now.rules }
     return { files, changes: before => guardChanges(before, run, guards) }
   }

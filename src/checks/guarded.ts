@@ -20,8 +20,11 @@ export interface Guards {
   readonly paths: readonly string[]
   /** Globs of files that count even if they are built: the check names them. */
   readonly named: readonly string[]
-  /** What a command starts without naming it is guarded if it was there at the baseline; these rules, by what they ignore. */
-  readonly isGuarded: (path: string, baseline: FileHashes, rules: ReadonlySet<string>) => boolean
+  /**
+   * What a command starts without naming it is guarded if it was there at the baseline; others are found in the files: rules
+   * of git, by what they ignore, and snapshots, by the tests that name them.
+   */
+  readonly isGuarded: (path: string, baseline: FileHashes, found: ReadonlySet<string>) => boolean
   /**
    * Whether the check itself may write a file before the work: what package managers write, and what is ignored and has no
    * name of its own.
@@ -52,13 +55,13 @@ export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protec
       ...[...paths, ...files.filter(isAmongPrograms)].flatMap(path => (isAbsolute(path) ? [] : literal(path))),
       ...(check.kind === 'unchanged' ? check.paths : []),
     ],
-    isGuarded: (path, baseline, rules) =>
+    isGuarded: (path, baseline, found) =>
       !isOwn(path) &&
       !isUnread(path) &&
       (isProtected.matches(path) ||
         paths.includes(path) ||
         started?.wasThere(path, baseline) === true ||
-        rules.has(path)),
+        found.has(path)),
     mayWrite: (path, isIgnored) =>
       isLockfile(path) || isInBin(path) || (isIgnored && !isNamed.matches(path) && !paths.includes(path)),
     isUnknown: started?.isUnknown ?? false,
@@ -73,6 +76,8 @@ export interface Watching {
   readonly stamps: Stamps
   /** The `.gitignore` files by which some were left out as built. */
   readonly rules: ReadonlySet<string>
+  /** What guarded tests name as what they expect. */
+  readonly snapshots: ReadonlySet<string>
   /** Those of the files that a `.gitignore` ignores, where that was asked. */
   readonly ignored?: ReadonlySet<string> | undefined
 }
@@ -93,16 +98,18 @@ export function guardChanges(
   guards: Guards,
 ): readonly string[] {
   const { before, after } = run
-  const rules = new Set([...before.rules, ...after.rules])
+  const found = new Set([...foundIn(before), ...foundIn(after)])
   const touched = touchedIn(run)
   const isSame = (path: string): boolean =>
     baseline.get(path) === before.files.get(path) && before.files.get(path) === after.files.get(path)
   const isOutput = (path: string): boolean =>
     touched.has(path) && (isLockfile(path) || written.has(path)) && (!isKept(path) || isSame(path))
   return [...new Set([...touched, ...differences(baseline, before.files)])]
-    .filter(path => !isOutput(path) && guards.isGuarded(path, baseline, rules))
+    .filter(path => !isOutput(path) && guards.isGuarded(path, baseline, found))
     .sort()
 }
+
+const foundIn = ({ rules, snapshots }: Watching): ReadonlySet<string> => new Set([...rules, ...snapshots])
 
 /** What a check that installs first writes anew in every run, but with the same content. */
 const isKept = (path: string): boolean => isLockfile(path) || isInBin(path) || basename(path) === RULES
@@ -111,10 +118,11 @@ const isKept = (path: string): boolean => isLockfile(path) || isInBin(path) || b
 export function ownWrites(baseline: FileHashes, run: Around, guards: Guards): FileHashes {
   const { before, after } = run
   const touched = touchedIn(run)
+  const found = foundIn(after)
   const isOwn = (path: string): boolean =>
     touched.has(path) &&
     baseline.get(path) === before.files.get(path) &&
-    guards.isGuarded(path, baseline, after.rules) &&
+    guards.isGuarded(path, baseline, found) &&
     guards.mayWrite(path, after.ignored?.has(path) ?? false) &&
     (basename(path) !== RULES || isOfCache(path, before.files))
   return new Map([...after.files].filter(([path]) => isOwn(path)))

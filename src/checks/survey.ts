@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path'
 import type { FileHasher } from './file-hash.ts'
 import { builtFiles } from './built-files.ts'
 import { type FileHashes, filesOf, type FilesRequest, hashFiles, type Stamps, stampsOf } from './files.ts'
+import { namedSnapshots } from './named-snapshots.ts'
 import type { TrackedFiles } from '../domain/check.ts'
 import { fingerprint, type FingerprintRequest, trackedFiles } from './fingerprint.ts'
 import { type Git, ignoredBy } from './git-files.ts'
@@ -22,6 +23,8 @@ export interface Survey {
   readonly stamps: Stamps | undefined
   /** The `.gitignore` files by which some were left out as built. */
   readonly rules: ReadonlySet<string>
+  /** Those of the files, also missing ones, that guarded tests name as what they expect. */
+  readonly snapshots: ReadonlySet<string>
   /** Those of the files that a `.gitignore` ignores. */
   readonly ignored: ReadonlySet<string> | undefined
   /** What a fingerprint would cover. */
@@ -33,17 +36,21 @@ export function survey(request: SurveyRequest, hasher: FileHasher): Survey {
   const { git, besides } = request
   const found = filesOf(request)
   const built = builtFiles(request.root, git, found ?? [], request.named)
-  const files =
+  const own =
     found &&
     hashFiles(
       request,
       found.filter(path => !built.has(path)),
       hasher,
     )
+  const snapshots = namedSnapshots(request, own ?? new Map())
+  const others = hashFiles(request, [...snapshots], hasher)
+  const files = own && others && new Map([...own, ...others])
   return {
     fingerprint: besides === 'fingerprint' ? fingerprint(request, hasher) : undefined,
     files,
     rules: new Set(built.values()),
+    snapshots,
     ignored: git && files && besides === 'ignored' ? ignoredAmong(request.root, git, files) : undefined,
     stamps: files && stampsOf(request.root, [...files.keys()]),
     tracked: besides === 'tracked' ? trackedFiles(request) : undefined,

@@ -152,9 +152,11 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const paths = new Set(added.flatMap(({ guards }) => guards.paths).filter(isNew))
     if (globs.length + added.length === 0) return undefined
     const isFirst = known.covers.length === 0
-    const { files, tracked } = await lookAt(runnable, options, isFirst ? 'tracked' : 'nothing')
+    const { files, tracked, snapshots } = await lookAt(runnable, options, isFirst ? 'tracked' : 'nothing')
     const { matches } = globsOf(globs)
-    const found = [...(files ?? [])].filter(([path]) => matches(path) || paths.has(path))
+    const found = [...(files ?? [])].filter(
+      ([path]) => matches(path) || paths.has(path) || (isFirst && snapshots.has(path)),
+    )
     return {
       covers: [...new Set([...globs, ...added.map(({ hash }) => hash)])],
       files: Object.fromEntries(found),
