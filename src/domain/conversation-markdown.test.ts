@@ -82,6 +82,16 @@ it('[HT48] what others wrote stays within its place', () => {
   expect(html.match(/<tbody>.*<\/tbody>/s)?.[0].match(/<td/g)).toHaveLength(4)
 })
 
+it('[HT48][TO17] a call that its turn left without an answer is told as one whose outcome is unknown', () => {
+  const chat = inRun()
+  const call = { tool_call_id: 'call-1', tool: 'pay', arguments: {} }
+  const data = { step: 1, message_id: 'm1', text: 'I pay.', tool_calls: [call], usage: {}, digest_seq: 1 }
+  chat.run({ type: 'record', turn_id: 'turn-1', fact: { type: 'step_finished', data } })
+  expect(exported(chat.log)).toContain('- Used `pay`\n')
+  chat.finish('turn-1')
+  expect(exported(chat.log)).toContain('- Used `pay` (stopped, outcome unknown)\n')
+})
+
 it('[HT48] every log of the corpus can be exported', () => {
   for (const name of [
     'adopted',

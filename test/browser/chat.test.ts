@@ -740,7 +740,7 @@ it('[CH9] a conversation is found by its title, and opens', async () => {
 it('[CH10] examples are one click away; the chosen toolset and model go with the next message', async () => {
   const turns = await start(undefined, { models: await configuredModels({ model: 'demo' }), host: {} })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
-  expect(await page.getByLabel('Model').inputValue()).toBe('demo')
+  expect(await page.getByRole('combobox', { name: 'Model' }).inputValue()).toBe('demo')
   await page.getByRole('button', { name: 'Toolset: Reviewed plan' }).click()
   await page.getByRole('radio', { name: /^Steps with outcomes/ }).check()
   await page.getByRole('button', { name: /birthday party/ }).click()
@@ -761,7 +761,7 @@ it('[CH10] on a narrow screen a long model name does not cut off the toolset', a
   const { page, context, problems } = await visit(browser, linkTo(turns))
   const toolset = page.getByRole('button', { name: /^Toolset/ })
   const width = (): Promise<number> => toolset.evaluate(button => button.clientWidth)
-  await page.getByLabel('Model').waitFor()
+  await page.getByRole('combobox', { name: 'Model' }).waitFor()
   await toolset.click()
   await page.getByRole('radio', { name: /^Task manager/ }).check()
   const wide = await width()
