@@ -16,6 +16,8 @@ import type { Tool, Toolset } from './toolset.ts'
 
 const VALUES = inLongRun(10_000, 500)
 const AT_ONCE = 50
+/** Few values are always the same ones: how many of them are accepted would be left to chance. */
+const SEED = inLongRun({}, { seed: 7 })
 
 let drawn = 0
 let tenants = 0
@@ -41,7 +43,7 @@ describe.each(all)('$name', ({ toolset, tool }) => {
         }
       },
     )
-    await fc.assert(property, { numRuns: VALUES / AT_ONCE })
+    await fc.assert(property, { numRuns: VALUES / AT_ONCE, ...SEED })
     // Both outcomes must occur, or the fuzz tests only half.
     expect(seen.ok + seen.pending_review).toBeGreaterThan(VALUES / 100)
     expect(seen.refused).toBeGreaterThan(VALUES / 100)

@@ -38,11 +38,11 @@ describe('signing in', () => {
     // The same tab: only the fragment changes, so the page is not reloaded.
     await page.goto(used)
     await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
-    expect(page.url()).not.toContain('code')
+    await expect.poll(() => page.url()).not.toContain('code')
     await page.evaluate(() => localStorage.clear())
     await page.goto(`${turns.url.href}?again${new URL(used).hash}`)
     await page.getByRole('alert').getByText('This link has expired or was already used.').waitFor()
-    expect(page.url()).not.toContain('code')
+    await expect.poll(() => page.url()).not.toContain('code')
     // Another window signs in, and this one continues by itself.
     const other = await context.newPage()
     await other.goto(linkTo(turns))

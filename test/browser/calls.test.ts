@@ -457,7 +457,7 @@ describe('all that waits', () => {
       `${turns.url.href}reviews#code=${turns.server.loginCode()}`,
     )
     await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
-    expect(page.url()).toBe(`${turns.url.href}reviews`)
+    await expect.poll(() => page.url()).toBe(`${turns.url.href}reviews`)
     expect(await page.title()).toBe('Waiting for your review · Runsheet')
     await turns.ask('PUT', '/api/sessions/c2/policy', {
       body: { toolset: 'task_manager', review_timeout_ms: 5_400_000 },
@@ -479,7 +479,7 @@ describe('all that waits', () => {
     // It opens the review; Back is the list again.
     await list.nth(1).getByRole('link').click()
     await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
-    expect(page.url()).toBe(`${turns.url.href}?chat=c1`)
+    await expect.poll(() => page.url()).toBe(`${turns.url.href}?chat=c1`)
     await page.getByRole('button', { name: /^Approve / }).click()
     await page.goBack()
     await expect.poll(() => list.count()).toBe(1)
@@ -540,7 +540,7 @@ describe('all that waits', () => {
       const { page, context } = await visit(browser, link('reviews'), { locale })
       await page.locator('.app-none').waitFor()
       expect(await complaintsOfAxe(page)).toEqual([])
-      expect(page.url()).toBe(`${url.href}reviews`)
+      await expect.poll(() => page.url()).toBe(`${url.href}reviews`)
       await context.close()
     })
   }

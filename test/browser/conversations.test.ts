@@ -190,7 +190,7 @@ it('[CV3] archiving can be undone; archiving what is open opens a new chat, and 
   await row(other, 'About a').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Undo' }).click()
   await heading(page).getByText('About a').waitFor()
-  expect(page.url()).toContain('?chat=a')
+  await expect.poll(() => page.url()).toContain('?chat=a')
   await row(page, 'About a').waitFor()
   await other.getByRole('button', { name: 'Archived · Restore' }).waitFor({ state: 'detached' })
   await row(other, 'About a').waitFor()
@@ -439,7 +439,7 @@ it('[CV10] a search finds titles, tasks and messages, marks what matches, and op
   await expect.poll(() => inSight('All guests are invited.')).toBe(true)
   const scroller = page.getByRole('region', { name: 'Messages' })
   expect(await scroller.evaluate(each => each.scrollHeight - each.scrollTop - each.clientHeight)).toBeGreaterThan(300)
-  expect(page.url()).toContain('&message=')
+  await expect.poll(() => page.url()).toContain('&message=')
   // In a folded step, it unfolds.
   await search.fill('cellar')
   await list('Messages')

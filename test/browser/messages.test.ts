@@ -189,7 +189,7 @@ it.each([
   expect(await card.getByRole('button', { name: 'Open settings' }).count()).toBe(isSetting ? 1 : 0)
   if (isSetting) {
     await card.getByRole('button', { name: 'Open settings' }).click()
-    expect(new URL(page.url()).searchParams.has('settings')).toBe(true)
+    await expect.poll(() => new URL(page.url()).searchParams.has('settings')).toBe(true)
     await page.goBack()
   }
   await card.getByRole('button', { name: 'Retry' }).click()
@@ -269,7 +269,7 @@ it('[MS10] one banner says that this is the demo model, leads to the settings, a
   await page.locator('.rs-todos').getByText('All 5 steps done').first().waitFor()
   expect(await messages(page).innerText()).not.toMatch(/demo model/i)
   await banner.getByRole('button', { name: 'Connect a real one' }).click()
-  expect(new URL(page.url()).searchParams.has('settings')).toBe(true)
+  await expect.poll(() => new URL(page.url()).searchParams.has('settings')).toBe(true)
   await page.goBack()
   await banner.getByRole('button', { name: 'Hide for now' }).click()
   await banner.waitFor({ state: 'detached' })

@@ -45,7 +45,7 @@ it('[CH13][AU4] the printed link signs in, leaves no code in the URL, and shows 
   page.on('pageerror', error => problems.push(String(error)))
   await page.goto(`${url.href}?chat=c#code=${server.loginCode()}`)
   await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
-  expect(page.url()).toBe(`${url.href}?chat=c`)
+  await expect.poll(() => page.url()).toBe(`${url.href}?chat=c`)
   expect(
     await page.getByLabel(/^Title, /).evaluateAll(inputs => inputs.map(input => (input as HTMLInputElement).value)),
   ).toEqual(['Collect', '<b>Write</b>'])

@@ -72,7 +72,8 @@ async function scene({ own = {}, chosen = {}, answers, waitMs = 10_000 }: SceneO
     rmSync(folder, { recursive: true, force: true })
   })
   const ready = async (): Promise<void> => {
-    await expect.poll(async () => (await turns.person.tools()).servers[0]?.state, { timeout: 20_000 }).toBe('ready')
+    const states = async () => (await turns.person.tools()).servers.map(({ state }) => state)
+    await expect.poll(states, { timeout: 20_000 }).not.toContain('connecting')
   }
   return { ...turns, settings, data, file, write, mcp, ready }
 }
