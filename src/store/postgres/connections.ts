@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
 import { OwnClient } from './client.ts'
-import type { Limits } from './limits.ts'
+import { type Limits, msUntil } from './limits.ts'
 import { Session, type Statement, type Value } from './session.ts'
 import { Slots } from './slots.ts'
 import { connectionError, isTransient, late, toStoreError } from './to-store-error.ts'
@@ -30,8 +30,8 @@ export function together(database: Pick<Database, 'use'>, ms: number): Pick<Data
   const until = performance.now() + ms
   return {
     use: async (work, options) => {
-      const msLeft = until - performance.now()
-      if (msLeft <= 0) throw late()
+      const msLeft = msUntil(until)
+      if (msLeft === 0) throw late()
       return database.use(work, { ...options, ms: msLeft })
     },
   }
@@ -100,7 +100,7 @@ export class Connections {
   async #connect(until: number): Promise<PoolClient> {
     const connecting = this.#pool.connect()
     const inTime = Promise.withResolvers<never>()
-    const timer = setTimeout(() => inTime.reject(new Error('no connection in time')), until - performance.now())
+    const timer = setTimeout(() => inTime.reject(new Error('no connection in time')), msUntil(until))
     try {
       return await Promise.race([connecting, inTime.promise])
     } catch (error) {
@@ -152,9 +152,9 @@ export class Lane implements Database {
 
   async use<T>(work: (session: Session) => Promise<T>, { ms = this.#ms, retries = true }: UseOptions = {}): Promise<T> {
     const until = performance.now() + ms
-    if (!(await this.#slots.take(ms))) throw late()
+    if (!(await this.#slots.take(msUntil(until)))) throw late()
     try {
-      return await this.#next.use(work, { ms: until - performance.now(), retries })
+      return await this.#next.use(work, { ms: msUntil(until), retries })
     } finally {
       this.#slots.give()
     }

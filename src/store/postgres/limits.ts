@@ -19,6 +19,9 @@ export const TIMEOUT_MS = 4_000
 /** How much earlier than we the server gives up waiting for a lock. */
 export const LOCK_MARGIN_MS = 250
 
+/** How long it is until then, by `performance.now()`. Never negative: Node warns of such a timer. */
+export const msUntil = (until: number): number => Math.max(0, until - performance.now())
+
 export const limitsOf = (timeoutMs: number): Limits => ({
   callMs: timeoutMs,
   lookMs: Math.min(timeoutMs, 2_000),

@@ -1,7 +1,7 @@
 import type { PoolClient, QueryResultRow } from 'pg'
 import { StoreError } from '../store-error.ts'
 import { OwnClient } from './client.ts'
-import { type Limits, LOCK_MARGIN_MS } from './limits.ts'
+import { type Limits, LOCK_MARGIN_MS, msUntil } from './limits.ts'
 import { endsConnection, late } from './to-store-error.ts'
 
 /** A named statement is prepared once per connection. */
@@ -125,7 +125,7 @@ export class Session {
 
   #cutAt(until: number): NodeJS.Timeout {
     const cut = (): void => this.#cut(this.#isAlive ? late() : undefined)
-    return setTimeout(() => afterReading(cut), Math.max(0, until - performance.now()))
+    return setTimeout(() => afterReading(cut), msUntil(until))
   }
 
   /** Sends an empty query first, in the same round trip: only a mute connection does not answer it. */
