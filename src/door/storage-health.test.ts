@@ -47,6 +47,19 @@ it('[HT38] once storage works again that is reported, and the next failure as we
   expect(reports[1]).toMatchObject({ failures: 2, ms: 3_000 })
 })
 
+it('[HT38] every call that failed counts, also those that failed together with one error', async () => {
+  const together = full()
+  for (let times = 0; times < 3; times += 1) health.failed(together)
+  await health.ready()
+  expect(reports.at(-1)).toMatchObject({ kind: 'recovered', failures: 3 })
+})
+
+it('[HT38] one cause is one report, whichever call words it how', () => {
+  health.failed(new StoreError('io', 'The database did not answer in time.'))
+  health.failed(new StoreError('io', 'The database could not be reached.', { cause: new Error('ECONNREFUSED') }))
+  expect(kinds()).toEqual(['failed io'])
+})
+
 it('[HT38] errors of the caller, and a store that was closed, are no failures of storage', () => {
   for (const code of ['key_conflict', 'fenced', 'id_taken', 'closed'] as const) health.failed(new StoreError(code, ''))
   health.failed(new TypeError('a bug'))

@@ -47,6 +47,7 @@ export class StorageHealth {
   readonly #store: Pick<Store, 'probe' | 'place'>
   readonly #observers = new Set<StorageObserver>()
   readonly #reported = new Set<string>()
+  /** Failures of single files that were reported. */
   readonly #seen = new WeakSet<StoreError>()
   #failing: Failing | undefined
   #probing: Promise<void> | undefined
@@ -63,8 +64,7 @@ export class StorageHealth {
 
   /** Takes the outcome of a call: why it failed, or nothing. */
   failed(error: unknown): void {
-    if (!(error instanceof StoreError) || !error.isFault || this.#seen.has(error)) return
-    this.#seen.add(error)
+    if (!(error instanceof StoreError) || !error.isFault) return
     const isOfOneFile = concernsOneFile(error)
     if (!isOfOneFile) {
       this.#failing ??= { since: performance.now(), error, failures: 0 }
@@ -72,9 +72,9 @@ export class StorageHealth {
       this.#failing.failures += 1
     }
     const file = error.file ?? this.#store.place
-    // Each damaged row is one failure; a disk is full once, whatever was to be written.
-    const which = error.code === 'corrupt' ? error.detail : ''
-    if (isOfOneFile || this.#isNews(`${error.code} ${error.message} ${file} ${which}`)) {
+    // Each damaged row is one failure; a disk is full once, whatever was to be written, and whichever call words it how.
+    const which = error.code === 'corrupt' ? `${error.message} ${error.detail}` : ''
+    if (isOfOneFile ? this.#isNewOfFile(error) : this.#isNews(`${error.code} ${file} ${which}`)) {
       this.#tell({ kind: 'failed', error, ...(file === undefined ? {} : { file }) })
     }
   }
@@ -115,6 +115,13 @@ export class StorageHealth {
     this.#failing = undefined
     this.#reported.clear()
     this.#tell({ kind: 'recovered', error, failures, ms: Math.round(performance.now() - since) })
+  }
+
+  /** A broken file is the same failure until it has changed. */
+  #isNewOfFile(error: StoreError): boolean {
+    if (this.#seen.has(error)) return false
+    this.#seen.add(error)
+    return true
   }
 
   #isNews(failure: string): boolean {

@@ -80,6 +80,19 @@ describePostgres.concurrent('postgres: connections that go mute', () => {
       expect(await texts(store)).toEqual(['b'])
     })
 
+    it('[PG9] all of them: calls that wait for the connections of others fail with io, too, not with busy', async () => {
+      const { proxy, store } = await behindProxy({ poolSize: 3 })
+      proxy.mute({ way })
+      const calls = Array.from({ length: 8 }, (_, n) => [
+        write(store, { ...ref, conversation: `chat-${n}` }),
+        store.load(ref),
+        store.due(1),
+        store.search.tasks('acme', 'a', { limit: 1 }),
+      ]).flat()
+      const outcomes = (await Promise.allSettled(calls)) as PromiseRejectedResult[]
+      expect(new Set(outcomes.map(({ reason }) => reason?.code))).toEqual(new Set(['io']))
+    })
+
     it('[PG9] new ones only: a store that is being opened says so', async () => {
       const { proxy } = await behindProxy()
       proxy.mute({ way, which: 'new' })

@@ -5,7 +5,7 @@ import { type Call, type Basis, stage, type Staged } from '../stage.ts'
 import { type At, type Committed, type Decide, type Hint, type Ref, refKey } from '../store.ts'
 import type { Database } from './connections.ts'
 import type { Session } from './session.ts'
-import { connectionError, isRolledBack, late, toStoreError, unknownOutcome } from './to-store-error.ts'
+import { connectionError, isRolledBack, toStoreError, unknownOutcome } from './to-store-error.ts'
 import type { PostgresLog } from './log.ts'
 
 /** Where tests cut the connection. Up to `written` nothing has happened; from `committing` on the outcome is unknown. */
@@ -85,7 +85,7 @@ export class Commits {
           isUnsure: false,
           isLost: false,
         }
-        timer = setTimeout(() => rejectLate(call, late()), callMs + GRACE_MS)
+        timer = setTimeout(() => rejectLate(call, this.#database.late()), callMs + GRACE_MS)
         queue.group.add(call)
       })
     } finally {

@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
 import { OwnClient } from './client.ts'
 import { type Limits, msUntil } from './limits.ts'
+import { Reach } from './reach.ts'
 import { Session, type Statement, type Value } from './session.ts'
+import type { StoreError } from '../store-error.ts'
 import { Slots } from './slots.ts'
-import { connectionError, isTransient, late, toStoreError } from './to-store-error.ts'
+import { connectionError, isAnswer, isTransient, toStoreError } from './to-store-error.ts'
 
 export interface UseOptions {
   /** How long it may take, waiting and retries included. */
@@ -23,15 +25,17 @@ export interface Database {
    * open transaction is rolled back.
    */
   use<T>(work: (session: Session) => Promise<T>, options?: UseOptions): Promise<T>
+  /** Why a call whose time is over failed: others kept the database busy, or it cannot be reached. */
+  late(): StoreError
 }
 
 /** A database whose calls have this long together. */
-export function together(database: Pick<Database, 'use'>, ms: number): Pick<Database, 'use'> {
+export function together(database: Pick<Database, 'use' | 'late'>, ms: number): Pick<Database, 'use'> {
   const until = performance.now() + ms
   return {
     use: async (work, options) => {
       const msLeft = msUntil(until)
-      if (msLeft === 0) throw late()
+      if (msLeft === 0) throw database.late()
       return database.use(work, { ...options, ms: msLeft })
     },
   }
@@ -41,6 +45,7 @@ export function together(database: Pick<Database, 'use'>, ms: number): Pick<Data
 export class Connections {
   readonly limits: Limits
   readonly #pool: Pool
+  readonly #reach = new Reach()
   readonly #clients = new Set<OwnClient>()
 
   /** `size`: no more than this many are used at once; see `Lane`. */
@@ -55,7 +60,10 @@ export class Connections {
     })
     // A broken idle connection has left the pool already; the next call gets a new one.
     this.#pool.on('error', () => {})
-    this.#pool.on('connect', client => void (client instanceof OwnClient && this.#clients.add(client)))
+    this.#pool.on('connect', client => {
+      this.#reach.heard()
+      if (client instanceof OwnClient) this.#clients.add(client)
+    })
     this.#pool.on('remove', client => void (client instanceof OwnClient && this.#clients.delete(client)))
   }
 
@@ -69,6 +77,10 @@ export class Connections {
       if (!retries || !attempt.isRetryable || performance.now() + pauseMs >= until) throw attempt.error
       await delay(pauseMs)
     }
+  }
+
+  late(): StoreError {
+    return this.#reach.late()
   }
 
   async close(): Promise<void> {
@@ -86,6 +98,7 @@ export class Connections {
         limits: this.limits,
         until,
         silenceMs: this.limits.silenceMs * 2 ** tries,
+        reach: this.#reach,
         onCut: since => this.#cutSilent(since),
       })
       return { value: await work(session) }
@@ -98,9 +111,16 @@ export class Connections {
   }
 
   async #connect(until: number): Promise<PoolClient> {
+    const askedAt = performance.now()
     const connecting = this.#pool.connect()
     const inTime = Promise.withResolvers<never>()
-    const timer = setTimeout(() => inTime.reject(new Error('no connection in time')), msUntil(until))
+    const giveUp = (): void => {
+      // In less time even a database that can be reached need not have answered.
+      if (performance.now() - askedAt >= this.limits.silenceMs) this.#reach.silent(askedAt)
+      inTime.reject(this.#reach.late())
+    }
+    const timer = setTimeout(giveUp, msUntil(until))
+    connecting.catch(error => (isAnswer(error) ? this.#reach.heard() : this.#reach.silent(askedAt)))
     try {
       return await Promise.race([connecting, inTime.promise])
     } catch (error) {
@@ -124,7 +144,9 @@ export class Connections {
 
 /** A share of the connections, so that one kind of work cannot use up those of another. */
 export class Lane implements Database {
-  readonly #next: { use<T>(work: (session: Session) => Promise<T>, options: Required<UseOptions>): Promise<T> }
+  readonly #next: Pick<Connections | Lane, 'late'> & {
+    use<T>(work: (session: Session) => Promise<T>, options: Required<UseOptions>): Promise<T>
+  }
   readonly #slots: Slots
   readonly #ms: number
 
@@ -152,11 +174,15 @@ export class Lane implements Database {
 
   async use<T>(work: (session: Session) => Promise<T>, { ms = this.#ms, retries = true }: UseOptions = {}): Promise<T> {
     const until = performance.now() + ms
-    if (!(await this.#slots.take(msUntil(until)))) throw late()
+    if (!(await this.#slots.take(msUntil(until)))) throw this.late()
     try {
       return await this.#next.use(work, { ms: msUntil(until), retries })
     } finally {
       this.#slots.give()
     }
+  }
+
+  late(): StoreError {
+    return this.#next.late()
   }
 }

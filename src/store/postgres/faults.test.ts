@@ -236,6 +236,25 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
     expect((await store.load(ref)).seq).toBe(0)
   })
 
+  it('[PG3] calls that wait for connections, which wait for locks, are busy: the database can be reached', async () => {
+    const url = await ownDatabase()
+    const store = await ownStore({ url, timeoutMs: 3_600, poolSize: 3 })
+    await store.load(ref)
+    const tables = ['conversations', 'events', 'reviews', 'tasks', 'turns'].map(table => `runsheet.${table}`).join(', ')
+    const holding = sql(url, `BEGIN; LOCK TABLE ${tables}; SELECT pg_sleep(30)`).catch(() => [])
+    const sleeping = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`
+    await vi.waitFor(async () => expect(await sql(url, sleeping)).toHaveLength(1), { timeout: 20_000 })
+    const calls = Array.from({ length: 8 }, (_, n) => [
+      store.commit({ ...ref, conversation: `chat-${n}` }, () => ({ events: [note('a')], value: 1 })),
+      store.load({ ...ref, conversation: `chat-${n}` }),
+      store.due(1),
+    ]).flat()
+    const outcomes = (await Promise.allSettled(calls)) as PromiseRejectedResult[]
+    expect(new Set(outcomes.map(({ reason }) => reason?.code))).toEqual(new Set(['busy']))
+    await terminate(url, `wait_event = 'PgSleep'`)
+    await holding
+  })
+
   it('[FA2] a node that stalls within a transaction is disconnected, and loses nothing when it resumes', async () => {
     const url = await ownDatabase()
     const frozen = Promise.withResolvers<void>()

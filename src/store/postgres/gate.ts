@@ -34,4 +34,5 @@ export const behind = (gate: Gate, database: Database): Database => ({
   query: (statement, values) => gate.run(() => database.query(statement, values)),
   write: (statement, values) => gate.run(() => database.write(statement, values)),
   use: (work, options) => gate.run(() => database.use(work, options)),
+  late: () => database.late(),
 })

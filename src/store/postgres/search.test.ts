@@ -9,6 +9,7 @@ import type { Store } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Database } from './connections.ts'
 import { postgresSearch } from './search-index.ts'
+import { busy } from './reach.ts'
 import { newestStatement, newestValues } from './search-newest.ts'
 
 describePostgres('search on postgres', () => {
@@ -104,6 +105,7 @@ describePostgres('search on postgres that is held up', () => {
     atTestEnd(() => void vi.useRealTimers())
     const given: (number | undefined)[] = []
     const database: Database = {
+      late: busy,
       query: async () => [],
       write: async () => [],
       use: async (_, options) => {

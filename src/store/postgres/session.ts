@@ -1,8 +1,8 @@
 import type { PoolClient, QueryResultRow } from 'pg'
-import { StoreError } from '../store-error.ts'
 import { OwnClient } from './client.ts'
 import { type Limits, LOCK_MARGIN_MS, msUntil } from './limits.ts'
-import { endsConnection, late } from './to-store-error.ts'
+import { busy, type Reach } from './reach.ts'
+import { endsConnection, isAnswer } from './to-store-error.ts'
 
 /** A named statement is prepared once per connection. */
 export interface Statement {
@@ -20,6 +20,7 @@ export interface SessionOptions {
   readonly until: number
   /** How long to wait for the first sign of life. */
   readonly silenceMs: number
+  readonly reach: Reach
   /** The connection was cut. Others may be mute, too: those that were not heard since. */
   readonly onCut: (since: number) => void
 }
@@ -69,8 +70,10 @@ export class Session {
     if (!this.#silence) this.#prove()
     try {
       const { rows } = await this.#client.query<R, Value[]>({ ...statement, values: values.map(storableValue) })
+      this.#options.reach.heard()
       return rows
     } catch (error) {
+      if (isAnswer(error)) this.#options.reach.heard()
       if (endsConnection(error)) this.discard()
       throw error
     }
@@ -124,7 +127,7 @@ export class Session {
   }
 
   #cutAt(until: number): NodeJS.Timeout {
-    const cut = (): void => this.#cut(this.#isAlive ? late() : undefined)
+    const cut = (): void => (this.#isAlive ? this.#cut(busy()) : this.#cutSilent())
     return setTimeout(() => afterReading(cut), msUntil(until))
   }
 
@@ -133,14 +136,19 @@ export class Session {
     // The statement's own answer may take longer, which must leave time to retry.
     const patienceMs = 2 * this.#options.silenceMs
     const isFresh = this.#startedAt - this.#client.heardAt < FRESH_MS && patienceMs < 0.75 * this.msLeft
-    if (!isFresh) this.#client.query(';').catch(() => {})
+    if (!isFresh) {
+      this.#client.query(';').then(
+        () => this.#options.reach.heard(),
+        () => {},
+      )
+    }
     this.#expectSign(isFresh ? patienceMs : undefined)
   }
 
   #expectSign(ms = this.#options.silenceMs): void {
     const before = this.#client.bytesRead
     const look = (): void => {
-      if (this.#client.bytesRead === before) this.#cut()
+      if (this.#client.bytesRead === before) this.#cutSilent()
     }
     this.#silence = setTimeout(() => afterReading(look), ms)
   }
@@ -150,7 +158,13 @@ export class Session {
     return this.#client.bytesRead > this.#readBefore
   }
 
-  #cut(why = new StoreError('io', 'The database did not answer in time.')): void {
+  #cutSilent(): void {
+    const { reach } = this.#options
+    reach.silent(this.#askedAt)
+    this.#cut(reach.late())
+  }
+
+  #cut(why: Error): void {
     if (this.#isOver) return
     this.#lost = true
     this.#client.cut(why)

@@ -42,9 +42,6 @@ export function connectionError(error: unknown): unknown {
   return new StoreError('io', 'The database could not be reached.', { cause: error })
 }
 
-/** A call that waited for others until its time was over. */
-export const late = (): StoreError => new StoreError('busy', 'The database was busy with others for too long.')
-
 export const unknownOutcome = (cause: unknown): StoreError =>
   new StoreError(
     'unknown_outcome',
@@ -63,6 +60,9 @@ export function endsConnection(error: unknown): boolean {
   const state = sqlState(error)
   return state === undefined || state.startsWith('08') || state.startsWith('57P') || ['25P03', '25P04'].includes(state)
 }
+
+/** Whether it is an answer of the database, which can be reached then. */
+export const isAnswer = (error: unknown): boolean => sqlState(error) !== undefined
 
 /** Whether the server says that it ended the transaction because nothing came: a COMMIT behind that was not executed. */
 export const isRolledBack = (error: unknown): boolean => ['25P03', '25P04'].includes(sqlState(error) ?? '')
