@@ -16,6 +16,7 @@ import { CliError } from './cli-error.ts'
 import type { DataFolder } from './data-folder.ts'
 import { LiveSettings } from './live-settings.ts'
 import { ownConfigFile } from './own-config.ts'
+import { isForManyNodes } from './open-store.ts'
 import { knownSandbox, sandboxIn } from './sandbox.ts'
 import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
 import { visible } from '../domain/visible.ts'
@@ -75,7 +76,9 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
   })
   const models = new LiveModels(() => settings.choice, { environment, demoPaceMs: DEMO_PACE_MS })
   await checkModels(settings, models)
-  const usesSandbox = (): boolean => settings.choice.model === DEMO && options.workspace === undefined
+  // Other nodes have no such folder, and could not continue its turns.
+  const mayUseSandbox = options.workspace === undefined && !isForManyNodes(options.store)
+  const usesSandbox = (): boolean => mayUseSandbox && settings.choice.model === DEMO
   // Plans may wait that began in it.
   const sandbox = usesSandbox() ? sandboxIn(data) : knownSandbox(data)
   return {

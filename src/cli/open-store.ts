@@ -14,9 +14,12 @@ export interface StoreOptions {
 
 const LABELS: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
 
+/** Whether many nodes may use the store at once, each on a machine of its own. */
+export const isForManyNodes = (store: string): boolean => /^postgres(ql)?:\/\/./.test(store)
+
 /** Throws if `--store` is malformed. The value is not repeated: it may contain a password. */
 export function checkStore(store: string): void {
-  if (Object.hasOwn(LABELS, store) || (/^postgres(ql)?:\/\/./.test(store) && URL.canParse(store))) return
+  if (Object.hasOwn(LABELS, store) || (isForManyNodes(store) && URL.canParse(store))) return
   throw new CliError(
     '--store must be sqlite, file, memory or postgres://… (percent-encode special characters in the password).',
   )

@@ -24,6 +24,7 @@ interface Node {
   readonly url: string
   readonly ask: (method: string, path: string, body?: unknown) => Promise<Response>
   readonly status: (path: string) => Promise<number>
+  readonly kill: () => void
 }
 
 /** `runsheet serve` in a process of its own. */
@@ -45,7 +46,12 @@ async function serve(store: string): Promise<Node> {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     )
-  return { url, ask, status: async path => (await ask('GET', path)).status }
+  return {
+    url,
+    ask,
+    status: async path => (await ask('GET', path)).status,
+    kill: () => void child.process.kill('SIGKILL'),
+  }
 }
 
 /** A database with conversations that take tasks. */
@@ -162,6 +168,26 @@ describePostgres.concurrent('a process that is frozen inside a commit', () => {
     expect(stderr).not.toContain('unknown')
     const rows = await sql(url, `SELECT seq FROM runsheet.events WHERE conversation = 'c0' ORDER BY seq`)
     expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1))
+  })
+})
+
+describePostgres.concurrent('two nodes as they are set up by the docs', () => {
+  it('[RC1][TR21] the turn of one that is killed is continued by the other, with the demo model, too', async () => {
+    const url = await ownDatabase()
+    const [first, second] = [await serve(url), await serve(url)]
+    const asked = await first.ask('POST', '/api/chat', {
+      session_id: 'c',
+      turn_id: 't1',
+      message: 'Compute 12*7',
+      review: false,
+    })
+    first.kill()
+    expect(asked.status).toBe(200)
+    const statuses = async (): Promise<unknown> => {
+      const { turns } = (await (await second.ask('GET', '/api/sessions/c')).json()) as { turns: { status: string }[] }
+      return turns.map(({ status }) => status)
+    }
+    await until(async () => expect(await statuses()).toEqual(['done']))
   })
 })
 
