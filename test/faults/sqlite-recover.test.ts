@@ -130,6 +130,21 @@ describe('recover', () => {
     expect(readdirSync(folder).sort()).toEqual(['runsheet.db', 'runsheet.db-head'])
     rmSync(folder, { recursive: true })
   })
+
+  it('[SQ18] where everything was in a -wal that is gone: a start and recover make no file, and say how to begin anew', async () => {
+    const { folder, path } = copyOf(other)
+    rmSync(`${path}-wal`)
+    const start = openSqliteStore({ path })
+    const advice = 'move runsheet.db and runsheet.db-* away: the next start makes an empty database.'
+    await expect(start).rejects.toMatchObject({ code: 'corrupt', message: expect.stringContaining(advice) })
+    expect(existsSync(`${path}-wal`)).toBe(false)
+    expect(() => recoverDatabase(path, new Date())).toThrow(advice)
+    for (const name of readdirSync(folder)) if (/^runsheet\.db(-|$)/.test(name)) rmSync(join(folder, name))
+    const store = await openSqliteStore({ path })
+    expect(await wholeLog(store, { tenant: 'local', conversation: 'killed' })).toEqual([])
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
 })
 
 describe('with JSON files', () => {

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { isWritable } from '../folder.ts'
 import { StoreError } from '../store-error.ts'
 import { isCorrupt, toStoreError } from './to-store-error.ts'
@@ -25,6 +25,17 @@ function notWritable(folder: string, cause: unknown): StoreError {
 
 /** What is wrong is its cause, in words for the operator. */
 export function damaged(path: string, cause: unknown): StoreError {
-  const message = `${path} is damaged and was left untouched. Save what can be read with "runsheet recover", or restore a backup.`
+  const message = `${path} is damaged and was left untouched. Save what can be read with "runsheet recover", or restore a backup. If there is none and nothing can be read, ${beginAnew(path)}`
   return new StoreError('corrupt', message, { cause })
+}
+
+/** For `recover`. */
+export function nothingReadable(path: string): StoreError {
+  const message = `Nothing in ${path} can be read; it was left untouched. Restore a backup. If there is none, ${beginAnew(path)}`
+  return new StoreError('corrupt', message)
+}
+
+function beginAnew(path: string): string {
+  const name = basename(path)
+  return `move ${name} and ${name}-* away: the next start makes an empty database.`
 }

@@ -167,7 +167,7 @@ function connectChecked(path: string, real: string, head: Head | undefined): Dat
     return connected(path)
   } finally {
     reader.close()
-    if (!hasWal && !hasShm) removeEmptyWal(path)
+    if (!hasWal) removeEmptyWal(path)
   }
 }
 

@@ -14,6 +14,7 @@ import { readHead, type Written } from './head-file.ts'
 import { lockOut } from './lock-out.ts'
 import { SqliteLog } from './log.ts'
 import { finishMoves, moveTogether, refuseUnfinished, unfinishedMoves } from './moves.ts'
+import { nothingReadable } from './open-errors.ts'
 import { Found } from './salvage/found.ts'
 
 /** What was saved from a damaged database, and what was not. */
@@ -59,9 +60,7 @@ export function recoverDatabase(path: string, now: Date): Recovered {
   try {
     removeLeftovers(real)
     found = new Found(real, `${fresh}.found`, head?.database)
-    if (found.newestId === 0) {
-      throw new StoreError('corrupt', `Nothing in ${path} can be read; it was left untouched. Restore a backup.`)
-    }
+    if (found.newestId === 0) throw nothingReadable(path)
     createDatabase(fresh)
     return exchange(real, fresh, now, save(found, fresh, head?.written))
   } finally {
