@@ -84,6 +84,19 @@ describe.each([
     expect(more).toEqual([])
     expect(readdirSync(data).filter(name => name.includes('room'))).toEqual([])
   })
+
+  it('[BK1] can be backed up to another disk', async ({ skip }) => {
+    if (whyNoMounts) return skip(whyNoMounts)
+    const disk = mountSmallDisk(data, 8)
+    ends.push(() => disk.unmount())
+    const server = await serve(['--store', store])
+    await server.addTask()
+    fill(data)
+    const elsewhere = scratchFolder()
+    ends.push(() => rmSync(elsewhere, { recursive: true }))
+    const backup = runCli(['backup', join(elsewhere, 'backup.db'), '--data', data, '--store', store])
+    expect(await backup.ended).toMatchObject({ code: 0, stderr: '' })
+  })
 })
 
 describe('a limit on the size of files', () => {

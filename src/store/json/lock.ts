@@ -38,7 +38,8 @@ export class FolderLock {
   hold<T>(work: () => Promise<T>, since: number = performance.now()): Promise<T> {
     const mine = this.#turn.then(async () => {
       this.check()
-      await this.#lock?.whenFree(() => this.#db.exec('BEGIN EXCLUSIVE'), since)
+      // Without a journal in the folder, which would need room on the disk: nothing is ever written to the file.
+      await this.#lock?.whenFree(() => this.#db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE'), since)
       try {
         // Deleted while we waited for it.
         this.check()
