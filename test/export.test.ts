@@ -250,7 +250,11 @@ describe('a file that is not as it was exported', () => {
   const CHANGES: readonly [title: string, change: (lines: string[]) => string[], why: RegExp][] = [
     ['is empty', () => [], /line 1: the file ends here/],
     ['is no JSON', lines => ['{', ...lines], /line 1: it is not JSON/],
-    ['is something else', () => ['{"format":"other"}'], /line 1: format/],
+    ['is other JSON', () => ['{}'], /line 1: it is not the first line of an export/],
+    ['is an empty list', () => ['[]'], /line 1: it is not the first line of an export/],
+    ['has Windows line ends', lines => lines.map(line => `${line}\r`), /line 1: it ends with CR LF.*LF only/],
+    ['has a byte order mark', lines => lines.with(0, `\uFEFF${lines[0]}`), /line 1: it begins with a byte order mark/],
+    ['is something else', () => ['{"format":"other"}'], /line 1: it is not the first line of an export/],
     ['is of a newer version', edit(0, line => line.replace('"version":1', '"version":9')), /line 1: .*newer Runsheet/],
     ['has newer events', edit(0, line => line.replace('"event_version":1', '"event_version":9')), /newer Runsheet/],
     ['is cut', lines => lines.slice(0, -1), /line \d+: the file ends here/],

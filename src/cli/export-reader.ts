@@ -103,7 +103,9 @@ class Lines {
   }
 
   header(): z.output<typeof headerSchema> {
-    const header = this.parsed(headerSchema, this.next())
+    const value = this.next()
+    if (!FORMATS.has(formatIn(value))) throw this.error('it is not the first line of an export of Runsheet')
+    const header = this.parsed(headerSchema, value)
     const problem = versionProblem(header)
     if (problem !== undefined) throw this.error(problem)
     return header
@@ -115,6 +117,8 @@ class Lines {
     this.#number += 1
     if (next.done) throw this.error('the file ends here, but there should be more')
     const { text } = next.value
+    const problem = encodingProblem(text)
+    if (problem !== undefined) throw this.error(problem)
     hash?.update(`${text}\n`)
     try {
       return JSON.parse(text)
@@ -148,4 +152,15 @@ class Lines {
   close(): void {
     this.#lines.return(undefined)
   }
+}
+
+const FORMATS: ReadonlySet<unknown> = new Set(['runsheet-conversation', 'runsheet-archive'])
+
+const formatIn = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined
+
+/** What programs that save text do to a file: JSON might still be read, but the checksums would be wrong. */
+function encodingProblem(text: string): string | undefined {
+  if (text.startsWith('\uFEFF')) return 'it begins with a byte order mark. Save the file as UTF-8 without one'
+  return text.endsWith('\r') ? 'it ends with CR LF. Save the file with line ends of LF only' : undefined
 }
