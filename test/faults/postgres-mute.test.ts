@@ -127,6 +127,25 @@ describePostgres.concurrent('postgres: connections that go mute', () => {
     expect(tries).toBe(2)
   })
 
+  it('[PG9] a call that lost its connection, and has no time for another, fails with io', async () => {
+    const proxy = await muteProxy(await ownDatabase())
+    const connections = new Connections(proxy.url, 1, limitsOf(timeoutMs))
+    atTestEnd(() => connections.close())
+    const lane = new Lane(connections, 1, timeoutMs)
+    const alive = { text: 'SELECT 1' }
+    await lane.query(alive, [])
+    proxy.mute({ which: 'new' })
+    const lost = lane.use(
+      async session => {
+        await session.query(alive)
+        session.discard()
+        throw new Error('lost')
+      },
+      { ms: 500 },
+    )
+    await expect(lost).rejects.toMatchObject({ code: 'io' })
+  })
+
   it('[PG9] close ends, though nobody answers', async () => {
     const { proxy, store } = await behindProxy()
     listening(store)

@@ -69,12 +69,14 @@ export class Connections {
 
   async use<T>(work: (session: Session) => Promise<T>, { ms, retries }: Required<UseOptions>): Promise<T> {
     const until = performance.now() + ms
+    let before: unknown
     for (let tries = 0; ; tries += 1) {
-      const attempt = await this.#try(work, until, tries)
+      const attempt = await this.#try(work, { until, tries, before })
       if (!('error' in attempt)) return attempt.value
       // Jitter, so that calls that lost a connection together do not retry together.
       const pauseMs = Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random())
       if (!retries || !attempt.isRetryable || performance.now() + pauseMs >= until) throw attempt.error
+      before = attempt.error
       await delay(pauseMs)
     }
   }
@@ -89,16 +91,18 @@ export class Connections {
 
   async #try<T>(
     work: (session: Session) => Promise<T>,
-    until: number,
-    tries: number,
+    { until, tries, before }: { until: number; tries: number; before: unknown },
   ): Promise<{ value: T } | { error: unknown; isRetryable: boolean }> {
+    // With no time left for another attempt, what failed the one before is the reason.
+    const late = (): Error => (before instanceof Error ? before : this.#reach.late())
     let session: Session | undefined
     try {
-      session = new Session(await this.#connect(until), {
+      session = new Session(await this.#connect(until, late), {
         limits: this.limits,
         until,
         silenceMs: this.limits.silenceMs * 2 ** tries,
         reach: this.#reach,
+        late,
         onCut: since => this.#cutSilent(since),
       })
       return { value: await work(session) }
@@ -110,14 +114,14 @@ export class Connections {
     }
   }
 
-  async #connect(until: number): Promise<PoolClient> {
+  async #connect(until: number, late: () => Error): Promise<PoolClient> {
     const askedAt = performance.now()
     const connecting = this.#pool.connect()
     const inTime = Promise.withResolvers<never>()
     const giveUp = (): void => {
       // In less time even a database that can be reached need not have answered.
       if (performance.now() - askedAt >= this.limits.silenceMs) this.#reach.silent(askedAt)
-      inTime.reject(this.#reach.late())
+      inTime.reject(late())
     }
     const timer = setTimeout(giveUp, msUntil(until))
     connecting.catch(error => (isAnswer(error) ? this.#reach.heard() : this.#reach.silent(askedAt)))

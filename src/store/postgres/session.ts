@@ -21,6 +21,8 @@ export interface SessionOptions {
   /** How long to wait for the first sign of life. */
   readonly silenceMs: number
   readonly reach: Reach
+  /** Why work whose time is over failed. */
+  readonly late: () => Error
   /** The connection was cut. Others may be mute, too: those that were not heard since. */
   readonly onCut: (since: number) => void
 }
@@ -127,7 +129,11 @@ export class Session {
   }
 
   #cutAt(until: number): NodeJS.Timeout {
-    const cut = (): void => (this.#isAlive ? this.#cut(busy()) : this.#cutSilent())
+    const cut = (): void => {
+      if (this.#isAlive) this.#cut(busy())
+      else if (this.#isAskedTooLate) this.#cut(this.#options.late())
+      else this.#cutSilent()
+    }
     return setTimeout(() => afterReading(cut), msUntil(until))
   }
 
@@ -156,6 +162,12 @@ export class Session {
   /** Whether anything has arrived since the last statement was sent: then the database is busy, not out of reach. */
   get #isAlive(): boolean {
     return this.#client.bytesRead > this.#readBefore
+  }
+
+  /** Whether the last statement was sent so late that even a database that can be reached need not have answered. */
+  get #isAskedTooLate(): boolean {
+    const { until, limits } = this.#options
+    return this.#until === until && until - this.#askedAt < limits.silenceMs
   }
 
   #cutSilent(): void {
