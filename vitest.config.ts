@@ -30,7 +30,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // Twice the cores of CI: most tests wait more than they work.
-    maxWorkers: 4,
+    maxWorkers: 5,
     projects: [
       {
         extends: true,
