@@ -15,7 +15,7 @@ const browser = await openBrowser()
 try {
   const link = /http\S+/.exec(await server.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''
   const { page } = await visit(browser, link, {
-    viewport: { width: 1180, height: 760 },
+    viewport: { width: 1180, height: 860 },
     colorScheme: 'light',
     reducedMotion: 'reduce',
   })
@@ -25,22 +25,22 @@ try {
     await box.press('Enter')
     await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
   }
-  const finished = () => page.getByRole('button', { name: 'Send' }).waitFor()
+  const finished = (result: RegExp) => page.getByText(result).first().waitFor()
   await ask('Plan a birthday party for 20 people')
   await page.getByRole('button', { name: /^Approve / }).click()
-  await finished()
+  await finished(/5 of 5 done:|[Aa]ll 5 steps done/)
   await page.getByRole('button', { name: 'New chat' }).click()
   await ask('Fix the greeting in the sandbox, and prove it')
   await page.getByRole('checkbox', { name: /Run this check/ }).click()
   await page.screenshot({ path: join(folder, 'review.png') })
   await page.getByRole('button', { name: /^Approve / }).click()
-  await page.getByText('3 of 3 done: 1 proven').first().waitFor()
-  await finished()
+  await finished(/3 of 3 done: 1 proven/)
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
   await page.emulateMedia({ colorScheme: 'dark' })
   const thread = page.getByRole('region', { name: 'Messages' })
   await thread.locator('.rs-step-head button').nth(1).click()
   await thread.getByText('node --test').first().waitFor()
-  await thread.getByText('I propose a plan').scrollIntoViewIfNeeded()
+  await page.getByText('Fix the greeting in the sandbox, and prove it').last().scrollIntoViewIfNeeded()
   // Nothing is under the mouse.
   await page.mouse.move(0, 0)
   await page.screenshot({ path: join(folder, 'proven.png') })
