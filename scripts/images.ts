@@ -25,7 +25,10 @@ try {
     await box.press('Enter')
     await page.getByRole('heading', { name: 'Review the plan' }).waitFor()
   }
-  const finished = (result: RegExp) => page.getByText(result).first().waitFor()
+  const finished = async (result: RegExp): Promise<void> => {
+    await page.getByText(result).first().waitFor()
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+  }
   await ask('Plan a birthday party for 20 people')
   await page.getByRole('button', { name: /^Approve / }).click()
   await finished(/5 of 5 done:|[Aa]ll 5 steps done/)
@@ -35,7 +38,6 @@ try {
   await page.screenshot({ path: join(folder, 'review.png') })
   await page.getByRole('button', { name: /^Approve / }).click()
   await finished(/3 of 3 done: 1 proven/)
-  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
   await page.emulateMedia({ colorScheme: 'dark' })
   const thread = page.getByRole('region', { name: 'Messages' })
   await thread.locator('.rs-step-head button').nth(1).click()
