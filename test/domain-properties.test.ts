@@ -321,6 +321,8 @@ describe('reviews and turns', () => {
   it('[TU13] a message to the agent is delivered once, or was taken back, or waits, in the order of the queue', () => {
     always(({ chat: { state, log } }) => {
       const sent = dataOf(log, 'message_queued').map(({ message_id }) => message_id)
+      // Ids are the server's, and new: one that the test draws twice tells nothing.
+      if (new Set(sent).size < sent.length) return
       const gone = new Set(dataOf(log, 'queued_message_withdrawn').map(({ message_id }) => message_id))
       const ids = log.flatMap(({ type, data }) =>
         type === 'message_added' || type === 'turn_started' ? [data.message_id] : [],

@@ -108,8 +108,8 @@ describe('a query', () => {
           expect(keysOf(tokens)).toContain(keyOf(term))
         }
         expect(finds(text, text)).toBe(true)
-        // Upper case writes the iota below a Greek vowel beside it.
-        const shouted = text.replace(/[\u0345\u1f80-\u1fff]/g, '')
+        // Upper case writes the iota below a Greek vowel beside it. Some vowels of Kirat Rai decompose into letters, not marks.
+        const shouted = text.replace(/[\u0345\u1f80-\u1fff\u{16d63}-\u{16d6a}]/gu, '')
         if (tokensOf(shouted).length > 0) expect(finds(shouted, shouted.toUpperCase().normalize('NFD'))).toBe(true)
       }),
       { numRuns: 200 },

@@ -16,10 +16,12 @@ export class Reach {
 
   /** For a call whose time is over, wherever it waited. */
   late(): StoreError {
-    if (this.#silentSince > this.#heardAt) return new StoreError('io', 'The database did not answer in time.')
-    return busy()
+    return this.#silentSince > this.#heardAt ? noAnswer() : busy()
   }
 }
+
+/** A connection gave no sign, though the database answers one at once, whatever it waits for. */
+export const noAnswer = (): StoreError => new StoreError('io', 'The database did not answer in time.')
 
 /** Others kept the database, or our connections to it, busy until the call's time was over. */
 export const busy = (): StoreError => new StoreError('busy', 'The database was busy with others for too long.')

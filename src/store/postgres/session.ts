@@ -1,7 +1,7 @@
 import type { PoolClient, QueryResultRow } from 'pg'
 import { OwnClient } from './client.ts'
 import { type Limits, LOCK_MARGIN_MS, msUntil } from './limits.ts'
-import { busy, type Reach } from './reach.ts'
+import { busy, noAnswer, type Reach } from './reach.ts'
 import { endsConnection, isAnswer } from './to-store-error.ts'
 
 /** A named statement is prepared once per connection. */
@@ -171,9 +171,9 @@ export class Session {
   }
 
   #cutSilent(): void {
-    const { reach } = this.#options
-    reach.silent(this.#askedAt)
-    this.#cut(reach.late())
+    this.#options.reach.silent(this.#askedAt)
+    // Whatever other connections hear meanwhile: an answer may have been under way when the line went mute.
+    this.#cut(noAnswer())
   }
 
   #cut(why: Error): void {
