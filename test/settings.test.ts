@@ -156,7 +156,7 @@ describe('settings of the page', () => {
     writeFileSync(join(data, 'settings.json'), forged)
     await server.person.setPolicy('c', {})
     expect((await server.person.session('c')).policy).toMatchObject({ review: true, gate: false })
-    expect((await server.person.models()).models).toEqual([{ name: 'demo', default: true }])
+    expect((await server.person.models()).models).toEqual([{ name: 'demo', default: true, sandbox: true }])
     expect((await server.person.settings()).problems).toHaveLength(1)
     await server.end()
     const again = runCli(['serve', '--port', '0', '--data', data], {

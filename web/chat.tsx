@@ -261,7 +261,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
         {hasAnswer && error.status !== 401 && <Failed strings={strings} error={error} />}
         {model === 'demo' && (
           <Suspense>
-            <DemoBanner strings={strings} onSettings={openSettings} />
+            <DemoBanner strings={strings} hasSandbox={models.hasSandbox(model)} onSettings={openSettings} />
           </Suspense>
         )}
         {route.isHistory ? (
@@ -285,7 +285,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             outgoing={steered === undefined ? outgoing?.message : undefined}
             isStopping={isStopping}
             isRejected={review.rejection !== undefined}
-            isDemo={model === 'demo'}
+            hasSandbox={models.hasSandbox(model)}
             isReviewed={settings && policies.find(each => each.toolset === toolset)?.review}
             // The panel offers it until that is closed.
             reopening={review.outcome?.reopen ? undefined : review.reopening}

@@ -36,6 +36,7 @@ export const chineseConversation: ConversationStrings = {
   otherAgentWorks: '另一个智能体正在此会话中工作。你可以查看并修改它的计划，也可以在这里提出请求。',
   otherAgentIdle: '另一个智能体使用此会话，它会在下一次调用时看到你的修改。你也可以在这里提出请求。',
   demo: '演示模型：能制定计划和写作，只在沙盒里动手执行。',
+  demoWithoutSandbox: '演示模型：能制定计划和写作，但不能动手执行。',
   connectModel: '连接真正的模型',
   dismiss: '暂时隐藏',
   openSettings: '打开设置',

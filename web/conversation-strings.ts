@@ -41,6 +41,7 @@ export interface ConversationStrings {
   /** No agent works at this moment. */
   readonly otherAgentIdle: string
   readonly demo: string
+  readonly demoWithoutSandbox: string
   readonly connectModel: string
   readonly dismiss: string
   readonly openSettings: string
@@ -96,6 +97,7 @@ const ENGLISH: ConversationStrings = {
   otherAgentIdle:
     'Another agent uses this conversation. It sees your changes with its next call. You can also ask for something here.',
   demo: 'Demo model: it plans and writes, but acts only in a sandbox.',
+  demoWithoutSandbox: 'Demo model: it plans and writes, but cannot act.',
   connectModel: 'Connect a real one',
   dismiss: 'Hide for now',
   openSettings: 'Open settings',

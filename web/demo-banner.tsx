@@ -8,18 +8,21 @@ const KEY = 'runsheet.demo-hidden'
 
 interface DemoBannerProps {
   readonly strings: PageStrings
+  /** It can act there. */
+  readonly hasSandbox: boolean
   readonly onSettings: () => void
 }
 
 /** Says once that the built-in model answers, and where to connect a real one; hidden for this session if the person likes. */
-export default function DemoBanner({ strings, onSettings }: DemoBannerProps): ReactElement | null {
+export default function DemoBanner({ strings, hasSandbox, onSettings }: DemoBannerProps): ReactElement | null {
   const words = conversationStrings(strings)
   const [isHidden, setHidden] = useState(() => sessionStorage.getItem(KEY) !== null)
   if (isHidden) return null
+  const text = hasSandbox ? words.demo : words.demoWithoutSandbox
   return (
-    <aside className="app-banner" aria-label={words.demo}>
+    <aside className="app-banner" aria-label={text}>
       <Sparkles size={16} aria-hidden="true" />
-      <span>{words.demo}</span>
+      <span>{text}</span>
       <button type="button" className="rs-button rs-small" onClick={onSettings}>
         {words.connectModel}
       </button>

@@ -9,14 +9,14 @@ const Thread = lazy(() => loadPart(importThread))
 
 interface MessagesProps extends Omit<ThreadProps, 'scroller'> {
   readonly onExample: (message: string) => void
-  /** The model is the built-in one, which has a sandbox. */
-  readonly isDemo: boolean
+  /** The model is the built-in one, and has a sandbox. */
+  readonly hasSandbox: boolean
   /** Whether the next message's plan is; undefined until that is known. */
   readonly isReviewed: boolean | undefined
 }
 
 /** The thread; examples before there is one. */
-export function Messages({ onExample, isDemo, isReviewed, ...thread }: MessagesProps): ReactElement {
+export function Messages({ onExample, hasSandbox, isReviewed, ...thread }: MessagesProps): ReactElement {
   const { view, strings, covered, outgoing } = thread
   const { conversation, status } = view.state
   const scroller = useRef<HTMLDivElement>(null)
@@ -42,7 +42,7 @@ export function Messages({ onExample, isDemo, isReviewed, ...thread }: MessagesP
           <Thread {...thread} scroller={scroller} />
         </Suspense>
       ) : status === 'live' || status === 'waiting' ? (
-        <Welcome strings={strings} isDemo={isDemo} isReviewed={isReviewed} onExample={onExample} />
+        <Welcome strings={strings} hasSandbox={hasSandbox} isReviewed={isReviewed} onExample={onExample} />
       ) : (
         status === 'connecting' && loading
       )}
@@ -52,13 +52,13 @@ export function Messages({ onExample, isDemo, isReviewed, ...thread }: MessagesP
 
 interface WelcomeProps {
   readonly strings: PageStrings
-  readonly isDemo: boolean
+  readonly hasSandbox: boolean
   readonly isReviewed: boolean | undefined
   readonly onExample: (message: string) => void
 }
 
 /** What to try, before anything was asked. */
-function Welcome({ strings, isDemo, isReviewed, onExample }: WelcomeProps): ReactElement {
+function Welcome({ strings, hasSandbox, isReviewed, onExample }: WelcomeProps): ReactElement {
   return (
     <section className="app-empty">
       <span className="app-logo app-logo-large" />
@@ -68,7 +68,7 @@ function Welcome({ strings, isDemo, isReviewed, onExample }: WelcomeProps): Reac
         {isReviewed === false ? strings.emptyHintUnreviewed : strings.emptyHint}
       </p>
       <ul>
-        {[...strings.examples, ...(isDemo ? [strings.demoExample] : [])].map(each => (
+        {[...strings.examples, ...(hasSandbox ? [strings.demoExample] : [])].map(each => (
           <li key={each}>
             <button type="button" className="rs-button" onClick={() => onExample(each)}>
               {each}

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { Client } from 'runsheet/client'
+import type { Client, ModelsAnswer } from 'runsheet/client'
 
 /** Kept anew when this window or another one changes the settings. */
 export const SETTINGS_CHANGED = 'runsheet.settings'
@@ -8,8 +8,10 @@ export const SETTINGS_CHANGED = 'runsheet.settings'
 export function useModels(client: Client): {
   readonly names: readonly string[]
   readonly byDefault: string | undefined
+  /** Whether this one, the demo, has a sandbox to act in. */
+  readonly hasSandbox: (name: string | undefined) => boolean
 } {
-  const [models, setModels] = useState<readonly { name: string; default: boolean }[]>([])
+  const [models, setModels] = useState<ModelsAnswer['models']>([])
   useEffect(() => {
     let isCurrent = true
     const load = (): void =>
@@ -25,5 +27,9 @@ export function useModels(client: Client): {
       window.removeEventListener('storage', update)
     }
   }, [client])
-  return { names: models.map(({ name }) => name), byDefault: (models.find(each => each.default) ?? models[0])?.name }
+  return {
+    names: models.map(({ name }) => name),
+    byDefault: (models.find(each => each.default) ?? models[0])?.name,
+    hasSandbox: name => models.some(each => each.name === name && each.sandbox),
+  }
 }

@@ -168,6 +168,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
         return models.defaultName
       },
       endpointOf: name => models.endpointOf(name),
+      hasSandbox: name => name === DEMO && config.usesSandbox(),
       take: (ref, turn) => void runner.take(ref, turn).catch(turnFailed),
     },
     mcp: async (request, incoming) => (await mcpEndpoint()).fetch(request, incoming),

@@ -50,6 +50,8 @@ export interface Config {
   readonly redact: Redactor
   /** The demo's sandbox, if there is one. */
   readonly sandbox: string | undefined
+  /** Whether new turns of the demo work in it. */
+  readonly usesSandbox: () => boolean
   /** Where the checks of tasks run. */
   readonly workspaces: LocalWorkspaces
   readonly webhook: WebhookSettings | undefined
@@ -95,6 +97,7 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
     redact,
     webhook: webhookFor(webhook),
     sandbox,
+    usesSandbox,
     workspaces: workspacesFor(
       {
         ...options,

@@ -385,6 +385,8 @@ export interface ToolsetsAnswer {
 export interface ModelView {
   readonly name: string
   readonly default: boolean
+  /** The demo model, where it has a sandbox to act in. */
+  readonly sandbox?: true
 }
 /** The models that turns may name. */
 export interface ModelsAnswer {

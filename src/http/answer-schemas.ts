@@ -415,5 +415,13 @@ export const checkingCall = exact<wire.CheckingCall>()(
   z.object({ status: z.literal('checking'), claim_id: z.string() }),
 )
 export const models = exact<wire.ModelsAnswer>()(
-  z.object({ models: z.array(z.object({ name: z.string(), default: z.boolean() })) }),
+  z.object({
+    models: z.array(
+      z.object({
+        name: z.string(),
+        default: z.boolean(),
+        sandbox: s.described(z.literal(true), 'the demo model, where it has a sandbox to act in').exactOptional(),
+      }),
+    ),
+  }),
 )

@@ -71,7 +71,11 @@ export function createApi(options: ApiOptions): Api {
       redact,
       // Read for each request: a person may change both.
       get models() {
-        return (turns?.names ?? []).map(name => ({ name, default: name === turns?.defaultName }))
+        return (turns?.names ?? []).map(name => ({
+          name,
+          default: name === turns?.defaultName,
+          ...(turns?.hasSandbox?.(name) ? { sandbox: true as const } : {}),
+        }))
       },
       get host() {
         return policyNow(host)

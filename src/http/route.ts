@@ -94,6 +94,8 @@ export interface Turns {
   readonly defaultName: string
   /** Where a model is reached, if a person may change that while a turn runs. */
   readonly endpointOf?: (name: string) => string | undefined
+  /** Whether this model has a sandbox to act in. */
+  readonly hasSandbox?: (name: string) => boolean
   /** Drives a turn that was just started. */
   readonly take: (ref: Ref, turn: string) => void
 }

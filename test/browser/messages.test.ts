@@ -263,7 +263,9 @@ it('[MS10] one banner says that this is the demo model, leads to the settings, a
   const turns = await start(undefined, { models: await configuredModels({ model: 'demo' }), host: {} })
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
   const banner = page.getByRole('complementary').filter({ hasText: 'Demo model' })
-  await banner.waitFor()
+  await banner.getByText('it plans and writes, but cannot act').waitFor()
+  // Without a sandbox, nothing to do there is offered.
+  expect(await page.getByRole('button', { name: /sandbox/ }).count()).toBe(0)
   await page.getByRole('button', { name: 'Plan a birthday party for 20 people' }).click()
   await page.getByRole('button', { name: 'Approve 5 steps' }).click()
   await page.locator('.rs-todos').getByText('All 5 steps done').first().waitFor()
@@ -317,7 +319,9 @@ it('[MS8][MS9][MS10][CH22] messages, cards and banner pass axe in both languages
   ])
   const { page, context, problems } = await visit(browser, linkTo(turns), { ...NEW, reducedMotion: 'reduce' })
   await box(page).waitFor()
-  await page.route('**/api/models', route => route.fulfill({ json: { models: [{ name: 'demo', default: true }] } }))
+  await page.route('**/api/models', route =>
+    route.fulfill({ json: { models: [{ name: 'demo', default: true, sandbox: true }] } }),
+  )
   await page.reload()
   await say(page, 'Show me')
   await messages(page).locator('.hljs-keyword').first().waitFor()
