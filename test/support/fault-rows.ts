@@ -54,6 +54,7 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'storage that fails: full, limited, damaged, read-only': ['test/faults/storage.test.ts'],
   'a link, pipe, folder or giant in the place of a task file': ['test/faults/task-files.test.ts'],
   'kill -9 of the node that drives a turn (postgres)': ['test/faults/turn-postgres.test.ts'],
+  'kill -9 of a node that is set up by the docs (postgres)': ['test/faults/postgres.test.ts'],
   'kill -9 of the process that drives a turn': ['test/faults/turn.test.ts'],
   'kill -9 between the steps of a message to the agent': ['test/faults/steering.test.ts'],
   'kill -9 between the steps of a call that waits for a person': ['test/faults/approvals.test.ts'],
