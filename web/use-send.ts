@@ -47,7 +47,7 @@ export function useSend(
   const [text, setText] = useSavedText(session, interrupted?.message)
   const [sent, setSent] = useState<Outgoing>()
   const [failure, setFailure] = useState<Failure>()
-  // Text in the box that was sent while another message was on its way. It follows, unless it is edited or that one failed.
+  // Text in the box that was sent while another message was on its way. It follows once that has arrived, unless it is edited.
   const [next, setNext] = useState<string>()
   const { turns, queued, running_turn } = state.conversation
   const hasTurns = Object.keys(turns).length > 0
@@ -121,9 +121,9 @@ export function useSend(
   }
   const sendTyped = (message: string): void => begin({ session_id: session, message, ...choices }, true)
   useEffect(() => {
-    if (next === undefined || outgoing) return
+    if (next === undefined || outgoing || failure) return
     setNext(undefined)
-    if (!failure && text.trim() === next) sendTyped(next)
+    if (text.trim() === next) sendTyped(next)
   })
   return {
     text,

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -87,7 +87,16 @@ it('[MS1][MS2] what is written while the agent works waits above the box, in ord
   await turns.close()
 })
 
-it('[MS1] a message sent while another one is on its way follows it; none is dropped', async () => {
+it.each([
+  ['is answered', (route: Route) => route.continue()],
+  [
+    'arrives, though its answer is lost',
+    async (route: Route) => {
+      await route.fetch()
+      await route.abort()
+    },
+  ],
+])('[MS1][CH11] a message sent while another one is on its way follows once that %s', async (_, end) => {
   const { answers, release } = twoSteps()
   const turns = await start(answers)
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
@@ -100,7 +109,7 @@ it('[MS1] a message sent while another one is on its way follows it; none is dro
     async route => {
       arrived.resolve()
       await held.promise
-      await route.continue()
+      await end(route)
     },
     { times: 1 },
   )
