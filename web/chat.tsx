@@ -336,8 +336,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
           isNew={isNewSession(session)}
           isRunning={running !== null}
           about={owner.isFromBefore ? 'before' : review.rejection ? 'rejection' : review.review && 'review'}
-          isSending={outgoing !== undefined}
-          isDeciding={review.isBusy}
+          isSending={outgoing !== undefined || review.isBusy}
           isStopping={isStopping}
           choices={
             model === undefined

@@ -21,8 +21,6 @@ interface ComposerProps {
   readonly about: 'review' | 'rejection' | 'before' | undefined
   /** The last message is still being sent. */
   readonly isSending: boolean
-  /** A decision is still being sent: nothing else is. */
-  readonly isDeciding: boolean
   readonly isStopping: boolean
   /** Settings for the next message. */
   readonly choices: readonly Choice[]
@@ -34,8 +32,7 @@ interface ComposerProps {
 
 /** The message box. Enter sends, to the agent at work too, or requests changes while a review waits; Shift+Enter starts a line. */
 export function Composer(props: ComposerProps): ReactElement {
-  const { strings, box, text, onText, isNew, isRunning, about, isStopping, choices, onSend, onStop } = props
-  const isSending = props.isSending || props.isDeciding
+  const { strings, box, text, onText, isNew, isRunning, about, isSending, isStopping, choices, onSend, onStop } = props
   const isReview = about !== undefined
   const message = text.trim()
   const isSteering = isRunning && !isReview
@@ -51,9 +48,9 @@ export function Composer(props: ComposerProps): ReactElement {
     // Only when the conversation opens.
   }, [])
   // A decision needs no words.
-  const canSend = message !== '' || isReview
+  const canSend = (message !== '' || isReview) && !isSending
   const send = (): void => {
-    if (canSend && !props.isDeciding) onSend(message)
+    if (canSend) onSend(message)
   }
   return (
     <form
@@ -113,13 +110,7 @@ export function Composer(props: ComposerProps): ReactElement {
           </button>
         )}
         {(!isSteering || message !== '') && (
-          <button
-            type="submit"
-            className="app-send"
-            aria-label={strings.send}
-            title={strings.send}
-            disabled={!canSend || isSending}
-          >
+          <button type="submit" className="app-send" aria-label={strings.send} title={strings.send} disabled={!canSend}>
             {isSending ? (
               <Loader className="app-spin" size={18} aria-hidden="true" />
             ) : (

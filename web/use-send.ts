@@ -1,4 +1,4 @@
-import { type Dispatch, type SetStateAction, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type Dispatch, type SetStateAction, useEffect, useLayoutEffect, useState } from 'react'
 import { type ChatRequest, type Client, type LiveState, randomId, RunsheetError } from 'runsheet/client'
 import type { ConversationView } from 'runsheet/react'
 import { markStarted } from './new-sessions.ts'
@@ -47,8 +47,6 @@ export function useSend(
   const [text, setText] = useSavedText(session, interrupted?.message)
   const [sent, setSent] = useState<Outgoing>()
   const [failure, setFailure] = useState<Failure>()
-  // Text in the box that was sent while another message was on its way. It follows once that has arrived, unless it is edited.
-  const [next, setNext] = useState<string>()
   const { turns, queued, running_turn } = state.conversation
   const hasTurns = Object.keys(turns).length > 0
   const outgoing = sent && !isKnown(sent, state) ? sent : undefined
@@ -61,13 +59,7 @@ export function useSend(
   }, [hasArrived, failure, setText])
   // The text is back in the box, which is saved by itself. Layout effects, since a passive one may run after the next
   // send, and would remove that one.
-  const restored = useRef<string>(undefined)
-  useLayoutEffect(() => {
-    // A part of the page that is loaded later makes layout effects run again.
-    if (restored.current === session) return
-    restored.current = session
-    removeOutgoing(session)
-  }, [session])
+  useLayoutEffect(() => removeOutgoing(session), [session])
   // A send that fails because the page is being left may have arrived: the next page finds out.
   const isEdited = failure !== undefined && failure.request?.message !== text.trim()
   useLayoutEffect(() => {
@@ -110,7 +102,7 @@ export function useSend(
     retry()
   }
   const begin = (request: Omit<ChatRequest, 'turn_id'>, isTyped: boolean): void => {
-    if (outgoing) return setNext(isTyped ? request.message : undefined)
+    if (outgoing) return
     const joins = running_turn !== null || queued.length > 0
     const wanted = joins
       ? { session_id: session, message: request.message, steers: idsOf(request.message, state) }
@@ -119,19 +111,13 @@ export function useSend(
     const before = failure?.request ?? interrupted
     void post(before && isSame(before, wanted) ? before : { ...wanted, turn_id: `turn-${randomId()}` }, isTyped)
   }
-  const sendTyped = (message: string): void => begin({ session_id: session, message, ...choices }, true)
-  useEffect(() => {
-    if (next === undefined || outgoing || failure) return
-    setNext(undefined)
-    if (text.trim() === next) sendTyped(next)
-  })
   return {
     text,
     setText,
     outgoing,
     failure,
     setFailure,
-    sendTyped,
+    sendTyped: message => begin({ session_id: session, message, ...choices }, true),
     send: (message, more = {}) => begin({ session_id: session, message, ...choices, ...more }, false),
   }
 }

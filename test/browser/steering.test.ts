@@ -1,4 +1,4 @@
-import type { Browser, Page, Route } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -20,9 +20,16 @@ const box = (page: Page) => page.locator('.app-input')
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
 const queue = (page: Page) => page.getByRole('region', { name: 'Queue', exact: true })
 const waiting = (page: Page) => queue(page).getByRole('listitem')
+/** Enter does nothing while the message before is being sent: then it is pressed again. */
 const say = async (page: Page, text: string): Promise<void> => {
   await box(page).fill(text)
-  await box(page).press('Enter')
+  await expect
+    .poll(async () => {
+      const isWritten = (await box(page).inputValue()) === text
+      if (isWritten) await box(page).press('Enter')
+      return isWritten
+    })
+    .toBe(false)
 }
 /** Writes to the agent at work. */
 const steer = async (page: Page, text: string): Promise<void> => {
@@ -31,6 +38,11 @@ const steer = async (page: Page, text: string): Promise<void> => {
 }
 const asked = ({ provider }: TestTurns, call: number): string[] =>
   provider.messages(call).flatMap(({ role, content }) => (role === 'user' ? [content ?? ''] : []))
+/** The model was called: what is written now waits for the next call. */
+const atWork = async (page: Page, { provider }: TestTurns): Promise<void> => {
+  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await expect.poll(() => provider.asked.length).toBe(1)
+}
 const NEW = { expected: /404|ERR_FAILED/ }
 
 /** The first call waits for its release; then a plan of one step is done. */
@@ -49,7 +61,7 @@ it('[MS1][MS2] what is written while the agent works waits above the box, in ord
   const turns = await start(answers)
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
   await say(page, 'Collect the figures')
-  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await atWork(page, turns)
   await steer(page, 'Only of March')
   expect(await box(page).inputValue()).toBe('')
   await queue(page).getByText('Queued: the agent reads it before its next step').waitFor()
@@ -87,53 +99,12 @@ it('[MS1][MS2] what is written while the agent works waits above the box, in ord
   await turns.close()
 })
 
-it.each([
-  ['is answered', (route: Route) => route.continue()],
-  [
-    'arrives, though its answer is lost',
-    async (route: Route) => {
-      await route.fetch()
-      await route.abort()
-    },
-  ],
-])('[MS1][CH11] a message sent while another one is on its way follows once that %s', async (_, end) => {
-  const { answers, release } = twoSteps()
-  const turns = await start(answers)
-  const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
-  await say(page, 'Collect the figures')
-  await page.getByRole('button', { name: 'Stop' }).waitFor()
-  const arrived = Promise.withResolvers<void>()
-  const held = Promise.withResolvers<void>()
-  await page.route(
-    '**/messages',
-    async route => {
-      arrived.resolve()
-      await held.promise
-      await end(route)
-    },
-    { times: 1 },
-  )
-  await say(page, 'Only of March')
-  await arrived.promise
-  await say(page, 'And of April')
-  expect(await box(page).inputValue()).toBe('And of April')
-  held.resolve()
-  await expect.poll(() => waiting(page).locator('p').allInnerTexts()).toEqual(['Only of March', 'And of April'])
-  expect(await box(page).inputValue()).toBe('')
-  release()
-  await messages(page).getByText('All done.').waitFor()
-  expect(asked(turns, 1).slice(-2)).toEqual(['Only of March', 'And of April'])
-  expect(problems).toEqual([])
-  await context.close()
-  await turns.close()
-})
-
 it('[MS3] if the turn ends first, what waits starts the next one', async () => {
   const held = Promise.withResolvers<void>()
   const turns = await start([{ text: 'Well.', after: held.promise }, 'Yes, there too.'])
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
   await say(page, 'Is it warm?')
-  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await atWork(page, turns)
   await steer(page, 'And in Rome?')
   held.resolve()
   await messages(page).getByText('Yes, there too.').waitFor()
@@ -169,7 +140,7 @@ it('[MS5] a reload and other windows show what waits; an edit that comes too lat
   const turns = await start(answers)
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /404|409|412/ })
   await say(page, 'Collect the figures')
-  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await atWork(page, turns)
   await steer(page, 'Only of March')
   await page.reload()
   await waiting(page).getByText('Only of March').waitFor()
@@ -206,10 +177,11 @@ it('[MS5] a message that fails to be queued is back in the box; sent again, or i
   const turns = await start(answers)
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
   await say(page, 'Collect the figures')
-  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await atWork(page, turns)
   const target = '**/api/sessions/c1/messages'
   await page.route(target, route => route.abort())
-  await say(page, 'Only of March')
+  await box(page).fill('Only of March')
+  await box(page).press('Enter')
   const card = page.getByRole('alert').filter({ hasText: 'The server cannot be reached' })
   await card.waitFor()
   await card.getByText(`Tried: ${turns.url.origin}`).waitFor()
@@ -258,7 +230,7 @@ it('[MS6] while a review waits the box is the review’s, and what waits is read
   const turns = await start(answers, { host: { gate: false, assessor: false } })
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
   await say(page, 'Collect the figures')
-  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await atWork(page, turns)
   await steer(page, 'Only of March')
   release()
   await page.getByRole('button', { name: /^Approve / }).waitFor()
@@ -298,7 +270,7 @@ it('[MS1][CH22] the queue passes axe in both languages and schemes, at 390 and 1
   const turns = await start(answers)
   const { page, context, problems } = await visit(browser, linkTo(turns), { ...NEW, reducedMotion: 'reduce' })
   await say(page, 'Collect the figures')
-  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await atWork(page, turns)
   await steer(page, 'Only of March')
   await steer(page, 'And of April')
   await waiting(page).nth(1).getByRole('button', { name: 'Edit' }).click()
