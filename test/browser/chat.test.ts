@@ -315,7 +315,7 @@ it('[CH24] while a review waits, Enter in the message box requests changes; text
     ['Collect', 'in_progress'],
     ['Write', 'pending'],
   ])
-  expect(await input.getAttribute('placeholder')).toBe('What do you want done?')
+  await expect.poll(() => input.getAttribute('placeholder')).toBe('What do you want done?')
   expect(problems).toEqual([])
   await context.close()
   await turns.close()
