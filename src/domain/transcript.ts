@@ -30,7 +30,7 @@ export interface MessageCall extends ToolCallRecord {
   /** It waits for a person, or what a person said. Absent if none was asked. */
   readonly approval?: 'waiting' | ApprovalDecision
   readonly approval_id?: string
-  /** Its turn ended without an answer: nobody knows what came of it. */
+  /** Its turn ended without an answer: its outcome is unknown. */
   readonly unanswered?: true
 }
 

@@ -377,10 +377,7 @@ const messageCall = exact<MessageCall>()(
       'it waits for a person, or what a person said; absent if none was asked',
     ).exactOptional(),
     approval_id: z.string().exactOptional(),
-    unanswered: described(
-      z.literal(true),
-      'its turn ended without an answer: nobody knows what came of it',
-    ).exactOptional(),
+    unanswered: described(z.literal(true), 'its turn ended without an answer: its outcome is unknown').exactOptional(),
   }),
 )
 export const role = described(z.enum(['user', 'assistant', 'system']), 'the author')

@@ -62,7 +62,7 @@ export const englishThread: ThreadStrings = {
   input: 'Input',
   output: 'Output',
   noOutputYet: 'No output yet.',
-  unanswered: ['stopped · outcome unknown', 'Stopped before it answered: nobody knows whether it happened.'],
+  unanswered: ['stopped · outcome unknown', 'Stopped before it answered. It may or may not have happened.'],
   outputFailed: 'The output could not be loaded.',
   verdict: { ok: 'Accepted', not_ok: 'Not accepted', unknown: 'No verdict' },
   about: (label, text) => `${label}: ${text}`,

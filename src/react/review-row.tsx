@@ -168,7 +168,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
   )
 }
 
-/** Reached by Tab, a field that nobody typed in has its caret at the start, where Enter means something else. */
+/** Reached by Tab, an untouched field has its caret at the start, where Enter means something else. */
 function caretAtEnd({ currentTarget: field }: FocusEvent<HTMLTextAreaElement>): void {
   if (field.selectionEnd === 0) field.setSelectionRange(field.value.length, field.value.length)
 }

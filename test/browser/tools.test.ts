@@ -170,7 +170,7 @@ describe('the card of a call that waits', () => {
     await line.click()
     await page
       .locator('.rs-use-details')
-      .getByText('Stopped before it answered: nobody knows whether it happened.')
+      .getByText('Stopped before it answered. It may or may not have happened.')
       .waitFor()
     await page.reload()
     await line.getByText('stopped · outcome unknown', { exact: true }).waitFor()

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { Connections, Lane } from './connections.ts'
 import { limitsOf } from './limits.ts'
 
-/** Nobody listens there. */
+/** A port without a listener. */
 const NOWHERE = 'postgres://127.0.0.1:1/none'
 
 it('[PG3] a call whose time is over sets no timer that Node would warn of', async () => {
