@@ -195,7 +195,7 @@ function projectOf({ hooks, workspace }: McpCommand): readonly string[] {
 /** Whether the server of this folder has a judge. None, if the folder is gone: storage says so. */
 function hasJudge(page: PageServer): boolean {
   try {
-    return page.running()?.judges ?? false
+    return page.judges()
   } catch {
     return false
   }

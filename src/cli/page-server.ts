@@ -70,6 +70,12 @@ export class PageServer {
     return typeof serving === 'object' && this.#isOurs(serving) ? serving : undefined
   }
 
+  /** Whether the server that serves our store has a judge. */
+  judges(): boolean {
+    // Most have none, and then the lock need not be opened.
+    return ServerLock.note(this.#folder.path)?.judges === true && this.running()?.judges === true
+  }
+
   /** The URL of a conversation, optionally with a code that signs in once. */
   async link(conversation: string, signedIn: boolean): Promise<string | undefined> {
     const note = await this.ready()

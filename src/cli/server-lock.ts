@@ -83,6 +83,11 @@ export class ServerLock {
     return noteWithoutLock(folder) ? 'starting' : undefined
   }
 
+  /** What the last server said of itself, whether or not it still runs. */
+  static note(folder: string): ServerNote | undefined {
+    return readNote(folder)
+  }
+
   /** Says where the server is. */
   announce(note: ServerNote): void {
     if (!this.#hold()) throw new CliError(`another server for ${this.#folder} is starting: server.lock was deleted.`)

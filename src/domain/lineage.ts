@@ -1,5 +1,5 @@
 import { type Keyed, valueIn, valuesIn } from './table.ts'
-import { byPosition, isOpen, type Task } from './task.ts'
+import { byPosition, type Task } from './task.ts'
 import type { Turn } from './turn.ts'
 
 /** What these functions read: a state or its snapshot. */
@@ -48,8 +48,14 @@ export function wholePlan(state: Plans, turnId: string): Task[] {
   return [...valuesIn(state.tasks)].filter(task => turns.has(planTurnOf(state, task)))
 }
 
-/** The open tasks of a turn's whole plan. */
-export const openInPlan = (state: Plans, turnId: string): Task[] => planHistory(state, turnId).filter(isOpen)
+/** The open tasks of a turn's whole plan, in list order. */
+export function openInPlan(state: Plans & { readonly open: readonly string[] }, turnId: string): Task[] {
+  const turns = new Set(lineage(state, turnId))
+  return state.open
+    .flatMap(id => valueIn(state.tasks, id) ?? [])
+    .filter(task => turns.has(planTurnOf(state, task)) || turns.has(task.conversation_turn_id))
+    .sort(byPosition)
+}
 
 /** The turn that says where a plan's checks run: the newest of them that has a workspace. */
 export function homeOf({ turns }: Pick<Plans, 'turns'>, turnId: string): Turn | undefined {

@@ -152,6 +152,7 @@ export interface CheckRequest {
 /** What these functions read: a state or its snapshot. */
 export interface Proofs {
   readonly tasks: Keyed<Task>
+  readonly open: readonly string[]
   readonly turns: Keyed<Turn>
   readonly adopted: Keyed<string>
   readonly proof: Keyed<TaskProof>

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Refusal } from '../domain/refusal.ts'
+import { plainMaker } from '../door/checks.ts'
 import { openDoor, type Door, StoreError } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { checklist } from './checklist.ts'
@@ -458,5 +459,35 @@ describe('storage that fails', () => {
     })
     expect(await new Desk(flaky, turnTodos).call('create_todo', LOOK)).toBe('Error: The store is busy.')
     await flaky.close()
+  })
+})
+
+describe('who judges is asked', () => {
+  it('[AS13] for a call that may settle a task, and only under a policy with a judge', async () => {
+    let asked = 0
+    const judging = openDoor({
+      store: openMemoryStore(),
+      checks: { ...plainMaker, judges: () => (asked += 1) < 0 },
+      newId: countedIds(),
+    })
+    for (const [conversation, assessor, expected] of [
+      ['c1', true, [0, 0, 0, 1]],
+      ['c2', false, [0, 0, 0, 0]],
+    ] as const) {
+      const context = { door: judging, tenant: 'local', conversation, turn: 't1', host: { review: false, assessor } }
+      const counts: number[] = []
+      asked = 0
+      for (const [tool, input] of [
+        ['plan', { tasks: [{ title: 'Look' }, { title: 'Write' }] }],
+        ['tasks', {}],
+        ['update', { id: 2, status: 'doing' }],
+        ['update', { id: 2, outcome: 'Written.' }],
+      ] as const) {
+        await callTool(ours, tool, input, context)
+        counts.push(asked)
+      }
+      expect(counts).toEqual(expected)
+    }
+    await judging.close()
   })
 })

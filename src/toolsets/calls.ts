@@ -269,7 +269,10 @@ export async function resumeCall(
 const STOPPED: CallState = { status: 'answered', result: 'Error: The turn was stopped.', ok: false, stored: false }
 
 /** Whether a judge of ours rules on what an agent elsewhere claims. A run of ours asks its own. */
-const judgesOf = ({ run, door, judges }: ToolContext): boolean => !run && (judges ?? door.checks.judges?.() ?? false)
+function judgesOf({ run, door, judges }: ToolContext, { state }: Transaction): boolean {
+  if (run || !state.policy?.assessor) return false
+  return judges ?? door.checks.judges?.() ?? false
+}
 
 /** What the call can do about checks, where its turn has a workspace of this process. */
 function checksIn({ state }: Transaction, { door, turn }: ToolContext): CallChecks | undefined {
@@ -332,7 +335,7 @@ function perform(deps: PerformDeps): CallState {
     judged: judged ?? [],
     resolved,
     seen: deps.seen,
-    judges: judgesOf(context),
+    judges: () => judgesOf(context, transaction),
     checks: checksIn(transaction, context),
     lastText: run?.lastText,
   })
@@ -379,7 +382,7 @@ function claim(
     const { task, status, outcome } = each
     return { claim_id: `clm_${door.newId()}`, task_id: String(task), status, outcome, seal: sealOf(each) }
   })
-  const judge = judgesOf(context) ? true : undefined
+  const judge = judgesOf(context, transaction) ? true : undefined
   transaction.mustRun({ type: 'make_claims', turn_id: turn, tool_call_id: toolCallId, basis, judge, claims: made })
   return { status: 'checking', call_id: toolCallId, claim_ids: made.map(({ claim_id }) => claim_id) }
 }

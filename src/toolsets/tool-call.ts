@@ -30,8 +30,8 @@ export interface ToolCallDeps {
   readonly resolved?: readonly ResolvedClaim[] | undefined
   /** The workspace of the plan that it would end. */
   readonly seen?: SeenWorkspace | undefined
-  /** Agents elsewhere: a judge of ours rules on their claims. */
-  readonly judges?: boolean | undefined
+  /** Agents elsewhere: whether a judge of ours rules on their claims. It may read a file. */
+  readonly judges: () => boolean
   /** Where the turn has a workspace. */
   readonly checks?: CallChecks | undefined
   /** In a run: the model's latest text, the outcome if its tools have no field for one. */
@@ -132,7 +132,7 @@ export class ToolCall implements View {
       judged,
       resolved,
       seen,
-      judges,
+      judges: mayClaim(edit) && judges(),
     })
   }
 
@@ -164,7 +164,7 @@ export class ToolCall implements View {
     const judged = judgedOn(this.#deps.judged, index)
     if (!judged) {
       const isUnjudged = status === 'completed' && this.state.tasks.get(id)?.status !== status
-      if (isUnjudged) this.#turnedDown.push({ id, reason: this.#deps.judges ? UNJUDGED : UNCHECKED })
+      if (isUnjudged) this.#turnedDown.push({ id, reason: this.#deps.judges() ? UNJUDGED : UNCHECKED })
       return
     }
     this.#unrecorded.delete(judged)
@@ -173,6 +173,11 @@ export class ToolCall implements View {
     if (objection) this.#turnedDown.push({ id, reason: objection.reason })
   }
 }
+
+/** Whether an edit may settle a task. */
+const mayClaim = ({ create = [], change = [] }: Edit): boolean =>
+  create.some(({ status = 'pending' }) => REQUIRES[status].judge) ||
+  change.some(({ fields: { status, outcome } }) => (status ? REQUIRES[status].judge : outcome !== undefined))
 
 const UNCHECKED = 'Its check runs once you complete it with a call of its own.'
 const UNJUDGED = 'The assessor rules on it once you settle it with a call of its own.'
