@@ -1,6 +1,6 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
-import { planHistory, planTurnOf, type Standing, standingWordOf, startedBy, type Task } from 'runsheet/client'
+import { lastTurnOf, planById, tasksAt, type Standing, standingWordOf, startedBy, type Task } from 'runsheet/client'
 import { localeOf, plainMarkdown, PlanContinued, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
 import './history.css'
@@ -38,7 +38,7 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
         {turns.map((turn, index) => {
           const asked = messages.find(message => message.turn_id === turn.id && message.role === 'user')
           const decided = startedBy(resolutions, turn.id)
-          const tasks = planHistory(conversation, turn.id)
+          const tasks = tasksAt(conversation, turn.id)
           return (
             <article key={turn.id} className="app-turn" aria-label={strings.turn(index + 1)}>
               <header>
@@ -56,7 +56,7 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
               ) : (
                 <ul className="app-turn-tasks">
                   {tasks.map(each => {
-                    const plan = planTurnOf(conversation, each)
+                    const plan = lastTurnOf(planById(conversation, each.plan_id))
                     return (
                       <TaskHistory
                         key={each.id}

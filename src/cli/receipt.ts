@@ -1,4 +1,5 @@
-import { type Conversation, planHistory } from '../domain/conversation.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { hasTasks, planOf } from '../domain/plan.ts'
 import { RECEIPT_TYPES, type Receipt, receiptOf } from '../domain/receipt.ts'
 import type { Door, Ref } from '../door/door.ts'
 import { CliError } from './cli-error.ts'
@@ -44,4 +45,4 @@ async function receiptIn(door: Door, ref: Ref, turn: string | undefined): Promis
 const newestPlan = (state: Conversation): string | undefined =>
   [...state.turns.values()]
     .toSorted((a, b) => (a.started_at < b.started_at ? 1 : -1))
-    .find(({ id }) => planHistory(state, id).length > 0)?.id
+    .find(({ id }) => hasTasks(planOf(state, id)))?.id

@@ -1,3 +1,4 @@
+import { planOf } from '../domain/plan.ts'
 import type { ReadStream } from 'node:tty'
 import type { Conversation } from '../domain/conversation.ts'
 import type { EventData } from '../domain/event.ts'
@@ -98,7 +99,7 @@ export class Reviewer {
   async #screen(): Promise<Screen> {
     const { door, urlOf } = this.#options
     const { conversation_turn_id, session_id, review_id } = this.#review
-    const { done_checks = [] } = this.#state.turns.get(conversation_turn_id) ?? {}
+    const { done_checks = [] } = planOf(this.#state, conversation_turn_id)
     return {
       ...this.#plan,
       review: this.#review,

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Conversation } from '../domain/conversation.ts'
 import { type Instant, plusMs } from '../domain/instant.ts'
-import { homeOf } from '../domain/lineage.ts'
+import { planOf } from '../domain/plan.ts'
 import { planStatus, type PlanStatus } from '../domain/plan-status.ts'
 import { hostId } from '../hooks/host-id.ts'
 import type { ConversationSummary, Ref } from '../store/store.ts'
@@ -139,7 +139,7 @@ function isOf(folder: string): (state: Conversation) => boolean {
   const names = new Set(folder.split(sep))
   return state => {
     const turn = state.turns.get(state.latest_turn ?? '')
-    const workspace = homeOf(state, turn?.id ?? '')?.workspace
+    const { workspace } = planOf(state, turn?.id ?? '')
     if (workspace) return isWithin(folder, workspace.path)
     // All that is known of an agent without a workspace is the name of its folder.
     const [, name] = /.* · (.+)$/s.exec(turn?.client ?? '') ?? []

@@ -1,7 +1,7 @@
 import type { Check, CheckSpec } from './check.ts'
 import { hasMoved, isSamePlace } from './check-state.ts'
 import type { Instant } from './instant.ts'
-import { homeOf, planHistory } from './lineage.ts'
+import { checkedOf, planOf, type Plans } from './plan.ts'
 import { partedWords } from './looked-at.ts'
 import { claimedPlans, claimsOf, plansEndedBy, resolutionOf } from './open-claims.ts'
 import {
@@ -63,12 +63,12 @@ export function isWanted(state: Pick<Proofs, 'runs' | 'claims'>, hash: string, r
 
 /** A check of a task by its hash, or without a task one of the plan's own. */
 export function findCheck(
-  state: Pick<Proofs, 'tasks' | 'turns'>,
+  state: Plans,
   turnId: string,
   taskId: string | undefined,
   hash: string,
 ): Check | undefined {
-  const checks = taskId === undefined ? homeOf(state, turnId)?.done_checks : valueIn(state.tasks, taskId)?.checks
+  const checks = taskId === undefined ? planOf(state, turnId).done_checks : valueIn(state.tasks, taskId)?.checks
   return checks?.find(check => check.hash === hash)
 }
 
@@ -86,7 +86,8 @@ export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: stri
  */
 export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
   const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
-  const isInPass = (valueIn(state.turns, turnId)?.passes ?? 0) > 0
+  const own = planOf(state, turnId)
+  const isInPass = (own.passes ?? 0) > 0
   // The runs for a claim are of the pass that belongs to it, unless that has changed the files since.
   const claimed = fingerprint === undefined ? new Set<string>() : lastClaimed(state, turnId)
   const isFresh = (runs: PlanRuns | undefined): boolean => {
@@ -95,11 +96,10 @@ export function staleChecks(state: Proofs, turnId: string, fingerprint: string |
     // What a final pass has seen is known, whatever it was. Otherwise a failure may have been mended since.
     return isInPass && run.why === 'final' ? true : run.result === 'passed' && fingerprint !== undefined
   }
-  for (const plan of new Set([turnId, ...claimedPlans(state, claimsOf(state, turnId))])) {
-    const home = homeOf(state, plan)
-    for (const task of planHistory(state, plan)) {
+  for (const plan of new Set([own, ...claimedPlans(state, claimsOf(state, turnId))])) {
+    for (const task of checkedOf(state, plan)) {
       if (task.status !== 'completed' && !claimed.has(task.id)) continue
-      if (!isSamePlace(workspaceOf(state, task), home?.workspace)) continue
+      if (!isSamePlace(workspaceOf(state, task), plan.workspace)) continue
       for (const check of countingChecks(state, task)) {
         const { hash, id, kind } = check
         if (kind === 'person' || found.has(hash)) continue
@@ -107,8 +107,8 @@ export function staleChecks(state: Proofs, turnId: string, fingerprint: string |
         found.set(hash, { turn_id: turnId, task_id: task.id, check_id: id, hash })
       }
     }
-    for (const { hash, id } of home?.done_checks ?? []) {
-      if (found.has(hash) || isFresh(planRuns(state, plan, hash))) continue
+    for (const { hash, id } of plan.done_checks ?? []) {
+      if (found.has(hash) || isFresh(planRuns(plan, hash))) continue
       found.set(hash, { turn_id: turnId, check_id: id, hash })
     }
   }

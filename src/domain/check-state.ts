@@ -1,9 +1,8 @@
 import type { Check, Workspace } from './check.ts'
-import { isSameLineage, lineage, planTurnOf } from './lineage.ts'
+import { type Plan, planById } from './plan.ts'
 import { type CheckRun, countingRun, planRuns, proofOf, type Proofs, recordOf, taskRuns, workspaceOf } from './proof.ts'
-import { valueIn, valuesIn } from './table.ts'
+import { valueIn } from './table.ts'
 import type { Task } from './task.ts'
-import type { Turn } from './turn.ts'
 
 /** How a check stands; `stale`: it passed before the workspace changed. */
 export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclusive' | 'stale'
@@ -14,9 +13,9 @@ export function checkState(state: Proofs, task: Task, check: Check): CheckState 
 }
 
 /** How a check of the whole plan stands. */
-export function planCheckState(state: Pick<Proofs, 'runs' | 'turns'>, turnId: string, check: Check): CheckState {
+export function planCheckState(state: Pick<Proofs, 'runs' | 'turns'>, plan: Plan, check: Check): CheckState {
   if (isRunning(state, check)) return 'running'
-  return stateOf(state, countingRun(planRuns(state, turnId, check.hash)))
+  return stateOf(state, plan, countingRun(planRuns(plan, check.hash)))
 }
 
 const isRunning = (state: Pick<Proofs, 'runs'>, { hash }: Check): boolean => recordOf(state, hash).started !== undefined
@@ -24,49 +23,38 @@ const isRunning = (state: Pick<Proofs, 'runs'>, { hash }: Check): boolean => rec
 /** The same as of the last run: one under way changes nothing before it ends. */
 export function lastState(state: Proofs, task: Task, check: Check): CheckState {
   if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
-  const stands = stateOf(state, countingRun(taskRuns(state, task.id, check.hash)))
+  const stands = stateOf(state, planById(state, task.plan_id), countingRun(taskRuns(state, task.id, check.hash)))
   return stands === 'passed' && hasMoved(state, task, check) ? 'stale' : stands
 }
 
-function stateOf(state: Pick<Proofs, 'turns'>, run: CheckRun | undefined): CheckState {
+function stateOf(state: Pick<Proofs, 'turns'>, plan: Plan, run: CheckRun | undefined): CheckState {
   if (!run) return 'waiting'
-  return run.result === 'passed' && isStale(state, run) ? 'stale' : run.result
+  return run.result === 'passed' && isStale(state, plan, run) ? 'stale' : run.result
 }
 
 /** Whether a check last ran before its plan went on in another workspace, where nothing of this one is checked. */
-export function hasMoved(state: Pick<Proofs, 'turns' | 'adopted' | 'proof'>, task: Task, { hash }: Check): boolean {
+export function hasMoved(state: Pick<Proofs, 'turns' | 'plans' | 'proof'>, task: Task, { hash }: Check): boolean {
+  const { workspace, moved = 0, claimed = 0 } = planById(state, task.plan_id)
   const last = countingRun(taskRuns(state, task.id, hash))
-  const place = workspaceOf(state, task)
-  const elsewhere = [...valuesIn(state.turns)].filter(({ workspace }) => workspace && !isSamePlace(workspace, place))
-  // Most often there is none.
-  if (!last || elsewhere.length === 0) return false
-  const own = new Set([task.conversation_turn_id, planTurnOf(state, task)])
-  const before = new Set(lineage(state, last.turn_id))
-  return elsewhere.some(
-    ({ id, claimed = 0 }) =>
-      (!before.has(id) || claimed > last.seq) && lineage(state, id).some(earlier => own.has(earlier)),
-  )
+  if (!last || !workspace || isSamePlace(workspace, workspaceOf(state, task))) return false
+  return last.seq < Math.max(moved, claimed)
 }
 
 /**
  * Whether the newest run of the plan in the same workspace saw other files; without a fingerprint, whether there was one, or
  * a claim. Runs of a final pass are fresh whatever the others of it write.
  */
-function isStale({ turns }: Pick<Proofs, 'turns'>, run: CheckRun): boolean {
+function isStale({ turns }: Pick<Proofs, 'turns'>, { looked, claimed = 0, workspace }: Plan, run: CheckRun): boolean {
   const { turn_id, why, fingerprint, seq } = run
-  const path = valueIn(turns, turn_id)?.workspace?.path
-  const isOfPlan = ({ id, workspace }: Turn): boolean =>
-    workspace?.path === path && isSameLineage({ turns }, id, turn_id)
-  const looks = [...valuesIn(turns)].flatMap(turn =>
-    turn.looked && turn.looked.seq > seq && isOfPlan(turn) ? { ...turn.looked, turn_id: turn.id } : [],
-  )
-  const [newest] = looks.toSorted((a, b) => b.seq - a.seq)
+  const pathOf = (id: string): string | undefined => valueIn(turns, id)?.workspace?.path
+  const path = pathOf(turn_id)
   // Without a fingerprint, the run for a claim is of the pass that belongs to it.
   const isOfPass = why === 'final' || (why === 'claim' && !fingerprint)
-  if (newest && !(fingerprint && newest.fingerprint === fingerprint)) {
-    if (!isOfPass || newest.why !== 'final' || newest.turn_id !== turn_id) return true
+  const isSeen = looked && looked.seq > seq && pathOf(looked.turn_id) === path
+  if (isSeen && !(fingerprint && looked.fingerprint === fingerprint)) {
+    if (!isOfPass || looked.why !== 'final' || looked.turn_id !== turn_id) return true
   }
-  return !fingerprint && [...valuesIn(turns)].some(turn => (turn.claimed ?? 0) > seq && isOfPlan(turn))
+  return !fingerprint && claimed > seq && workspace?.path === path
 }
 
 /** The guarded files that keep a check of a task from proving anything, until a person accepts them. */

@@ -118,9 +118,9 @@ export type Command =
       readonly turn_id: string
       /** The program that opens it and its folder, for people. */
       readonly client?: string | undefined
-      /** The call makes a plan of its own, so it adopts no tasks. */
+      /** The call makes a plan of its own, so it joins none. */
       readonly plans?: boolean
-      /** The call only reads, so it adopts none, either. */
+      /** The call only reads, so it joins none, either. */
       readonly reads?: boolean
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
@@ -297,7 +297,7 @@ export type Command =
       /** Earlier final runs say nothing about this end. */
       readonly isNewEnd?: boolean | undefined
     }
-  | ({ readonly type: 'take_baseline' } & EventData['baseline_taken'])
+  | ({ readonly type: 'take_baseline'; readonly turn_id: string } & EventData['baseline_taken'])
   | ({ readonly type: 'request_check' | 'stop_check' | 'tick_check' } & CheckTarget)
   | { readonly type: 'accept_guards'; readonly task: string | number; readonly paths: readonly string[] }
   | (ToolFact & {

@@ -1,12 +1,14 @@
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
-import { lineage, planTurnOf } from './lineage.ts'
 import { withoutOrigin } from './origin.ts'
+import { hasTasks, listing, newPlan, openOf, type Plan, planById, planIdOf, planOf, tasksOf, withTask } from './plan.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
+import { isSamePlace } from './check-state.ts'
+import { defined } from './defined.ts'
 import { awaitsBaseline, awaitsFinal } from './check-runs.ts'
 import { claimsOf, isResolved } from './open-claims.ts'
-import { afterVerdict, afterEdit, afterRewording, changeTurn, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
+import { afterVerdict, afterEdit, afterRewording, changePlan, changeTurn, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { QUEUE_REDUCERS, type QueuedMessage, withoutQueued } from './queue.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
@@ -15,7 +17,7 @@ import { activeAfter } from './session-list.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { ASKED, byPosition, isOpen, type Task } from './task.ts'
 import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-approval.ts'
-import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
+import type { PlanCounts, Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
 
 /** The state of one conversation, folded from its log. It holds what decisions need: no messages, no tool results. */
@@ -38,10 +40,7 @@ export interface Conversation {
   readonly last_number: number
   /** The highest position ever used: new tasks go after it. */
   readonly last_position: number
-  /** Task id to the turn that adopted it last. Other tasks belong to the plan of the turn that created them. */
-  readonly adopted: Table<string>
-  /** Task id to the turn of ours that adopted it last. */
-  readonly held: Table<string>
+  readonly plans: Table<Plan>
   /** The fence: task id to the fields that a person or a file edited, each with the seq of the newest edit. */
   readonly edits: Table<Readonly<Record<string, number>>>
   /** Task id to the number of `not_ok` verdicts since a person last changed its status or what it asks for. */
@@ -86,8 +85,7 @@ export function emptyConversation(session_id: string): Conversation {
     open: [],
     last_number: 0,
     last_position: 0,
-    adopted: Table.from(),
-    held: Table.from(),
+    plans: Table.from(),
     edits: Table.from(),
     rejections: Table.from(),
     turns: Table.from(),
@@ -139,55 +137,40 @@ export interface ConversationLike {
   readonly policy: Policy | null
   readonly tasks: Keyed<Task>
   readonly open: readonly string[]
-  readonly adopted: Keyed<string>
+  readonly plans: Keyed<Plan>
   readonly turns: Keyed<Turn>
   readonly running_turn: string | null
   readonly latest_turn: string | null
 }
 
-export { lineage, planHistory, planTurnOf } from './lineage.ts'
+/** The tasks in list order: of the plan that a turn works on, or all. */
+export const listed = (state: Pick<ConversationLike, 'tasks' | 'turns' | 'plans'>, turnId?: string): Task[] =>
+  turnId === undefined ? [...valuesIn(state.tasks)].sort(byPosition) : tasksOf(state, planOf(state, turnId))
 
-/** The tasks in list order: of one turn's plan, or all. */
-export function listed(state: Pick<ConversationLike, 'tasks' | 'adopted'>, turnId?: string): Task[] {
-  const tasks = [...valuesIn(state.tasks)]
-  const chosen = turnId === undefined ? tasks : tasks.filter(task => planTurnOf(state, task) === turnId)
-  return chosen.sort(byPosition)
-}
+type Open = Pick<ConversationLike, 'tasks' | 'open' | 'plans' | 'turns'>
 
-/** The open tasks in list order: of one turn's plan, or all. `remaining` is their number. */
-export function openTasks(state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted'>, turnId?: string): Task[] {
-  return state.open
-    .flatMap(id => valueIn(state.tasks, id) ?? [])
-    .filter(task => turnId === undefined || planTurnOf(state, task) === turnId)
-    .sort(byPosition)
+/** The open tasks in list order: of the plan that a turn works on, or all. `remaining` is their number. */
+export function openTasks(state: Open, turnId?: string): Task[] {
+  if (turnId !== undefined) return openOf(state, planOf(state, turnId))
+  return state.open.flatMap(id => valueIn(state.tasks, id) ?? []).sort(byPosition)
 }
 
 /** The task in progress; a plan has at most one. */
-export const currentTask = (
-  state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted'>,
-  turnId?: string,
-): Task | undefined => openTasks(state, turnId).find(task => task.status === 'in_progress')
+export const currentTask = (state: Open, turnId?: string): Task | undefined =>
+  openTasks(state, turnId).find(task => task.status === 'in_progress')
 
 /** The task that an agent elsewhere works on: of the latest turn's plan, else the one that was started last. */
-export function taskInProgress(
-  state: Pick<ConversationLike, 'tasks' | 'open' | 'adopted' | 'latest_turn'>,
-): Task | undefined {
-  const started = openTasks(state).filter(({ status }) => status === 'in_progress')
-  const own = started.find(task => planTurnOf(state, task) === state.latest_turn)
-  return own ?? started.toSorted((a, b) => ((a.started_at ?? '') < (b.started_at ?? '') ? 1 : -1))[0]
+export function taskInProgress(state: Open & Pick<ConversationLike, 'latest_turn'>): Task | undefined {
+  const own = state.latest_turn === null ? undefined : currentTask(state, state.latest_turn)
+  const started = (): Task[] => openTasks(state).filter(({ status }) => status === 'in_progress')
+  return own ?? started().sort((a, b) => ((a.started_at ?? '') < (b.started_at ?? '') ? 1 : -1))[0]
 }
 
-export function planCounts(state: Conversation, turnId: string): PlanCounts {
-  const removed = state.turns.get(turnId)?.removed ?? 0
-  const counts = { completed: 0, blocked: 0, cancelled: 0, removed, open: 0 }
-  for (const task of listed(state, turnId)) counts[COUNTED[task.status]] += 1
-  return counts
-}
+/** The tasks of a turn's plan by how they stand. */
+export const planCounts = (state: Pick<ConversationLike, 'turns' | 'plans'>, turnId: string): PlanCounts =>
+  planOf(state, turnId).counts
 
-/**
- * The tasks that a panel shows, in list order: all, or under a turn-scoped toolset the plan of the running or latest
- * turn, with what the turns that it continues have settled.
- */
+/** The tasks that a panel shows, in list order: all, or under a turn-scoped toolset the plan of the running or latest turn. */
 export function tasksInView(state: ConversationLike): Task[] {
   const isInView = inView(state)
   return listed(state).filter(isInView)
@@ -196,8 +179,8 @@ export function tasksInView(state: ConversationLike): Task[] {
 /** Whether a panel shows a task. */
 export function inView(state: ConversationLike): (task: Task) => boolean {
   if (!state.policy || TOOLSETS[state.policy.toolset].scope === 'conversation') return () => true
-  const turns = new Set(lineage(state, state.running_turn ?? state.latest_turn ?? ''))
-  return task => turns.has(planTurnOf(state, task))
+  const plan = planIdOf(state, state.running_turn ?? state.latest_turn ?? '')
+  return task => task.plan_id === plan
 }
 
 /** The current values of the fields that a person changed after `basis`. */
@@ -221,12 +204,7 @@ export const awaitsChecks = (state: Conversation, turnId: string): boolean =>
 
 /** Whether a turn's plan is finished: it has tasks, none is open, and no review is pending. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>
-  !isParked(state, turnId) && openTasks(state, turnId).length === 0 && hasTasks(state, turnId)
-
-function hasTasks(state: Conversation, turnId: string): boolean {
-  for (const task of state.tasks.values()) if (planTurnOf(state, task) === turnId) return true
-  return false
-}
+  !isParked(state, turnId) && openTasks(state, turnId).length === 0 && hasTasks(planOf(state, turnId))
 
 /** When the next pending review expires or closes, if one does. */
 export function nextDeadline(state: Conversation): Instant | undefined {
@@ -256,47 +234,41 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   pin_set: (_, { data: { pinned } }) => ({ pinned }),
   archive_set: (_, { data: { archived } }) => ({ archived }),
 
-  turn_opened: (state, { data: { turn_id, client, workspace, done_checks }, timestamp }) => ({
-    turns: state.turns.with(turn_id, {
-      ...newTurn(turn_id, 'open', timestamp),
-      ...(client === undefined ? {} : { client }),
-      ...(workspace === undefined ? {} : { workspace }),
-      ...(done_checks === undefined ? {} : { done_checks }),
-    }),
-    latest_turn: turn_id,
-  }),
-  turn_started: (
-    state,
-    { data: { turn_id, message_id, policy, model, continue_turn_id, workspace, done_checks }, timestamp },
-  ) => ({
-    ...withoutQueued(state, message_id),
-    policy,
-    // Who writes in it wants to see it.
-    archived: false,
-    turns: state.turns.with(turn_id, {
-      ...newTurn(turn_id, 'running', timestamp),
-      model,
-      ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }),
-      ...(workspace === undefined ? {} : { workspace }),
-      ...(done_checks === undefined ? {} : { done_checks }),
-    }),
-    running_turn: turn_id,
-    latest_turn: turn_id,
-    ...adopt(
-      state,
-      openTasks(state, continue_turn_id ?? '').map(({ id }) => id),
-      turn_id,
-      true,
-    ),
-  }),
-  tasks_adopted: (state, { data: { turn_id, task_ids } }) => ({
-    ...adopt(state, task_ids, turn_id),
-    // The turns that had them belong to its plan from now on.
-    ...changeTurn(state, turn_id, ({ adopts = [] }) => {
-      const from = task_ids.flatMap(id => state.tasks.get(id) ?? []).map(task => planTurnOf(state, task))
-      return { adopts: [...new Set([...adopts, ...from])] }
-    }),
-  }),
+  turn_opened: (state, { data, timestamp, seq }) => {
+    const { turn_id, plan_id, client, workspace } = data
+    const turn = { ...newTurn(turn_id, plan_id, 'open', timestamp), ...defined({ client, workspace }) }
+    return {
+      turns: state.turns.with(turn_id, turn),
+      plans: withTurn(state, data, seq),
+      latest_turn: turn_id,
+    }
+  },
+  turn_started: (state, { data, timestamp, seq }) => {
+    const { turn_id, plan_id, message_id, policy, model, workspace } = data
+    return {
+      ...withoutQueued(state, message_id),
+      policy,
+      // Who writes in it wants to see it.
+      archived: false,
+      turns: state.turns.with(turn_id, {
+        ...newTurn(turn_id, plan_id, 'running', timestamp),
+        ...defined({ model, workspace }),
+      }),
+      plans: withTurn(state, data, seq),
+      running_turn: turn_id,
+      latest_turn: turn_id,
+    }
+  },
+  plan_joined: (state, { data: { turn_id, plan_id, task_ids }, seq }) => {
+    const left = planOf(state, turn_id)
+    const { workspace, done_checks } = left
+    // A plan that its only turn left without a task is none.
+    const isNone = left.id === turn_id && left.turns.length === 1 && !hasTasks(left) && left.counts.removed === 0
+    const plans = isNone ? state.plans.without(left.id) : state.plans
+    const { turns } = changeTurn(state, turn_id, { plan_id })
+    const place = { turn_id, plan_id, ...defined({ workspace, done_checks }) }
+    return moved({ ...state, turns, plans: withTurn({ plans }, place, seq) }, task_ids, plan_id)
+  },
   turn_stop_requested: (state, { data: { turn_id } }) => ({
     ...changeTurn(state, turn_id, { stop_requested: true }),
     ...withoutRequests(state, turn_id),
@@ -322,33 +294,33 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   todos_resubmitting: unchanged,
   todos_limit_reached: unchanged,
   // The model works on, so that the plan's checks may run again.
-  gate_followed: (state, { turn_id }) => changeTurn(state, turn_id ?? '', { passes: 0 }),
+  gate_followed: (state, { turn_id }) => changePlan(state, planIdOf(state, turn_id ?? ''), { passes: 0 }),
 
   task_created: (state, { data: { task } }) => ({
     ...putTask(state, task),
     last_number: Math.max(state.last_number, task.number),
   }),
-  task_changed: (state, { data: { task, by, from }, seq }) => ({
-    ...putTask(state, task),
-    ...(by === 'person' || by === 'file' ? afterEdit(state, task, Object.keys(from)) : {}),
-    ...(by === 'model' ? afterRewording(state, task, Object.keys(from)) : {}),
-    ...(by === 'person' || by === 'file' ? noteEdit(state, task.id, Object.keys(from), seq) : {}),
-    ...(isBack(from) ? broughtBack(state, task) : {}),
-  }),
+  task_changed: (state, { data: { task, by, from }, seq }) => {
+    const back = isBack(from) ? { ...state, ...broughtBack(state, task) } : state
+    const put = { ...back, ...putTask(back, task) }
+    const fields = Object.keys(from)
+    if (by === 'model') return { ...put, ...afterRewording(put, task, fields) }
+    if (by !== 'person' && by !== 'file') return put
+    return { ...put, ...afterEdit(put, task, fields), ...noteEdit(put, task.id, fields, seq) }
+  },
   task_removed: (state, event) => {
     const { task, by } = event.data
+    const { plans } = { ...state, ...putPlan(state, state.tasks.get(task.id), undefined) }
     return {
       removed: withRemoved(state, event),
       tasks: state.tasks.without(task.id),
       open: state.open.filter(id => id !== task.id),
-      adopted: state.adopted.without(task.id),
-      held: state.held.without(task.id),
       edits: state.edits.without(task.id),
       rejections: state.rejections.without(task.id),
       ...withoutTask(state, task.id),
-      ...changeTurn(state, planTurnOf(state, task), turn => ({
-        removed: turn.removed + 1,
-        dropped: turn.dropped + (by === 'model' ? 1 : 0),
+      ...changePlan({ plans }, task.plan_id, ({ counts, dropped }) => ({
+        counts: { ...counts, removed: counts.removed + 1 },
+        dropped: dropped + (by === 'model' ? 1 : 0),
       })),
     }
   },
@@ -408,29 +380,63 @@ const withoutRequests = ({ requests }: Conversation, turnId: string): Pick<Conve
   requests: requests.filter(({ turn_id, why }) => turn_id !== turnId || why === 'person'),
 })
 
-function newTurn(id: string, status: 'open' | 'running', started_at: Instant): Turn {
-  return { id, status, stop_requested: false, started_at, removed: 0, dropped: 0 }
+function newTurn(id: string, plan_id: string, status: 'open' | 'running', started_at: Instant): Turn {
+  return { id, plan_id, status, stop_requested: false, started_at }
 }
 
-function adopt(
-  { adopted, held, running_turn }: Conversation,
+/** The plans, one of which a turn works on from now on, in its own workspace. */
+function withTurn(
+  { plans }: Pick<Conversation, 'plans'>,
+  { turn_id, plan_id, workspace, done_checks }: Pick<EventData['turn_opened'], 'turn_id' | 'plan_id' | 'workspace' | 'done_checks'>,
+  seq: number,
+): Conversation['plans'] {
+  const plan = plans.get(plan_id) ?? { ...newPlan(plan_id), turns: [] }
+  const hasMoved = workspace && plan.workspace && !isSamePlace(workspace, plan.workspace)
+  return plans.with(plan_id, {
+    ...plan,
+    turns: [...plan.turns.filter(id => id !== turn_id), turn_id],
+    ...(workspace ? { workspace, ...defined({ done_checks }) } : {}),
+    ...(hasMoved ? { moved: seq } : {}),
+  })
+}
+
+/** Tasks of further plans join a plan. They keep what was confirmed for them, and the files that were compared then. */
+function moved(
+  state: Conversation,
   ids: readonly string[],
-  turnId: string,
-  isOurs = turnId === running_turn,
-): Pick<Conversation, 'adopted' | 'held'> {
-  const put = (all: Table<string>): Table<string> => ids.reduce((some, id) => some.with(id, turnId), all)
-  return { adopted: put(adopted), held: isOurs ? put(held) : held }
+  plan_id: string,
+): Conversation {
+  return ids.reduce((after, id): Conversation => {
+    const task = after.tasks.get(id)
+    if (!task) return after
+    const next = { ...task, plan_id }
+    const left = planById(after, task.plan_id)
+    const known = after.proof.get(id)
+    return {
+      ...after,
+      tasks: after.tasks.with(id, next),
+      plans: after.plans
+        .with(left.id, { ...withTask(left, task, undefined), is_taken: true })
+        .with(plan_id, withTask(planById(after, plan_id), undefined, next)),
+      proof: known ? after.proof.with(id, { confirmed_in: task.plan_id, ...known }) : after.proof,
+    }
+  }, state)
 }
 
 function putTask(state: Conversation, task: Task): Partial<Conversation> {
   const before = state.tasks.get(task.id)
-  const put = {
+  return {
     tasks: state.tasks.with(task.id, task),
     last_position: Math.max(state.last_position, task.position),
+    open: listing(state.open, before, task, isOpen),
+    ...putPlan(state, before, task),
   }
-  const wasOpen = before !== undefined && isOpen(before)
-  if (wasOpen === isOpen(task)) return put
-  return { ...put, open: wasOpen ? state.open.filter(id => id !== task.id) : [...state.open, task.id] }
+}
+
+function putPlan(state: Conversation, before: Task | undefined, after: Task | undefined): Partial<Conversation> {
+  const plan = planById(state, (after ?? before)?.plan_id ?? '')
+  const next = withTask(plan, before, after)
+  return next === plan ? {} : { plans: state.plans.with(plan.id, next) }
 }
 
 /** A person's edit fences the task, and clears its rejections if it changes what they were about. */

@@ -3,6 +3,7 @@ import { type Conversation, tasksInView } from './conversation.ts'
 import type { HeldPlan } from './gate.ts'
 import { DIGEST_MARK, GATE_MARK } from './host-marks.ts'
 import type { ToolsetName } from './policy.ts'
+import { planOf } from './plan.ts'
 import { unpassedChecks, whyReopened } from './plan-checks.ts'
 import { type Standing, standingOf } from './standing.ts'
 import { isOpen, type Task } from './task.ts'
@@ -98,7 +99,7 @@ const reopened = (state: Conversation, open: readonly Task[], toolset: ToolsetNa
     .slice(0, MAX_CHECKS)
 
 const failing = (state: Conversation): string[] => {
-  const found = unpassedChecks(state, state.latest_turn ?? '')
+  const found = unpassedChecks(state, planOf(state, state.latest_turn ?? ''))
   return found.length > 0 ? [`Checks of the plan that did not pass: ${checks(found)}.`] : []
 }
 

@@ -79,6 +79,7 @@ export interface EventData {
   archive_set: { readonly archived: boolean }
   turn_opened: Attributed & {
     readonly turn_id: string
+    readonly plan_id: string
     /** The program that opened it and its folder, for people. */
     readonly client?: string
     /** Where its checks run. */
@@ -88,6 +89,8 @@ export interface EventData {
   }
   turn_started: Attributed & {
     readonly turn_id: string
+    /** The plan that it works on: its own, or that of the turn that it continues. */
+    readonly plan_id: string
     readonly message_id: string
     readonly message: string
     readonly policy: Policy
@@ -100,8 +103,8 @@ export interface EventData {
     /** The checks that run once before its plan ends. */
     readonly done_checks?: readonly Check[]
   }
-  /** Open tasks of other plans join the plan of this turn. */
-  tasks_adopted: { readonly turn_id: string; readonly task_ids: readonly string[] }
+  /** A turn works on this plan from now on, which takes over open tasks of further plans. */
+  plan_joined: { readonly turn_id: string; readonly plan_id: string; readonly task_ids: readonly string[] }
   turn_stop_requested: Attributed & { readonly turn_id: string }
   turn_failed: { readonly turn_id: string; readonly code: string; readonly message: string }
   turn_finished: {
@@ -113,8 +116,6 @@ export interface EventData {
     readonly counts: PlanCounts
     /** The completed tasks of the plan by standing. Absent in logs of older versions. */
     readonly standings?: Readonly<Record<Standing, number>>
-    /** Both over all turns of the plan. Absent if it goes on from no other turn, and in logs of older versions. */
-    readonly whole?: { readonly counts: PlanCounts; readonly standings: Readonly<Record<Standing, number>> }
     readonly steps: number
     readonly usage: Usage
   }
@@ -283,7 +284,7 @@ export interface EventData {
   }
   /** The guarded files at confirmation, each with its hash. */
   baseline_taken: {
-    readonly turn_id: string
+    readonly plan_id: string
     /** The globs that were looked at, and the hashes of the checks; in older logs paths instead of these. */
     readonly covers: readonly string[]
     readonly files: { readonly [path: string]: string }

@@ -1,6 +1,7 @@
 import type { Check } from './check.ts'
-import { type Conversation, openTasks, planTurnOf } from './conversation.ts'
+import { type Conversation, openTasks } from './conversation.ts'
 import type { Json, StoredEvent } from './event.ts'
+import { checkedOf, lastTurnOf, type Plan, planById, planIdOf, planOf } from './plan.ts'
 import { unpassedChecks } from './plan-checks.ts'
 import { checkState, planCheckState } from './check-state.ts'
 import { claimOn, resolutionOf } from './open-claims.ts'
@@ -41,15 +42,16 @@ export interface HeldPlan {
  */
 export function heldPlan(state: Conversation, hostTurn: readonly StoredEvent[]): HeldPlan | undefined {
   if (!state.policy?.gate || state.running_turn !== null || state.pending_reviews.length > 0) return undefined
-  const turn = state.turns.get(workedOn(state, hostTurn) ?? '')
+  const plan = workedOn(state, hostTurn)
+  const turn = plan && state.turns.get(lastTurnOf(plan))
   if (!turn || isFinished(turn) || turn.stop_requested) return undefined
   const open = openTasks(state, turn.id).filter(task => !isBeingChecked(state, task))
   // While all that is open is being checked, its result comes first.
-  const failing = open.length === openTasks(state, turn.id).length ? unpassedChecks(state, turn.id) : []
+  const failing = open.length === openTasks(state, turn.id).length ? unpassedChecks(state, plan) : []
   const made = followUpsIn(state, turn.id, hostTurn)
   if ((open.length === 0 && failing.length === 0) || made >= MAX_FOLLOW_UPS) return undefined
   const kept = new Map(open.flatMap(task => withWhy(state, task)))
-  return { turn: turn.id, open, kept, failing, stale: staleIn(state, turn.id), followUp: made + 1 }
+  return { turn: turn.id, open, kept, failing, stale: staleIn(state, plan), followUp: made + 1 }
 }
 
 function withWhy(state: Conversation, task: Task): readonly (readonly [string, string])[] {
@@ -72,36 +74,40 @@ export function settles(
   from: { readonly [field: string]: Json },
 ): boolean {
   const before = from['status'] as Task['status'] | undefined
-  return before !== undefined && isOpen({ status: before }) && !isOpen(task) && planTurnOf(state, task) === turn
+  return before !== undefined && isOpen({ status: before }) && !isOpen(task) && task.plan_id === planIdOf(state, turn)
 }
 
 /** What a `gate_followed` event says of the open tasks. */
 export const followedTasks = (tasks: readonly Task[]): readonly { readonly id: number; readonly title: string }[] =>
   tasks.map(({ number, title }) => ({ id: number, title }))
 
-/** The turn of the plan that an agent's events are about, the newest first. A person's edits are not the agent's work. */
-function workedOn(state: Conversation, events: readonly StoredEvent[]): string | undefined {
-  return events.flatMap(event => planOf(state, event) ?? []).at(-1)
+/** The plan that an agent's events are about, the newest first. A person's edits are not the agent's work. */
+function workedOn(state: Conversation, events: readonly StoredEvent[]): Plan | undefined {
+  return events.flatMap(event => planIn(state, event) ?? []).at(-1)
 }
 
-function planOf(state: Conversation, event: StoredEvent): string | undefined {
+function planIn(state: Conversation, event: StoredEvent): Plan | undefined {
   switch (event.type) {
     case 'task_created':
     case 'task_changed':
-      return event.data.by === 'model' ? planTurnOf(state, event.data.task) : undefined
-    case 'claim_made': {
-      const task = state.tasks.get(event.data.task_id)
-      return task && planTurnOf(state, task)
-    }
+      return event.data.by === 'model' ? planWith(state, event.data.task.id) : undefined
+    case 'claim_made':
+      return planWith(state, event.data.task_id)
     case 'task_create_review_resolved': {
       const { action, review_id, continued_by } = event.data
       // Confirmed while the agent was busy with another question: it does not know of it yet.
       if (action !== 'confirm' || state.unheard_reviews.includes(review_id)) return undefined
-      return continued_by ?? event.turn_id ?? undefined
+      return planOf(state, continued_by ?? event.turn_id ?? '')
     }
     default:
       return undefined
   }
+}
+
+/** The plan that a task belongs to now. */
+function planWith(state: Conversation, taskId: string): Plan | undefined {
+  const task = state.tasks.get(taskId)
+  return task && planById(state, task.plan_id)
 }
 
 /** Whether the agent has claimed it, and its checks or a person have the next word. */
@@ -110,11 +116,11 @@ function isBeingChecked(state: Conversation, { id }: Task): boolean {
   return claim !== undefined && resolutionOf(state, claim).result === 'waiting'
 }
 
-function staleIn(state: Conversation, turn: string): readonly Check[] {
-  const done = [...state.tasks.values()].filter(task => task.status === 'completed' && planTurnOf(state, task) === turn)
+function staleIn(state: Conversation, plan: Plan): readonly Check[] {
+  const done = checkedOf(state, plan).filter(({ status }) => status === 'completed')
   const checks = [
     ...done.flatMap(task => (task.checks ?? []).filter(check => checkState(state, task, check) === 'stale')),
-    ...(state.turns.get(turn)?.done_checks ?? []).filter(check => planCheckState(state, turn, check) === 'stale'),
+    ...(plan.done_checks ?? []).filter(check => planCheckState(state, plan, check) === 'stale'),
   ]
   return [...new Map(checks.map(check => [check.hash, check])).values()]
 }

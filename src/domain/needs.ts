@@ -1,6 +1,6 @@
 import type { Workspace } from './check.ts'
 import { type Conversation, isParked } from './conversation.ts'
-import { homeOf, planTurnOf } from './lineage.ts'
+import { planOf } from './plan.ts'
 import { nextRun } from './check-runs.ts'
 import { settleable } from './open-claims.ts'
 import { workspaceOf } from './proof.ts'
@@ -42,8 +42,7 @@ export function needsOf(state: Conversation, turnId: string): Need | null {
 /** Who may run a check of this task, or of the plan itself. */
 function runsIn(state: Conversation, turnId: string, taskId: string | undefined): Need | null {
   const task = taskId === undefined ? undefined : state.tasks.get(taskId)
-  const home = homeOf(state, task ? planTurnOf(state, task) : turnId)
-  const workspace = (task && workspaceOf(state, task)) ?? home?.workspace
+  const workspace = task ? workspaceOf(state, task) : planOf(state, turnId).workspace
   return workspace ? checkIn(workspaceKey(workspace)) : null
 }
 

@@ -1,5 +1,5 @@
 import type { Check, CheckResult } from './check.ts'
-import { openInPlan, planTurnOf } from './lineage.ts'
+import { type Plan, planById } from './plan.ts'
 import { type CheckRun, countingChecks, type OpenClaim, proofOf, type Proofs, taskRuns } from './proof.ts'
 import { valueIn, valuesIn } from './table.ts'
 
@@ -80,17 +80,17 @@ export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] 
 export const GRANTABLE: ReadonlySet<Resolution['result']> = new Set(['passed', 'waiting'])
 
 /**
- * The plans, by their turns, of which nothing is left open if a call's claims are granted, unless one of them is known to be
+ * The plans of which nothing is left open if a call's claims are granted, unless one of them is known to be
  * refused.
  */
-export function plansEndedBy(state: Proofs, { turn_id, tool_call_id }: OpenClaim): readonly string[] {
+export function plansEndedBy(state: Proofs, { turn_id, tool_call_id }: OpenClaim): readonly Plan[] {
   const together = claimsOf(state, turn_id, tool_call_id)
   if (together.some(each => !GRANTABLE.has(resolutionOf(state, each).result))) return []
   const claimed = new Set(together.map(({ task_id }) => task_id))
-  return claimedPlans(state, together).filter(plan => openInPlan(state, plan).every(({ id }) => claimed.has(id)))
+  return claimedPlans(state, together).filter(plan => plan.open.every(id => claimed.has(id)))
 }
 
-/** The plans that claims are about, by their turns. */
-export const claimedPlans = (state: Proofs, claims: readonly OpenClaim[]): readonly string[] => [
-  ...new Set(claims.flatMap(({ task_id }) => valueIn(state.tasks, task_id) ?? []).map(task => planTurnOf(state, task))),
-]
+/** The plans that claims are about. */
+export const claimedPlans = (state: Proofs, claims: readonly OpenClaim[]): readonly Plan[] => [
+  ...new Set(claims.flatMap(({ task_id }) => valueIn(state.tasks, task_id)?.plan_id ?? [])),
+].map(id => planById(state, id))

@@ -1,5 +1,6 @@
 import { labelOf } from './check-label.ts'
 import { findCheck } from './check-runs.ts'
+import { planOf } from './plan.ts'
 import { unpassedChecks } from './plan-checks.ts'
 import { type Conversation, tasksInView } from './conversation.ts'
 import type { Instant } from './instant.ts'
@@ -63,7 +64,7 @@ export function planStatus(state: Conversation, now: Instant): PlanStatus | unde
     blocked: counted.filter(({ status }) => status === 'blocked').length,
     standings: standingsOf(state, counted),
     checking: [...claims.flatMap(({ checking }) => checking ?? []), ...requested(state)],
-    failing: unpassedChecks(state, state.latest_turn ?? '').map(labelOf),
+    failing: unpassedChecks(state, planOf(state, state.latest_turn ?? '')).map(labelOf),
     ticks: claims.flatMap(({ tick }) => tick ?? []),
     reviews,
   }

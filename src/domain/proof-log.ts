@@ -1,8 +1,8 @@
-import type { Check, CheckResult } from './check.ts'
+import type { Check } from './check.ts'
 import type { Conversation } from './conversation.ts'
 import type { EventData, EventType, StoredEvent } from './event.ts'
 import { isSamePlace } from './check-state.ts'
-import { homeOf, isSamePlan, lineage, openInPlan, planTurnOf } from './lineage.ts'
+import { checkedOf, type Plan, planById, planIdOf, planOf } from './plan.ts'
 import { claimsOf } from './open-claims.ts'
 import {
   type CheckRecord,
@@ -38,7 +38,7 @@ export const PROOF_REDUCERS: Reducers = {
   claim_made: (state, { data, turn_id, seq, timestamp }) => ({
     claims: state.claims.with(data.claim_id, { ...data, turn_id: turn_id ?? '', seq, at: timestamp, results: {} }),
     // Every claim may end the plan, so each has all final passes: a model cannot spend them first.
-    ...changeTurn(state, turn_id ?? '', { claimed: seq, passes: 0 }),
+    ...claimedIn(state, [planIdOf(state, turn_id ?? ''), state.tasks.get(data.task_id)?.plan_id], seq),
   }),
   claim_settled: (state, { data: { claim_id, task_id, result, because }, turn_id }) => ({
     claims: state.claims.without(claim_id),
@@ -57,7 +57,7 @@ export const PROOF_REDUCERS: Reducers = {
         ...state.requests.filter(other => !isSame(other)),
         { ...asked, turn_id: turn_id ?? '', at: timestamp },
       ],
-      ...(pass === undefined ? {} : changeTurn(state, turn_id ?? '', { passes: pass })),
+      ...(pass === undefined ? {} : changePlan(state, planIdOf(state, turn_id ?? ''), { passes: pass })),
     }
   },
   check_started: (state, { data: { hash, ...run }, timestamp }) => {
@@ -72,11 +72,12 @@ export const PROOF_REDUCERS: Reducers = {
     return { runs: state.runs.with(hash, tries > 0 ? { ...record, started: { ...started, tries } } : record) }
   },
   check_ran: afterRun,
-  baseline_taken: (state, { data: { turn_id }, seq }) => ({
-    ...changeTurn(state, turn_id, { baseline: seq }),
+  baseline_taken: (state, { data: { plan_id }, seq }) => ({
+    ...changePlan(state, plan_id, { baseline: seq }),
     // The plan's own checks are looked at, and run at its end only.
     requests: state.requests.filter(
-      request => request.turn_id !== turn_id || request.why !== 'baseline' || request.task_id !== undefined,
+      ({ turn_id, why, task_id }) =>
+        planIdOf(state, turn_id) !== plan_id || why !== 'baseline' || task_id !== undefined,
     ),
   }),
   guard_accepted: (state, { data: { task_id, guard } }) => {
@@ -109,7 +110,7 @@ function withoutFinal(
   turnId: string,
 ): Pick<Conversation, 'requests'> {
   const task = state.tasks.get(taskId)
-  const goesOn = task && openInPlan(state, planTurnOf(state, task)).length > 0
+  const goesOn = task && planById(state, task.plan_id).open.length > 0
   const isAwaited = claimsOf(state, turnId).some(({ claim_id }) => claim_id !== claimId)
   if (!goesOn || isAwaited) return { requests: state.requests }
   return { requests: state.requests.filter(({ turn_id, why }) => turn_id !== turnId || why !== 'final') }
@@ -126,6 +127,22 @@ export function changeTurn(
   return { turns: turns.with(id, { ...turn, ...(typeof change === 'function' ? change(turn) : change) }) }
 }
 
+/** The state with a change of this plan. */
+export function changePlan(
+  state: Pick<Conversation, 'plans'>,
+  id: string,
+  change: Partial<Plan> | ((plan: Plan) => Partial<Plan>),
+): Pick<Conversation, 'plans'> {
+  const plan = planById(state, id)
+  return { plans: state.plans.with(id, { ...plan, ...(typeof change === 'function' ? change(plan) : change) }) }
+}
+
+const claimedIn = (state: Conversation, plans: readonly (string | undefined)[], claimed: number): Pick<Conversation, 'plans'> =>
+  [...new Set(plans)].reduce<Pick<Conversation, 'plans'>>(
+    (after, id) => (id === undefined ? after : changePlan(after, id, { claimed, passes: 0 })),
+    state,
+  )
+
 /** A run ended: for its claim, for its request, and for every task of the plan that has the same check. */
 function afterRun(state: Conversation, event: StoredEvent<'check_ran'>): Partial<Conversation> {
   const { data, seq, timestamp } = event
@@ -138,11 +155,11 @@ function afterRun(state: Conversation, event: StoredEvent<'check_ran'>): Partial
   const after = { ...state, runs: state.runs.with(hash, record) }
   const learnt = { ...state, proof: withRun(state, data, run) }
   return {
-    runs: why === 'baseline' ? withGuard(after, data, turnId) : after.runs,
+    runs: why === 'baseline' ? withGuard(after, data, planIdOf(state, turnId)) : after.runs,
     requests: state.requests.filter(request => request.hash !== hash || request.why !== why),
     claims: withResult(state, data),
     proof: withSpent(
-      why === 'baseline' ? { ...learnt, ...withBaseline(learnt, data, turnId) } : learnt,
+      why === 'baseline' ? { ...learnt, ...withBaseline(learnt, data, planIdOf(state, turnId)) } : learnt,
       hash,
       turn.proves,
     ),
@@ -153,8 +170,8 @@ function afterRun(state: Conversation, event: StoredEvent<'check_ran'>): Partial
 /** Each task of the plan with this check learns of its run. */
 function withRun(state: Conversation, data: EventData['check_ran'], run: CheckRun): Conversation['proof'] {
   let { proof } = state
-  for (const task of valuesIn(state.tasks)) {
-    if (!hasCheck(task, data.hash) || !isSamePlan(state, task, run.turn_id)) continue
+  for (const task of checkedOf(state, planOf(state, run.turn_id))) {
+    if (!hasCheck(task, data.hash)) continue
     const before = proofOf({ proof }, task.id)
     const runs = { ...before.runs, [data.hash]: followed(before.runs?.[data.hash], guardedFor(run, data, task.id)) }
     proof = proof.with(task.id, { ...before, runs })
@@ -162,18 +179,17 @@ function withRun(state: Conversation, data: EventData['check_ran'], run: CheckRu
   return proof
 }
 
-/** The turn learns of a run of a check of its whole plan, and how the workspace was. */
-function seenIn(state: Conversation, data: EventData['check_ran'], run: CheckRun): Pick<Conversation, 'turns'> {
+/** The plan learns of a run of a check of its own, and how the workspace was. */
+function seenIn(state: Conversation, data: EventData['check_ran'], run: CheckRun): Pick<Conversation, 'plans'> {
   const { hash } = data
-  const isOfPlan = homeOf(state, run.turn_id)?.done_checks?.some(check => check.hash === hash)
-  const { seq, why, fingerprint } = run
+  const plan = planOf(state, run.turn_id)
+  const isOfPlan = plan.done_checks?.some(check => check.hash === hash)
+  const { turn_id, seq, why, fingerprint } = run
   // A run without a result saw nothing.
   const hasLooked = run.result !== 'inconclusive' || fingerprint !== undefined
-  return changeTurn(state, run.turn_id, ({ checked }) => ({
-    ...(isOfPlan
-      ? { checked: { ...checked, [hash]: followed(checked?.[hash], guardedFor(run, data, undefined)) } }
-      : {}),
-    ...(hasLooked ? { looked: { seq, why, ...(fingerprint === undefined ? {} : { fingerprint }) } } : {}),
+  return changePlan(state, plan.id, ({ runs }) => ({
+    ...(isOfPlan ? { runs: { ...runs, [hash]: followed(runs?.[hash], guardedFor(run, data, undefined)) } } : {}),
+    ...(hasLooked ? { looked: { turn_id, seq, why, ...(fingerprint === undefined ? {} : { fingerprint }) } } : {}),
   }))
 }
 
@@ -200,7 +216,7 @@ function withSpent(state: Conversation, hash: string, turnedFor = ''): Conversat
   for (const task of valuesIn(state.tasks)) {
     const before = proofOf({ proof }, task.id)
     const isWaiting = before.baseline[hash] === 'failed' && !isProvenBy(recordOf(state, hash), task.id)
-    if (!isWaiting || !hasCheck(task, hash) || isSamePlan(state, task, proven.conversation_turn_id)) continue
+    if (!isWaiting || !hasCheck(task, hash) || task.plan_id === proven.plan_id) continue
     proof = proof.with(task.id, { ...before, spent: { ...before.spent, [hash]: proven.id } })
   }
   return proof
@@ -270,11 +286,11 @@ function withResult(
 function withGuard(
   { runs }: Conversation,
   { hash, result }: EventData['check_ran'],
-  turnId: string,
+  planId: string,
 ): Conversation['runs'] {
   const record = recordOf({ runs }, hash)
-  if (result === 'failed' || record.guards?.[turnId] === 'passed') return runs
-  return runs.with(hash, { ...record, guards: { ...record.guards, [turnId]: result } })
+  if (result === 'failed' || record.guards?.[planId] === 'passed') return runs
+  return runs.with(hash, { ...record, guards: { ...record.guards, [planId]: result } })
 }
 
 function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: string): CheckRun {
@@ -290,26 +306,18 @@ const tailIn = ({ result, tail }: EventData['check_ran']): Pick<CheckRun, 'tail'
 function withBaseline(
   state: Conversation,
   { hash, task_id, result }: EventData['check_ran'],
-  turnId: string,
+  planId: string,
 ): Pick<Conversation, 'proof'> {
   let { proof } = state
-  for (const id of new Set([...(task_id === undefined ? [] : [task_id]), ...state.open])) {
+  for (const id of new Set([...(task_id === undefined ? [] : [task_id]), ...planById(state, planId).open])) {
     const task = state.tasks.get(id)
     const before = proofOf({ proof }, id)
     if (!task || !hasCheck(task, hash) || before.baseline[hash] !== undefined) continue
-    if (id !== task_id && !(before.approved.includes(hash) && isSamePlan(state, task, turnId))) continue
-    const stood = result === 'failed' ? (earlierGuard(state, hash, task) ?? result) : result
+    if (id !== task_id && !before.approved.includes(hash)) continue
+    const stood = result === 'failed' ? (recordOf(state, hash).guards?.[task.plan_id] ?? result) : result
     proof = proof.with(id, { ...before, baseline: { ...before.baseline, [hash]: stood } })
   }
   return { proof }
-}
-
-/** The result at an earlier confirmation of a task's plan, if that was no failure: what fails now was broken since. */
-function earlierGuard(state: Conversation, hash: string, task: Task): CheckResult | undefined {
-  const results = Object.entries(recordOf(state, hash).guards ?? {}).flatMap(([turnId, result]) =>
-    isSamePlan(state, task, turnId) ? [result] : [],
-  )
-  return results.includes('passed') ? 'passed' : results[0]
 }
 
 /** An ok: what it rests on, and whether the worker's own model gave it. */
@@ -333,16 +341,17 @@ export function afterEdit(state: Conversation, task: Task, fields: readonly stri
 }
 
 /** A person wrote a check again for another folder, because that of its plan is gone: the plan goes on there. */
-function movedPlan(state: Conversation, task: Task): Pick<Conversation, 'turns'> {
+function movedPlan(state: Conversation, task: Task): Partial<Conversation> {
   const workspace = task.checks?.find(check => check.workspace)?.workspace
   const from = state.turns.get(task.conversation_turn_id)?.workspace
-  if (!workspace || !from || isSamePlace(workspace, from)) return { turns: state.turns }
+  if (!workspace || !from || isSamePlace(workspace, from)) return {}
   let { turns } = state
-  for (const id of new Set([task.conversation_turn_id, ...lineage(state, planTurnOf(state, task))])) {
+  const plan = planById(state, task.plan_id)
+  for (const id of new Set([task.conversation_turn_id, ...plan.turns])) {
     const turn = turns.get(id)
     if (turn && isSamePlace(turn.workspace, from)) turns = turns.with(id, { ...turn, workspace })
   }
-  return { turns }
+  return { turns, ...(isSamePlace(plan.workspace, from) ? changePlan(state, plan.id, { workspace }) : {}) }
 }
 
 /** A model gave a task another text: what was proven was the former one. */
@@ -358,7 +367,7 @@ function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
     const { proves, ...record } = recordOf({ runs }, hash)
     if (!isProvenBy({ ...record, ...(proves ? { proves } : {}) }, task.id)) continue
     const turned = (record.turned ?? []).filter(({ task_id }) => task_id !== task.id)
-    const gone = { task_id: task.id, turn_id: task.conversation_turn_id, gone: true } as const
+    const gone = { task_id: task.id, plan_id: task.plan_id, gone: true } as const
     const others = proves === undefined || proves === task.id ? {} : { proves }
     runs = runs.with(hash, { ...record, ...others, turned: [...turned, gone] })
   }

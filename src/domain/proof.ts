@@ -1,10 +1,9 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
 import type { Instant } from './instant.ts'
-import { isSamePlan, lineage, planTurnOf } from './lineage.ts'
+import { type Plan, planById, type Plans } from './plan.ts'
 import { type Keyed, valueIn } from './table.ts'
 import type { Task } from './task.ts'
-import type { Turn } from './turn.ts'
 
 /** Why a check runs: at confirmation, for a claim, before the plan ends, or because a person asked. */
 export type RunReason = 'baseline' | 'claim' | 'final' | 'person'
@@ -56,7 +55,7 @@ export interface CheckRecord {
   /** The last run, in any plan. */
   readonly last?: CheckRun
   readonly started?: StartedRun
-  /** Turn to the result at its confirmation, where that was no failure: in the plan of that turn it only guards. */
+  /** Plan to the result at its confirmation, where that was no failure: in that plan it only guards. */
   readonly guards?: Readonly<Record<string, CheckResult>>
   /** It failed, and no claim has seen it pass since. */
   readonly red: boolean
@@ -69,8 +68,7 @@ export interface CheckRecord {
 /** A task that a check turned for. */
 export interface TurnedTask {
   readonly task_id: string
-  /** The turn that created it. */
-  readonly turn_id: string
+  readonly plan_id: string
   /** It was removed, or a model gave it another text: nothing is proven, and no other task of its plan can be. */
   readonly gone?: true
 }
@@ -89,6 +87,8 @@ export interface TaskProof {
   readonly runs?: Readonly<Record<string, PlanRuns>>
   /** Hash to the task of another plan for which the check turned green after it had failed for this one at the start. */
   readonly spent?: Readonly<Record<string, string>>
+  /** The plan whose record of guarded files counts, if it is not the task's own any more. */
+  readonly confirmed_in?: string
   /** Claims that a red check refused, since a person last changed the task. */
   readonly reds: number
   /** The newest ok of the judge. */
@@ -150,11 +150,7 @@ export interface CheckRequest {
 }
 
 /** What these functions read: a state or its snapshot. */
-export interface Proofs {
-  readonly tasks: Keyed<Task>
-  readonly open: readonly string[]
-  readonly turns: Keyed<Turn>
-  readonly adopted: Keyed<string>
+export interface Proofs extends Plans {
   readonly proof: Keyed<TaskProof>
   readonly runs: Keyed<CheckRecord>
   readonly claims: Keyed<OpenClaim>
@@ -174,10 +170,7 @@ export const taskRuns = (state: Pick<Proofs, 'proof'>, taskId: string, hash: str
   proofOf(state, taskId).runs?.[hash]
 
 /** The newest runs of a check of the whole plan. */
-export function planRuns(state: Pick<Proofs, 'turns'>, turnId: string, hash: string): PlanRuns | undefined {
-  const found = lineage(state, turnId).flatMap(id => valueIn(state.turns, id)?.checked?.[hash] ?? [])
-  return found.toSorted((a, b) => b.last.seq - a.last.seq)[0]
-}
+export const planRuns = ({ runs }: Plan, hash: string): PlanRuns | undefined => runs?.[hash]
 
 /** The run whose result counts: the last one, unless that is a repetition without a result. */
 export const countingRun = (runs: PlanRuns | undefined): CheckRun | undefined => runs?.stood ?? runs?.last
@@ -198,16 +191,16 @@ export function turnedTasks(
   { proves = '', turned = [] }: CheckRecord,
 ): readonly TurnedTask[] {
   const newest = valueIn(state.tasks, proves)
-  return newest ? [...turned, { task_id: newest.id, turn_id: newest.conversation_turn_id }] : turned
+  return newest ? [...turned, { task_id: newest.id, plan_id: newest.plan_id }] : turned
 }
 
 /** The task of the same plan, most often the given one, that a check turned for. */
 export const turnedInPlan = (
-  state: Pick<Proofs, 'tasks' | 'turns' | 'adopted'>,
+  state: Pick<Proofs, 'tasks'>,
   record: CheckRecord,
   task: Task,
 ): TurnedTask | undefined =>
-  turnedTasks(state, record).find(({ task_id, turn_id }) => task_id === task.id || isSamePlan(state, task, turn_id))
+  turnedTasks(state, record).find(({ task_id, plan_id }) => task_id === task.id || plan_id === task.plan_id)
 
 /** A person's check needs no approval: it runs nothing. */
 export const isApproved = (state: Pick<Proofs, 'proof'>, taskId: string, check: Check): boolean =>
@@ -220,11 +213,11 @@ export function countingChecks(state: Pick<Proofs, 'proof' | 'runs'>, task: Task
 }
 
 /** The workspace that a task's checks run in. */
-export const workspaceOf = (state: Pick<Proofs, 'turns' | 'adopted'>, task: Task): Workspace | undefined =>
+export const workspaceOf = (state: Pick<Proofs, 'turns' | 'plans'>, task: Task): Workspace | undefined =>
   task.checks?.find(({ workspace }) => workspace)?.workspace ??
   valueIn(state.turns, task.conversation_turn_id)?.workspace ??
-  valueIn(state.turns, planTurnOf(state, task))?.workspace
+  planById(state, task.plan_id).workspace
 
 /** Whether a claim of this task has something to wait for. */
-export const isChecked = (state: Pick<Proofs, 'proof' | 'runs' | 'turns' | 'adopted'>, task: Task): boolean =>
+export const isChecked = (state: Pick<Proofs, 'proof' | 'runs' | 'turns' | 'plans'>, task: Task): boolean =>
   workspaceOf(state, task) !== undefined && countingChecks(state, task).length > 0

@@ -1,10 +1,11 @@
 import { type Check, type CheckResult, type CheckSpec, specOf, type Workspace } from './check.ts'
 import { labelOf } from './check-label.ts'
-import { type Conversation, lineage, planHistory } from './conversation.ts'
+import type { Conversation } from './conversation.ts'
 import type { EventType, StoredEvent, Verdict } from './event.ts'
 import { type EvidenceSource, mostTelling, type Shown, type ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
+import { type Plan, planOf, tasksOf } from './plan.ts'
 import { type CallCounts, countCalls, PlanLog } from './plan-log.ts'
 import { type CheckState, checkState, waitingGuards } from './check-state.ts'
 import { planGuards } from './plan-checks.ts'
@@ -130,9 +131,10 @@ export const RECEIPT_TYPES = [
 /** The receipt of a turn's plan; undefined if there is no such turn, or it has no plan. */
 export function receiptOf(state: Conversation, events: readonly StoredEvent[], turnId: string): Receipt | undefined {
   const turn = state.turns.get(turnId)
-  const plan = planHistory(state, turnId)
-  if (!turn || plan.length === 0) return undefined
-  const log = new PlanLog(events.filter(belongsTo(state, turnId, plan)))
+  const plan = planOf(state, turnId)
+  const tasks = tasksOf(state, plan)
+  if (!turn || tasks.length === 0) return undefined
+  const log = new PlanLog(events.filter(belongsTo(plan, tasks)))
   return {
     format: 'runsheet-receipt',
     version: 1,
@@ -146,22 +148,22 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
     started_at: turn.started_at,
     finished_at: log.of('turn_finished').findLast(({ data }) => data.turn_id === turnId)?.timestamp ?? null,
     reviews: log.of('task_create_review_resolved').map(reviewOf),
-    steps: plan.map(task => stepOf(state, log, task)),
-    checks: (turn.done_checks ?? []).map(check => planCheckOf(state, log, turnId, check)),
+    steps: tasks.map(task => stepOf(state, log, task)),
+    checks: (plan.done_checks ?? []).map(check => planCheckOf(state, log, plan, check)),
     calls: log.callsOf(undefined),
     tally: {
-      done: plan.filter(({ status }) => status === 'completed').length,
-      of: plan.length,
-      standings: standingsOf(state, plan),
+      done: tasks.filter(({ status }) => status === 'completed').length,
+      of: tasks.length,
+      standings: standingsOf(state, tasks),
     },
   }
 }
 
 /** Of the plan's own turns everything counts, of others what they did about its tasks and their checks. */
-function belongsTo(state: Conversation, turnId: string, plan: readonly Task[]): (event: StoredEvent) => boolean {
-  const turns = new Set(lineage(state, turnId))
-  const tasks = new Set(plan.map(({ id }) => id))
-  const hashes = new Set(plan.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)))
+function belongsTo(plan: Plan, listed: readonly Task[]): (event: StoredEvent) => boolean {
+  const turns = new Set(plan.turns)
+  const tasks = new Set(listed.map(({ id }) => id))
+  const hashes = new Set(listed.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)))
   return ({ turn_id, data }) => {
     if (turn_id === null || turns.has(turn_id)) return true
     if ('hash' in data && hashes.has(data.hash)) return true
@@ -260,15 +262,15 @@ function checkOf(state: Conversation, log: PlanLog, task: Task, check: Check): C
 }
 
 /** What the configuration asks for is approved by it. */
-function planCheckOf(state: Conversation, log: PlanLog, turnId: string, check: Check): CheckReceipt {
+function planCheckOf(state: Conversation, log: PlanLog, plan: Plan, check: Check): CheckReceipt {
   const runs = runsOf(log, check)
   return {
     ...describedCheck(check),
     approved: { via: 'configuration', at: null, by: null },
-    state: planRuns(state, turnId, check.hash)?.last.result ?? 'waiting',
+    state: planRuns(plan, check.hash)?.last.result ?? 'waiting',
     baseline: 'not_run',
     runs,
-    guarded: planGuards(state, turnId, check),
+    guarded: planGuards(state, plan, check),
   }
 }
 

@@ -1,8 +1,7 @@
 import type { Conversation } from './conversation.ts'
 import type { Json, StoredEvent } from './event.ts'
-import { planTurnOf } from './lineage.ts'
 import type { TaskProof } from './proof.ts'
-import { changeTurn } from './proof-log.ts'
+import { changePlan } from './proof-log.ts'
 import type { Table } from './table.ts'
 import type { Task } from './task.ts'
 
@@ -11,8 +10,6 @@ export interface RemovedTask {
   readonly task: Task
   /** The seq of its removal. */
   readonly seq: number
-  readonly adopted?: string
-  readonly held?: string
   readonly proof?: TaskProof
   readonly rejections?: number
 }
@@ -28,8 +25,6 @@ export function withRemoved(state: Conversation, { data, seq }: StoredEvent<'tas
   const { task, by } = data
   if (by !== 'person') return state.removed
   const known = {
-    adopted: state.adopted.get(task.id),
-    held: state.held.get(task.id),
     proof: state.proof.get(task.id),
     rejections: state.rejections.get(task.id),
   }
@@ -41,19 +36,16 @@ export function withRemoved(state: Conversation, { data, seq }: StoredEvent<'tas
 }
 
 /** What else the state knows again of a task that was brought back. */
-export function broughtBack(state: Conversation, { id }: Task): Partial<Conversation> {
+export function broughtBack(state: Conversation, { id, plan_id }: Task): Partial<Conversation> {
   const gone = state.removed.get(id)
   if (!gone) return {}
-  const { adopted, held, proof, rejections, task } = gone
+  const { proof, rejections } = gone
   const put = <V>(table: Table<V>, value: V | undefined): Table<V> =>
     value === undefined ? table : table.with(id, value)
-  const after = { ...state, adopted: put(state.adopted, adopted) }
   return {
     removed: state.removed.without(id),
-    adopted: after.adopted,
-    held: put(state.held, held),
     proof: put(state.proof, proof),
     rejections: put(state.rejections, rejections),
-    ...changeTurn(state, planTurnOf(after, task), turn => ({ removed: turn.removed - 1 })),
+    ...changePlan(state, plan_id, ({ counts }) => ({ counts: { ...counts, removed: counts.removed - 1 } })),
   }
 }

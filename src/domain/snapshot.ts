@@ -2,7 +2,7 @@ import type { Conversation } from './conversation.ts'
 import { Table, type TableRecord } from './table.ts'
 
 /** Raise it whenever the state or `apply` changes: stores then ignore older snapshots and fold the log. */
-export const SNAPSHOT_VERSION = 11
+export const SNAPSHOT_VERSION = 12
 
 /** The state of a conversation as plain data: `JSON.stringify` and `JSON.parse` keep all of it. */
 export type ConversationSnapshot = { readonly version: number } & {
@@ -14,8 +14,7 @@ export function snapshotOf(state: Conversation): ConversationSnapshot {
     version: SNAPSHOT_VERSION,
     ...state,
     tasks: state.tasks.toRecord(),
-    adopted: state.adopted.toRecord(),
-    held: state.held.toRecord(),
+    plans: state.plans.toRecord(),
     edits: state.edits.toRecord(),
     rejections: state.rejections.toRecord(),
     turns: state.turns.toRecord(),
@@ -35,8 +34,7 @@ export function conversationOf({ version, ...snapshot }: ConversationSnapshot): 
   return {
     ...snapshot,
     tasks: Table.fromRecord(snapshot.tasks),
-    adopted: Table.fromRecord(snapshot.adopted),
-    held: Table.fromRecord(snapshot.held),
+    plans: Table.fromRecord(snapshot.plans),
     edits: Table.fromRecord(snapshot.edits),
     rejections: Table.fromRecord(snapshot.rejections),
     turns: Table.fromRecord(snapshot.turns),

@@ -13,6 +13,8 @@ export interface Task {
   readonly number: number
   readonly session_id: string
   readonly conversation_turn_id: string
+  /** The plan that it belongs to. */
+  readonly plan_id: string
   readonly parent_id?: string
   readonly title: string
   readonly details: string

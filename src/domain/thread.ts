@@ -1,7 +1,7 @@
 import type { Check } from './check.ts'
 import type { Instant } from './instant.ts'
-import { lineage, planTurnOf } from './lineage.ts'
 import { OWN_TOOLS } from './own-tools.ts'
+import { lastTurnOf, planOf } from './plan.ts'
 import { type PlanCard, planCard } from './plan-card.ts'
 import { isApproved, type Proofs } from './proof.ts'
 import { startedBy } from './resolution.ts'
@@ -102,11 +102,8 @@ export function threadOf(
   { messages, resolutions, thread }: Pick<View, 'messages' | 'resolutions' | 'thread'>,
 ): readonly ThreadTurn[] {
   const turns = [...valuesIn(state.turns)].sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
-  const continued = new Set(
-    turns.flatMap(({ id, continues, adopts = [] }) => [continues, ...adopts].filter(each => each !== id)),
-  )
   const said = Map.groupBy(messages, ({ turn_id }) => turn_id)
-  const plans = Map.groupBy(valuesIn(state.tasks), task => planTurnOf(state, task))
+  const tasks = Map.groupBy(valuesIn(state.tasks), ({ plan_id }) => plan_id)
   const marksOf = ({ id }: Turn): readonly Mark[] => valueIn(thread, id) ?? []
   const names = new Map(turns.flatMap(marksOf).flatMap(notesIn))
   const latest = new Map(turns.flatMap(turn => marksOf(turn).flatMap(mark => workedIn(mark).map(id => [id, turn.id]))))
@@ -116,9 +113,9 @@ export function threadOf(
     const marks = marksOf(turn)
     for (const [id, task] of marks.flatMap(notesIn)) then.set(id, task)
     const end = marks.findLast((mark): mark is MarkOf<'end'> => mark.kind === 'end')
-    const isContinued = end !== undefined && continued.has(turn.id)
-    const whole = lineage(state, turn.id).flatMap(id => plans.get(id) ?? [])
-    const tally = isContinued ? recorded(end) : tallyOf(state, whole)
+    const plan = planOf(state, turn.id)
+    const isContinued = end !== undefined && (lastTurnOf(plan) !== turn.id || plan.is_taken === true)
+    const tally = isContinued ? recorded(end) : tallyOf(state, tasks.get(plan.id) ?? [])
     const own = new Map(said.get(turn.id)?.map(message => [message.message_id, message]))
     const heading = (id: string): Heading => {
       const isLatest = latest.get(id) === turn.id
@@ -132,7 +129,7 @@ export function threadOf(
   })
 }
 
-/** How the tasks of a plan stand now; undefined without any. `wholePlan` has those of a turn. */
+/** How the tasks of a plan stand now; undefined without any. */
 export function tallyOf(state: ThreadState, tasks: readonly Task[]): PlanTally | undefined {
   const plan = tasks.filter(({ status }) => status !== 'cancelled')
   if (plan.length === 0) return undefined
@@ -152,8 +149,7 @@ export function isSettledElsewhere(
 }
 
 /** How it stood when the turn ended. */
-function recorded({ counts: own, standings: ownStandings, whole }: MarkOf<'end'>): PlanTally | undefined {
-  const { counts, standings } = whole ?? { counts: own, standings: ownStandings }
+function recorded({ counts, standings }: MarkOf<'end'>): PlanTally | undefined {
   const { completed: done, blocked, open } = counts
   const total = done + blocked + open
   return total === 0 ? undefined : { total, done, blocked, open, standings }
@@ -325,10 +321,10 @@ const workedIn = (mark: Mark): readonly string[] => {
 }
 
 function checkOf(
-  { tasks }: ThreadState,
+  state: ThreadState,
   turn: Turn,
   { task_id, hash }: Omit<MarkOf<'run'>, 'kind'>,
 ): Check | undefined {
-  const checks = task_id === undefined ? turn.done_checks : valueIn(tasks, task_id)?.checks
+  const checks = task_id === undefined ? planOf(state, turn.id).done_checks : valueIn(state.tasks, task_id)?.checks
   return checks?.find(check => check.hash === hash)
 }

@@ -26,7 +26,7 @@ const IN_TIMELINE: Record<EventType, boolean> = {
   archive_set: false,
   turn_opened: false,
   turn_started: false,
-  tasks_adopted: false,
+  plan_joined: false,
   turn_stop_requested: false,
   turn_failed: false,
   turn_finished: false,

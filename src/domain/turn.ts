@@ -1,5 +1,4 @@
-import type { PlanRuns, RunReason } from './proof.ts'
-import type { Check, Workspace } from './check.ts'
+import type { Workspace } from './check.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { TaskStatus } from './task.ts'
@@ -40,6 +39,8 @@ export const ENDINGS: Record<EndReason, Ending> = {
 /** A turn as the state of a conversation has it. */
 export interface Turn {
   readonly id: string
+  /** The plan that it works on. */
+  readonly plan_id: string
   readonly status: TurnStatus
   readonly stop_requested: boolean
   readonly started_at: Instant
@@ -47,28 +48,8 @@ export interface Turn {
   readonly model?: string
   /** The program elsewhere that opened it and its folder, for people. */
   readonly client?: string
-  /** How many tasks were removed from its plan. They still count when the turn finishes. */
-  readonly removed: number
-  /** How many of them a model removed. */
-  readonly dropped: number
-  /** The checks that run once before its plan ends. */
-  readonly done_checks?: readonly Check[]
-  /** How often the checks of its finished plan were run again. */
-  readonly passes?: number
-  /** The seq of the newest claim in it. */
-  readonly claimed?: number
-  /** The seq of its newest record of guarded files. */
-  readonly baseline?: number
-  /** Hash to the runs, in this turn, of the checks of the whole plan. */
-  readonly checked?: Readonly<Record<string, PlanRuns>>
-  /** The workspace as the newest run in this turn saw it. */
-  readonly looked?: { readonly seq: number; readonly why: RunReason; readonly fingerprint?: string }
   /** How many calls others have reported as evidence. */
   readonly reports?: number
-  /** The turn whose open tasks it adopted. */
-  readonly continues?: string
-  /** Other turns whose open tasks it adopted. */
-  readonly adopts?: readonly string[]
   /** Where its checks run, fixed when it began. */
   readonly workspace?: Workspace
   /** The queue starts the next turn, however this one ends. */

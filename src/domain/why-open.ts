@@ -1,5 +1,5 @@
 import { labelOf } from './check-label.ts'
-import { planHistory } from './lineage.ts'
+import { checkedOf, type Plan } from './plan.ts'
 import { unpassedChecks, whyReopened, whyUnpassed } from './plan-checks.ts'
 import { countingChecks, type Proofs, taskRuns } from './proof.ts'
 import { isOpen, type Task } from './task.ts'
@@ -20,15 +20,15 @@ export function whyOpen(state: Proofs, task: Task): string | undefined {
 }
 
 /** A sentence for each check of the whole plan that did not pass. */
-export const planFailures = (state: Proofs, turnId: string): readonly string[] =>
-  unpassedChecks(state, turnId).map(check => {
-    const why = whyUnpassed(state, turnId, check).replace(/\.$/, '')
+export const planFailures = (state: Proofs, plan: Plan): readonly string[] =>
+  unpassedChecks(state, plan).map(check => {
+    const why = whyUnpassed(state, plan, check).replace(/\.$/, '')
     return `\`${labelOf(check)}\`, a check of the whole plan, ${why}.`
   })
 
 /** A sentence for each check of a done task that could not be run before the plan ended: nobody knows whether it still passes. */
-export const unseenChecks = (state: Proofs, turnId: string): readonly string[] =>
-  planHistory(state, turnId).flatMap(task => {
+export const unseenChecks = (state: Proofs, plan: Plan): readonly string[] =>
+  checkedOf(state, plan).flatMap(task => {
     const isClaimed = task.status === 'completed' && task.judged_by !== 'person'
     return countingChecks(state, task).flatMap(check => {
       const { last } = taskRuns(state, task.id, check.hash) ?? {}

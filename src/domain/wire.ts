@@ -86,12 +86,8 @@ export interface TurnView {
   /** It waits for a review. */
   readonly parked: boolean
   readonly started_at: Instant
-  /** Ids of tasks that other turns created and this turn's plan adopted. */
-  readonly adopted: readonly string[]
-  /** The number of tasks that were removed from its plan. */
-  readonly removed: number
-  /** The turn whose open tasks it adopted. */
-  readonly continues?: string
+  /** The plan that it works on. */
+  readonly plan_id: string
   /** Where its checks run. */
   readonly workspace?: Workspace
   /** The completed tasks of its plan by standing; absent while there are none. */

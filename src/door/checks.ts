@@ -13,7 +13,8 @@ import { labelOf } from '../domain/check-label.ts'
 import { isSamePlace } from '../domain/check-state.ts'
 import type { Decision, NewTask, TaskChange } from '../domain/command.ts'
 import { splitWords } from '../domain/command-line.ts'
-import { type Conversation, planHistory, planTurnOf } from '../domain/conversation.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { checkedOf, planById } from '../domain/plan.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import { isApproved, workspaceOf } from '../domain/proof.ts'
@@ -85,7 +86,7 @@ export function preparedChanges(
   const home = task && workspaceOf(state, task)
   const workspace = change.fields.checks?.length ? standIn(home, door.checks) : undefined
   if (!task || !workspace) return [change]
-  const others = planHistory(state, planTurnOf(state, task)).filter(
+  const others = checkedOf(state, planById(state, task.plan_id)).filter(
     other => other.id !== task.id && isSamePlace(workspaceOf(state, other), home),
   )
   return [change, ...others.flatMap(other => movedTo(workspace, state, other, door))]

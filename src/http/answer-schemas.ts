@@ -5,6 +5,7 @@ import type { Review } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { STATUSES } from '../domain/task.ts'
 import type { Mark } from '../domain/thread-log.ts'
+import type { Plan } from '../domain/plan.ts'
 import type { Turn } from '../domain/turn.ts'
 import type { View } from '../domain/view.ts'
 import type { TurnWork } from '../domain/work.ts'
@@ -49,27 +50,37 @@ const turn = exact<Turn>()(
   z.object({
     id: z.string(),
     ...s.turnFields,
-    dropped: s.described(z.int(), 'how many of the removed tasks a model removed'),
     model: s.described(z.string(), 'the model that drives it; absent in a turn of an agent elsewhere').exactOptional(),
     client: s.described(z.string(), 'the program elsewhere that opened it and its folder').exactOptional(),
-    done_checks: s.described(z.array(c.check), 'run once before its plan ends').exactOptional(),
-    checked: s
-      .described(c.runsByHash, 'hash to the runs, in this turn, of the checks of the whole plan')
-      .exactOptional(),
-    looked: s
-      .described(
-        z.object({ seq: z.int(), why: c.runReason, fingerprint: z.string().exactOptional() }),
-        'the workspace as the newest run in this turn saw it',
-      )
-      .exactOptional(),
-    passes: s.described(z.int(), 'how often its checks were run before its plan ended').exactOptional(),
-    claimed: s.described(z.int(), 'the seq of the newest claim in it').exactOptional(),
-    adopts: s.described(z.array(z.string()), 'other turns whose open tasks it adopted').exactOptional(),
-    baseline: s.described(z.int(), 'the seq of its newest record of guarded files').exactOptional(),
     reports: s.described(z.int(), 'how many calls others have reported as evidence').exactOptional(),
     releases_queue: s
       .described(z.literal(true), 'queued messages start the next turn, however it ends')
       .exactOptional(),
+  }),
+)
+const count = (of: string): z.ZodInt => s.described(z.int(), of)
+const plan = exact<Plan>()(
+  z.object({
+    id: s.described(z.string(), 'the turn that began it'),
+    turns: s.described(z.array(z.string()), 'the turns that worked on it, oldest first'),
+    open: s.described(z.array(z.string()), 'the ids of its open tasks'),
+    counts: s.planCounts,
+    dropped: count('how many of the removed tasks a model removed'),
+    checked: s.described(z.array(z.string()), 'the ids of its tasks that have checks'),
+    workspace: s.workspace.exactOptional(),
+    done_checks: s.described(z.array(c.check), 'run once before it ends').exactOptional(),
+    runs: s.described(c.runsByHash, 'hash to the runs of its own checks').exactOptional(),
+    passes: count('how often its checks were run again since the newest claim').exactOptional(),
+    claimed: count('the seq of the newest claim on one of its tasks').exactOptional(),
+    moved: count('the seq at which it went on in another workspace').exactOptional(),
+    baseline: count('the seq of its newest record of guarded files').exactOptional(),
+    looked: s
+      .described(
+        z.object({ turn_id: z.string(), seq: z.int(), why: c.runReason, fingerprint: z.string().exactOptional() }),
+        'the workspace as the newest run saw it',
+      )
+      .exactOptional(),
+    is_taken: s.described(z.literal(true), 'its open tasks went to another plan').exactOptional(),
   }),
 )
 const review = exact<Review>()(
@@ -89,8 +100,6 @@ const removedTask = exact<RemovedTask>()(
   z.object({
     task: s.task,
     seq: s.described(z.int(), 'the seq of its removal'),
-    adopted: s.described(z.string(), 'the turn that had taken it over').exactOptional(),
-    held: s.described(z.string(), 'the turn of this server that had').exactOptional(),
     proof: c.taskProof.exactOptional(),
     rejections: z.int().exactOptional(),
   }),
@@ -116,8 +125,7 @@ const conversation = exact<ConversationSnapshot>()(
       open: s.described(z.array(z.string()), 'the ids of the open tasks'),
       last_number: z.int(),
       last_position: z.number(),
-      adopted: s.described(byTask(z.string()), 'task to the turn that took it over'),
-      held: s.described(byTask(z.string()), 'task to the turn of this server that took it over last'),
+      plans: s.described(z.record(z.string(), plan), 'by id'),
       edits: s.described(byTask(byTask(z.int())), "task and field to the seq of a person's newest edit"),
       rejections: s.described(byTask(z.int()), 'task to the number of times the assessor rejected it'),
       turns: s.described(z.record(z.string(), turn), 'by id'),

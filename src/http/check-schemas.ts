@@ -183,6 +183,7 @@ export const taskProof = exact<TaskProof>()(
       z.record(z.string(), z.string()),
       'hash to the task of another plan for which the check turned green meanwhile',
     ).exactOptional(),
+    confirmed_in: described(z.string(), 'the plan whose record of guarded files counts, if not its own').exactOptional(),
     reds: described(z.int(), 'claims that a check refused'),
     verdict: described(
       z.object({
@@ -210,12 +211,12 @@ export const checkRecord = exact<CheckRecord>()(
       .exactOptional(),
     guards: described(
       z.record(z.string(), checkResult),
-      'turn to the result at its confirmation, where that was no failure: in its plan it only guards',
+      'plan to the result at its confirmation, where that was no failure: there it only guards',
     ).exactOptional(),
     red: described(z.boolean(), 'it failed, and no claim has seen it pass since'),
     proves: described(z.string(), 'the task whose claim saw it turn green, in the newest plan with it').exactOptional(),
     turned: described(
-      z.array(z.object({ task_id: z.string(), turn_id: z.string(), gone: z.literal(true).exactOptional() })),
+      z.array(z.object({ task_id: z.string(), plan_id: z.string(), gone: z.literal(true).exactOptional() })),
       'the tasks that it turned for before: in other plans, or with a text that is `gone`',
     ).exactOptional(),
   }),

@@ -10,6 +10,7 @@ import {
   cut,
   instant,
   json,
+  planCounts,
   policy,
   review,
   role,
@@ -22,6 +23,7 @@ import {
   workspace,
 } from './schemas.ts'
 
+const plan_id = described(z.string(), 'the plan: the id of the turn that began it')
 const turn_id = described(z.string(), 'the turn')
 const message_id = described(z.string(), 'the message')
 const tool_call_id = described(z.string(), 'the call, unique in its turn')
@@ -41,13 +43,6 @@ const todo = z
     status: described(z.string(), '`pending`, `current`, `done` or `blocked`'),
   })
   .meta({ id: 'Todo', description: 'A task in short' })
-const planCounts = z.object({
-  completed: z.int(),
-  blocked: z.int(),
-  cancelled: z.int(),
-  removed: z.int(),
-  open: z.int(),
-})
 const current = described(todo.nullable(), 'the task in progress')
 const as_of_seq = described(z.int(), 'the last event that it includes')
 const text = described(z.string(), 'what was written')
@@ -131,10 +126,6 @@ export const endFields = {
   remaining,
   counts: described(planCounts, 'the tasks of the plan by status'),
   standings: described(standings, 'its completed tasks by standing; older logs lack it').exactOptional(),
-  whole: described(
-    z.object({ counts: planCounts, standings }),
-    'both over all turns of the plan; absent if it goes on from no other turn, and in older logs',
-  ).exactOptional(),
   steps: described(z.int(), 'model calls'),
   usage,
 }
@@ -190,6 +181,7 @@ export const storedEvents = [
   )(
     z.object({
       turn_id,
+      plan_id,
       client: described(z.string(), 'the program that began it and its folder').exactOptional(),
       workspace: workspace.exactOptional(),
       done_checks: described(z.array(check), 'the checks that run once before its plan ends').exactOptional(),
@@ -202,21 +194,22 @@ export const storedEvents = [
   )(
     z.object({
       turn_id,
+      plan_id,
       message_id,
       message: described(z.string(), 'what the person wrote'),
       policy: described(policy, 'the policy that it runs under'),
       model: described(z.string(), 'the name of the model'),
       endpoint: described(z.string(), 'where the model was reached then, as an opaque name').exactOptional(),
-      continue_turn_id: described(z.string(), 'the turn whose open tasks this one takes over').exactOptional(),
+      continue_turn_id: described(z.string(), 'the turn whose plan this one goes on with').exactOptional(),
       workspace: workspace.exactOptional(),
       done_checks: described(z.array(check), 'the checks that run once before its plan ends').exactOptional(),
       ...decided,
     }),
   ),
   stored(
-    'tasks_adopted',
-    'Open tasks of other plans joined the plan of this turn.',
-  )(z.object({ turn_id, task_ids: described(z.array(z.string()), 'the ids of the tasks') })),
+    'plan_joined',
+    'The turn works on this plan from now on, which takes over open tasks of further plans.',
+  )(z.object({ turn_id, plan_id, task_ids: described(z.array(z.string()), 'the tasks of further plans') })),
   stored('turn_stop_requested', 'A person asked the turn to stop.')(z.object({ turn_id, ...decided })),
   stored('turn_failed', 'The turn could not go on; `turn_finished` follows.')(z.object(failureFields)),
   stored('turn_finished', 'The turn ended.')(z.object(endFields)),
@@ -427,7 +420,7 @@ export const storedEvents = [
     'The guarded files were recorded, as they were when the plan was confirmed.',
   )(
     z.object({
-      turn_id,
+      plan_id,
       covers: described(z.array(z.string()), 'the globs that were looked at, and the hashes of the checks'),
       files: described(z.record(z.string(), z.string()), 'path to a hash of its content'),
       written: described(

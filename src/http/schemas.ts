@@ -192,6 +192,7 @@ const taskFields = {
   number: described(z.int(), 'its number in the conversation, from 1'),
   session_id: described(z.string(), 'the conversation'),
   conversation_turn_id: described(z.string(), 'the turn that created it'),
+  plan_id: described(z.string(), 'the plan that it belongs to: the id of the turn that began it'),
   parent_id: described(z.string(), 'its parent task').exactOptional(),
   title,
   details: described(text, 'what to do'),
@@ -329,12 +330,18 @@ export const workspace = described(
   ),
   'where its checks run',
 )
+export const planCounts = z.object({
+  completed: z.int(),
+  blocked: z.int(),
+  cancelled: z.int(),
+  removed: z.int(),
+  open: z.int(),
+})
 export const turnFields = {
   status: turnStatus,
   stop_requested: z.boolean(),
   started_at: instant,
-  removed: described(z.int(), 'the number of tasks that were removed from its plan'),
-  continues: described(z.string(), 'the turn whose open tasks it adopted').exactOptional(),
+  plan_id: described(z.string(), 'the plan that it works on: the id of the turn that began it'),
   workspace: workspace.exactOptional(),
 }
 export const turn = exact<TurnView>()(
@@ -343,7 +350,6 @@ export const turn = exact<TurnView>()(
       turn_id: z.string(),
       ...turnFields,
       parked: described(z.boolean(), "waits for a person's decision"),
-      adopted: described(z.array(z.string()), 'tasks of earlier turns that it took over'),
       standings: described(standings, 'the completed tasks of its plan by standing, if there are any').exactOptional(),
       limit_reached: described(z.literal(true), 'a limit ended it').exactOptional(),
     })

@@ -3,8 +3,8 @@ import { followedTasks, followUpsIn, MAX_FOLLOW_UPS } from '../domain/gate.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { awaitsFinal, namedFiles } from '../domain/check-runs.ts'
 import { hasFinalRuns } from '../domain/decide/final-runs.ts'
-import { homeOf } from '../domain/lineage.ts'
 import { workspaceKey } from '../domain/needs.ts'
+import { planOf } from '../domain/plan.ts'
 import { unpassedChecks } from '../domain/plan-checks.ts'
 import { isFinished } from '../domain/turn.ts'
 import type { Door, Ref } from '../door/door.ts'
@@ -36,7 +36,7 @@ export async function nextFollowUp(deps: GateDeps): Promise<string | undefined> 
   const current = state.turns.get(turn)
   if (!policy?.gate || !current || isFinished(current) || current.stop_requested) return undefined
   const open = followedTasks(openTasks(state, turn))
-  if (open.length === 0 && unpassedChecks(state, turn).length === 0) return undefined
+  if (open.length === 0 && unpassedChecks(state, planOf(state, turn)).length === 0) return undefined
   const events = await eventsOf(door, ref, turn)
   const made = followUpsIn(state, turn, events)
   if (made >= MAX_FOLLOW_UPS) return undefined
@@ -61,10 +61,11 @@ export async function checkedOnceMore(deps: EndDeps): Promise<Conversation> {
   const { door, ref, turn, workspaces } = deps
   for (let state = await afterFinalRuns(deps), isNewEnd = true; ; state = await afterFinalRuns(deps)) {
     const current = state.turns.get(turn)
-    const workspace = homeOf(state, turn)?.workspace
+    const plan = planOf(state, turn)
+    const { workspace } = plan
     const isHere = workspace && workspaces?.keys.includes(workspaceKey(workspace))
-    const isUnsure = isHere ? hasFinalRuns(state, turn) : unpassedChecks(state, turn).length > 0
-    const isEnding = openTasks(state, turn).length === 0 && current && !isFinished(current) && !current.stop_requested
+    const isUnsure = isHere ? hasFinalRuns(state, plan) : unpassedChecks(state, plan).length > 0
+    const isEnding = plan.open.length === 0 && current && !isFinished(current) && !current.stop_requested
     if (!workspace || !isEnding || !isUnsure) return state
     const fingerprint = isHere ? await workspaces?.fingerprint(workspace, namedFiles(state)) : undefined
     const { events } = await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint, isNewEnd })

@@ -1,5 +1,6 @@
-import { openTasks, planHistory } from '../domain/conversation.ts'
+import { openTasks } from '../domain/conversation.ts'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
+import { planOf, tasksOf } from '../domain/plan.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isSettledElsewhere, tallyOf } from '../domain/thread.ts'
@@ -54,14 +55,13 @@ export function unfinishedTurn(state: ConversationSnapshot, limited: LimitedTurn
 /** Whether the thread tells the end of the latest turn, and tasks are those of its plan and of no other. */
 export function isEnded(state: ConversationSnapshot, tasks: readonly Task[]): boolean {
   const turn = endedTurn(state) ?? settledTurn(state)
-  const plan = new Set(turn ? planHistory(state, turn.id).map(({ id }) => id) : [])
-  return turn !== undefined && tasks.every(({ id }) => plan.has(id))
+  return turn !== undefined && tasks.every(({ plan_id }) => plan_id === turn.plan_id)
 }
 
 /** The latest turn, if an agent elsewhere has worked off its plan and no other runs. */
 function settledTurn(state: ConversationSnapshot): Turn | undefined {
   const turn = state.running_turn === null ? state.turns[state.latest_turn ?? ''] : undefined
-  return turn && isSettledElsewhere(state, turn, tallyOf(state, planHistory(state, turn.id))) ? turn : undefined
+  return turn && isSettledElsewhere(state, turn, tallyOf(state, tasksOf(state, planOf(state, turn.id)))) ? turn : undefined
 }
 
 /** The latest turn, if it is over and no other runs. */

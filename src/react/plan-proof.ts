@@ -3,7 +3,7 @@ import type { Check } from '../domain/check.ts'
 import type { ConversationLike } from '../domain/conversation.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type CheckState, checkState, planCheckState, waitingGuards } from '../domain/check-state.ts'
-import { planHistory } from '../domain/lineage.ts'
+import { planOf, tasksOf } from '../domain/plan.ts'
 import { claimOn } from '../domain/open-claims.ts'
 import { planGuards } from '../domain/plan-checks.ts'
 import {
@@ -18,7 +18,6 @@ import {
   workspaceOf,
 } from '../domain/proof.ts'
 import { type Finding, findingOf, type Standing, standingsOf, standingWordOf } from '../domain/standing.ts'
-import { valueIn } from '../domain/table.ts'
 import type { Task } from '../domain/task.ts'
 
 /** A check of a task, and how it stands. */
@@ -108,7 +107,7 @@ export function planProof(
     tick: (task, check) => attempt(client.tickCheck(session, task.id, check.id)),
     acceptGuards: async task => {
       const guardsOf = (each: Task): readonly string[] => checksOf(each).flatMap(({ guards }) => guards)
-      const plan = planHistory(state, state.latest_turn ?? '')
+      const plan = tasksOf(state, planOf(state, state.latest_turn ?? ''))
       // Those of the whole plan are accepted with a task of it, best with one that waits for none of its own.
       const of = task ?? plan.find(each => guardsOf(each).length === 0) ?? plan[0]
       if (!of) return false
@@ -123,15 +122,14 @@ export function planProof(
   }
 }
 
-/** Those of the newest turn that has some: a turn that continues a plan has them again. */
+/** Those of the latest plan. */
 function ownChecks(state: PlanState, live: LiveOutput): readonly PlanCheck[] {
-  const turn = state.latest_turn ?? ''
-  const checks = valueIn(state.turns, turn)?.done_checks ?? []
-  return checks.map(check => {
+  const plan = planOf(state, state.latest_turn ?? '')
+  return (plan.done_checks ?? []).map(check => {
     const { started } = recordOf(state, check.hash)
-    const { last } = planRuns(state, turn, check.hash) ?? {}
+    const { last } = planRuns(plan, check.hash) ?? {}
     const output = liveText(live, started) ?? tailOf(state, check.hash, last)
-    return { check, last, state: planCheckState(state, turn, check), output, guards: planGuards(state, turn, check) }
+    return { check, last, state: planCheckState(state, plan, check), output, guards: planGuards(state, plan, check) }
   })
 }
 

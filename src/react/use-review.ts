@@ -1,3 +1,4 @@
+import { planOf } from '../domain/plan.ts'
 import { useEffect, useState } from 'react'
 import type { ConfirmedTask, Review, Row, RowComment } from '../domain/review.ts'
 import { sentBackRows } from '../domain/revision.ts'
@@ -210,7 +211,7 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
       setRows,
       proposed: review?.draft_tasks.flatMap(({ checks = [] }) => checks) ?? [],
       areOffered: turn?.workspace !== undefined,
-      ofPlan: turn?.done_checks ?? [],
+      ofPlan: turn ? (planOf(conversation, turn.id).done_checks ?? []) : [],
       commands: review?.commands ?? [],
       typed,
       setTyped,

@@ -1,8 +1,9 @@
+import { lastTurnOf, planById } from '../domain/plan.ts'
 import { useMemo, useReducer, useRef, useState } from 'react'
 import type { Client, PersonsFields } from '../client/client.ts'
 import type { LiveState } from '../client/live-state.ts'
 import { randomId } from '../client/random-id.ts'
-import { lineage, planTurnOf, tasksInView } from '../domain/conversation.ts'
+import { tasksInView } from '../domain/conversation.ts'
 import { instantOf } from '../domain/instant.ts'
 import type { Task } from '../domain/task.ts'
 import { claimedOutcome, rejectedIn } from '../domain/thread.ts'
@@ -174,11 +175,12 @@ function useTaskHistory(session: string): TaskHistory {
 
 /** How long the agent has worked on a task, while it does. */
 function useElapsed(client: Client, { conversation, work }: LiveState, task: Task | undefined): number | undefined {
-  const turn = task && planTurnOf(conversation, task)
+  const plan = task && planById(conversation, task.plan_id)
+  const turn = plan && lastTurnOf(plan)
   const turnWork = turn === undefined ? undefined : work[turn]
   const ms = useNow(client, turnWork !== undefined && turnWork.since !== null)
-  if (ms === undefined || turn === undefined || task?.started_at === undefined) return undefined
+  if (ms === undefined || !task || !plan || task.started_at === undefined) return undefined
   const now = instantOf(ms)
-  const turns = new Set([turn, task.conversation_turn_id].flatMap(id => lineage(conversation, id)))
+  const turns = new Set([...plan.turns, task.conversation_turn_id])
   return isAtWork(turnWork, now) ? workedMs(work, [...turns], task.started_at, now) : undefined
 }

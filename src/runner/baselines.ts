@@ -1,8 +1,11 @@
 import type { Check, Workspace } from '../domain/check.ts'
-import { type Conversation, lineage, openTasks } from '../domain/conversation.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { checkedOf, type Plan, planById, planOf } from '../domain/plan.ts'
+import { proofOf } from '../domain/proof.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import type { RunToMake } from '../domain/check-runs.ts'
 import type { Instant } from '../domain/instant.ts'
+import { isOpen } from '../domain/task.ts'
 import type { Door, Lease } from '../door/door.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
 
@@ -30,9 +33,9 @@ export class Baselines {
 
   /** The baseline of a run's plan, if it is known to cover the run's check. */
   known(state: Conversation, next: RunToMake): Baseline | undefined {
-    const turn = planOf(state, next)
-    const known = this.#known.get(turn)
-    const isCurrent = known?.seq === state.turns.get(turn)?.baseline && known?.covered.has(next.check.hash)
+    const plan = planFor(state, next)
+    const known = this.#known.get(plan.id)
+    const isCurrent = known?.seq === plan.baseline && known?.covered.has(next.check.hash)
     return isCurrent ? known?.baseline : undefined
   }
 
@@ -40,17 +43,17 @@ export class Baselines {
   async take(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<Baseline> {
     const known = this.known(state, next)
     if (known) return known
-    const turn_id = planOf(state, next)
-    const before = await this.#read(lease, state, turn_id)
-    const checks = next.why === 'baseline' ? [...checksOf(state, turn_id), next.check] : [next.check]
+    const plan = planFor(state, next)
+    const before = await this.#read(lease, plan)
+    const checks = next.why === 'baseline' ? [...checksOf(state, plan), next.check] : [next.check]
     const taken = await this.#workspaces.baselineOf(workspace, checks, before.baseline)
     const { events } = taken
-      ? await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id, ...taken })
+      ? await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id: next.turn_id, plan_id: plan.id, ...taken })
       : { events: [] }
     const baseline = taken ? merged(before.baseline, taken) : before.baseline
     const covered = new Set([...before.covered, ...checks.map(({ hash }) => hash)])
     const at = before.at ?? events[0]?.timestamp
-    this.#known.set(turn_id, { seq: events.at(-1)?.seq ?? before.seq, at, baseline, covered })
+    this.#known.set(plan.id, { seq: events.at(-1)?.seq ?? before.seq, at, baseline, covered })
     return baseline
   }
 
@@ -60,49 +63,50 @@ export class Baselines {
       return await this.take(lease, state, next, workspace)
     } catch (error) {
       const none = { covers: [], files: {}, incomplete: true } as const
-      await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id: next.turn_id, ...none })
+      const plan_id = planFor(state, next).id
+      await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id: next.turn_id, plan_id, ...none })
       throw error
     }
   }
 
   /** Whether a run was asked for with the plan, before any work: of a later one, the code may be the agent's. */
   isFirst(state: Conversation, next: RunToMake): boolean {
-    const { at } = this.#known.get(planOf(state, next)) ?? {}
+    const { at } = this.#known.get(planFor(state, next).id) ?? {}
     return next.why === 'baseline' && at !== undefined && next.at <= at
   }
 
   /** Adds what a first run wrote itself. */
   async add(lease: Lease, state: Conversation, next: RunToMake, part: Baseline): Promise<void> {
-    const turn_id = planOf(state, next)
-    const { events } = await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id, ...part })
-    const known = this.#known.get(turn_id)
-    if (known) this.#known.set(turn_id, { ...known, seq: events.at(-1)?.seq, baseline: merged(known.baseline, part) })
+    const { id: plan_id } = planFor(state, next)
+    const command = { type: 'take_baseline', turn_id: next.turn_id, plan_id, ...part } as const
+    const { events } = await this.#door.run({ ...lease, lease }, command)
+    const known = this.#known.get(plan_id)
+    if (known) this.#known.set(plan_id, { ...known, seq: events.at(-1)?.seq, baseline: merged(known.baseline, part) })
   }
 
-  async #read(lease: Lease, { turns }: Conversation, turnId: string): Promise<Known> {
-    const seq = turns.get(turnId)?.baseline
-    const known = this.#known.get(turnId)
+  async #read(lease: Lease, { id, baseline: seq }: Plan): Promise<Known> {
+    const known = this.#known.get(id)
     if (known?.seq === seq && known) return known
     const events = await this.#door.conversations.events(lease, { types: ['baseline_taken'] })
     const own = events.filter(
       (event): event is StoredEvent<'baseline_taken'> =>
-        event.type === 'baseline_taken' && event.data.turn_id === turnId,
+        event.type === 'baseline_taken' && event.data.plan_id === id,
     )
     const baseline = own.reduce((sum: Baseline, { data }) => merged(sum, data), { covers: [], files: {} })
     return { seq: own.at(-1)?.seq, at: own[0]?.timestamp, baseline, covered: new Set() }
   }
 }
 
-/** The turn whose plan a run belongs to; for a check of the whole plan, the first one that was looked at. */
-function planOf(state: Conversation, { task_id, turn_id }: RunToMake): string {
-  if (task_id !== undefined) return state.tasks.get(task_id)?.conversation_turn_id ?? turn_id
-  return lineage(state, turn_id).findLast(id => state.turns.get(id)?.baseline !== undefined) ?? turn_id
+/** The plan whose guarded files a run is compared with. */
+function planFor(state: Conversation, { task_id, turn_id }: RunToMake): Plan {
+  const task = state.tasks.get(task_id ?? '')
+  return task ? planById(state, proofOf(state, task.id).confirmed_in ?? task.plan_id) : planOf(state, turn_id)
 }
 
-/** The checks of a plan and of its tasks. */
-const checksOf = (state: Conversation, turnId: string): readonly Check[] => [
-  ...(state.turns.get(turnId)?.done_checks ?? []),
-  ...openTasks(state, turnId).flatMap(({ checks }) => checks ?? []),
+/** The checks of a plan and of its open tasks. */
+const checksOf = (state: Conversation, plan: Plan): readonly Check[] => [
+  ...(plan.done_checks ?? []),
+  ...checkedOf(state, plan).flatMap(task => (isOpen(task) ? (task.checks ?? []) : [])),
 ]
 
 /** What was there first counts, but for what the check wrote itself before the work. */

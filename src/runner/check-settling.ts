@@ -1,7 +1,7 @@
 import type { Workspace } from '../domain/check.ts'
 import type { CommandOf, SeenWorkspace } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
-import { homeOf } from '../domain/lineage.ts'
+import { planOf } from '../domain/plan.ts'
 import { namedFiles } from '../domain/check-runs.ts'
 import { workspaceKey } from '../domain/needs.ts'
 import { claimedPlans } from '../domain/open-claims.ts'
@@ -106,8 +106,8 @@ export class CheckSettling {
 
 /** The workspace of the plan that a claim is about. */
 function workspaceOfPlan(state: Conversation, claim: OpenClaim): Workspace | undefined {
-  const [plan = claim.turn_id] = claimedPlans(state, [claim])
-  return homeOf(state, plan)?.workspace
+  const [plan = planOf(state, claim.turn_id)] = claimedPlans(state, [claim])
+  return plan.workspace
 }
 
 /** A failure that may be temporary. */

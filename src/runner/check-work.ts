@@ -1,7 +1,7 @@
 import type { Workspace } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
-import { homeOf, isSamePlan, planHistory } from '../domain/lineage.ts'
+import { checkedOf, planOf, tasksOf } from '../domain/plan.ts'
 import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
 import { settleable } from '../domain/open-claims.ts'
 import { isApproved, MAX_TRIES, recordOf, workspaceOf } from '../domain/proof.ts'
@@ -291,7 +291,7 @@ const unrun = (reason: string): RunOutcome => ({ result: 'inconclusive', duratio
 
 function placeOf(state: Conversation, { task_id, turn_id }: RunToMake): Workspace | undefined {
   const task = task_id === undefined ? undefined : state.tasks.get(task_id)
-  return task ? workspaceOf(state, task) : homeOf(state, turn_id)?.workspace
+  return task ? workspaceOf(state, task) : planOf(state, turn_id).workspace
 }
 
 /** A check of the whole plan does not run before the work: only its guarded files are looked at. */
@@ -300,14 +300,14 @@ const isLook = ({ why, task_id }: RunToMake): boolean => why === 'baseline' && t
 /** The other tasks of a run's plan with the same check, and the plan itself: as if the run were for them. */
 function othersOf(state: Conversation, next: RunToMake): readonly RunToMake[] {
   const { check, turn_id, task_id, why, at } = next
-  const tasks = [...state.tasks.values()].filter(
+  const own = planOf(state, turn_id)
+  const tasks = checkedOf(state, own).filter(
     task =>
       task.id !== task_id &&
       task.checks?.some(({ hash }) => hash === check.hash) &&
-      isApproved(state, task.id, check) &&
-      isSamePlan(state, task, turn_id),
+      isApproved(state, task.id, check),
   )
-  const isOfPlan = homeOf(state, turn_id)?.done_checks?.some(({ hash }) => hash === check.hash) ?? false
+  const isOfPlan = own.done_checks?.some(({ hash }) => hash === check.hash) ?? false
   const plan = isOfPlan && task_id !== undefined ? [{ turn_id, check, why, at }] : []
   return [...tasks.map(task => ({ turn_id, task_id: task.id, check, why, at })), ...plan]
 }
@@ -320,7 +320,7 @@ const confirmedBy = (state: Conversation, other: RunToMake, baseline: Baseline):
 
 /** The guarded files that a task may change; for a check of the whole plan, all that its tasks may. */
 function mayChange(state: Conversation, { task_id, turn_id }: RunToMake): readonly string[] {
-  const tasks = task_id === undefined ? planHistory(state, turn_id) : [state.tasks.get(task_id)]
+  const tasks = task_id === undefined ? tasksOf(state, planOf(state, turn_id)) : [state.tasks.get(task_id)]
   return tasks.flatMap(task => task?.may_change ?? [])
 }
 

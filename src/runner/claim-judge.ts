@@ -1,7 +1,8 @@
 import type { Claim, Judged, Opinion } from '../domain/claim.ts'
-import { type Conversation, planTurnOf } from '../domain/conversation.ts'
+import type { Conversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { MAX_REPORTS } from '../domain/evidence.ts'
+import { planIdOf } from '../domain/plan.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Door, Lease } from '../door/door.ts'
 import type { JudgedTurn } from './assessor.ts'
@@ -58,7 +59,7 @@ async function reportedWork({ conversations }: Door, lease: Lease, state: Conver
   const reports = await conversations.events(lease, { types: ['evidence_added'], last: MAX_REPORTS })
   const isOfPlan = (taskId: string): boolean => {
     const task = state.tasks.get(taskId)
-    return task !== undefined && planTurnOf(state, task) === lease.turn
+    return task?.plan_id === planIdOf(state, lease.turn)
   }
   return work.of(
     reports.filter(

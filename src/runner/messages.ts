@@ -1,7 +1,7 @@
-import { type Conversation, listed, openTasks, planCounts, planHistory } from '../domain/conversation.ts'
+import { type Conversation, listed, openTasks } from '../domain/conversation.ts'
 import { labelOf } from '../domain/check-label.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
-import { homeOf } from '../domain/lineage.ts'
+import { planOf, tasksOf } from '../domain/plan.ts'
 import { unpassedChecks, whyUnpassed } from '../domain/plan-checks.ts'
 import { countingRun, planRuns, tailOf } from '../domain/proof.ts'
 import { type Standing, standingsOf } from '../domain/standing.ts'
@@ -26,10 +26,11 @@ export function followUpText(
 ): string {
   const open = openTasks(run.state, run.turn)
   if (open.length === 0) {
-    const checks = unpassedChecks(run.state, run.turn).map(check => {
-      const last = countingRun(planRuns(run.state, run.turn, check.hash))
+    const plan = planOf(run.state, run.turn)
+    const checks = unpassedChecks(run.state, plan).map(check => {
+      const last = countingRun(planRuns(plan, check.hash))
       const tail = tailOf(run.state, check.hash, last)
-      const why = `\`${labelOf(check)}\` ${whyUnpassed(run.state, run.turn, check).replace(/\.$/, '')}.`
+      const why = `\`${labelOf(check)}\` ${whyUnpassed(run.state, plan, check).replace(/\.$/, '')}.`
       return last?.result === 'failed' && tail ? `${why} The end of its output:\n${tail}` : why
     })
     return `Every task is settled, but the plan is not done: ${checks.join('\n')}\nMend that, then answer again.`
@@ -42,13 +43,13 @@ export function followUpText(
         `The last claim could not be checked: no process with its workspace${folderOf(run)} is running. Tell the user to start Runsheet there, or to remove the check or settle the task.`,
       ]
     : []
-  const checks = [...planFailures(run.state, run.turn), ...served].map(each => ` ${each}`)
+  const checks = [...planFailures(run.state, planOf(run.state, run.turn)), ...served].map(each => ` ${each}`)
   return `The plan is not finished. Open: ${names.join('; ')}${more}.${checks.join('')} Continue: do the work, and ${settlingFor(toolset)}`
 }
 
 /** The folder of a plan's workspace, in parentheses. */
 function folderOf({ state, turn }: Pick<Run, 'state' | 'turn'>): string {
-  const path = homeOf(state, turn)?.workspace?.path
+  const path = planOf(state, turn).workspace?.path
   return path === undefined ? '' : ` (${path})`
 }
 
@@ -92,7 +93,7 @@ function reasonFor(run: Run, because: keyof typeof REASONS): string {
 
 /** The checks of the whole plan that did not pass, and what to do. */
 function inTheWay(run: Run): string {
-  const checks = planFailures(run.state, run.turn)
+  const checks = planFailures(run.state, planOf(run.state, run.turn))
   return checks.length > 0 ? `The plan is not done: ${checks.join(' ')} Mend that, then continue.` : ''
 }
 
@@ -105,7 +106,7 @@ const STANDINGS: Record<Standing, string> = {
 
 /** How far "done" can be trusted, for a plan with checks: "5 of 5 done: 3 proven, 2 on the agent's word". */
 function tally({ state, turn }: Run): string {
-  const plan = planHistory(state, turn)
+  const plan = tasksOf(state, planOf(state, turn))
   if (!plan.some(({ checks }) => checks?.length)) return ''
   const counts = standingsOf(state, plan)
   const parts = (Object.keys(STANDINGS) as Standing[]).flatMap(standing =>
@@ -132,8 +133,8 @@ function leftOver({ state, turn, policy }: Run, because: EndReason): string {
   const isChecked = open.some(task => whyOpen(state, task) !== undefined)
   if (lines.length > 0) return `Not done:\n${lines.join('\n')}${isChecked ? `\n\n${WAYS_OUT}` : ''}`
   if (isUnwatched) return ''
-  const dropped = state.turns.get(turn)?.dropped ?? 0
-  return isEmptied(planCounts(state, turn), dropped)
+  const { counts, dropped } = planOf(state, turn)
+  return isEmptied(counts, dropped)
     ? 'Not done: tasks were removed from the plan, and none was completed.'
     : ''
 }

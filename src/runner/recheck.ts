@@ -1,7 +1,7 @@
 import type { SeenWorkspace } from '../domain/command.ts'
 import { hasFinalRuns } from '../domain/decide/final-runs.ts'
 import { namedFiles } from '../domain/check-runs.ts'
-import { homeOf } from '../domain/lineage.ts'
+import { planOf } from '../domain/plan.ts'
 import { workspaceKey } from '../domain/needs.ts'
 import type { TurnDeps } from './drive.ts'
 import type { ActiveTurn } from './turn.ts'
@@ -11,8 +11,9 @@ export async function look(
   { run: { state, turn } }: ActiveTurn,
   { workspaces }: TurnDeps,
 ): Promise<SeenWorkspace | undefined> {
-  const workspace = homeOf(state, turn)?.workspace
-  if (!workspace || !workspaces?.keys.includes(workspaceKey(workspace)) || !hasFinalRuns(state, turn)) return undefined
+  const plan = planOf(state, turn)
+  const { workspace } = plan
+  if (!workspace || !workspaces?.keys.includes(workspaceKey(workspace)) || !hasFinalRuns(state, plan)) return undefined
   return { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) }
 }
 
@@ -22,8 +23,9 @@ export async function look(
  */
 export async function recheck(turn: ActiveTurn, { door }: TurnDeps, seen: SeenWorkspace = {}): Promise<boolean> {
   const { state, turn: turn_id, steps } = turn.run
-  if (!hasFinalRuns(state, turn_id)) return false
-  const key = `recheck:${steps.length}:${state.turns.get(turn_id)?.passes ?? 0}`
+  const plan = planOf(state, turn_id)
+  if (!hasFinalRuns(state, plan)) return false
+  const key = `recheck:${steps.length}:${plan.passes ?? 0}`
   const { events } = await door.run(turn.at(key), { type: 'request_final', turn_id, ...seen })
   return events.length > 0
 }

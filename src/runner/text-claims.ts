@@ -1,7 +1,8 @@
 import type { Claim, Judged } from '../domain/claim.ts'
-import { type Conversation, currentTask, openTasks, planTurnOf, tasksInView } from '../domain/conversation.ts'
+import { type Conversation, currentTask, openTasks, tasksInView } from '../domain/conversation.ts'
 import { whyNotGranted } from '../domain/decide/claims.ts'
 import { type ResolvedClaim, resolvedClaims, withEnd } from '../domain/open-claims.ts'
+import { planIdOf } from '../domain/plan.ts'
 import type { Task } from '../domain/task.ts'
 import { asProse } from '../domain/text.ts'
 import { todosOf } from '../toolsets/todos.ts'
@@ -56,7 +57,7 @@ export async function assess(
       return null
     }
     if (!next) return null
-    const todos = todosOf(tasksInView(state), run.turn, each => planTurnOf(state, each))
+    const todos = todosOf(tasksInView(state), planIdOf(state, run.turn))
     if (run.advances >= run.policy.max_advances) {
       const remaining = openTasks(state, run.turn).length
       const message = `Reached the limit of ${run.policy.max_advances} steps in a row; ${remaining} remain.`

@@ -1,4 +1,5 @@
-import { type Conversation, planTurnOf } from '../domain/conversation.ts'
+import { lastTurnOf, planById } from '../domain/plan.ts'
+import { type Conversation } from '../domain/conversation.ts'
 import { type EventData, type StoredEvent, upcast } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type Need, needsOf } from '../domain/needs.ts'
@@ -170,12 +171,10 @@ function touchedTurns(states: readonly Conversation[], events: readonly StoredEv
   const turns = new Set(waiting.map(({ turn_id }) => turn_id))
   for (const event of events) {
     if (event.turn_id !== null) turns.add(event.turn_id)
-    // It adopts the open tasks of that plan without naming them.
-    if (event.type === 'turn_started' && event.data.continue_turn_id) turns.add(event.data.continue_turn_id)
     for (const id of taskIdsOf(event)) {
       for (const state of states) {
         const task = state.tasks.get(id)
-        if (task) turns.add(planTurnOf(state, task))
+        if (task) turns.add(lastTurnOf(planById(state, task.plan_id)))
       }
     }
   }
@@ -183,7 +182,7 @@ function touchedTurns(states: readonly Conversation[], events: readonly StoredEv
 }
 
 function taskIdsOf(event: StoredEvent): readonly string[] {
-  if (event.type === 'tasks_adopted') return event.data.task_ids
+  if (event.type === 'plan_joined') return event.data.task_ids
   const id = taskIdOf(event)
   return id === undefined ? [] : [id]
 }

@@ -1,5 +1,5 @@
 import { awaitsBaseline } from '../domain/check-runs.ts'
-import { homeOf } from '../domain/lineage.ts'
+import { planOf } from '../domain/plan.ts'
 import { needsOf } from '../domain/needs.ts'
 import { claimsOf } from '../domain/open-claims.ts'
 import { type OpenClaim, workspaceOf } from '../domain/proof.ts'
@@ -81,7 +81,7 @@ async function isUnserved(context: ToolContext, claim: OpenClaim): Promise<boole
 /** Whether the workspace of a claim is a folder of this machine that does not exist any more. */
 function isGone({ checks }: Door, state: Conversation, { task_id, turn_id }: OpenClaim): boolean {
   const task = state.tasks.get(task_id)
-  const workspace = (task && workspaceOf(state, task)) ?? homeOf(state, turn_id)?.workspace
+  const workspace = task ? workspaceOf(state, task) : planOf(state, turn_id).workspace
   // A process that has it says more: what it tried to run.
   return workspace !== undefined && !checks.offered?.(workspace) && (checks.isGone?.(workspace) ?? false)
 }

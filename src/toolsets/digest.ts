@@ -1,4 +1,5 @@
-import { currentTask, listed, openTasks, planTurnOf } from '../domain/conversation.ts'
+import { currentTask, listed, openTasks } from '../domain/conversation.ts'
+import { planIdOf } from '../domain/plan.ts'
 import { whyReopened } from '../domain/plan-checks.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
@@ -55,7 +56,8 @@ function planPart({ state, turnId, request }: View & { readonly request?: string
 
 /** What other turns left open, by ids that this toolset's tools take. */
 function earlierPart({ state, turnId }: View, vocabulary: Vocabulary): string[] {
-  const earlier = openTasks(state).filter(task => planTurnOf(state, task) !== turnId)
+  const plan = planIdOf(state, turnId)
+  const earlier = openTasks(state).filter(({ plan_id }) => plan_id !== plan)
   const lines = earlier.slice(-MAX_EARLIER).map(task => lineOf(task, vocabulary))
   const heading =
     'Open from earlier turns (not part of this plan; settle one if the user asks for it, or if it is done)'

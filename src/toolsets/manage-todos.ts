@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { planTurnOf } from '../domain/conversation.ts'
+import { planIdOf } from '../domain/plan.ts'
 import type { Task } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
 import { TURNED_DOWN } from '../domain/say.ts'
@@ -83,7 +83,7 @@ what came of each, or why it cannot be done. A person ticks the steps; you canno
 }
 
 /** The queue in the shape of the contract. */
-const todosState = (view: View): TodosState => todosOf(tasksIn(view), view.turnId, task => planTurnOf(view.state, task))
+const todosState = (view: View): TodosState => todosOf(tasksIn(view), planIdOf(view.state, view.turnId))
 
 interface Added {
   readonly title: string

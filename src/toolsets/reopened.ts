@@ -1,6 +1,6 @@
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
-import { openInPlan } from '../domain/lineage.ts'
+import { planOf } from '../domain/plan.ts'
 import type { Reopened } from '../domain/plan-checks.ts'
 import { planFailures, unseenChecks } from '../domain/why-open.ts'
 import type { ReviewRecord } from '../door/door.ts'
@@ -46,8 +46,9 @@ export function withOutcome(state: Conversation, result: Json, record: ReviewRec
 /** The answer, with the checks of a plan that did not pass once nothing is open: it is not done, or not known to be. */
 export function withFailing(result: Json, state: Conversation, turnId: string): Json {
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return result
-  if (openInPlan(state, turnId).length > 0) return result
-  const failing = [...planFailures(state, turnId), ...unseenChecks(state, turnId)]
+  const plan = planOf(state, turnId)
+  if (plan.open.length > 0) return result
+  const failing = [...planFailures(state, plan), ...unseenChecks(state, plan)]
   return failing.length > 0 ? { ...result, failing } : result
 }
 

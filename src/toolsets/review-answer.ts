@@ -1,4 +1,5 @@
-import { type Conversation, planTurnOf } from '../domain/conversation.ts'
+import { lastTurnOf, planById } from '../domain/plan.ts'
+import { type Conversation } from '../domain/conversation.ts'
 import type { Changes, Review } from '../domain/review.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Policy } from '../domain/policy.ts'
@@ -12,7 +13,7 @@ import type { View } from './view.ts'
 /** The answer of a tool call whose review was decided, with the person's changes. */
 export function reviewAnswer(state: Conversation, { review, resolution, tasks }: ReviewRecord): JsonObject {
   // A reopened plan goes on in another turn.
-  const turnId = tasks[0] ? planTurnOf(state, tasks[0]) : review.conversation_turn_id
+  const turnId = tasks[0] ? lastTurnOf(planById(state, tasks[0].plan_id)) : review.conversation_turn_id
   const view: View = { state, turnId }
   const { toolset, tool } = askedBy(review, state.policy)
   const comment = {

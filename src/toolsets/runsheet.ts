@@ -1,6 +1,7 @@
+import { planIdOf } from '../domain/plan.ts'
 import * as z from 'zod'
 import { describeCheck } from '../domain/check-label.ts'
-import { listed, planTurnOf } from '../domain/conversation.ts'
+import { listed } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
 import type { Changes, ConfirmedTask, Row } from '../domain/review.ts'
 import { isOpen, type Task, type TaskStatus } from '../domain/task.ts'
@@ -145,7 +146,8 @@ function briefly({ criteria, checks = [], may_change = [], ...rest }: Row): Json
 
 /** The tasks that `update` may change: this turn's plan, and every other open task. */
 function withinReach(view: View): Task[] {
-  return listed(view.state).filter(task => isOpen(task) || planTurnOf(view.state, task) === view.turnId)
+  const plan = planIdOf(view.state, view.turnId)
+  return listed(view.state).filter(task => isOpen(task) || task.plan_id === plan)
 }
 
 /** Ids only: the model knows what it proposed. */

@@ -1,5 +1,6 @@
+import { planIdOf } from '../domain/plan.ts'
 import * as z from 'zod'
-import { listed, planTurnOf } from '../domain/conversation.ts'
+import { listed } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import { taskOnWire } from '../domain/proof-view.ts'
@@ -112,7 +113,7 @@ export const taskManager: Toolset = {
       run: (call, { include_done = false, current_turn_only = false, limit = 50 }) => {
         const tasks = listed(call.state)
           .filter(task => include_done || (task.status !== 'completed' && task.status !== 'cancelled'))
-          .filter(task => !current_turn_only || planTurnOf(call.state, task) === call.turnId)
+          .filter(task => !current_turn_only || task.plan_id === planIdOf(call.state, call.turnId))
         const chosen = tasks.slice(0, limit).map(task => ({ ...row(task), ...standingIn(call, task) }))
         return { tasks: chosen, total: tasks.length }
       },

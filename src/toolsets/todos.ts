@@ -18,11 +18,11 @@ const SHOWN: Record<Exclude<TaskStatus, 'cancelled'>, string> = {
 }
 
 /** The short form of a list. Cancelled tasks are neither shown nor counted. */
-export function todosOf(tasks: readonly Task[], turn: string | null, planOf: (task: Task) => string): TodosState {
+export function todosOf(tasks: readonly Task[], plan: string | null): TodosState {
   const shown = tasks.flatMap(task => (task.status === 'cancelled' ? [] : [{ task, todo: todoOf(task, task.status) }]))
   const started = shown.filter(({ task }) => task.status === 'in_progress')
-  // Each plan may have a current task: prefer this turn's.
-  const current = started.find(({ task }) => planOf(task) === turn) ?? started[0]
+  // Each plan may have a current task: prefer this one's.
+  const current = started.find(({ task }) => task.plan_id === plan) ?? started[0]
   return {
     total: shown.length,
     remaining: tasks.filter(isOpen).length,

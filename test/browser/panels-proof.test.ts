@@ -421,7 +421,7 @@ describe('the plan', () => {
     await page.locator('.rs-summary').click()
     const own = page.locator('.rs-plan-checks')
     await says(own.locator('.rs-check-state'), ['not run yet'])
-    await bench.run({ type: 'take_baseline', turn_id: 't1', covers: [], files: {} })
+    await bench.run({ type: 'take_baseline', turn_id: 't1', plan_id: 't1', covers: [], files: {} })
     await bench.run({ type: 'request_final', turn_id: 't1' })
     await bench.ran(HASH, 'final', FAILED)
     await says(own.locator('.rs-check-state'), ['failed · exit 1 · 1.2 s'])

@@ -1,3 +1,4 @@
+import { planOf } from '../../src/domain/plan.ts'
 import { expect } from 'vitest'
 import type { Check, CheckSpec } from '../../src/domain/check.ts'
 import type { Command, RunOutcome } from '../../src/domain/command.ts'
@@ -129,7 +130,7 @@ export class Bench {
     const state = await this.server.door.read(HERE)
     const resolved = resolvedClaims(state, TURN, call)
     const change = [{ task: task.id, fields: { status: 'completed', outcome: 'Done.' } as const }]
-    const seen = { fingerprint: state.turns.get(TURN)?.looked?.fingerprint }
+    const seen = { fingerprint: planOf(state, TURN).looked?.fingerprint }
     await this.run(
       { type: 'edit_tasks', by: 'model', turn_id: TURN, basis: state.seq, change, resolved, seen },
       { type: 'settle_claims', turn_id: TURN, tool_call_id: call },

@@ -1,7 +1,8 @@
 import type { Check } from '../check.ts'
-import { type Conversation, lineage, planTurnOf } from '../conversation.ts'
+import type { Conversation } from '../conversation.ts'
 import type { CheckRef, EventData, NewEvent } from '../event.ts'
 import { awaitsBaseline } from '../check-runs.ts'
+import { lastTurnOf, planById, planOf } from '../plan.ts'
 import { countingChecks, proofOf, taskRuns, workspaceOf } from '../proof.ts'
 import type { Task } from '../task.ts'
 
@@ -22,7 +23,7 @@ export function approved(
     const isThere = state.tasks.get(task.id)?.checks?.some(({ hash }) => hash === check.hash) ?? false
     if (check.kind === 'person' || (isThere && proofOf(state, task.id).approved.includes(check.hash))) continue
     events.push({ type: 'check_approved', turn_id, data: { ...ref, via } })
-    if (state.turns.get(turn_id)?.workspace) {
+    if (planOf(state, turn_id).workspace) {
       events.push({ type: 'check_requested', turn_id, data: { ...ref, why: 'baseline' } })
     }
   }
@@ -31,9 +32,8 @@ export function approved(
 
 /** Asks for a look at the guarded files of a new plan's own checks, before the work. They run at its end only. */
 export function planLook(state: Conversation, turn_id: string): NewEvent[] {
-  const { workspace, done_checks = [] } = state.turns.get(turn_id) ?? {}
-  const isKnown = lineage(state, turn_id).some(id => state.turns.get(id)?.baseline !== undefined)
-  if (!workspace || isKnown || awaitsBaseline(state, turn_id)) return []
+  const { workspace, done_checks = [], baseline } = planOf(state, turn_id)
+  if (!workspace || baseline !== undefined || awaitsBaseline(state, turn_id)) return []
   return done_checks.map(check => ({
     type: 'check_requested',
     turn_id,
@@ -45,9 +45,10 @@ export function planLook(state: Conversation, turn_id: string): NewEvent[] {
 export function runsWithLeave(state: Conversation, task: Task, mayChange: Task['may_change']): NewEvent[] {
   const isSame = JSON.stringify(mayChange ?? []) === JSON.stringify(task.may_change ?? [])
   if (isSame || task.status !== 'completed' || !workspaceOf(state, task)) return []
+  const turn_id = lastTurnOf(planById(state, task.plan_id))
   return countingChecks(state, task).flatMap(check =>
     taskRuns(state, task.id, check.hash)
-      ? { type: 'check_requested', turn_id: planTurnOf(state, task), data: { ...refOf(task.id, check), why: 'person' } }
+      ? { type: 'check_requested', turn_id, data: { ...refOf(task.id, check), why: 'person' } }
       : [],
   )
 }

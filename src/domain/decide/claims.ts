@@ -2,9 +2,9 @@ import type { Check } from '../check.ts'
 import { describeCheck } from '../check-label.ts'
 import { type Claim, isSameClaim, judgedOn, MAX_REJECTED_CLAIMS, objectionTo } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
-import { type Conversation, planTurnOf } from '../conversation.ts'
+import type { Conversation } from '../conversation.ts'
 import type { TaskFields } from '../fields.ts'
-import { homeOf, openInPlan } from '../lineage.ts'
+import { planById, planOf } from '../plan.ts'
 import { planGuards, unpassedChecks } from '../plan-checks.ts'
 import { claimOn, type ResolvedClaim } from '../open-claims.ts'
 import {
@@ -120,11 +120,11 @@ export class Claims {
   #endPlan(editor: ListEditor): Refusal | undefined {
     const last = [...this.#rows.keys()].flatMap(id => {
       const task = editor.get(id)
-      return task && claimIn(task) && !editor.hasOpen(planTurnOf(this.#state, task)) ? task : []
+      return task && claimIn(task) && !editor.hasOpen(task.plan_id) ? task : []
     })
     if (!this.#edit.resolved) {
       const unasked = last.filter(
-        task => !this.#asked.has(task.id) && hasFinalRuns(this.#state, planTurnOf(this.#state, task)),
+        task => !this.#asked.has(task.id) && hasFinalRuns(this.#state, planById(this.#state, task.plan_id)),
       )
       this.open.push(...unasked.flatMap(task => claimIn(task) ?? []))
       return undefined
@@ -136,10 +136,10 @@ export class Claims {
     const missing = missingRuns(this.#state, this.#edit.turn_id ?? '', this.#edit.seen)
     if (missing.length > 0) return new Refusal('final_runs_required', {})
     for (const task of last) {
-      const plan = planTurnOf(this.#state, task)
+      const plan = planById(this.#state, task.plan_id)
       const [check] = unpassedChecks(this.#state, plan)
       if (check) {
-        const run = countingRun(planRuns(this.#state, plan, check.hash))
+        const run = countingRun(planRuns(plan, check.hash))
         const result = run?.result
         const guarded = result === 'passed' ? planGuards(this.#state, plan, check) : []
         return new Refusal('plan_check_failed', {
@@ -156,14 +156,14 @@ export class Claims {
 
   /** Whether the checks of a new task may run. */
   #hasChecks({ allowed = [] }: Draft): boolean {
-    return allowed.length > 0 && homeOf(this.#state, this.#edit.turn_id ?? '') !== undefined
+    return allowed.length > 0 && planOf(this.#state, this.#edit.turn_id ?? '').workspace !== undefined
   }
 
   /** Whether a task that is done gets another outcome in a plan that is over: the plan ends anew with it. */
   #isSaidAgain(task: Task, { status = task.status, outcome }: Partial<TaskFields>): boolean {
     const isOther = outcome !== undefined && outcome !== task.outcome
     const isAgain = task.status === 'completed' && status === 'completed' && isOther
-    return isAgain && this.#endsPlan && openInPlan(this.#state, planTurnOf(this.#state, task)).length === 0
+    return isAgain && this.#endsPlan && planById(this.#state, task.plan_id).open.length === 0
   }
 
   #isAsked(task: Task, status: TaskStatus): boolean {
@@ -235,7 +235,7 @@ const isCodeAlone = (check: Check, { exit }: CheckRun): boolean =>
 
 /** That no process has the workspace, which one that is, and what can be done. */
 function unserved(state: Conversation, task: Task, isGone: boolean | undefined): string {
-  const path = (workspaceOf(state, task) ?? homeOf(state, planTurnOf(state, task))?.workspace)?.path
+  const path = workspaceOf(state, task)?.path
   const folder = path === undefined ? '' : ` (${path})`
   const person =
     'leave it to a person, who can remove the checks of the plan or settle the task in the plan panel of the page'

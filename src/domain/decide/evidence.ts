@@ -1,7 +1,8 @@
 import type { CommandOf } from '../command.ts'
-import { type Conversation, planTurnOf, taskInProgress } from '../conversation.ts'
+import { type Conversation, taskInProgress } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import { boundedFact, MAX_REPORTS, plainJson } from '../evidence.ts'
+import { lastTurnOf, planById } from '../plan.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import { LIMITS, line, Problem } from '../text.ts'
 import { findTask, openIn, turnRunning } from './tasks.ts'
@@ -19,10 +20,11 @@ export function addEvidence(state: Conversation, command: CommandOf<'add_evidenc
   const current = taskInProgress(state)
   const task = ref === undefined ? current : findTask(state, ref)
   if (!task && ref !== undefined) return new Refusal('task_not_found', { ref, ...openIn(state) })
-  if (!current || !task || hasAllReports(state, planTurnOf(state, task))) return []
+  const turn_id = task ? lastTurnOf(planById(state, task.plan_id)) : ''
+  if (!current || !task || hasAllReports(state, turn_id)) return []
   const call = { tool, arguments: plainJson(command.arguments), answer: plainJson(command.answer), ok }
   const data = { evidence_id, task_id: task.id, source, ...boundedFact(call) }
-  return [{ type: 'evidence_added', turn_id: planTurnOf(state, task), data }]
+  return [{ type: 'evidence_added', turn_id, data }]
 }
 
 const hasAllReports = ({ turns }: Conversation, turnId: string): boolean =>

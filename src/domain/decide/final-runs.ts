@@ -1,11 +1,11 @@
 import type { SeenWorkspace } from '../command.ts'
-import { type Conversation, fold, planTurnOf, stamped } from '../conversation.ts'
+import { type Conversation, fold, stamped } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
-import { openInPlan, planHistory } from '../lineage.ts'
+import { hasTasks, lastTurnOf, type Plan, planById, planOf } from '../plan.ts'
 import { staleChecks } from '../check-runs.ts'
 import { claimsOf } from '../open-claims.ts'
-import { changeTurn } from '../proof-log.ts'
+import { changePlan } from '../proof-log.ts'
 import type { Task } from '../task.ts'
 
 /** How often the checks of a finished plan are run again. */
@@ -16,19 +16,20 @@ const MAX_PASSES = 2
  * Without a look at the workspace, everything is out of date that has run in it.
  */
 export function missingRuns(state: Conversation, turn_id: string, seen: SeenWorkspace = {}): NewEvent[] {
-  const hasPlan = planHistory(state, turn_id).length > 0 || claimsOf(state, turn_id).length > 0
-  const pass = (state.turns.get(turn_id)?.passes ?? 0) + 1
-  return !hasPlan || pass > MAX_PASSES ? [] : finalRuns(state, turn_id, pass, seen.fingerprint)
+  const plan = planOf(state, turn_id)
+  const isAny = hasTasks(plan) || claimsOf(state, turn_id).length > 0
+  const pass = (plan.passes ?? 0) + 1
+  return !isAny || pass > MAX_PASSES ? [] : finalRuns(state, turn_id, pass, seen.fingerprint)
 }
 
 /** Whether a plan has checks that run before it ends. An earlier final pass says nothing about the next end. */
-export const hasFinalRuns = (state: Conversation, turnId: string): boolean =>
-  planHistory(state, turnId).length > 0 && staleChecks(beforePasses(state, turnId), turnId, undefined).length > 0
+export const hasFinalRuns = (state: Conversation, plan: Plan): boolean =>
+  hasTasks(plan) && staleChecks(beforePasses(state, plan), lastTurnOf(plan), undefined).length > 0
 
 /** The same state at an end for which nothing ran yet. */
-export const beforePasses = (state: Conversation, turnId: string): Conversation => ({
+export const beforePasses = (state: Conversation, { id }: Plan): Conversation => ({
   ...state,
-  ...changeTurn(state, turnId, { passes: 0 }),
+  ...changePlan(state, id, { passes: 0 }),
 })
 
 /** Asks for the checks of a plan that did not run on this fingerprint; without one, for all of them. */
@@ -54,14 +55,14 @@ export function finalRunsAfter(
     events.flatMap(event => (event.type === 'task_changed' && event.data.by === 'model' ? event.data.task.id : [])),
   )
   const ended = edited.flatMap(task => {
-    const turnId = planTurnOf(state, task)
+    const plan = planById(state, task.plan_id)
     // What a model says anew of a plan that is over is looked at anew.
     const isSaidAgain = task.status === 'completed' && touched.has(task.id)
-    return isSaidAgain || openInPlan(state, turnId).length > 0 ? turnId : []
+    return isSaidAgain || plan.open.length > 0 ? lastTurnOf(plan) : []
   })
   const created = events.flatMap(event => (event.type === 'task_created' ? event.data.task.conversation_turn_id : []))
   const ending = [...new Set([...ended, ...created])].filter(turnId => state.turns.get(turnId)?.status === 'open')
   if (ending.length === 0 || events.length === 0) return []
   const after = fold(state, stamped(state, events, now))
-  return ending.filter(turnId => openInPlan(after, turnId).length === 0).flatMap(turnId => finalRuns(after, turnId, 1))
+  return ending.filter(turnId => planOf(after, turnId).open.length === 0).flatMap(turnId => finalRuns(after, turnId, 1))
 }

@@ -1,8 +1,8 @@
 import { waitingGuards } from '../check-state.ts'
 import type { CommandOf } from '../command.ts'
-import { type Conversation, planTurnOf } from '../conversation.ts'
+import type { Conversation } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
-import { homeOf } from '../lineage.ts'
+import { lastTurnOf, planById } from '../plan.ts'
 import { planGuards } from '../plan-checks.ts'
 import { countingRun, planRuns, taskRuns } from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
@@ -25,16 +25,16 @@ export function acceptGuards(state: Conversation, command: CommandOf<'accept_gua
   if (missing !== undefined) {
     return invalidField('paths', { rule: 'invalid', expected: `all files that changed, ${missing} included` })
   }
-  const plan = planTurnOf(state, task)
-  const ofPlan = (homeOf(state, plan)?.done_checks ?? []).flatMap(check => {
+  const plan = planById(state, task.plan_id)
+  const ofPlan = (plan.done_checks ?? []).flatMap(check => {
     const paths = planGuards(state, plan, check)
-    const { guard = '' } = countingRun(planRuns(state, plan, check.hash)) ?? {}
+    const { guard = '' } = countingRun(planRuns(plan, check.hash)) ?? {}
     return paths.length > 0 && paths.every(path => given.has(path)) ? [{ paths, guard }] : []
   })
   const distinct = new Map([...waiting, ...ofPlan].map(each => [each.guard, each]))
   return [...distinct.values()].map(({ paths, guard }) => ({
     type: 'guard_accepted',
-    turn_id: planTurnOf(state, task),
+    turn_id: lastTurnOf(plan),
     data: { task_id: task.id, paths, guard },
   }))
 }

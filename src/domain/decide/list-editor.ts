@@ -1,7 +1,8 @@
-import { type Conversation, lineage, planTurnOf } from '../conversation.ts'
+import type { Conversation } from '../conversation.ts'
 import type { Json, NewEvent } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
+import { lastTurnOf, planById, planIdOf } from '../plan.ts'
 import { Refusal } from '../refusal.ts'
 import type { RemovedTask } from '../removed.ts'
 import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
@@ -52,9 +53,10 @@ export class ListEditor {
   /** Adds tasks at the end of the list, or at their `order` in the plan of `turnId`. */
   create(drafts: readonly Draft[], turnId: string): void {
     if (drafts.length === 0) return
-    const made = drafts.map(draft => this.#make(draft, turnId))
+    const planId = planIdOf(this.#state, turnId)
+    const made = drafts.map(draft => this.#make(draft, turnId, planId))
     const ordered = drafts.some(draft => draft.order !== undefined)
-    const plan = ordered ? this.#list().filter(task => this.#planOf(task) === turnId && !made.includes(task)) : []
+    const plan = ordered ? this.#list().filter(task => task.plan_id === planId && !made.includes(task)) : []
     const placed = placements(
       plan,
       made.map((task, index) => ({ item: task, order: drafts[index]?.order })),
@@ -79,7 +81,7 @@ export class ListEditor {
     if (status !== undefined && status !== task.status && !NEXT[task.status].includes(status))
       return notAllowed(task, status, row)
     this.#named.set(id, this.#by)
-    if (status !== undefined && status !== task.status) this.#changedPlans.add(this.#planOf(task))
+    if (status !== undefined && status !== task.status) this.#changedPlans.add(task.plan_id)
     const next = status === undefined ? task : withStatus(task, status, this.#by, this.#now)
     // Even if it is in progress already: starting two tasks in one command is an error.
     if (status === 'in_progress') this.#started.add(id)
@@ -90,8 +92,8 @@ export class ListEditor {
   }
 
   /** Whether a whole plan has open tasks, with the changes so far. */
-  hasOpen(turnId: string): boolean {
-    return lineage(this.#state, turnId).some(id => this.#plan(id).some(isOpen))
+  hasOpen(planId: string): boolean {
+    return this.#plan(planId).some(isOpen)
   }
 
   /** Puts the assessor's name on a task that this command settled. */
@@ -106,7 +108,7 @@ export class ListEditor {
     const task = this.get(id)
     if (!task) return
     this.#named.set(id, this.#by)
-    this.#changedPlans.add(this.#planOf(task))
+    this.#changedPlans.add(task.plan_id)
     this.#touched.set(id, task)
     this.#removed.add(id)
   }
@@ -166,7 +168,7 @@ export class ListEditor {
     return this.#removed.has(id) ? undefined : (this.#touched.get(id) ?? this.#state.tasks.get(id))
   }
 
-  #make(draft: Draft, turnId: string): Task {
+  #make(draft: Draft, turnId: string, planId: string): Task {
     this.#lastNumber = draft.number ?? this.#lastNumber + 1
     const { id, number: _number, order: _order, position: _position, allowed: _allowed, ...rest } = draft
     const { status = 'pending', ...fields } = rest
@@ -175,6 +177,7 @@ export class ListEditor {
       number: this.#lastNumber,
       session_id: this.#state.session_id,
       conversation_turn_id: turnId,
+      plan_id: planId,
       title: draft.title,
       details: '',
       criteria: '',
@@ -191,18 +194,18 @@ export class ListEditor {
     const task = withFields(withStatus(blank, status, this.#by, this.#now), fields, this.#by)
     if (status === 'in_progress') this.#started.add(id)
     this.#named.set(id, this.#by)
-    this.#changedPlans.add(turnId)
+    this.#changedPlans.add(planId)
     this.#touched.set(id, task)
     return task
   }
 
   /** What took its place as the current task gives that back, unless it was changed since. */
   #restore(task: Task, since: Instant): void {
-    const plan = this.#planOf(task)
-    const others = this.#plan(plan).filter(({ id, status }) => id !== task.id && status === 'in_progress')
+    const { plan_id } = task
+    const others = this.#plan(plan_id).filter(({ id, status }) => id !== task.id && status === 'in_progress')
     const isCurrent = task.status === 'in_progress' && others.every(({ updated_at }) => updated_at === since)
     this.#named.set(task.id, this.#by)
-    if (this.get(task.id)?.status !== task.status) this.#changedPlans.add(plan)
+    if (this.get(task.id)?.status !== task.status) this.#changedPlans.add(plan_id)
     if (isCurrent) this.#started.add(task.id)
     this.#touched.set(task.id, task.status === 'in_progress' && !isCurrent ? { ...task, status: 'pending' } : task)
   }
@@ -235,7 +238,7 @@ export class ListEditor {
   #twoInOnePlan(): boolean {
     const plans = [...this.#started].flatMap(id => {
       const task = this.get(id)
-      return task?.status === 'in_progress' ? [this.#planOf(task)] : []
+      return task?.status === 'in_progress' ? [task.plan_id] : []
     })
     return new Set(plans).size < plans.length
   }
@@ -318,16 +321,12 @@ export class ListEditor {
   }
 
   /** The open or touched tasks of one plan, in order. */
-  #plan(turnId: string): Task[] {
-    const ids = new Set([...this.#state.open, ...this.#touched.keys()])
+  #plan(planId: string): Task[] {
+    const ids = new Set([...planById(this.#state, planId).open, ...this.#touched.keys()])
     return [...ids]
       .flatMap(id => this.get(id) ?? [])
-      .filter(task => this.#planOf(task) === turnId)
+      .filter(({ plan_id }) => plan_id === planId)
       .sort(byPosition)
-  }
-
-  #planOf(task: Task): string {
-    return this.#back.get(task.id)?.adopted ?? planTurnOf(this.#state, task)
   }
 
   #eventFor(id: string): NewEvent[] {
@@ -335,7 +334,7 @@ export class ListEditor {
     const task = this.#touched.get(id)
     if (!task) return []
     const by = this.#named.get(id) ?? 'system'
-    const turn_id = this.#turnId ?? this.#planOf(task)
+    const turn_id = this.#turnId ?? lastTurnOf(planById(this.#state, task.plan_id))
     if (this.#removed.has(id)) {
       // Created and removed by the same command: no event.
       if (!before) return []

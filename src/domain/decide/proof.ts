@@ -1,11 +1,12 @@
 import type { Check } from '../check.ts'
 import { labelOf } from '../check-label.ts'
 import type { CommandOf } from '../command.ts'
-import { type Conversation, fold, lineage, planHistory, planTurnOf, stamped } from '../conversation.ts'
+import type { Conversation } from '../conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
-import { claimsOf, GRANTABLE, type ResolvedClaim } from '../open-claims.ts'
+import { claimedPlans, claimsOf, GRANTABLE, type ResolvedClaim } from '../open-claims.ts'
+import { checkedOf, lastTurnOf, planById, planOf } from '../plan.ts'
 import { isApproved, MAX_REDS, type OpenClaim, proofOf, recordOf, type StartedRun, workspaceOf } from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import { isOpen, type Task } from '../task.ts'
@@ -150,14 +151,14 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
   const isAsked = state.requests.some(({ hash, why }) => hash === check.hash && why === 'person')
   if (isAsked || recordOf(state, check.hash).started) return []
   return [
-    { type: 'check_requested', turn_id: planTurnOf(state, task), data: { ...refOf(task.id, check), why: 'person' } },
+    { type: 'check_requested', turn_id: turnFor(state, task), data: { ...refOf(task.id, check), why: 'person' } },
   ]
 }
 
 /** Asks for what is out of date before a plan ends. No events: everything is fresh, or was run often enough. */
 export const requestFinal = (state: Conversation, command: CommandOf<'request_final'>): NewEvent[] => {
   const { turn_id, fingerprint, isNewEnd } = command
-  return missingRuns(isNewEnd ? beforePasses(state, turn_id) : state, turn_id, { fingerprint })
+  return missingRuns(isNewEnd ? beforePasses(state, planOf(state, turn_id)) : state, turn_id, { fingerprint })
 }
 
 /** A person stops a run. The process that makes it hears of it. */
@@ -166,7 +167,7 @@ export function stopCheck(state: Conversation, command: CommandOf<'stop_check'>,
   if (found instanceof Refusal) return found
   const { task, check } = found
   const { started } = recordOf(state, check.hash)
-  return started ? endedRun(planTurnOf(state, task), check.hash, started, now, RUN_STOPPED) : []
+  return started ? endedRun(turnFor(state, task), check.hash, started, now, RUN_STOPPED) : []
 }
 
 export function tickCheck(state: Conversation, command: CommandOf<'tick_check'>): NewEvent[] | Refusal {
@@ -177,12 +178,12 @@ export function tickCheck(state: Conversation, command: CommandOf<'tick_check'>)
     return invalidField('check_id', { rule: 'invalid', expected: 'a check that a person ticks' })
   if (proofOf(state, task.id).ticked.includes(check.id)) return []
   const data = { task_id: task.id, check_id: check.id }
-  return [{ type: 'check_ticked', turn_id: planTurnOf(state, task), data }]
+  return [{ type: 'check_ticked', turn_id: turnFor(state, task), data }]
 }
 
 export function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'take_baseline'>): NewEvent[] {
   const { type: _type, ...rest } = data
-  return [{ type: 'baseline_taken', turn_id, data: { turn_id, ...rest } }]
+  return [{ type: 'baseline_taken', turn_id, data: rest }]
 }
 
 /** How a claim ends whose checks did not pass. */
@@ -193,24 +194,16 @@ function endOf(resolution: ResolvedClaim['resolution']): ClaimEnd {
   return because === 'edited' || because === 'stopped' || because === 'no_workspace' ? because : 'refused'
 }
 
-/**
- * The completed tasks of a plan that have this check are open again, unless a person settled them. The turn that found out
- * goes on with them.
- */
+/** The completed tasks of a plan that have this check are open again, unless a person settled them. */
 function reopen(state: Conversation, turnId: string, hash: string, now: Instant): NewEvent[] | Refusal {
-  const plans = new Set([turnId, ...claimsOf(state, turnId).flatMap(({ task_id }) => planIdOf(state, task_id))])
-  const tasks = new Set([...plans].flatMap(plan => planHistory(state, plan)))
-  const failing = [...tasks].flatMap(task => {
+  const plans = new Set([planOf(state, turnId), ...claimedPlans(state, claimsOf(state, turnId))])
+  const tasks = [...plans].flatMap(plan => checkedOf(state, plan))
+  const failing = tasks.flatMap(task => {
     const check = task.checks?.find(each => each.hash === hash)
     const isReopened = check && task.status === 'completed' && task.judged_by !== 'person'
     return isReopened && isApproved(state, task.id, check) ? [{ task, check }] : []
   })
-  const adopted = adoptedBy(
-    state,
-    turnId,
-    failing.map(({ task }) => task),
-  )
-  const editor = new ListEditor(fold(state, stamped(state, adopted, now)), now, 'system', turnId)
+  const editor = new ListEditor(state, now, 'system', turnId)
   const reasons = new Map<string, string>()
   for (const { task, check } of failing) {
     editor.change(task.id, { status: 'pending' })
@@ -218,26 +211,14 @@ function reopen(state: Conversation, turnId: string, hash: string, now: Instant)
   }
   const events = editor.finish()
   if (events instanceof Refusal) return events
-  const changed = events.map(event => {
+  return events.map(event => {
     const reason = event.type === 'task_changed' ? reasons.get(event.data.task.id) : undefined
     return event.type === 'task_changed' && reason !== undefined ? { ...event, data: { ...event.data, reason } } : event
   })
-  return [...adopted, ...changed]
 }
 
-const planIdOf = (state: Conversation, taskId: string): readonly string[] => {
-  const task = state.tasks.get(taskId)
-  return task ? [planTurnOf(state, task)] : []
-}
-
-/** The event by which a turn takes over those of the tasks that an earlier turn of its plan still has. */
-function adoptedBy(state: Conversation, turn_id: string, tasks: readonly Task[]): NewEvent[] {
-  const earlier = new Set(lineage(state, turn_id))
-  const task_ids = tasks
-    .filter(task => planTurnOf(state, task) !== turn_id && earlier.has(planTurnOf(state, task)))
-    .map(({ id }) => id)
-  return task_ids.length > 0 ? [{ type: 'tasks_adopted', turn_id, data: { turn_id, task_ids } }] : []
-}
+/** The turn that an event about a task belongs to, outside of a call. */
+const turnFor = (state: Conversation, task: Task): string => lastTurnOf(planById(state, task.plan_id))
 
 function checkOf(
   state: Conversation,

@@ -1,12 +1,13 @@
 import { judgedOn } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
-import { type Conversation, editedSince, openTasks, planTurnOf } from '../conversation.ts'
+import { type Conversation, editedSince, openTasks } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import { cleanFields, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
 import { claimedPlans } from '../open-claims.ts'
+import { lastTurnOf, planById, planIdOf } from '../plan.ts'
 import { proofOf } from '../proof.ts'
 import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
@@ -67,12 +68,12 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   if (claims && claims.open.length > 0) return new Refusal('assessment_required', { claims: claims.open })
   const edited = [...targets.changes.map(({ task }) => task), ...targets.removals]
   // A call that is made again has waited for the runs of the plans that it claims.
-  const waited = new Set(claimedPlans(state, command.resolved?.map(({ claim }) => claim) ?? []))
-  const unasked = edited.filter(task => !waited.has(planTurnOf(state, task)))
+  const waited = new Set(claimedPlans(state, command.resolved?.map(({ claim }) => claim) ?? []).map(({ id }) => id))
+  const unasked = edited.filter(({ plan_id }) => !waited.has(plan_id))
   const final = finalRunsAfter(state, events, unasked, now)
   const look = drafts.length > 0 && !reviewed ? planLook(state, turnId ?? FILE_TURN) : []
   if (!opened || events.length === 0) return [...events, ...approvals, ...asked, ...look, ...final]
-  return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN } }, ...events]
+  return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN, plan_id: FILE_TURN } }, ...events]
 }
 
 /** A person approves what they write, and what they name by its hash; of a model's checks the configuration allows some. */
@@ -99,7 +100,7 @@ function approvalsOf(
     }
     const isNew = (hash: string): boolean => !task.checks?.some(before => before.hash === hash)
     const chosen = checks.filter(({ hash }) => isNew(hash) || approve.includes(hash))
-    edited.push(...approved(state, task, chosen, 'edit', planTurnOf(state, task)))
+    edited.push(...approved(state, task, chosen, 'edit', lastTurnOf(planById(state, task.plan_id))))
     if (fields.may_change) edited.push(...runsWithLeave(state, task, fields.may_change))
   }
   return [...created, ...edited]
@@ -142,7 +143,7 @@ export function taskInReach(
 ): Task | Refusal {
   const scope = scopeOf(asModel)
   const task = findTask(state, ref)
-  const reached = task && (scope === undefined || planTurnOf(state, task) === scope)
+  const reached = task && (scope === undefined || task.plan_id === planIdOf(state, scope))
   return reached ? task : new Refusal('task_not_found', { ref, ...inRow(row), ...openIn(state, scope) })
 }
 

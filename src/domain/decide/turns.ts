@@ -5,11 +5,9 @@ import {
   isParked,
   listed,
   openTasks,
-  planCounts,
-  planTurnOf,
   stamped,
 } from '../conversation.ts'
-import type { EventData, NewEvent } from '../event.ts'
+import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
@@ -17,9 +15,9 @@ import { awaitsFinal } from '../check-runs.ts'
 import { unpassedChecks, whyReopened } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
-import { lineage, planHistory, wholePlan } from '../lineage.ts'
-import { isOpen, type Task } from '../task.ts'
-import { ENDINGS, finalStatus, isFinished, isRunning, type PlanCounts, type Turn } from '../turn.ts'
+import { checkedOf, lastTurnOf, openOf, type Plan, planById, planIdOf, planOf } from '../plan.ts'
+import type { Task } from '../task.ts'
+import { ENDINGS, finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
 import { missingRuns } from './final-runs.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { RUN_STOPPED, stopClaimsOf } from './proof.ts'
@@ -36,7 +34,7 @@ export function setPolicy(state: Conversation, command: CommandOf<'set_policy'>)
   return [{ type: 'policy_set', turn_id: null, data: { policy, by: command.by } }]
 }
 
-/** Opens the turn of an agent elsewhere for a call. If that neither plans nor only reads, an idle turn adopts what is open. */
+/** Opens the turn of an agent elsewhere for a call. If that neither plans nor only reads, an idle turn joins what is open. */
 export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, toolset, host = {}, plans = false, reads = false } = command
   if (!isId(turn_id)) return invalidId('turn_id')
@@ -51,11 +49,33 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, n
   const fixes: NewEvent[] = state.policy ? [] : [{ type: 'policy_set', turn_id, data: { policy, by: 'model' } }]
   const client = command.client === undefined ? {} : { client: command.client }
   const place = placeOf(command)
-  const opened: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data: { turn_id, ...client, ...place } }]
+  const plan_id = turn?.plan_id ?? planOfNew(state, turn_id, policy.toolset)
+  const data = { turn_id, plan_id, ...client, ...place }
+  const opened: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data }]
   const goesOn = !plans && !reads && TOOLSETS[policy.toolset].scope === 'conversation' && isIdle(state, turn_id)
   if (!goesOn) return [...fixes, ...opened]
-  return withCurrent(state, [...fixes, ...opened, ...adoption(openTasks(state), turn_id)], [turn_id], now)
+  const joined = joining(state, turn_id)
+  return withCurrent(state, [...fixes, ...opened, ...joined], joined.length > 0 ? [turn_id] : [], now)
 }
+
+/** The plan that a new turn begins, or goes on with where a conversation has one only. */
+const planOfNew = (state: Conversation, turnId: string, toolset: ToolsetName): string =>
+  TOOLSETS[toolset].counts === 'conversation' && state.latest_turn !== null ? planIdOf(state, state.latest_turn) : turnId
+
+/** An idle turn joins the plan of the newest open task, which takes over what is open of others. */
+function joining(state: Conversation, turn_id: string): NewEvent[] {
+  const open = openTasks(state)
+  const [newest] = open.toSorted((a, b) => b.number - a.number)
+  if (!newest) return []
+  const { plan_id } = newest
+  return [joined(turn_id, plan_id, open.filter(task => task.plan_id !== plan_id))]
+}
+
+const joined = (turn_id: string, plan_id: string, tasks: readonly Task[]): NewEvent => ({
+  type: 'plan_joined',
+  turn_id,
+  data: { turn_id, plan_id, task_ids: tasks.map(({ id }) => id) },
+})
 
 /** The refusal for a toolset other than the conversation's. */
 export function toolsetMismatch(
@@ -78,25 +98,32 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
   if (continue_turn_id !== undefined && !state.turns.has(continue_turn_id)) return turnNotFound(continue_turn_id)
   const policy = policyWith(state.policy, command.host ?? {}, command.policy ?? {})
   if (policy instanceof Refusal) return policy
+  const plan_id = continue_turn_id === undefined ? planOfNew(state, turn_id, policy.toolset) : planIdOf(state, continue_turn_id)
   const sets = !state.policy || !samePolicy(state.policy, policy)
   const continued = continue_turn_id === undefined ? {} : { continue_turn_id }
   const place = { ...(endpoint === undefined ? {} : { endpoint }), ...placeOf(command) }
   const started: NewEvent[] = [
     ...(sets ? [{ type: 'policy_set' as const, turn_id, data: { policy, by: 'person' as const } }] : []),
-    { type: 'turn_started', turn_id, data: { turn_id, message_id, message, policy, model, ...continued, ...place } },
+    {
+      type: 'turn_started',
+      turn_id,
+      data: { turn_id, plan_id, message_id, message, policy, model, ...continued, ...place },
+    },
   ]
-  const taken = continue_turn_id === undefined ? [] : leftElsewhere(state, continue_turn_id)
-  const plans = new Set([turn_id, ...taken.map(task => planTurnOf(state, task))])
-  return withCurrent(state, [...started, ...adoption(taken, turn_id)], [...plans], now)
+  const taken = continue_turn_id === undefined ? [] : takenOver(state, plan_id)
+  const back = taken.length > 0 ? [joined(turn_id, plan_id, taken)] : []
+  const others = taken.map(task => lastTurnOf(planById(state, task.plan_id)))
+  return withCurrent(state, [...started, ...back], [turn_id, ...new Set(others)], now)
 }
 
 /** Starts a turn that goes on from one of ours, with its model and in its place. */
 export function continueTurn(
   state: Conversation,
-  { id, model, workspace, done_checks }: Turn & { readonly model: string },
+  { id, model, workspace }: Turn & { readonly model: string },
   message: Pick<CommandOf<'start_turn'>, 'turn_id' | 'message_id' | 'message'>,
   now: Instant,
 ): NewEvent[] | Refusal {
+  const { done_checks } = planOf(state, id)
   return startTurn(state, { type: 'start_turn', ...message, model, continue_turn_id: id, workspace, done_checks }, now)
 }
 
@@ -121,43 +148,27 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const turn = unfinishedTurn(state, turn_id)
   if (turn instanceof Refusal) return turn
   if (!state.policy) return turnNotFound(turn_id)
-  const counts = planCounts(state, turn_id)
+  const plan = planOf(state, turn_id)
+  const { counts, dropped } = plan
   const ending = ENDINGS[because]
   // For an agent elsewhere, the claim that left nothing open has seen to it.
   const isUnchecked = isRunning(turn) && missingRuns(state, turn_id, command.seen).length > 0
-  const isReopened = planHistory(state, turn_id).some(task => whyReopened(state, task) !== undefined)
+  const isReopened = checkedOf(state, plan).some(task => whyReopened(state, task) !== undefined)
   const isUnproven =
-    isReopened || unpassedChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
-  const status = finalStatus(ending, counts, state.policy, turn.dropped, isUnproven)
+    isReopened || unpassedChecks(state, plan).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
+  const status = finalStatus(ending, counts, state.policy, dropped, isUnproven)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
   const standings = standingsOf(state, listed(state, turn_id))
-  const sums = { counts, standings, ...wholeOf(state, turn_id) }
-  const data = { turn_id, status, because, remaining: counts.open, ...sums, steps, usage }
+  const data = { turn_id, status, because, remaining: counts.open, counts, standings, steps, usage }
   return [...endWaits(state, turn_id, now, 'The turn ended.'), ...failed, { type: 'turn_finished', turn_id, data }]
-}
-
-/** What became of a plan that goes on from other turns, over all of them. */
-function wholeOf(state: Conversation, turnId: string): Pick<EventData['turn_finished'], 'whole'> {
-  const turns = lineage(state, turnId)
-  if (turns.length === 1) return {}
-  const parts = turns.map(id => planCounts(state, id))
-  const sum = (field: keyof PlanCounts): number => parts.reduce((total, part) => total + part[field], 0)
-  const counts = {
-    completed: sum('completed'),
-    blocked: sum('blocked'),
-    cancelled: sum('cancelled'),
-    removed: sum('removed'),
-    open: sum('open'),
-  }
-  return { whole: { counts, standings: standingsOf(state, wholePlan(state, turnId)) } }
 }
 
 /** Where the checks of a turn run. */
 const placeOf = ({
   workspace,
   done_checks,
-}: CommandOf<'open_turn' | 'start_turn'>): Pick<Turn, 'workspace' | 'done_checks'> => ({
+}: CommandOf<'open_turn' | 'start_turn'>): Pick<Plan, 'workspace' | 'done_checks'> => ({
   ...(workspace === undefined ? {} : { workspace }),
   ...(done_checks?.length ? { done_checks } : {}),
 })
@@ -173,24 +184,12 @@ const endWaits = (state: Conversation, turnId: string, now: Instant, reason: str
 export const isIdle = (state: Conversation, turnId: string): boolean =>
   openTasks(state, turnId).length === 0 && !isParked(state, turnId)
 
-/** The open tasks of a turn that agents elsewhere have adopted since. */
-function takenOver(state: Conversation, turnId: string): Task[] {
-  return openTasks(state).filter(task => {
-    const adopter = state.turns.get(state.adopted.get(task.id) ?? '')
-    if (!adopter || adopter.id === turnId || adopter.model !== undefined) return false
-    return (state.held.get(task.id) ?? task.conversation_turn_id) === turnId
+/** The open tasks of a plan that one of agents elsewhere has taken over, with no turn of ours on it since. */
+function takenOver(state: Conversation, planId: string): Task[] {
+  return openTasks(state).filter(({ plan_id, conversation_turn_id }) => {
+    if (plan_id === planId || planIdOf(state, conversation_turn_id) !== planId) return false
+    return state.turns.get(lastTurnOf(planById(state, plan_id)))?.model === undefined
   })
-}
-
-/** What else is open of a turn's plan: what agents elsewhere adopted, and what was reopened of the turns that it goes on from. */
-function leftElsewhere(state: Conversation, turnId: string): Task[] {
-  const reopened = wholePlan(state, turnId).filter(task => isOpen(task) && planTurnOf(state, task) !== turnId)
-  return [...new Set([...takenOver(state, turnId), ...reopened])]
-}
-
-function adoption(tasks: readonly Task[], turn_id: string): NewEvent[] {
-  if (tasks.length === 0) return []
-  return [{ type: 'tasks_adopted', turn_id, data: { turn_id, task_ids: tasks.map(({ id }) => id) } }]
 }
 
 /** The events, and those that give each of these plans its one current task. */
@@ -206,7 +205,7 @@ function withCurrent(
 
 /** Gives an adopted plan its current task, in the same commit: the first one in progress, else the first one. */
 function oneCurrent(state: Conversation, turnId: string, now: Instant): NewEvent[] {
-  const open = openTasks(state, turnId)
+  const open = openOf(state, planOf(state, turnId))
   const [first, ...others] = open.filter(task => task.status === 'in_progress')
   const editor = new ListEditor(state, now, 'system', turnId)
   if (!first && open[0]) editor.change(open[0].id, { status: 'in_progress' })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Conversation, isParked, listed, planTurnOf } from '../../domain/conversation.ts'
+import { type Conversation, isParked, listed } from '../../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../../domain/event.ts'
 import { limitedTurns } from '../../domain/limited-turns.ts'
 import { withoutOrigin } from '../../domain/origin.ts'
@@ -270,20 +270,17 @@ function reviewAt(request: ReviewRequest, { reviews }: Conversation, now: string
 }
 
 export function turnsOf(state: Conversation): TurnView[] {
-  const adopted = Map.groupBy(listed(state), ({ id }) => state.adopted.get(id))
-  const plans = Map.groupBy(listed(state), task => planTurnOf(state, task))
+  const plans = Map.groupBy(listed(state), ({ plan_id }) => plan_id)
   return [...state.turns.values()]
-    .map(({ id, status, stop_requested, started_at, removed, continues, workspace }) => ({
+    .map(({ id, status, stop_requested, started_at, plan_id, workspace }) => ({
       turn_id: id,
       status,
       stop_requested,
       parked: isParked(state, id),
       started_at,
-      adopted: (adopted.get(id) ?? []).map(task => task.id),
-      removed,
-      ...(continues === undefined ? {} : { continues }),
+      plan_id,
       ...(workspace === undefined ? {} : { workspace }),
-      ...standingsIn(state, plans.get(id) ?? []),
+      ...standingsIn(state, plans.get(plan_id) ?? []),
     }))
     .sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
 }

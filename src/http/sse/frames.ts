@@ -1,6 +1,7 @@
 import type { Conversation } from '../../domain/conversation.ts'
-import { inView, planTurnOf, tasksInView } from '../../domain/conversation.ts'
+import { inView, tasksInView } from '../../domain/conversation.ts'
 import type { Json, StoredEvent } from '../../domain/event.ts'
+import { planIdOf } from '../../domain/plan.ts'
 import { TOOLSETS } from '../../domain/policy.ts'
 import { dispatch, type Handlers } from '../../domain/projection.ts'
 import { isOpen, type Task } from '../../domain/task.ts'
@@ -26,9 +27,8 @@ export function framedAside(state: Conversation, type: string, data: { readonly 
 export function framedTodos(state: Conversation): string {
   const tasks = tasksInView(state).filter(({ status }) => status !== 'cancelled')
   const shown = tasks.length <= MAX_SHOWN ? tasks : [...tasks.filter(isOpen), ...tasks.filter(task => !isOpen(task))]
-  const { total, remaining, current, items } = todosOf(shown, state.running_turn ?? state.latest_turn, task =>
-    planTurnOf(state, task),
-  )
+  const plan = planIdOf(state, state.running_turn ?? state.latest_turn ?? '')
+  const { total, remaining, current, items } = todosOf(shown, plan)
   const as_of_seq = state.seq
   const more = items.length > MAX_SHOWN ? { more: items.length - MAX_SHOWN } : {}
   const list = { total, remaining, current, items: items.slice(0, MAX_SHOWN), ...more, as_of_seq }
@@ -58,7 +58,7 @@ const TOUCHES_VIEW: Handlers<Change, boolean> = {
   // These change which tasks are in view.
   turn_started: () => true,
   turn_opened: () => true,
-  tasks_adopted: () => true,
+  plan_joined: () => true,
   policy_set: ({ before, after }) => scopeOf(before) !== scopeOf(after),
 }
 
