@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { authors, dataOf, Driver, inRun, starts, typesOf } from '../../../test/support/domain.ts'
 import type { Command } from '../command.ts'
-import { planTurnOf } from '../conversation.ts'
+import { planById } from '../plan.ts'
 import type { PolicyPatch } from '../policy.ts'
 
 /** A finished turn that left a blocked, a current and a pending task behind. */
@@ -14,13 +14,16 @@ const leftOver = (policy: PolicyPatch = {}): Driver => {
 }
 
 describe('a plan', () => {
-  it('[PL3] continue_turn_id adopts the open tasks of that plan; their own turn stays', () => {
+  it('[PL3] continue_turn_id is another turn on the same plan; tasks keep the turn that made them', () => {
     const chat = leftOver()
     chat.start('turn-2', {}, 'turn-1')
-    expect(chat.titles('turn-2')).toEqual(['B', 'C'])
-    expect(chat.titles('turn-1')).toEqual(['A'])
-    expect(chat.task(2).conversation_turn_id).toBe('turn-1')
-    expect(dataOf(chat.log, 'turn_started').at(-1)?.continue_turn_id).toBe('turn-1')
+    expect([chat.titles('turn-2'), chat.titles('turn-1')]).toEqual([
+      ['A', 'B', 'C'],
+      ['A', 'B', 'C'],
+    ])
+    expect(planById(chat.state, 'turn-1').turns).toEqual(['turn-1', 'turn-2'])
+    expect(chat.task(2)).toMatchObject({ conversation_turn_id: 'turn-1', plan_id: 'turn-1' })
+    expect(dataOf(chat.log, 'turn_started').at(-1)).toMatchObject({ continue_turn_id: 'turn-1', plan_id: 'turn-1' })
   })
 
   it('[PL4] a turn of ours that continues none picks up no old tasks', () => {
@@ -31,24 +34,13 @@ describe('a plan', () => {
     expect(dataOf(chat.log, 'turn_started').at(-1)).not.toHaveProperty('continue_turn_id')
   })
 
-  it('[PL2] a task is in the plan of the turn that adopted it last', () => {
-    const chat = leftOver()
-    chat.start('turn-2', {}, 'turn-1')
-    chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
-    chat.finish('turn-2')
-    chat.start('turn-3', {}, 'turn-2')
-    expect([1, 2, 3].map(number => planTurnOf(chat.state, chat.task(number)))).toEqual(['turn-1', 'turn-2', 'turn-3'])
-    chat.finish('turn-3')
-    chat.start('turn-4', {}, 'turn-1')
-    expect(chat.titles('turn-4')).toEqual([])
-  })
-
-  it('[PL1] what the turn makes itself joins what it adopted, with one current task', () => {
+  it('[PL1] what a turn makes joins its plan, with one current task', () => {
     const chat = leftOver()
     chat.start('turn-2', {}, 'turn-1')
     chat.run(chat.adds('model', 'D'))
-    expect(chat.titles('turn-2')).toEqual(['B', 'C', 'D'])
-    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending', 'pending'])
+    expect(chat.task(4)).toMatchObject({ conversation_turn_id: 'turn-2', plan_id: 'turn-1' })
+    expect(chat.titles('turn-2')).toEqual(['A', 'B', 'C', 'D'])
+    expect(chat.statuses('turn-2')).toEqual(['blocked', 'in_progress', 'pending', 'pending'])
   })
 
   it('[PL3] a turn that is not there cannot be continued', () => {
@@ -56,14 +48,14 @@ describe('a plan', () => {
     expect(chat.refusal(starts('turn-2', {}, 'turn-9')).code).toBe('turn_not_found')
   })
 
-  it('[PL3] the current one of an adopted plan stays current, wherever it stands', () => {
+  it('[PL3] the current one of a continued plan stays current, wherever it stands', () => {
     const chat = leftOver()
     chat.run(chat.sets('person', 3, { status: 'in_progress' }))
     expect(typesOf(chat.start('turn-2', {}, 'turn-1'))).toEqual(['turn_started'])
-    expect(chat.statuses('turn-2')).toEqual(['pending', 'in_progress'])
+    expect(chat.statuses('turn-2')).toEqual(['blocked', 'pending', 'in_progress'])
   })
 
-  it('[CU2] an adopted plan without a current task gets one with the start', () => {
+  it('[CU2] a continued plan without a current task gets one with the start', () => {
     const chat = leftOver()
     // No command leaves a plan like this; a log that another version wrote may.
     const current = { ...chat.task(2), status: 'pending' as const }
@@ -71,16 +63,21 @@ describe('a plan', () => {
     const events = chat.run(starts('turn-2', {}, 'turn-1'))
     expect(typesOf(events)).toEqual(['turn_started', 'task_changed'])
     expect(authors(events)).toEqual([[2, 'system']])
-    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
+    expect(chat.statuses('turn-2')).toEqual(['blocked', 'in_progress', 'pending'])
   })
 
-  it('[TU7] a removal counts for the plan that the task was in', () => {
+  it('[TU7] a turn ends with the counts of its whole plan, removals included', () => {
     const chat = leftOver()
     chat.start('turn-2', {}, 'turn-1')
     chat.run(chat.removes('person', 3))
     const events = chat.finish('turn-2')
-    expect(dataOf(events, 'turn_finished')[0]?.counts).toMatchObject({ removed: 1, open: 1 })
-    expect(chat.state.turns.get('turn-1')?.removed).toBe(0)
+    expect(dataOf(events, 'turn_finished')[0]?.counts).toEqual({
+      completed: 0,
+      blocked: 1,
+      cancelled: 0,
+      removed: 1,
+      open: 1,
+    })
   })
 })
 
@@ -89,73 +86,79 @@ const REACHING = ['checklist', 'task_manager', 'task_list', 'runsheet'] as const
 describe('a turn from outside', () => {
   const opens = (turn_id: string): Command => ({ type: 'open_turn', turn_id })
 
-  it.each(REACHING)('[PL7] with %s it adopts the open tasks of the conversation', toolset => {
+  it.each(['task_manager', 'runsheet'] as const)('[PL7] with %s it joins the plan of what is open', toolset => {
     const chat = leftOver({ toolset })
     const events = chat.run(opens('turn-2'))
-    const [B, C] = [chat.task(2), chat.task(3)]
     expect(events.map(({ type, data }) => [type, data])).toEqual([
-      ['turn_opened', { turn_id: 'turn-2' }],
-      ['tasks_adopted', { turn_id: 'turn-2', task_ids: [B.id, C.id] }],
+      ['turn_opened', { turn_id: 'turn-2', plan_id: 'turn-2' }],
+      ['plan_joined', { turn_id: 'turn-2', plan_id: 'turn-1', task_ids: [] }],
     ])
-    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
-    expect(chat.titles('turn-1')).toEqual(['A'])
-    expect(B.conversation_turn_id).toBe('turn-1')
+    expect(chat.titles('turn-2')).toEqual(['A', 'B', 'C'])
+    expect(chat.task(2).conversation_turn_id).toBe('turn-1')
+    expect(chat.state.plans.has('turn-2')).toBe(false)
   })
 
-  it.each(['manage_todos', 'turn_todos'] as const)('[PL7] with %s it adopts nothing', toolset => {
+  it.each(['checklist', 'task_list'] as const)('[PL8] with %s a conversation has one plan', toolset => {
+    const chat = leftOver({ toolset })
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened'])
+    chat.run(chat.adds('model', 'D'))
+    expect(chat.titles('turn-2')).toEqual(['A', 'B', 'C', 'D'])
+    chat.start('turn-3')
+    expect(planById(chat.state, 'turn-1').turns).toEqual(['turn-1', 'turn-2', 'turn-3'])
+  })
+
+  it.each(['manage_todos', 'turn_todos'] as const)('[PL7] with %s it joins nothing', toolset => {
     const chat = leftOver({ toolset, assessor: true })
     expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened'])
     expect(chat.titles('turn-2')).toEqual([])
   })
 
-  it('[PL7] a call that plans adopts nothing', () => {
+  it('[PL7] a call that plans joins nothing', () => {
     const chat = leftOver()
     chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })
     expect(chat.titles('turn-2')).toEqual([])
     expect(chat.titles('turn-1')).toEqual(['A', 'B', 'C'])
   })
 
-  it('[PL7] a call that only reads adopts nothing: what is planned after it is a plan of its own', () => {
+  it('[PL7] a call that only reads joins nothing: what is planned after it is a plan of its own', () => {
     const chat = leftOver()
     chat.run({ type: 'open_turn', turn_id: 'turn-2', reads: true })
     expect(chat.titles('turn-2')).toEqual([])
-    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['tasks_adopted'])
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['plan_joined'])
   })
 
-  it('[PL7] it adopts at any of its calls, as soon as its own plan has nothing open', () => {
+  it('[PL7] it joins with any of its calls, as soon as its own plan has nothing open', () => {
     const chat = leftOver({ review: false })
     chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })
     chat.run(chat.adds('model', 'D'))
     expect(chat.run(opens('turn-2'))).toEqual([])
     chat.run(chat.sets('model', 4, { status: 'completed', outcome: 'x' }))
     expect(chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })).toEqual([])
-    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['tasks_adopted'])
-    expect(chat.titles('turn-2')).toEqual(['B', 'C', 'D'])
-    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending', 'completed'])
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['plan_joined'])
+    expect(chat.titles('turn-2')).toEqual(['A', 'B', 'C'])
+    expect(planById(chat.state, 'turn-2').counts).toMatchObject({ completed: 1, open: 0 })
     expect(chat.run(opens('turn-2'))).toEqual([])
   })
 
-  it('[PL7] it adopts nothing while its review waits, and everything once that is turned down', () => {
+  it('[PL7] it joins nothing while its review waits, and what is open once that is turned down', () => {
     const chat = leftOver({ review: true })
     chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })
     chat.run(chat.adds('model', 'D'))
     expect(chat.run(opens('turn-2'))).toEqual([])
     chat.run({ type: 'decide_review', review_id: 'review-1', decision: { action: 'cancel' }, via: 'http', ids: [] })
-    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['tasks_adopted'])
-    expect(chat.titles('turn-2')).toEqual(['B', 'C'])
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['plan_joined'])
+    expect(chat.titles('turn-2')).toEqual(['A', 'B', 'C'])
   })
 
-  it('[PL7] a turn whose tasks another one adopted takes them back with its next call', () => {
+  it('[PL7] several turns may work on one plan', () => {
     const chat = leftOver()
     chat.run(opens('turn-2'))
     chat.run(opens('turn-3'))
-    expect(chat.titles('turn-3')).toEqual(['B', 'C'])
-    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['tasks_adopted'])
-    expect(chat.titles('turn-2')).toEqual(['B', 'C'])
-    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
+    expect(chat.run(opens('turn-2'))).toEqual([])
+    expect(planById(chat.state, 'turn-1').turns).toEqual(['turn-1', 'turn-2', 'turn-3'])
   })
 
-  it('[PL7] it adopts nothing where all is settled', () => {
+  it('[PL7] it joins nothing where all is settled', () => {
     const chat = leftOver()
     chat.run(chat.sets('person', 2, { status: 'completed' }))
     chat.run(chat.sets('person', 3, { status: 'cancelled' }))
@@ -164,45 +167,45 @@ describe('a turn from outside', () => {
     expect(chat.titles('turn-2')).toEqual([])
   })
 
-  it('[PL3] continuing a turn adopts its open tasks also from a turn elsewhere that took them over', () => {
-    const chat = leftOver()
-    chat.run(opens('outside-1'))
-    chat.run(opens('outside-2'))
-    expect(typesOf(chat.start('turn-2', {}, 'turn-1'))).toEqual(['turn_started', 'tasks_adopted'])
-    expect(chat.titles('turn-2')).toEqual(['B', 'C'])
-    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
+  /** A turn elsewhere that works on what two turns of ours left open. */
+  function tookOver(): Driver {
+    const chat = leftOver({ review: false })
+    chat.start('turn-2')
+    chat.run(chat.adds('model', 'D'))
     chat.finish('turn-2')
-    chat.run(opens('outside-1'))
-    // What turn-2 adopted by continuing is turn-2's.
-    chat.start('turn-3', {}, 'turn-1')
-    expect(chat.titles('turn-3')).toEqual([])
-    chat.finish('turn-3')
-    chat.start('turn-4', {}, 'turn-2')
-    expect(chat.titles('turn-4')).toEqual(['B', 'C'])
+    chat.run(opens('outside'))
+    expect(chat.titles('outside')).toEqual(['B', 'C', 'D'])
+    return chat
+  }
+
+  it('[PL2] the plan of the newest open task takes over the open tasks of the others', () => {
+    const chat = tookOver()
+    expect(dataOf(chat.log, 'plan_joined')).toEqual([
+      { turn_id: 'outside', plan_id: 'turn-2', task_ids: [chat.task(2).id, chat.task(3).id] },
+    ])
+    expect([chat.titles('turn-1'), chat.titles('turn-2')]).toEqual([['A'], ['B', 'C', 'D']])
+    expect(planById(chat.state, 'turn-1')).toMatchObject({ counts: { blocked: 1, open: 0 }, is_taken: true })
+    expect(planById(chat.state, 'turn-2').counts.open).toBe(3)
   })
 
-  it('[PL3][CU2] what stays with the turn elsewhere keeps a current task', () => {
-    const chat = leftOver({ review: false })
-    chat.run(opens('outside-1'))
-    chat.run(chat.adds('model', 'D'))
-    const events = chat.start('turn-2', {}, 'turn-1')
-    expect([chat.titles('turn-2'), chat.titles('outside-1')]).toEqual([['B', 'C'], ['D']])
-    expect([chat.statuses('turn-2'), chat.statuses('outside-1')]).toEqual([['in_progress', 'pending'], ['in_progress']])
+  it('[PL3][CU2] a turn that continues takes back what agents elsewhere took; what stays keeps a current task', () => {
+    const chat = tookOver()
+    const events = chat.start('turn-3', {}, 'turn-1')
+    expect(typesOf(events)).toEqual(['turn_started', 'plan_joined', 'task_changed'])
+    expect([chat.titles('turn-3'), chat.titles('outside')]).toEqual([['A', 'B', 'C'], ['D']])
+    expect([chat.statuses('turn-3'), chat.statuses('outside')]).toEqual([
+      ['blocked', 'in_progress', 'pending'],
+      ['in_progress'],
+    ])
     expect(authors(events)).toEqual([[4, 'system']])
   })
 
-  it('[PL3] what a turn of ours took over stays with it', () => {
-    const chat = leftOver()
-    chat.run(opens('outside-1'))
-    chat.start('turn-2', {}, 'outside-1')
-    expect(chat.titles('turn-2')).toEqual(['B', 'C'])
-    chat.finish('turn-2')
-    chat.start('turn-3', {}, 'turn-1')
-    expect(chat.titles('turn-3')).toEqual([])
+  it('[PL3] what a turn of ours went on with stays there', () => {
+    const chat = tookOver()
+    chat.start('turn-3', {}, 'outside')
     chat.finish('turn-3')
-    chat.run(opens('outside-2'))
-    chat.start('turn-4', {}, 'turn-2')
-    expect(chat.titles('turn-4')).toEqual(['B', 'C'])
+    chat.start('turn-4', {}, 'turn-1')
+    expect(chat.titles('turn-4')).toEqual(['A'])
   })
 
   it('[PL7][CU1] of the current tasks of several plans the first stays current', () => {
@@ -221,8 +224,8 @@ describe('a turn from outside', () => {
     const chat = leftOver()
     const current = { ...chat.task(2), status: 'pending' as const }
     chat.state = { ...chat.state, tasks: chat.state.tasks.with(current.id, current) }
-    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened', 'tasks_adopted', 'task_changed'])
-    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending'])
+    expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened', 'plan_joined', 'task_changed'])
+    expect(chat.statuses('turn-2')).toEqual(['blocked', 'in_progress', 'pending'])
   })
 })
 
@@ -245,11 +248,11 @@ describe('the reach of a model', () => {
     expect(events.map(event => event.turn_id)).toEqual(['turn-2', 'turn-2'])
   })
 
-  it('[PL5] what its turn adopted is within reach', () => {
+  it('[PL5] what its turn continues is within reach', () => {
     const chat = leftOver({ toolset: 'turn_todos' })
     chat.start('turn-2', {}, 'turn-1')
     chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'x' }))
-    expect(chat.refusal(chat.sets('model', 1, { outcome: 'x' })).code).toBe('task_not_found')
+    expect(chat.refusal(chat.sets('model', 1, { outcome: 'x' })).code).toBe('settled_by_person')
   })
 
   it('[PL5] a person reaches everything', () => {

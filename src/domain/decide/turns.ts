@@ -52,8 +52,9 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, n
   const plan_id = turn?.plan_id ?? planOfNew(state, turn_id, policy.toolset)
   const data = { turn_id, plan_id, ...client, ...place }
   const opened: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data }]
-  const goesOn = !plans && !reads && TOOLSETS[policy.toolset].scope === 'conversation' && isIdle(state, turn_id)
-  if (!goesOn) return [...fixes, ...opened]
+  const { scope, counts } = TOOLSETS[policy.toolset]
+  const mayJoin = scope === 'conversation' && counts === 'turn' && !plans && !reads
+  if (!mayJoin || !isIdle(state, turn_id)) return [...fixes, ...opened]
   const joined = joining(state, turn_id)
   return withCurrent(state, [...fixes, ...opened, ...joined], joined.length > 0 ? [turn_id] : [], now)
 }
