@@ -20,12 +20,12 @@ it('[PL7] over HTTP, a new turn id goes on with the open tasks', async () => {
   expect(await call('t2', 'tasks', {})).toMatchObject({
     result: { tasks: [{ id: 2, status: 'doing' }, { id: 3 }], next: '2 Leap', remaining: 2 },
   })
-  const adopted = async () =>
-    (await server.agent.session('c1')).turns.find(({ turn_id }) => turn_id === 't2')?.adopted ?? []
-  expect(await adopted()).toEqual([])
+  const plan = async () => (await server.agent.session('c1')).turns.find(({ turn_id }) => turn_id === 't2')?.plan_id
+  expect(await plan()).toBe('t2')
   expect(await call('t2', 'update', { id: 2, outcome: 'Leapt.' })).toEqual({ result: { next: '3 Land', remaining: 1 } })
   const { tasks } = await server.agent.session('c1')
-  expect(await adopted()).toEqual([tasks[1]?.id, tasks[2]?.id])
+  expect(await plan()).toBe('t1')
+  expect(tasks.map(({ plan_id }) => plan_id)).toEqual(['t1', 't1', 't1'])
   expect(tasks.map(({ conversation_turn_id }) => conversation_turn_id)).toEqual(['t1', 't1', 't1'])
 })
 
@@ -53,10 +53,9 @@ it('[PL7] over MCP, a host that starts anew goes on with the open tasks', async 
   const after = await join()
   expect(await call(after, 't2', 'update', { id: 2, outcome: 'Leapt.' })).toEqual({ next: '3 Land', remaining: 1 })
   expect(await call(after, 't2', 'tasks', {})).toMatchObject({ next: '3 Land', remaining: 1 })
-  const { tasks } = await personAt(data).session('c1')
-  let adopted: StoredEvent | undefined
-  for (let seq = 1; adopted?.type !== 'tasks_adopted'; seq += 1) adopted = await personAt(data).event('c1', seq)
-  expect(adopted.data).toEqual({ turn_id: 't2', task_ids: [tasks[1]?.id, tasks[2]?.id] })
+  let joined: StoredEvent | undefined
+  for (let seq = 1; joined?.type !== 'plan_joined'; seq += 1) joined = await personAt(data).event('c1', seq)
+  expect(joined.data).toEqual({ turn_id: 't2', plan_id: 't1', task_ids: [] })
 })
 
 it('[PL7] over HTTP, a turn whose plan was rejected goes on with the open tasks', async () => {

@@ -3,7 +3,8 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Claim, Judged } from '../src/domain/claim.ts'
 import type { Command, CommandOf } from '../src/domain/command.ts'
-import { type Conversation, emptyConversation, fold, planTurnOf } from '../src/domain/conversation.ts'
+import { type Conversation, emptyConversation, fold } from '../src/domain/conversation.ts'
+import { planIdOf } from '../src/domain/plan.ts'
 import { needsOf } from '../src/domain/needs.ts'
 import { Refusal } from '../src/domain/refusal.ts'
 import type { StoredEvent } from '../src/domain/event.ts'
@@ -181,7 +182,7 @@ describe('tasks', () => {
 
   it('[CU1] [CU2] a plan has at most one task in progress, and exactly one as long as one is pending', () => {
     always(({ chat: { state } }) => {
-      const plans = Map.groupBy(state.tasks.values(), task => planTurnOf(state, task))
+      const plans = Map.groupBy(state.tasks.values(), ({ plan_id }) => plan_id)
       for (const tasks of plans.values()) {
         const current = tasks.filter(task => task.status === 'in_progress').length
         expect(current).toBeLessThanOrEqual(1)
@@ -342,7 +343,7 @@ describe('reviews and turns', () => {
       if (!isByItself || turn?.model === undefined || turn.stop_requested) return
       const { turn_id } = command.next ?? {}
       if (!isId(turn_id) || before.turns.has(turn_id)) return
-      expect(state.turns.get(state.running_turn ?? '')?.continues).toBe(command.turn_id)
+      expect(planIdOf(state, state.running_turn ?? '')).toBe(planIdOf(before, command.turn_id))
     })
   })
 

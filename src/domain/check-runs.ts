@@ -87,7 +87,7 @@ export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: stri
 export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
   const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
   const own = planOf(state, turnId)
-  const isInPass = (own.passes ?? 0) > 0
+  const isInPass = own.passes > 0
   // The runs for a claim are of the pass that belongs to it, unless that has changed the files since.
   const claimed = fingerprint === undefined ? new Set<string>() : lastClaimed(state, turnId)
   const isFresh = (runs: PlanRuns | undefined): boolean => {

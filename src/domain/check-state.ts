@@ -36,8 +36,8 @@ function stateOf(state: Pick<Proofs, 'turns'>, plan: Plan, run: CheckRun | undef
 export function hasMoved(state: Pick<Proofs, 'turns' | 'plans' | 'proof'>, task: Task, { hash }: Check): boolean {
   const { workspace, moved = 0, claimed = 0 } = planById(state, task.plan_id)
   const last = countingRun(taskRuns(state, task.id, hash))
-  if (!last || !workspace || isSamePlace(workspace, workspaceOf(state, task))) return false
-  return last.seq < Math.max(moved, claimed)
+  if (!last || moved === 0) return false
+  return last.seq < moved || (last.seq < claimed && !isSamePlace(workspace, workspaceOf(state, task)))
 }
 
 /**

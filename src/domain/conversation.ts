@@ -395,6 +395,7 @@ function withTurn(
   return plans.with(plan_id, {
     ...plan,
     turns: [...plan.turns.filter(id => id !== turn_id), turn_id],
+    passes: 0,
     ...(workspace ? { workspace, ...defined({ done_checks }) } : {}),
     ...(hasMoved ? { moved: seq } : {}),
   })

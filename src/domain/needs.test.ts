@@ -62,7 +62,7 @@ describe('the workspace of a turn', () => {
   it('[TU11] is fixed when the turn begins: later calls do not change it', () => {
     const chat = new Driver()
     const [, opened] = chat.run(opens('/work'))
-    expect(opened?.data).toStrictEqual({ turn_id: 'turn-1', workspace })
+    expect(opened?.data).toStrictEqual({ turn_id: 'turn-1', plan_id: 'turn-1', workspace })
     chat.run(opens('/elsewhere'))
     expect(chat.state.turns.get('turn-1')?.workspace).toEqual(workspace)
   })
@@ -82,6 +82,6 @@ describe('the workspace of a turn', () => {
     chat.run({ type: 'reopen_review', review_id: 'review-1', new_review_id: 'review-2' })
     const continuation = { turn_id: 'turn-2', message_id: 'message-2' }
     chat.run(chat.confirms([{ draft_index: 0 }], { review_id: 'review-2', continuation }))
-    expect(chat.state.turns.get('turn-2')).toMatchObject({ continues: 'turn-1', workspace })
+    expect(chat.state.turns.get('turn-2')).toMatchObject({ plan_id: 'turn-1', workspace })
   })
 })

@@ -24,8 +24,8 @@ export interface Plan {
   readonly done_checks?: readonly Check[]
   /** Hash to the runs of these. */
   readonly runs?: Readonly<Record<string, PlanRuns>>
-  /** How often its checks were run again since the newest claim. */
-  readonly passes?: number
+  /** How often its checks were run again since the newest claim, turn or follow-up. */
+  readonly passes: number
   /** The seq of the newest claim on one of its tasks. */
   readonly claimed?: number
   /** The seq at which it went on in another workspace. */
@@ -59,6 +59,7 @@ export const newPlan = (id: string): Plan => ({
   counts: NO_COUNTS,
   dropped: 0,
   checked: [],
+  passes: 0,
 })
 
 /** The id of the plan that a turn works on. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { cancels, type Driver, inRun, outside } from '../../test/support/domain.ts'
-import { lineage } from './conversation.ts'
+import { planOf } from './plan.ts'
 import { isAtWork, OUTSIDE_IDLE_MS, OWN_IDLE_MS, work, workedMs } from './work.ts'
 
 const MINUTE = 60_000
@@ -9,7 +9,7 @@ const DAY = 24 * 60 * MINUTE
 /** Minutes of work on a task since it was started. */
 function minutes(chat: Driver, number: number): number {
   const { started_at = '' } = chat.task(number)
-  const turns = lineage(chat.state, chat.state.latest_turn ?? '')
+  const { turns } = planOf(chat.state, chat.state.latest_turn ?? '')
   return workedMs(work.of(chat.log), turns, started_at, chat.now) / MINUTE
 }
 const isWorking = (chat: Driver): boolean => isAtWork(work.of(chat.log)[chat.state.latest_turn ?? ''], chat.now)

@@ -70,7 +70,7 @@ const plan = exact<Plan>()(
     workspace: s.workspace.exactOptional(),
     done_checks: s.described(z.array(c.check), 'run once before it ends').exactOptional(),
     runs: s.described(c.runsByHash, 'hash to the runs of its own checks').exactOptional(),
-    passes: count('how often its checks were run again since the newest claim').exactOptional(),
+    passes: count('how often its checks were run again since the newest claim, turn or follow-up'),
     claimed: count('the seq of the newest claim on one of its tasks').exactOptional(),
     moved: count('the seq at which it went on in another workspace').exactOptional(),
     baseline: count('the seq of its newest record of guarded files').exactOptional(),

@@ -25,7 +25,7 @@ export async function recheck(turn: ActiveTurn, { door }: TurnDeps, seen: SeenWo
   const { state, turn: turn_id, steps } = turn.run
   const plan = planOf(state, turn_id)
   if (!hasFinalRuns(state, plan)) return false
-  const key = `recheck:${steps.length}:${plan.passes ?? 0}`
+  const key = `recheck:${steps.length}:${plan.passes}`
   const { events } = await door.run(turn.at(key), { type: 'request_final', turn_id, ...seen })
   return events.length > 0
 }

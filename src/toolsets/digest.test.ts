@@ -77,9 +77,7 @@ describe('the digest', () => {
   })
 
   it.each([
-    ['checklist', 'id'],
     ['task_manager', 'id'],
-    ['task_list', 'number'],
     ['runsheet', 'number'],
   ] as const)('[TS25] %s: what earlier turns left open is listed, by %s', (toolset, by) => {
     const run = new RunDriver({ toolset }, 'turn-0').plan('Settled', 'Old')

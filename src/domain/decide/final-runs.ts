@@ -18,7 +18,7 @@ const MAX_PASSES = 2
 export function missingRuns(state: Conversation, turn_id: string, seen: SeenWorkspace = {}): NewEvent[] {
   const plan = planOf(state, turn_id)
   const isAny = hasTasks(plan) || claimsOf(state, turn_id).length > 0
-  const pass = (plan.passes ?? 0) + 1
+  const pass = plan.passes + 1
   return !isAny || pass > MAX_PASSES ? [] : finalRuns(state, turn_id, pass, seen.fingerprint)
 }
 

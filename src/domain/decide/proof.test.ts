@@ -3,7 +3,7 @@ import { approved, CALL, FILE, NPM, Plan, TICK, WORKSPACE } from '../../../test/
 import { dataOf, Driver, typesOf } from '../../../test/support/domain.ts'
 import type { Check, Workspace } from '../check.ts'
 import type { Command, RunOutcome, SeenWorkspace } from '../command.ts'
-import { awaitsChecks, lineage, planTurnOf } from '../conversation.ts'
+import { awaitsChecks } from '../conversation.ts'
 import { planDigest } from '../digest.ts'
 import { nextRun, staleChecks } from '../check-runs.ts'
 import { checkState } from '../check-state.ts'
@@ -612,13 +612,13 @@ describe('a plan that goes on in another turn', () => {
   const finals = (plan: Plan, fingerprint?: string) =>
     dataOf(plan.run({ type: 'request_final', turn_id: 'turn-2', fingerprint }), 'check_requested')
 
-  it('[TC12] ends with a claim there, before which the checks of the earlier turn run: what fails is open there', () => {
+  it('[TC12] ends with a claim there, before which the checks of the earlier turn run: what fails is open again', () => {
     const plan = half()
     opens(plan)
     plan.claims(2, 'call-2', 'turn-2')
     expect(finals(plan, 'f2')).toMatchObject([{ hash: NPM.hash, task_id: plan.task(1).id }])
     plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
-    expect([plan.task(1).status, planTurnOf(plan.state, plan.task(1))]).toEqual(['pending', 'turn-2'])
+    expect(plan.task(1)).toMatchObject({ status: 'pending', plan_id: 'turn-1' })
   })
 
   it('[TC12] ends so too if that turn has a plan of its own that is not over', () => {
@@ -630,27 +630,18 @@ describe('a plan that goes on in another turn', () => {
     plan.claims(2, 'call-2', 'turn-2')
     expect(finals(plan, 'f2')).toMatchObject([{ hash: NPM.hash }])
     plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
-    expect(planTurnOf(plan.state, plan.task(1))).toBe('turn-1')
+    expect(plan.task(1).plan_id).toBe('turn-1')
     expect(plan.task(1).status).not.toBe('completed')
   })
 
   it('[TC12] ends so too in a turn of ours that continues it', () => {
     const plan = half()
     plan.start('turn-2', { review: false, assessor: false, gate: false }, 'turn-1')
-    expect(lineage(plan.state, 'turn-2')).toEqual(['turn-2', 'turn-1'])
     plan.run(plan.sets('model', 2, { status: 'completed', outcome: 'Done' }))
     plan.run({ type: 'request_final', turn_id: 'turn-2', fingerprint: 'f2' })
     plan.runs('failed', { fingerprint: 'f2' }, 'turn-2')
-    expect(planTurnOf(plan.state, plan.task(1))).toBe('turn-2')
+    expect(plan.task(1).status).toBe('in_progress')
     expect(dataOf(plan.finish('turn-2'), 'turn_finished')).toMatchObject([{ remaining: 1 }])
-  })
-
-  it('[TC12] turns that adopted from each other are one plan', () => {
-    const plan = half()
-    opens(plan)
-    plan.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host: {} })
-    expect(lineage(plan.state, 'turn-1')).toEqual(['turn-1', 'turn-2'])
-    expect(lineage(plan.state, 'turn-2')).toEqual(['turn-2', 'turn-1'])
   })
 
   it('[TC14] in another folder: what was proven is out of date, and says so; back in its own it runs again', () => {
@@ -795,7 +786,7 @@ describe('a check of the whole plan', () => {
     chat.answer()
     // Before the work only its guarded files are looked at.
     expect(nextRun(chat.state, 'turn-1')).toEqual({ turn_id: 'turn-1', check: LINT, why: 'baseline', at: chat.now })
-    chat.run({ type: 'take_baseline', turn_id: 'turn-1', covers: ['lint.sh'], files: {} })
+    chat.run({ type: 'take_baseline', turn_id: 'turn-1', plan_id: 'turn-1', covers: ['lint.sh'], files: {} })
     expect(nextRun(chat.state, 'turn-1')).toBeUndefined()
     expect(chat.refusal(settles(chat)).code).toBe('assessment_required')
     const claim = { claim_id: 'c', task_id: chat.task(1).id, status: 'completed', outcome: 'x', seal: 's' } as const

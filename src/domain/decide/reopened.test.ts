@@ -12,7 +12,7 @@ import {
   underReview,
 } from '../../../test/support/domain.ts'
 import type { Command, CommandOf, Decision } from '../command.ts'
-import { openTasks, successorOf } from '../conversation.ts'
+import { successorOf } from '../conversation.ts'
 import { plusMs } from '../instant.ts'
 import type { PolicyPatch } from '../policy.ts'
 import { isReopenable, type Review } from '../review.ts'
@@ -201,7 +201,7 @@ describe('a reopened plan of an own turn that is over', () => {
     })
     expect(chat.titles('turn-9')).toEqual(['A2', 'B'])
     expect(chat.statuses('turn-9')).toEqual(['in_progress', 'pending'])
-    expect(openTasks(chat.state, 'turn-1')).toEqual([])
+    expect(chat.task(1)).toMatchObject({ conversation_turn_id: 'turn-1', plan_id: 'turn-1' })
     expect(chat.state.running_turn).toBe('turn-9')
     expect(chat.state.unheard_reviews).toEqual(['review-1'])
   })

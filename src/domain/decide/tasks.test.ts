@@ -15,6 +15,7 @@ describe('a new task', () => {
       number: 2,
       session_id: 'chat-1',
       conversation_turn_id: 'turn-1',
+      plan_id: 'turn-1',
       title: 'B',
       details: '',
       criteria: '',

@@ -36,14 +36,15 @@ describe('a turn', () => {
     expect(events[1]?.turn_id).toBe('turn-1')
     expect(events[1]?.data).toStrictEqual({
       turn_id: 'turn-1',
+      plan_id: 'turn-1',
       message_id: 'message-1',
       message: 'Do it',
       policy: chat.state.policy,
       model: SOME_MODEL,
     })
     expect(chat.state).toMatchObject({ running_turn: 'turn-1', latest_turn: 'turn-1' })
-    const turn = { id: 'turn-1', status: 'running', stop_requested: false, started_at: START }
-    expect(chat.state.turns.get('turn-1')).toStrictEqual({ ...turn, removed: 0, dropped: 0, model: SOME_MODEL })
+    const turn = { id: 'turn-1', plan_id: 'turn-1', status: 'running', stop_requested: false, started_at: START }
+    expect(chat.state.turns.get('turn-1')).toStrictEqual({ ...turn, model: SOME_MODEL })
   })
 
   it('[ID1] has an id of 1 to 128 plain characters', () => {

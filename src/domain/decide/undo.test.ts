@@ -98,13 +98,13 @@ describe("a person's change that is taken back", () => {
     const check = { kind: 'command', run: ['npm', 'test'], id: 'check-1', hash: 'h1' } as const
     chat.run(chat.adds('person', { title: 'A', checks: [check] }, 'B'))
     chat.run({ type: 'open_turn', turn_id: 'turn-2' })
-    expect(chat.state.adopted.get(chat.task(1).id)).toBe('turn-2')
+    expect(chat.task(1).plan_id).toBe('turn-1')
     const before = plain(chat.state) as Record<string, unknown>
     const events = chat.run(chat.removes('person', 1))
-    expect(chat.state.turns.get('turn-2')?.removed).toBe(1)
+    expect(chat.state.plans.get('turn-1')?.counts).toMatchObject({ removed: 1, open: 1 })
     chat.run(undoes(chat, 1))
     const after = plain(chat.state) as Record<string, unknown>
-    for (const table of ['adopted', 'held', 'proof', 'rejections', 'turns', 'removed']) {
+    for (const table of ['proof', 'rejections', 'turns', 'removed']) {
       expect([table, after[table]]).toEqual([table, before[table]])
     }
     expect(authors(events)).toEqual([
