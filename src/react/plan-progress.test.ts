@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { inRun, outside } from '../../test/support/domain.ts'
-import { listed, planHistory, tasksInView } from '../domain/conversation.ts'
+import { listed, tasksInView } from '../domain/conversation.ts'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
+import { tasksAt } from '../domain/plan.ts'
 import { snapshotOf } from '../domain/snapshot.ts'
 import { countTasks, currentTaskOf, isAgentWorking, isEnded, mostRelevant, unfinishedTurn } from './plan-progress.ts'
 
@@ -101,6 +102,6 @@ it('[CH8] a plan is listed under each turn that worked from it', () => {
   chat.run(chat.adds('person', 'C'))
   chat.finish('turn-2')
   chat.start('turn-3')
-  const titles = (turn: string): string[] => planHistory(chat.state, turn).map(({ title }) => title)
+  const titles = (turn: string): string[] => tasksAt(chat.state, turn).map(({ title }) => title)
   expect([titles('turn-1'), titles('turn-2'), titles('turn-3')]).toEqual([['A', 'B'], ['A', 'B', 'C'], []])
 })
