@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { cancel, propose, run, startTurn } from '../../src/store/contract.ts'
+import { cancel, propose, run, startTurn } from '../store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { Store } from '../../src/store/store.ts'

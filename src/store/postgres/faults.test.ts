@@ -10,7 +10,7 @@ import {
   terminate,
 } from '../../../test/support/postgres-store.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { note } from '../contract.ts'
+import { note } from '../../../test/store/contract.ts'
 import type { Store } from '../store.ts'
 import type { PostgresFaultPoint } from './commits.ts'
 

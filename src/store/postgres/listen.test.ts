@@ -7,7 +7,7 @@ import {
   sql,
   terminate,
 } from '../../../test/support/postgres-store.ts'
-import { nextHint, note } from '../contract.ts'
+import { nextHint, note } from '../../../test/store/contract.ts'
 import type { Hint, Ref, Store } from '../store.ts'
 
 const LISTENING = `application_name = 'runsheet-listen' AND (query LIKE 'LISTEN%' OR query = ';') AND state = 'idle'`

@@ -7,8 +7,17 @@ import { freshDatabase } from '../../../test/support/postgres.ts'
 import { describePostgres, ownDatabase, ownStore, postgresUrl, sql } from '../../../test/support/postgres-store.ts'
 import { subjectOn } from '../../../test/support/store-subject.ts'
 import { checkIn } from '../../domain/needs.ts'
-import { add, differencesIn, markedConversations, note, openTurn, run, startTurn, storeContract } from '../contract.ts'
-import { leaseContract, type LeaseSubject } from '../lease-contract.ts'
+import {
+  add,
+  differencesIn,
+  markedConversations,
+  note,
+  openTurn,
+  run,
+  startTurn,
+  storeContract,
+} from '../../../test/store/contract.ts'
+import { leaseContract, type LeaseSubject } from '../../../test/store/lease-contract.ts'
 import type { Lease, Store } from '../store.ts'
 import { first } from './migrations/001-first.ts'
 import { fewerIndexes } from './migrations/002-fewer-indexes.ts'
