@@ -107,7 +107,7 @@ describe('an export', () => {
     const sha256 = createHash('sha256')
       .update(lines.map(line => `${line}\n`).join(''))
       .digest('hex')
-    expect(JSON.parse(head)).toMatchObject({ format: 'runsheet-conversation', events: events.length, sha256 })
+    expect(JSON.parse(head)).toMatchObject({ format: 'runsheet-log', events: events.length, sha256 })
     expect(await (await server.person.exportSession('c1', 'jsonl')).text()).toBe(text)
   })
 
