@@ -2,7 +2,11 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import LongestFirst from './test/support/longest-first.ts'
 
-const STORE = ['src/store/{sqlite,json,postgres}/**/*.test.ts', 'test/door.test.ts', 'test/faults/**/*.test.ts']
+const STORE = [
+  'src/store/{sqlite,json,postgres}/**/*.test.ts',
+  'test/{door,earlier-checkout}.test.ts',
+  'test/faults/**/*.test.ts',
+]
 const BROWSER = ['test/browser/**/*.test.ts']
 /** Tests in `test/` that need neither a server nor a process. */
 const PURE = ['test/{corpus,domain-properties,layers,spec,surface}.test.ts']

@@ -8,7 +8,6 @@ import { Checksums } from '../src/store/checksum.ts'
 import { HeadFile } from '../src/store/sqlite/head-file.ts'
 import { WalLength } from '../src/store/sqlite/wal-length.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import { takeChecksumsAway } from '../test/support/former-format.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { change, planned } from './plan.ts'
 import { type Line, median, micros, millis, printTable } from './table.ts'
@@ -29,7 +28,7 @@ const row = {
   data: JSON.stringify({ task: { title: 'x'.repeat(610) } }),
 }
 
-/** What noticing damage costs: per commit, at the start, at the upgrade. */
+/** What noticing damage costs: per commit, at the start. */
 export async function benchChecksums(): Promise<void> {
   const folder = scratchFolder()
   try {
@@ -121,7 +120,7 @@ async function perCommit(folder: string): Promise<Line[]> {
 async function opening(folder: string): Promise<Line[]> {
   const path = join(folder, 'large.db')
   await filled(path)
-  const upgrade = await opened(path)
+  await opened(path)
   const clean = await repeated(path, () => {})
   const checked = await repeated(path, () => rmSync(`${path}-head`, { force: true }))
   const killed = await repeated(path, () => breakSeal(path))
@@ -138,31 +137,17 @@ async function opening(folder: string): Promise<Line[]> {
     line('after a clean end', clean, 1),
     line('after kill -9', killed),
     line('after kill -9, and with every log folded', checked),
-    line('the first time, with the upgrade', upgrade),
   ]
 }
 
-/** A database of the format before checksums. */
 async function filled(path: string): Promise<void> {
-  await (await openSqliteStore({ path })).close()
-  takeChecksumsAway(path)
-  const db = new DatabaseSync(path)
-  db.exec('BEGIN')
-  const putConversation = db.prepare(
-    'INSERT INTO conversations (id, tenant, conversation, created_at) VALUES (?, ?, ?, ?)',
-  )
-  const putEvent = db.prepare(
-    'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
-  )
-  const note = JSON.stringify({ message_id: 'm', role: 'assistant', text: 'x'.repeat(600) })
+  const store = await openSqliteStore({ path })
+  const data = { message_id: 'm', role: 'assistant', text: 'x'.repeat(600) } as const
+  const events = Array.from({ length: EVENTS / 200 }, () => ({ type: 'message_added', turn_id: null, data }) as const)
   for (let conversation = 1; conversation <= 200; conversation += 1) {
-    putConversation.run(conversation, ref.tenant, `c${conversation}`, row.timestamp)
-    for (let seq = 1; seq <= EVENTS / 200; seq += 1) {
-      putEvent.run(conversation, seq, 1, 'message_added', null, new Date(seq * 1_000).toISOString(), note)
-    }
+    await store.commit({ ...ref, conversation: `c${conversation}` }, () => ({ value: 0, events }))
   }
-  db.exec('COMMIT')
-  db.close()
+  await store.close()
 }
 
 /** As if the process had been killed after its last commit. */

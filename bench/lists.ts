@@ -8,6 +8,7 @@ import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { freshDatabase, startPostgres } from '../test/support/postgres.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { type Line, median, printTable, times } from './table.ts'
+import { SCHEMA } from '../src/store/postgres/schema.ts'
 
 const SIZES = [1_000, 10_000]
 const SHOWN = 1_000
@@ -50,9 +51,8 @@ async function onPostgres(size: number): Promise<void> {
   const client = new Client({ connectionString: database.url })
   await client.connect()
   // As autovacuum does within minutes: without statistics the planner sorts all conversations.
-  await client.query('ANALYZE runsheet.conversations')
-  const text =
-    "SELECT conversation, title, created_at FROM runsheet.conversations WHERE tenant = 'local' ORDER BY created_at DESC LIMIT $1"
+  await client.query(`ANALYZE ${SCHEMA}.conversations`)
+  const text = `SELECT conversation, title, created_at FROM ${SCHEMA}.conversations WHERE tenant = 'local' ORDER BY created_at DESC LIMIT $1`
   await compare(`PostgreSQL, ${size.toLocaleString('en')} conversations`, door, async limit => {
     const { rows } = await client.query({ name: 'bare', text, values: [limit] })
     return rows.length

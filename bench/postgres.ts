@@ -4,6 +4,7 @@ import { openPostgresStore } from '../src/store/postgres/store.ts'
 import { freshDatabase, startPostgres } from '../test/support/postgres.ts'
 import { change, create, planned } from './plan.ts'
 import { type Line, perSecond, printTable, rate, sideBySide, times } from './table.ts'
+import { SCHEMA } from '../src/store/postgres/schema.ts'
 
 const ROUNDS = 5
 
@@ -23,7 +24,7 @@ async function barePostgres(url: string): Promise<Bare> {
   const ref = ['local', 'bare']
   let seq = 0
   await client.query(
-    `INSERT INTO runsheet.conversations (tenant, conversation, seq, created_at, updated_at) VALUES ('local', 'bare', 0, $1, $1)`,
+    `INSERT INTO ${SCHEMA}.conversations (tenant, conversation, seq, created_at, updated_at) VALUES ('local', 'bare', 0, $1, $1)`,
     [at],
   )
   return {
@@ -35,18 +36,18 @@ async function barePostgres(url: string): Promise<Bare> {
       await client.query('BEGIN')
       await client.query({
         name: 'lock',
-        text: 'SELECT seq, clock_timestamp() FROM runsheet.conversations WHERE tenant = $1 AND conversation = $2 FOR UPDATE',
+        text: `SELECT seq, clock_timestamp() FROM ${SCHEMA}.conversations WHERE tenant = $1 AND conversation = $2 FOR UPDATE`,
         values: ref,
       })
       await client.query({
         name: 'events',
-        text: `INSERT INTO runsheet.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
+        text: `INSERT INTO ${SCHEMA}.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
           SELECT $1, $2, seq, 1, 'task_changed', 't1', $3, 'task', $4 FROM unnest($5::int[]) AS seq`,
         values: [...ref, at, data, seqs],
       })
       await client.query({
         name: 'tasks',
-        text: `INSERT INTO runsheet.tasks (tenant, conversation, id, turn, status, position, number, created_at, removed, body)
+        text: `INSERT INTO ${SCHEMA}.tasks (tenant, conversation, id, turn, status, position, number, created_at, removed, body)
           SELECT $1, $2, id, 't1', 'pending', seq, seq, $3, false, $4 FROM unnest($5::text[], $6::int[]) AS task (id, seq)
           ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
             removed = excluded.removed, body = excluded.body`,
@@ -54,7 +55,7 @@ async function barePostgres(url: string): Promise<Bare> {
       })
       await client.query({
         name: 'conversation',
-        text: `UPDATE runsheet.conversations SET seq = $3, updated_at = $4, changed_at = date_trunc('second', clock_timestamp())
+        text: `UPDATE ${SCHEMA}.conversations SET seq = $3, updated_at = $4, changed_at = date_trunc('second', clock_timestamp())
           WHERE tenant = $1 AND conversation = $2`,
         values: [...ref, seq, at],
       })
@@ -63,7 +64,7 @@ async function barePostgres(url: string): Promise<Bare> {
     read: async conversation => {
       const { rows } = await client.query<{ body: string }>({
         name: 'list',
-        text: `SELECT body FROM runsheet.tasks WHERE tenant = 'local' AND conversation = $1 AND NOT removed ORDER BY position`,
+        text: `SELECT body FROM ${SCHEMA}.tasks WHERE tenant = 'local' AND conversation = $1 AND NOT removed ORDER BY position`,
         values: [conversation],
       })
       return rows.map(row => JSON.parse(row.body) as unknown)

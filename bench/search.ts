@@ -8,6 +8,7 @@ import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { freshDatabase, startPostgres } from '../test/support/postgres.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { type Line, median, millis, printTable, times } from './table.ts'
+import { SCHEMA } from '../src/store/postgres/schema.ts'
 
 const TASKS = 200_000
 const PER_CONVERSATION = 200
@@ -154,7 +155,7 @@ async function serverProcesses(client: Client): Promise<number[]> {
 }
 
 async function indexSize(client: Client): Promise<string> {
-  const sql = `SELECT pg_total_relation_size('runsheet.search_documents') + pg_total_relation_size('runsheet.search_words') AS size`
+  const sql = `SELECT pg_total_relation_size('${SCHEMA}.search_documents') + pg_total_relation_size('${SCHEMA}.search_words') AS size`
   return `${Math.round(Number((await client.query<{ size: string }>(sql)).rows[0]?.size) / 1e6)} MB`
 }
 

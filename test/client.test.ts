@@ -19,6 +19,7 @@ import { openMemoryStore } from '../src/store/memory.ts'
 import { conversations, resolved } from './support/commands.ts'
 import { Driver, plain } from './support/domain.ts'
 import { startServer, type TestServer, TOKENS } from './support/server.ts'
+import { BY_PLAN } from './support/asked-by.ts'
 
 const REF = { tenant: 'local', conversation: 'c' }
 
@@ -259,7 +260,7 @@ describe('a live conversation', () => {
       by: 'model',
       turn_id: 't1',
       create: [{ id: door.newId(), title: 'one' }],
-      review: { review_id: 'review-1', tool_call_id: 'call-2' },
+      review: { ...BY_PLAN, review_id: 'review-1', tool_call_id: 'call-2' },
     })
     await person.decide('review-1', { action: 'cancel', comment: 'not now' })
     const { snapshot } = follow(server)

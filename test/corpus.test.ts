@@ -1,14 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { emptyConversation, fold } from '../src/domain/conversation.ts'
-import { type EventType, type StoredEvent, upcast } from '../src/domain/event.ts'
+import type { EventType } from '../src/domain/event.ts'
 import { freeze, thaw } from '../src/domain/snapshot.ts'
+import { CORPUS, corpusLog, corpusState } from './support/corpus.ts'
 import { frozen } from './support/domain.ts'
 
-// Logs as they were written once. They are never changed: what cannot read them any more is what has to change.
-const corpus = join(import.meta.dirname, 'corpus')
-const logs = readdirSync(corpus, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.jsonl'))
+// Logs as they were written once. From the first release on they never change: what cannot read them any more is what has
+// to change.
 
 /** A type that is missing here does not compile; one that is missing in the logs fails below. */
 const TYPES: Record<EventType, true> = {
@@ -18,7 +16,7 @@ const TYPES: Record<EventType, true> = {
   archive_set: true,
   turn_opened: true,
   turn_started: true,
-  tasks_adopted: true,
+  plan_joined: true,
   turn_stop_requested: true,
   turn_failed: true,
   turn_finished: true,
@@ -58,17 +56,16 @@ const TYPES: Record<EventType, true> = {
 }
 
 describe('the frozen corpus', () => {
-  it.each(logs)('[EV3] %s folds to the state beside it', name => {
-    const events = read(name)
+  it.each(CORPUS)('[EV3] %s folds to the state beside it', name => {
+    const events = corpusLog(name)
     const state = fold(emptyConversation(events[0]?.session_id ?? ''), events)
-    const expected: unknown = JSON.parse(readFileSync(join(corpus, name.replace(/\.jsonl$/, '.state.json')), 'utf8'))
     // A newer version may know more about a conversation, never anything else.
-    expect(frozen(state)).toMatchObject(expected as object)
+    expect(frozen(state)).toMatchObject(corpusState(name) as object)
     expect(frozen(thaw(freeze(state)))).toStrictEqual(frozen(state))
   })
 
-  it.each(logs)('[EV1] %s is one log: seq without a hole, time that does not go back', name => {
-    const events = read(name)
+  it.each(CORPUS)('[EV1] %s is one log: seq without a hole, time that does not go back', name => {
+    const events = corpusLog(name)
     expect(events.map(event => event.seq)).toEqual(events.map((_, index) => index + 1))
     const moments = events.map(event => event.timestamp)
     expect(moments).toEqual(moments.toSorted())
@@ -76,12 +73,12 @@ describe('the frozen corpus', () => {
   })
 
   it('[EV3] holds every type of event', () => {
-    const seen = new Set(logs.flatMap(read).map(event => event.type))
+    const seen = new Set(CORPUS.flatMap(corpusLog).map(event => event.type))
     expect([...seen].sort()).toEqual(Object.keys(TYPES).sort())
   })
 
   it('[ID2] its tasks and reviews have UUIDv7s', () => {
-    const ids = logs.flatMap(read).flatMap(({ data }) => {
+    const ids = CORPUS.flatMap(corpusLog).flatMap(({ data }) => {
       if ('task' in data) return [data.task.id]
       return 'review_id' in data ? [data.review_id] : []
     })
@@ -89,11 +86,3 @@ describe('the frozen corpus', () => {
     for (const id of ids) expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/)
   })
 })
-
-function read(name: string): StoredEvent[] {
-  const lines = readFileSync(join(corpus, name), 'utf8').trimEnd().split('\n')
-  return lines.map(line => {
-    const { v, ...event } = JSON.parse(line) as Parameters<typeof upcast>[1] & { v: number }
-    return upcast(v, event)
-  })
-}

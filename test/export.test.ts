@@ -8,7 +8,7 @@ import type { StoredEvent } from '../src/domain/event.ts'
 import { Refusal } from '../src/domain/refusal.ts'
 import { freeze } from '../src/domain/snapshot.ts'
 import { templateOf } from '../src/domain/template.ts'
-import { add, confirm, finish, note, openTurn, propose, run, startTurn } from '../src/store/contract.ts'
+import { add, confirm, finish, note, openTurn, propose, run, startTurn } from './store/contract.ts'
 import { openFileStore } from '../src/store/json/store.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
@@ -17,6 +17,8 @@ import { BUILT, inLongRun, NO_SETTINGS, runCli, runProcess } from './support/chi
 import { wholeLog } from './support/ledger.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { scratchFolder } from './support/scratch.ts'
+import { EVENT_VERSION } from '../src/domain/event.ts'
+import { CORPUS, corpusLog } from './support/corpus.ts'
 
 const ref: Ref = { tenant: 'local', conversation: 'c1' }
 
@@ -96,9 +98,9 @@ describe('export', () => {
     const log = await logIn(place)
     expect(lines.map(line => JSON.parse(line))).toEqual(JSON.parse(JSON.stringify(log)))
     expect(JSON.parse(first)).toEqual({
-      format: 'runsheet-conversation',
+      format: 'runsheet-log',
       version: 1,
-      event_version: 1,
+      event_version: 2,
       session_id: 'c1',
       events: log.length,
       sha256: createHash('sha256')
@@ -256,7 +258,7 @@ describe('a file that is not as it was exported', () => {
     ['has a byte order mark', lines => lines.with(0, `\uFEFF${lines[0]}`), /line 1: it begins with a byte order mark/],
     ['is something else', () => ['{"format":"other"}'], /line 1: it is not the first line of an export/],
     ['is of a newer version', edit(0, line => line.replace('"version":1', '"version":9')), /line 1: .*newer Runsheet/],
-    ['has newer events', edit(0, line => line.replace('"event_version":1', '"event_version":9')), /newer Runsheet/],
+    ['has newer events', edit(0, line => line.replace('"event_version":2', '"event_version":9')), /newer Runsheet/],
     ['is cut', lines => lines.slice(0, -1), /line \d+: the file ends here/],
     ['is cut within a line', lines => [...lines.slice(0, -1), lines.at(-1)?.slice(0, 40) ?? ''], /it is not JSON/],
     ['has more', lines => [...lines, lines.at(-1) ?? ''], /there is more than the first line says/],
@@ -322,26 +324,21 @@ function edit(index: number, change: (line: string) => string): (lines: string[]
   return lines => lines.with(index, change(lines.at(index) ?? ''))
 }
 
-it('[BK7][EV3] logs of older versions can be imported, and fold to the same states', async () => {
-  const corpus = join(import.meta.dirname, 'corpus', 'v1')
-  const logs = readdirSync(corpus)
-    .filter(name => name.endsWith('.jsonl'))
-    .map(name => readFileSync(join(corpus, name), 'utf8').trim().split('\n'))
-    .map(lines => lines.map(line => ({ ...(JSON.parse(line) as StoredEvent), v: undefined })))
+it('[BK7][EV3] the logs of the frozen corpus can be imported, and fold to the same states', async () => {
   const sum = (text: string): string => createHash('sha256').update(text).digest('hex')
-  const sections = logs.map(events => {
+  const sections = CORPUS.map(name => {
+    const events = corpusLog(name)
     const text = events.map(event => `${JSON.stringify(event)}\n`).join('')
-    const of = { session_id: events[0]?.session_id, events: events.length, sha256: sum(text) }
-    return `${JSON.stringify({ format: 'runsheet-conversation', version: 1, event_version: 1, ...of })}\n${text}`
+    const of = { session_id: name, events: events.length, sha256: sum(text) }
+    return `${JSON.stringify({ format: 'runsheet-log', version: 1, event_version: EVENT_VERSION, ...of })}\n${text}`
   })
-  const all = { format: 'runsheet-archive', version: 1, conversations: logs.length, templates: 0, sha256: sum('') }
+  const all = { format: 'runsheet-logs', version: 1, conversations: CORPUS.length, templates: 0, sha256: sum('') }
   writeFileSync(at('corpus.jsonl'), `${JSON.stringify(all)}\n${sections.join('')}`)
   const place = sqlite('data')
   await done('import', 'corpus.jsonl', ...place.options)
-  for (const events of logs) {
-    const conversation = events[0]?.session_id ?? ''
+  for (const conversation of CORPUS) {
     const state = await within(place, store => store.load({ tenant: 'local', conversation }))
-    expect(freeze(state)).toBe(freeze(fold(emptyConversation(conversation), events)))
+    expect(freeze(state)).toBe(freeze(fold(emptyConversation(conversation), corpusLog(conversation))))
   }
 })
 

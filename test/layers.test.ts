@@ -145,7 +145,7 @@ function layerOf(file: string): string | undefined {
 }
 
 function isTest(file: string): boolean {
-  return /\.test\.tsx?$/.test(file) || file === 'store/contract.ts'
+  return /\.test\.tsx?$/.test(file)
 }
 
 function read(file: string): string {

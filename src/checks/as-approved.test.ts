@@ -96,16 +96,4 @@ describe('a program that is approved', () => {
     })
     expect(await run(approvedIn(processWith(scene, 'two'), file), place)).toMatchObject({ result: 'passed' })
   })
-
-  it('[CR24] a check of an older version, without its programs, is what the search path finds', async () => {
-    const scene = checkScene()
-    scene.script('../one/tool', 'exit 0')
-    const other = scene.script('../two/tool', 'exit 0')
-    const { programs: _, ...check } = approvedIn(processWith(scene, 'one'), 'tool')
-    expect(await run(check as RunnableCheck, processWith(scene, 'one'))).toMatchObject({ result: 'passed' })
-    expect(await run(check as RunnableCheck, processWith(scene, 'two'))).toMatchObject({
-      result: 'inconclusive',
-      reason: expect.stringContaining(`tool is ${other} now`),
-    })
-  })
 })

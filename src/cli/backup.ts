@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Backup, backUp } from '../store/backup/backup.ts'
+import { SCHEMA } from '../store/postgres/schema.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { contentsText } from './counted.ts'
@@ -45,7 +46,7 @@ export function checkBackedUp(store: string): void {
   if (storeLocation(store) === 'folder') return
   if (store === 'memory') throw new CliError('the memory store keeps nothing that could be backed up or restored.')
   throw new CliError(
-    'PostgreSQL has its own tools: pg_dump --schema runsheet, and psql or pg_restore. For a file that every store can read, use the commands export --all and import.',
+    `PostgreSQL has its own tools: pg_dump --schema ${SCHEMA}, and psql or pg_restore. For a file that every store can read, use the commands export --all and import.`,
   )
 }
 

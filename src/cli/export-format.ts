@@ -12,7 +12,7 @@ const version = z.int().min(1)
 
 /** The first line of a conversation. `sha256`: of its lines of events, line ends included. */
 export const conversationHeader = z.object({
-  format: z.literal('runsheet-conversation'),
+  format: z.literal('runsheet-log'),
   version,
   event_version: z.int().min(1),
   session_id: id,
@@ -22,7 +22,7 @@ export const conversationHeader = z.object({
 
 /** The first line of an export of everything. `sha256`: of the lines of templates. */
 export const archiveHeader = z.object({
-  format: z.literal('runsheet-archive'),
+  format: z.literal('runsheet-logs'),
   version,
   conversations: z.int().min(0),
   templates: z.int().min(0),
@@ -32,8 +32,20 @@ export type ArchiveHeader = z.output<typeof archiveHeader>
 
 export const header = z.discriminatedUnion('format', [conversationHeader, archiveHeader])
 
+const FORMATS: ReadonlySet<unknown> = new Set(['runsheet-log', 'runsheet-logs'])
+/** From before the first release. */
+const EARLIER: ReadonlySet<unknown> = new Set(['runsheet-conversation', 'runsheet-archive'])
+
+/** Why a first line is none of ours; undefined if it is. */
+export function formatProblem(line: unknown): string | undefined {
+  const format = typeof line === 'object' && line !== null && 'format' in line ? line.format : undefined
+  if (EARLIER.has(format)) return 'made by an earlier checkout, and cannot be imported'
+  return FORMATS.has(format) ? undefined : 'it is not the first line of an export of Runsheet'
+}
+
 /** Why a file of this version cannot be read; undefined if it can. */
 export function versionProblem(given: z.output<typeof header>): string | undefined {
-  const newer = given.version > EXPORT_VERSION || ('event_version' in given && given.event_version > EVENT_VERSION)
-  return newer ? 'it was exported by a newer Runsheet. Update Runsheet' : undefined
+  const isOurs =
+    given.version === EXPORT_VERSION && (!('event_version' in given) || given.event_version === EVENT_VERSION)
+  return isOurs ? undefined : 'it was exported by a newer Runsheet. Update Runsheet'
 }

@@ -2,14 +2,14 @@ import { createHash, type Hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { apply, type Conversation, emptyConversation } from '../domain/conversation.ts'
-import { type StoredEvent, upcast } from '../domain/event.ts'
+import type { StoredEvent } from '../domain/event.ts'
 import { eventProblem } from '../domain/log-check.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Template, templateOf } from '../domain/template.ts'
 import { event as eventSchema } from '../http/event-schemas.ts'
 import { template as templateSchema } from '../http/schemas.ts'
 import type { ConversationHeader } from '../door/export.ts'
-import { header as headerSchema, versionProblem } from './export-format.ts'
+import { formatProblem, header as headerSchema, versionProblem } from './export-format.ts'
 import { type Line, LineError, linesOf } from './line-reader.ts'
 
 /** A part of an export: a template, or a conversation, whose events are to be read before the next part. */
@@ -25,7 +25,7 @@ export function* partsOf(path: string): Generator<Part> {
   const lines = new Lines(path)
   try {
     const first = lines.header()
-    if (first.format === 'runsheet-conversation') yield conversationIn(lines, first)
+    if (first.format === 'runsheet-log') yield conversationIn(lines, first)
     else {
       yield* templatesIn(lines, first)
       for (let left = first.conversations; left > 0; left -= 1) yield conversationIn(lines, conversationHeader(lines))
@@ -40,7 +40,7 @@ export function* partsOf(path: string): Generator<Part> {
 export function isArchive(path: string): boolean {
   const lines = new Lines(path)
   try {
-    return lines.header().format === 'runsheet-archive'
+    return lines.header().format === 'runsheet-logs'
   } finally {
     lines.close()
   }
@@ -52,7 +52,7 @@ function conversationIn(lines: Lines, header: ConversationHeader): Part {
 
 function conversationHeader(lines: Lines): ConversationHeader {
   const header = lines.header()
-  if (header.format === 'runsheet-conversation') return header
+  if (header.format === 'runsheet-log') return header
   throw lines.error('the first line of a conversation was expected')
 }
 
@@ -60,7 +60,7 @@ function* eventsIn(lines: Lines, header: ConversationHeader): Generator<StoredEv
   const hash = createHash('sha256')
   let state = emptyConversation(header.session_id)
   for (let left = header.events; left > 0; left -= 1) {
-    const event = eventOf(lines, lines.next(hash), header.event_version)
+    const event = eventOf(lines, lines.next(hash))
     const problem = eventProblem(state, event)
     if (problem !== undefined) throw lines.error(problem)
     state = apply(state, event)
@@ -70,13 +70,10 @@ function* eventsIn(lines: Lines, header: ConversationHeader): Generator<StoredEv
   return state
 }
 
-const rawEvent = z.looseObject({ type: z.string(), data: z.unknown() })
-
 /** As it is in the file; the schema only checks it. */
-function eventOf(lines: Lines, value: unknown, version: number): StoredEvent {
-  const event = upcast(version, lines.parsed(rawEvent, value) as Parameters<typeof upcast>[1])
-  lines.parsed(eventSchema, event)
-  return event
+function eventOf(lines: Lines, value: unknown): StoredEvent {
+  lines.parsed(eventSchema, value)
+  return value as StoredEvent
 }
 
 function* templatesIn(lines: Lines, { templates, sha256 }: { templates: number; sha256: string }): Generator<Part> {
@@ -104,7 +101,8 @@ class Lines {
 
   header(): z.output<typeof headerSchema> {
     const value = this.next()
-    if (!FORMATS.has(formatIn(value))) throw this.error('it is not the first line of an export of Runsheet')
+    const notOurs = formatProblem(value)
+    if (notOurs !== undefined) throw this.error(notOurs)
     const header = this.parsed(headerSchema, value)
     const problem = versionProblem(header)
     if (problem !== undefined) throw this.error(problem)
@@ -153,11 +151,6 @@ class Lines {
     this.#lines.return(undefined)
   }
 }
-
-const FORMATS: ReadonlySet<unknown> = new Set(['runsheet-conversation', 'runsheet-archive'])
-
-const formatIn = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined
 
 /** What programs that save text do to a file: JSON might still be read, but the checksums would be wrong. */
 function encodingProblem(text: string): string | undefined {

@@ -111,7 +111,7 @@ function archiveHeaderOf(conversations: number, templates: readonly Template[]):
   const hash = createHash('sha256')
   for (const template of templates) hash.update(lineOf(template))
   return {
-    format: 'runsheet-archive',
+    format: 'runsheet-logs',
     version: EXPORT_VERSION,
     conversations,
     templates: templates.length,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { cutLine, finishRecovery, recoverDatabase, type Recovered } from '../store/sqlite/recover.ts'
-import { OlderFormatError, verifyDatabase } from '../store/sqlite/verify-database.ts'
+import { verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { refKey } from '../store/store.ts'
 import { StoreError } from '../store/store-error.ts'
 import { CliError } from './cli-error.ts'
@@ -57,7 +57,7 @@ async function isWhole(path: string): Promise<boolean> {
     return true
   } catch (error) {
     if (error instanceof StoreError && error.code === 'corrupt') return false
-    throw new CliError(error instanceof OlderFormatError ? error.message : reasonOf(error))
+    throw new CliError(reasonOf(error))
   }
 }
 

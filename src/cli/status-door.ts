@@ -16,9 +16,9 @@ export async function openedForStatus({ store, data }: StatusPlace): Promise<Doo
   }
   const { openPostgresStore } = await import('../store/postgres/store.ts')
   try {
-    return openDoor({ store: await openPostgresStore({ url: store, migrates: false }), readOnly: true })
+    return openDoor({ store: await openPostgresStore({ url: store, creates: false }), readOnly: true })
   } catch (error) {
-    // A database without plans, or with those of an older version.
+    // A database without plans.
     if (error instanceof StoreError && error.code === 'readonly') return undefined
     throw error
   }

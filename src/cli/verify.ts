@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import { refuseUnfinished } from '../store/sqlite/moves.ts'
-import { OlderFormatError, verifyDatabase } from '../store/sqlite/verify-database.ts'
+import { verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
 import { CliError } from './cli-error.ts'
@@ -63,7 +63,6 @@ async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
   try {
     yield* verifyDatabase(path, db => files?.(data, db) ?? [])
   } catch (error) {
-    if (error instanceof OlderFormatError) throw new CliError(error.message)
     if (!(error instanceof StoreError)) throw error
     // What is damaged differs; what cannot be read was not checked.
     if (!DAMAGE.has(error.code)) throw new CliError(`cannot verify ${path}: ${reasonOf(error)}`)

@@ -53,7 +53,7 @@ type Identified = {
   readonly hash: string
   /**
    * The programs that the hash covers, the wrapper's first: every process runs these, whatever its own search path finds. Null:
-   * not found, or named by a path. Absent where no program is named without one, and in logs of older versions.
+   * not found, or named by a path. Absent where no program is named without one.
    */
   readonly programs?: readonly (Program | null)[]
   /** Where it runs, if a person wrote it again for another folder. Otherwise in the workspace of the turn that made its task. */

@@ -20,8 +20,8 @@ export interface Sources {
 export interface ReviewOrigin {
   readonly review_id: string
   readonly tool_call_id: string
-  readonly toolset?: ToolsetName
-  readonly tool?: string
+  readonly toolset: ToolsetName
+  readonly tool: string
   /** Commands of the workspace that a check may be picked from. */
   readonly commands?: readonly string[] | undefined
   /** The model sent checks that were left out. */
@@ -225,7 +225,7 @@ export type Command =
       /** What `ok` grants. Absent: nothing, because the edit that claims it does. */
       readonly claim?: { readonly status: 'completed' | 'cancelled'; readonly outcome?: string }
       /** A hash of what was judged. */
-      readonly seal?: string
+      readonly seal: string
       readonly basis?: number | undefined
     })
   | {

@@ -4,7 +4,7 @@ import Markdown from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { expect, it } from 'vitest'
 import { Driver, inRun } from '../../test/support/domain.ts'
-import { corpusLog } from '../../test/support/thread.ts'
+import { CORPUS, corpusLog } from '../../test/support/corpus.ts'
 import { emptyConversation, fold } from './conversation.ts'
 import { conversationMarkdown } from './conversation-markdown.ts'
 import type { StoredEvent } from './event.ts'
@@ -32,7 +32,7 @@ Conversation \`proven\`, exported from Runsheet on 2026-11-16 15:00 UTC.
 
 ### Plan: approved
 
-2 steps, 1 edited. 2026-11-16 03:00 UTC.
+2 steps, 1 edited. 2026-11-02 09:00 UTC.
 
 - Fix the parser _edited_
 - Write the notes
@@ -41,6 +41,8 @@ Conversation \`proven\`, exported from Runsheet on 2026-11-16 15:00 UTC.
 
 **Outcome:** It parses now.
 
+- Used \`Bash\`, as the agent says
+- Used \`Bash\`, as the host says
 - Check \`npm test\`: failed, 880 ms
 - Check \`npm test\`: passed, 910 ms
 
@@ -60,7 +62,7 @@ Conversation \`proven\`, exported from Runsheet on 2026-11-16 15:00 UTC.
 })
 
 it('[HT48] a decided plan says what the person changed and wrote', () => {
-  const text = exported(corpusLog('extended'))
+  const text = exported(corpusLog('planned'))
   expect(text).toContain('### Plan: sent back for changes')
   expect(text).toContain('### Plan: approved')
   expect(text).toContain('3 steps, 1 edited, 1 added, 1 removed.')
@@ -93,16 +95,7 @@ it('[HT48][TO17] a call that its turn left without an answer is told as one whos
 })
 
 it('[HT48] every log of the corpus can be exported', () => {
-  for (const name of [
-    'adopted',
-    'assessor',
-    'gate-and-stop',
-    'handed-back',
-    'origins',
-    'outside',
-    'reported',
-    'review',
-  ]) {
+  for (const name of CORPUS) {
     const text = exported(corpusLog(name))
     expect(text).toMatch(/^# \S/)
     expect(text).not.toMatch(/undefined|\[object/)

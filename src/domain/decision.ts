@@ -47,7 +47,7 @@ export interface RecordedDecision {
   readonly created: number
 }
 
-/** The decisions in a log, those of older versions included, which have no origin. */
+/** The decisions in a log. */
 export function decisionsIn(events: readonly StoredEvent[]): RecordedDecision[] {
   // The events of one commit share a timestamp that no other commit has.
   const commits = Map.groupBy(events, ({ timestamp }) => timestamp)

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, inRun } from '../../test/support/domain.ts'
-import { EVENT_VERSION, upcast } from './event.ts'
 
 describe('stored events', () => {
-  it('[EV3] what this version stored is read as it stands', () => {
-    const [event] = inRun().log
-    if (!event) throw new Error('A started turn has an event')
-    expect(upcast(EVENT_VERSION, event)).toStrictEqual(event)
-  })
-
   it('[EV2] the stored event survives JSON, field for field', () => {
     const chat = inRun()
     chat.run(chat.adds('model', { title: 'A', tags: ['x'], status: 'completed' }, 'B'))

@@ -59,7 +59,7 @@ export interface OtherGuard {
   readonly guard: string
 }
 
-/** Who decided, and from where. Absent from logs of older versions, and where the event records no decision. */
+/** Who decided, and from where. Absent where the event records no decision. */
 export interface Attributed {
   readonly origin?: Origin
 }
@@ -110,12 +110,11 @@ export interface EventData {
   turn_finished: {
     readonly turn_id: string
     readonly status: TurnStatus
-    /** Absent in logs of older versions. */
-    readonly because?: EndReason
+    readonly because: EndReason
     readonly remaining: number
     readonly counts: PlanCounts
-    /** The completed tasks of the plan by standing. Absent in logs of older versions. */
-    readonly standings?: Readonly<Record<Standing, number>>
+    /** The completed tasks of the plan by standing. */
+    readonly standings: Readonly<Record<Standing, number>>
     readonly steps: number
     readonly usage: Usage
   }
@@ -124,7 +123,7 @@ export interface EventData {
     readonly role: 'user' | 'assistant' | 'system'
     readonly text: string
     readonly synthetic?: boolean
-    /** How much of `text` the agent wrote: the rest says how the turn ended. Absent if all of it, and in older logs. */
+    /** How much of `text` the agent wrote: the rest says how the turn ended. Absent if all of it. */
     readonly answer_length?: number
   }
   /** A person wrote to the agent at work. `message_added` or `turn_started` with this id delivers it. */
@@ -154,8 +153,6 @@ export interface EventData {
     readonly budget?: number
     /** The message parts as the provider sent them, so that a resumed turn can send them back. */
     readonly parts?: Json
-    /** @deprecated No longer written; older logs have it. */
-    readonly provider_metadata?: Json
   }
   tool_called: { readonly tool_call_id: string; readonly tool: string; readonly arguments: Json }
   tool_answered: {
@@ -164,7 +161,7 @@ export interface EventData {
     readonly result: Json
     readonly duration_ms: number
     readonly ok: boolean
-    /** The way in, and the length of the list in the arguments. Absent for tools from outside, and in older logs. */
+    /** The way in, and the length of the list in the arguments. Absent for tools from outside. */
     readonly edge?: Edge
     readonly items?: number
     /** The reopened review whose outcome the answer also carries. */
@@ -203,9 +200,9 @@ export interface EventData {
     readonly reason: string
     readonly model: string
     readonly usage?: Usage
-    /** A hash of the title, details, criteria and outcome that the verdict is about. Absent in older logs. */
-    readonly seal?: string
-    /** What an ok rests on. Absent in older logs. */
+    /** A hash of the title, details, criteria and outcome that the verdict is about. */
+    readonly seal: string
+    /** What an ok rests on. */
     readonly rests?: VerdictBasis
     /** The evidence that it names, by id. */
     readonly cited?: readonly string[]
@@ -220,13 +217,12 @@ export interface EventData {
     readonly comment?: string
     /** What the person said about rows of the proposal. */
     readonly row_comments?: readonly RowComment[]
-    /** Older logs may also say `mcp_app`. */
-    readonly via: DecisionVia | 'mcp_app'
+    readonly via: DecisionVia
     readonly created_count: number
     readonly changes?: Changes
-    /** The task that each confirmed row became, in row order. Absent in logs of older versions. */
+    /** The task that each confirmed row became, in row order. */
     readonly tasks?: readonly ConfirmedTask[]
-    /** The rows that a plan was sent back with, in row order. Absent in logs of older versions. */
+    /** The rows that a plan was sent back with, if they were edited, in row order. */
     readonly rows?: readonly RowChange[]
     /** The turn that goes on with a reopened plan, where the turn that asked is over. */
     readonly continued_by?: string
@@ -278,14 +274,14 @@ export interface EventData {
     readonly guard?: string
     /**
      * The same, where there are some, for the other tasks of the plan with this check, and for the plan itself, without
-     * `task_id`: each has a confirmation and a leave of its own. Older logs lack it: what is said counts for all.
+     * `task_id`: each has a confirmation and a leave of its own.
      */
     readonly others?: readonly OtherGuard[]
   }
   /** The guarded files at confirmation, each with its hash. */
   baseline_taken: {
     readonly plan_id: string
-    /** The globs that were looked at, and the hashes of the checks; in older logs paths instead of these. */
+    /** The globs that were looked at, and the hashes of the checks. */
     readonly covers: readonly string[]
     readonly files: { readonly [path: string]: string }
     /** The files that the check itself wrote before the work: `files` has them as they were after that. */
@@ -330,20 +326,5 @@ export type StoredEvent<T extends EventType = EventType> = {
   }
 }[T]
 
-/** The version that new events are stored with. Raise it together with a step in `UPCASTS`. */
-export const EVENT_VERSION = 1
-
-type Upcast = (event: { type: string; data: unknown }) => { type: string; data: unknown }
-
-/** Step `v` turns an event of version v into one of version v + 1. Append only: old logs are never rewritten. */
-const UPCASTS: Readonly<Record<number, Upcast>> = {}
-
-/** Converts an event that an older version stored. */
-export function upcast(
-  v: number,
-  event: Omit<StoredEvent, 'type' | 'data'> & { type: string; data: unknown },
-): StoredEvent {
-  let current: { type: string; data: unknown } = event
-  for (let version = v; version < EVENT_VERSION; version += 1) current = UPCASTS[version]?.(current) ?? current
-  return { ...event, type: current.type, data: current.data } as StoredEvent
-}
+/** The version that events are stored with. Raise it when one means something else: other versions are refused. */
+export const EVENT_VERSION = 2

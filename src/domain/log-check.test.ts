@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Driver } from '../../test/support/domain.ts'
-import { corpusLog } from '../../test/support/thread.ts'
+import { corpusLog } from '../../test/support/corpus.ts'
 import { apply, emptyConversation } from './conversation.ts'
 import type { StoredEvent } from './event.ts'
 import { eventProblem } from './log-check.ts'

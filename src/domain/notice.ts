@@ -46,8 +46,8 @@ export function noticeOf(event: StoredEvent): Notice | undefined {
     }
     case 'turn_finished': {
       const { turn_id, status, because, remaining, counts, standings } = event.data
-      const known = { ...(because === undefined ? {} : { because }), ...(standings === undefined ? {} : { standings }) }
-      return { type: 'turn_finished', timestamp, data: { session_id, turn_id, status, remaining, counts, ...known } }
+      const data = { session_id, turn_id, status, because, remaining, counts, standings }
+      return { type: 'turn_finished', timestamp, data }
     }
     default:
       return undefined

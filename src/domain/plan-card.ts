@@ -26,7 +26,7 @@ export interface PlanRow {
   readonly from?: Row
   /** As it was decided. */
   readonly to?: Row
-  /** Its row in the proposal, where that is known. */
+  /** Its row in the proposal. Absent for an added one. */
   readonly draft_index?: number
   readonly task_id?: string
   /** Those of its checks that were not approved, then or since: they never run. */
@@ -108,14 +108,11 @@ function withUnapproved(state: Pick<Proofs, 'tasks' | 'proof'>, row: PlanRow): P
 
 const asProposed = (title: string, draft_index: number): PlanRow => ({ change: 'proposed', title, draft_index })
 
-/** Row by row. Older logs do not say in which order: then kept, edited and added rows follow each other. */
 function rowsOf(changes: Changes, resolution: Resolution, count: number): readonly PlanRow[] {
   const rows = decidedRows(resolution).map((row): PlanRow => ({ ...row, title: row.to.title }))
   const removed = changes.removed.map((from): PlanRow => ({ change: 'removed', title: from.title, from }))
   const used = new Set(rows.map(({ draft_index }) => draft_index))
   const unused = Array.from({ length: count }, (_, index) => index).filter(index => !used.has(index))
-  // Nor do they say which row was made from which.
-  if (unused.length !== removed.length) return [...rows, ...removed]
   return removed.reduce<readonly PlanRow[]>(
     (all, row, index) => insertedAt(all, { ...row, draft_index: unused[index] ?? 0 }),
     rows,

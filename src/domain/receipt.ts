@@ -48,7 +48,7 @@ export interface Receipt {
 export interface ReviewReceipt {
   readonly action: 'confirm' | 'cancel'
   readonly at: Instant
-  /** Null in logs of older versions. */
+  /** Null if the log does not say. */
   readonly by: Origin | null
   readonly reason: string | null
   readonly comment: string | null

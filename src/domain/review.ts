@@ -80,9 +80,9 @@ export interface ReviewRequest {
   readonly expires_at: Instant | null
   readonly source_user_message_id?: string
   readonly source_assistant_message_id?: string
-  /** The tool that asked. Absent in logs of older versions. */
-  readonly toolset?: ToolsetName
-  readonly tool?: string
+  /** The tool that asked. */
+  readonly toolset: ToolsetName
+  readonly tool: string
   /** Commands of the workspace that a check may be picked from. */
   readonly commands?: readonly string[]
   /** The model sent checks that were left out, because there is no workspace. */
@@ -110,7 +110,7 @@ export interface Review extends ReviewRequest {
 /** What the person did to a row. */
 export interface RowChange {
   readonly change: 'kept' | 'edited' | 'added'
-  /** The proposed row that it was made from. Absent for an added one, and in logs of older versions. */
+  /** The proposed row that it was made from. Absent for an added one. */
   readonly draft_index?: number
 }
 

@@ -60,13 +60,12 @@ export interface DecidedRow extends RowChange {
   readonly task_id?: string
 }
 
-/** The rows that a person approved, or sent a plan back with, in their order; older logs do not say in which. */
-export function decidedRows({ changes, tasks, rows = tasks }: Decided): readonly DecidedRow[] {
+/** The rows that a person approved, or sent a plan back with, in their order. */
+export function decidedRows({ changes, tasks = [], rows = tasks }: Decided): readonly DecidedRow[] {
   if (!changes) return []
   const kept = changes.kept.map((to): DecidedRow => ({ change: 'kept', to }))
   const edited = changes.edited.map((each): DecidedRow => ({ change: 'edited', ...each }))
   const added = changes.added.map((to): DecidedRow => ({ change: 'added', to }))
-  if (!rows) return [...kept, ...edited, ...added]
   const left = { kept: kept.values(), edited: edited.values(), added: added.values() }
   return rows.flatMap(row => {
     const { value } = left[row.change].next()

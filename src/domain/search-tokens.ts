@@ -1,5 +1,5 @@
 /** Raise it whenever a text gives other tokens, or an event another text: stores then index everything again. */
-export const SEARCH_VERSION = 2
+export const SEARCH_VERSION = 1
 
 /** Longer words are compared by their beginning. */
 const MAX_WORD = 32

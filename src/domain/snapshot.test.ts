@@ -4,6 +4,7 @@ import { emptyConversation, listed } from './conversation.ts'
 import { conversationOf, freeze, SNAPSHOT_VERSION, snapshotIsDue, snapshotOf, thaw } from './snapshot.ts'
 import { Table } from './table.ts'
 import type { Task } from './task.ts'
+import { BY_PLAN } from '../../test/support/asked-by.ts'
 
 describe('a snapshot', () => {
   const lived = (): Driver => {
@@ -14,7 +15,10 @@ describe('a snapshot', () => {
     chat.start('turn-2', { assessor: true }, 'turn-1')
     chat.run(chat.assesses(1, { verdict: 'not_ok', reason: 'no' }))
     chat.run(
-      chat.edits('model', { create: [{ id: chat.id(), title: 'C' }], review: { review_id: 'r-2', tool_call_id: 'c' } }),
+      chat.edits('model', {
+        create: [{ id: chat.id(), title: 'C' }],
+        review: { ...BY_PLAN, review_id: 'r-2', tool_call_id: 'c' },
+      }),
     )
     chat.run({ type: 'show_panel', review_id: 'r-2', panel: 'p' })
     return chat

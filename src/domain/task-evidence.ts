@@ -48,7 +48,7 @@ function verdictsIn(own: readonly StoredEvent[]): VerdictView[] {
   return own.flatMap(event => {
     if (event.type === 'claim_made') claims.set(event.data.seal, event.data.claim_id)
     if (event.type !== 'task_assessed') return []
-    const { verdict, reason, model, cited = [], rests, fenced, seal = '' } = event.data
+    const { verdict, reason, model, cited = [], rests, fenced, seal } = event.data
     const claim_id = claims.get(seal)
     return {
       at: event.timestamp,

@@ -74,7 +74,7 @@ export interface PlanTally {
   readonly done: number
   readonly blocked: number
   readonly open: number
-  /** The done ones by how far that can be trusted. Undefined in older logs. */
+  /** The done ones by how far that can be trusted. */
   readonly standings: Readonly<Record<Standing, number>> | undefined
 }
 

@@ -4,6 +4,7 @@ import type { Check, CheckSpec } from '../domain/check.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { SentDecision } from '../domain/wire.ts'
 import { type CheckMaker, plainMaker, prepareChecks, preparedChange, preparedDecision, preparedTask } from './checks.ts'
+import { BY_PLAN } from '../../test/support/asked-by.ts'
 
 /** Makes checks with programs of some version. */
 function door(version = 1) {
@@ -76,23 +77,6 @@ describe("a person's change", () => {
     expect(after({ check: 'npm test' })).toEqual([{ ...NPM_TEST, id: 'id-2-1', hash: expect.stringMatching(/^v2-/) }])
   })
 
-  it('[PF15] one of an older version, written again, says which programs it runs', () => {
-    const programs = [{ path: '/usr/bin/npm', file: '/opt/npm' }]
-    const newer = door(1)
-    const making = { ...newer, checks: { ...newer.checks, programs: () => programs } }
-    const chat = outside()
-    const create = [preparedTask(chat.state, door(1), chat.id(), { title: 'A', check: 'npm test' })]
-    chat.run({ type: 'edit_tasks', by: 'person', create })
-    const [before] = chat.task(1).checks ?? []
-    const { fields } = preparedChange(chat.state, making, 1, { check: 'npm test' })
-    expect(fields.checks).toEqual([{ ...before, id: 'id-1-1', programs }])
-    chat.run({ type: 'edit_tasks', by: 'person', change: [{ task: 1, fields }] })
-    const again = preparedChange(chat.state, making, 1, { check: 'npm test' })
-    expect(again.fields.checks).toEqual(fields.checks)
-    const sentBack = preparedChange(chat.state, making, 1, { checks: fields.checks })
-    expect(sentBack.fields.checks).toEqual(fields.checks)
-  })
-
   it('[PF3] a change of other fields makes no check', () => {
     const chat = outside()
     chat.run(chat.adds('model', 'A'))
@@ -112,7 +96,7 @@ describe("a person's change", () => {
       by: 'model',
       turn_id: 'turn-1',
       create,
-      review: { review_id: 'r', tool_call_id: 'c' },
+      review: { ...BY_PLAN, review_id: 'r', tool_call_id: 'c' },
     })
     const sent: SentDecision = { action: 'confirm', tasks: [{ draft_index: 0, check: 'npm test' }] }
     expect(preparedDecision(chat.state, door(2), 'r', sent)).toMatchObject({ tasks: [{ checks: [known] }] })

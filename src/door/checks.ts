@@ -150,11 +150,7 @@ function current(
   { checks: maker }: Making,
 ): readonly Check[] {
   const sentBack = new Set(Array.isArray(sent) ? sent.map((one: Partial<Check> | null) => one?.hash) : [])
-  const isSame = (check: Check): boolean => {
-    const { hash, programs } = madeCheck(specOf(check), check.id, maker, workspace)
-    // One of an older version does not say which programs it runs.
-    return hash === check.hash && (programs === undefined || check.programs !== undefined)
-  }
+  const isSame = (check: Check): boolean => madeCheck(specOf(check), check.id, maker, workspace).hash === check.hash
   return known.filter(check => sentBack.has(check.hash) || isSame(check))
 }
 

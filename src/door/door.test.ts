@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { SubmittedRow } from '../domain/review.ts'
 import { openDoor, type ObservedCall, type Door } from './door.ts'
-import { propose, startTurn } from '../store/contract.ts'
+import { propose, startTurn } from '../../test/store/contract.ts'
 import { openMemoryStore } from '../store/memory.ts'
 
 const ref = { tenant: 'local', conversation: 'c1' }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { note } from '../store/contract.ts'
+import { note } from '../../test/store/contract.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import type { Ref, Store } from '../store/store.ts'
 import { EveryCommit } from './every-commit.ts'

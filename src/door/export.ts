@@ -8,7 +8,7 @@ export const EXPORT_VERSION = 1
 
 /** The first line of a conversation. `sha256`: of its lines of events, line ends included. */
 export interface ConversationHeader {
-  readonly format: 'runsheet-conversation'
+  readonly format: 'runsheet-log'
   readonly version: number
   readonly event_version: number
   readonly session_id: string
@@ -37,7 +37,7 @@ export async function* exportedConversation(source: LogSource, ref: Ref, head: n
   const hash = createHash('sha256')
   for await (const lines of linesOf(source, ref, head)) hash.update(lines)
   yield lineOf({
-    format: 'runsheet-conversation',
+    format: 'runsheet-log',
     version: EXPORT_VERSION,
     event_version: EVENT_VERSION,
     session_id: ref.conversation,

@@ -34,7 +34,7 @@ const PROBE_EVERY_MS = 1_000
 const MAX_REPORTED = 100
 
 /** What is damaged, or no longer where it was, does not mend itself while it is open. */
-const FINAL: ReadonlySet<StoreError['code']> = new Set(['corrupt', 'newer', 'replaced'])
+const FINAL: ReadonlySet<StoreError['code']> = new Set(['corrupt', 'newer', 'older', 'replaced'])
 
 /** After these a small write may succeed where the next larger one fails again. */
 const LACKS_ROOM: ReadonlySet<StoreError['code'] | undefined> = new Set(['full', 'io'])

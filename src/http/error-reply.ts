@@ -106,6 +106,7 @@ const STORAGE: Record<StoreError['code'], StorageAnswer> = {
   readonly: { status: 503 },
   corrupt: { status: 503 },
   newer: { status: 503 },
+  older: { status: 503 },
   io: { status: 503, retry: true },
   replaced: { status: 503 },
   unknown_outcome: { status: 503 },

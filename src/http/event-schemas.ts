@@ -51,7 +51,7 @@ const partOfMessage = z.object({ message_id, text })
 
 const rowChange = {
   change: z.enum(['kept', 'edited', 'added']),
-  draft_index: described(z.int(), 'the draft row that it was made from; older logs lack it').exactOptional(),
+  draft_index: described(z.int(), 'the draft row that it was made from; absent for an added one').exactOptional(),
 }
 
 export const resolution = exact<EventData['task_create_review_resolved']>()(
@@ -65,19 +65,16 @@ export const resolution = exact<EventData['task_create_review_resolved']>()(
       ).exactOptional(),
       comment: described(z.string(), 'for the agent').exactOptional(),
       row_comments: described(rowComments, 'for the agent, about rows of the draft').exactOptional(),
-      via: described(
-        z.enum(['http', 'mcp_form', 'terminal', 'library', 'system', 'mcp_app']),
-        'how the decision came in; `mcp_app` is no longer written',
-      ),
+      via: described(z.enum(['http', 'mcp_form', 'terminal', 'library', 'system']), 'how the decision came in'),
       created_count: described(z.int(), 'tasks that it created'),
       changes: described(changes, 'what the person did to the draft').exactOptional(),
       tasks: described(
         z.array(z.object({ task_id: z.string(), ...rowChange })),
-        'the task that each confirmed row became, in row order; older logs lack it',
+        'the task that each confirmed row became, in row order',
       ).exactOptional(),
       rows: described(
         z.array(z.object(rowChange)),
-        'the rows that a plan was sent back with, in row order; older logs lack it',
+        'the rows that a plan was sent back with, if they were edited, in row order',
       ).exactOptional(),
       continued_by: described(z.string(), 'the turn that goes on with a reopened plan').exactOptional(),
       held_ms: described(
@@ -121,11 +118,11 @@ export const endFields = {
       'stopped',
       'error',
     ]),
-    'why it ended; older logs lack it',
-  ).exactOptional(),
+    'why it ended',
+  ),
   remaining,
   counts: described(planCounts, 'the tasks of the plan by status'),
-  standings: described(standings, 'its completed tasks by standing; older logs lack it').exactOptional(),
+  standings: described(standings, 'its completed tasks by standing'),
   steps: described(z.int(), 'model calls'),
   usage,
 }
@@ -140,7 +137,7 @@ export const verdictFields = {
   reason: described(z.string(), "the assessor's words"),
   model: described(z.string(), "the assessor's model"),
   usage: usage.exactOptional(),
-  seal: described(z.string(), 'a hash of the title, details, criteria and outcome that were judged').exactOptional(),
+  seal: described(z.string(), 'a hash of the title, details, criteria and outcome that were judged'),
   rests: described(
     z.enum(['cited', 'uncited', 'words']),
     'what an ok rests on: evidence that it names, evidence that it does not name, or words alone',
@@ -283,7 +280,6 @@ export const storedEvents = [
       task_id: described(z.string(), 'the task that was in progress').exactOptional(),
       budget: described(z.int(), 'most model calls of the turn').exactOptional(),
       parts: described(json, "the answer in the provider's format, to resume from").exactOptional(),
-      provider_metadata: described(json, 'no longer written; older logs have it').exactOptional(),
     }),
   ),
   stored(

@@ -25,8 +25,5 @@ const origin = exact<Origin>()(
 )
 /** The field of events that may record a decision. */
 export const decided = {
-  origin: described(
-    origin,
-    'who decided, and from where; absent if it is no decision, and in older logs',
-  ).exactOptional(),
+  origin: described(origin, 'who decided, and from where; absent if it is no decision').exactOptional(),
 }

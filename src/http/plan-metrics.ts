@@ -118,7 +118,7 @@ export class PlanMetrics {
       this.#models.set(keyOf(ref, turn_id), model)
       this.#metrics.started.inc({ kind: 'driven' })
     },
-    turn_finished: (ref, { data: { turn_id, status, because = 'unknown' } }) => {
+    turn_finished: (ref, { data: { turn_id, status, because } }) => {
       this.#models.delete(keyOf(ref, turn_id))
       this.#metrics.finished.inc({ status, reason: because })
     },
@@ -138,7 +138,7 @@ export class PlanMetrics {
     },
     claim_settled: (_, { data: { result, because } }) => this.#metrics.claims.inc({ result, because }),
     check_ran: (_, { data: { result, why } }) => this.#metrics.runs.inc({ result, why }),
-    task_create_review_required: (ref, { data: { review_id, toolset = 'unknown' }, timestamp }) => {
+    task_create_review_required: (ref, { data: { review_id, toolset }, timestamp }) => {
       this.#openedAt.set(keyOf(ref, review_id), timestamp)
       this.#metrics.opened.inc({ toolset })
     },

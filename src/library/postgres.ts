@@ -9,6 +9,6 @@ export interface PostgresOptions {
   readonly timeoutMs?: number
 }
 
-/** Connects to PostgreSQL and creates the schema `runsheet` if it is missing. Many nodes may share it. */
+/** Connects to PostgreSQL and creates our tables in an empty database. Many nodes may share it. */
 export const openPostgresStore = (url: string, options: PostgresOptions = {}): Promise<Store> =>
   open({ ...options, url })

@@ -195,7 +195,7 @@ export class Turn {
     })
     for (const event of events) {
       if (event.type !== 'turn_finished') continue
-      const { status, remaining, counts, standings = NO_STANDINGS } = event.data
+      const { status, remaining, counts, standings } = event.data
       return { status, remaining, counts, standings }
     }
     throw new TypeError('the turn did not finish')
@@ -227,8 +227,6 @@ export class Turn {
     } satisfies ToolContext
   }
 }
-
-const NO_STANDINGS = { proven: 0, confirmed: 0, judged: 0, reported: 0 } as const
 
 /** The toolset with the named tools only. */
 function offered(name: ToolsetName, names: readonly string[] | undefined): Toolset {

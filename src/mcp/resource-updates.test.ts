@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { openDoor } from '../door/door.ts'
-import { note } from '../store/contract.ts'
+import { note } from '../../test/store/contract.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { ResourceUpdates } from './resource-updates.ts'
 import { tasksUri } from './tasks-uri.ts'

@@ -1,5 +1,5 @@
 import type { ReviewRequest } from '../domain/review.ts'
-import { type Draft, EMPTY, type SavedDraft } from './draft.ts'
+import type { Draft, SavedDraft } from './draft.ts'
 
 const keyOf = (reviewId: string): string => `runsheet.review.${reviewId}`
 
@@ -34,10 +34,8 @@ export const removeSharedDraft = (reviewId: string): void => remove(reviewId, ()
 function read(reviewId: string, storage: () => Storage): SavedDraft | undefined {
   try {
     const text = storage().getItem(keyOf(reviewId))
-    const draft = text === null ? undefined : (JSON.parse(text) as Partial<SavedDraft> | null)
-    if (!Array.isArray(draft?.rows)) return undefined
-    // An older page may have saved it.
-    return { comment: '', proposed: [], ...draft, rows: draft.rows.map(row => ({ ...EMPTY, ...row })) }
+    const draft = text === null ? undefined : (JSON.parse(text) as SavedDraft | null)
+    return Array.isArray(draft?.rows) ? draft : undefined
   } catch {
     // Storage is blocked or damaged: edits last until the page is reloaded.
     return undefined

@@ -193,7 +193,7 @@ export const areRowsEdited = ({ rows }: Draft, review: ReviewRequest): boolean =
 /** Rows as they would be sent, to be compared. */
 const sent = (rows: readonly EditableRow[]): string => JSON.stringify(rows.map(submittedRow))
 
-/** The rows that a person sent a plan back with; undefined where they sent none, and in older logs. */
+/** The rows that a person sent a plan back with; undefined where they sent none. */
 export function sentDraft({ draft_tasks }: ReviewRequest, sent: Resolution | undefined): SavedDraft | undefined {
   if (!sent?.rows) return undefined
   const hashes = new Set(draft_tasks.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)))

@@ -3,7 +3,8 @@ import { renderToString } from 'react-dom/server'
 import { prerender } from 'react-dom/static'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { cancels, type Driver, inRun, START, underReview } from '../../test/support/domain.ts'
-import { corpusLog, threadIn } from '../../test/support/thread.ts'
+import { CORPUS, corpusLog } from '../../test/support/corpus.ts'
+import { threadIn } from '../../test/support/thread.ts'
 import { type Client, createClient } from '../client/client.ts'
 import { liveState } from '../client/live-state.ts'
 import type { Cut } from '../domain/event.ts'
@@ -127,7 +128,7 @@ it('[PA19] the outcome of a review waits for the browser, which knows whether it
 })
 
 it('[PA46] the parts of a thread render on a server as in the first render of a browser, without a provider', () => {
-  for (const name of ['gate-and-stop', 'assessor', 'proven', 'review', 'reported']) {
+  for (const name of CORPUS) {
     const log = corpusLog(name)
     const parts = (from: Client) =>
       threadIn(log).flatMap((turn, place) => [
@@ -212,6 +213,7 @@ it('[CH28] the button that settles a step says what it does; what a later turn t
     verdict: 'not_ok',
     reason: 'No.',
     model: 'm',
+    seal: 's',
   } as const
   const words = (status: TaskStatus, items: readonly StepItem[], isLeft = false): string[] => {
     const left = isLeft ? { taken_up: 'plan' as const } : {}

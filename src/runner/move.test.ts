@@ -4,6 +4,7 @@ import { RunDriver } from '../../test/support/runs.ts'
 import { ENDINGS } from '../domain/turn.ts'
 import { advanceRun, type Run } from './run.ts'
 import { budgetIsSpent, budgetOf, type Move, nextMove, noProgress } from './move.ts'
+import { BY_PLAN } from '../../test/support/asked-by.ts'
 
 const WATCHED = { gate: true, max_steps: 2, max_steps_with_plan: 5 } as const
 
@@ -148,7 +149,7 @@ describe('the next move', () => {
     const proposes = (run: RunDriver, decision: Decision = { action: 'cancel' }): RunDriver => {
       const id = `plan-${(asked += 1)}`
       run.step('', { id, tool: 'plan', arguments: { title: id } })
-      const review = { review_id: `review-of-${id}`, tool_call_id: id, tool: 'plan' }
+      const review = { review_id: `review-of-${id}`, tool_call_id: id, ...BY_PLAN }
       run.run({ type: 'edit_tasks', by: 'model', turn_id: run.turn, create: [{ id: `task-${id}`, title: id }], review })
       run.run({ type: 'decide_review', review_id: review.review_id, decision, via: 'http', ids: [run.id(), run.id()] })
       return run

@@ -21,9 +21,9 @@ export class Checksums {
     return crc32(data, crc32(head, this.#seed)) | 0
   }
 
-  /** The checksum of another row, of that kind. */
+  /** The checksum of another row, of that kind: signed, which takes four bytes in SQLite. A null counts as an empty text. */
   of(kind: Kind, ...fields: readonly Field[]): number {
-    return checksum(this.#seed, kind, fields)
+    return crc32([kind, ...fields].join('\n'), this.#seed) | 0
   }
 
   /** Whether a row, with its fields in the order of `of`, has its checksum. */
@@ -31,11 +31,3 @@ export class Checksums {
     return this.of(kind, ...Object.values(fields).map(field => (field === null ? null : String(field)))) === sum
   }
 }
-
-/** For SQL: the checksum of the fields of a row. */
-export const databaseChecksum = (database: string, kind: string, ...fields: readonly Field[]): number =>
-  checksum(crc32(database), kind, fields)
-
-/** Signed, which takes four bytes in SQLite. A null counts as an empty text. */
-const checksum = (seed: number, kind: string, fields: readonly Field[]): number =>
-  crc32([kind, ...fields].join('\n'), seed) | 0

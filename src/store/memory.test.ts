@@ -1,6 +1,6 @@
 import { subjectOn } from '../../test/support/store-subject.ts'
-import { storeContract } from './contract.ts'
-import { leaseContract, type LeaseSubject } from './lease-contract.ts'
+import { storeContract } from '../../test/store/contract.ts'
+import { leaseContract, type LeaseSubject } from '../../test/store/lease-contract.ts'
 import { openMemoryStore } from './memory.ts'
 import type { Entry } from './memory-entry.ts'
 import { refKey } from './store.ts'

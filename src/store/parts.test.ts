@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { Lru } from './lru.ts'
+import { eventOf } from './rows.ts'
 
 it('the cache drops the least recently used value', () => {
   const cache = new Lru<number>(2)
@@ -61,4 +62,9 @@ it('[FA2] a caller in a tight loop does not starve the event loop', async () => 
   for (let call = 0; call < 30; call += 1) await new Promise<void>(resolve => group.add(resolve))
   done = true
   expect(turns).toBeGreaterThan(5)
+})
+
+it('[EV3] an event of another version is refused', () => {
+  const row = { seq: 1, v: 3, type: 'pin_set', turn_id: null, timestamp: '2026-11-02T09:00:00.000Z', data: '{}' }
+  expect(() => eventOf('c', row)).toThrow('An event was written by a newer Runsheet. Update Runsheet.')
 })

@@ -1,15 +1,16 @@
-import { lastTurnOf, planById } from '../domain/plan.ts'
-import { type Conversation } from '../domain/conversation.ts'
-import { type EventData, type StoredEvent, upcast } from '../domain/event.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { EVENT_VERSION, type EventData, type StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type Need, needsOf } from '../domain/needs.ts'
 import { withoutOrigin } from '../domain/origin.ts'
+import { lastTurnOf, planById } from '../domain/plan.ts'
 import { dueAt, requestOf, type Review, type ReviewRequest } from '../domain/review.ts'
 import type { Task, TaskStatus } from '../domain/task.ts'
 import { markOf, type SessionMark } from '../domain/session-list.ts'
 import { nameGiven, titleGiven } from '../domain/title.ts'
 import type { TurnStatus } from '../domain/turn.ts'
 import { type Commit, eventsOf } from './commit.ts'
+import { StoreError } from './store-error.ts'
 
 /** What the queries read: derived from the log in the same transaction, by one function for every store. */
 export interface Rows {
@@ -78,7 +79,8 @@ export const EVENT_COLUMNS = 'seq, v, type, turn_id, timestamp, data'
 
 export function eventOf(conversation: string, row: EventRow): StoredEvent {
   const { seq, v, type, turn_id, timestamp } = row
-  return upcast(v, { type, timestamp, seq, session_id: conversation, turn_id, data: JSON.parse(row.data) })
+  if (v !== EVENT_VERSION) throw new StoreError('newer', 'An event was written by a newer Runsheet. Update Runsheet.')
+  return { type, timestamp, seq, session_id: conversation, turn_id, data: JSON.parse(row.data) } as StoredEvent
 }
 
 /** The task that an event is about. */

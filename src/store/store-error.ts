@@ -13,6 +13,8 @@ export type StoreErrorCode =
   /** The data cannot be trusted; it is left untouched. */
   | 'corrupt'
   | 'newer'
+  /** Made by an earlier checkout. */
+  | 'older'
   | 'io'
   /** The open files were deleted, moved or replaced. Nothing is written until the store is opened again. */
   | 'replaced'
@@ -31,6 +33,7 @@ const FAULTS: ReadonlySet<StoreErrorCode> = new Set([
   'readonly',
   'corrupt',
   'newer',
+  'older',
   'io',
   'replaced',
   'unknown_outcome',

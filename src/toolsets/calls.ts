@@ -88,12 +88,12 @@ async function isBaselineTaken({ door, tenant, conversation, turn }: ToolContext
 export async function awaitCall(callId: string, context: ToolContext, signal?: AbortSignal): Promise<Json> {
   const { door, tenant, turn, run } = context
   const ref = { tenant, conversation: context.conversation }
-  const { reviews, policy } = await door.read(ref)
+  const { reviews } = await door.read(ref)
   const review = [...reviews.values()].findLast(
     ({ tool_call_id, conversation_turn_id }) => tool_call_id === callId && conversation_turn_id === turn,
   )
   if (!review) throw new Refusal('review_not_found', { review_id: callId })
-  const { toolset, tool } = askedBy(review, policy)
+  const { toolset, tool } = askedBy(review)
   const started = performance.now()
   const record = await door.reviews.await(tenant, review.review_id, signal)
   if (!run) await awaitBaseline(context, review.conversation_turn_id, signal)

@@ -2,7 +2,6 @@ import { lastTurnOf, planById } from '../domain/plan.ts'
 import { type Conversation } from '../domain/conversation.ts'
 import type { Changes, Review } from '../domain/review.ts'
 import type { Instant } from '../domain/instant.ts'
-import type { Policy } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
 import type { ReviewRecord } from '../door/door.ts'
 import { unanswered } from './equal-call.ts'
@@ -15,7 +14,7 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
   // A reopened plan goes on in another turn.
   const turnId = tasks[0] ? lastTurnOf(planById(state, tasks[0].plan_id)) : review.conversation_turn_id
   const view: View = { state, turnId }
-  const { toolset, tool } = askedBy(review, state.policy)
+  const { toolset, tool } = askedBy(review)
   const comment = {
     ...(resolution?.comment === undefined ? {} : { comment: resolution.comment }),
     ...commentsOnRows(toolset, resolution, tasks),
@@ -54,13 +53,10 @@ function commentsOnRows(
   }
 }
 
-/** The tool that asked for a review. Older reviews do not name it: then it is the planning tool. */
-export function askedBy(
-  review: Pick<Review, 'toolset' | 'tool'>,
-  policy: Policy | null,
-): { readonly toolset: Toolset; readonly tool: Tool } {
-  const toolset = toolsets[review.toolset ?? policy?.toolset ?? 'runsheet']
-  const tool = toolset.tools.find(({ name, created }) => created && (review.tool ?? name) === name)
+/** The tool that asked for a review. */
+export function askedBy(review: Pick<Review, 'toolset' | 'tool'>): { readonly toolset: Toolset; readonly tool: Tool } {
+  const toolset = toolsets[review.toolset]
+  const tool = toolset.tools.find(({ name, created }) => created && review.tool === name)
   if (!tool) throw new TypeError(`${toolset.name} has no tool ${review.tool}`)
   return { toolset, tool }
 }

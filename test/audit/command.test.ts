@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDoor } from '../../src/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { propose, startTurn } from '../../src/store/contract.ts'
+import { propose, startTurn } from '../store/contract.ts'
 import { runCli } from '../support/children.ts'
 import { scratchFolder } from '../support/scratch.ts'
 

@@ -8,6 +8,7 @@ import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
 import { Bench, LOOK, NPM_TEST, PLACE, proposed } from '../support/proof.ts'
 import { boxOf, builtPage, hasFocus, holds, says, SLOW_BROWSER } from './panels.ts'
+import { BY_PLAN } from '../support/asked-by.ts'
 
 const HASH = plainMaker.hash(NPM_TEST, PLACE)
 const FILE: CheckSpec = { kind: 'file', path: 'CHANGES.md', contains: 'login' }
@@ -161,7 +162,7 @@ describe('the review', () => {
       by: 'model',
       turn_id: 't2',
       create: [{ title: 'A', id: bench.server.door.newId() }],
-      review: { review_id: 'rev_2', tool_call_id: 'call-9' },
+      review: { ...BY_PLAN, review_id: 'rev_2', tool_call_id: 'call-9' },
     })
     const page = await visit()
     await button(page, 'More fields, 1').click()
@@ -402,7 +403,7 @@ describe('the plan', () => {
     await bench.run({ type: 'set_policy', by: 'person', policy: { assessor: true } })
     await bench.claims(task, 'call-2', true)
     const model = 'scripted:judge'
-    const said = { type: 'assess_task', turn_id: 't1', task: task.id, model } as const
+    const said = { type: 'assess_task', turn_id: 't1', task: task.id, model, seal: 'sealed' } as const
     await bench.run({ ...said, verdict: 'not_ok', reason: 'The request still fails.' })
     const verdicts = section(page).getByRole('list', { name: 'Verdicts' }).getByRole('listitem')
     await says(verdicts, ['The request still fails. scripted:judge\nnot accepted'])

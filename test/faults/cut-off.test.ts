@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:f
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { note } from '../../src/store/contract.ts'
+import { note } from '../store/contract.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { verifyDatabase } from '../../src/store/sqlite/verify-database.ts'
 import { inLongRun, runCli } from '../support/children.ts'

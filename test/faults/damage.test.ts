@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { add, openTurn, run } from '../../src/store/contract.ts'
+import { add, openTurn, run } from '../store/contract.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { fault } from '../support/faults.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { nextHint, note, run, startTurn } from '../../src/store/contract.ts'
+import { nextHint, note, run, startTurn } from '../store/contract.ts'
 import type { PostgresFaultPoint } from '../../src/store/postgres/commits.ts'
 import { Connections, Lane } from '../../src/store/postgres/connections.ts'
 import { limitsOf, TIMEOUT_MS } from '../../src/store/postgres/limits.ts'

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { type Child, inLongRun, runCli, runWriter } from '../support/children.ts'
-import { openTurn, run } from '../../src/store/contract.ts'
+import { openTurn, run } from '../store/contract.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { answered, fault, held } from '../support/faults.ts'
 import { muteProxy, type Way } from '../support/mute-proxy.ts'
@@ -11,6 +11,7 @@ import { scratchFolder } from '../support/scratch.ts'
 import { atTestEnd } from '../support/test-end.ts'
 import { Scene } from '../support/turn-scene.ts'
 import { STORIES } from '../support/turn-story.ts'
+import { SCHEMA } from '../../src/store/postgres/schema.ts'
 
 const WRITERS = 30
 
@@ -98,7 +99,7 @@ async function lockRows(url: string): Promise<() => Promise<void>> {
   const marker = `holding-${Math.random()}`
   const held = sql(
     Object.assign(new URL(url), { search: `?application_name=${marker}` }).href,
-    `BEGIN; SELECT FROM runsheet.conversations FOR UPDATE; SELECT FROM runsheet.turns FOR UPDATE; SELECT pg_sleep(300)`,
+    `BEGIN; SELECT FROM ${SCHEMA}.conversations FOR UPDATE; SELECT FROM ${SCHEMA}.turns FOR UPDATE; SELECT pg_sleep(300)`,
   ).catch(() => [])
   const where = `application_name = '${marker}' AND wait_event = 'PgSleep'`
   await until(async () => expect(await sql(url, `SELECT FROM pg_stat_activity WHERE ${where}`)).toHaveLength(1))
@@ -166,7 +167,7 @@ describePostgres.concurrent('a process that is frozen inside a commit', () => {
     const { code, stderr } = await frozen.ended
     if (code !== 0) expect(stderr).toContain('The connection to the database was lost.')
     expect(stderr).not.toContain('unknown')
-    const rows = await sql(url, `SELECT seq FROM runsheet.events WHERE conversation = 'c0' ORDER BY seq`)
+    const rows = await sql(url, `SELECT seq FROM ${SCHEMA}.events WHERE conversation = 'c0' ORDER BY seq`)
     expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1))
   })
 })

@@ -1,15 +1,14 @@
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { note } from '../../src/store/contract.ts'
+import { note } from '../store/contract.ts'
 import { readHead } from '../../src/store/sqlite/head-file.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { acknowledged, inLongRun, runWriter } from '../support/children.ts'
 import { type Content, contentOf, copyOf, flipBit, type Outcome, outcomeOf, randomFrom } from '../support/damage.ts'
 import { closedDatabase, killedWriter } from '../support/damaged-databases.ts'
-import { takeChecksumsAway } from '../support/former-format.ts'
 import { fault, held } from '../support/faults.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -102,7 +101,6 @@ describe('damaged files', () => {
     ['an emptied file', () => killed, path => truncateSync(path, 0)],
     ['a deleted file', () => closed, remove('')],
     ['another database in its place', () => closed, path => copyFileSync(otherFile(''), path)],
-    ['one of the format before, in its place', () => closed, toFormerFormat],
     ['an older state of it', () => killed, path => (remove('-wal', '-shm')(path), copyFileSync(inScene(closed), path))],
   ])('[SQ15] %s: is refused, and every file is left as it is', async (_, scene, damage) => {
     const copy = copyOf(scene().folder)
@@ -186,18 +184,6 @@ describe('the WAL', () => {
   })
 })
 
-describe('an older database', () => {
-  fault('files of SQLite that are cut, missing or of another time')
-  it('[SQ3] gets its checksums when it is opened, and is complete', async () => {
-    const { folder, path } = copyOf(closed.folder)
-    takeChecksumsAway(path)
-    expect((await outcomeOf(path, closed.content)).outcome).toBe('intact')
-    flipBit(path, 1)
-    expect((await outcomeOf(path, closed.content)).outcome).not.toBe('silent')
-    rmSync(folder, { recursive: true })
-  })
-})
-
 describe('without damage', () => {
   fault('files of SQLite that are cut, missing or of another time')
   it('[SQ15][FA5] no kill -9 is reported as damage, with one writer or several, and nothing is lost', async () => {
@@ -238,12 +224,6 @@ async function sceneOf(folder: string): Promise<Scene> {
   await store.close()
   rmSync(copy.folder, { recursive: true })
   return { folder, content }
-}
-
-function toFormerFormat(path: string): void {
-  const head = readFileSync(`${path}-head`)
-  takeChecksumsAway(path)
-  writeFileSync(`${path}-head`, head)
 }
 
 const cutInHalf = (file: string): void => truncateSync(file, Math.floor(statSync(file).size / 2))

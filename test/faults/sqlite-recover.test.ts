@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { StoredEvent } from '../../src/domain/event.ts'
-import { add, openTurn, run } from '../../src/store/contract.ts'
+import { add, openTurn, run } from '../store/contract.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { recoverDatabase } from '../../src/store/sqlite/recover.ts'
@@ -13,7 +13,6 @@ import { createRunsheet } from '../../src/library/runsheet.ts'
 import { inLongRun, runCli, runWriter } from '../support/children.ts'
 import { copyOf, flipBit } from '../support/damage.ts'
 import { closedDatabase, killedWriter } from '../support/damaged-databases.ts'
-import { takeChecksumsAway } from '../support/former-format.ts'
 import { fault } from '../support/faults.ts'
 import { wholeLog } from '../support/ledger.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -208,21 +207,6 @@ describe('the command line', () => {
     server.process.kill('SIGTERM')
     await server.ended
     expect((await cli('recover', '--data', folder)).stdout).toMatch(/is not damaged; nothing was changed/)
-    rmSync(folder, { recursive: true })
-  })
-
-  it('[SQ17][SQ18] a database of the format before has nothing to check it by: verify and recover say so', async () => {
-    const { folder, path } = copyOf(closed)
-    takeChecksumsAway(path)
-    const before = readFileSync(path)
-    for (const command of ['verify', 'recover']) {
-      expect(await cli(command, '--data', folder)).toMatchObject({
-        code: 1,
-        stdout: '',
-        stderr: expect.stringMatching(/^runsheet: \S+ is of an older format, without checksums\. Start [^\n]+\n$/),
-      })
-    }
-    expect(readFileSync(path).equals(before)).toBe(true)
     rmSync(folder, { recursive: true })
   })
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { SessionList } from '../../src/domain/session-list.ts'
 import type { ReviewsAnswer, SessionAnswer, SessionsAnswer } from '../../src/domain/wire.ts'
-import { add, finish, propose, startTurn } from '../../src/store/contract.ts'
+import { add, finish, propose, startTurn } from '../store/contract.ts'
 import { type CheckedServer, started } from '../support/checked.ts'
 
 const STORES = ['memory', 'sqlite', 'json', 'postgres'] as const
@@ -107,7 +107,7 @@ describe('an export', () => {
     const sha256 = createHash('sha256')
       .update(lines.map(line => `${line}\n`).join(''))
       .digest('hex')
-    expect(JSON.parse(head)).toMatchObject({ format: 'runsheet-conversation', events: events.length, sha256 })
+    expect(JSON.parse(head)).toMatchObject({ format: 'runsheet-log', events: events.length, sha256 })
     expect(await (await server.person.exportSession('c1', 'jsonl')).text()).toBe(text)
   })
 

@@ -220,7 +220,16 @@ function anything(): Arbitrary<Drawn> {
     [4, edit({ create: upTo(2, newTask), change: upTo(2, change), remove: upTo(2, mostly(fc.record({ task }))) })],
     [
       6,
-      command('assess_task', { turn_id: turn, task, verdict, reason: text, model: fc.constant('demo'), claim, basis }),
+      command('assess_task', {
+        turn_id: turn,
+        task,
+        verdict,
+        reason: text,
+        model: fc.constant('demo'),
+        seal: fc.constant('s'),
+        claim,
+        basis,
+      }),
     ],
     [4, decision({ action: fc.constant('confirm'), tasks: upTo(4, mostly(row)), ...said })],
     [1, decision({ action: fc.constant('cancel'), reason: rarely(mostly(name)), ...said })],
@@ -265,7 +274,12 @@ function stepped(message_id: string, words: string, ...tools: readonly string[])
 }
 
 function edit(parts: Record<string, Arbitrary<unknown>>): Arbitrary<Drawn> {
-  const asked = fc.record({ review_id: pick('new id'), tool_call_id: fc.constant('c') })
+  const asked = fc.record({
+    review_id: pick('new id'),
+    tool_call_id: fc.constant('c'),
+    toolset: fc.constant('runsheet'),
+    tool: fc.constant('plan'),
+  })
   const by = fc.constantFrom('model', 'model', 'model', 'person', 'file')
   return command('edit_tasks', { by, turn_id: turn, ...parts, basis, review: asked })
 }

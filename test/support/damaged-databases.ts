@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { add, openTurn, propose, run, startTurn } from '../../src/store/contract.ts'
+import { add, openTurn, propose, run, startTurn } from '../store/contract.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { runWriter } from './children.ts'
 import { scratchFolder } from './scratch.ts'

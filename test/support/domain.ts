@@ -11,6 +11,7 @@ import type { SubmittedRow } from '../../src/domain/review.ts'
 import { freeze } from '../../src/domain/snapshot.ts'
 import type { Task, TaskStatus } from '../../src/domain/task.ts'
 import type { EndReason } from '../../src/domain/turn.ts'
+import { BY_PLAN } from './asked-by.ts'
 
 export const START: Instant = '2026-11-02T09:00:00.000Z'
 export const SOME_MODEL = 'demo:one'
@@ -105,7 +106,7 @@ export class Driver {
   /** A model edits in the latest turn, with the ids that a review would need. */
   edits(by: Editor, edit: EditExtras): CommandOf<'edit_tasks'> {
     if (by !== 'model') return { type: 'edit_tasks', by, ...edit }
-    const review = { review_id: 'review-1', tool_call_id: 'call-1' }
+    const review = { ...BY_PLAN, review_id: 'review-1', tool_call_id: 'call-1' }
     return { type: 'edit_tasks', by, turn_id: this.#turn(), review, ...edit }
   }
 
@@ -123,7 +124,7 @@ export class Driver {
 
   assesses(task: string | number, assessment: Assessment = {}): Command {
     const claim = { status: 'completed', outcome: 'It is done' } as const
-    const said = { verdict: 'ok', reason: '', model: 'demo:judge', claim } as const
+    const said = { verdict: 'ok', reason: '', model: 'demo:judge', claim, seal: 'sealed' } as const
     return { type: 'assess_task', turn_id: this.#turn(), task, ...said, ...assessment }
   }
 

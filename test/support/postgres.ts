@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
+import { SCHEMA } from '../../src/store/postgres/schema.ts'
 
 export interface PostgresServer {
   readonly url: string
@@ -99,7 +100,7 @@ const EMPTY = [
   `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET ALL', current_database()); END $$`,
   `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
    WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-  'DROP SCHEMA IF EXISTS runsheet, public CASCADE',
+  `DROP SCHEMA IF EXISTS ${SCHEMA}, runsheet, public CASCADE`,
   'CREATE SCHEMA public',
 ]
 

@@ -10,6 +10,7 @@ import type { DecisionAnswer, SentRow, TaskView } from '../../src/domain/wire.ts
 import { plainMaker } from '../../src/door/checks.ts'
 import { type Answered, type CheckedServer, started } from './checked.ts'
 import { REVIEWS } from './reviews.ts'
+import { BY_PLAN } from './asked-by.ts'
 
 /** For tests: where the turns of a bench have their checks. */
 export const PLACE = { machine: 'desk-1', path: '/work/app' } as const
@@ -66,7 +67,7 @@ export class Bench {
   async offers(commands: readonly string[], ...rows: readonly ProposedRow[]): Promise<string> {
     const review_id = `rev_${this.server.door.newId()}`
     const create = rows.map(row => ({ ...row, id: this.server.door.newId() }))
-    const review = { review_id, tool_call_id: 'call-1', commands }
+    const review = { ...BY_PLAN, review_id, tool_call_id: 'call-1', commands }
     await this.run({ type: 'edit_tasks', by: 'model', turn_id: TURN, create, review })
     return review_id
   }

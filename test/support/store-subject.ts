@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { Subject } from '../../src/store/contract.ts'
-import type { LeaseSubject } from '../../src/store/lease-contract.ts'
+import type { Subject } from '../store/contract.ts'
+import type { LeaseSubject } from '../store/lease-contract.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** For tests: a store on data of its own, which can be opened again, with a clock that the test moves ahead. */

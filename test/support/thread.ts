@@ -1,21 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { emptyConversation, fold } from '../../src/domain/conversation.ts'
-import { type StoredEvent, upcast } from '../../src/domain/event.ts'
+import type { StoredEvent } from '../../src/domain/event.ts'
 import { snapshotOf } from '../../src/domain/snapshot.ts'
 import { type StepItem, type ThreadTurn, threadOf } from '../../src/domain/thread.ts'
 import { view } from '../../src/domain/view.ts'
-
-/** A log of the frozen corpus. */
-export function corpusLog(name: string): StoredEvent[] {
-  const path = new URL(`../corpus/v1/${name}.jsonl`, import.meta.url)
-  return readFileSync(path, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map(line => {
-      const { v, ...event } = JSON.parse(line) as Parameters<typeof upcast>[1] & { v: number }
-      return upcast(v, event)
-    })
-}
 
 /** The thread of a log. */
 export function threadIn(log: readonly StoredEvent[]): readonly ThreadTurn[] {

@@ -2,6 +2,7 @@
 import { openDoor } from '../../src/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { BY_PLAN } from './asked-by.ts'
 
 const { path } = JSON.parse(process.argv[2] ?? '{}') as { path?: string }
 const door = openDoor({ store: path ? await openSqliteStore({ path }) : openMemoryStore() })
@@ -20,7 +21,7 @@ await door.run(
     by: 'model',
     turn_id: 't1',
     create: [{ id: door.newId(), title: 'a' }],
-    review: { review_id: 'rev-1', tool_call_id: 'call-1' },
+    review: { ...BY_PLAN, review_id: 'rev-1', tool_call_id: 'call-1' },
   },
 )
 const { resolution } = await door.reviews.await('local', 'rev-1')

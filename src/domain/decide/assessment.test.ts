@@ -153,7 +153,7 @@ describe('a verdict', () => {
     for (const verdict of ['unknown', 'not_ok', 'ok'] as const)
       chat.run(chat.assesses(1, { verdict, reason: 'Because' }))
     const { id: task_id } = chat.task(1)
-    const said = { task_id, reason: 'Because', model: 'demo:judge' }
+    const said = { task_id, reason: 'Because', model: 'demo:judge', seal: 'sealed' }
     expect(dataOf(chat.log, 'task_assessed')).toStrictEqual([
       { ...said, verdict: 'unknown' },
       { ...said, verdict: 'not_ok' },
@@ -368,7 +368,7 @@ describe('a verdict', () => {
 
   it('[AS7] without a claim, ok is recorded and grants nothing', () => {
     const chat = judged()
-    const said = { verdict: 'ok', reason: '', model: 'demo:judge' } as const
+    const said = { verdict: 'ok', reason: '', model: 'demo:judge', seal: 'sealed' } as const
     expect(typesOf(chat.run({ type: 'assess_task', turn_id: 'turn-1', task: 1, ...said }))).toEqual(['task_assessed'])
     expect(chat.task(1).status).toBe('in_progress')
   })

@@ -16,6 +16,7 @@ import { successorOf } from '../conversation.ts'
 import { plusMs } from '../instant.ts'
 import type { PolicyPatch } from '../policy.ts'
 import { isReopenable, type Review } from '../review.ts'
+import { BY_PLAN } from '../../../test/support/asked-by.ts'
 
 const EXPIRE: Command = { type: 'expire_review', review_id: 'review-1' }
 const DRAFT = [
@@ -141,7 +142,7 @@ describe('a plan that was sent back', () => {
 
   it('[RE26] cannot once a plan revises it: that one counts', () => {
     const chat = sentBack()
-    chat.run({ ...chat.adds('model', 'A'), review: { review_id: 'review-3', tool_call_id: 'call-3' } })
+    chat.run({ ...chat.adds('model', 'A'), review: { ...BY_PLAN, review_id: 'review-3', tool_call_id: 'call-3' } })
     chat.finish('turn-1')
     const refusal = chat.refusal(reopens())
     expect([refusal.code, refusal.data]).toMatchObject(['review_not_reopenable', { successor: 'review-3' }])
@@ -263,7 +264,7 @@ describe('a reopened plan of an agent elsewhere', () => {
 describe('the review to wait for', () => {
   const plan = (chat: Driver, review_id: string, tool_call_id: string): Command => ({
     ...chat.adds('model', 'A'),
-    review: { review_id, tool_call_id },
+    review: { ...BY_PLAN, review_id, tool_call_id },
   })
 
   it('[RE28] is the one that reopens it, and the one that reopens that', () => {

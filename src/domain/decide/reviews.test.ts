@@ -15,6 +15,7 @@ import {
 import type { Command, Decision } from '../command.ts'
 import type { ToolsetName } from '../policy.ts'
 import type { SubmittedRow } from '../review.ts'
+import { BY_PLAN } from '../../../test/support/asked-by.ts'
 
 const LATER = '2026-11-02T09:00:01.000Z'
 const show = (panel: string) => ({ type: 'show_panel', review_id: 'review-1', panel }) as const
@@ -50,6 +51,7 @@ describe('a review', () => {
       session_id: 'chat-1',
       conversation_turn_id: 'turn-1',
       tool_call_id: 'call-1',
+      ...BY_PLAN,
       draft_tasks: [
         { title: 'A', details: 'd', criteria: 'c', priority: 'high', status: 'doing', tags: ['x'] },
         { ...blank, title: 'B', status: 'done', agent_type: 'tester', parent_id: idOf(1), order: 1 },
@@ -351,7 +353,7 @@ describe('a plan that is sent back', () => {
     const chat = underReview('A')
     chat.run(revises())
     for (const review_id of ['review-2', 'review-3']) {
-      chat.run({ ...chat.adds('model', 'A'), review: { review_id, tool_call_id: review_id } })
+      chat.run({ ...chat.adds('model', 'A'), review: { ...BY_PLAN, review_id, tool_call_id: review_id } })
       chat.run({ ...cancels(), review_id })
     }
     const reviews = ['review-1', 'review-2', 'review-3'].map(id => chat.state.reviews.get(id))
@@ -364,7 +366,7 @@ describe('a plan that is sent back', () => {
     chat.run(revises())
     chat.finish('turn-1')
     chat.start('turn-2')
-    chat.run({ ...chat.adds('model', 'A'), review: { review_id: 'review-2', tool_call_id: 'call-2' } })
+    chat.run({ ...chat.adds('model', 'A'), review: { ...BY_PLAN, review_id: 'review-2', tool_call_id: 'call-2' } })
     expect(chat.state.reviews.get('review-2')).not.toHaveProperty('revises')
   })
 })
@@ -372,7 +374,7 @@ describe('a plan that is sent back', () => {
 describe('many plans in one turn', () => {
   const propose = (chat: Driver, review_id: string, toolset: ToolsetName = 'runsheet'): Command => ({
     ...chat.adds('model', 'A'),
-    review: { review_id, tool_call_id: review_id, toolset },
+    review: { ...BY_PLAN, review_id, tool_call_id: review_id, toolset },
   })
 
   it('[RE24] from outside: a newer one supersedes one that still waits, in the same commit', () => {

@@ -15,6 +15,7 @@ import {
 import type { Command } from '../command.ts'
 import { isParked } from '../conversation.ts'
 import type { PolicyPatch, ToolsetName } from '../policy.ts'
+import { BY_PLAN } from '../../../test/support/asked-by.ts'
 
 const opens = (turn_id: string, toolset?: ToolsetName): Command => ({ type: 'open_turn', turn_id, toolset })
 const setsPolicy = (policy: PolicyPatch, by: 'person' | 'model' = 'person'): Command => ({
@@ -84,7 +85,7 @@ describe('a turn', () => {
     expect(chat.refusal(call).code).toBe('turn_running')
     chat.finish('turn-2')
     chat.run(opens('turn-3'))
-    chat.run({ ...call, review: { review_id: 'r', tool_call_id: 'c' } })
+    chat.run({ ...call, review: { ...BY_PLAN, review_id: 'r', tool_call_id: 'c' } })
   })
 
   it('[TU2] two turns of outside agents do not block each other', () => {

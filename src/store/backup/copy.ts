@@ -1,5 +1,4 @@
 import { backup, DatabaseSync } from 'node:sqlite'
-import { formatOf, WITH_CHECKSUMS } from '../sqlite/formats.ts'
 import { structureProblem } from '../sqlite/integrity.ts'
 import { toStoreError } from '../sqlite/to-store-error.ts'
 import { verifyConversations } from '../sqlite/verifiable.ts'
@@ -62,7 +61,7 @@ export function checkedContents(db: DatabaseSync): Contents {
     )
     .get()
   if (torn?.['logs'] !== 0) throw damaged(`events are missing in ${String(torn?.['logs'])} conversations`)
-  if (formatOf(db) >= WITH_CHECKSUMS) for (const difference of verifyConversations(db)) throw damaged(difference)
+  for (const difference of verifyConversations(db)) throw damaged(difference)
   return contentsOf(db)
 }
 

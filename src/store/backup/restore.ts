@@ -4,9 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { flushFolder } from '../folder.ts'
 import { makePrivateFolder } from '../private-file.ts'
 import { openSqliteStore } from '../sqlite/store.ts'
-import { APPLICATION_ID } from '../sqlite/formats.ts'
 import { finishMoves, isPlan, moveTogether, refuseUnfinished, unfinishedMoves } from '../sqlite/moves.ts'
-import { pragma } from '../sqlite/open.ts'
+import { ownerOf } from '../sqlite/schema.ts'
 import { isCorrupt, toStoreError } from '../sqlite/to-store-error.ts'
 import { StoreError } from '../store-error.ts'
 import { checkedContents, type Contents } from './copy.ts'
@@ -80,7 +79,7 @@ export function finishRestore(data: string): Report | undefined {
   return unfinished.report as Report
 }
 
-/** A data folder made from the backup, as a start would open it: every check of a start is made, and migrations. */
+/** A data folder made from the backup, as a start would open it: every check of a start is made. */
 async function unpack(backup: string, folder: string): Promise<Contents> {
   if (existsSync(`${backup}-wal`)) {
     const message = 'It is a database with a -wal beside it, not a backup: what is only in the -wal would be lost.'
@@ -109,7 +108,9 @@ function ofBackup(error: unknown, path: string, backup: string): unknown {
 function prepared(path: string, folder: string): Contents {
   const db = new DatabaseSync(path)
   try {
-    if (pragma(db, 'application_id') !== APPLICATION_ID) throw new StoreError('corrupt', 'It is no backup of Runsheet.')
+    const owner = ownerOf(db)
+    if (owner === 'foreign') throw new StoreError('corrupt', 'It is no backup of Runsheet.')
+    if (owner === 'earlier') throw new StoreError('older', 'Made by an earlier checkout: it cannot be restored.')
     const contents = checkedContents(db)
     unpackTaskFiles(db, folder)
     db.exec('PRAGMA journal_mode = WAL')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../../test/support/scratch.ts'
 import type { Check } from '../../domain/check.ts'
-import { openTurn, run } from '../contract.ts'
+import { openTurn, run } from '../../../test/store/contract.ts'
 import { LOCAL_TENANT } from '../store.ts'
 import { openFileStore } from './store.ts'
 

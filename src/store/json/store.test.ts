@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { scratchFolder } from '../../../test/support/scratch.ts'
 import { needInFile, subjectOn } from '../../../test/support/store-subject.ts'
-import { storeContract } from '../contract.ts'
-import { leaseContract, type LeaseSubject } from '../lease-contract.ts'
+import { storeContract } from '../../../test/store/contract.ts'
+import { leaseContract, type LeaseSubject } from '../../../test/store/lease-contract.ts'
 import { openFileStore } from './store.ts'
 
 async function subject(): Promise<LeaseSubject> {

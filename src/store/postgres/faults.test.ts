@@ -10,9 +10,10 @@ import {
   terminate,
 } from '../../../test/support/postgres-store.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { note } from '../contract.ts'
+import { note } from '../../../test/store/contract.ts'
 import type { Store } from '../store.ts'
 import type { PostgresFaultPoint } from './commits.ts'
+import { SCHEMA } from './schema.ts'
 
 const ref = { tenant: 'acme', conversation: 'chat-1' }
 const once = { key: 'k', bodyHash: 'h' }
@@ -202,7 +203,7 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await store.commit(ref, () => ({ events: [note('a')], value: 1 }))
-    const holding = sql(url, 'BEGIN; SELECT FROM runsheet.conversations FOR UPDATE; SELECT pg_sleep(30)').catch(
+    const holding = sql(url, `BEGIN; SELECT FROM ${SCHEMA}.conversations FOR UPDATE; SELECT pg_sleep(30)`).catch(
       () => [],
     )
     const sleeping = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`
@@ -218,7 +219,7 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
     const url = await ownDatabase()
     const store = await ownStore({ url, timeoutMs: 3_600 })
     await store.load(ref)
-    const tables = ['conversations', 'events', 'reviews', 'tasks'].map(table => `runsheet.${table}`).join(', ')
+    const tables = ['conversations', 'events', 'reviews', 'tasks'].map(table => `${SCHEMA}.${table}`).join(', ')
     const holding = sql(url, `BEGIN; LOCK TABLE ${tables}; SELECT pg_sleep(30)`).catch(() => [])
     const sleeping = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`
     await vi.waitFor(async () => expect(await sql(url, sleeping)).toHaveLength(1), { timeout: 20_000 })
@@ -240,7 +241,9 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
     const url = await ownDatabase()
     const store = await ownStore({ url, timeoutMs: 3_600, poolSize: 3 })
     await store.load(ref)
-    const tables = ['conversations', 'events', 'reviews', 'tasks', 'turns'].map(table => `runsheet.${table}`).join(', ')
+    const tables = ['conversations', 'events', 'reviews', 'tasks', 'turns']
+      .map(table => `${SCHEMA}.${table}`)
+      .join(', ')
     const holding = sql(url, `BEGIN; LOCK TABLE ${tables}; SELECT pg_sleep(30)`).catch(() => [])
     const sleeping = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`
     await vi.waitFor(async () => expect(await sql(url, sleeping)).toHaveLength(1), { timeout: 20_000 })
@@ -338,7 +341,7 @@ async function failOn(url: string, table: string, when: string, state: string): 
     url,
     `CREATE FUNCTION fail_${table}() RETURNS trigger LANGUAGE plpgsql AS $$
        BEGIN IF ${when} THEN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END IF; RETURN NEW; END $$;
-     CREATE TRIGGER fail BEFORE INSERT ON runsheet.${table} FOR EACH ROW EXECUTE FUNCTION fail_${table}()`,
+     CREATE TRIGGER fail BEFORE INSERT ON ${SCHEMA}.${table} FOR EACH ROW EXECUTE FUNCTION fail_${table}()`,
   )
 }
 

@@ -2,6 +2,7 @@ import { instantOf } from '../../domain/instant.ts'
 import { isExclusive, type Need } from '../../domain/needs.ts'
 import type { ClaimOptions, DueReview, Lease, Store } from '../store.ts'
 import type { Database } from './connections.ts'
+import { SCHEMA } from './schema.ts'
 import type { Statement, Value } from './session.ts'
 
 /** An advisory lock number of our own ("RUNC"), with the hash of the need: claims for the same one queue behind it. */
@@ -80,10 +81,10 @@ const END = `SET runner = NULL, until = '-infinity', serves = NULL`
 
 /** Claims one of the free turns that fulfil the condition, unless it is being written. */
 const claimWhere = (condition: string): string => `WITH free AS MATERIALIZED (
-    SELECT tenant, conversation, turn FROM runsheet.turns AS t WHERE ${FREE} AND ${condition}
+    SELECT tenant, conversation, turn FROM ${SCHEMA}.turns AS t WHERE ${FREE} AND ${condition}
     ORDER BY until LIMIT 1 FOR UPDATE SKIP LOCKED
   )
-  UPDATE runsheet.turns AS t ${TAKE} FROM free
+  UPDATE ${SCHEMA}.turns AS t ${TAKE} FROM free
   WHERE (t.tenant, t.conversation, t.turn) = (free.tenant, free.conversation, free.turn)
   RETURNING t.tenant, t.conversation, t.turn, t.attempt`
 
@@ -93,7 +94,7 @@ const SQL = {
   // Waits for a row that is being written, then checks it again.
   claimWanted: {
     name: 'runsheet-claim-wanted',
-    text: `UPDATE runsheet.turns ${TAKE} WHERE tenant = $5 AND conversation = $6 AND turn = $7 AND ${FREE}
+    text: `UPDATE ${SCHEMA}.turns ${TAKE} WHERE tenant = $5 AND conversation = $6 AND turn = $7 AND ${FREE}
       RETURNING tenant, conversation, turn, attempt`,
   },
   queue: {
@@ -104,39 +105,39 @@ const SQL = {
   overtake: {
     name: 'runsheet-overtake',
     text: `WITH late AS MATERIALIZED (
-        SELECT tenant, conversation, turn FROM runsheet.turns AS t WHERE serves = ANY ($2::text[]) AND until <= ${NOW}
-          AND EXISTS (SELECT FROM runsheet.turns AS next WHERE next.needs = t.serves AND next.until <= ${NOW})
+        SELECT tenant, conversation, turn FROM ${SCHEMA}.turns AS t WHERE serves = ANY ($2::text[]) AND until <= ${NOW}
+          AND EXISTS (SELECT FROM ${SCHEMA}.turns AS next WHERE next.needs = t.serves AND next.until <= ${NOW})
         FOR UPDATE SKIP LOCKED
       )
-      UPDATE runsheet.turns AS t ${END}, attempt = attempt + 1 FROM late
+      UPDATE ${SCHEMA}.turns AS t ${END}, attempt = attempt + 1 FROM late
       WHERE (t.tenant, t.conversation, t.turn) = (late.tenant, late.conversation, late.turn)`,
   },
   claimAlone: {
     name: 'runsheet-claim-alone',
     text: claimWhere(`($5::text IS NULL OR (tenant, conversation, turn) = ($5, $6, $7))
-      AND NOT (needs = ANY ($8::text[]) AND EXISTS (SELECT FROM runsheet.turns AS o WHERE o.serves = t.needs))`),
+      AND NOT (needs = ANY ($8::text[]) AND EXISTS (SELECT FROM ${SCHEMA}.turns AS o WHERE o.serves = t.needs))`),
   },
   served: {
     name: 'runsheet-served',
-    text: `SELECT 1 FROM runsheet.turns WHERE serves = $2 AND until > ${NOW} LIMIT 1`,
+    text: `SELECT 1 FROM ${SCHEMA}.turns WHERE serves = $2 AND until > ${NOW} LIMIT 1`,
   },
   renew: {
     name: 'runsheet-renew',
-    text: `UPDATE runsheet.turns SET until = ${NOW} + $2::float8 * interval '1 millisecond'
+    text: `UPDATE ${SCHEMA}.turns SET until = ${NOW} + $2::float8 * interval '1 millisecond'
       WHERE tenant = $3 AND conversation = $4 AND turn = $5 AND attempt = $6 AND until > '-infinity' RETURNING 1`,
   },
   release: {
     name: 'runsheet-release',
-    text: `UPDATE runsheet.turns ${END}
+    text: `UPDATE ${SCHEMA}.turns ${END}
       WHERE tenant = $1 AND conversation = $2 AND turn = $3 AND attempt = $4`,
   },
   due: {
     name: 'runsheet-due',
-    text: `SELECT tenant, conversation, id AS review_id FROM runsheet.reviews
+    text: `SELECT tenant, conversation, id AS review_id FROM ${SCHEMA}.reviews
       WHERE due_at <= ${NOW} ORDER BY due_at, id LIMIT $2`,
   },
   next: {
     name: 'runsheet-next-due',
-    text: `SELECT min(due_at) AS next FROM runsheet.reviews WHERE due_at > ${NOW}`,
+    text: `SELECT min(due_at) AS next FROM ${SCHEMA}.reviews WHERE due_at > ${NOW}`,
   },
 } satisfies Record<string, Statement>

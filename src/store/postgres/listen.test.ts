@@ -7,8 +7,9 @@ import {
   sql,
   terminate,
 } from '../../../test/support/postgres-store.ts'
-import { nextHint, note } from '../contract.ts'
+import { nextHint, note } from '../../../test/store/contract.ts'
 import type { Hint, Ref, Store } from '../store.ts'
+import { SCHEMA } from './schema.ts'
 
 const LISTENING = `application_name = 'runsheet-listen' AND (query LIKE 'LISTEN%' OR query = ';') AND state = 'idle'`
 
@@ -32,9 +33,9 @@ describePostgres('postgres: hints', () => {
     const url = await ownDatabase()
     const hints = listening(await ownStore({ url }))
     await expect.poll(() => connected(url)).toBe(1)
-    await sql(url, `INSERT INTO runsheet.conversations (tenant, conversation, seq) VALUES ('acme', 'quiet', 7)`)
+    await sql(url, `INSERT INTO ${SCHEMA}.conversations (tenant, conversation, seq) VALUES ('acme', 'quiet', 7)`)
     expect(await nextHint(hints, { tenant: 'acme', conversation: 'quiet' })).toMatchObject({ kind: 'log', seq: 7 })
-    await sql(url, `INSERT INTO runsheet.live (tenant, conversation, entry) VALUES ('acme', 'quiet', '{}')`)
+    await sql(url, `INSERT INTO ${SCHEMA}.live (tenant, conversation, entry) VALUES ('acme', 'quiet', '{}')`)
     expect(await nextHint(hints, { tenant: 'acme', conversation: 'quiet' })).toMatchObject({ kind: 'text' })
   })
 

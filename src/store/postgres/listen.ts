@@ -5,6 +5,7 @@ import { OwnClient } from './client.ts'
 import type { Database } from './connections.ts'
 import type { Limits } from './limits.ts'
 import { CHANNEL, hintsIn } from './notify.ts'
+import { SCHEMA } from './schema.ts'
 import type { Statement } from './session.ts'
 
 const POLL_MS = 1_500
@@ -150,7 +151,7 @@ const SINCE = `statement_timestamp() - $1::float8 * interval '1 millisecond'`
 const CHANGED: Statement = {
   name: 'runsheet-changed',
   text: `SELECT 'log' AS kind, tenant, conversation, seq, xmin::text AS mark
-    FROM runsheet.conversations WHERE changed_at >= ${SINCE} AND seq > 0
+    FROM ${SCHEMA}.conversations WHERE changed_at >= ${SINCE} AND seq > 0
     UNION ALL
-    SELECT 'text', tenant, conversation, 0, xmin::text FROM runsheet.live WHERE changed_at >= ${SINCE}`,
+    SELECT 'text', tenant, conversation, 0, xmin::text FROM ${SCHEMA}.live WHERE changed_at >= ${SINCE}`,
 }

@@ -1,5 +1,6 @@
 import type { Hint, LiveText } from '../store.ts'
 import type { Database } from './connections.ts'
+import { SCHEMA } from './schema.ts'
 import type { Statement } from './session.ts'
 
 /** The text of running steps, readable by every process. */
@@ -24,15 +25,15 @@ export function postgresLive(database: Database, onWritten: (hint: Hint) => void
 const SQL = {
   put: {
     name: 'runsheet-put-live',
-    text: `INSERT INTO runsheet.live (tenant, conversation, entry) VALUES ($1, $2, $3)
+    text: `INSERT INTO ${SCHEMA}.live (tenant, conversation, entry) VALUES ($1, $2, $3)
       ON CONFLICT (tenant, conversation) DO UPDATE SET entry = excluded.entry, changed_at = excluded.changed_at`,
   },
   get: {
     name: 'runsheet-live',
-    text: 'SELECT entry FROM runsheet.live WHERE tenant = $1 AND conversation = $2',
+    text: `SELECT entry FROM ${SCHEMA}.live WHERE tenant = $1 AND conversation = $2`,
   },
   remove: {
     name: 'runsheet-remove-live',
-    text: 'DELETE FROM runsheet.live WHERE tenant = $1 AND conversation = $2',
+    text: `DELETE FROM ${SCHEMA}.live WHERE tenant = $1 AND conversation = $2`,
   },
 } satisfies Record<string, Statement>

@@ -8,6 +8,7 @@ import type { Call, Basis, KeyRow, Staged } from '../stage.ts'
 import { type Ref, refKey } from '../store.ts'
 import { type Session, type Statement, storable } from './session.ts'
 import { writes } from './writes.ts'
+import { SCHEMA } from './schema.ts'
 
 /** Events per read while folding a long log. */
 const PAGE = 5_000
@@ -127,39 +128,39 @@ const SQL = {
   // The clock is read outside the subquery that waits for the lock, hence after it.
   lock: {
     name: 'runsheet-lock',
-    text: `WITH head AS MATERIALIZED (SELECT seq FROM runsheet.conversations WHERE ${OF_CONVERSATION} FOR UPDATE)
+    text: `WITH head AS MATERIALIZED (SELECT seq FROM ${SCHEMA}.conversations WHERE ${OF_CONVERSATION} FOR UPDATE)
       SELECT seq, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS clock FROM head`,
   },
   create: {
     name: 'runsheet-create',
-    text: 'INSERT INTO runsheet.conversations (tenant, conversation) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+    text: `INSERT INTO ${SCHEMA}.conversations (tenant, conversation) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
   },
   keys: {
     name: 'runsheet-keys',
-    text: `SELECT key, body_hash AS "bodyHash", value FROM runsheet.keys
+    text: `SELECT key, body_hash AS "bodyHash", value FROM ${SCHEMA}.keys
       WHERE ${OF_CONVERSATION} AND key = ANY ($3::text[])`,
   },
   // Locked, so that the turn cannot be claimed between this read and our commit: the fence.
   attempts: {
     name: 'runsheet-attempts',
-    text: `SELECT turn, attempt FROM runsheet.turns WHERE ${OF_CONVERSATION} AND turn = ANY ($3::text[]) FOR UPDATE`,
+    text: `SELECT turn, attempt FROM ${SCHEMA}.turns WHERE ${OF_CONVERSATION} AND turn = ANY ($3::text[]) FOR UPDATE`,
   },
-  head: { name: 'runsheet-head', text: `SELECT seq FROM runsheet.conversations WHERE ${OF_CONVERSATION}` },
+  head: { name: 'runsheet-head', text: `SELECT seq FROM ${SCHEMA}.conversations WHERE ${OF_CONVERSATION}` },
   eventsAfter: {
     name: 'runsheet-events-after',
-    text: `SELECT ${EVENT_COLUMNS} FROM runsheet.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4`,
+    text: `SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4`,
   },
   // The size of a value is known without reading it.
   someEventsAfter: {
     name: 'runsheet-some-events-after',
     text: `SELECT ${EVENT_COLUMNS} FROM (
         SELECT *, row_number() OVER in_order AS place, sum(octet_length(data)) OVER in_order AS bytes
-        FROM (SELECT ${EVENT_COLUMNS} FROM runsheet.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4) AS page
+        FROM (SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4) AS page
         WINDOW in_order AS (ORDER BY seq)
       ) AS sized WHERE place = 1 OR bytes <= $5 ORDER BY seq`,
   },
   snapshot: {
     name: 'runsheet-snapshot',
-    text: `SELECT seq, state FROM runsheet.snapshots WHERE ${OF_CONVERSATION} AND v = $3`,
+    text: `SELECT seq, state FROM ${SCHEMA}.snapshots WHERE ${OF_CONVERSATION} AND v = $3`,
   },
 } satisfies Record<string, Statement>

@@ -1,6 +1,7 @@
 import type { Notices, TakenNotice } from '../store.ts'
 import type { Database } from './connections.ts'
 import { NOW } from './leases.ts'
+import { SCHEMA } from './schema.ts'
 import type { Statement } from './session.ts'
 
 /** Taken by one node at a time; compared with the database's clock. */
@@ -27,26 +28,26 @@ export function postgresNotices(database: Database, skewMs: () => number): Notic
 const SQL = {
   want: {
     name: 'runsheet-want-notices',
-    text: `INSERT INTO runsheet.notices_wanted (tenant, until) VALUES ($2, ${NOW} + $3::float8 * interval '1 millisecond')
+    text: `INSERT INTO ${SCHEMA}.notices_wanted (tenant, until) VALUES ($2, ${NOW} + $3::float8 * interval '1 millisecond')
       ON CONFLICT (tenant) DO UPDATE SET until = excluded.until RETURNING 1`,
   },
   take: {
     name: 'runsheet-take-notices',
     text: `WITH due AS MATERIALIZED (
-        SELECT tenant, conversation, seq FROM runsheet.notices WHERE tenant = $2 AND due_at <= ${NOW}
+        SELECT tenant, conversation, seq FROM ${SCHEMA}.notices WHERE tenant = $2 AND due_at <= ${NOW}
         ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
       )
-      UPDATE runsheet.notices AS n SET tries = n.tries + 1, due_at = ${NOW} + $4::float8 * interval '1 millisecond'
+      UPDATE ${SCHEMA}.notices AS n SET tries = n.tries + 1, due_at = ${NOW} + $4::float8 * interval '1 millisecond'
       FROM due WHERE (n.tenant, n.conversation, n.seq) = (due.tenant, due.conversation, due.seq)
       RETURNING n.tenant, n.conversation, n.seq, n.tries`,
   },
   remove: {
     name: 'runsheet-remove-notice',
-    text: `DELETE FROM runsheet.notices WHERE tenant = $1 AND conversation = $2 AND seq = $3 AND tries = $4 RETURNING 1`,
+    text: `DELETE FROM ${SCHEMA}.notices WHERE tenant = $1 AND conversation = $2 AND seq = $3 AND tries = $4 RETURNING 1`,
   },
   retry: {
     name: 'runsheet-retry-notice',
-    text: `UPDATE runsheet.notices SET due_at = ${NOW} + $2::float8 * interval '1 millisecond'
+    text: `UPDATE ${SCHEMA}.notices SET due_at = ${NOW} + $2::float8 * interval '1 millisecond'
       WHERE tenant = $3 AND conversation = $4 AND seq = $5 AND tries = $6 RETURNING 1`,
   },
   // An infinity would not be a number of milliseconds.
@@ -54,6 +55,6 @@ const SQL = {
     name: 'runsheet-waiting-notices',
     text: `SELECT count(*)::int AS count,
         extract(epoch FROM greatest(min(due_at), ${NOW}) - ${NOW})::float8 * 1000 AS due
-      FROM runsheet.notices WHERE tenant = $2`,
+      FROM ${SCHEMA}.notices WHERE tenant = $2`,
   },
 } satisfies Record<string, Statement>

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Database } from './connections.ts'
+import { SCHEMA } from './schema.ts'
 import type { Statement } from './session.ts'
 
 /** Does not compress, so that it takes new pages. */
@@ -13,6 +14,6 @@ export async function probe(database: Database, room: boolean): Promise<void> {
 
 const PUT: Statement = {
   name: 'runsheet-probe',
-  text: `INSERT INTO runsheet.keys (tenant, conversation, key, body_hash, value) VALUES ('', '', 'probe', '', $1)
+  text: `INSERT INTO ${SCHEMA}.keys (tenant, conversation, key, body_hash, value) VALUES ('', '', 'probe', '', $1)
     ON CONFLICT (tenant, conversation, key) DO UPDATE SET value = excluded.value`,
 }

@@ -5,6 +5,7 @@ import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../row
 import type { ConversationSummary, Queries, Templates } from '../store.ts'
 import type { Database } from './connections.ts'
 import { NOW } from './leases.ts'
+import { SCHEMA } from './schema.ts'
 import type { Statement } from './session.ts'
 import { isDuplicate } from './to-store-error.ts'
 
@@ -48,7 +49,7 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
       const [position, number] = decodeCursor(page, ['number', 'number']) ?? []
       const rows = await database.query<TaskRow>(
         {
-          text: `SELECT position, number, body FROM runsheet.tasks
+          text: `SELECT position, number, body FROM ${SCHEMA}.tasks
             WHERE tenant = $1 AND conversation = $2 AND NOT removed AND ($3::text IS NULL OR turn = $3)
               AND ($4::text IS NULL OR status = $4) AND ($5::float8 IS NULL OR (position, number) > ($5, $6::float8))
             ORDER BY position, number LIMIT $7`,
@@ -59,7 +60,7 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
     },
     review: async (tenant, reviewId) => {
       const [row] = await database.query<{ conversation: string; body: string }>(
-        { text: 'SELECT conversation, body FROM runsheet.reviews WHERE tenant = $1 AND id = $2' },
+        { text: `SELECT conversation, body FROM ${SCHEMA}.reviews WHERE tenant = $1 AND id = $2` },
         [tenant, reviewId],
       )
       return row && { tenant, conversation: row.conversation, record: JSON.parse(row.body) }
@@ -70,7 +71,7 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
       const rows = await database.query<{ due: number; id: string; size: number }>(
         {
           text: `SELECT coalesce(extract(epoch FROM due_at) * 1000, ${NEVER})::float8 AS due, id, octet_length(body) AS size
-            FROM runsheet.reviews WHERE ${WAITING} AND ($3::text IS NULL OR conversation = $3)
+            FROM ${SCHEMA}.reviews WHERE ${WAITING} AND ($3::text IS NULL OR conversation = $3)
               AND ($4::float8 IS NULL OR (${DUE}, id) > (${fromMs('$4')}, $5))
             ORDER BY ${DUE}, id LIMIT $6`,
         },
@@ -84,7 +85,7 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
         ),
       )
       const bodies = await database.query<{ id: string; body: string }>(
-        { text: 'SELECT id, body FROM runsheet.reviews WHERE tenant = $1 AND id = ANY ($2::text[])' },
+        { text: `SELECT id, body FROM ${SCHEMA}.reviews WHERE tenant = $1 AND id = ANY ($2::text[])` },
         [tenant, listed.map(row => row.id)],
       )
       const records = new Map(bodies.map(row => [row.id, JSON.parse(row.body) as ReviewRecord]))
@@ -100,7 +101,7 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
     waitingCount: async (tenant, most) => {
       const [row] = await database.query<{ count: number }>(
         {
-          text: `SELECT count(*)::int AS count FROM (SELECT FROM runsheet.reviews WHERE ${WAITING} LIMIT $3) AS waiting`,
+          text: `SELECT count(*)::int AS count FROM (SELECT FROM ${SCHEMA}.reviews WHERE ${WAITING} LIMIT $3) AS waiting`,
         },
         [skewMs(), tenant, most],
       )
@@ -109,7 +110,7 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
     events: async (ref, { types, task, last }) => {
       const rows = await database.query<EventRow>(
         {
-          text: `SELECT ${EVENT_COLUMNS} FROM runsheet.events WHERE tenant = $1 AND conversation = $2
+          text: `SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events WHERE tenant = $1 AND conversation = $2
               AND ($3::text[] IS NULL OR type = ANY ($3)) AND ($4::text IS NULL OR task = $4)
             ORDER BY seq DESC LIMIT $5`,
         },
@@ -124,14 +125,14 @@ export function postgresTemplates(database: Database): Templates {
   return {
     get: async (tenant, name) => {
       const [row] = await database.query<{ body: string }>(
-        { text: 'SELECT body FROM runsheet.templates WHERE tenant = $1 AND name = $2' },
+        { text: `SELECT body FROM ${SCHEMA}.templates WHERE tenant = $1 AND name = $2` },
         [tenant, name],
       )
       return row && templateOf(row)
     },
     list: async tenant => {
       const rows = await database.query<{ body: string }>(
-        { text: 'SELECT body FROM runsheet.templates WHERE tenant = $1 ORDER BY name' },
+        { text: `SELECT body FROM ${SCHEMA}.templates WHERE tenant = $1 ORDER BY name` },
         [tenant],
       )
       return rows.map(templateOf)
@@ -139,14 +140,14 @@ export function postgresTemplates(database: Database): Templates {
     put: async (tenant, template) => {
       await database.write(
         {
-          text: `INSERT INTO runsheet.templates (tenant, name, body) VALUES ($1, $2, $3)
+          text: `INSERT INTO ${SCHEMA}.templates (tenant, name, body) VALUES ($1, $2, $3)
             ON CONFLICT (tenant, name) DO UPDATE SET body = excluded.body`,
         },
         [tenant, template.name, JSON.stringify(template)],
       )
     },
     rename: async (tenant, name, to) => {
-      const text = `UPDATE runsheet.templates
+      const text = `UPDATE ${SCHEMA}.templates
         SET name = $3, body = jsonb_set(body::jsonb, '{name}', to_jsonb($3::text))::text
         WHERE tenant = $1 AND name = $2 RETURNING 1`
       try {
@@ -159,7 +160,7 @@ export function postgresTemplates(database: Database): Templates {
     },
     delete: async (tenant, name) => {
       const deleted = await database.write(
-        { text: 'DELETE FROM runsheet.templates WHERE tenant = $1 AND name = $2 RETURNING 1' },
+        { text: `DELETE FROM ${SCHEMA}.templates WHERE tenant = $1 AND name = $2 RETURNING 1` },
         [tenant, name],
       )
       return deleted.length > 0
@@ -169,7 +170,7 @@ export function postgresTemplates(database: Database): Templates {
 
 /** A conversation as lists show it. */
 export const SUMMARIES = `SELECT conversation AS session_id, title, seq, created_at, updated_at, active_at, pinned, archived, mark
-  FROM runsheet.conversations`
+  FROM ${SCHEMA}.conversations`
 
 const SQL = {
   created: {

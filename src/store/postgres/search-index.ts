@@ -6,6 +6,7 @@ import type { ConversationSummary, Search } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { type Database, together } from './connections.ts'
 import { SUMMARIES } from './queries.ts'
+import { SCHEMA } from './schema.ts'
 import { isReady, MAX_LOCK_MS, PostgresIndexer, READY, type ReadyRow } from './search-indexer.ts'
 import { newestStatement, newestValues } from './search-newest.ts'
 import type { Session, Statement, Value } from './session.ts'
@@ -141,11 +142,11 @@ const SQL = {
   },
   tasks: {
     name: 'runsheet-search-tasks',
-    text: 'SELECT body FROM runsheet.tasks WHERE tenant = $1 AND id = ANY ($2::text[]) AND NOT removed',
+    text: `SELECT body FROM ${SCHEMA}.tasks WHERE tenant = $1 AND id = ANY ($2::text[]) AND NOT removed`,
   },
   events: {
     name: 'runsheet-search-messages',
-    text: `SELECT conversation, ${EVENT_COLUMNS} FROM runsheet.events
+    text: `SELECT conversation, ${EVENT_COLUMNS} FROM ${SCHEMA}.events
       JOIN unnest($2::text[], $3::integer[]) AS message (conversation, seq) USING (conversation, seq)
       WHERE tenant = $1`,
   },

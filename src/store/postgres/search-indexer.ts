@@ -5,6 +5,7 @@ import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import { sliceOf } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
 import type { Database } from './connections.ts'
+import { SCHEMA } from './schema.ts'
 import { beginningsOf, INDEX_VERSION, scopeOf, spanSql, SPANS, unitSql, wordsOf } from './search-lexemes.ts'
 import { RARE } from './search-newest.ts'
 import { type Session, type Statement, storable } from './session.ts'
@@ -26,7 +27,7 @@ const ANALYZED_AFTER = { due: 1_000, overdue: 20_000 }
 export const READY = {
   statement: {
     name: 'runsheet-search-ready',
-    text: `SELECT version = $1 AND NOT EXISTS (SELECT FROM runsheet.search_queue) AS ready FROM runsheet.search_state`,
+    text: `SELECT version = $1 AND NOT EXISTS (SELECT FROM ${SCHEMA}.search_queue) AS ready FROM ${SCHEMA}.search_state`,
   },
   values: [INDEX_VERSION],
 }
@@ -58,7 +59,7 @@ export class PostgresIndexer {
     // Plans are kept while the tables grow, so none may be made for small ones.
     await session.query({ text: `BEGIN; SET LOCAL lock_timeout = ${MAX_LOCK_MS}; SET LOCAL enable_seqscan = off` })
     await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
-    const [state] = await session.query<{ version: number }>({ text: 'SELECT version FROM runsheet.search_state' })
+    const [state] = await session.query<{ version: number }>({ text: `SELECT version FROM ${SCHEMA}.search_state` })
     const outcome = state?.version === INDEX_VERSION ? await this.#next(session) : await this.#restart(session)
     await session.query({ text: 'COMMIT' })
     return outcome
@@ -162,36 +163,36 @@ const DATED = 2 ** 52
 
 const SQL = {
   restart: {
-    text: `DELETE FROM runsheet.search_documents; DELETE FROM runsheet.search_words; DELETE FROM runsheet.search_queue;
-      INSERT INTO runsheet.search_queue (tenant, conversation, first, last, dated)
-        SELECT tenant, conversation, 1, seq, true FROM runsheet.conversations WHERE seq > 0
+    text: `DELETE FROM ${SCHEMA}.search_documents; DELETE FROM ${SCHEMA}.search_words; DELETE FROM ${SCHEMA}.search_queue;
+      INSERT INTO ${SCHEMA}.search_queue (tenant, conversation, first, last, dated)
+        SELECT tenant, conversation, 1, seq, true FROM ${SCHEMA}.conversations WHERE seq > 0
         ORDER BY created_at, conversation FOR UPDATE`,
   },
-  putVersion: { text: 'UPDATE runsheet.search_state SET version = $1' },
+  putVersion: { text: `UPDATE ${SCHEMA}.search_state SET version = $1` },
   commits: {
     name: 'runsheet-search-commits',
-    text: 'SELECT id::float8 AS id FROM runsheet.search_queue ORDER BY id LIMIT $1',
+    text: `SELECT id::float8 AS id FROM ${SCHEMA}.search_queue ORDER BY id LIMIT $1`,
   },
   events: {
     name: 'runsheet-search-events',
     text: `SELECT q.id::float8 AS id, q.dated, q.tenant, q.conversation, ${EVENT_COLUMNS}
-      FROM runsheet.search_queue q CROSS JOIN LATERAL (
-        SELECT ${EVENT_COLUMNS} FROM runsheet.events e
+      FROM ${SCHEMA}.search_queue q CROSS JOIN LATERAL (
+        SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events e
         WHERE e.tenant = q.tenant AND e.conversation = q.conversation AND e.seq BETWEEN q.first AND q.last
           AND e.type = ANY ($2) ORDER BY e.seq
       ) e WHERE q.id = ANY ($1::bigint[]) ORDER BY q.id, e.seq LIMIT $3`,
   },
   titles: {
     name: 'runsheet-search-titles',
-    text: `SELECT tenant, conversation, title FROM runsheet.conversations
+    text: `SELECT tenant, conversation, title FROM ${SCHEMA}.conversations
       WHERE (tenant, conversation) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
   },
   // Common words are left alone.
   count: {
     name: 'runsheet-search-count',
-    text: `INSERT INTO runsheet.search_words AS word (lexeme, documents)
+    text: `INSERT INTO ${SCHEMA}.search_words AS word (lexeme, documents)
       SELECT lexeme, documents FROM unnest($1::text[], $2::integer[]) AS given (lexeme, documents)
-      WHERE coalesce((SELECT w.documents FROM runsheet.search_words w WHERE w.lexeme = given.lexeme), 0) < ${RARE}
+      WHERE coalesce((SELECT w.documents FROM ${SCHEMA}.search_words w WHERE w.lexeme = given.lexeme), 0) < ${RARE}
       ON CONFLICT (lexeme) DO UPDATE SET documents = word.documents + excluded.documents`,
   },
   // A document keeps its place when its text changes.
@@ -201,16 +202,16 @@ const SQL = {
         SELECT * FROM json_to_recordset($1::json) AS document (tenant text, conversation text, kind smallint, ref text,
           born bigint, born_seq integer, seq integer, tokens text, scope text, words text[], beginnings text[])
       ), gone AS (
-        DELETE FROM runsheet.search_documents d USING given g
+        DELETE FROM ${SCHEMA}.search_documents d USING given g
         WHERE g.tokens IS NULL AND (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
       )
-      INSERT INTO runsheet.search_documents (tenant, conversation, kind, ref, born, born_seq, seq, tokens, lexemes)
+      INSERT INTO ${SCHEMA}.search_documents (tenant, conversation, kind, ref, born, born_seq, seq, tokens, lexemes)
       SELECT tenant, conversation, kind, ref, born, born_seq, seq, tokens, array_to_tsvector(words || beginnings || ARRAY(
           SELECT ${spanSql('scope', 'level', unitSql('place'))} FROM generate_series(1, ${SPANS.levels}) level
         ))
       FROM given g CROSS JOIN LATERAL (
         SELECT coalesce((
-          SELECT d.born FROM runsheet.search_documents d
+          SELECT d.born FROM ${SCHEMA}.search_documents d
           WHERE (d.tenant, d.conversation, d.kind, d.ref) = (g.tenant, g.conversation, g.kind, g.ref)
         ), g.born) AS place
       ) place
@@ -221,7 +222,10 @@ const SQL = {
       RETURNING tenant, conversation, kind, ref`,
   },
   // Only a warning where the tables belong to somebody else.
-  analyze: { text: 'ANALYZE runsheet.search_documents, runsheet.search_words' },
-  dequeue: { name: 'runsheet-search-dequeue', text: 'DELETE FROM runsheet.search_queue WHERE id = ANY ($1::bigint[])' },
-  advance: { name: 'runsheet-search-advance', text: 'UPDATE runsheet.search_queue SET first = $2 WHERE id = $1' },
+  analyze: { text: `ANALYZE ${SCHEMA}.search_documents, ${SCHEMA}.search_words` },
+  dequeue: {
+    name: 'runsheet-search-dequeue',
+    text: `DELETE FROM ${SCHEMA}.search_queue WHERE id = ANY ($1::bigint[])`,
+  },
+  advance: { name: 'runsheet-search-advance', text: `UPDATE ${SCHEMA}.search_queue SET first = $2 WHERE id = $1` },
 } satisfies Record<string, Statement>

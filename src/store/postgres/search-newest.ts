@@ -2,6 +2,7 @@ import { SEARCH_KINDS, type SearchKind, type Term } from '../../domain/search.ts
 import type { NewestOptions } from '../search.ts'
 import { exactQuery, lookupOf, scopeOf, spanSql, SPANS, unitSql } from './search-lexemes.ts'
 import type { Statement, Value } from './session.ts'
+import { SCHEMA } from './schema.ts'
 
 /** A word that fewer documents have is rare: all of them are read. Words are counted up to this. */
 export const RARE = 500
@@ -44,7 +45,7 @@ export function newestStatement(kinds: readonly SearchKind[], isContinued: boole
 function partsOf(kind: number, index: number, isContinued: boolean): string {
   const scope = `($4::text[])[${index + 1}]`
   const found = Array.from({ length: index }, (_, before) => `(SELECT count(*) FROM found${before})`)
-  const documents = `runsheet.search_documents WHERE tenant = $1 AND kind = ${kind}`
+  const documents = `${SCHEMA}.search_documents WHERE tenant = $1 AND kind = ${kind}`
   const upTo = isContinued ? 'AND born <= $11::float8::bigint' : ''
   const behind = isContinued ? 'AND (born, conversation, born_seq) < ($11::float8::bigint, $12, $13::integer)' : ''
   const quoted = (lexeme: string): string => `('''' || ${lexeme} || '''')`
@@ -52,7 +53,7 @@ function partsOf(kind: number, index: number, isContinued: boolean): string {
   return `
   term${index} AS MATERIALIZED (
     SELECT ${quoted(`${scope} || word`)} AS query,
-      coalesce((SELECT documents FROM runsheet.search_words WHERE lexeme = ${scope} || word), 0) AS documents
+      coalesce((SELECT documents FROM ${SCHEMA}.search_words WHERE lexeme = ${scope} || word), 0) AS documents
     FROM unnest($6::text[]) word
     UNION ALL
     SELECT ${quoted(`${scope} || beginning`)}, ${RARE} FROM unnest($7::text[]) beginning
@@ -60,7 +61,7 @@ function partsOf(kind: number, index: number, isContinued: boolean): string {
     SELECT CASE WHEN count(*) > ${MAX_WORDS} THEN ${quoted(`${scope} || $9`)} ELSE string_agg(${quoted('lexeme')}, ' | ') END,
       CASE WHEN count(*) > ${MAX_WORDS} THEN ${RARE} ELSE coalesce(sum(documents), 0) END
     FROM (
-      SELECT lexeme, documents FROM runsheet.search_words
+      SELECT lexeme, documents FROM ${SCHEMA}.search_words
       WHERE lexeme >= ${scope} || $8 AND lexeme < ${scope} || $10 LIMIT ${MAX_WORDS + 1}
     ) word HAVING $8 <> ''
   ), query${index} AS MATERIALIZED (
@@ -80,7 +81,7 @@ function partsOf(kind: number, index: number, isContinued: boolean): string {
     ) span CROSS JOIN LATERAL (
       SELECT ${columns} FROM (
         -- OFFSET keeps the planner from looking at all documents of the tenant instead.
-        SELECT tenant, kind, lexemes, ${columns} FROM runsheet.search_documents WHERE lexemes @@ span.query OFFSET 0
+        SELECT tenant, kind, lexemes, ${columns} FROM ${SCHEMA}.search_documents WHERE lexemes @@ span.query OFFSET 0
       ) looked_up
       WHERE tenant = $1 AND kind = ${kind} AND (span.newest IS NULL OR ${unitSql('born')} <= span.newest)
         AND ts_match_vq(lexemes, ($5::text[])[${index + 1}]::tsquery) ${behind}

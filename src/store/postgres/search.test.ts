@@ -4,13 +4,14 @@ import { inLongRun } from '../../../test/support/children.ts'
 import { describePostgres, ownDatabase, ownStore, sql, terminate } from '../../../test/support/postgres-store.ts'
 import { atTestEnd } from '../../../test/support/test-end.ts'
 import { SEARCH_KINDS, termsOf } from '../../domain/search.ts'
-import { add, openTurn, run } from '../contract.ts'
+import { add, openTurn, run } from '../../../test/store/contract.ts'
 import type { Store } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Database } from './connections.ts'
 import { postgresSearch } from './search-index.ts'
 import { busy } from './reach.ts'
 import { newestStatement, newestValues } from './search-newest.ts'
+import { SCHEMA } from './schema.ts'
 
 describePostgres('search on postgres', () => {
   it('[SE12] reads a few times as many documents as it returns, however many match', async () => {
@@ -94,7 +95,7 @@ describePostgres('search on postgres that is held up', () => {
     const store = await ownStore({ url })
     await plan(store, 'c', 'alphaword')
     await until(async () => expect(await indexed(store, 'alphaword')).toBe(true))
-    const unlock = await hold(url, 'LOCK TABLE runsheet.search_queue')
+    const unlock = await hold(url, `LOCK TABLE ${SCHEMA}.search_queue`)
     const found = await store.search.all('local', 'alphaword', { limit: 1, kind: 'task' })
     expect(found).toMatchObject({ results: [{ kind: 'task' }], indexing: true })
     await unlock()
@@ -170,7 +171,7 @@ async function stallIndexing(url: string): Promise<() => Promise<void>> {
     url,
     `CREATE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS $$
        BEGIN PERFORM set_config('lock_timeout', '0', true); PERFORM pg_advisory_xact_lock(42); RETURN NULL; END $$;
-     CREATE TRIGGER stall BEFORE INSERT ON runsheet.search_documents FOR EACH STATEMENT EXECUTE FUNCTION stall()`,
+     CREATE TRIGGER stall BEFORE INSERT ON ${SCHEMA}.search_documents FOR EACH STATEMENT EXECUTE FUNCTION stall()`,
   )
   return unlock
 }

@@ -1,21 +1,15 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { Client } from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import { expectClaimedAsBefore, formerTurns } from '../../../test/support/former-turns.ts'
 import { freshDatabase } from '../../../test/support/postgres.ts'
 import { describePostgres, ownDatabase, ownStore, postgresUrl, sql } from '../../../test/support/postgres-store.ts'
 import { subjectOn } from '../../../test/support/store-subject.ts'
 import { checkIn } from '../../domain/needs.ts'
-import { add, differencesIn, markedConversations, note, openTurn, run, startTurn, storeContract } from '../contract.ts'
-import { leaseContract, type LeaseSubject } from '../lease-contract.ts'
+import { add, note, openTurn, run, startTurn, storeContract } from '../../../test/store/contract.ts'
+import { leaseContract, type LeaseSubject } from '../../../test/store/lease-contract.ts'
 import type { Lease, Store } from '../store.ts'
-import { first } from './migrations/001-first.ts'
-import { fewerIndexes } from './migrations/002-fewer-indexes.ts'
-import { pendingReviews } from './migrations/003-pending-reviews.ts'
-import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
-import { search } from './migrations/005-search.ts'
 import { openPostgresStore } from './store.ts'
+import { SCHEMA } from './schema.ts'
 
 const ref = { tenant: 'acme', conversation: 'chat-1' }
 
@@ -25,7 +19,7 @@ describePostgres('postgres', () => {
     const opened = await subjectOn(skewMs => openPostgresStore({ url, skewMs }), drop)
     const need: LeaseSubject['need'] = async ({ conversation }, needs) => {
       const value = needs === null ? 'NULL' : `'${needs}'`
-      await sql(url, `UPDATE runsheet.turns SET needs = ${value} WHERE conversation = '${conversation}'`)
+      await sql(url, `UPDATE ${SCHEMA}.turns SET needs = ${value} WHERE conversation = '${conversation}'`)
     }
     return { ...opened, need }
   }
@@ -36,79 +30,17 @@ describePostgres('postgres', () => {
     const url = await ownDatabase()
     const stores = await Promise.all(Array.from({ length: 20 }, () => ownStore({ url, poolSize: 1 })))
     await Promise.all(stores.map((store, index) => store.commit(ref, () => ({ events: [note(`${index}`)], value: 0 }))))
-    expect(await sql(url, 'SELECT number FROM runsheet.runsheet_migrations')).toEqual([
-      { number: 1 },
-      { number: 2 },
-      { number: 3 },
-      { number: 4 },
-      { number: 5 },
-      { number: 6 },
-      { number: 7 },
-      { number: 8 },
-      { number: 9 },
-    ])
+    expect(await sql(url, `SELECT version FROM ${SCHEMA}.format`)).toEqual([{ version: 1 }])
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
-  })
-
-  it('[PG1][ST9] turns of a database of format 5 are claimed as before', async () => {
-    const url = await ownDatabase()
-    const formats = [first, fewerIndexes, pendingReviews, reviewsByDeadline, search]
-    await sql(
-      url,
-      `CREATE SCHEMA runsheet; CREATE TABLE runsheet.runsheet_migrations (number integer PRIMARY KEY);
-       INSERT INTO runsheet.runsheet_migrations SELECT generate_series(1, 5); ${formats.join('\n')}`,
-    )
-    const client = new Client({ connectionString: url })
-    await client.connect()
-    for (const { conversation, parked, leased, events } of await formerTurns()) {
-      const at = ['acme', conversation]
-      await client.query(
-        'INSERT INTO runsheet.conversations (tenant, conversation, seq, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)',
-        [...at, events.length, events.at(-1)?.timestamp],
-      )
-      for (const { seq, type, turn_id, timestamp, data } of events) {
-        await client.query(
-          `INSERT INTO runsheet.events (tenant, conversation, seq, v, type, turn_id, timestamp, data)
-           VALUES ($1, $2, $3, 1, $4, $5, $6, $7)`,
-          [...at, seq, type, turn_id, timestamp, JSON.stringify(data)],
-        )
-      }
-      await client.query(
-        `INSERT INTO runsheet.turns (tenant, conversation, turn, status, parked, attempt, until)
-         VALUES ($1, $2, 't1', 'running', $3, $4, CASE WHEN $4 > 0 THEN now() + interval '6 s' ELSE '-infinity' END)`,
-        [...at, parked, leased ? 3 : 0],
-      )
-    }
-    await client.end()
-    let skew = 0
-    const store = await ownStore({ url, skewMs: () => skew })
-    await expectClaimedAsBefore(store, ms => {
-      skew += ms
-    })
-  })
-
-  it('[PG1][ST27] a database of an older format gets the rows of its lists from its logs', async () => {
-    const url = await ownDatabase()
-    const store = await openPostgresStore({ url })
-    await markedConversations(store)
-    const before = await store.queries.conversations('acme', { limit: 10 })
-    await store.close()
-    await sql(
-      url,
-      `ALTER TABLE runsheet.conversations DROP COLUMN active_at, DROP COLUMN pinned, DROP COLUMN archived, DROP COLUMN mark;
-       DROP TABLE runsheet.notices, runsheet.notices_wanted; DELETE FROM runsheet.runsheet_migrations WHERE number > 7`,
-    )
-    const upgraded = await ownStore({ url })
-    expect(await upgraded.queries.conversations('acme', { limit: 10 })).toEqual(before)
-    expect(await differencesIn(upgraded)).toEqual([])
   })
 
   it('[PG2] a database of a newer version is refused and left untouched', async () => {
     const url = await ownDatabase()
     await (await openPostgresStore({ url })).close()
-    await sql(url, 'INSERT INTO runsheet.runsheet_migrations (number) VALUES (99)')
+    await sql(url, `UPDATE ${SCHEMA}.format SET version = 99`)
     await expect(openPostgresStore({ url })).rejects.toMatchObject({ name: 'StoreError', code: 'newer' })
-    expect(await sql(url, 'SELECT max(number) FROM runsheet.runsheet_migrations')).toEqual([{ max: 99 }])
+    await expect(openPostgresStore({ url, creates: false })).rejects.toMatchObject({ code: 'newer' })
+    expect(await sql(url, `SELECT version FROM ${SCHEMA}.format`)).toEqual([{ version: 99 }])
   })
 
   it('[PG6] runs as a user without CREATE rights once the tables exist', async () => {
@@ -119,8 +51,8 @@ describePostgres('postgres', () => {
     await (await openPostgresStore({ url })).close()
     await sql(
       url,
-      `GRANT USAGE ON SCHEMA runsheet TO plain_${process.pid};
-       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA runsheet TO plain_${process.pid}`,
+      `GRANT USAGE ON SCHEMA ${SCHEMA} TO plain_${process.pid};
+       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${SCHEMA} TO plain_${process.pid}`,
     )
     const store = await ownStore({ url: plain.href })
     expect(await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))).toMatchObject({ conversation: { seq: 3 } })
@@ -178,7 +110,7 @@ describePostgres('postgres', () => {
 
     async function needing(url: string, store: Store): Promise<void> {
       for (const at of [a, b]) await store.commit(at, run(startTurn('t1')))
-      await sql(url, `UPDATE runsheet.turns SET needs = '${abilities[0]}'`)
+      await sql(url, `UPDATE ${SCHEMA}.turns SET needs = '${abilities[0]}'`)
     }
 
     it('[ST25] do not overlap, however long one takes', async () => {
@@ -188,7 +120,7 @@ describePostgres('postgres', () => {
       await sql(
         url,
         `CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END';
-         CREATE TRIGGER linger BEFORE UPDATE ON runsheet.turns FOR EACH ROW EXECUTE FUNCTION linger()`,
+         CREATE TRIGGER linger BEFORE UPDATE ON ${SCHEMA}.turns FOR EACH ROW EXECUTE FUNCTION linger()`,
       )
       const claims = [a, b].flatMap(wanted => stores.map(store => store.claim('r', 60_000, { abilities, wanted })))
       expect((await Promise.all(claims)).filter(Boolean)).toHaveLength(1)
@@ -252,15 +184,15 @@ describePostgres('postgres', () => {
     const url = await ownDatabase()
     const [store, reader] = [await ownStore({ url }), await ownStore({ url })]
     await store.commit(ref, () => ({ events: [note('a')], value: 0 }))
-    const copies = `SELECT tenant, conversation, n, v, type, turn_id, timestamp, task, data FROM runsheet.events`
-    await sql(url, `INSERT INTO runsheet.events ${copies}, generate_series(2, 6000) AS n WHERE seq = 1`)
-    await sql(url, 'UPDATE runsheet.conversations SET seq = 6000')
-    await sql(url, `UPDATE runsheet.events SET data = 'lost' WHERE seq = 5500`)
+    const copies = `SELECT tenant, conversation, n, v, type, turn_id, timestamp, task, data FROM ${SCHEMA}.events`
+    await sql(url, `INSERT INTO ${SCHEMA}.events ${copies}, generate_series(2, 6000) AS n WHERE seq = 1`)
+    await sql(url, `UPDATE ${SCHEMA}.conversations SET seq = 6000`)
+    await sql(url, `UPDATE ${SCHEMA}.events SET data = 'lost' WHERE seq = 5500`)
     await expect(reader.load(ref)).rejects.toThrow(SyntaxError)
-    await sql(url, `UPDATE runsheet.events SET data = 'lost' WHERE seq = 100`)
+    await sql(url, `UPDATE ${SCHEMA}.events SET data = 'lost' WHERE seq = 100`)
     await sql(
       url,
-      `UPDATE runsheet.events SET data = (SELECT data FROM runsheet.events WHERE seq = 1) WHERE seq = 5500`,
+      `UPDATE ${SCHEMA}.events SET data = (SELECT data FROM ${SCHEMA}.events WHERE seq = 1) WHERE seq = 5500`,
     )
     expect(await reader.load(ref)).toMatchObject({ seq: 6000 })
   })

@@ -31,11 +31,11 @@ import { limitsOf, TIMEOUT_MS } from './limits.ts'
 import { Listener } from './listen.ts'
 import { postgresLive } from './live.ts'
 import { PostgresLog } from './log.ts'
-import { migrate, requireFormat } from './migrate.ts'
 import { postgresNotices } from './notices.ts'
 import { Notifier } from './notify.ts'
 import { probe } from './probe.ts'
 import { postgresQueries, postgresTemplates } from './queries.ts'
+import { createTables, requireTables } from './schema.ts'
 import { postgresSearch } from './search-index.ts'
 
 export interface PostgresStoreOptions {
@@ -47,8 +47,8 @@ export interface PostgresStoreOptions {
   readonly poolSize?: number
   /** How long a call may take until it is answered, in milliseconds: 4,000 unless told. Other limits follow from it. */
   readonly timeoutMs?: number
-  /** False: a database that is not of this version's format is refused and left as it is. */
-  readonly migrates?: boolean
+  /** False: a database without our tables is refused and left as it is. */
+  readonly creates?: boolean
 }
 
 /** Connections that calls on locked conversations leave to reads. */
@@ -57,7 +57,7 @@ const FOR_READS = 2
 const LOOKS = 3
 const LEASES = 2
 
-/** A store for many nodes. Everything is in the schema `runsheet`, which is created if missing. */
+/** A store for many nodes. Its tables are created in an empty database. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const limits = limitsOf(options.timeoutMs ?? TIMEOUT_MS)
   const size = options.poolSize ?? 10
@@ -65,7 +65,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const calls = new Lane(connections, size, limits.callMs)
   const looks = new Lane(connections, LOOKS, limits.lookMs)
   try {
-    await (options.migrates === false ? requireFormat(calls) : migrate(calls))
+    await (options.creates === false ? requireTables(calls) : createTables(calls))
   } catch (error) {
     await connections.close()
     throw error

@@ -13,6 +13,7 @@ import { documentName } from '../search-check.ts'
 import type { Ref } from '../store.ts'
 import { type Verifiable, Replay, type StoredRows, type StoredSnapshot } from '../verify.ts'
 import type { Database } from './connections.ts'
+import { SCHEMA } from './schema.ts'
 import { INDEX_VERSION } from './search-lexemes.ts'
 import { type Session, type Statement, storable } from './session.ts'
 
@@ -59,14 +60,14 @@ async function storedRows(session: Session, { tenant, conversation }: Ref): Prom
     session.query<R>({ text: `${text} WHERE tenant = $1 AND conversation = $2` }, [tenant, conversation])
   await session.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' })
   const [conversations, tasks, turns, reviews, snapshots, documents, queued, [state]] = await Promise.all([
-    all<Omit<ConversationRow, 'renamed'>>(`SELECT ${CONVERSATION_COLUMNS} FROM runsheet.conversations`),
-    all<TaskRecord>(`SELECT ${TASK_COLUMNS} FROM runsheet.tasks`),
-    all<TurnRow>('SELECT turn, status, needs FROM runsheet.turns'),
-    all<ReviewRecord>('SELECT id, pending, due_at, body FROM runsheet.reviews'),
-    all<StoredSnapshot>('SELECT seq, v, state FROM runsheet.snapshots'),
-    all<DocumentRecord>('SELECT kind, ref, tokens FROM runsheet.search_documents'),
-    all('SELECT 1 FROM runsheet.search_queue'),
-    session.query<{ version: number }>({ text: 'SELECT version FROM runsheet.search_state' }),
+    all<Omit<ConversationRow, 'renamed'>>(`SELECT ${CONVERSATION_COLUMNS} FROM ${SCHEMA}.conversations`),
+    all<TaskRecord>(`SELECT ${TASK_COLUMNS} FROM ${SCHEMA}.tasks`),
+    all<TurnRow>(`SELECT turn, status, needs FROM ${SCHEMA}.turns`),
+    all<ReviewRecord>(`SELECT id, pending, due_at, body FROM ${SCHEMA}.reviews`),
+    all<StoredSnapshot>(`SELECT seq, v, state FROM ${SCHEMA}.snapshots`),
+    all<DocumentRecord>(`SELECT kind, ref, tokens FROM ${SCHEMA}.search_documents`),
+    all(`SELECT 1 FROM ${SCHEMA}.search_queue`),
+    session.query<{ version: number }>({ text: `SELECT version FROM ${SCHEMA}.search_state` }),
   ])
   await session.query({ text: 'COMMIT' })
   // The search index follows later.
@@ -94,10 +95,10 @@ const CONVERSATION_COLUMNS = 'seq, title, created_at, updated_at, active_at, pin
 const TASK_COLUMNS = 'id, turn, status, position, number, created_at, removed, body'
 
 const NEXT: Statement = {
-  text: `SELECT tenant, conversation FROM runsheet.conversations
+  text: `SELECT tenant, conversation FROM ${SCHEMA}.conversations
     WHERE (tenant, conversation) > ($1, $2) AND created_at IS NOT NULL ORDER BY tenant, conversation LIMIT ${PAGE}`,
 }
 const EVENTS: Statement = {
-  text: `SELECT ${EVENT_COLUMNS} FROM runsheet.events
+  text: `SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events
     WHERE tenant = $1 AND conversation = $2 AND seq > $3 AND seq <= $4 ORDER BY seq LIMIT 1000`,
 }

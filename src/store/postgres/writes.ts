@@ -7,6 +7,7 @@ import { rowsOf, taskIdOf } from '../rows.ts'
 import type { Staged } from '../stage.ts'
 import type { Ref } from '../store.ts'
 import { type Statement, storable, type Value } from './session.ts'
+import { SCHEMA } from './schema.ts'
 
 interface Write {
   readonly statement: Statement
@@ -75,7 +76,7 @@ const SQL = {
   log: {
     name: 'runsheet-put-log',
     text: `WITH head AS (
-        UPDATE runsheet.conversations AS c SET seq = $3, title = coalesce(listed.renamed, c.title, listed.title),
+        UPDATE ${SCHEMA}.conversations AS c SET seq = $3, title = coalesce(listed.renamed, c.title, listed.title),
           created_at = coalesce(c.created_at, listed.created_at), updated_at = listed.updated_at, active_at = listed.active_at,
           pinned = listed.pinned, archived = listed.archived, mark = listed.mark,
           changed_at = date_trunc('second', clock_timestamp())
@@ -83,22 +84,22 @@ const SQL = {
           active_at text, pinned boolean, archived boolean, mark text)
         WHERE c.tenant = $1 AND c.conversation = $2
       ), queued AS (
-        INSERT INTO runsheet.search_queue (tenant, conversation, first, last)
+        INSERT INTO ${SCHEMA}.search_queue (tenant, conversation, first, last)
         SELECT $1, $2, $6, $3 WHERE $6::integer IS NOT NULL
       )
-      INSERT INTO runsheet.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
+      INSERT INTO ${SCHEMA}.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
       SELECT $1, $2, seq, v, type, turn_id, timestamp, task, data FROM json_to_recordset($5::json)
         AS event (seq integer, v integer, type text, turn_id text, timestamp text, task text, data text)`,
   },
   keys: {
     name: 'runsheet-put-keys',
-    text: `INSERT INTO runsheet.keys (tenant, conversation, key, body_hash, value)
+    text: `INSERT INTO ${SCHEMA}.keys (tenant, conversation, key, body_hash, value)
       SELECT $1, $2, key, body_hash, value FROM json_to_recordset($3::json)
         AS row (key text, body_hash text, value text)`,
   },
   tasks: {
     name: 'runsheet-put-tasks',
-    text: `INSERT INTO runsheet.tasks
+    text: `INSERT INTO ${SCHEMA}.tasks
         (tenant, conversation, id, turn, status, position, number, created_at, removed, body)
       SELECT $1, $2, id, turn, status, position, number, created_at, removed, body
       FROM json_to_recordset($3::json) AS task (id text, turn text, status text, position float8, number integer,
@@ -109,14 +110,14 @@ const SQL = {
   },
   turns: {
     name: 'runsheet-put-turns',
-    text: `INSERT INTO runsheet.turns (tenant, conversation, turn, status, needs)
+    text: `INSERT INTO ${SCHEMA}.turns (tenant, conversation, turn, status, needs)
       SELECT $1, $2, turn, status, needs FROM json_to_recordset($3::json)
         AS turn (turn text, status text, needs text)
       ON CONFLICT (tenant, conversation, turn) DO UPDATE SET status = excluded.status, needs = excluded.needs`,
   },
   reviews: {
     name: 'runsheet-put-reviews',
-    text: `INSERT INTO runsheet.reviews (tenant, conversation, id, pending, due_at, body)
+    text: `INSERT INTO ${SCHEMA}.reviews (tenant, conversation, id, pending, due_at, body)
       SELECT $1, $2, id, pending, due_at, body FROM json_to_recordset($3::json)
         AS review (id text, pending boolean, due_at timestamptz, body text)
       ON CONFLICT (tenant, id)
@@ -125,12 +126,12 @@ const SQL = {
   },
   notices: {
     name: 'runsheet-put-notices',
-    text: `INSERT INTO runsheet.notices (tenant, conversation, seq) SELECT $1, $2, seq FROM unnest($3::integer[]) AS seq
-      WHERE EXISTS (SELECT FROM runsheet.notices_wanted WHERE tenant = $1 AND until > $4::timestamptz)`,
+    text: `INSERT INTO ${SCHEMA}.notices (tenant, conversation, seq) SELECT $1, $2, seq FROM unnest($3::integer[]) AS seq
+      WHERE EXISTS (SELECT FROM ${SCHEMA}.notices_wanted WHERE tenant = $1 AND until > $4::timestamptz)`,
   },
   snapshot: {
     name: 'runsheet-put-snapshot',
-    text: `INSERT INTO runsheet.snapshots (tenant, conversation, seq, v, state) VALUES ($1, $2, $3, $4, $5)
+    text: `INSERT INTO ${SCHEMA}.snapshots (tenant, conversation, seq, v, state) VALUES ($1, $2, $3, $4, $5)
       ON CONFLICT (tenant, conversation) DO UPDATE SET seq = excluded.seq, v = excluded.v, state = excluded.state`,
   },
 } satisfies Record<string, Statement>

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { flushFolder, linkOrRename } from '../folder.ts'
 import { createPrivateFile } from '../private-file.ts'
 import { StoreError } from '../store-error.ts'
-import { fill } from './formats.ts'
 import { headPath, readHead } from './head-file.ts'
+import { createTables } from './schema.ts'
 
 /**
  * Created under a temporary name and then linked in one step: a crash leaves no half-made database, and of two processes
@@ -32,7 +32,7 @@ export function createDatabase(path: string): void {
     createPrivateFile(temporary)
     const db = new DatabaseSync(temporary, { timeout: 0 })
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    fill(db)
+    createTables(db)
     db.close()
     linkOrRename(temporary, path)
     flushFolder(dirname(path))

@@ -2,23 +2,14 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { takeChecksumsAway } from '../../../test/support/former-format.ts'
-import { expectClaimedAsBefore, formerTurns } from '../../../test/support/former-turns.ts'
 import { scratchFolder } from '../../../test/support/scratch.ts'
-import { emptyConversation } from '../../domain/conversation.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
 import { Checksums } from '../checksum.ts'
 import { commitOf } from '../commit.ts'
-import { add, differencesIn, markedConversations, note, openTurn, rename, run } from '../contract.ts'
+import { add, note, openTurn, rename, run } from '../../../test/store/contract.ts'
 import { openMemoryStore } from '../memory.ts'
-import { rowsOf } from '../rows.ts'
 import type { Ref } from '../store.ts'
-import { first } from './migrations/001-first.ts'
 import { readHead } from './head-file.ts'
-import { fewerPages } from './migrations/002-fewer-pages.ts'
-import { pendingReviews } from './migrations/003-pending-reviews.ts'
-import { reviewsByDeadline } from './migrations/004-reviews-by-deadline.ts'
-import { search } from './migrations/005-search.ts'
 import { openSqliteStore, type SqliteStore } from './store.ts'
 
 const ref: Ref = { tenant: 'local', conversation: 'chat' }
@@ -216,113 +207,4 @@ it('[ST4] a fresh key takes no row', async () => {
   await store.commit({ ...ref, once: { key: 'named', bodyHash: 'h' } }, run(add('t1', 'a')))
   await store.close()
   expect(raw(db => db.prepare('SELECT key FROM keys').all())).toMatchObject([{ key: 'named' }])
-})
-
-it('[SQ3] opens a database of an older format by running the missing migrations', async () => {
-  // An empty database with our application id stands for a format before the first migration.
-  raw(db => db.exec('PRAGMA application_id = 1381322323; PRAGMA journal_mode = WAL; VACUUM'))
-  const store = await openSqliteStore({ path })
-  await store.commit(ref, run(openTurn('t1')))
-  expect((await store.load(ref)).seq).toBe(2)
-  await store.close()
-})
-
-it('[SQ3] a database of format 1 keeps its logs, lists, search and snapshots', async () => {
-  const logs = await Promise.all(
-    ['chat', 'other'].map(async conversation => {
-      const memory = openMemoryStore()
-      const at = { tenant: 'local', conversation }
-      const commands = [openTurn('t1'), add('t1', `${conversation} one`, `${conversation} two`)]
-      await memory.commit(at, run(...commands, rename('t1', 1, `${conversation} renamed`)))
-      await memory.commit(at, run({ type: 'edit_tasks', by: 'person', remove: [{ task: 2 }] }))
-      return { at, memory, events: await memory.eventsAfter(at, 0, 100), state: await memory.load(at) }
-    }),
-  )
-  raw(db => {
-    db.exec(`PRAGMA journal_mode = WAL; ${first}; PRAGMA application_id = 1381322323; PRAGMA user_version = 1`)
-    const put = (table: string, ...values: (string | number | null)[]): unknown =>
-      db.prepare(`INSERT INTO ${table} VALUES (${values.map(() => '?').join(', ')})`).run(...values)
-    for (const { at, events, state } of logs) {
-      const name = at.conversation
-      put('conversations', 'local', name, state.seq, `${name} title`, state.created_at, state.updated_at)
-      for (const { seq, type, turn_id, timestamp, data } of events) {
-        put('events', null, 'local', name, seq, 1, type, turn_id, timestamp, JSON.stringify(data))
-      }
-      for (const { id, removed, body } of rowsOf(emptyConversation(name), state, [commitOf(events)]).tasks) {
-        const { status, position, number, created_at } = body
-        const gone = removed ? 1 : 0
-        put(
-          'tasks',
-          'local',
-          id,
-          name,
-          't1',
-          status,
-          position,
-          number,
-          created_at,
-          gone,
-          body.title,
-          JSON.stringify(body),
-        )
-      }
-      put('snapshots', 'local', name, state.seq, SNAPSHOT_VERSION, freeze(state))
-    }
-  })
-  const store = await openSqliteStore({ path })
-  for (const { at, memory, events, state } of logs) {
-    expect(await store.eventsAfter(at, 0, 100)).toEqual(events)
-    expect(freeze(await store.load(at))).toBe(freeze(state))
-    const page = { limit: 10 }
-    expect(await store.queries.tasks(at, {}, page)).toEqual(await memory.queries.tasks(at, {}, page))
-    for (const text of ['renamed', 'two']) {
-      const found = await store.search.tasks('local', `${at.conversation} ${text}`, page)
-      expect(found).toEqual(await memory.search.tasks('local', `${at.conversation} ${text}`, page))
-    }
-    const { seq, updated_at } = state
-    expect(await store.queries.conversation(at)).toMatchObject({ title: `${at.conversation} title`, seq, updated_at })
-    await store.commit(at, run(add('t1', 'after the migration')))
-  }
-  expect(raw(db => db.prepare('SELECT seq FROM snapshots').all())).toHaveLength(2)
-  await store.close()
-})
-
-it('[SQ3][ST9] turns of a database of format 5 are claimed as before', async () => {
-  const turns = await formerTurns()
-  raw(db => {
-    db.exec(`PRAGMA journal_mode = WAL; ${[first, fewerPages, pendingReviews, reviewsByDeadline, search].join('\n')};
-      PRAGMA application_id = 1381322323; PRAGMA user_version = 5`)
-    for (const { conversation, parked, leased, events } of turns) {
-      const put = db.prepare('INSERT INTO conversations (tenant, conversation, created_at) VALUES (?, ?, ?)')
-      const { lastInsertRowid: id } = put.run('acme', conversation, events[0]?.timestamp ?? '')
-      for (const { seq, type, turn_id, timestamp, data } of events) {
-        db.prepare(
-          'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data) VALUES (?, ?, 1, ?, ?, ?, ?)',
-        ).run(id, seq, type, turn_id, timestamp, JSON.stringify(data))
-      }
-      db.prepare(
-        `INSERT INTO turns (tenant, conversation, turn, status, parked, runner, attempt, until)
-         VALUES ('acme', ?, 't1', 'running', ?, ?, ?, ?)`,
-      ).run(conversation, Number(parked), ...(leased ? ['gone', 3, '2026-11-02T09:00:00.000Z'] : [null, 0, null]))
-    }
-  })
-  let skew = 0
-  const store = await openSqliteStore({ path, skewMs: () => skew })
-  await expectClaimedAsBefore(store, ms => {
-    skew += ms
-  })
-  await store.close()
-})
-
-it('[SQ3][ST27] a database of an older format gets the rows of its lists from its logs', async () => {
-  const store = await openSqliteStore({ path })
-  await markedConversations(store)
-  const before = await store.queries.conversations('acme', { limit: 10 })
-  expect(new Set(before.items.map(({ mark }) => mark))).toEqual(new Set(['failed', 'running', 'waiting', null]))
-  await store.close()
-  takeChecksumsAway(path)
-  const upgraded = await openSqliteStore({ path })
-  expect(await upgraded.queries.conversations('acme', { limit: 10 })).toEqual(before)
-  expect(await differencesIn(upgraded)).toEqual([])
-  await upgraded.close()
 })

@@ -95,7 +95,7 @@ export function contentProblem(db: DatabaseSync): string | undefined {
 /** Whether the database holds all that the head file says was acknowledged. */
 export function headProblem(db: DatabaseSync, path: string, head: Head | undefined): string | undefined {
   if (!head) return undefined
-  if (head.database !== identityOf(db).id) return anotherDatabase(path)
+  if (head.database !== identityOf(db)) return anotherDatabase(path)
   const { events, templates } = writtenIn(db)
   const backup = `If you put back a backup on purpose, delete ${basename(headPath(path))}`
   if (events < head.written.events) {
@@ -104,8 +104,7 @@ export function headProblem(db: DatabaseSync, path: string, head: Head | undefin
   return templates < head.written.templates ? `its newest templates are missing. ${backup}` : undefined
 }
 
-/** Says that the head file beside a database is not its own. */
-export function anotherDatabase(path: string): string {
+function anotherDatabase(path: string): string {
   const name = basename(headPath(path))
   return `it is another database than the one that ${name} belongs to. If you put it there on purpose, delete ${name}`
 }
@@ -116,7 +115,7 @@ function foldProblem(db: DatabaseSync, after: number): string | undefined {
     `SELECT c.tenant, c.conversation, max(seq) AS seq FROM events e JOIN conversations c ON c.id = conversation_id
      WHERE e.id > ? GROUP BY c.id`,
   )
-  const log = new SqliteLog(db, new Checksums(identityOf(db).id))
+  const log = new SqliteLog(db, new Checksums(identityOf(db)))
   for (const row of changed.iterate(after)) {
     const ref = { tenant: String(row['tenant']), conversation: String(row['conversation']) }
     if (log.current(ref).seq !== row['seq']) return `the log of ${refKey(ref)} has a gap`

@@ -167,7 +167,7 @@ export class SqliteLog {
     }
   }
 
-  /** Prepared when something is written: a database of an older format is checked before it is migrated. */
+  /** Prepared when something is written: most readers never do. */
   get #put(): ReturnType<typeof writing> {
     this.#prepared ??= writing(this.#db)
     return this.#prepared

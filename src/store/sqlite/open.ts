@@ -7,12 +7,12 @@ import { isSameFile, lstatOf, statOf } from '../identity.ts'
 import { makePrivateFolder } from '../private-file.ts'
 import { verifyConversations } from './verifiable.ts'
 import { createDatabase } from './create.ts'
-import { APPLICATION_ID, formatOf, LATEST_FORMAT, upgrade, WITH_CHECKSUMS } from './formats.ts'
 import { type Head, noteChecked, readHead } from './head-file.ts'
-import { anotherDatabase, damageIn, isSealed, structureProblem, writtenIn } from './integrity.ts'
+import { damageIn, isSealed, writtenIn } from './integrity.ts'
 import { lockOut } from './lock-out.ts'
 import { refuseUnfinished } from './moves.ts'
 import { damaged, openError } from './open-errors.ts'
+import { checkFormat } from './schema.ts'
 import { isBusy, resultCode, toStoreError } from './to-store-error.ts'
 
 const HEADER_BYTES = 100
@@ -36,7 +36,6 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
       refuseUnfinished(path)
       // A backup that somebody put here is not in WAL mode.
       if (pragma(db, 'journal_mode') !== 'wal') await whenFree(() => db.exec('PRAGMA journal_mode = WAL'))
-      await migrate(db)
       return db
     } catch (error) {
       db.close()
@@ -159,10 +158,7 @@ function connectChecked(path: string, real: string, head: Head | undefined): Dat
   try {
     checkFormat(reader, path)
     reader.exec('BEGIN')
-    const problem =
-      formatOf(reader) < WITH_CHECKSUMS
-        ? (structureProblem(reader) ?? (head && anotherDatabase(real)))
-        : problemIn(reader, real, head, hasWal || hasShm)
+    const problem = problemIn(reader, real, head, hasWal || hasShm)
     if (problem !== undefined) throw damaged(path, problem)
     return connected(path)
   } finally {
@@ -245,32 +241,6 @@ export function checkSize(path: string): void {
   const { size } = statSync(path)
   if (size === 0) throw damaged(path, 'it is empty (0 bytes)')
   if (size < HEADER_BYTES) throw damaged(path, 'it ends within its header')
-}
-
-export function checkFormat(db: DatabaseSync, path: string): void {
-  if (pragma(db, 'application_id') !== APPLICATION_ID) {
-    throw new StoreError('corrupt', `${path} is not a Runsheet database. Choose another path, or move it away.`)
-  }
-  const version = formatOf(db)
-  if (version > LATEST_FORMAT) {
-    throw new StoreError(
-      'newer',
-      `${path} was written by a newer Runsheet (format ${version}, this one knows ${LATEST_FORMAT}). Update Runsheet.`,
-    )
-  }
-}
-
-async function migrate(db: DatabaseSync): Promise<void> {
-  if (formatOf(db) === LATEST_FORMAT) return
-  await whenFree(() => db.exec('BEGIN IMMEDIATE'))
-  try {
-    // Read again under the lock: another process may have migrated meanwhile.
-    upgrade(db, formatOf(db))
-    db.exec('COMMIT')
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
-  }
 }
 
 export function pragma(db: DatabaseSync, name: string): unknown {

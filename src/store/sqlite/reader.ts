@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Checksums } from '../checksum.ts'
 import { identityOf } from './database-identity.ts'
-import { APPLICATION_ID, formatOf, LATEST_FORMAT } from './formats.ts'
 import { SqliteLog } from './log.ts'
 import { refuseUnfinished } from './moves.ts'
 import { connectToPeek } from './peek.ts'
+import { checkFormat } from './schema.ts'
 
 /** The logs of a database. */
 export interface LogReader extends Pick<SqliteLog, 'current' | 'eventsAfter'> {
@@ -39,13 +39,9 @@ export function openLogs(path: string): OpenedLogs | undefined {
   const db = connectToPeek(path)
   if (!db) return undefined
   try {
-    const isOurs = db.prepare('PRAGMA application_id').get()?.['application_id'] === APPLICATION_ID
-    if (isOurs && formatOf(db) === LATEST_FORMAT) {
-      const sums = new Checksums(identityOf(db).id)
-      return { db, log: new SqliteLog(db, sums), sums }
-    }
-    db.close()
-    return undefined
+    checkFormat(db, path)
+    const sums = new Checksums(identityOf(db))
+    return { db, log: new SqliteLog(db, sums), sums }
   } catch (error) {
     db.close()
     throw error

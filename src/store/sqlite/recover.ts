@@ -114,11 +114,11 @@ function locked(path: string, real: string): { release: () => void } {
 
 function save(found: Found, fresh: string, written: Written | undefined): Omit<Recovered, 'kept'> {
   const newest = Math.max(found.newestId, written?.events ?? 0)
-  const acknowledged = newest - found.gaps
+  const acknowledged = newest
   const db = new DatabaseSync(fresh)
   try {
     db.exec('BEGIN')
-    const sums = new Checksums(identityOf(db).id)
+    const sums = new Checksums(identityOf(db))
     const log = new SqliteLog(db, sums)
     const cut: CutLog[] = []
     const renamed: (Ref & { now: string })[] = []

@@ -1,15 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Checksums } from '../checksum.ts'
 import { type Ref, refKey } from '../store.ts'
-import type { DatabaseIdentity } from './database-identity.ts'
-import { formatOf, WITH_LISTS, WITH_SUMMED_CONVERSATIONS } from './formats.ts'
 import { SUMMED_COLUMNS } from './log-sql.ts'
 
 /**
  * What is wrong with the events: one that does not have its checksum, one that is missing. Read row by row, without an
  * index: 200,000 events take half a second.
  */
-export function eventProblem(db: DatabaseSync, { id: database, gaps }: DatabaseIdentity): string | undefined {
+export function eventProblem(db: DatabaseSync, database: string): string | undefined {
   const sums = new Checksums(database)
   const names = namesIn(db)
   const ends = new Map<number, number>()
@@ -29,7 +27,7 @@ export function eventProblem(db: DatabaseSync, { id: database, gaps }: DatabaseI
     count += 1
     newest = id
   }
-  const missing = newest - count - gaps
+  const missing = newest - count
   return missing === 0 ? undefined : `${missing} events are missing`
 }
 
@@ -55,15 +53,13 @@ function namesIn(db: DatabaseSync): Map<number, Ref> {
 /** Rows other than events that do not have their checksum, in words. */
 export function* rowProblems(
   db: DatabaseSync,
-  { id: database }: DatabaseIdentity,
+  database: string,
   kinds: readonly SummedKind[] = ['conversation', 'review', 'key', 'template'],
 ): Generator<string> {
   const sums = new Checksums(database)
   for (const kind of kinds) {
-    const { sql, name, since = 0 } = SUMMED[kind]
-    const format = formatOf(db)
-    if (format < since) continue
-    const rows = db.prepare(typeof sql === 'string' ? sql : sql(format))
+    const { sql, name } = SUMMED[kind]
+    const rows = db.prepare(sql)
     rows.setReturnArrays(true)
     for (const row of rows.iterate() as Iterable<unknown>) {
       const values = row as readonly (string | number | null)[]
@@ -76,24 +72,19 @@ export function* rowProblems(
 type SummedKind = 'conversation' | 'review' | 'key' | 'template'
 
 interface Summed {
-  /** The fields in the order of their checksum, which is last; in a database of that format. */
-  readonly sql: string | ((format: number) => string)
+  /** The fields in the order of their checksum, which is last. */
+  readonly sql: string
   readonly name: (...values: readonly string[]) => string
-  /** The format that gave them checksums. */
-  readonly since?: number
 }
 
-export const conversationRows = (format: number): string => {
-  const listed = format < WITH_LISTS ? '' : ' active_at, pinned, archived, mark,'
-  return `SELECT tenant, conversation, title, created_at,${listed} row_sum AS sum FROM conversations`
-}
+export const CONVERSATION_ROWS =
+  'SELECT tenant, conversation, title, created_at, active_at, pinned, archived, mark, row_sum AS sum FROM conversations'
 export const REVIEW_ROWS = 'SELECT tenant, id, conversation, pending, due_at, body, sum FROM reviews'
 
 const SUMMED: Readonly<Record<SummedKind, Summed>> = {
   conversation: {
-    sql: format => `${conversationRows(format)} NOT INDEXED`,
+    sql: `${CONVERSATION_ROWS} NOT INDEXED`,
     name: (tenant = '', conversation = '') => `the row of ${refKey({ tenant, conversation })}`,
-    since: WITH_SUMMED_CONVERSATIONS,
   },
   review: {
     sql: `${REVIEW_ROWS} NOT INDEXED`,

@@ -114,7 +114,7 @@ export class SqliteStore implements Store {
     this.#db = db
     this.#options = options
     this.place = basename(options.path)
-    const { id } = identityOf(db)
+    const id = identityOf(db)
     const sums = new Checksums(id)
     this.#guard = new CommitGuard(db, options.path, id)
     this.#log = new SqliteLog(db, sums, events => (this.#written = { ...this.#written, events }))

@@ -10,13 +10,12 @@ import type { ReviewRecord } from '../rows.ts'
 import { documentName, type DocumentTokens } from '../search-check.ts'
 import { type Ref, refKey } from '../store.ts'
 import { type Verifiable, damageOf, Replay, type StoredRows } from '../verify.ts'
-import { formatOf, WITH_LISTS, WITH_SUMMED_CONVERSATIONS } from './formats.ts'
-import { type DatabaseIdentity, identityOf } from './database-identity.ts'
+import { identityOf } from './database-identity.ts'
 import { structureProblems } from './integrity.ts'
 import { SqliteLog, type SummedRow } from './log.ts'
 import { SUMMED_COLUMNS } from './log-sql.ts'
 import { refOf } from './queries.ts'
-import { conversationRows, REVIEW_ROWS, rowProblems } from './row-check.ts'
+import { CONVERSATION_ROWS, REVIEW_ROWS, rowProblems } from './row-check.ts'
 import { toStoreError } from './to-store-error.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
@@ -47,14 +46,14 @@ export function sqliteVerifiable(db: DatabaseSync, others: () => Iterable<string
 /** What a database holds, row by row. */
 class DatabaseRows {
   readonly #db: DatabaseSync
-  readonly #database: DatabaseIdentity
+  readonly #database: string
   readonly #sums: Checksums
   readonly #log: SqliteLog
 
   constructor(db: DatabaseSync) {
     this.#db = db
     this.#database = identityOf(db)
-    this.#sums = new Checksums(this.#database.id)
+    this.#sums = new Checksums(this.#database)
     this.#log = new SqliteLog(db, this.#sums)
   }
 
@@ -95,7 +94,7 @@ class DatabaseRows {
     const [summary] = this.#all('SELECT * FROM conversations WHERE id = ?', id)
     const [snapshot] = this.#all('SELECT seq, v, state FROM snapshots WHERE conversation_id = ?', id)
     return {
-      conversation: summary && this.#listed(summary),
+      conversation: summary && listed(summary),
       tasks: this.#all('SELECT * FROM tasks WHERE tenant = ? AND conversation_id = ?', tenant, id).map(row => ({
         id: String(row['id']),
         seq: Number(row['seq']),
@@ -121,19 +120,6 @@ class DatabaseRows {
         state: String(snapshot['state']),
       },
       documents: this.#isIndexed(id) ? this.#documents(id) : undefined,
-    }
-  }
-
-  /** The row of a conversation; in older formats it says less. */
-  #listed(row: Row): StoredRows['conversation'] {
-    const named = { title: textIn(row, 'title'), created_at: String(row['created_at']) }
-    if (formatOf(this.#db) < WITH_LISTS) return named
-    return {
-      ...named,
-      active_at: String(row['active_at']),
-      pinned: row['pinned'] === 1,
-      archived: row['archived'] === 1,
-      mark: textIn(row, 'mark') as SessionMark | null,
     }
   }
 
@@ -165,11 +151,9 @@ class DatabaseRows {
 
   /** Rows of a conversation that agree with its log, but would be refused. */
   #checksumProblems({ tenant, conversation }: Ref): string[] {
-    const format = formatOf(this.#db)
-    const names = [tenant, conversation]
-    const sql = `${conversationRows(format)} WHERE tenant = ? AND conversation = ?`
-    const rows = format >= WITH_SUMMED_CONVERSATIONS ? this.#all(sql, ...names) : []
-    const reviews = this.#all(`${REVIEW_ROWS} WHERE tenant = ? AND conversation = ?`, ...names)
+    const ofThis = (rows: string): Row[] =>
+      this.#all(`${rows} WHERE tenant = ? AND conversation = ?`, tenant, conversation)
+    const [rows, reviews] = [ofThis(CONVERSATION_ROWS), ofThis(REVIEW_ROWS)]
     const damaged = [
       ...rows.filter(row => !this.#sums.holds('conversation', row)).map(() => 'its row'),
       ...reviews.filter(row => !this.#sums.holds('review', row)).map(row => `the review ${String(row['id'])}`),
@@ -196,6 +180,15 @@ const MAX_LINES = 20
 
 /** Events per read. */
 const PAGE = 5_000
+
+const listed = (row: Row): StoredRows['conversation'] => ({
+  title: textIn(row, 'title'),
+  created_at: String(row['created_at']),
+  active_at: String(row['active_at']),
+  pinned: row['pinned'] === 1,
+  archived: row['archived'] === 1,
+  mark: textIn(row, 'mark') as SessionMark | null,
+})
 
 const textIn = (row: Row, name: string): string | null => (row[name] === null ? null : String(row[name]))
 

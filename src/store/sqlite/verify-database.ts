@@ -6,23 +6,14 @@ import { StoreError } from '../store-error.ts'
 import { damageOf, verify } from '../verify.ts'
 import { sqliteVerifiable } from './verifiable.ts'
 import { identityOf } from './database-identity.ts'
-import { formatOf, WITH_CHECKSUMS } from './formats.ts'
 import { type Head, readHead } from './head-file.ts'
-import { headProblem, structureProblem } from './integrity.ts'
-import { checkFormat, checkSize, connectReader, removeEmptyWal, retryWhileBusy } from './open.ts'
+import { headProblem } from './integrity.ts'
+import { checkSize, connectReader, removeEmptyWal, retryWhileBusy } from './open.ts'
 import { openError } from './open-errors.ts'
 import { eventProblem } from './row-check.ts'
+import { checkFormat } from './schema.ts'
 import { searchProblems } from './search-problems.ts'
 import { isCorrupt, toStoreError } from './to-store-error.ts'
-
-/** A database that nothing is known to be wrong with, but that has no checksums to check it by. */
-export class OlderFormatError extends Error {
-  override readonly name = 'OlderFormatError'
-
-  constructor(path: string) {
-    super(`${path} is of an older format, without checksums. Start Runsheet on it once: that adds them.`)
-  }
-}
 
 /**
  * Everything that is wrong with a database: its structure and its indexes, its checksums, rows and search entries that
@@ -39,12 +30,6 @@ export async function* verifyDatabase(
   const db = await opened(path)
   try {
     checkFormat(db, path)
-    if (formatOf(db) < WITH_CHECKSUMS) {
-      const problem = structureProblem(db)
-      if (problem === undefined) throw new OlderFormatError(path)
-      yield `${basename(path)}: ${problem}`
-      return
-    }
     let isWhole = true
     for await (const problem of verify(sqliteVerifiable(db, () => fileProblems(db, real, head, others)))) {
       isWhole = false
@@ -54,7 +39,7 @@ export async function* verifyDatabase(
     const problem = isWhole ? asOfNow(db, () => eventProblem(db, identityOf(db))) : undefined
     if (problem !== undefined) yield `${basename(path)}: ${problem}`
   } catch (error) {
-    throw error instanceof OlderFormatError ? error : openError(error, path)
+    throw openError(error, path)
   } finally {
     db.close()
     if (wasClosed) removeEmptyWal(path)

@@ -31,7 +31,6 @@ export class Found {
   readonly #isWhole: Readonly<Record<'key' | 'template', boolean>>
   #sums: readonly Checksums[] = []
   #templateWrites = 0
-  #gaps = 0
 
   /** `database`: its id, if the head file knows it. The file must not exist. */
   constructor(path: string, file: string, database: string | undefined) {
@@ -52,11 +51,6 @@ export class Found {
   /** The highest id of an event. */
   get newestId(): number {
     return Number(this.#db.prepare('SELECT max(id) AS id FROM events').get()?.['id'] ?? 0)
-  }
-
-  /** How many event ids were never used. */
-  get gaps(): number {
-    return this.#gaps
   }
 
   /** How often templates were written, as far as that can be read. */
@@ -142,14 +136,12 @@ export class Found {
         this.#sql.list.run(third ?? null, first ?? null, second ?? null)
     }
     if (rowid === undefined) return
-    // A conversation has gained columns with the formats.
-    if ([5, 6, 10].includes(values.length)) this.#name(rowid, second, third)
-    if (values.length !== 3 || typeof first !== 'string') return
+    if (values.length === 10) this.#name(rowid, second, third)
+    if (values.length !== 2 || typeof first !== 'string' || !IDENTITY.test(first)) return
     // Not from the WAL, which may be another database's.
     if (image.isInFile) ids.add(first)
     if (database !== undefined && first !== database) return
     this.#templateWrites = Math.max(this.#templateWrites, Number(second))
-    this.#gaps = Math.max(this.#gaps, Number(third))
   }
 
   #name(id: Value | undefined, tenant: Value | undefined, conversation: Value | undefined): void {
@@ -220,6 +212,9 @@ export class Found {
 }
 
 const FIELDS = { key: 5, template: 3 } as const
+
+/** The id of a database. */
+const IDENTITY = /^[0-9a-f]{32}$/
 
 function statements(db: DatabaseSync) {
   return {

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Command, CommandOf } from '../domain/command.ts'
-import { emptyConversation, fold, stamped } from '../domain/conversation.ts'
-import { decide } from '../domain/decide/index.ts'
-import { Refusal } from '../domain/refusal.ts'
-import type { NewEvent } from '../domain/event.ts'
-import type { SessionList } from '../domain/session-list.ts'
-import { freeze } from '../domain/snapshot.ts'
-import type { Template } from '../domain/template.ts'
-import { type Commit, commitOf, commitsAfter } from './commit.ts'
-import { StoreError } from './store-error.ts'
-import type { ConversationSummary, Decide, Hint, Lease, Ref, Store } from './store.ts'
-import { verify } from './verify.ts'
+import type { Command, CommandOf } from '../../src/domain/command.ts'
+import { emptyConversation, fold, stamped } from '../../src/domain/conversation.ts'
+import { decide } from '../../src/domain/decide/index.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
+import type { NewEvent } from '../../src/domain/event.ts'
+import type { SessionList } from '../../src/domain/session-list.ts'
+import { freeze } from '../../src/domain/snapshot.ts'
+import type { Template } from '../../src/domain/template.ts'
+import { type Commit, commitOf, commitsAfter } from '../../src/store/commit.ts'
+import { StoreError } from '../../src/store/store-error.ts'
+import type { ConversationSummary, Decide, Hint, Lease, Ref, Store } from '../../src/store/store.ts'
+import { verify } from '../../src/store/verify.ts'
 
 /** A store under test, and what the suite can do to it from outside. */
 export interface Subject {
@@ -732,7 +732,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         const long = 'x'.repeat(8_000)
         for (let index = 0; index < 5; index += 1) {
           const create = Array.from({ length: 20 }, () => ({ id: testId(), title: 'a', details: long, criteria: long }))
-          const review = { review_id: `rev-${index}`, tool_call_id: 'call' }
+          const review = { ...ASKED, review_id: `rev-${index}`, tool_call_id: 'call' }
           await store.commit(
             { tenant: 'acme', conversation: `c${index}` },
             run(startTurn('t1'), { type: 'edit_tasks', by: 'model', turn_id: 't1', create, review }),
@@ -1027,22 +1027,8 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
   })
 }
 
-/** Conversations with every mark, for tests of upgrades. */
-export async function markedConversations(store: Store): Promise<void> {
-  const at = (conversation: string): Ref => ({ tenant: 'acme', conversation })
-  const failed: Command = { type: 'finish_turn', turn_id: 't1', because: 'error', steps: 1, usage: {} }
-  await store.commit(at('runs'), run(startTurn('t1')))
-  await store.commit(at('waits'), run(startTurn('t1', { toolset: 'task_list', review: true })))
-  await store.commit(at('waits'), run(propose('t1', 'rev-1', 'Look')))
-  await store.commit(at('waits'), run({ type: 'show_panel', review_id: 'rev-1', panel: 'p1' }))
-  await store.commit(at('failed'), run(startTurn('t0'), finish('t0')))
-  await store.commit(at('failed'), run(startTurn('t1'), failed))
-  await store.commit(at('elsewhere'), run(openTurn('t1'), add('t1', 'a')))
-  await store.commit(at('elsewhere'), run(rename('t1', 1, 'b')))
-}
-
 /** What `verify` finds; nothing in a closed store. */
-export async function differencesIn(store: Store): Promise<string[]> {
+async function differencesIn(store: Store): Promise<string[]> {
   const found: string[] = []
   try {
     for await (const difference of verify(store.verifiable())) found.push(difference)
@@ -1051,6 +1037,8 @@ export async function differencesIn(store: Store): Promise<string[]> {
   }
   return found
 }
+
+const ASKED = { toolset: 'task_list', tool: 'AddTask' } as const
 
 let ids = 0
 /** Consecutive ids in our format. */
@@ -1094,7 +1082,7 @@ export const propose = (turn_id: string, review_id: string, ...titles: readonly 
   by: 'model',
   turn_id,
   create: titles.map(title => ({ id: testId(), title })),
-  review: { review_id, tool_call_id: `call-${review_id}` },
+  review: { ...ASKED, review_id, tool_call_id: `call-${review_id}` },
 })
 
 export const cancel = (review_id: string): Command => ({
