@@ -374,7 +374,8 @@ describe('runsheet setup', () => {
 
   it('[SU17] the server that a host starts in a subfolder uses the data folder of the project', async () => {
     const below = join(scene.project, 'packages', 'a')
-    for (const folder of ['.git', '.runsheet']) mkdirSync(join(scene.project, folder), { mode: 0o700 })
+    execFileSync('git', ['init', '-q', scene.project])
+    mkdirSync(join(scene.project, '.runsheet'), { mode: 0o700 })
     mkdirSync(below, { recursive: true })
     const server = scene.start(['mcp', '--hooks'], { cwd: below, env: { RUNSHEET_DATA: '' } })
     await expect.poll(() => existsSync(join(scene.project, '.runsheet/runsheet.db'))).toBe(true)
