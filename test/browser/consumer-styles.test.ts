@@ -40,7 +40,7 @@ async function builtStyles(): Promise<string> {
   writeFileSync(join(root, 'main.js'), "import 'runsheet/react/styles.css'")
   await build({ root, configFile: false, logLevel: 'silent' })
   const assets = join(root, 'dist/assets')
-  const [sheet = ''] = readdirSync(assets).filter(name => name.endsWith('.css'))
+  const sheet = readdirSync(assets).find(name => name.endsWith('.css')) ?? ''
   return readFileSync(join(assets, sheet), 'utf8')
 }
 
