@@ -2,4 +2,18 @@ import { readFileSync, writeFileSync } from 'node:fs'
 
 // tsc does not copy stylesheets. The page loads the second one later; the package has one file.
 const sheets = ['styles.css', 'thread.css'].map(name => readFileSync(`src/react/${name}`, 'utf8'))
-writeFileSync('dist/react/styles.css', sheets.join('\n'))
+writeFileSync('dist/react/styles.css', followingCanvas(sheets.join('\n')))
+
+/**
+ * Without `light-dark()`: Lightning CSS, in the default builds of Vite and Next, rewrites it to variables that are only
+ * set where the same build sees a `color-scheme`. `Canvas` is light or dark as the element's scheme is.
+ */
+function followingCanvas(css) {
+  return css.replaceAll(/light-dark\(#(\w{6}), #(\w{6})\)/g, (_, light, dark) => {
+    const channels = ['r', 'g', 'b'].map((channel, place) => {
+      const [from, to] = [dark, light].map(hex => Number.parseInt(hex.slice(2 * place, 2 * place + 2), 16))
+      return `calc(${from} + ${to - from} * clamp(0, ${channel} - 127, 1))`
+    })
+    return `rgb(from Canvas ${channels.join(' ')})`
+  })
+}

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
-  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -17,7 +16,7 @@ import {
 import { join, relative } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '../src/client/client.ts'
-import { BUILT, runProcess } from './support/children.ts'
+import { BUILT, runProcess, whyNotHeldBack } from './support/children.ts'
 import { SetupScene } from './support/setup-scene.ts'
 
 /** Most tests share a page that runs already. */
@@ -292,24 +291,20 @@ describe('runsheet setup', () => {
     expect(readdirSync(join(scene.home, 'dotfiles'))).toEqual(['claude.json', 'codex.toml'])
   })
 
-  it.skipIf(process.getuid?.() !== 0)('[SU6] where one file cannot be written, none is', async () => {
-    const nobody = 65_534
+  it.skipIf(whyNotHeldBack !== undefined)('[SU6] where one file cannot be written, none is', async () => {
     scene.write('.claude.json', '{}')
-    scene.write('.claude/settings.json', '{}')
-    for (const path of [scene.folder, scene.home, join(scene.home, '.claude.json')]) chownSync(path, nobody, nobody)
+    scene.write('.claude/settings.json', '{}', 0o444)
     const before = scene.tree()
-    const { code, err } = await scene.run(['setup', 'claude-code', '--yes'], { uid: nobody })
+    const { code, err } = await scene.run(['setup', 'claude-code', '--yes'], { heldBack: true })
     expect(code).toBe(1)
     expect(err).toMatch(/^runsheet: cannot write .*settings\.json: permission denied\. Nothing was changed\.\n$/)
     expect(scene.tree()).toEqual(before)
   })
 
-  it.skipIf(process.getuid?.() !== 0)('[SU6] nor where setup cannot keep its record', async () => {
-    const nobody = 65_534
-    mkdirSync(join(scene.home, '.config'))
-    for (const path of [scene.folder, scene.home]) chownSync(path, nobody, nobody)
+  it.skipIf(whyNotHeldBack !== undefined)('[SU6] nor where setup cannot keep its record', async () => {
+    mkdirSync(join(scene.home, '.config'), { mode: 0o555 })
     const before = scene.tree()
-    const { code, err } = await scene.run(['setup', 'gemini', '--yes'], { uid: nobody })
+    const { code, err } = await scene.run(['setup', 'gemini', '--yes'], { heldBack: true })
     expect(code).toBe(1)
     expect(err).toMatch(/^runsheet: cannot write .*runsheet\/setup\.json: permission denied\. Nothing was changed\.\n$/)
     expect(scene.tree()).toEqual(before)
@@ -379,7 +374,8 @@ describe('runsheet setup', () => {
 
   it('[SU17] the server that a host starts in a subfolder uses the data folder of the project', async () => {
     const below = join(scene.project, 'packages', 'a')
-    for (const folder of ['.git', '.runsheet']) mkdirSync(join(scene.project, folder), { mode: 0o700 })
+    execFileSync('git', ['init', '-q', scene.project])
+    mkdirSync(join(scene.project, '.runsheet'), { mode: 0o700 })
     mkdirSync(below, { recursive: true })
     const server = scene.start(['mcp', '--hooks'], { cwd: below, env: { RUNSHEET_DATA: '' } })
     await expect.poll(() => existsSync(join(scene.project, '.runsheet/runsheet.db'))).toBe(true)

@@ -357,6 +357,14 @@ describe('a fingerprint without git', () => {
     expect(new Set(seen).size).toBe(seen.length)
   })
 
+  it.runIf(hasGit)('[CR35] with git: a `.git` that it does not take for a repository is none', () => {
+    const scene = plainScene()
+    const before = taken(scene)
+    mkdirSync(join(scene.folder, '.git'))
+    expect(before).toBeDefined()
+    expect(taken(scene)).toBe(before)
+  })
+
   it('[CR35] leaves out .git, node_modules/.cache, the data folder and .agents', () => {
     const scene = plainScene()
     const exclude = ['.agents', 'données/runsheet']
@@ -393,8 +401,8 @@ describe('a fingerprint without git', () => {
   })
 
   it.runIf(hasGit)('[CR35] is never of a repository that git cannot read (needs git)', () => {
-    const scene = plainScene()
-    scene.write('.git/config', 'x')
+    const scene = repository()
+    scene.write('.git/config', '[')
     expect(taken(scene)).toBeUndefined()
   })
 })

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { lstatOf } from './file-hash.ts'
+import { hasRepository } from './repository.ts'
 import { pathFrom } from './workspace.ts'
 
 /** The program, and the search path that it gets. */
@@ -22,7 +23,7 @@ export interface Bounds {
 
 /** Whether a folder is one of a repository, and not one that the repository ignores: there git lists nothing. */
 export const isInRepository = (root: string, git: Git): boolean =>
-  existsSync(join(root, '.git')) || (existsSync(join(topOf(root), '.git')) && !isIgnored(root, git))
+  hasRepository(root) || (hasRepository(topOf(root)) && !isIgnored(root, git))
 
 /** The path of a file by its name, which is bytes in latin1. */
 export const pathOf = (root: string, name: string): Buffer =>
@@ -70,8 +71,7 @@ function ownFolders(root: string): (folder: string) => boolean {
   const isOwn = (folder: string): boolean => {
     const path = join(root, folder)
     const found =
-      known.get(folder) ??
-      (isOwn(dirname(folder)) && lstatOf(path)?.isDirectory() === true && !existsSync(join(path, '.git')))
+      known.get(folder) ?? (isOwn(dirname(folder)) && lstatOf(path)?.isDirectory() === true && !hasRepository(path))
     known.set(folder, found)
     return found
   }
@@ -81,7 +81,7 @@ function ownFolders(root: string): (folder: string) => boolean {
 /** The folder with the repository, from which git names rules; without one the topmost. */
 function topOf(folder: string): string {
   const parent = dirname(folder)
-  return parent === folder || existsSync(join(folder, '.git')) ? folder : topOf(parent)
+  return parent === folder || hasRepository(folder) ? folder : topOf(parent)
 }
 
 /** The id of the commit that is checked out; undefined in a repository without one. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { hasRepository } from '../checks/repository.ts'
 
 /** The data folder, in the working folder. */
 export const DEFAULT_DATA = '.runsheet'
@@ -19,7 +20,7 @@ function upToRepository(folder: string): readonly string[] {
   const all = [folder]
   for (let at = folder; ; at = dirname(at)) {
     if (at !== folder) all.push(at)
-    if (existsSync(join(at, '.git'))) return all
+    if (hasRepository(at)) return all
     if (dirname(at) === at) return [folder]
   }
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { basename, dirname, join, parse, relative, resolve, sep } from 'node:path'
+import { hasRepository } from '../checks/repository.ts'
 import { cleanEnvironment, type Environment } from './clean-environment.ts'
 
 /** What git tracks, as paths in its repository; or why it could not say. */
@@ -46,9 +47,9 @@ function tracked(folder: string, names: readonly string[], environment: Environm
   }
 }
 
-/** The nearest folder with a `.git`: without one, no process has to be started. */
+/** The nearest folder with a repository: without one, no process has to be started. */
 function repositoryOf(folder: string): string | undefined {
-  if (existsSync(join(folder, '.git'))) return folder
+  if (hasRepository(folder)) return folder
   return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder))
 }
 

@@ -1,3 +1,4 @@
+import { withoutHidden } from './hidden.ts'
 import type { FieldProblem } from './refusal.ts'
 
 export const LIMITS = {
@@ -23,7 +24,7 @@ export class Problem {
   }
 }
 
-/** One line: trimmed, control characters and line breaks as spaces, 1 to `limit` code points. */
+/** One line: trimmed, control characters and line breaks as spaces, nothing hidden, 1 to `limit` code points. */
 export function line(raw: unknown, limit: number = LIMITS.title): string | Problem {
   const text = wellFormed(raw)
   if (text instanceof Problem) return text
@@ -33,13 +34,13 @@ export function line(raw: unknown, limit: number = LIMITS.title): string | Probl
 }
 
 /**
- * Several lines: line ends as \n, other control characters as spaces, up to 8,000 code points. May be empty, and is if
+ * Several lines: line ends as \n, other control characters as spaces, nothing hidden, up to 8,000 code points. May be empty, and is if
  * nothing in it is visible.
  */
 export function prose(raw: unknown): string | Problem {
   const text = wellFormed(raw)
   if (text instanceof Problem) return text
-  const clean = text.replace(/\r\n?/g, '\n').replace(PROSE_CONTROLS, ' ').trim()
+  const clean = withoutHidden(text.replace(/\r\n?/g, '\n').replace(PROSE_CONTROLS, ' ')).trim()
   return isVisible(clean) ? within(clean, LIMITS.text) : ''
 }
 
@@ -82,11 +83,12 @@ const PROSE_CONTROLS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu
 /** Fast path: building the Unicode tables of the other patterns takes milliseconds. */
 const PLAIN = /^[\x20-\x7e]*$/
 
-const onOneLine = (text: string): string => (PLAIN.test(text) ? text : text.replace(LINE_CONTROLS, ' ')).trim()
+const onOneLine = (text: string): string =>
+  (PLAIN.test(text) ? text : withoutHidden(text.replace(LINE_CONTROLS, ' '))).trim()
 
 /**
- * A text needs a letter, number, punctuation mark or symbol with a glyph. Marks and zero-width characters are allowed
- * within words and emoji, but show nothing on their own.
+ * A text needs a letter, number, punctuation mark or symbol with a glyph: marks and zero-width characters show nothing
+ * on their own.
  */
 const isVisible = (text: string): boolean => (PLAIN.test(text) ? text.trim() !== '' : VISIBLE.test(text))
 

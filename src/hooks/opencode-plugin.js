@@ -3,7 +3,7 @@
 // Whatever fails here is left out: OpenCode goes on as if there were no plugin.
 import { spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
@@ -135,11 +135,16 @@ function projectData(directory) {
   const all = []
   for (let at = resolve(directory); ; at = dirname(at)) {
     if (at !== homedir() || all.length === 0) all.push(join(at, '.runsheet'))
-    if (existsSync(join(at, '.git'))) break
+    if (hasRepository(at)) break
     if (dirname(at) === at) return all[0]
   }
   return all.find(each => existsSync(each)) ?? all[0]
 }
+
+/** As `runsheet mcp` tells it. */
+const hasRepository = folder =>
+  statSync(join(folder, '.git'), { throwIfNoEntry: false })?.isFile() ||
+  ['HEAD', 'objects', 'refs'].every(name => existsSync(join(folder, '.git', name)))
 
 function parsed(text) {
   try {

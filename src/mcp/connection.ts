@@ -13,7 +13,6 @@ import * as z from 'zod'
 import { type Conversation, tasksInView } from '../domain/conversation.ts'
 import { type Origin, type OriginName, originNames, originOf } from '../domain/origin.ts'
 import { type HostPolicy, policyNow } from '../domain/policy.ts'
-import { taskOnWire } from '../domain/proof-view.ts'
 import { redactor } from '../domain/redact.ts'
 import { invalidField, Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
@@ -21,6 +20,7 @@ import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
 import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
 import { type CheckingCall, claimCall } from '../toolsets/claims.ts'
 import type { ToolContext } from '../toolsets/context.ts'
+import { taskForModel } from '../toolsets/for-model.ts'
 import { AWAIT_REVIEW, countItems, observe } from '../toolsets/observe.ts'
 import { toolNamed } from '../toolsets/guidance.ts'
 import { type Tool, type Toolset, withChecks } from '../toolsets/toolset.ts'
@@ -171,7 +171,7 @@ export class Connection {
   async readTasks(uri: string, ctx: ServerContext): Promise<ReadResourceResult> {
     const conversation = this.#ownConversation(uri, ctx)
     const state = await this.stateOf(conversation)
-    const tasks = tasksInView(state).map(task => taskOnWire(state, task))
+    const tasks = tasksInView(state).map(task => taskForModel(state, task))
     const list = { session_id: conversation, seq: state.seq, tasks }
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(list) }] }
   }

@@ -8,25 +8,42 @@ const NO_REASON = 'The assessor gave no reason.'
 const MAX_REASON = 2_000
 
 /**
- * Reads a verdict from text. The first line decides, without a reasoning block and Markdown around it: `OK`, `OK.`,
- * `NOT_OK: reason`, `NOT OK: reason`, `NOT_OK`. Anything else is no verdict, and so is an OK that may be a quotation.
+ * Reads a verdict from text: JSON, or the first line, without a reasoning block and Markdown around it. Anything else
+ * is no verdict, and so is an OK that may be a quotation, or that the same line doubts.
  */
 export function verdictIn(answer: string): Ruling {
   const rest = withoutReasoning(answer)
-  const [first = '', second = ''] = linesOf(rest)
-  const [no, reason] = /^NOT[_ ]OK\s*(?:\.$|:\s*(.*)$|$)/.exec(first) ?? []
-  if (no !== undefined) return { verdict: 'not_ok', reason: cut(reason || second || NO_REASON, MAX_REASON) }
-  if (!/^OK\.?$/.test(first)) {
-    return unknown(first === '' ? 'The assessor gave no answer.' : `The assessor said: ${cut(first, 200)}`)
+  const ruling = rulingIn(rest)
+  if (ruling.verdict !== 'ok') return ruling
+  if (NOT_OK.test(spokenIn(answer))) return unknown('The assessor said both OK and NOT_OK.')
+  if (rest !== answer && !jsonIn(rest) && linesOf(rest).length > 1) {
+    return unknown('The assessor said more than OK after its reasoning.')
   }
-  if (/not[\s\\_-]*ok/i.test(answer)) return unknown('The assessor said both OK and NOT_OK.')
-  if (rest !== answer && second !== '') return unknown('The assessor said more than OK after its reasoning.')
-  return { verdict: 'ok', reason: '' }
+  return ruling
 }
 
-/** Reads a structured verdict. An `ok` has to cite some of `ids`, and nothing else, if `ids` is given. */
+function rulingIn(text: string): Ruling {
+  const json = jsonIn(text)
+  if (json) return structuredVerdictIn(json)
+  const [first = '', second = ''] = linesOf(text)
+  const [no, after, reason = after] = /^NOT[_ ]OK\s*(?:\.$|:\s*(.*)$|[-–—]\s+(.*)$|$)/i.exec(first) ?? []
+  if (no !== undefined) return { verdict: 'not_ok', reason: cut(reason || second || NO_REASON, MAX_REASON) }
+  const [ok] = /^OK(?:[.!]*|\s*[:–—]\s*\S.*|\s+-\s+\S.*)$/i.exec(first) ?? []
+  if (ok !== undefined && !DOUBT.test(ok)) return { verdict: 'ok', reason: '' }
+  return unknown(first === '' ? 'The assessor gave no answer.' : `The assessor said: ${cut(first, 200)}`)
+}
+
+const NOT_OK = /not[\s\\_-]*ok/i
+
+/** Words by which the reason for an OK may take it back. Where they do not, asking once more costs little. */
+const DOUBT =
+  /[?？…]|\b(?:no|not|none|nothing|never|cannot|without|but|however|except|although|though|unless|if|yet|still|almost|nearly|mostly|partly|partially|fail\w*|miss\w*|incomplete|unfinished|wait|let|first|false)\b|n['’]t\b|[但不没未除缺]|失败/i
+
+/** Reads a structured verdict, or its text. An `ok` has to cite some of `ids`, and nothing else, if `ids` is given. */
 export function structuredVerdictIn(answer: unknown, ids?: readonly string[]): Ruling {
-  const { verdict, reason, evidence } = asRecord(answer)
+  const given = asRecord(typeof answer === 'string' ? jsonIn(withoutReasoning(answer)) : answer)
+  const { reason, evidence } = given
+  const verdict = givenIn(given)
   const why = typeof reason === 'string' ? reason.trim() : ''
   const cited: readonly unknown[] = Array.isArray(evidence) ? evidence : []
   const found = ids?.filter(id => cited.includes(id)) ?? []
@@ -37,6 +54,27 @@ export function structuredVerdictIn(answer: unknown, ids?: readonly string[]): R
   if (!ids || (cited.length > 0 && invented === undefined)) return { verdict, reason: '', ...citing }
   const problem = cited.length === 0 ? 'no evidence' : `evidence that does not exist: ${cut(String(invented), 40)}`
   return { verdict: 'unknown', reason: `The assessor said ok, but cited ${problem}.` }
+}
+
+/** The verdict of `{ "verdict": "ok" }`, or of `{ "ok": true }`. */
+function givenIn({ verdict, ok }: Readonly<Record<string, unknown>>): 'ok' | 'not_ok' | undefined {
+  const said = typeof verdict === 'string' ? verdict.toLowerCase().replace(' ', '_') : verdict
+  const given = [
+    ...(said === undefined ? [] : [said]),
+    ...(ok === undefined ? [] : [ok === true ? 'ok' : ok === false && 'not_ok']),
+  ]
+  return (['ok', 'not_ok'] as const).find(each => given.length > 0 && given.every(one => one === each))
+}
+
+/** The object that a text is, fenced or not. */
+function jsonIn(text: string): object | undefined {
+  const [, fenced] = /^\s*```\w*\s*\n([^]*)\n\s*```\s*$/.exec(text) ?? []
+  try {
+    const value: unknown = JSON.parse(fenced ?? text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 const unknown = (reason: string): Ruling => ({ verdict: 'unknown', reason })
@@ -55,6 +93,12 @@ const linesOf = (text: string): string[] =>
 const withoutReasoning = (answer: string): string =>
   answer.replace(/^(?!\W*NOT[_ ]OK)[\s\S]*<\/(?:think|thinking|thought|reasoning)>/i, '')
 
+/** What is not certainly reasoning: all of an answer unless it begins with blocks, and has no other closing tag. */
+function spokenIn(answer: string): string {
+  const spoken = answer.replace(/^\s*(?:<(think|thinking|thought|reasoning)>[^]*?<\/\1>\s*)+/i, '')
+  return /<\/(?:think|thinking|thought|reasoning)>/i.test(spoken) ? answer : spoken
+}
+
 /** Emphasis, code, fences, headings, quotes and list marks. The underscore of `NOT_OK` stays. */
 const withoutMarkdown = (line: string): string =>
   line
@@ -62,7 +106,7 @@ const withoutMarkdown = (line: string): string =>
     .replace(/^(?:```\w*|~~~\w*)$/, '')
     .replace(/^(?:#{1,6}\s+|>\s*|[-*+]\s+)+/, '')
     .replace(/^[*_`]+/, '')
-    .replace(/^((?:NOT[_ ])?OK)([:.]?)[*_`]+([:.]?)/, '$1$2$3')
+    .replace(/^((?:NOT[_ ])?OK)([:.!]?)[*_`]+([:.!]?)/i, '$1$2$3')
     .replace(/[*_`]+$/, '')
     .trim()
 

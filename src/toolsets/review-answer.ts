@@ -5,6 +5,7 @@ import type { Instant } from '../domain/instant.ts'
 import type { Task } from '../domain/task.ts'
 import type { ReviewRecord } from '../door/door.ts'
 import { unanswered } from './equal-call.ts'
+import { changesForModel } from './for-model.ts'
 import { toolsets } from './index.ts'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
@@ -21,12 +22,12 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
   }
   if (resolution?.action !== 'confirm') {
     const reason = resolution?.reason ?? 'user_cancelled'
-    const changes = resolution?.changes ? { changes: { ...resolution.changes } } : {}
+    const changes = resolution?.changes ? { changes: changesForModel(resolution.changes) } : {}
     const answer: JsonObject = { confirmed: false, cancelled: true, reason, ...comment, ...changes }
     return toolset.unconfirmed?.(answer, view) ?? answer
   }
   const rows = resolution.changes ?? UNCHANGED
-  const changes = toolset.changes?.(rows, resolution.tasks ?? [], tasks) ?? { ...rows }
+  const changes = toolset.changes?.(rows, resolution.tasks ?? [], tasks) ?? changesForModel(rows)
   return { ...tool.created?.(view, tasks), changes, ...comment, ...(review.unchecked ? UNCHECKED : {}) }
 }
 

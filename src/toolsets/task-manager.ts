@@ -3,9 +3,9 @@ import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import type { SomeFields } from '../domain/fields.ts'
-import { taskOnWire } from '../domain/proof-view.ts'
 import { ROW_STATUS, type RowStatus, TASK_STATUS } from '../domain/review.ts'
 import { PRIORITIES, type Task, type TaskStatus } from '../domain/task.ts'
+import { taskForModel } from './for-model.ts'
 import { PENDING, type ToolCall } from './tool-call.ts'
 import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
@@ -38,14 +38,13 @@ const shown = z.object({
   updated_at: z.string(),
   outcome: z.string().nullable(),
 })
-/** A task as the API shows it, besides its row: how its checks stand, and how far its completion can be trusted. */
+/** A task as a model sees it, besides its row: how its checks stand, and how far its completion can be trusted. */
 const standing = {
   checks: z
     .array(
       z.looseObject({
         id: z.string(),
         kind: z.enum(['command', 'file', 'unchanged', 'person']),
-        hash: z.string(),
         approved: z.boolean(),
         state: z.enum(['waiting', 'running', 'passed', 'failed', 'inconclusive', 'stale']),
         baseline: z.enum(['failed', 'passed', 'not_run']),
@@ -200,7 +199,7 @@ function created({ state, turnId }: View, tasks: readonly Task[]): JsonObject {
 }
 
 function standingIn({ state }: View, task: Task): JsonObject {
-  const { checks, standing, standing_reasons } = taskOnWire(state, task)
+  const { checks, standing, standing_reasons } = taskForModel(state, task)
   return {
     ...(checks ? { checks: checks.map(each => ({ ...each })) } : {}),
     ...(standing && standing_reasons ? { standing, standing_reasons } : {}),

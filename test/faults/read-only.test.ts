@@ -1,21 +1,15 @@
-import { chmodSync, chownSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Child, inLongRun, runCli } from '../support/children.ts'
+import { type Child, inLongRun, runCli, whyNotHeldBack } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { serveWatched } from '../support/watched-server.ts'
 
-/** Permissions do not hold root back. */
-const NOBODY = process.getuid?.() === 0 ? 65_534 : undefined
-const whyNoModes = process.platform === 'win32' ? 'needs a file system with permissions' : undefined
-
 let data: string
 let ends: (() => unknown)[]
-let isReadOnlyDisk: boolean
 beforeEach(() => {
-  isReadOnlyDisk = false
   data = join(scratchFolder(), 'data')
   mkdirSync(data, { mode: 0o700 })
   ends = []
@@ -26,13 +20,7 @@ afterEach(async () => {
   rmSync(join(data, '..'), { recursive: true })
 })
 
-/** Starts a command as a user whom permissions hold back; on a disk that is read-only root is held back, too. */
-function started(...args: readonly string[]): Child {
-  // Not the usual place without settings: root may have made it, for itself only.
-  const env = { XDG_CONFIG_HOME: join(data, '..', 'config') }
-  const isHeldBack = NOBODY === undefined || isReadOnlyDisk
-  return runCli([...args, '--data', data], isHeldBack ? { env } : { env, uid: NOBODY, cwd: '/' })
-}
+const started = (...args: readonly string[]): Child => runCli([...args, '--data', data], { heldBack: true })
 
 async function said(
   ...args: readonly string[]
@@ -56,16 +44,9 @@ async function served(how: 'SIGTERM' | 'SIGKILL', store = 'sqlite'): Promise<voi
   await server.child.ended
 }
 
-/** Takes every permission to write, from files and folder, for the user whom they hold back. */
+/** Takes every permission to write, from files and folder. */
 function close(folder: boolean): void {
-  for (const name of readdirSync(data)) {
-    if (NOBODY !== undefined) chownSync(join(data, name), NOBODY, NOBODY)
-    if (name.includes('.db')) chmodSync(join(data, name), 0o400)
-  }
-  if (NOBODY !== undefined) {
-    chmodSync(join(data, '..'), 0o755)
-    chownSync(data, NOBODY, NOBODY)
-  }
+  for (const name of readdirSync(data)) if (name.includes('.db')) chmodSync(join(data, name), 0o400)
   if (folder) chmodSync(data, 0o500)
 }
 
@@ -78,7 +59,7 @@ describe.each(inLongRun(['sqlite', 'file'], ['sqlite']))(
   'a data folder without the permission to write, --store %s',
   store => {
     it('[CL12] serve, mcp and stats end at once, with one line and code 1', async ({ skip }) => {
-      if (whyNoModes) return skip(whyNoModes)
+      if (whyNotHeldBack) return skip(whyNotHeldBack)
       await served('SIGTERM', store)
       close(true)
       await Promise.all([
@@ -92,7 +73,7 @@ describe.each(inLongRun(['sqlite', 'file'], ['sqlite']))(
     it('[CL12] a database that is read-only in a folder that is not: the same for those who write', async ({
       skip,
     }) => {
-      if (whyNoModes) return skip(whyNoModes)
+      if (whyNotHeldBack) return skip(whyNotHeldBack)
       await served('SIGTERM', store)
       close(false)
       await Promise.all([refused('serve', '--port', '0', '--store', store), refused('mcp', '--store', store)])
@@ -109,7 +90,6 @@ describe.each(inLongRun(['sqlite', 'file', 'memory'], ['sqlite', 'memory']))(
       ends.push(() => disk.unmount())
       await served('SIGKILL', store)
       disk.remount('ro')
-      isReadOnlyDisk = true
       const commands = store === 'memory' ? ['serve'] : ['serve', 'mcp']
       await Promise.all(commands.map(command => refused(command, '--store', store)))
     })
@@ -124,13 +104,12 @@ it('[CL12][SQ17] a disk that is mounted read-only, after a clean end: verify end
   ends.push(() => disk.unmount())
   await served('SIGTERM')
   disk.remount('ro')
-  isReadOnlyDisk = true
   const { code, stderr } = await said('verify')
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^runsheet: cannot verify [^\n]+not writable[^\n]+\n$/)])
 })
 
 it('[CL12] a server whose note cannot be written does not stay, and says why', async ({ skip }) => {
-  if (whyNoModes) return skip(whyNoModes)
+  if (whyNotHeldBack) return skip(whyNotHeldBack)
   await served('SIGTERM', 'memory')
   close(true)
   const { code, stderr } = await said('serve', '--port', '0', '--store', 'memory')
@@ -139,7 +118,7 @@ it('[CL12] a server whose note cannot be written does not stay, and says why', a
 })
 
 it('[CL2][CL12] a folder that becomes read-only under a server: it still ends cleanly', async ({ skip }) => {
-  if (whyNoModes) return skip(whyNoModes)
+  if (whyNotHeldBack) return skip(whyNotHeldBack)
   close(false)
   const child = started('serve', '--port', '0')
   await child.line(line => line.startsWith('Runsheet is ready'))

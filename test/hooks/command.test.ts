@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -60,7 +61,7 @@ it('[SU17] in a subfolder of a repository, it uses the data folder of the projec
   mkdirSync(below, { recursive: true })
   const words = ['BeforeAgent', '--host', 'gemini']
   expect(await hook(words, prompt, below)).toEqual(QUIET)
-  mkdirSync(join(project, '.git'))
+  execFileSync('git', ['init', '-q', project])
   expect((await hook(words, prompt, below)).stdout).toContain('Collect')
   expect(readdirSync(below)).toEqual([])
 })

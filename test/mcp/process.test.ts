@@ -406,7 +406,10 @@ describe('runsheet mcp', () => {
     ])
     const list = await host.client.readResource({ uri: 'runsheet://s1/tasks' })
     const [content] = list.contents
-    expect(JSON.parse(content && 'text' in content ? content.text : '')).toMatchObject({ tasks })
+    const text = content && 'text' in content ? content.text : ''
+    const { hash = '', programs: _, workspace: _w, ...check } = tasks[0]?.checks?.[0] ?? {}
+    expect(JSON.parse(text)).toMatchObject({ tasks: [{ standing: 'proven', checks: [check] }] })
+    expect([hash, scratch].filter(secret => secret === '' || text.includes(secret))).toEqual([])
   })
 
   it('[CR25] settings of checks that cannot work are refused in one line', async () => {

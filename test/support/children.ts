@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -35,18 +35,31 @@ export const BUILT = 'dist/cli/runsheet.js'
 /** As built, if the build is newer than the source; `global-children.ts` looks. */
 export const CLI = process.env['TEST_CLI'] ?? 'src/cli/main.ts'
 
-/** Runs our command line. */
+/** Root without what lifts permissions. Another user might not reach a clone in root's home. */
+const HELD_BACK =
+  process.getuid?.() === 0
+    ? ['setpriv', ...['--bounding-set', '--inh-caps'].map(set => `${set}=-dac_override,-dac_read_search`)]
+    : []
+
+/** Why permissions hold no process back here; undefined if they do. */
+export const whyNotHeldBack: string | undefined = (() => {
+  if (process.platform === 'win32') return 'needs a file system with permissions'
+  const [command, ...args] = HELD_BACK
+  const works = command === undefined || spawnSync(command, [...args, 'true']).status === 0
+  return works ? undefined : 'root needs setpriv (util-linux)'
+})()
+
+/** Runs our command line. Permissions hold it back if `heldBack` is set, even where root runs the tests. */
 export function runCli(
   args: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string; file?: string; uid?: number } = {},
+  options: { env?: NodeJS.ProcessEnv; cwd?: string; file?: string; heldBack?: boolean } = {},
 ): Child {
-  const { file = CLI, env = {}, cwd, uid } = options
+  const { file = CLI, env = {}, cwd, heldBack = false } = options
   const main = fileURLToPath(new URL(`../../${file}`, import.meta.url))
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('RUNSHEET_')))
-  return runProcess([process.execPath, main, ...args], {
+  return runProcess([...(heldBack ? HELD_BACK : []), process.execPath, main, ...args], {
     env: { ...clean, ...NO_SETTINGS, ...env },
     ...(cwd ? { cwd } : {}),
-    ...(uid ? { uid } : {}),
   })
 }
 
@@ -61,7 +74,7 @@ export function killedAtRename(step: number, ...args: readonly string[]): Child[
 /** Runs a command as a child process. */
 export function runProcess(
   [command = '', ...args]: readonly string[],
-  options: { env?: NodeJS.ProcessEnv; cwd?: string; uid?: number } = {},
+  options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
 ): Child {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options })
   const lines: string[] = []

@@ -57,6 +57,20 @@ describe('what is judged', () => {
     expect(reader.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
+  it('[JU3][JU9] a judge that thinks aloud lets manage_todos go on to the last task', async () => {
+    const at = await turns({
+      answers: [add('A', 'B', 'C'), 'I did A.', 'I did B.', 'I did C.'],
+      assessor: [
+        '<think>OK or NOT_OK? The worker says that it did A.</think>\n\nOK',
+        'Ok - it is done',
+        '```json\n{ "ok": true, "reason": "It is done." }\n```',
+      ],
+    })
+    const reader = await at.chat({ toolset: 'manage_todos' })
+    expect(reader.of('task_assessed').map(({ data }) => data.verdict)).toEqual(['ok', 'ok', 'ok'])
+    expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'done', counts: { completed: 3 } })
+  })
+
   it('[HT18] the timeline of a task holds what happened to it, and no steps of the turn', async () => {
     const at = await turns({ answers: [add('A'), 'I did A.'] })
     await at.chat({ toolset: 'manage_todos' })

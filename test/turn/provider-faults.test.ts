@@ -784,7 +784,7 @@ describe('a model that would be done with it', () => {
   it.each([
     ['nothing', ''],
     ['something else', 'I think it looks fine.'],
-    ['lower case', 'ok'],
+    ['another word', 'Okay.'],
     ['a yes with a but', 'OK, but only nearly'],
     ['a question', 'OK?'],
     ['a refusal', { status: 400 }],

@@ -1,6 +1,9 @@
 /** Whether a step asks for more than one thing, as far as its joining words tell. Lists of numbers are one thing. */
 export function isCompound(title: string): boolean {
-  const bare = unquoted(title).replaceAll(/-?\d+(?:\.\d+)?(?:\s*(?:,|，|、|\band\b|和)\s*-?\d+(?:\.\d+)?)+/gi, '0')
+  const bare = unquoted(title).replaceAll(
+    /(?<!\d)-?\d+(?:\.\d+)?(?:\s*(?:,|，|、|\band\b|和)\s*-?\d+(?:\.\d+)?)+/gi,
+    '0',
+  )
   return /[,;&，；、]|\b(?:and|then|plus|also|before|after|afterwards)\b|然后|并|再|接着|以及/i.test(bare)
 }
 

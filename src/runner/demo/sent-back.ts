@@ -1,7 +1,7 @@
-import { cut, LIMITS } from '../../domain/text.ts'
+import { clip, cut, LIMITS } from '../../domain/text.ts'
 import type { Phrases } from './phrases.ts'
 import { revised, wishedInstead } from './revise.ts'
-import { asRecord, textOf } from './values.ts'
+import { asRecord, readable, textOf } from './values.ts'
 
 type Steps = readonly string[]
 
@@ -19,7 +19,7 @@ export function revisedPlan(answer: Readonly<Record<string, unknown>>, proposed:
 
 /** The plan in the message of a turn that changes one: see `messageFor` in `decide/reopened.ts`. */
 export function planIn(request: string, phrases: Phrases): Steps | undefined {
-  const { comment = '', rows } = CHANGE.exec(request)?.groups ?? {}
+  const { comment = '', rows } = CHANGE.exec(clip(request, LIMITS.message))?.groups ?? {}
   return rows === undefined ? undefined : changed(rows.slice('- '.length).split('\n- '), comment, phrases)
 }
 
@@ -33,7 +33,8 @@ export function titlesIn(input: unknown): Steps {
 }
 
 /** The plan with a wish worked in. One that the demo model cannot read becomes a step, unless the plan has changed anyway. */
-function changed(rows: Steps, wish: string, phrases: Phrases, isChanged = false): Steps {
+function changed(rows: Steps, comment: string, phrases: Phrases, isChanged = false): Steps {
+  const wish = readable(comment)
   const after = revised(rows, wish)
   if (after) return after
   const instead = /\binstead\b|改成|改为/i.test(wish) ? wishedInstead(wish.replace(/改成|改为/, '')) : []

@@ -45,6 +45,38 @@ const firstCall = ({ text, calls = [] }: Reply) => ({ text, ...(calls[0] ? { cal
 
 describe('the demo model', () => {
   it.each([
+    '1',
+    '1 ',
+    '1,',
+    '1.',
+    ' ',
+    '\n',
+    'a',
+    'a ',
+    'a, ',
+    ',',
+    '，',
+    '.',
+    '!',
+    '?',
+    '-',
+    '“',
+    '"',
+    '(',
+    'then ',
+    'and ',
+    '关于',
+    '的',
+  ])('reads the beginning of a message of 250,000 characters: %j', unit => {
+    const run = unit.repeat(250_000 / unit.length)
+    for (const text of [run, `Compute ${run} x`, `Compare ${run}?`, `比较${run}?`, `写一首关于${run} x`]) {
+      expect(thought([user(text)])).toEqual(thought([user(text.slice(0, 4_000))]))
+    }
+    const change = `Change the plan: ${run}\nMy version of it:\n- Buy milk`
+    expect(thought([user(change)])).toBeDefined()
+  })
+
+  it.each([
     [
       'runsheet',
       'plan',

@@ -12,7 +12,7 @@ import { planIn, revisedPlan, titlesIn } from './sent-back.ts'
 import { isGoal, isQuestion, isSmallTalk, stepsIn } from './split.ts'
 import { type Standing, standingIn, type Step } from './standing.ts'
 import { filled, type Offered, toolFor } from './tools.ts'
-import { asRecord, textOf } from './values.ts'
+import { asRecord, readable, textOf } from './values.ts'
 import { beyondTitle, isSimulated, type Past, workOn } from './work.ts'
 import type { Done } from './write.ts'
 
@@ -37,6 +37,7 @@ const SYNTHETIC = /^(?:NEXT_TODO: |The plan is not finished\.|That step is not d
 /** What a reply is made from. */
 interface Scene {
   readonly prompt: Prompt
+  readonly message: string
   readonly request: string
   /** The messages since the request. */
   readonly since: readonly Message[]
@@ -63,17 +64,18 @@ export function think(prompt: Prompt): Reply {
 
 function sceneOf(prompt: Prompt): Scene {
   const place = prompt.messages.findLastIndex(message => message.role === 'user' && !SYNTHETIC.test(message.text))
-  const message = prompt.messages[place]
-  const request = message?.role === 'user' ? message.text : ''
+  const said = prompt.messages[place]
+  const message = said?.role === 'user' ? said.text : ''
+  const request = readable(message)
   const planner = Object.keys(PLANNERS).find(name => prompt.tools.some(tool => tool.name === name)) ?? ''
-  return { prompt, request, since: prompt.messages.slice(place + 1), phrases: phrasesFor(request), planner }
+  return { prompt, message, request, since: prompt.messages.slice(place + 1), phrases: phrasesFor(request), planner }
 }
 
 /** The steps that the request names, or those of a plan for its goal. */
-function stepsFor({ prompt, request, phrases }: Scene): readonly string[] {
+function stepsFor({ prompt, message, request, phrases }: Scene): readonly string[] {
   const mended = mendingSteps(prompt.tools, request)
   if (mended) return mended
-  const changed = planIn(request, phrases)
+  const changed = planIn(message, phrases)
   if (changed) return changed
   const steps = stepsIn(request)
   if (steps.length >= 2) return steps

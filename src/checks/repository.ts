@@ -1,0 +1,9 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Whether a folder has a `.git` that git takes for a repository: a file that leads to one, or these three. */
+export function hasRepository(folder: string): boolean {
+  const path = join(folder, '.git')
+  if (!existsSync(path)) return false
+  return statSync(path).isFile() || ['HEAD', 'objects', 'refs'].every(name => existsSync(join(path, name)))
+}

@@ -1,0 +1,37 @@
+import { specOf } from '../domain/check.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import type { Json } from '../domain/event.ts'
+import { taskOnWire } from '../domain/proof-view.ts'
+import type { Changes, Row } from '../domain/review.ts'
+import type { Task } from '../domain/task.ts'
+import type { CheckView, TaskView } from '../domain/wire.ts'
+
+/** A check as a model sees it: without what a person approves it by, and without folders and programs of this machine. */
+type CheckForModel = Omit<CheckView, 'hash' | 'programs' | 'workspace'>
+type TaskForModel = Omit<TaskView, 'checks'> & { readonly checks?: readonly CheckForModel[] }
+
+/** A task as a model sees it. */
+export function taskForModel(state: Conversation, task: Task): TaskForModel {
+  const { checks, ...fields } = taskOnWire(state, task)
+  return checks
+    ? {
+        ...fields,
+        checks: checks.map(({ hash: _hash, programs: _programs, workspace: _workspace, ...check }) => check),
+      }
+    : fields
+}
+
+/** What a person did to the rows of a plan, as a model sees it. */
+export function changesForModel({ kept, edited, added, removed, reordered }: Changes): {
+  readonly [key: string]: Json
+} {
+  return {
+    kept: kept.map(rowForModel),
+    edited: edited.map(({ from, to }) => ({ from: rowForModel(from), to: rowForModel(to) })),
+    added: added.map(rowForModel),
+    removed: removed.map(rowForModel),
+    reordered,
+  }
+}
+
+const rowForModel = ({ checks, ...row }: Row) => (checks ? { ...row, checks: checks.map(specOf) } : row)
