@@ -156,17 +156,6 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
-      it('[ST4] calls with fresh keys are independent of each other', async () => {
-        const fresh = (key: string) => ({ ...ref, once: { key, bodyHash: 'h', isFresh: true } })
-        const first = await store.commit(fresh('k1'), () => ({ events: [note('a')], value: 1 }))
-        const second = await store.commit(fresh('k2'), () => ({ events: [note('b')], value: 2 }))
-        expect([first, second]).toMatchObject([
-          { value: 1, replayed: false },
-          { value: 2, replayed: false },
-        ])
-        expect((await store.load(ref)).seq).toBe(2)
-      })
-
       it('[ID3] an id of a task or review in another conversation is refused; concurrent calls are not affected', async () => {
         const task = { id: testId(), title: 'mine' }
         const make = (turn: string): Command => ({ type: 'edit_tasks', by: 'model', turn_id: turn, create: [task] })

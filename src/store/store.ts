@@ -41,8 +41,6 @@ export interface ClaimOptions {
 export interface Once {
   readonly key: string
   readonly bodyHash: string
-  /** Drawn for this call, so no caller can repeat it: kept only by a store that itself retries a lost commit. */
-  readonly isFresh?: boolean
 }
 
 /** Where a commit goes, and under which conditions. */

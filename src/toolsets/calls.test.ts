@@ -224,6 +224,34 @@ describe('a repeated tool call id', () => {
     expect(await desk.call('create_todo', LOOK, again)).toEqual(no)
     expect((await desk.logged()).filter(type => type === 'task_create_review_required')).toHaveLength(1)
   })
+
+  it('[TS14] of ours, where the caller sent none, waits on, answers the same and conflicts like the caller’s', async () => {
+    desk = new Desk(door, turnTodos, { review: true })
+    const first = await desk.take('create_todo', LOOK, { toolCallId: undefined })
+    const [review] = [...(await desk.state()).reviews.values()]
+    const ours = { toolCallId: review?.tool_call_id }
+    const other = { items: [{ title: 'Leap' }] }
+    expect(await desk.take('create_todo', LOOK, ours)).toEqual(first)
+    await expect(desk.take('create_todo', other, ours)).rejects.toMatchObject({ code: 'key_conflict' })
+    const waiting = desk.call('create_todo', LOOK, ours)
+    const answer = await desk.decided(waiting, { action: 'confirm', tasks: [{ draft_index: 0 }] })
+    const again = await desk.written(() => desk.call('create_todo', LOOK, ours))
+    expect(again).toEqual({ answer, events: [] })
+    expect((await desk.logged()).filter(type => type === 'task_create_review_required')).toHaveLength(1)
+    await expect(desk.take('create_todo', other, ours)).rejects.toMatchObject({ code: 'key_conflict' })
+  })
+
+  it('[TS14] of ours answers the same without a review', async () => {
+    const first = await desk.call('create_todo', LOOK, { toolCallId: undefined })
+    const [answered] = await door.conversations.events(HERE, { types: ['tool_answered'], last: 1 })
+    const ours = { toolCallId: answered?.type === 'tool_answered' ? answered.data.tool_call_id : '' }
+    expect(await desk.written(() => desk.call('create_todo', LOOK, ours))).toEqual({ answer: first, events: [] })
+    const [{ id } = { id: '' }] = await desk.tasks()
+    const settle = { todoId: id, outcome: 'saw' }
+    await desk.call('complete_todo', settle, { toolCallId: undefined })
+    // Without an id it is a call of its own.
+    expect(await desk.call('create_todo', LOOK, { toolCallId: undefined })).not.toEqual(first)
+  })
 })
 
 describe('a review', () => {

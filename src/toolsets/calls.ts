@@ -164,7 +164,7 @@ async function begin(
   const at: At = {
     tenant: context.tenant,
     conversation: context.conversation,
-    once: { key: `call:${turn}:${toolCallId}`, bodyHash, isFresh: context.toolCallId === undefined },
+    once: { key: `call:${turn}:${toolCallId}`, bodyHash },
     ...leaseOf(context),
   }
   const again = tool.created && !run ? await reviewOfEqualCall(context, bodyHash, joinable(context)) : undefined

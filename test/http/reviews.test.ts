@@ -789,6 +789,20 @@ describe('the same call', () => {
     expect(await table.titles()).toHaveLength(5)
   })
 
+  it('[HT23][TS14] under the id that our event shows waits on, and answers the same', async () => {
+    const table = await brief()
+    const id = await table.proposed()
+    const [review] = await table.pending()
+    const ours = review?.tool_call_id
+    expect(await table.proposed(ours)).toBe(id)
+    const conflict = await table.call(ours, { tasks: [{ title: 'Other' }] })
+    expect([conflict.status, errorOf(conflict).code]).toEqual([409, 'tool_call_conflict'])
+    const decided = await table.confirm(id, { draft_index: 0 })
+    expect(resultOf(await table.call(ours))).toEqual(decided.body.result)
+    expect(resultOf(await table.call(ours))).toEqual(decided.body.result)
+    expect(await table.titles()).toEqual(['A'])
+  })
+
   it('[HT24] under a known id with other arguments is 409 tool_call_conflict, decided or not', async () => {
     const table = await brief()
     const other = { tasks: [{ title: 'Other' }] }

@@ -210,14 +210,6 @@ it('[SQ1] a change of one task writes few pages', async () => {
   await store.close()
 })
 
-it('[ST4] a fresh key takes no row', async () => {
-  const store = await openSqliteStore({ path })
-  await store.commit({ ...ref, once: { key: 'drawn', bodyHash: 'h', isFresh: true } }, run(openTurn('t1')))
-  await store.commit({ ...ref, once: { key: 'named', bodyHash: 'h' } }, run(add('t1', 'a')))
-  await store.close()
-  expect(raw(db => db.prepare('SELECT key FROM keys').all())).toMatchObject([{ key: 'named' }])
-})
-
 it('[SQ3] opens a database of an older format by running the missing migrations', async () => {
   // An empty database with our application id stands for a format before the first migration.
   raw(db => db.exec('PRAGMA application_id = 1381322323; PRAGMA journal_mode = WAL; VACUUM'))
