@@ -55,7 +55,6 @@ export class LateStore implements Store {
     conversations: async (...args) => (await this.#tried()).queries.conversations(...args),
     conversation: async (...args) => (await this.#tried()).queries.conversation(...args),
     summaries: async (...args) => (await this.#tried()).queries.summaries(...args),
-    tasks: async (...args) => (await this.#tried()).queries.tasks(...args),
     review: async (...args) => (await this.#tried()).queries.review(...args),
     waiting: async (...args) => (await this.#tried()).queries.waiting(...args),
     waitingCount: async (...args) => (await this.#tried()).queries.waitingCount(...args),

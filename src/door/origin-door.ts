@@ -34,10 +34,6 @@ export class OriginDoor implements Door {
     return this.#door.conversations
   }
 
-  get tasks(): Door['tasks'] {
-    return this.#door.tasks
-  }
-
   get search(): Door['search'] {
     return this.#door.search
   }

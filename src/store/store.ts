@@ -6,7 +6,7 @@ import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { SearchKind } from '../domain/search.ts'
 import type { SessionList, SessionMark } from '../domain/session-list.ts'
-import type { Task, TaskStatus } from '../domain/task.ts'
+import type { Task } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { SearchAnswer } from '../domain/wire.ts'
 import type { Commit } from './commit.ts'
@@ -108,12 +108,6 @@ export interface Queries {
   /** Those of these that exist, in any order. */
   summaries(tenant: string, conversations: readonly string[]): Promise<readonly ConversationSummary[]>
   conversation(ref: Ref): Promise<ConversationSummary | undefined>
-  /** In list order. */
-  tasks(
-    ref: Ref,
-    filter: { turn?: string | undefined; status?: TaskStatus | undefined },
-    page: Page,
-  ): Promise<Paged<Task>>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
   /** Pending reviews of one conversation or of all, by deadline; those without one come last. Cut to `MAX_PAGE_BYTES`. */
   waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>>

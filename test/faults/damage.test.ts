@@ -120,7 +120,6 @@ describe('a database that is destroyed while it is open', () => {
       const calls = [
         () => store.commit(elsewhere, run(openTurn('t1'))),
         () => store.load(elsewhere),
-        () => store.queries.tasks(elsewhere, {}, { limit: 1 }),
         () => store.live.write(elsewhere, { turn_id: 't1', message_id: 'm', text: 'x' }),
         () => store.eventsAfter(elsewhere, 0, 10),
         () => store.search.tasks('local', 'x', { limit: 1 }),

@@ -571,14 +571,6 @@ describe('what another program wrote', () => {
     expect(await titles()).toEqual(rows.toReversed().map(({ title }) => title))
   })
 
-  it('[FI4][FI10] is visible to the tasks query, which a broken file rejects', async () => {
-    await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
-    byAnother({ tasks: [row('1', 'reworded')] })
-    expect((await store.queries.tasks(ref, {}, { limit: 5 })).items).toMatchObject([{ title: 'reworded' }])
-    writeFileSync(pathOf('chat'), '{')
-    await expect(store.queries.tasks(ref, {}, { limit: 5 })).rejects.toMatchObject({ code: 'file_invalid' })
-  })
-
   it('[FI3] with keys like __proto__ is plain data', async () => {
     mkdirSync(dirname(pathOf('chat')), { recursive: true })
     writeFileSync(

@@ -83,13 +83,7 @@ class FileStore implements Store {
     this.#inner = inner
     this.#mirror = mirror
     this.#db = db
-    this.queries = {
-      ...inner.queries,
-      tasks: async (ref, filter, page) => {
-        await this.#sync(ref)
-        return inner.queries.tasks(ref, filter, page)
-      },
-    }
+    this.queries = inner.queries
     this.search = inner.search
     this.templates = inner.templates
     this.live = inner.live
