@@ -237,7 +237,7 @@ class FileStore implements Store {
   /** Imports edits from the file before the list is read. Where nothing can be written, the log alone is read. */
   async #sync(ref: Ref): Promise<void> {
     this.#check()
-    if (this.#inner.lost() || this.#mirror.isLost()) return
+    if (this.#inner.lost()) return
     await this.#naming(ref, async () => {
       if (!this.#mirror.inSync(this.#db, ref)) await this.#exclusively(() => this.#look(ref))
     })
