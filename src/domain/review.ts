@@ -308,7 +308,10 @@ function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[])
     if (index >= 0) found[at] = index
   }
   if (rows.every(({ draft_index }) => draft_index === undefined)) {
-    const free = runsBetween(draft.map((_, index) => (isFree(index) ? undefined : index)), draft.length)
+    const free = runsBetween(
+      draft.map((_, index) => (isFree(index) ? undefined : index)),
+      draft.length,
+    )
     for (const [place, run] of runsBetween(found, draft.length)) {
       const same = free.get(place) ?? []
       if (run.length !== same.length || !run.every(at => isWhole(rows[at]))) continue

@@ -156,7 +156,7 @@ export interface Door {
   /** Runs `work` as one commit: it runs commands, inspects the state between them, and returns the value. */
   transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>>
   /** The current state of a conversation; empty if nothing was written yet. */
-  read(ref: Ref): Promise<Conversation>
+  read(ref: Ref, need?: 'list'): Promise<Conversation>
   /** Yields the commits after seq `after`, then new ones, until the signal: without gaps or duplicates. */
   tail(ref: Ref, options?: TailOptions): AsyncIterable<Commit>
   /** Yields the text of a running step each time a process writes it, until the signal. */

@@ -107,8 +107,8 @@ export class StoreDoor implements Door {
     return committed
   }
 
-  async read(ref: Ref): Promise<Conversation> {
-    return this.#store.load(checked(ref))
+  async read(ref: Ref, need?: 'list'): Promise<Conversation> {
+    return this.#store.load(checked(ref), need)
   }
 
   tail(ref: Ref, { after = 0, signal }: TailOptions = {}): AsyncIterable<Commit> {

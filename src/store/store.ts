@@ -176,7 +176,8 @@ export interface Store {
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>>
   /** The clock by which leases end and reviews fall due. */
   now(): Promise<Instant>
-  load(ref: Ref): Promise<Conversation>
+  /** `list`: throws where the list has a file that cannot be read. Without it, the log alone is read then. */
+  load(ref: Ref, need?: 'list'): Promise<Conversation>
   /** In order; the first one, and further ones while their data has at most `maxBytes` in all, up to `limit`. */
   eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
   /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */

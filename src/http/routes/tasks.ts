@@ -41,7 +41,7 @@ export const taskRoutes = [
     handle: async ({ params, query, caller }, { door }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
       const { turn_id: turn, status, ...page } = query
-      const state = await known(door, ref)
+      const state = await known(door, ref, 'list')
       if (turn !== undefined && !state.turns.has(turn)) {
         throw notFound('turn_not_found', `There is no turn ${turn} in this conversation.`)
       }

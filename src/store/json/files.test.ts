@@ -168,6 +168,19 @@ describe('what we write', () => {
 })
 
 describe('what another program wrote', () => {
+  it('[FI2] is read leniently: a number as an id, no description or none, no done', async () => {
+    byAnother({
+      tasks: [
+        { id: 7, title: 'a', description: null },
+        { id: '8', title: 'b', done: null },
+        { id: 9, title: 'c', done: true },
+      ],
+    })
+    expect(await statuses()).toEqual(['in_progress', 'pending', 'completed'])
+    await store.commit(ref, run(openTurn('t1'), add('t1', 'd')))
+    expect(inFile().tasks).toEqual([row('7', 'a'), row('8', 'b'), row('9', 'c', true), row('10', 'd')])
+  })
+
   it('[FI2] with only the four fields opens and works', async () => {
     byAnother({ tasks: [row('1', 'Implement API'), row('2', 'Add tests', true)] })
     const state = await store.load(ref)

@@ -102,8 +102,10 @@ class FileStore implements Store {
     return this.#inner.now()
   }
 
-  async load(ref: Ref): Promise<Conversation> {
-    await this.#sync(ref)
+  async load(ref: Ref, need?: 'list'): Promise<Conversation> {
+    await this.#sync(ref).catch((error: unknown) => {
+      if (need === 'list' || !isInvalid(error)) throw error
+    })
     return this.#inner.load(ref)
   }
 
@@ -222,11 +224,10 @@ class FileStore implements Store {
     await Promise.all(served)
   }
 
-  /** While the file is invalid, a driven turn can still record how it ends, but nothing changes the list. */
+  /** While the file is invalid, the conversation goes on, but nothing changes the list. */
   async #serveUnreadable(calls: readonly Call[], error: unknown): Promise<void> {
-    const isInvalid = error instanceof StoreError && error.code === 'file_invalid'
     for (const { at, decide, resolve, reject } of calls) {
-      if (!isInvalid || !at.lease) reject(error)
+      if (!isInvalid(error)) reject(error)
       else {
         const commit = (): Promise<Committed<unknown>> => this.#inner.commit(at, exceptList(decide, error))
         await this.#mirror.leaveAlone(at, commit).then(resolve, reject)
@@ -250,7 +251,7 @@ class FileStore implements Store {
       await look()
       this.#broken.delete(file)
     } catch (error) {
-      if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
+      if (!isInvalid(error)) throw error
       const known = this.#broken.get(file)
       if (known && known.detail === error.detail) throw known
       const named = invalid(error.cause, error.file ?? file)
@@ -314,6 +315,8 @@ class FileStore implements Store {
 
 const fileExists = (ref: Ref): StoreError =>
   new StoreError('id_taken', `There is a task file of this name already (${filePathOf(ref)}); nothing was written.`)
+
+const isInvalid = (error: unknown): error is StoreError => error instanceof StoreError && error.code === 'file_invalid'
 
 const LIST_EVENTS: ReadonlySet<EventType> = new Set(['task_created', 'task_changed', 'task_removed'])
 
