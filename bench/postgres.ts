@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { openDoor, type Door } from '../src/door/door.ts'
+import { type Door, openDoor, taskPage } from '../src/door/door.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'
 import { freshDatabase, startPostgres } from '../test/support/postgres.ts'
 import { change, create, planned } from './plan.ts'
@@ -127,7 +127,7 @@ async function reading(door: Door, bare: Bare): Promise<Line> {
   const count = 500
   const figures = await sideBySide(
     ROUNDS,
-    () => rate(count, () => repeat(count, () => door.tasks.list(ref, {}, { limit: 200 }))),
+    () => rate(count, () => repeat(count, async () => taskPage(await door.read(ref), {}, { limit: 200 }))),
     () => rate(count, () => repeat(count, () => bare.read(ref.conversation))),
   )
   return line('reading a list of 20', figures)

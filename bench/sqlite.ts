@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDoor, type Door } from '../src/door/door.ts'
+import { type Door, openDoor, taskPage } from '../src/door/door.ts'
 import { connect, openDatabase } from '../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import type { Ref } from '../src/store/store.ts'
@@ -126,7 +126,7 @@ async function reading(door: Door, path: string): Promise<Line> {
     ROUNDS,
     () =>
       rate(count, async () => {
-        for (let index = 0; index < count; index += 1) await door.tasks.list(ref, {}, { limit: 200 })
+        for (let index = 0; index < count; index += 1) taskPage(await door.read(ref), {}, { limit: 200 })
       }),
     () => rate(count, () => repeat(count, () => bare.read(ref.conversation))),
   )

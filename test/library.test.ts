@@ -211,6 +211,39 @@ describe('a turn', () => {
     expect(await turn.call('tasks', {})).toMatchObject({ error: expect.stringContaining('stopped') })
   })
 
+  it('[TS2] a call without a turn around it reads and writes nothing, and is answered that there is none', async () => {
+    const turn = open(unreviewed).conversation('chat-1').turn('turn-1')
+    const none = 'Error: Task list is not available (no conversation context).'
+    expect(await runsheet.call('plan', PLAN)).toBe(none)
+    expect(await turn.within(() => runsheet.call('plan', PLAN))).toMatchObject({ ids: [1, 2] })
+    expect(await runsheet.call('plan', PLAN)).toBe(none)
+    await expect(turn.within(() => Promise.reject(new Error('the request failed')))).rejects.toThrow('failed')
+    expect(await runsheet.call('tasks', {})).toBe(none)
+    const other = createRunsheet({ store: openMemoryStore() })
+    expect(await turn.within(() => other.call('tasks', {}))).toBe(none)
+    await other.close()
+    expect(await runsheet.conversation('chat-1').tasks()).toHaveLength(2)
+  })
+
+  it('[TS1] requests at once each call in their own turn', async () => {
+    open(unreviewed)
+    const request = (id: string, waits: number): Promise<unknown> =>
+      runsheet
+        .conversation(id)
+        .turn('turn-1')
+        .within(async () => {
+          for (let turns = 0; turns < waits; turns += 1) await immediate()
+          await runsheet.call('plan', { tasks: [{ title: `in ${id}` }] })
+          await immediate()
+          return runsheet.call('tasks', {})
+        })
+    const ids = Array.from({ length: 20 }, (_, index) => `c${index}`)
+    const answers = await Promise.all(ids.map((id, index) => request(id, index % 3)))
+    expect(answers.map(answer => (answer as { tasks: { title: string }[] }).tasks.map(({ title }) => title))).toEqual(
+      ids.map(id => [`in ${id}`]),
+    )
+  })
+
   it('[TS14] a repeated call id answers the same', async () => {
     const turn = open(unreviewed).conversation('chat-1').turn('turn-1')
     const first = await turn.call('plan', PLAN, { id: 'call-1' })

@@ -80,6 +80,7 @@ export const chinesePage: PageStrings = {
     failed: '失败',
     stopped: '已停止',
   },
+  openOf: (open, steps) => `${steps} 步中有 ${open} 步未完成`,
   continueMessage: '请继续执行计划。',
   calls: chineseCalls,
   settings: chineseSettings,

@@ -8,7 +8,10 @@ export const chineseToolsets: ToolsetStrings = {
     manage_todos: ['待办清单', '针对一个请求的简短清单。'],
     turn_todos: ['带结果的步骤', '针对一个请求的步骤，每一步都以结果收尾。'],
     checklist: ['检查表', '逐项勾选，在整个会话中保留。'],
-    task_list: ['任务列表', '逐个添加的任务，在整个会话中保留。'],
+    task_list: [
+      '任务列表',
+      '逐个添加的任务，在整个会话中保留。使用 --store file 时，每个列表是数据文件夹中的一个 JSON 文件（.agents/tasks/<id>.json）；其他存储方式不写文件。',
+    ],
   },
   unreviewed: '计划',
   approve: '执行之前由你批准计划。',

@@ -77,5 +77,6 @@ export const englishPage: PageStrings = {
     failed: 'Failed',
     stopped: 'Stopped',
   },
+  openOf: (open, steps) => `${open} of ${steps} open`,
   continueMessage: 'Continue with the plan.',
 }

@@ -8,7 +8,10 @@ export const englishToolsets: ToolsetStrings = {
     manage_todos: ['To-do list', 'A short list for one request.'],
     turn_todos: ['Steps with outcomes', 'Steps for one request, each closed with what came of it.'],
     checklist: ['Checklist', 'Items to tick off, kept over the whole conversation.'],
-    task_list: ['Task list', 'Tasks that are added one by one, kept over the whole conversation.'],
+    task_list: [
+      'Task list',
+      'Tasks that are added one by one, kept over the whole conversation. With --store file each list is a JSON file, .agents/tasks/<id>.json in the data folder; other stores write none.',
+    ],
   },
   unreviewed: 'Plan',
   approve: 'You approve the plan before anything runs.',

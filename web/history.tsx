@@ -18,7 +18,7 @@ interface HistoryProps {
 /** The conversation turn by turn: the request, the plan, and the timeline of each task. */
 export default function History({ strings, task, covered, onTask, onChat }: HistoryProps): ReactElement {
   const { view } = useRunsheet()
-  const { conversation, messages, resolutions, status } = view.state
+  const { conversation, messages, resolutions, status: connection } = view.state
   const turns = turnsInOrder(conversation)
   const numbers = new Map(turns.map(({ id }, index) => [id, index + 1]))
   // A continued plan is under several turns: a task opens where it was pressed, else where it is now.
@@ -32,18 +32,24 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
           <ArrowLeft size={16} aria-hidden="true" /> {strings.backToChat}
         </button>
         {turns.length === 0 && (
-          <p className="app-quiet">{status === 'connecting' ? strings.loading : strings.noHistory}</p>
+          <p className="app-quiet">{connection === 'connecting' ? strings.loading : strings.noHistory}</p>
         )}
-        {task !== undefined && !isKnown && status === 'live' && <Timeline taskId={task} />}
+        {task !== undefined && !isKnown && connection === 'live' && <Timeline taskId={task} />}
         {turns.map((turn, index) => {
           const asked = messages.find(message => message.turn_id === turn.id && message.role === 'user')
           const decided = startedBy(resolutions, turn.id)
           const tasks = tasksAt(conversation, turn.id)
+          const open = tasks.filter(each => each.status === 'pending' || each.status === 'in_progress').length
+          // With gate and judge off a turn is done once it has answered.
+          const status = turn.status === 'done' && open > 0 ? 'incomplete' : turn.status
           return (
             <article key={turn.id} className="app-turn" aria-label={strings.turn(index + 1)}>
               <header>
                 <h2>{strings.turn(index + 1)}</h2>
-                <span className={`app-chip app-chip-${turn.status}`}>{strings.turnStatus[turn.status]}</span>
+                <span className={`app-chip app-chip-${status}`}>
+                  {strings.turnStatus[status]}
+                  {open > 0 && ` · ${strings.openOf(open, tasks.length)}`}
+                </span>
                 <time dateTime={turn.started_at}>
                   {new Date(turn.started_at).toLocaleString(localeOf(strings.panels))}
                 </time>

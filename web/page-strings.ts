@@ -82,6 +82,7 @@ export interface PageStrings {
   readonly taskHistory: (title: string) => string
   readonly showMore: string
   readonly turnStatus: Readonly<Record<'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped', string>>
+  readonly openOf: (open: number, steps: number) => string
   readonly continueMessage: string
   // Of parts that are loaded on demand, which bring the English ones.
   readonly calls?: CallStrings

@@ -99,7 +99,7 @@ class Exporter {
   /** What another program changed in a task file belongs to the log first. A broken file has no such edits. */
   async #takeInEdits(ref: Ref): Promise<void> {
     try {
-      await this.#store.load(ref)
+      await this.#store.load(ref, 'list')
     } catch (error) {
       if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
       console.error(`Runsheet: ${error.file}: ${reasonOf(error)} Its log is exported without it.`)

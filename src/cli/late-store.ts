@@ -40,7 +40,7 @@ export class LateStore implements Store {
 
   readonly commit: Store['commit'] = async (at, decide) => (await this.#tried()).commit(at, decide)
   readonly now: Store['now'] = async () => (await this.#tried()).now()
-  readonly load: Store['load'] = async ref => (await this.#tried()).load(ref)
+  readonly load: Store['load'] = async (...args) => (await this.#tried()).load(...args)
   readonly eventsAfter: Store['eventsAfter'] = async (...args) => (await this.#tried()).eventsAfter(...args)
   readonly importLog: Store['importLog'] = async (...args) => (await this.#tried()).importLog(...args)
 
@@ -55,7 +55,6 @@ export class LateStore implements Store {
     conversations: async (...args) => (await this.#tried()).queries.conversations(...args),
     conversation: async (...args) => (await this.#tried()).queries.conversation(...args),
     summaries: async (...args) => (await this.#tried()).queries.summaries(...args),
-    tasks: async (...args) => (await this.#tried()).queries.tasks(...args),
     review: async (...args) => (await this.#tried()).queries.review(...args),
     waiting: async (...args) => (await this.#tried()).queries.waiting(...args),
     waitingCount: async (...args) => (await this.#tried()).queries.waitingCount(...args),

@@ -126,9 +126,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const own = { tenant: LOCAL_TENANT, conversation: known }
   const toolset = options.toolset
     ? toolsets[options.toolset]
-    : await toolsetOf(own, { door, host, onError: printError }).catch(
-        exceptFailure(toolsets[host().toolset ?? 'runsheet']),
-      )
+    : await toolsetOf(own, { door, host }).catch(exceptFailure(toolsets[host().toolset ?? 'runsheet']))
   const runner = new CheckRunner({ door, workspaces, onError: printError })
   const stdio = serveOverStdio({
     door,

@@ -78,7 +78,7 @@ describe('a plan as text', () => {
     expect(rows[1]).not.toHaveProperty('draft_index')
     expect(sentRows(rows, draft)).toEqual([
       { ...BLANK, title: 'Last first', checks: [], may_change: [], draft_index: 2 },
-      { ...BLANK, title: 'My own', details: 'with details', checks: [], may_change: [] },
+      { ...BLANK, title: 'My own', details: 'with details', checks: [], may_change: [], draft_index: null },
       { draft_index: 0 },
     ])
   })

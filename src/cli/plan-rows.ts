@@ -43,7 +43,7 @@ export const sentRows = (rows: readonly PlanRow[], draft: readonly DraftRow[]): 
     )
     return {
       ...(isEdited(row, draft) ? { ...fields, checks: checks.map(({ check }) => check) } : {}),
-      ...(draft_index === undefined ? {} : { draft_index }),
+      draft_index: draft_index ?? null,
       ...(approve.length > 0 ? { approve } : {}),
     }
   })

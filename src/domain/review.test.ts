@@ -73,13 +73,53 @@ describe('rows without a draft_index', () => {
     expect(changesBetween(tagged, rows)).toMatchObject({ edited: [], added: [], removed: [] })
   })
 
-  it('[RE21][RE7] a row that differs in a field is new', () => {
+  it('[RE21][RE7] a row that has the title of a draft row is that row, edited; the others are new', () => {
     expect(indexes([{ title: 'B', tags: [] }, { title: 'B', status: 'done' }, { title: 'b' }])).toEqual([
-      undefined,
+      1,
       undefined,
       undefined,
     ])
+    expect(confirmed(draft, [{ title: 'A', priority: 'high' }])).toEqual([
+      { ...draft[0], priority: 'high', draft_index: 0 },
+    ])
     expect(refused(draft, [{ details: 'd' }]).data).toMatchObject({ row: 0, field: 'title' })
+  })
+
+  // Each list in titles: lower case for a row of three fields, `+` for another priority, `0 A` for a draft_index.
+  it.each([
+    ['all as proposed', 'A B C', [0, 1, 2]],
+    ['other priorities', 'A+ B+ C', [0, 1, 2]],
+    ['one renamed', 'A X C', [0, 1, 2]],
+    ['all renamed', 'X Y Z', [0, 1, 2]],
+    ['one renamed, one added at the end', 'A X C Y', [0, 1, 2, undefined]],
+    ['one added in front', 'X A B C', [undefined, 0, 1, 2]],
+    ['the first removed, one added at the end', 'B C X', [1, 2, undefined]],
+    ['the last renamed, or replaced', 'A B X', [0, 1, 2]],
+    ['one removed, another renamed: nothing says which', 'X C', [undefined, 2]],
+    ['two in the place of one', 'A X Y C', [0, undefined, undefined, 2]],
+    ['moved, and one between others', 'C X A', [2, undefined, 0]],
+    ['moved and renamed', 'B+ A X', [1, 0, undefined]],
+    ['a row without all fields of the panel', 'A x C', [0, undefined, 2]],
+    ['rows of a sender that knows the indexes', '0A X 2C', [0, undefined, 2]],
+    ['the sender says that a row is new', 'A -X C', [0, undefined, 2]],
+    ['the sender says that a row is new, whatever its title', '-B', [undefined]],
+  ])('[RE21] %s', (_, list, expected) => {
+    const proposed = [row('A', { criteria: 'a' }), row('B', { criteria: 'b' }), row('C')]
+    const rows = list.split(' ').map((text): SubmittedRow => {
+      const [, index, title = '', plus] = /^(\d|-)?(\w)(\+)?$/.exec(text) ?? []
+      const { criteria: _criteria, ...whole } = row(title.toUpperCase(), plus ? { priority: 'high' } : {})
+      if (title !== title.toUpperCase()) return { title: whole.title, details: '', status: 'todo' }
+      if (index === undefined) return whole
+      return { ...whole, draft_index: index === '-' ? null : Number(index) }
+    })
+    expect(confirmed(proposed, rows).map(({ draft_index }) => draft_index)).toEqual(expected)
+  })
+
+  it('[RE21][RE3] a row that is found by its place is that row: what it leaves out is as in the draft', () => {
+    const { criteria: _criteria, ...whole } = row('X')
+    expect(confirmed([row('A', { criteria: 'a', agent_type: 'tester' })], [whole])).toEqual([
+      { ...row('X', { criteria: 'a', agent_type: 'tester' }), draft_index: 0 },
+    ])
   })
 
   it('[RE21] agent_type, parent_id and order are as in the draft, whatever is sent', () => {
@@ -187,7 +227,7 @@ describe('the rows of a confirm', () => {
   })
 
   it('[RE6] a draft_index outside the draft is refused', () => {
-    for (const draft_index of [2, -1, 0.5, Number.NaN, '0', null]) {
+    for (const draft_index of [2, -1, 0.5, Number.NaN, '0', false]) {
       expect(refused(draft, [{ title: 'A', draft_index }]).data).toMatchObject({ row: 0, field: 'draft_index' })
     }
   })

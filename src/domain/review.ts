@@ -41,7 +41,8 @@ export interface DraftRow extends Row {
 
 /** A row of a decision, before validation. A draft row may be sent back as it is. */
 export type SubmittedRow = { readonly [K in keyof Row]?: Row[K] | undefined } & {
-  readonly draft_index?: number | undefined
+  /** Null: the row is new. Without it, the row may be found in the draft (RE21). */
+  readonly draft_index?: number | null | undefined
   /** These are as in the draft, whatever is sent. */
   readonly agent_type?: string | undefined
   readonly parent_id?: string | undefined
@@ -266,7 +267,7 @@ export function changesBetween(draft: readonly DraftRow[], confirmed: readonly C
 
 /** The fields of a submitted row that are set, valid and cleaned. */
 type CleanRow = { readonly [K in keyof Row]?: Row[K] } & {
-  readonly draft_index?: number
+  readonly draft_index?: number | null
   readonly approve?: readonly string[]
   readonly inserted?: readonly string[]
 }
@@ -274,7 +275,8 @@ type CleanRow = { readonly [K in keyof Row]?: Row[K] } & {
 function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number): CleanRow | Refusal {
   if (typeof row !== 'object' || row === null) return invalidField('row', { rule: 'not_an_object' }, index)
   const { draft_index, status, title, details, criteria, priority, tags, checks, may_change, approve, inserted } = row
-  if (draft_index !== undefined && (!Number.isInteger(draft_index) || draft[draft_index] === undefined)) {
+  const names = draft_index ?? undefined
+  if (names !== undefined && (!Number.isInteger(names) || draft[names] === undefined)) {
     return invalidField('draft_index', { rule: 'out_of_range', min: 0, max: draft.length - 1 }, index)
   }
   if (status !== undefined && !isRowStatus(status)) {
@@ -294,12 +296,51 @@ function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number):
 }
 
 /**
- * A row without a `draft_index` that equals a draft row in every field it has is that row. As many rows as possible find
- * one, those with more fields first: a row that fits several makes room for one that fits fewer.
+ * Finds the draft rows of rows without a `draft_index`: the one that a row equals in every field it has, else one with its
+ * title, else the one at its place. Nothing is found by place if the sender names draft rows: it knows which rows are new.
  */
 function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[]): CleanRow[] {
-  const named = new Set(rows.flatMap(({ draft_index }) => draft_index ?? []))
-  const rowAt = new Map<number, number>()
+  const found = equalRows(draft, rows)
+  const isFree = (index: number): boolean => !found.includes(index)
+  const isUnnamed = (at: number): boolean => found[at] === undefined && rows[at]?.draft_index === undefined
+  for (const [at, { title }] of rows.entries()) {
+    const index = isUnnamed(at) ? draft.findIndex((row, each) => row.title === title && isFree(each)) : -1
+    if (index >= 0) found[at] = index
+  }
+  if (rows.every(({ draft_index }) => draft_index === undefined)) {
+    const free = runsBetween(
+      draft.map((_, index) => (isFree(index) ? undefined : index)),
+      draft.length,
+    )
+    for (const [place, run] of runsBetween(found, draft.length)) {
+      const same = free.get(place) ?? []
+      if (run.length !== same.length || !run.every(at => isWhole(rows[at]))) continue
+      for (const [nth, at] of run.entries()) found[at] = same[nth]
+    }
+  }
+  return rows.map((row, at) => ({ ...row, ...(found[at] === undefined ? {} : { draft_index: found[at] }) }))
+}
+
+/** The places that have no draft row yet, by the draft rows that stand before and behind them. */
+function runsBetween(found: readonly (number | undefined)[], end: number): Map<string, number[]> {
+  const isFound = (index: number | undefined): boolean => index !== undefined
+  return Map.groupBy(
+    [...found.keys()].filter(at => found[at] === undefined),
+    at => `${found.slice(0, at).findLast(isFound) ?? -1} ${found.slice(at).find(isFound) ?? end}`,
+  )
+}
+
+/** Whether it says all that the second design's panel shows: a row that says less may be a new one. */
+const isWhole = ({ title, details, priority, status, tags }: CleanRow = {}): boolean =>
+  ![title, details, priority, status, tags].includes(undefined)
+
+/**
+ * For each row the draft row that it names, or that it equals in every field it has. As many rows as possible find one,
+ * those with more fields first: a row that fits several makes room for one that fits fewer.
+ */
+function equalRows(draft: readonly DraftRow[], rows: readonly CleanRow[]): (number | undefined)[] {
+  const found = rows.map(({ draft_index }) => draft_index ?? undefined)
+  const named = new Set(found)
   /** Takes a free draft row, else one whose holder finds another. `seen` are the draft rows tried before. */
   const place = (at: number, seen: Set<number>): boolean => {
     const fitting = [...draft.keys()].filter(index => {
@@ -309,21 +350,25 @@ function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[])
     const freed = (index: number): boolean => {
       if (seen.has(index)) return false
       seen.add(index)
-      return place(rowAt.get(index) ?? at, seen)
+      return place(found.indexOf(index), seen)
     }
-    const index = fitting.find(each => !rowAt.has(each)) ?? fitting.find(freed)
-    if (index !== undefined) rowAt.set(index, at)
+    const index = fitting.find(each => !found.includes(each)) ?? fitting.find(freed)
+    if (index !== undefined) found[at] = index
     return index !== undefined
   }
   const unnamed = [...rows.keys()].filter(at => rows[at]?.draft_index === undefined && rows[at]?.title !== undefined)
   const fields = (at: number): number => Object.keys(rows[at] ?? {}).length
   for (const at of unnamed.sort((a, b) => fields(b) - fields(a))) place(at, new Set())
-  const found = new Map([...rowAt].map(([draft_index, at]) => [at, { draft_index }]))
-  return rows.map((row, at) => ({ ...row, ...found.get(at) }))
+  return found
 }
 
-function mergedRow(draft: readonly DraftRow[], row: CleanRow, index: number): ConfirmedRow | Refusal {
-  const merged = { ...BLANK, ...draft[row.draft_index ?? -1], ...row }
+function mergedRow(
+  draft: readonly DraftRow[],
+  { draft_index, ...row }: CleanRow,
+  index: number,
+): ConfirmedRow | Refusal {
+  const named = typeof draft_index === 'number' ? { draft_index } : {}
+  const merged = { ...BLANK, ...draft[draft_index ?? -1], ...row, ...named }
   if (merged.title === undefined) return invalidField('title', { rule: 'empty' }, index)
   const hashes = new Set((merged.checks ?? []).map(({ hash }) => hash))
   if (row.approve?.some(hash => !hashes.has(hash))) {

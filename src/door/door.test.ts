@@ -92,7 +92,6 @@ it('[DO1] ids that a store could not keep reach no store, by whichever method', 
     door.conversations.summary(bad),
     door.conversations.events(bad, {}),
     door.conversations.eventsAfter(bad, 0, 1),
-    door.tasks.list(bad, {}, { limit: 1 }),
     door.liveText.read(bad),
     door.templates.save('../local', 'weekly', [{ title: 'a' }]),
   ]

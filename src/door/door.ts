@@ -12,7 +12,6 @@ import type { Need } from '../domain/needs.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { SessionList } from '../domain/session-list.ts'
-import type { Task, TaskStatus } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { SentDecision, SentRow } from '../domain/wire.ts'
 import type { Commit } from '../store/commit.ts'
@@ -58,6 +57,7 @@ export type { Commit } from '../store/commit.ts'
 export { StoreError } from '../store/store-error.ts'
 export type { ReviewRecord } from '../store/rows.ts'
 export { refKey } from '../store/store.ts'
+export { taskPage } from '../store/task-page.ts'
 export type {
   At,
   ClaimOptions,
@@ -136,8 +136,6 @@ export interface Door {
   readonly checks: CheckMaker
   /** Conversations and their logs. */
   readonly conversations: Conversations
-  /** Tasks as rows, for lists. */
-  readonly tasks: Tasks
   /** What the tenant's conversations hold, by words. Includes everything that was committed before the call. */
   readonly search: Search
   /** Reviews: read, decide, wait. */
@@ -158,7 +156,7 @@ export interface Door {
   /** Runs `work` as one commit: it runs commands, inspects the state between them, and returns the value. */
   transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>>
   /** The current state of a conversation; empty if nothing was written yet. */
-  read(ref: Ref): Promise<Conversation>
+  read(ref: Ref, need?: 'list'): Promise<Conversation>
   /** Yields the commits after seq `after`, then new ones, until the signal: without gaps or duplicates. */
   tail(ref: Ref, options?: TailOptions): AsyncIterable<Commit>
   /** Yields the text of a running step each time a process writes it, until the signal. */
@@ -227,20 +225,6 @@ export interface EventFilter {
   readonly task?: string | undefined
   /** Only the newest of the matching events, this many. */
   readonly last?: number | undefined
-}
-
-/** Tasks as rows. */
-export interface Tasks {
-  /** A page of a conversation's tasks, in list order. */
-  list(ref: Ref, filter: TaskFilter, page: Page): Promise<Paged<Task>>
-}
-
-/** Selects tasks; an absent field matches everything. */
-export interface TaskFilter {
-  /** Only tasks of the turn with this id. */
-  readonly turn?: string | undefined
-  /** Only tasks with this status. */
-  readonly status?: TaskStatus | undefined
 }
 
 /** A review and the conversation it belongs to. */

@@ -34,10 +34,6 @@ export class OriginDoor implements Door {
     return this.#door.conversations
   }
 
-  get tasks(): Door['tasks'] {
-    return this.#door.tasks
-  }
-
   get search(): Door['search'] {
     return this.#door.search
   }
@@ -70,8 +66,8 @@ export class OriginDoor implements Door {
     return this.#door.transact({ ...at, origin: this.#origin }, work)
   }
 
-  read(ref: Ref): Promise<Conversation> {
-    return this.#door.read(ref)
+  read(ref: Ref, need?: 'list'): Promise<Conversation> {
+    return this.#door.read(ref, need)
   }
 
   tail(ref: Ref, options?: TailOptions): AsyncIterable<Commit> {

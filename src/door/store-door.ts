@@ -15,7 +15,6 @@ import type {
   Door,
   DoorOptions,
   TailOptions,
-  Tasks,
   Templates,
   Turns,
 } from './door.ts'
@@ -38,7 +37,6 @@ export class StoreDoor implements Door {
   readonly newId: () => string
   readonly checks: CheckMaker
   readonly conversations: Conversations
-  readonly tasks: Tasks
   readonly search: Search
   readonly reviews: DoorReviews
   readonly templates: Templates
@@ -65,7 +63,6 @@ export class StoreDoor implements Door {
     this.newId = newId
     this.checks = checks
     this.conversations = conversationsIn(store)
-    this.tasks = tasksIn(store)
     this.search = searchIn(store)
     this.reviews = new DoorReviews(store, this)
     this.templates = templatesIn(store, this)
@@ -110,8 +107,8 @@ export class StoreDoor implements Door {
     return committed
   }
 
-  async read(ref: Ref): Promise<Conversation> {
-    return this.#store.load(checked(ref))
+  async read(ref: Ref, need?: 'list'): Promise<Conversation> {
+    return this.#store.load(checked(ref), need)
   }
 
   tail(ref: Ref, { after = 0, signal }: TailOptions = {}): AsyncIterable<Commit> {
@@ -224,12 +221,6 @@ function conversationsIn(store: Store): Conversations {
     summary: async ref => store.queries.conversation(checked(ref)),
     events: async (ref, filter) => store.queries.events(checked(ref), filter),
     eventsAfter: async (ref, seq, limit, maxBytes) => store.eventsAfter(checked(ref), seq, limit, maxBytes),
-  }
-}
-
-function tasksIn(store: Store): Tasks {
-  return {
-    list: async (ref, filter, page) => store.queries.tasks(checked(ref), filter, page),
   }
 }
 

@@ -106,7 +106,7 @@ const sentRow = exact<SentRow>()(
       ...rowFields,
       ...sentChecks,
       approve,
-      draft_index: described(z.int().min(0), 'the index of its draft row, from 0'),
+      draft_index: described(z.int().min(0).nullable(), 'the index of its draft row, from 0; null: it is new'),
       agent_type: described(z.string(), 'accepted and ignored: it is as in the draft'),
       parent_id: described(z.string(), 'accepted and ignored: it is as in the draft'),
       order: described(z.number(), 'accepted and ignored: it is as in the draft'),

@@ -114,7 +114,7 @@ export class Conversation {
 
   /** The listed tasks, in order, with how their checks stand. */
   async tasks(): Promise<readonly TaskView[]> {
-    const state = await this.#read()
+    const state = await this.#read('list')
     return listed(state).map(task => taskOnWire(state, task))
   }
 
@@ -270,8 +270,8 @@ export class Conversation {
     if (conversation !== ref.conversation) throw new Refusal('review_not_found', { review_id: reviewId })
   }
 
-  #read() {
-    return this.#deps.door.read(this.#deps.ref)
+  #read(need?: 'list') {
+    return this.#deps.door.read(this.#deps.ref, need)
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Door, exceptStorage, type Found, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
+import type { Json } from '../domain/event.ts'
 import { originOf } from '../domain/origin.ts'
 import { invalidId } from '../domain/refusal.ts'
 import { type PolicyPatch, policyProblem } from '../domain/policy.ts'
@@ -16,6 +17,8 @@ import type { Workspaces } from '../runner/workspaces.ts'
 import { keepInside } from './door-of.ts'
 import { type Checks, type Judge, openChecksOf, openJudgeOf } from './handles.ts'
 import { type OnReview, Reviewer } from './reviewer.ts'
+import { type CallOptions, turnAround } from './turn.ts'
+import { NO_CONTEXT } from '../toolsets/call-tool.ts'
 
 /**
  * Where plans are kept. Open one with `openSqliteStore` (`runsheet/sqlite`), `openFileStore` (`runsheet/files`),
@@ -113,6 +116,15 @@ export class Runsheet {
       reviewer: this.#reviewer,
       workspaces: this.#workspaces,
     })
+  }
+
+  /**
+   * Calls a tool in the turn that `Turn.within` is around: for tools that are defined once, for all conversations. Outside
+   * of one of this runsheet nothing is read or written, and the answer says so.
+   */
+  async call(name: string, args: unknown, options?: CallOptions): Promise<Json> {
+    const turn = turnAround()
+    return turn?.inside.deps.door === this.#door ? turn.call(name, args, options) : NO_CONTEXT
   }
 
   /**

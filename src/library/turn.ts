@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Json } from '../domain/event.ts'
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import { type Policy, policyWith, type ToolsetName } from '../domain/policy.ts'
@@ -6,8 +7,7 @@ import { invalidField, invalidId, Refusal } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { isId } from '../domain/text.ts'
 import type { PlanCounts, TurnStatus } from '../domain/turn.ts'
-import { awaitCall, beginCall, failureAnswer } from '../toolsets/calls.ts'
-import { awaitClaims } from '../toolsets/claims.ts'
+import { callTool } from '../toolsets/call-tool.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import { jsonSchemaOf } from '../toolsets/formats.ts'
@@ -77,6 +77,11 @@ export interface TurnInside {
   readonly plan: () => Promise<{ readonly state: Conversation; readonly policy: Policy }>
 }
 
+const around = new AsyncLocalStorage<Turn>()
+
+/** The turn that `Turn.within` is around. @internal */
+export const turnAround = (): Turn | undefined => around.getStore()
+
 /** One turn of an agent: its tools, and where its plan stands. */
 export class Turn {
   /** The id that `Conversation.turn` was given. */
@@ -115,19 +120,16 @@ export class Turn {
    * shows the right form. A plan that needs a review is answered once it is decided.
    */
   async call(name: string, args: unknown, { id, signal, ...messages }: CallOptions = {}): Promise<Json> {
-    const context = this.#context(id, messages)
-    try {
-      const call = await beginCall(this.#toolset, name, args, context)
-      if (call.status === 'answered') return call.result
-      if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
-      if (call.status === 'checking') return (await awaitClaims(call, context, signal)).result
-      const { reviewer, door, ref } = this.#deps
-      return await reviewer.during(door, ref, call.review_id, ending =>
-        awaitCall(call.call_id, context, signal ? AbortSignal.any([signal, ending]) : ending),
-      )
-    } catch (error) {
-      return failureAnswer(this.#toolset, error, context)
-    }
+    const { reviewer, door, ref } = this.#deps
+    return callTool(this.#toolset, name, args, this.#context(id, messages), {
+      signal,
+      during: (reviewId, wait) => reviewer.during(door, ref, reviewId, wait),
+    })
+  }
+
+  /** Makes this the turn of `Runsheet.call` in `work` and in all that it awaits. */
+  within<T>(work: () => T): T {
+    return around.run(this, work)
   }
 
   /** The section for the system prompt; empty if no tool that plans is offered. */

@@ -178,7 +178,7 @@ export class Connection {
 
   /** A conversation as it is. What fails is a protocol error: no tool could answer it. */
   stateOf(conversation: string): Promise<Conversation> {
-    return this.#door.read({ tenant: this.#options.tenant, conversation }).catch((error: unknown) => {
+    return this.#door.read({ tenant: this.#options.tenant, conversation }, 'list').catch((error: unknown) => {
       this.#reportFault(error)
       throw new ProtocolError(ProtocolErrorCode.InternalError, messageFor(error))
     })

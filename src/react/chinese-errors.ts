@@ -21,7 +21,7 @@ export const chineseErrors: ErrorStrings = {
     busy: () => '服务器繁忙，请稍后再试。',
     io: () => '服务器未能保存，请稍后再试。',
     file_invalid: ({ file }) =>
-      `任务文件${file === undefined ? '' : ` ${file} `}无效，没有做任何更改。修复或移除该文件后，本页会自动继续。`,
+      `任务文件${file === undefined ? '' : ` ${file} `}无效，没有做任何更改。请修复或移除该文件，然后重试。`,
     full: () => '服务器磁盘空间不足。',
     readonly: () => '服务器无法写入数据目录。',
     closed: () => '服务器正在关闭，请稍后再试。',

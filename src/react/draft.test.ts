@@ -57,7 +57,7 @@ describe('a draft', () => {
   })
 
   it('[PA11] submits an added row without a draft index', () => {
-    expect(submittedRow(newRow({ title: 'B' }))).toEqual({ ...row('B'), checks: [], may_change: [] })
+    expect(submittedRow(newRow({ title: 'B' }))).toEqual({ ...row('B'), checks: [], may_change: [], draft_index: null })
   })
 
   it('[PA13] tags are separated by Western or Chinese commas; empty ones are left out', () => {

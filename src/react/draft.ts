@@ -85,8 +85,7 @@ export function fieldsOf(row: Omit<DraftRow, 'order'>): RowFields {
 export function submittedRow(row: EditableRow): SentRow {
   const { title, details, criteria, priority, status, tags, checks, may_change, draft_index } = row
   const lists = { tags: splitList(tags), ...sentChecks(checks), may_change: splitList(may_change) }
-  const fields = { title, details, criteria, priority, status, ...lists }
-  return draft_index === undefined ? fields : { ...fields, draft_index }
+  return { title, details, criteria, priority, status, ...lists, draft_index: draft_index ?? null }
 }
 
 /** The rows with one of them as and where it was proposed, or all as they were. What was said about a row stays. */

@@ -21,7 +21,7 @@ export const englishErrors: ErrorStrings = {
     busy: () => 'The server is busy. Try again in a moment.',
     io: () => 'The server could not save this. Try again in a moment.',
     file_invalid: ({ file }) =>
-      `The task file${file === undefined ? '' : ` ${file}`} is not valid. Nothing was changed. Repair it or remove it, and this page goes on by itself.`,
+      `The task file${file === undefined ? '' : ` ${file}`} is not valid. Nothing was changed. Repair it or remove it, then try again.`,
     full: () => 'The server is out of disk space.',
     readonly: () => 'The server cannot write to its data folder.',
     closed: () => 'The server is shutting down. Try again in a moment.',

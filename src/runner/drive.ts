@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { SeenWorkspace } from '../domain/command.ts'
 import { currentTask, openTasks } from '../domain/conversation.ts'
 import type { Redactor } from '../domain/redact.ts'
@@ -13,7 +12,7 @@ import { promptFor, retryFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
-import { makeCall, offeredTools, recordAnswer, toolsetOf } from './tool-calls.ts'
+import { makeCall, offeredTools, toolsetOf } from './tool-calls.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { UnknownModel } from './model-errors.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -65,9 +64,6 @@ export interface DriveOptions {
 type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
 
 const SILENCE_MS = 120_000
-/** How long a broken task file may stay so. */
-const REPAIR_MS = 2_000
-const REPAIR_POLL_MS = 200
 
 /**
  * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move follows from the log
@@ -120,8 +116,7 @@ export async function drive(
       if (signals.leave.aborted || isLost(error)) return
       if (isUnreadable(error)) {
         deps.onError?.(error)
-        if (await isRepaired(turn, either)) continue
-        return signals.leave.aborted ? undefined : await endUnreadable(turn, deps, error)
+        return await finish(turn, deps, 'error', { failure: unreadable(error) })
       }
       if (error instanceof ModelCallFailed) return await finish(turn, deps, 'error', { failure: error.failure })
       // The turn was started with a model that is no longer configured.
@@ -260,28 +255,12 @@ async function finish(
   await deps.live.done(turn.lease)
 }
 
-/** Whether the task file can be read again soon: another program may be in the middle of writing it. */
-async function isRepaired(turn: ActiveTurn, signal: AbortSignal): Promise<boolean> {
-  for (let waited = 0; waited < REPAIR_MS && !signal.aborted; waited += REPAIR_POLL_MS) {
-    await delay(REPAIR_POLL_MS, undefined, { signal }).catch(() => {})
-    try {
-      await turn.catchUp()
-      return true
-    } catch (error) {
-      if (!isUnreadable(error)) throw error
-    }
-  }
-  return false
-}
-
-/** The task file is broken: what is open is answered, and the turn fails. */
-async function endUnreadable(turn: ActiveTurn, deps: TurnDeps, error: StoreError): Promise<void> {
-  await turn.catchUpInLog()
-  const open = lastStep(turn.run)?.calls.filter(({ answer }) => !answer) ?? []
-  for (const call of open) await recordAnswer(turn, deps, call, `Error: ${error.message}`)
-  const message = `The task file${error.file ? ` ${error.file}` : ''} is corrupt or invalid. Repair it, then continue.`
-  await finish(turn, deps, 'error', { failure: { code: error.code, message, isRetryable: false } })
-}
+/** What ends a turn where neither a call nor the model can be told. */
+const unreadable = ({ code, file }: StoreError): Failure => ({
+  code,
+  message: `The task file${file ? ` ${file}` : ''} is corrupt or invalid. Repair it, then continue.`,
+  isRetryable: false,
+})
 
 const INTERNAL: Failure = {
   code: 'internal_error',

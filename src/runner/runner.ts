@@ -10,7 +10,6 @@ import { HeldLease } from './held-lease.ts'
 import type { DriveOptions, TurnDeps } from './drive.ts'
 import { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
-import { isUnreadable } from './turn.ts'
 import type { Workspaces } from './workspaces.ts'
 import { noTools, type OutsideLimits, type OutsideTools, DEFAULT_LIMITS, withoutSecrets } from './outside.ts'
 
@@ -230,7 +229,7 @@ export class Runner {
       } else if (this.#isAble(needsOf(state, running_turn))) await this.take(ref, running_turn)
       else if (this.#mayOutwait(state, running_turn)) this.#outwait(ref, running_turn)
     } catch (error) {
-      if (!this.#ending.signal.aborted && !isUnreadable(error)) {
+      if (!this.#ending.signal.aborted) {
         this.#options.onError?.(error)
         if (this.#driven.has(refKey(ref))) this.#unheard.set(refKey(ref), ref)
       }

@@ -15,7 +15,7 @@ import { judgeAll } from './judging.ts'
 import { answerOf, type OutsideTool } from './outside.ts'
 import { untilAborted } from './retry.ts'
 import { type Call, isAlwaysAllowed, type Run, type Step } from './run.ts'
-import type { ActiveTurn } from './turn.ts'
+import { type ActiveTurn, isUnreadable } from './turn.ts'
 
 /** The tools of a run. */
 export function toolsetOf({ policy, state, turn }: Run, { door }: Pick<TurnDeps, 'door'>): Toolset {
@@ -79,9 +79,15 @@ async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call,
           ...(deps.isUnserved ? { ended: 'no_workspace' as const } : {}),
         })
       : beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
-  let state = await make()
-  if (state.status === 'claimed') state = await make(await judgeAll(turn, deps, step, call.id, state.claims, signal))
-  if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
+  try {
+    let state = await make()
+    if (state.status === 'claimed') state = await make(await judgeAll(turn, deps, step, call.id, state.claims, signal))
+    if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
+  } catch (error) {
+    // The claims of a call need an end, which changes the list.
+    if (!isUnreadable(error) || isClaimed) throw error
+    await recordAnswer(turn, deps, call, `Error: ${error.message}`)
+  }
 }
 
 /** The tools that a model gets: without those that a person never allows, nor more than it can take. */

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai'
 import type { CommandOf } from '../domain/command.ts'
-import { type Conversation, emptyConversation, fold } from '../domain/conversation.ts'
+import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../domain/event.ts'
 import { type At, type Door, type Lease, type Ref, StoreError } from '../door/door.ts'
 import { continuedTurns, type Work, work, workBefore } from './evidence.ts'
@@ -38,7 +38,7 @@ export class ActiveTurn {
 
   static async open(door: Door, held: HeldLease): Promise<ActiveTurn | undefined> {
     const { lease } = held
-    const state = await readState(door, lease)
+    const state = await door.read(lease)
     const limit = state.policy?.history_limit ?? 0
     const events = await readHistory(door, lease, lease.turn, limit)
     const started = events.find(event => isStart(event, lease.turn))
@@ -71,11 +71,6 @@ export class ActiveTurn {
     await this.#follow(await this.#door.read(this.lease))
   }
 
-  /** The same without the task file, which cannot be read. */
-  async catchUpInLog(): Promise<void> {
-    await this.#follow(await stateInLog(this.#door, this.lease))
-  }
-
   async #follow(state: Conversation): Promise<void> {
     while (this.#seq < state.seq) {
       const limit = Math.min(PAGE_SIZE, state.seq - this.#seq)
@@ -105,17 +100,7 @@ export class ActiveTurn {
   }
 }
 
-/** The state. If the task file is broken, as of the log: the turn can still end. */
-const readState = (door: Door, ref: Ref): Promise<Conversation> =>
-  door.read(ref).catch((error: unknown) => {
-    if (isUnreadable(error)) return stateInLog(door, ref)
-    throw error
-  })
-
-const stateInLog = async (door: Door, ref: Ref): Promise<Conversation> =>
-  fold(emptyConversation(ref.conversation), await door.conversations.events(ref, {}))
-
-/** A task file that only a person can repair: waiting would be waiting for ever. */
+/** A task file that only a person can repair. */
 export const isUnreadable = (error: unknown): error is StoreError =>
   error instanceof StoreError && error.code === 'file_invalid'
 

@@ -32,7 +32,6 @@ import {
   type Store,
   type Templates,
 } from './store.ts'
-import { taskPage } from './task-page.ts'
 import { type Verifiable, Replay, type StoredRows } from './verify.ts'
 
 export interface MemoryStoreOptions {
@@ -161,10 +160,6 @@ class MemoryStore implements Store {
       this.#check()
       const entry = this.#entries.get(refKey(ref))
       return entry && entry.state.seq > 0 ? summaryOf(entry) : undefined
-    },
-    tasks: async (ref, filter, page) => {
-      this.#check()
-      return taskPage(this.#peek(ref).state, filter, page)
     },
     review: async (tenant, reviewId) => {
       this.#check()

@@ -26,8 +26,6 @@ export interface Basis {
   readonly key: (key: string) => KeyRow | undefined
   /** The newest attempt of a turn. */
   readonly attempt: (turn: string) => number | undefined
-  /** Whether the store may run a call again after a commit whose outcome it does not know. */
-  readonly mayRetry?: boolean
 }
 
 /** A decided group: one write, and an answer for each call once it is written. */
@@ -94,7 +92,7 @@ function decided(
   if (at.lease && basis.attempt(at.lease.turn) !== at.lease.attempt) {
     throw new StoreError('fenced', `Turn ${at.lease.turn} is driven by another runner now.`)
   }
-  const once = at.once?.isFresh && !basis.mayRetry ? undefined : at.once
+  const { once } = at
   const known = once && basis.key(once.key)
   if (known) {
     if (known.bodyHash !== once.bodyHash) {

@@ -6,7 +6,7 @@ import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { SearchKind } from '../domain/search.ts'
 import type { SessionList, SessionMark } from '../domain/session-list.ts'
-import type { Task, TaskStatus } from '../domain/task.ts'
+import type { Task } from '../domain/task.ts'
 import type { Template } from '../domain/template.ts'
 import type { SearchAnswer } from '../domain/wire.ts'
 import type { Commit } from './commit.ts'
@@ -41,8 +41,6 @@ export interface ClaimOptions {
 export interface Once {
   readonly key: string
   readonly bodyHash: string
-  /** Drawn for this call, so no caller can repeat it: kept only by a store that itself retries a lost commit. */
-  readonly isFresh?: boolean
 }
 
 /** Where a commit goes, and under which conditions. */
@@ -110,12 +108,6 @@ export interface Queries {
   /** Those of these that exist, in any order. */
   summaries(tenant: string, conversations: readonly string[]): Promise<readonly ConversationSummary[]>
   conversation(ref: Ref): Promise<ConversationSummary | undefined>
-  /** In list order. */
-  tasks(
-    ref: Ref,
-    filter: { turn?: string | undefined; status?: TaskStatus | undefined },
-    page: Page,
-  ): Promise<Paged<Task>>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
   /** Pending reviews of one conversation or of all, by deadline; those without one come last. Cut to `MAX_PAGE_BYTES`. */
   waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>>
@@ -184,7 +176,8 @@ export interface Store {
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>>
   /** The clock by which leases end and reviews fall due. */
   now(): Promise<Instant>
-  load(ref: Ref): Promise<Conversation>
+  /** `list`: throws where the list has a file that cannot be read. Without it, the log alone is read then. */
+  load(ref: Ref, need?: 'list'): Promise<Conversation>
   /** In order; the first one, and further ones while their data has at most `maxBytes` in all, up to `limit`. */
   eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
   /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */

@@ -2,26 +2,34 @@ import type { Json } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { awaitCall, beginCall, failureAnswer } from './calls.ts'
 import { awaitClaims } from './claims.ts'
-import { currentToolContext, type ToolContext } from './context.ts'
+import type { ToolContext } from './context.ts'
 import type { Toolset } from './toolset.ts'
 
 export const NO_CONTEXT = 'Error: Task list is not available (no conversation context).'
+
+export interface CallToolOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Runs the wait for a review; its signal ends it as well. */
+  readonly during?: (reviewId: string, wait: (ending: AbortSignal) => Promise<Json>) => Promise<Json>
+}
 
 /** Begins a call and waits for its answer. Refusals and storage failures are answers, too. */
 export async function callTool(
   toolset: Toolset,
   name: string,
   input: unknown,
-  context: ToolContext | undefined = currentToolContext(),
-  signal?: AbortSignal,
+  context: ToolContext,
+  { signal, during }: CallToolOptions = {},
 ): Promise<Json> {
-  if (!context) return NO_CONTEXT
   try {
     const call = await beginCall(toolset, name, input, context)
     if (call.status === 'answered') return call.result
     if (call.status === 'claimed') throw new Refusal('assessment_required', { claims: call.claims })
     if (call.status === 'checking') return (await awaitClaims(call, context, signal)).result
-    return await awaitCall(call.call_id, context, signal)
+    if (!during) return await awaitCall(call.call_id, context, signal)
+    return await during(call.review_id, ending =>
+      awaitCall(call.call_id, context, signal ? AbortSignal.any([signal, ending]) : ending),
+    )
   } catch (error) {
     return failureAnswer(toolset, error, context)
   }

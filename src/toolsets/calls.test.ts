@@ -5,11 +5,10 @@ import { plainMaker } from '../door/checks.ts'
 import { openDoor, type Door, StoreError } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { checklist } from './checklist.ts'
-import { currentToolContext, withToolContext } from './context.ts'
 import { countedIds, Desk, memoryDoor, uuid } from '../../test/support/desk.ts'
 import { toolsets } from './index.ts'
 import { manageTodos } from './manage-todos.ts'
-import { callTool, NO_CONTEXT } from './call-tool.ts'
+import { callTool } from './call-tool.ts'
 import { awaitCall, beginCall } from './calls.ts'
 import { runsheet as ours } from './runsheet.ts'
 import { taskList } from './task-list.ts'
@@ -34,57 +33,6 @@ const everyTool = Object.values(toolsets).flatMap(toolset =>
 )
 
 describe('the context', () => {
-  it.each(everyTool)('[TS2] without a context $name answers that there is none', async ({ toolset, tool }) => {
-    expect(await callTool(toolset, tool, {})).toBe('Error: Task list is not available (no conversation context).')
-  })
-
-  it('[TS1] where the host set it around the call, the call finds it', async () => {
-    const answer = await withToolContext(desk.context(), async () => {
-      await sleep(1)
-      return callTool(turnTodos, 'create_todo', LOOK)
-    })
-    expect(answer).toEqual(created(1))
-  })
-
-  it('[TS1] it does not leak to what runs after or beside it', async () => {
-    const inside = withToolContext(desk.context(), () => sleep(5).then(() => currentToolContext()?.conversation))
-    expect(currentToolContext()).toBeUndefined()
-    expect(await callTool(turnTodos, 'create_todo', LOOK)).toBe(NO_CONTEXT)
-    expect(await inside).toBe('c1')
-    expect(currentToolContext()).toBeUndefined()
-    expect(await callTool(turnTodos, 'create_todo', LOOK)).toBe(NO_CONTEXT)
-    expect(await desk.logged()).toEqual([])
-  })
-
-  it('[TS1] it does not leak when the request fails', async () => {
-    const failing = withToolContext(desk.context(), () => Promise.reject(new Error('the request failed')))
-    await expect(failing).rejects.toThrow('the request failed')
-    expect(await callTool(turnTodos, 'create_todo', LOOK)).toBe(NO_CONTEXT)
-  })
-
-  it('[TS1] requests at once each write to their own conversation', async () => {
-    const request = (conversation: string, wait: number) =>
-      withToolContext(desk.context({ conversation, turn: `turn-${conversation}` }), async () => {
-        await sleep(wait)
-        await callTool(turnTodos, 'create_todo', { items: [{ title: `in ${conversation}` }] })
-        await sleep(wait)
-        return callTool(turnTodos, 'list_todo', {}, { ...contextHere(), toolCallId: 'second' })
-      })
-    const names = Array.from({ length: 20 }, (_, index) => `c${index}`)
-    const answers = await Promise.all(names.map((name, index) => request(name, index % 3)))
-    expect(answers.map(answer => (answer as { items: { title: string }[] }).items.map(({ title }) => title))).toEqual(
-      names.map(name => [`in ${name}`]),
-    )
-  })
-
-  it('[TS1] a context passed as an argument takes precedence over the one around the call', async () => {
-    await withToolContext(desk.context({ conversation: 'other' }), () =>
-      callTool(turnTodos, 'create_todo', LOOK, desk.context()),
-    )
-    expect(await desk.statuses()).toEqual([['Look', 'in_progress']])
-    expect((await door.read({ tenant: 'local', conversation: 'other' })).seq).toBe(0)
-  })
-
   it('[TS1] nothing of it comes from the model', async () => {
     await desk.call('create_todo', {
       ...LOOK,
@@ -107,12 +55,6 @@ describe('the context', () => {
     expect(await desk.logged()).toEqual([])
   })
 })
-
-const contextHere = () => {
-  const context = currentToolContext()
-  if (!context) throw new Error('no context')
-  return context
-}
 
 describe('a call', () => {
   it('[TS5] is one commit: the turn, the tasks and the answer', async () => {
@@ -225,6 +167,34 @@ describe('a repeated tool call id', () => {
     expect(await desk.call('create_todo', LOOK, again)).toEqual(no)
     expect((await desk.logged()).filter(type => type === 'task_create_review_required')).toHaveLength(1)
   })
+
+  it('[TS14] of ours, where the caller sent none, waits on, answers the same and conflicts like the caller’s', async () => {
+    desk = new Desk(door, turnTodos, { review: true })
+    const first = await desk.take('create_todo', LOOK, { toolCallId: undefined })
+    const [review] = [...(await desk.state()).reviews.values()]
+    const ours = { toolCallId: review?.tool_call_id }
+    const other = { items: [{ title: 'Leap' }] }
+    expect(await desk.take('create_todo', LOOK, ours)).toEqual(first)
+    await expect(desk.take('create_todo', other, ours)).rejects.toMatchObject({ code: 'key_conflict' })
+    const waiting = desk.call('create_todo', LOOK, ours)
+    const answer = await desk.decided(waiting, { action: 'confirm', tasks: [{ draft_index: 0 }] })
+    const again = await desk.written(() => desk.call('create_todo', LOOK, ours))
+    expect(again).toEqual({ answer, events: [] })
+    expect((await desk.logged()).filter(type => type === 'task_create_review_required')).toHaveLength(1)
+    await expect(desk.take('create_todo', other, ours)).rejects.toMatchObject({ code: 'key_conflict' })
+  })
+
+  it('[TS14] of ours answers the same without a review', async () => {
+    const first = await desk.call('create_todo', LOOK, { toolCallId: undefined })
+    const [answered] = await door.conversations.events(HERE, { types: ['tool_answered'], last: 1 })
+    const ours = { toolCallId: answered?.type === 'tool_answered' ? answered.data.tool_call_id : '' }
+    expect(await desk.written(() => desk.call('create_todo', LOOK, ours))).toEqual({ answer: first, events: [] })
+    const [{ id } = { id: '' }] = await desk.tasks()
+    const settle = { todoId: id, outcome: 'saw' }
+    await desk.call('complete_todo', settle, { toolCallId: undefined })
+    // Without an id it is a call of its own.
+    expect(await desk.call('create_todo', LOOK, { toolCallId: undefined })).not.toEqual(first)
+  })
 })
 
 describe('a review', () => {
@@ -244,7 +214,7 @@ describe('a review', () => {
 
   it('[TS11] stays pending when a caller stops waiting', async () => {
     const giving = new AbortController()
-    const waiting = callTool(turnTodos, 'create_todo', LOOK, desk.context(), giving.signal)
+    const waiting = callTool(turnTodos, 'create_todo', LOOK, desk.context(), { signal: giving.signal })
     const gone = expect(waiting).rejects.toThrow('gone')
     while ((await desk.state()).pending_reviews.length === 0) await sleep(1)
     giving.abort(new Error('gone'))

@@ -149,7 +149,7 @@ async function begin(
   started: number,
 ): Promise<Begun> {
   const { door, turn, run, host = {} } = context
-  const view = await viewOf(context)
+  const view = await viewOf(context, 'list')
   const tool = toolNamed(toolset, name)
   if (!tool) return { call: refused(toolset.refused(unknownTool(toolset, name), view)), repeated: false }
   const parsed = parseInput(tool, input)
@@ -164,7 +164,7 @@ async function begin(
   const at: At = {
     tenant: context.tenant,
     conversation: context.conversation,
-    once: { key: `call:${turn}:${toolCallId}`, bodyHash, isFresh: context.toolCallId === undefined },
+    once: { key: `call:${turn}:${toolCallId}`, bodyHash },
     ...leaseOf(context),
   }
   const again = tool.created && !run ? await reviewOfEqualCall(context, bodyHash, joinable(context)) : undefined
@@ -411,8 +411,8 @@ function answeredFact(context: ToolContext, { started, ...answer }: Answered): C
 const unknownTool = (toolset: Toolset, name: string): string =>
   `There is no tool ${name.slice(0, 64).toWellFormed()}. Available: ${available(toolset)}.`
 
-async function viewOf({ door, tenant, conversation, turn }: ToolContext): Promise<View> {
-  return { state: await door.read({ tenant, conversation }), turnId: turn }
+async function viewOf({ door, tenant, conversation, turn }: ToolContext, need?: 'list'): Promise<View> {
+  return { state: await door.read({ tenant, conversation }, need), turnId: turn }
 }
 
 function sourcesOf({ source_user_message_id, source_assistant_message_id }: Sources): Sources {

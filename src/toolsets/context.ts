@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sources } from '../domain/command.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { Edge, Lease, Door } from '../door/door.ts'
@@ -37,10 +36,3 @@ export interface RunContext {
   /** The assessor's verdicts on the claims of this call; absent until it is asked. */
   readonly judged?: readonly Judged[] | undefined
 }
-
-const storage = new AsyncLocalStorage<ToolContext>()
-
-/** Runs `work`, and everything it awaits, with this context. */
-export const withToolContext = <T>(context: ToolContext, work: () => T): T => storage.run(context, work)
-
-export const currentToolContext = (): ToolContext | undefined => storage.getStore()

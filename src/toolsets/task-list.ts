@@ -14,7 +14,7 @@ const planned = z.object({ title: z.string(), description: z.string().default(''
 const listedTask = z.object({ id: z.string(), title: z.string(), description: z.string(), done: z.boolean() })
 const changed = z.object({ ok: z.literal(true), task: listedTask })
 
-/** The conversation's list, one task at a time, in JSON files that other programs can read. */
+/** The conversation's list, one task at a time. On the file store it is a JSON file that other programs can read. */
 export const taskList: Toolset = {
   name: 'task_list',
   tools: [

@@ -655,6 +655,24 @@ it('[CH8][PA31] a continued plan is under both turns, and its progress is cumula
   await turns.close()
 })
 
+it('[CH8] a turn that answered with open tasks is not shown as done, and says how many are open', async () => {
+  const items = [{ title: 'One', isChecked: true }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }]
+  const turns = await start(
+    [{ calls: [{ tool: 'add_multiple_checklist_items', args: { items } }] }, 'That is the list.', 'Hello again.'],
+    { host: { toolset: 'checklist' } },
+  )
+  await turns.chat({ message: 'A list' })
+  await turns.chat({ message: 'And hello', turn_id: 't2' })
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1&view=history'), NEW)
+  const chipOf = (turn: string) => page.getByRole('article', { name: turn }).locator('.app-chip')
+  await chipOf('Turn 1').waitFor()
+  expect(await chipOf('Turn 1').innerText()).toBe('Not finished · 3 of 4 open')
+  expect(await chipOf('Turn 2').innerText()).toBe('Done')
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH8] a closed timeline is not fetched; an open one is fetched at a limited rate', async () => {
   const turns = await start(TWO_STEPS)
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)

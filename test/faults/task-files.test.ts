@@ -211,7 +211,7 @@ describe('a link on the way to the task files', () => {
     ends.push(() => store.close())
     symlinkSync(elsewhere(), join(data, '.agents'))
     const refused = { code: 'file_invalid', message: INVALID, file: '.agents', detail: expect.stringMatching(/link/) }
-    await expect(store.load(ref)).rejects.toMatchObject(refused)
+    await expect(store.load(ref, 'list')).rejects.toMatchObject(refused)
     await expect(store.commit(ref, run(openTurn('t1'), add('t1', 'a')))).rejects.toMatchObject(refused)
     untouched()
   })
@@ -223,7 +223,7 @@ describe('a link on the way to the task files', () => {
     ends.push(() => store.close())
     const acme = { tenant: 'acme', conversation: 'c1' }
     const refused = { code: 'file_invalid', file: '.agents/tasks/acme' }
-    await expect(store.load(acme)).rejects.toMatchObject(refused)
+    await expect(store.load(acme, 'list')).rejects.toMatchObject(refused)
     await expect(store.commit(acme, run(openTurn('t1'), add('t1', 'a')))).rejects.toMatchObject(refused)
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     untouched()

@@ -789,6 +789,20 @@ describe('the same call', () => {
     expect(await table.titles()).toHaveLength(5)
   })
 
+  it('[HT23][TS14] under the id that our event shows waits on, and answers the same', async () => {
+    const table = await brief()
+    const id = await table.proposed()
+    const [review] = await table.pending()
+    const ours = review?.tool_call_id
+    expect(await table.proposed(ours)).toBe(id)
+    const conflict = await table.call(ours, { tasks: [{ title: 'Other' }] })
+    expect([conflict.status, errorOf(conflict).code]).toEqual([409, 'tool_call_conflict'])
+    const decided = await table.confirm(id, { draft_index: 0 })
+    expect(resultOf(await table.call(ours))).toEqual(decided.body.result)
+    expect(resultOf(await table.call(ours))).toEqual(decided.body.result)
+    expect(await table.titles()).toEqual(['A'])
+  })
+
   it('[HT24] under a known id with other arguments is 409 tool_call_conflict, decided or not', async () => {
     const table = await brief()
     const other = { tasks: [{ title: 'Other' }] }
@@ -870,17 +884,28 @@ describe('rows in the shape of the draft', () => {
     },
   )
 
-  it('[RE21] in the second design’s own shape: what was not touched is kept, what was changed is new', async () => {
+  it('[RE21] in the second design’s own shape, without draft_index: another priority and another title are edits', async () => {
     const table = await brief()
     const id = await table.proposed()
     const tasks = [
-      { title: 'A', details: 'd', priority: 'medium', status: 'todo', tags: ['x'] },
-      { title: 'C', details: '', priority: 'high', status: 'todo', tags: [] },
+      { title: 'A', details: 'd', priority: 'high', status: 'todo', tags: ['x'] },
+      { title: 'C', details: '', priority: 'medium', status: 'todo', tags: [] },
+      { title: 'New', details: '', priority: 'low', status: 'todo', tags: [] },
     ]
-    const { body } = await table.decide(id, { action: 'confirm', tasks })
-    expect(body.result).toMatchObject({
-      changes: { kept: [{ title: 'A' }], edited: [], added: [{ title: 'C' }], removed: [{ title: 'B' }] },
-    })
+    const { body } = await table.decide(id, { action: 'confirm', tasks: tasks.slice(0, 2) })
+    const edited = [
+      { from: { title: 'A', priority: 'medium' }, to: { title: 'A', priority: 'high' } },
+      { from: { title: 'B' }, to: { title: 'C' } },
+    ]
+    expect(body.result).toMatchObject({ changes: { kept: [], edited, added: [], removed: [] } })
+    const more = await table.decide(await table.proposed('call-2'), { action: 'confirm', tasks })
+    expect(more.body.result).toMatchObject({ changes: { edited, added: [{ title: 'New' }], removed: [] } })
+  })
+
+  it('[RE21] a row with draft_index null is new', async () => {
+    const table = await brief()
+    const { body } = await table.confirm(await table.proposed(), { title: 'A', draft_index: null })
+    expect(body.result).toMatchObject({ changes: { kept: [], added: [{ title: 'A' }], removed: [{}, {}] } })
   })
 })
 

@@ -2,6 +2,7 @@ import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Check, CheckSpec } from '../../src/domain/check.ts'
+import { listed } from '../../src/domain/conversation.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { SomeFields } from '../../src/domain/fields.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
@@ -81,8 +82,7 @@ export class Agent {
   }
 
   async titles(): Promise<string[]> {
-    const { items } = await this.#door.tasks.list(this.#at, {}, { limit: 100 })
-    return items.map(({ title }) => title)
+    return listed(await this.#door.read(this.#at)).map(({ title }) => title)
   }
 }
 

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { openDoor } from '../../src/door/door.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
@@ -11,7 +11,6 @@ let turns: TestTurns | undefined
 afterEach(() => turns?.close())
 
 const BROKEN = '{"tasks": [{'
-const ref = { tenant: 'local', conversation: 'c1' }
 
 async function onFiles(options: TurnsOptions): Promise<{ readonly at: TestTurns; readonly file: string }> {
   const data = scratchFolder()
@@ -22,12 +21,14 @@ async function onFiles(options: TurnsOptions): Promise<{ readonly at: TestTurns;
 
 fault('a broken task file')
 
-it('[TR35] a task file that breaks during a run: the call is answered, and the turn fails and says why', async () => {
+it('[TR35] a task file that breaks during a run: the call is answered that it is, and the turn goes on', async () => {
   const broken = Promise.withResolvers<void>()
   const { at, file } = await onFiles({
     answers: [
       { calls: [{ tool: 'plan', args: { tasks: [{ title: 'A' }, { title: 'B' }] } }] },
       { calls: [{ tool: 'update', args: { id: 1, outcome: 'It is so.' }, id: 'late' }], after: broken.promise },
+      { calls: [{ tool: 'tasks', args: {}, id: 'later' }] },
+      'The list cannot be read.',
     ],
   })
   const reader = await at.open()
@@ -35,43 +36,37 @@ it('[TR35] a task file that breaks during a run: the call is answered, and the t
   writeFileSync(file, BROKEN)
   broken.resolve()
   await reader.over
-  expect(reader.of('turn_failed')[0]?.data).toMatchObject({
-    code: 'file_invalid',
-    message: 'The task file .agents/tasks/c1.json is corrupt or invalid. Repair it, then continue.',
-  })
-  expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'failed', remaining: 2, steps: 2 })
-  const log = await at.log()
-  expect(log.findLast(({ type }) => type === 'tool_answered')?.data).toMatchObject({
-    tool_call_id: 'late',
-    result: 'Error: Task file is corrupt or invalid.',
-    ok: false,
-  })
-  expect(reader.of('message_added').at(-1)?.data.text).toContain('.agents/tasks/c1.json is corrupt or invalid.')
-  expect(at.complaints).toMatchObject([{ code: 'file_invalid' }])
+  expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'done', remaining: 2, steps: 4 })
+  const answers = (await at.log()).filter(({ type }) => type === 'tool_answered').slice(1)
+  const data = { result: 'Error: Task file is corrupt or invalid.', ok: false }
+  expect(answers).toMatchObject([
+    { data: { tool_call_id: 'late', ...data } },
+    { data: { tool_call_id: 'later', ...data } },
+  ])
   expect(readFileSync(file, 'utf8')).toBe(BROKEN)
 })
 
-it('[TR35] one that breaks while no process drives the turn ends it the same way', async () => {
-  const { at, file } = await onFiles({ answers: ['Never said.'], isIdle: true })
-  await at.door.run(
-    ref,
-    { type: 'start_turn', turn_id: 't1', message_id: 'm1', message: 'Go', model: 'openai-compatible:test' },
-    { type: 'edit_tasks', by: 'person', create: [{ id: 'x', title: 'A' }] },
-  )
+it('[TR35] one that is broken before: the chat starts, is shown, and answers', async () => {
+  const { at, file } = await onFiles({ answers: ['Hello.'] })
+  mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, BROKEN)
-  at.runner.start()
-  await expect.poll(async () => (await at.log()).at(-1)?.type).toBe('turn_finished')
-  expect((await at.log()).at(-2)?.data).toMatchObject({ code: 'file_invalid' })
+  const reader = await at.chat()
+  expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'done' })
+  expect((await at.ask('GET', '/api/sessions/c1')).status).toBe(200)
+  const mine = await at.ask('POST', '/api/sessions/c1/tasks', { body: { title: 'B' } })
+  expect([mine.status, await mine.json()]).toMatchObject([409, { error: { code: 'file_invalid' } }])
+  expect(readFileSync(file, 'utf8')).toBe(BROKEN)
 })
 
-it('[TR35] once the file is repaired, the turn can be continued', async () => {
+it('[TR35] a claim that only the list could hold ends the turn, and says why; repaired, the plan can be continued', async () => {
   const broken = Promise.withResolvers<void>()
   const { at, file } = await onFiles({
+    host: { toolset: 'manage_todos' },
+    assessor: () => 'OK',
     answers: [
-      { calls: [{ tool: 'plan', args: { tasks: [{ title: 'A' }] } }] },
-      { calls: [{ tool: 'update', args: { id: 1, outcome: 'It is so.' } }], after: broken.promise },
-      { calls: [{ tool: 'update', args: { id: 1, outcome: 'It is so.' } }] },
-      'Done.',
+      { calls: [{ tool: 'manage_todos', args: { add: ['A'] } }] },
+      { text: 'It is so.', after: broken.promise },
+      'It is so.',
     ],
   })
   const reader = await at.open()
@@ -80,6 +75,9 @@ it('[TR35] once the file is repaired, the turn can be continued', async () => {
   writeFileSync(file, BROKEN)
   broken.resolve()
   await reader.over
+  const message = 'The task file .agents/tasks/c1.json is corrupt or invalid. Repair it, then continue.'
+  expect(reader.of('turn_failed')[0]?.data).toMatchObject({ code: 'file_invalid', message })
+  expect(at.complaints).toMatchObject([{ code: 'file_invalid' }])
   writeFileSync(file, whole)
   const again = await at.chat({ turn_id: 't2', continue_turn_id: 't1' })
   expect(again.of('turn_finished')[0]?.data.status).toBe('done')

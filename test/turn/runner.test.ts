@@ -1,11 +1,10 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configuredModels } from '../../src/runner/models.ts'
 import type { OutsideTool } from '../../src/runner/outside.ts'
 import { Runner } from '../../src/runner/runner.ts'
 import { openDoor, type Door, StoreError } from '../../src/door/door.ts'
-import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { At, Store } from '../../src/store/store.ts'
 import { runChild } from '../support/children.ts'
@@ -76,32 +75,6 @@ describe('a runner whose store lets it down', () => {
     const reader = await turns.chat(PLAIN)
     expect(reader.of('turn_finished').at(0)?.data.status).toBe('done')
     expect(turns.provider.asked.length).toBeLessThanOrEqual(6)
-  })
-
-  it('[TR21][TR35] waits a moment for a corrupt file, and goes on once it is repaired', async () => {
-    const folder = scratchFolder()
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const turns = await started({
-      door: openDoor({ store: await openFileStore({ data: folder }) }),
-      leaseMs: 150,
-      answers: request => {
-        const isFirst = !request.messages.some(({ role }) => role === 'tool')
-        return isFirst ? addTask : { text: 'Done.', after: promise }
-      },
-    })
-    const reader = await turns.open(PLAIN)
-    await turns.provider.until(({ asked }) => asked.length === 2)
-    const file = join(folder, '.agents', 'tasks', 'c1.json')
-    const whole = readFileSync(file)
-    writeFileSync(file, '{ broken')
-    resolve()
-    await expect.poll(() => turns.complaints.length).toBe(1)
-    writeFileSync(file, whole)
-    await expect.poll(() => statusOf(turns, 't1'), { timeout: 10_000 }).toBe('done')
-    await reader.over
-    expect(await turns.tasks()).toHaveLength(1)
-    expect((await turns.log()).filter(({ type }) => type === 'step_finished')).toHaveLength(2)
   })
 
   it('[TR21] waits for a lock that another process holds for longer than a commit waits', async () => {

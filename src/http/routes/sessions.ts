@@ -207,8 +207,8 @@ export const sessionRoutes = [
 ]
 
 /** The state of a conversation; throws 404 if there is none. */
-export async function known(door: Door, ref: Ref): Promise<Conversation> {
-  const state = await door.read(ref)
+export async function known(door: Door, ref: Ref, need?: 'list'): Promise<Conversation> {
+  const state = await door.read(ref, need)
   if (state.seq === 0) throw notFound('session_not_found', 'There is no such conversation.')
   return state
 }

@@ -42,7 +42,6 @@ export function collectTaskFiles(data: string, path: string): readonly string[] 
     return skipped
   } finally {
     db.close()
-    files.close()
   }
 }
 

@@ -80,7 +80,12 @@ export function invalid(detail: unknown, file?: string): StoreError {
 
 function fileTask(raw: unknown, index: number): FileTask {
   if (!isObject(raw)) throw invalid(`tasks[${index}] is not an object`)
-  const { id, title, description = '', done, ...extra } = raw
+  const { id: rawId, title, description: rawDescription, done: rawDone, ...extra } = raw
+  const [id, description, done] = [
+    Number.isSafeInteger(rawId) ? String(rawId) : rawId,
+    rawDescription ?? '',
+    rawDone ?? false,
+  ]
   // Only ids that we store unchanged: any other would not be found again.
   if (typeof id !== 'string' || line(id, LIMITS.reference) !== id)
     throw invalid(`tasks[${index}].id is not a short line of text`)

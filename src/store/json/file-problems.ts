@@ -6,13 +6,9 @@ import { TaskFiles } from './files.ts'
 /** The task files that cannot be read. An edit that is not imported yet is no difference. */
 export function* fileProblems(data: string, db: DatabaseSync): Generator<string> {
   const files = new TaskFiles(data)
-  try {
-    for (const row of db.prepare('SELECT name FROM task_files ORDER BY name').iterate()) {
-      const problem = problemOf(files, String(row['name']))
-      if (problem !== undefined) yield problem
-    }
-  } finally {
-    files.close()
+  for (const row of db.prepare('SELECT name FROM task_files ORDER BY name').iterate()) {
+    const problem = problemOf(files, String(row['name']))
+    if (problem !== undefined) yield problem
   }
 }
 

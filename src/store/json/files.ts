@@ -29,18 +29,13 @@ export class TaskFiles {
     this.#folder = new TaskFolder(data)
   }
 
-  /** Throws if the folder was deleted or replaced, or cannot be used. */
+  /** Throws if the folder cannot be used. */
   check(): void {
     try {
       this.#folder.check()
     } catch (error) {
       throw fileError('read', error)
     }
-  }
-
-  /** Whether the folder was deleted or replaced. */
-  isLost(): boolean {
-    return this.#folder.isLost()
   }
 
   /** The names of the files of conversations, those of other tenants in a folder each. */
@@ -127,10 +122,6 @@ export class TaskFiles {
   sweep(): void {
     this.check()
     this.#sweep(this.#folder.path)
-  }
-
-  close(): void {
-    this.#folder.close()
   }
 
   /** Links are no folders here, so that nothing outside is touched. */

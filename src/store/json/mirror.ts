@@ -60,10 +60,9 @@ export class Mirror {
     }, since)
   }
 
-  /** Throws if the folder or its lock was deleted or replaced. */
+  /** Throws if the lock of the folder was deleted or replaced. */
   check(): void {
     this.#lock.check()
-    this.#files.check()
   }
 
   /** Whether neither a file nor a conversation has the name. Under the lock. */
@@ -77,18 +76,12 @@ export class Mirror {
     this.#files.probe()
   }
 
-  /** Whether the folder was deleted or replaced. */
-  isLost(): boolean {
-    return this.#files.isLost()
-  }
-
   sweep(): void {
     this.#files.sweep()
   }
 
   async close(): Promise<void> {
     await this.#lock.close()
-    this.#files.close()
   }
 
   /** Whether the file is as we left it. Needs no lock: at worst we look again under it. */

@@ -83,13 +83,7 @@ class FileStore implements Store {
     this.#inner = inner
     this.#mirror = mirror
     this.#db = db
-    this.queries = {
-      ...inner.queries,
-      tasks: async (ref, filter, page) => {
-        await this.#sync(ref)
-        return inner.queries.tasks(ref, filter, page)
-      },
-    }
+    this.queries = inner.queries
     this.search = inner.search
     this.templates = inner.templates
     this.live = inner.live
@@ -108,8 +102,10 @@ class FileStore implements Store {
     return this.#inner.now()
   }
 
-  async load(ref: Ref): Promise<Conversation> {
-    await this.#sync(ref)
+  async load(ref: Ref, need?: 'list'): Promise<Conversation> {
+    await this.#sync(ref).catch((error: unknown) => {
+      if (need === 'list' || !isInvalid(error)) throw error
+    })
     return this.#inner.load(ref)
   }
 
@@ -228,11 +224,10 @@ class FileStore implements Store {
     await Promise.all(served)
   }
 
-  /** While the file is invalid, a driven turn can still record how it ends, but nothing changes the list. */
+  /** While the file is invalid, the conversation goes on, but nothing changes the list. */
   async #serveUnreadable(calls: readonly Call[], error: unknown): Promise<void> {
-    const isInvalid = error instanceof StoreError && error.code === 'file_invalid'
     for (const { at, decide, resolve, reject } of calls) {
-      if (!isInvalid || !at.lease) reject(error)
+      if (!isInvalid(error)) reject(error)
       else {
         const commit = (): Promise<Committed<unknown>> => this.#inner.commit(at, exceptList(decide, error))
         await this.#mirror.leaveAlone(at, commit).then(resolve, reject)
@@ -243,7 +238,7 @@ class FileStore implements Store {
   /** Imports edits from the file before the list is read. Where nothing can be written, the log alone is read. */
   async #sync(ref: Ref): Promise<void> {
     this.#check()
-    if (this.#inner.lost() || this.#mirror.isLost()) return
+    if (this.#inner.lost()) return
     await this.#naming(ref, async () => {
       if (!this.#mirror.inSync(this.#db, ref)) await this.#exclusively(() => this.#look(ref))
     })
@@ -256,7 +251,7 @@ class FileStore implements Store {
       await look()
       this.#broken.delete(file)
     } catch (error) {
-      if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
+      if (!isInvalid(error)) throw error
       const known = this.#broken.get(file)
       if (known && known.detail === error.detail) throw known
       const named = invalid(error.cause, error.file ?? file)
@@ -320,6 +315,8 @@ class FileStore implements Store {
 
 const fileExists = (ref: Ref): StoreError =>
   new StoreError('id_taken', `There is a task file of this name already (${filePathOf(ref)}); nothing was written.`)
+
+const isInvalid = (error: unknown): error is StoreError => error instanceof StoreError && error.code === 'file_invalid'
 
 const LIST_EVENTS: ReadonlySet<EventType> = new Set(['task_created', 'task_changed', 'task_removed'])
 

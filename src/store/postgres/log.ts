@@ -43,7 +43,6 @@ export class PostgresLog {
         state,
         key: key => held.keys.get(storable(key)),
         attempt: turn => held.attempts.get(storable(turn)),
-        mayRetry: true,
       },
     }
   }

@@ -1,4 +1,3 @@
-import type { Task } from '../../domain/task.ts'
 import type { Template } from '../../domain/template.ts'
 import { CONVERSATION_ORDER, decodeCursor, fitting, paged } from '../cursor.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../rows.ts'
@@ -8,14 +7,6 @@ import { NOW } from './leases.ts'
 import { SCHEMA } from './schema.ts'
 import type { Statement } from './session.ts'
 import { isDuplicate } from './to-store-error.ts'
-
-interface TaskRow {
-  readonly id: string
-  readonly position: number
-  readonly number: number
-  readonly created_at: string
-  readonly body: string
-}
 
 // An unused filter is null. Unnamed statements, so that each is planned for its filters.
 export function postgresQueries(database: Database, skewMs: () => number): Queries {
@@ -44,19 +35,6 @@ export function postgresQueries(database: Database, skewMs: () => number): Queri
         [ref.tenant, ref.conversation],
       )
       return row
-    },
-    tasks: async (ref, { turn, status }, page) => {
-      const [position, number] = decodeCursor(page, ['number', 'number']) ?? []
-      const rows = await database.query<TaskRow>(
-        {
-          text: `SELECT position, number, body FROM ${SCHEMA}.tasks
-            WHERE tenant = $1 AND conversation = $2 AND NOT removed AND ($3::text IS NULL OR turn = $3)
-              AND ($4::text IS NULL OR status = $4) AND ($5::float8 IS NULL OR (position, number) > ($5, $6::float8))
-            ORDER BY position, number LIMIT $7`,
-        },
-        [ref.tenant, ref.conversation, turn ?? null, status ?? null, position ?? null, number ?? null, page.limit + 1],
-      )
-      return paged(rows, page.limit, taskOf, row => [row.position, row.number])
     },
     review: async (tenant, reviewId) => {
       const [row] = await database.query<{ conversation: string; body: string }>(
@@ -192,7 +170,5 @@ const WAITING = `pending AND tenant = $2 AND ${DUE} > ${NOW}`
 const NEVER = 8_000_000_000_000_000
 const fromMs = (parameter: string): string =>
   `CASE WHEN ${parameter} >= ${NEVER} THEN timestamptz 'infinity' ELSE to_timestamp(greatest(${parameter}, 0) / 1000) END`
-
-const taskOf = (row: TaskRow): Task => JSON.parse(row.body)
 
 const templateOf = (row: { readonly body: string }): Template => JSON.parse(row.body)

@@ -200,11 +200,3 @@ it('[SQ1] a change of one task writes few pages', async () => {
   expect((pages() - before) / 100).toBeLessThan(4)
   await store.close()
 })
-
-it('[ST4] a fresh key takes no row', async () => {
-  const store = await openSqliteStore({ path })
-  await store.commit({ ...ref, once: { key: 'drawn', bodyHash: 'h', isFresh: true } }, run(openTurn('t1')))
-  await store.commit({ ...ref, once: { key: 'named', bodyHash: 'h' } }, run(add('t1', 'a')))
-  await store.close()
-  expect(raw(db => db.prepare('SELECT key FROM keys').all())).toMatchObject([{ key: 'named' }])
-})

@@ -6,7 +6,6 @@ import { CONVERSATION_ORDER, decodeCursor, fitting, paged } from '../cursor.ts'
 import type { Checksums } from '../checksum.ts'
 import type { ReviewRecord } from '../rows.ts'
 import type { Queries, Ref, Templates } from '../store.ts'
-import { taskPage } from '../task-page.ts'
 import { damagedRow, type SqliteLog, type SummaryRow, type SummedRow } from './log.ts'
 import { SUMMED_COLUMNS } from './log-sql.ts'
 
@@ -51,12 +50,6 @@ export function sqliteQueries(
       if (!row) read(() => log.checkUnknown(ref))
       return row && log.summary(row)
     },
-    tasks: async (ref, filter, page) =>
-      taskPage(
-        read(() => log.current(ref)),
-        filter,
-        page,
-      ),
     review: async (tenant, reviewId) => {
       const [row] = all<Row>(`${REVIEWS} WHERE tenant = ? AND id = ?`, tenant, reviewId)
       return row && { tenant, conversation: String(row['conversation']), record: recordIn(row) }
