@@ -12,7 +12,7 @@ import type {
   TasksAnswer,
   ToolAnswer,
   ToolsetAnswer,
-  ToolsetSummary,
+  ToolsetsAnswer,
   TurnAnswer,
 } from '../../src/domain/wire.ts'
 import { openDoor, StoreError } from '../../src/door/door.ts'
@@ -874,7 +874,8 @@ describe('templates', () => {
 describe('toolsets', () => {
   it('[HT20] are listed with what they are', async () => {
     const server = await started()
-    const { body } = await server.ask<{ toolsets: ToolsetSummary[] }>('GET', '/api/toolsets', { as: 'agent' })
+    const { body } = await server.ask<ToolsetsAnswer>('GET', '/api/toolsets', { as: 'agent' })
+    expect(body.default).toBe('runsheet')
     const rows = body.toolsets.map(({ name, scope, review, assessor, gate }) => [name, scope, review, assessor, gate])
     expect(rows).toEqual([
       ['manage_todos', 'turn', false, true, false],
@@ -885,6 +886,22 @@ describe('toolsets', () => {
       ['runsheet', 'conversation', true, true, true],
     ])
     for (const { name, tools } of body.toolsets) expect(tools).toEqual(toolsets[name].tools.map(tool => tool.name))
+  })
+
+  it('[HT20] are listed as new conversations get them', async () => {
+    const host = { toolset: 'turn_todos', review: true, review_timeout_ms: 1_000, assessor: false } as const
+    const server = await started({ host })
+    const { body } = await server.ask<ToolsetsAnswer>('GET', '/api/toolsets', { as: 'agent' })
+    expect(body.default).toBe('turn_todos')
+    expect(
+      body.toolsets.map(({ name, review, review_timeout_ms, gate }) => [name, review, review_timeout_ms, gate]),
+    ).toEqual([
+      ['checklist', true, 1_000, false],
+      ['task_manager', true, 1_000, false],
+      ['turn_todos', true, 1_000, true],
+      ['task_list', true, 1_000, false],
+      ['runsheet', true, 1_000, true],
+    ])
   })
 
   it.each(Object.keys(CREATING) as ToolsetName[])('[HT20] %s comes in the OpenAI function format', async name => {
