@@ -1,6 +1,7 @@
 import { openTasks, planHistory } from '../domain/conversation.ts'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
+import { captures } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isSettledElsewhere, tallyOf } from '../domain/thread.ts'
 import { isFinished, type Turn } from '../domain/turn.ts'
@@ -47,7 +48,7 @@ export function isAgentWorking({ turns, running_turn, latest_turn }: Conversatio
 export function unfinishedTurn(state: ConversationSnapshot, limited: LimitedTurns): UnfinishedTurn | undefined {
   const turn = endedTurn(state)
   const count = turn ? openTasks(state, turn.id).length : 0
-  if (!turn || count === 0) return undefined
+  if (!turn || count === 0 || captures(state.policy)) return undefined
   return { turnId: turn.id, count, isLimited: limited.turns.includes(turn.id), hasFailed: turn.status === 'failed' }
 }
 

@@ -385,7 +385,8 @@ describe('the policy', () => {
 describe('tasks', () => {
   it.each(STORES)('[HT13] come in list order, by turn, by status and by the page (%s)', async store => {
     const server = await started({ store })
-    await withTasks(server, 'A', 'B', 'C')
+    const [first] = await withTasks(server, 'A', 'B', 'C')
+    await server.person.changeTask('c1', first?.id ?? '', first?.version ?? 0, { status: 'in_progress' })
     const second = { turn_id: 't2' }
     await call(
       server,
@@ -565,7 +566,7 @@ describe('a person adds a task', () => {
     await withTasks(server, 'A')
     await startTurn(server)
     const { task } = (await server.ask<TaskAnswer>('POST', PATH, { body: { title: 'x' } })).body
-    expect(task).toMatchObject({ conversation_turn_id: 'run-1', status: 'in_progress' })
+    expect(task).toMatchObject({ conversation_turn_id: 'run-1', status: 'pending' })
   })
 
   it.each([
@@ -734,7 +735,7 @@ describe('a person changes a task', () => {
     const refused = resultOf(await call(server, ['checklist', 'update_checklist_items'], { items }))
     expect(JSON.stringify(refused)).toContain('A, but with care')
     expect(refused).toMatchObject({ updatedItems: [] })
-    expect((await server.person.tasks('c1')).tasks[0]?.status).toBe('in_progress')
+    expect((await server.person.tasks('c1')).tasks[0]?.status).toBe('pending')
     const taken = resultOf(await call(server, ['checklist', 'update_checklist_items'], { items }))
     expect(taken).toMatchObject({ updatedItems: [{ title: 'A, but with care', isChecked: true }], failedItems: [] })
   })

@@ -337,7 +337,7 @@ describe('the stories', () => {
     const { tasks } = await nextDay.person.tasks(session)
     expect(tasks.map(({ title, status }) => [title, status])).toEqual([
       ['Buy paint', 'completed'],
-      ['Paint', 'in_progress'],
+      ['Paint', 'pending'],
     ])
   })
 })
