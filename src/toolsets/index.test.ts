@@ -70,7 +70,7 @@ describe('the toolsets', () => {
   it.each(planning)(
     '[TS19] $name: the section says when to plan and when not, and to settle before answering',
     toolset => {
-      const text = promptFor(toolset, { judged: true }).replaceAll('\n', ' ')
+      const text = promptFor(toolset, { isRun: true }).replaceAll('\n', ' ')
       expect(text).toMatch(/several/)
       expect(text).toMatch(/[Ww]ork through/)
       expect(text).toMatch(/[Dd]o not (give your final answer|answer for the whole request) before/)
