@@ -25,7 +25,7 @@ async function benchTokens(): Promise<void> {
       what: name,
       ours: `${definitions} + ${five} = ${definitions + five}`,
       beside: `20 tasks: ${twenty}`,
-      ratio: `prompt ${countTokens(promptFor(toolsets[name], { judged: true }))}`,
+      ratio: `prompt ${countTokens(promptFor(toolsets[name], { isRun: true }))}`,
       goal: isDefault ? 'below 550, 20 tasks below 1,000' : '',
       met: isDefault ? definitions + five < 550 && twenty < 1_000 : undefined,
     })

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { DataFolder } from '../src/cli/data-folder.ts'
 import { ServerLock } from '../src/cli/server-lock.ts'
 import { createClient } from '../src/client/client.ts'
+import { TOOLSETS } from '../src/domain/policy.ts'
 import { pageToken } from '../src/http/credentials.ts'
 import { BUILT, type Child, runCli, runProcess, whyNotHeldBack } from './support/children.ts'
 import { freshDatabase } from './support/postgres.ts'
@@ -401,6 +402,11 @@ describe('serve', () => {
     expect(stderr).toMatch(/^runsheet: [^\n]* Try: [^\n]+ --help\n$/)
     expect(stderr).toContain(value)
     expect(existsSync(data)).toBe(false)
+  })
+
+  it('[CL5] a toolset that does not exist is refused with the names', async () => {
+    const { stderr } = await said(cli(['serve', '--data', data], { env: { RUNSHEET_TOOLSET: 'todo' } }))
+    for (const name of Object.keys(TOOLSETS)) expect(stderr).toContain(name)
   })
 
   it('[CL8] each option is also a variable; an empty variable counts as unset; the option wins', async () => {

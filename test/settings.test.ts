@@ -119,20 +119,26 @@ describe('settings of the page', () => {
   })
 
   it('[SG1][SG2] options and variables take precedence, and lock; a setting that none gives is the page’s', async () => {
-    const env = { RUNSHEET_MODEL: 'demo', RUNSHEET_REVIEW: 'off' }
-    const server = await served({ env, config: { policy: { gate: false, review_timeout_ms: 5_000 } } })
+    const env = { RUNSHEET_MODEL: 'demo', RUNSHEET_REVIEW: 'off', RUNSHEET_TOOLSET: 'turn_todos' }
+    const policy = { toolset: 'checklist', gate: false, review_timeout_ms: 5_000 }
+    const server = await served({ env, config: { policy } })
     const { settings, scope } = await change(server, { review_timeout_ms: 60_000 })
     expect(scope).toBe('server')
     expect(settings).toMatchObject({
       model: { value: 'demo', source: 'environment', locked_by: 'RUNSHEET_MODEL' },
+      toolset: { value: 'turn_todos', source: 'environment', locked_by: 'RUNSHEET_TOOLSET' },
       review: { value: false, source: 'environment', locked_by: 'RUNSHEET_REVIEW' },
       review_timeout_ms: { value: 60_000, source: 'page' },
       gate: { value: false, source: 'file' },
     })
     await expect(change(server, { model: MODEL })).rejects.toMatchObject({ code: 'setting_locked' })
     await server.person.setPolicy('c', {})
-    const { policy } = await server.person.session('c')
-    expect(policy).toMatchObject({ review: false, gate: false, review_timeout_ms: 60_000 })
+    expect((await server.person.session('c')).policy).toMatchObject({
+      toolset: 'turn_todos',
+      review: false,
+      gate: false,
+      review_timeout_ms: 60_000,
+    })
   })
 
   it('[SG2] an option is named as it was given', async () => {

@@ -31,7 +31,7 @@ import type { FilingActions } from './use-filing.ts'
 import { chosenPolicy, policiesNow } from './toolset-policies.ts'
 import { useHeight } from './use-height.ts'
 import { useModels } from './use-models.ts'
-import { usePlanSettings } from './use-plan-settings.ts'
+import { useToolsets } from './use-toolsets.ts'
 import { useSend } from './use-send.ts'
 import { useTextOwner } from './use-text-owner.ts'
 
@@ -88,9 +88,10 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const { conversation, status, title, error } = view.state
   const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
   const models = useModels(client)
-  const settings = usePlanSettings(client)
-  const toolset = chosen.toolset ?? conversation.policy?.toolset ?? 'runsheet'
-  const policies = policiesNow(settings ?? {}, conversation.policy)
+  const toolsets = useToolsets(client)
+  const policies = policiesNow(toolsets?.toolsets ?? [], conversation.policy)
+  const toolset = chosen.toolset ?? conversation.policy?.toolset ?? toolsets?.default
+  const policy = policies.find(each => each.toolset === toolset)
   const model = chosen.model ?? models.byDefault
   const { running_turn: running, archived, pinned } = conversation
   // Requested here or in another window; the turn ends once its current step does.
@@ -286,7 +287,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             isStopping={isStopping}
             isRejected={review.rejection !== undefined}
             hasSandbox={models.hasSandbox(model)}
-            isReviewed={settings && policies.find(each => each.toolset === toolset)?.review}
+            policy={policy}
             // The panel offers it until that is closed.
             reopening={review.outcome?.reopen ? undefined : review.reopening}
             onExample={sendTyped}
@@ -353,15 +354,17 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
           onSend={submit}
           onStop={() => void stop()}
         >
-          <Suspense>
-            <ToolsetChoice
-              strings={strings}
-              toolset={toolset}
-              policies={policies}
-              isDisabled={running !== null || outgoing !== undefined}
-              onChoose={each => setChosen({ ...chosen, toolset: each })}
-            />
-          </Suspense>
+          {policy && (
+            <Suspense>
+              <ToolsetChoice
+                strings={strings}
+                chosen={policy}
+                policies={policies}
+                isDisabled={running !== null || outgoing !== undefined}
+                onChoose={each => setChosen({ ...chosen, toolset: each })}
+              />
+            </Suspense>
+          )}
         </Composer>
         <Suspense>
           <ToolsLine strings={strings} isDemo={model === 'demo'} isOpen={route.isTools === true} />

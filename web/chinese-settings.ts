@@ -74,6 +74,7 @@ export const chineseSettings: SettingsStrings = {
   },
 
   review: '开始工作前审阅计划',
+  toolsetHint: by => (by ? `由服务器的 ${by} 设置。` : '要使用其他工具集，请在启动服务器时使用 --toolset。'),
   reviewHint: '由你批准、修改或拒绝每个计划，对通过 MCP 工作的智能体同样有效。',
   noReview: '已关闭：智能体不经询问就会开始。',
   deadline: '审阅期限',

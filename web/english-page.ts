@@ -50,9 +50,20 @@ export const englishPage: PageStrings = {
   signInHow: 'To get a new link, run this in the folder of the server, then open the link in this browser:',
   badLink: 'This link has expired or was already used.',
   signedOut: 'You have been signed out.',
-  emptyTitle: 'Approve the plan, then watch it get done',
-  emptyHintUnreviewed: 'Say what you want. The agent plans and starts at once, and you see what came of each step.',
-  emptyHint: 'Say what you want. You get a plan to edit before anything runs, and see what came of each step.',
+  empty: {
+    reviewed: [
+      'Approve the plan, then watch it get done',
+      'Say what you want. You get a plan to edit before anything runs, and see what came of each step.',
+    ],
+    unreviewed: [
+      'Say what you want, then watch it get done',
+      'The agent plans and starts at once, and you see what came of each step.',
+    ],
+    list: [
+      'Say what to put on the list',
+      'The agent adds it at once. You tick items off; the agent may tick what it did itself.',
+    ],
+  },
   demoExample: 'Fix the greeting in the sandbox, and prove it',
   examples: ['Plan a birthday party for 20 people', 'Prepare for my job interview', 'Plan a weekend in Rome'],
   working: 'Working…',

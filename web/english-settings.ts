@@ -79,6 +79,7 @@ export const englishSettings: SettingsStrings = {
     assessor_model: 'The judge is not known. Check its name.',
   },
 
+  toolsetHint: by => (by ? `Set by ${by} of the server.` : 'Start the server with --toolset to use another one.'),
   review: 'Review plans before work starts',
   reviewHint: 'You approve, edit or reject each plan. Also for agents that work over MCP.',
   noReview: 'Off: agents start without asking you.',

@@ -3,6 +3,7 @@ import { bottomInset } from './bottom-inset.ts'
 import { loadPart } from './load-part.ts'
 import type { PageStrings } from './page-strings.ts'
 import type { ThreadProps } from './thread.tsx'
+import type { ShownPolicy } from './toolset-policies.ts'
 
 const importThread = () => import('./thread.tsx')
 const Thread = lazy(() => loadPart(importThread))
@@ -11,12 +12,12 @@ interface MessagesProps extends Omit<ThreadProps, 'scroller'> {
   readonly onExample: (message: string) => void
   /** The model is the built-in one, and has a sandbox. */
   readonly hasSandbox: boolean
-  /** Whether the next message's plan is; undefined until that is known. */
-  readonly isReviewed: boolean | undefined
+  /** Of the next message; undefined until that is known. */
+  readonly policy: ShownPolicy | undefined
 }
 
 /** The thread; examples before there is one. */
-export function Messages({ onExample, hasSandbox, isReviewed, ...thread }: MessagesProps): ReactElement {
+export function Messages({ onExample, hasSandbox, policy, ...thread }: MessagesProps): ReactElement {
   const { view, strings, covered, outgoing } = thread
   const { conversation, status } = view.state
   const scroller = useRef<HTMLDivElement>(null)
@@ -42,7 +43,7 @@ export function Messages({ onExample, hasSandbox, isReviewed, ...thread }: Messa
           <Thread {...thread} scroller={scroller} />
         </Suspense>
       ) : status === 'live' || status === 'waiting' ? (
-        <Welcome strings={strings} hasSandbox={hasSandbox} isReviewed={isReviewed} onExample={onExample} />
+        <Welcome strings={strings} hasSandbox={hasSandbox} policy={policy} onExample={onExample} />
       ) : (
         status === 'connecting' && loading
       )}
@@ -53,20 +54,19 @@ export function Messages({ onExample, hasSandbox, isReviewed, ...thread }: Messa
 interface WelcomeProps {
   readonly strings: PageStrings
   readonly hasSandbox: boolean
-  readonly isReviewed: boolean | undefined
+  readonly policy: ShownPolicy | undefined
   readonly onExample: (message: string) => void
 }
 
 /** What to try, before anything was asked. */
-function Welcome({ strings, hasSandbox, isReviewed, onExample }: WelcomeProps): ReactElement {
+function Welcome({ strings, hasSandbox, policy, onExample }: WelcomeProps): ReactElement {
+  const [title, hint] = strings.empty[!policy || policy.review ? 'reviewed' : isList(policy) ? 'list' : 'unreviewed']
   return (
     <section className="app-empty">
       <span className="app-logo app-logo-large" />
-      <h2>{strings.emptyTitle}</h2>
       {/* It promises nothing before it is known. */}
-      <p aria-busy={isReviewed === undefined}>
-        {isReviewed === false ? strings.emptyHintUnreviewed : strings.emptyHint}
-      </p>
+      <h2 aria-busy={!policy}>{title}</h2>
+      <p aria-busy={!policy}>{hint}</p>
       <ul>
         {[...strings.examples, ...(hasSandbox ? [strings.demoExample] : [])].map(each => (
           <li key={each}>
@@ -79,3 +79,6 @@ function Welcome({ strings, hasSandbox, isReviewed, onExample }: WelcomeProps): 
     </section>
   )
 }
+
+/** Whether the tasks are items for a person rather than the agent's steps. */
+const isList = ({ toolset }: ShownPolicy): boolean => toolset === 'checklist' || toolset === 'task_list'

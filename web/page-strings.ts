@@ -60,10 +60,8 @@ export interface PageStrings {
   readonly signInHow: string
   readonly badLink: string
   readonly signedOut: string
-  readonly emptyTitle: string
-  readonly emptyHint: string
-  /** Where plans are not reviewed. */
-  readonly emptyHintUnreviewed: string
+  /** Title and hint of the first screen. `list`: an unreviewed toolset that keeps items for a person. */
+  readonly empty: Readonly<Record<'reviewed' | 'unreviewed' | 'list', readonly [title: string, hint: string]>>
   /** For the built-in model. */
   readonly demoExample: string
   readonly examples: readonly string[]

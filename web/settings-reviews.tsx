@@ -1,11 +1,13 @@
 import type { ReactElement } from 'react'
 import type { SettingsChange, SettingsView, SettingView } from 'runsheet/client'
 import { localeOf, type SettingsHandle } from 'runsheet/react'
+import { englishToolsets } from './english-toolsets.ts'
 import { keep } from './keep.ts'
 import type { PageStrings } from './page-strings.ts'
 import { Hint, Locked, SwitchRow } from './settings-parts.tsx'
 import type { SettingsStrings } from './settings-strings.ts'
 import { spanText } from './span-text.ts'
+import { toolsetName } from './toolset-strings.ts'
 import { SETTINGS_CHANGED } from './use-models.ts'
 
 interface ReviewSettingsProps {
@@ -18,9 +20,9 @@ interface ReviewSettingsProps {
 const MINUTE = 60_000
 const DEADLINES = [2 * MINUTE, 10 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE, 7 * 24 * 60 * MINUTE]
 
-/** Review, deadline and gate of new conversations. Each is saved at once. */
+/** Toolset, review, deadline and gate of new conversations. A change is saved at once. */
 export function ReviewSettings({ settings, handle, strings, words }: ReviewSettingsProps): ReactElement {
-  const { review, review_timeout_ms, gate } = settings
+  const { toolset, review, review_timeout_ms, gate } = settings
   const save = async (change: SettingsChange): Promise<void> => {
     if (await handle.save(change)) keep(SETTINGS_CHANGED, String(Date.now()))
   }
@@ -40,6 +42,15 @@ export function ReviewSettings({ settings, handle, strings, words }: ReviewSetti
   const choices = value === null || DEADLINES.includes(value) ? DEADLINES : [...DEADLINES, value].sort((a, b) => a - b)
   return (
     <>
+      <div className="app-set-row">
+        <p className="app-set-switch">
+          <span>{strings.toolset}</span>
+          <strong>
+            {toolsetName({ toolset: toolset.value, review: review.value }, strings.toolsets ?? englishToolsets)}
+          </strong>
+        </p>
+        <Hint>{toolset.source === 'file' ? words.fromFile : words.toolsetHint(toolset.locked_by)}</Hint>
+      </div>
       <SwitchRow
         label={words.review}
         isOn={review.value}

@@ -66,6 +66,8 @@ export interface SettingsStrings {
   readonly problems: Readonly<Record<'key' | 'base_url' | 'model' | 'assessor_model', string>>
 
   readonly review: string
+  /** Which option or variable fixes the toolset, or how to choose another. */
+  readonly toolsetHint: (by?: string) => string
   readonly reviewHint: string
   readonly noReview: string
   readonly deadline: string

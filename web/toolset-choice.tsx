@@ -6,12 +6,12 @@ import { englishToolsets } from './english-toolsets.ts'
 import type { PageStrings } from './page-strings.ts'
 import { spanText } from './span-text.ts'
 import type { ShownPolicy } from './toolset-policies.ts'
-import type { ToolsetStrings } from './toolset-strings.ts'
+import { toolsetName, type ToolsetStrings } from './toolset-strings.ts'
 import './toolset-choice.css'
 
 interface ToolsetChoiceProps {
   readonly strings: PageStrings
-  readonly toolset: ToolsetName
+  readonly chosen: ShownPolicy
   /** What each toolset would turn on. */
   readonly policies: readonly ShownPolicy[]
   readonly isDisabled: boolean
@@ -24,13 +24,14 @@ const GAP_PX = 6
 
 /** Chooses the toolset of the next message; says what each is, and where no review takes place. */
 export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
-  const { strings, toolset, policies, isDisabled, onChoose } = props
+  const { strings, chosen, policies, isDisabled, onChoose } = props
   const words = strings.toolsets ?? englishToolsets
   const locale = localeOf(strings.panels)
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLFieldSetElement>(null)
-  const isReviewed = policies.find(each => each.toolset === toolset)?.review ?? true
+  const order = Object.keys(words.of)
+  const choices = policies.toSorted((a, b) => order.indexOf(a.toolset) - order.indexOf(b.toolset))
   const place = (): void => {
     const at = button.current?.getBoundingClientRect()
     const { style, offsetWidth = 0 } = list.current ?? {}
@@ -51,9 +52,9 @@ export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
         title={strings.toolset}
       >
         <span className="rs-sr">{strings.toolset}: </span>
-        {nameOf(toolset, isReviewed, words)} <ChevronDown size={14} aria-hidden="true" />
+        {toolsetName(chosen, words)} <ChevronDown size={14} aria-hidden="true" />
       </button>
-      {!isReviewed && (
+      {!chosen.review && (
         <span className="app-toolset-note" role="status" title={words.noReview + words.noReviewWhy}>
           {words.noReview}
           <span className="app-toolset-why">{words.noReviewWhy}</span>
@@ -67,12 +68,12 @@ export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
         onToggle={({ newState }) => newState === 'open' && place()}
       >
         <legend>{words.heading}</legend>
-        {policies.map(each => (
+        {choices.map(each => (
           <label key={each.toolset}>
             <input
               type="radio"
               name={id}
-              checked={each.toolset === toolset}
+              checked={each.toolset === chosen.toolset}
               aria-describedby={`${id}-${each.toolset}`}
               onChange={() => onChoose(each.toolset)}
               onClick={({ detail }) => detail > 0 && list.current?.hidePopover()}
@@ -83,7 +84,7 @@ export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
               }}
             />
             <span>
-              <strong>{nameOf(each.toolset, each.review, words)}</strong> <code>{each.toolset}</code>
+              <strong>{toolsetName(each, words)}</strong> <code>{each.toolset}</code>
               <span className="app-toolset-about" id={`${id}-${each.toolset}`}>
                 {aboutOf(each, words, locale)}
                 <span className="app-toolset-checks">
@@ -100,9 +101,6 @@ export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
     </>
   )
 }
-
-const nameOf = (toolset: ToolsetName, isReviewed: boolean, words: ToolsetStrings): string =>
-  toolset === 'runsheet' && !isReviewed ? words.unreviewed : words.of[toolset][0]
 
 /** What a toolset is and what its policy means, in sentences. */
 function aboutOf(policy: ShownPolicy, words: ToolsetStrings, locale: string): string {

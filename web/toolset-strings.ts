@@ -1,4 +1,4 @@
-import type { ToolsetName } from 'runsheet/client'
+import type { Policy, ToolsetName } from 'runsheet/client'
 
 /** What each toolset is, in words. */
 export interface ToolsetStrings {
@@ -22,3 +22,6 @@ export interface ToolsetStrings {
   /** Follows it, where there is room. */
   readonly noReviewWhy: string
 }
+
+export const toolsetName = ({ toolset, review }: Pick<Policy, 'toolset' | 'review'>, words: ToolsetStrings): string =>
+  toolset === 'runsheet' && !review ? words.unreviewed : words.of[toolset][0]

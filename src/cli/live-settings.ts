@@ -63,6 +63,9 @@ export class LiveSettings {
 
   /** Throws if the file cannot be used: what it says may be stricter than what is said elsewhere. */
   constructor(options: LiveSettingsOptions) {
+    const { fixed, file } = options
+    const problem = policyProblem(policyOf({ fixed, saved: {}, file, variables: {} }))
+    if (problem) throw new CliError(problem.message)
     this.#options = options
     this.#disk = new SettingsOnDisk(options.data, options.secret)
     this.#stamp = this.#disk.stamp()

@@ -5,7 +5,7 @@ import { v7 } from 'uuid'
 import { originNames } from '../domain/origin.ts'
 import { learningRedactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
-import type { FixedSettings } from '../domain/settings.ts'
+import { type FixedSettings, policyOf } from '../domain/settings.ts'
 import { isId } from '../domain/text.ts'
 import { newToken } from '../http/credentials.ts'
 import { conversationOf } from '../mcp/binding.ts'
@@ -84,7 +84,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     printError(error)
   }
   const { fixed } = options
-  const given: PolicyPatch = fixed.review ? { ...policy, review: fixed.review.value } : policy
+  const given = policyOf({ fixed, saved: {}, file: policy, variables: {} })
   let folder: DataFolder | undefined
   let live: LiveSettings | undefined
   const host = (): PolicyPatch => live?.policy ?? given

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { TOOLSETS } from '../domain/policy.ts'
+import { TOOLSETS, type ToolsetName } from '../domain/policy.ts'
 import type { Fixed, FixedSettings } from '../domain/settings.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { DEFAULT_CONFIG, DEFAULT_DATA, expandHome } from './default-paths.ts'
@@ -21,6 +21,9 @@ export const tenantOption = (): Option => new Option('--tenant <id>', 'whose con
 const reviewOption = (): Option =>
   fromEnv('--review <on|off>', 'whether a person reviews plans in new conversations').choices(['on', 'off'])
 
+const toolsetOption = (description: string): Option =>
+  fromEnv('--toolset <name>', description).choices(Object.keys(TOOLSETS))
+
 export const configOption = (): Option =>
   fromEnv('--config <file>', 'JSON file with the policy and MCP servers, beside your own settings')
     .default(DEFAULT_CONFIG)
@@ -34,6 +37,7 @@ export const serveOptions = (): readonly Option[] => [
   fromEnv('--port <number>', 'port to listen on; 0 picks a free one').default(DEFAULT_PORT).argParser(parsePort),
   dataOption(),
   storeOption(),
+  toolsetOption('tools for the model in new conversations (default: runsheet)'),
   reviewOption(),
   workspaceOption(),
   fromEnv(
@@ -74,12 +78,14 @@ export function fixedSettings(command: Command, modelKey?: string): FixedSetting
   const base_url = given(command, 'modelUrl')
   const assessor_model = given(command, 'assessorModel')
   const review = given(command, 'review')
+  const toolset = given(command, 'toolset')
   const key = { value: modelKey ?? '', source: 'environment', by: 'RUNSHEET_MODEL_KEY' } as const
   return {
     ...(model && { model }),
     ...(base_url && { base_url }),
     ...(assessor_model && { assessor_model }),
     ...(review && { review: { ...review, value: review.value === 'on' } }),
+    ...(toolset && { toolset: { ...toolset, value: toolset.value as ToolsetName } }),
     ...(modelKey ? { key } : {}),
   }
 }
@@ -96,7 +102,7 @@ function given(command: Command, name: string): Fixed<string> | undefined {
 export const mcpOptions = (): readonly Option[] => [
   dataOption(),
   storeOption(),
-  fromEnv('--toolset <name>', "tools for the host's model (default: runsheet)").choices(Object.keys(TOOLSETS)),
+  toolsetOption("tools for the host's model (default: runsheet)"),
   reviewOption(),
   workspaceOption(),
   fromEnv('--session <id>', "conversation to use (default: the host's, or a new one)"),

@@ -2,8 +2,8 @@ import { labelOf } from './check-label.ts'
 import { type Conversation, tasksInView } from './conversation.ts'
 import type { HeldPlan } from './gate.ts'
 import { DIGEST_MARK, GATE_MARK } from './host-marks.ts'
-import type { ToolsetName } from './policy.ts'
 import { planOf } from './plan.ts'
+import { captures, type ToolsetName } from './policy.ts'
 import { unpassedChecks, whyReopened } from './plan-checks.ts'
 import { type Standing, standingOf } from './standing.ts'
 import { isOpen, type Task } from './task.ts'
@@ -41,7 +41,11 @@ export function planDigest(state: Conversation): string {
     ...failing(state),
   ]
   const tail = open.length > 0 ? "Go on with it only if the user's request is about it." : 'Nothing is open.'
-  const lines = [...reopened(state, open, toolset), ...section('Next', next, toolset), ...lastDone(done, toolset)]
+  const lines = [
+    ...reopened(state, open, toolset),
+    ...section(captures(state.policy) ? 'Open' : 'Next', next, toolset),
+    ...lastDone(done, toolset),
+  ]
   return fitted(head, lines, tail)
 }
 

@@ -33,6 +33,8 @@ interface ToolsetTraits {
   readonly counts: 'turn' | 'conversation'
   /** Whether its tools have a field for an outcome, which a model then has to fill in. */
   readonly outcome: boolean
+  /** Whether its tasks are items for a person: none becomes current by itself, and open ones are no unfinished work. */
+  readonly captures: boolean
   /** Whether a call proposes a whole plan. In `task_list` each call adds one task. */
   readonly plans: boolean
   readonly review: boolean
@@ -45,6 +47,7 @@ export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
     scope: 'turn',
     counts: 'turn',
     outcome: false,
+    captures: false,
     plans: true,
     review: false,
     assessor: true,
@@ -54,6 +57,7 @@ export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
     scope: 'conversation',
     counts: 'conversation',
     outcome: false,
+    captures: true,
     plans: true,
     review: false,
     assessor: false,
@@ -63,16 +67,27 @@ export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
     scope: 'conversation',
     counts: 'turn',
     outcome: true,
+    captures: false,
     plans: true,
     review: true,
     assessor: false,
     gate: false,
   },
-  turn_todos: { scope: 'turn', counts: 'turn', outcome: true, plans: true, review: false, assessor: false, gate: true },
+  turn_todos: {
+    scope: 'turn',
+    counts: 'turn',
+    outcome: true,
+    captures: false,
+    plans: true,
+    review: false,
+    assessor: false,
+    gate: true,
+  },
   task_list: {
     scope: 'conversation',
     counts: 'conversation',
     outcome: false,
+    captures: true,
     plans: false,
     review: false,
     assessor: false,
@@ -82,12 +97,16 @@ export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
     scope: 'conversation',
     counts: 'turn',
     outcome: true,
+    captures: false,
     plans: true,
     review: true,
     assessor: true,
     gate: true,
   },
 }
+
+/** Whether the tasks of a conversation are items for a person. */
+export const captures = (policy: Policy | null): boolean => policy !== null && TOOLSETS[policy.toolset].captures
 
 const LIMIT_DEFAULTS = {
   review_timeout_ms: null,

@@ -54,6 +54,12 @@ export class Speaker {
     return this.#vocabulary.idOf?.(task) ?? task.number
   }
 
+  /** A task at the beginning of a sentence. */
+  task(task: TaskName): string {
+    const word = this.word('task')
+    return `${word.charAt(0).toUpperCase()}${word.slice(1)} ${this.id(task)}`
+  }
+
   /** The path of a field, with its element in a batch. */
   field(field: string, row: number | undefined, index?: number): string {
     const { at = (each: number, name: string) => `tasks[${each}].${name}` } = this.#vocabulary
@@ -99,25 +105,27 @@ const ENGLISH: Required<Sentences> = {
   invalid_id: ({ field, row, rule }, speaker) =>
     `${speaker.field(field, row)} ${rule === 'taken' ? 'is already in use' : 'must be 1 to 128 characters of A-Z a-z 0-9 _ -'}.`,
   invalid_field: (data, speaker) => `${speaker.field(data.field, data.row, data.index)} ${sayProblem(data, speaker)}.`,
-  batch_empty: () => 'At least 1 task is needed.',
-  batch_too_large: ({ limit, got }) => `At most ${limit} tasks fit into one call, got ${got}.`,
-  too_many_open: ({ limit, got }) =>
-    `A conversation can have at most ${limit} open tasks; this would make it ${got}. Settle some first.`,
-  two_in_progress: (_, speaker) => `Only one task can be ${speaker.word('in_progress').replace('_', ' ')} at a time.`,
+  batch_empty: (_, speaker) => `At least 1 ${speaker.word('task')} is needed.`,
+  batch_too_large: ({ limit, got }, speaker) =>
+    `At most ${limit} ${speaker.word('task')}s fit into one call, got ${got}.`,
+  too_many_open: ({ limit, got }, speaker) =>
+    `A conversation can have at most ${limit} open ${speaker.word('task')}s; this would make it ${got}. Settle some first.`,
+  two_in_progress: (_, speaker) =>
+    `Only one ${speaker.word('task')} can be ${speaker.word('in_progress').replace('_', ' ')} at a time.`,
   task_not_found: (data, speaker) => {
     const where = data.field === undefined ? '' : `${speaker.field(data.field, data.row)}: `
-    return `${where}There is no task with this id. ${speaker.open(data)}`
+    return `${where}There is no ${speaker.word('task')} with this id. ${speaker.open(data)}`
   },
   task_settled: (data, speaker) =>
-    `Task ${speaker.id(data.task)} is already ${speaker.word(data.status)}. ${speaker.open(data)}`,
+    `${speaker.task(data.task)} is already ${speaker.word(data.status)}. ${speaker.open(data)}`,
   status_not_allowed: ({ task, from, to, allowed }, speaker) => {
     const reopen = isSettled({ status: from }) ? ` Reopen it first: set it to ${speaker.word('pending')}.` : ''
-    return `Task ${speaker.id(task)} is ${speaker.word(from)} and cannot become ${speaker.word(to)}; it can become ${speaker.words(allowed)}.${reopen}`
+    return `${speaker.task(task)} is ${speaker.word(from)} and cannot become ${speaker.word(to)}; it can become ${speaker.words(allowed)}.${reopen}`
   },
   outcome_required: ({ task, to }, speaker) =>
-    `Task ${speaker.id(task)} needs an ${speaker.word('outcome')} to become ${speaker.word(to)}: say ${to === 'completed' ? 'what was done' : 'what is in the way'}.`,
+    `${speaker.task(task)} needs an ${speaker.word('outcome')} to become ${speaker.word(to)}: say ${to === 'completed' ? 'what was done' : 'what is in the way'}.`,
   version_mismatch: ({ task, expected }, speaker) =>
-    `Task ${speaker.id(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
+    `${speaker.task(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
     // What a task is checked by concerns every model, whether or not its tools name checks.
     const isTold = (field: (typeof EDITABLE)[number]): boolean => field === 'checks' || speaker.has(field)
@@ -127,7 +135,7 @@ const ENGLISH: Required<Sentences> = {
       return `${speaker.word(field)} ${Array.isArray(value) ? 'are' : 'is'} now ${JSON.stringify(shown)}`
     })
     const what = now.length === 0 ? '' : `: ${now.join(', ')}`
-    return `A person changed task ${speaker.id(task)} since you last saw it${what}. Your change was not made; continue from here.`
+    return `A person changed ${speaker.word('task')} ${speaker.id(task)} since you last saw it${what}. Your change was not made; continue from here.`
   },
   reviewed_tasks_are_fixed: ({ action }) =>
     action === 'reword'
@@ -137,58 +145,59 @@ const ENGLISH: Required<Sentences> = {
   final_runs_required: () => 'The checks of the plan have to run first. Make the call again.',
   not_accepted: ({ task, verdict, reason }, speaker) => {
     const why = /[.!?]$/.test(reason) ? reason : `${reason}.`
-    if (verdict === 'unknown') return `Task ${speaker.id(task)} was not assessed. ${why}`
+    if (verdict === 'unknown') return `${speaker.task(task)} was not assessed. ${why}`
     // Not for an audience that has one word for both.
     const isNews = task.status === 'blocked' && speaker.word('blocked') !== speaker.word('pending')
-    return `Task ${speaker.id(task)} was not accepted: ${why}${isNews ? ` It is ${speaker.word('blocked')} now.` : ''}`
+    return `${speaker.task(task)} was not accepted: ${why}${isNews ? ` It is ${speaker.word('blocked')} now.` : ''}`
   },
   claims_spent: ({ task, by, times }, speaker) => {
     const what =
       by === 'checks' ? `claimed ${times} times while its checks failed` : `turned down ${times} times by the assessor`
-    return `Task ${speaker.id(task)} was ${what}. Further claims are refused until a person reopens it, or changes what it asks for or its checks. Leave it to them, and say in your answer what is missing.`
+    return `${speaker.task(task)} was ${what}. Further claims are refused until a person reopens it, or changes what it asks for or its checks. Leave it to them, and say in your answer what is missing.`
   },
   check_failed: ({ task, check, ...run }, speaker) => {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
-    return `Task ${speaker.id(task)} is not done: its check \`${check}\` fails${codeOf(run)}.${blocked}${outputOf(run)}`
+    return `${speaker.task(task)} is not done: its check \`${check}\` fails${codeOf(run)}.${blocked}${outputOf(run)}`
   },
   plan_check_failed: ({ task, check, isUnclear, guarded, ...run }, speaker) => {
-    const open = `Task ${speaker.id(task)} stays open: with it the plan would be over, but \`${check}\`, a check of the whole plan,`
-    const uncounted = 'This does not count against the task.'
+    const open = `${speaker.task(task)} stays open: with it the plan would be over, but \`${check}\`, a check of the whole plan,`
+    const uncounted = `This does not count against the ${speaker.word('task')}.`
+    const again = `settle the ${speaker.word('task')} again`
     if (guarded)
-      return `${open} does not count, because ${shortPaths(guarded).join(', ')} changed since the plan was confirmed. ${uncounted} Put that back, then settle the task again; or leave it to a person, who can accept the change.`
+      return `${open} does not count, because ${shortPaths(guarded).join(', ')} changed since the plan was confirmed. ${uncounted} Put that back, then ${again}; or leave it to a person, who can accept the change.`
     if (isUnclear)
-      return `${open} could not be run${codeOf(run)}. ${uncounted} If you changed what it needs, put that back, then settle the task again; otherwise leave it to a person, who can mend it or its settings.`
-    return `${open} fails${codeOf(run)}. ${uncounted} Mend it, then settle the task again.${outputOf(run)}`
+      return `${open} could not be run${codeOf(run)}. ${uncounted} If you changed what it needs, put that back, then ${again}; otherwise leave it to a person, who can mend it or its settings.`
+    return `${open} fails${codeOf(run)}. ${uncounted} Mend it, then ${again}.${outputOf(run)}`
   },
   not_checked: ({ task, check, reason }, speaker) =>
-    `Task ${speaker.id(task)} was not checked${check === undefined ? '' : ` with \`${check}\``}: ${reason} This does not count against it.`,
-  claim_open: ({ task }, speaker) => `Task ${speaker.id(task)} is being checked. Wait for the result.`,
-  check_not_found: ({ task, check_id }, speaker) => `Task ${speaker.id(task)} has no check ${check_id}.`,
+    `${speaker.task(task)} was not checked${check === undefined ? '' : ` with \`${check}\``}: ${reason} This does not count against it.`,
+  claim_open: ({ task }, speaker) => `${speaker.task(task)} is being checked. Wait for the result.`,
+  check_not_found: ({ task, check_id }, speaker) => `${speaker.task(task)} has no check ${check_id}.`,
   check_not_runnable: ({ task, check, because, folder }, speaker) => {
     const why = folder === undefined ? NOT_RUNNABLE[because] : `the folder of its workspace (${folder}) is gone`
     const ways =
       folder === undefined
         ? ''
         : ' Put the folder back, or write the check again where Runsheet runs now; or remove it, or settle the task yourself.'
-    return `The check \`${check}\` of task ${speaker.id(task)} cannot be run: ${why}.${ways}`
+    return `The check \`${check}\` of ${speaker.word('task')} ${speaker.id(task)} cannot be run: ${why}.${ways}`
   },
   settled_by_person: ({ task, field }, speaker) =>
     field === undefined
-      ? `A person settled task ${speaker.id(task)}: it cannot be deleted.`
-      : `A person settled task ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add a task if there is more to do.`,
+      ? `A person settled ${speaker.word('task')} ${speaker.id(task)}: it cannot be deleted.`
+      : `A person settled ${speaker.word('task')} ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add another ${speaker.word('task')} if there is more to do.`,
   rejected_task_stays: ({ task, action, by }, speaker) =>
-    `Task ${speaker.id(task)} was ${TURNED_DOWN[by]} and cannot be ${PARTICIPLE[action]}. Do it, or leave it to a person.`,
+    `${speaker.task(task)} was ${TURNED_DOWN[by]} and cannot be ${PARTICIPLE[action]}. Do it, or leave it to a person.`,
   assessor_required: ({ toolset }) =>
     toolset === null
       ? 'This turn has no assessor.'
       : `The toolset ${toolset} needs the assessor: without it no task could ever be completed.`,
-  persons_only: ({ action, toolset }) => {
+  persons_only: ({ action, toolset }, speaker) => {
     if (action === 'set_policy') return 'Only a person can change the policy of a conversation.'
     if (action === 'use_route')
       return "This needs a person's token. An agent's token can read, call tools and subscribe to events."
     if (action === 'change_checks')
       return 'Only a person can change the checks of a task. Nothing was changed. Send the call again without the check, and name it in your answer if you propose one; a new task may have one.'
-    if (action === 'create_tasks') return 'Review is on: a person has to confirm new tasks.'
+    if (action === 'create_tasks') return `Review is on: a person has to confirm new ${speaker.word('task')}s.`
     return `This conversation uses the toolset ${toolset}; only a person can change that.`
   },
   no_turn: () => 'This conversation has no turn yet for a task to join. Send a message first.',
@@ -226,8 +235,8 @@ const ENGLISH: Required<Sentences> = {
   },
   setting_locked: ({ field, by }) =>
     `${field} is set by ${by} of the server, which takes precedence. Start it without ${by} to change it here.`,
-  too_many_reviews: ({ limit }) =>
-    `This turn has already proposed ${limit} plans, and no more are allowed. Work on the tasks that were confirmed, or tell the person what is missing.`,
+  too_many_reviews: ({ limit }, speaker) =>
+    `This turn has already proposed ${limit} plans, and no more are allowed. Work on the ${speaker.word('task')}s that were confirmed, or tell the person what is missing.`,
 }
 
 /** The exit code of a run, or what else is wrong. */

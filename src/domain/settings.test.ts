@@ -77,6 +77,29 @@ describe('which source counts', () => {
     expect(viewOf(sources()).assessor_model).toEqual({ value: null, source: 'default' })
   })
 
+  it('[SG1][SG2] the default toolset, and with it the default of review', () => {
+    const shown = (more: Partial<SettingsSources>) => {
+      const { toolset, review } = viewOf(sources(more))
+      return [toolset, review]
+    }
+    const byDefault = { source: 'default' }
+    const file = { toolset: 'checklist' } as const
+    const fixed = { toolset: flag('turn_todos' as const, '--toolset') }
+    expect(shown({})).toEqual([
+      { ...byDefault, value: 'runsheet' },
+      { ...byDefault, value: true },
+    ])
+    expect(shown({ file })).toEqual([
+      { value: 'checklist', source: 'file' },
+      { ...byDefault, value: false },
+    ])
+    expect(shown({ file, fixed })).toEqual([
+      { value: 'turn_todos', source: 'flag', locked_by: '--toolset' },
+      { ...byDefault, value: false },
+    ])
+    expect(policyOf(sources({ file, fixed }))).toEqual({ toolset: 'turn_todos' })
+  })
+
   it('[SG1] no deadline is a value like any other', () => {
     const file = { review_timeout_ms: 60_000 }
     expect(viewOf(sources({ file })).review_timeout_ms).toEqual({ value: 60_000, source: 'file' })

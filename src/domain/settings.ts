@@ -1,4 +1,4 @@
-import { type Policy, type PolicyPatch, policyProblem, policyWith } from './policy.ts'
+import { type Policy, type PolicyPatch, policyProblem, policyWith, type ToolsetName } from './policy.ts'
 import { invalidField, Refusal } from './refusal.ts'
 import type { SavedRules } from './tool-rules.ts'
 import type { KeyView, SettingName, SettingsChange, SettingsView, SettingView } from './wire.ts'
@@ -20,6 +20,7 @@ export interface FixedSettings {
   readonly key?: Fixed<string>
   readonly assessor_model?: Fixed<string>
   readonly review?: Fixed<boolean>
+  readonly toolset?: Fixed<ToolsetName>
 }
 
 /** A key, and the only endpoint that it is sent to: a base URL, or the provider's own by the name of the provider. */
@@ -93,6 +94,7 @@ export function policyOf({ fixed, saved, file }: SettingsSources): PolicyPatch {
     ...file,
     ...defined({ review, review_timeout_ms, gate }),
     ...(fixed.review && { review: fixed.review.value }),
+    ...(fixed.toolset && { toolset: fixed.toolset.value }),
   }
 }
 
@@ -146,6 +148,7 @@ export function viewOf(sources: SettingsSources): SettingsView {
     base_url: text('base_url', null),
     key: keyView(sources),
     assessor_model: text('assessor_model', null),
+    toolset: shown(policy.toolset, fixed.toolset, file.toolset === undefined ? 'default' : 'file', undefined),
     review: ofPolicy('review'),
     review_timeout_ms: ofPolicy('review_timeout_ms'),
     gate: ofPolicy('gate'),

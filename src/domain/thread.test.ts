@@ -429,3 +429,13 @@ it('[TH10] the turn of an agent elsewhere is settled once nothing of its plan is
   own.run(own.sets('person', 1, { status: 'completed' }))
   expect(threadIn(own.log)[0]).not.toHaveProperty('is_settled')
 })
+
+it('[TH5] items for a person have no tally, and leave nothing to go on with', () => {
+  const chat = inRun({ toolset: 'checklist' })
+  chat.run(chat.adds('model', 'Buy milk', 'Ask Ann'))
+  chat.run(chat.sets('model', 2, { status: 'completed' }))
+  chat.finish('turn-1')
+  const [turn] = threadIn(chat.log)
+  expect(turn?.tally).toBeUndefined()
+  expect(turn?.end).toMatchObject({ status: 'done', left: undefined })
+})

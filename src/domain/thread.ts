@@ -3,6 +3,7 @@ import type { Instant } from './instant.ts'
 import { OWN_TOOLS } from './own-tools.ts'
 import { lastTurnOf, planOf } from './plan.ts'
 import { type PlanCard, planCard } from './plan-card.ts'
+import { captures, type Policy } from './policy.ts'
 import { isApproved, type Proofs } from './proof.ts'
 import { startedBy } from './resolution.ts'
 import { type Standing, standingsOf } from './standing.ts'
@@ -20,7 +21,7 @@ export interface ThreadTurn {
   readonly items: readonly ThreadItem[]
   /**
    * How its plan stands, with the turns that it goes on from: now, or as it ended if another turn goes on with it. Undefined
-   * without tasks.
+   * without tasks, and where they are items for a person.
    */
   readonly tally: PlanTally | undefined
   /** How it ended; undefined while it goes on. */
@@ -90,6 +91,7 @@ export interface TurnEnd {
 
 /** What these functions read: a state or its snapshot. */
 export interface ThreadState extends Proofs {
+  readonly policy: Policy | null
   readonly running_turn: string | null
   readonly latest_turn: string | null
   readonly reviews: Keyed<Pick<Review, 'conversation_turn_id'>>
@@ -115,7 +117,8 @@ export function threadOf(
     const end = marks.findLast((mark): mark is MarkOf<'end'> => mark.kind === 'end')
     const plan = planOf(state, turn.id)
     const isContinued = end !== undefined && (lastTurnOf(plan) !== turn.id || plan.is_taken === true)
-    const tally = isContinued ? recorded(end) : tallyOf(state, tasks.get(plan.id) ?? [])
+    const now = (): PlanTally | undefined => tallyOf(state, tasks.get(plan.id) ?? [])
+    const tally = captures(state.policy) ? undefined : isContinued ? recorded(end) : now()
     const own = new Map(said.get(turn.id)?.map(message => [message.message_id, message]))
     const heading = (id: string): Heading => {
       const isLatest = latest.get(id) === turn.id

@@ -357,7 +357,9 @@ export type ToolAnswer = AnsweredCall | PendingCall | CheckingCall
 /** A toolset, its default policy and the names of its tools. */
 export interface ToolsetSummary {
   readonly name: ToolsetName
+  /** The policy of a new conversation that uses it. */
   readonly review: boolean
+  readonly review_timeout_ms: number | null
   readonly assessor: boolean
   readonly gate: boolean
   readonly scope: 'turn' | 'conversation'
@@ -375,6 +377,8 @@ export interface RetryAnswer {
 }
 /** The toolsets that the server offers. */
 export interface ToolsetsAnswer {
+  /** The toolset of a new conversation that names none. */
+  readonly default: ToolsetName
   readonly toolsets: readonly ToolsetSummary[]
 }
 /** A model that turns may name. */
@@ -420,7 +424,8 @@ export interface SettingsView {
   readonly key: KeyView
   /** Null: the model that does the work. */
   readonly assessor_model: SettingView<string | null>
-  /** Review, deadline and gate are those of new conversations. */
+  /** Toolset, review, deadline and gate are those of new conversations. */
+  readonly toolset: SettingView<ToolsetName>
   readonly review: SettingView<boolean>
   readonly review_timeout_ms: SettingView<number | null>
   readonly gate: SettingView<boolean>

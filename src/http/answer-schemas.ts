@@ -403,14 +403,15 @@ export const templates = exact<wire.TemplatesAnswer>()(z.object({ templates: z.a
 const summary = exact<wire.ToolsetSummary>()(
   z.object({
     name: s.toolset,
-    review: z.boolean(),
+    review: s.described(z.boolean(), 'this and the next three: of a new conversation'),
+    review_timeout_ms: z.int().nullable(),
     assessor: z.boolean(),
     gate: z.boolean(),
     scope: z.enum(['turn', 'conversation']),
     tools: z.array(z.string()),
   }),
 )
-export const toolsets = exact<wire.ToolsetsAnswer>()(z.object({ toolsets: z.array(summary) }))
+export const toolsets = exact<wire.ToolsetsAnswer>()(z.object({ default: s.toolset, toolsets: z.array(summary) }))
 export const toolset = exact<wire.ToolsetAnswer>()(
   z.object({ name: s.toolset, tools: z.array(s.json), prompt: z.string() }),
 )

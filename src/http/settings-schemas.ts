@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type * as wire from '../domain/wire.ts'
 import { described } from './described.ts'
 import { exact } from './exact.ts'
+import * as s from './schemas.ts'
 
 const NAMES = ['model', 'base_url', 'key', 'assessor_model', 'review', 'review_timeout_ms', 'gate'] as const
 const name = exact<wire.SettingName>()(z.enum(NAMES))
@@ -42,7 +43,8 @@ export const settings = exact<wire.SettingsAnswer>()(
           base_url: settingOf(z.string().nullable(), "of the model's API; null: the provider's own"),
           key: described(key, 'the API key of the model, which is never sent back'),
           assessor_model: settingOf(z.string().nullable(), 'the model that judges; null: the same'),
-          review: settingOf(z.boolean(), 'whether a person reviews plans in new conversations'),
+          toolset: settingOf(s.toolset, 'the tools of new conversations'),
+          review: settingOf(z.boolean(), 'whether a person reviews plans in them'),
           review_timeout_ms: settingOf(z.int().nullable(), 'the deadline of their reviews; null: none'),
           gate: settingOf(z.boolean(), 'whether the agent is kept at open tasks in new conversations'),
         }),

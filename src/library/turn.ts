@@ -134,8 +134,7 @@ export class Turn {
 
   /** The section for the system prompt; empty if no tool that plans is offered. */
   async prompt(): Promise<string> {
-    const { assessor } = (await this.#read()).policy ?? this.#newPolicy()
-    return promptFor(this.#toolset, { judged: assessor && (this.#deps.door.checks.judges?.() ?? false) })
+    return promptFor(this.#toolset)
   }
 
   /** Where the plan stands, for the next model call; empty before there is a plan. It replaces the previous digest. */

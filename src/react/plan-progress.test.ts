@@ -45,6 +45,13 @@ it('[PA9] a turn that ended with tasks open is unfinished, and says whether a li
   expect(unfinishedTurn(snapshotOf(chat.state), limited('turn-1'))).toMatchObject({ isLimited: true })
 })
 
+it('[PA9] items for a person are no unfinished work', () => {
+  const chat = inRun({ toolset: 'checklist' })
+  chat.run(chat.adds('model', 'Buy milk'))
+  chat.finish('turn-1')
+  expect(unfinishedTurn(snapshotOf(chat.state), limited())).toBeUndefined()
+})
+
 it('[PA9] a plan is ended once its latest turn is over, if no other plan is in view', () => {
   const chat = inRun()
   const ended = (): boolean => isEnded(snapshotOf(chat.state), listed(chat.state))

@@ -2,6 +2,7 @@ import { openTasks } from '../domain/conversation.ts'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
 import { planOf, tasksOf } from '../domain/plan.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
+import { captures } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { isSettledElsewhere, tallyOf } from '../domain/thread.ts'
 import { isFinished, type Turn } from '../domain/turn.ts'
@@ -48,7 +49,7 @@ export function isAgentWorking({ turns, running_turn, latest_turn }: Conversatio
 export function unfinishedTurn(state: ConversationSnapshot, limited: LimitedTurns): UnfinishedTurn | undefined {
   const turn = endedTurn(state)
   const count = turn ? openTasks(state, turn.id).length : 0
-  if (!turn || count === 0) return undefined
+  if (!turn || count === 0 || captures(state.policy)) return undefined
   return { turnId: turn.id, count, isLimited: limited.turns.includes(turn.id), hasFailed: turn.status === 'failed' }
 }
 

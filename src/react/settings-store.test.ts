@@ -21,6 +21,7 @@ class Server {
         base_url: setting(null),
         key: { is_set: false, source: 'default' },
         assessor_model: setting(null),
+        toolset: setting('runsheet' as const),
         review: setting(true),
         review_timeout_ms: setting(null),
         gate: setting(true),

@@ -148,7 +148,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
     : offeredTools(await untilAborted(deps.outside.list(run.request.model), signal), deps)
   const instructions = [
     deps.instructions ?? ASSISTANT,
-    move.isLast ? '' : promptFor(toolset, { judged: run.policy.assessor }),
+    move.isLast ? '' : promptFor(toolset, { isRun: true }),
     digestOf({ state: run.state, turnId: run.turn, request: run.request.message }),
     retryGuidance(run, toolset),
     move.isLast ? 'This is the last call of this turn: answer now, and say what is not done.' : '',

@@ -19,10 +19,16 @@ import { type ActiveTurn, isUnreadable } from './turn.ts'
 
 /** The tools of a run. */
 export function toolsetOf({ policy, state, turn }: Run, { door }: Pick<TurnDeps, 'door'>): Toolset {
-  const toolset = toolsets[policy.toolset]
+  const toolset = ownPart(toolsets[policy.toolset])
   const workspace = state.turns.get(turn)?.workspace
   return workspace && door.checks.offered?.(workspace) ? withChecks(toolset) : toolset
 }
+
+/** Without the tools for agents elsewhere. */
+const ownPart = (toolset: Toolset): Toolset =>
+  toolset.tools.some(({ isOutside }) => isOutside)
+    ? { ...toolset, tools: toolset.tools.filter(({ isOutside }) => !isOutside) }
+    : toolset
 
 /** Makes one tool call of a step. Afterwards it is answered or waits for a review. */
 export async function makeCall(

@@ -60,7 +60,7 @@ describe('what a model is told', () => {
     ['turn_todos', 'cancel it: status cancelled, with the reason as its outcome'],
     ['checklist', 'leave it unticked and say why in your answer'],
     ['task_list', 'leave it open and say why in your answer'],
-    ['manage_todos', 'say so and why'],
+    ['manage_todos', 'or why it cannot be done'],
   ] as const)('[TS26] %s: the follow-up says how a task that cannot be done is put aside', (name, words) => {
     expect(followUp(toolsets[name])).toContain(words)
   })
@@ -108,7 +108,7 @@ const PROTOCOL = [
 /** The section for the system prompt, judged and not, the guidance for a retry, and the gate's follow-up. */
 const instructionsFor = (toolset: Toolset): string[] => [
   promptFor(toolset),
-  promptFor(toolset, { judged: true }),
+  promptFor(toolset, { isRun: true }),
   retryFor(toolset, { state: runOf(toolset).state, turnId: 'turn-1' }),
   followUp(toolset),
 ]

@@ -86,7 +86,7 @@ describe('checklist: adding', () => {
       [{ items: { title: 'a' } }, 'items must be an array, got an object.'],
       [{ title: 'a' }, 'items must be an array, got nothing.'],
       ['milk', 'The arguments must be an object, got a string.'],
-      [{ items: [{ title: ' ' }, { title: '' }] }, 'At least 1 task is needed.'],
+      [{ items: [{ title: ' ' }, { title: '' }] }, 'At least 1 item is needed.'],
       [
         { items: [{ title: '' }, { title: 'a' }, { title: 'x'.repeat(401) }] },
         'items[2].title must be at most 400 characters, got 401.',
@@ -95,7 +95,7 @@ describe('checklist: adding', () => {
         { items: [{ title: '\udc00' }] },
         'items[0].title must be well-formed Unicode: it contains half of a surrogate pair.',
       ],
-      [{ items: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'At most 20 tasks fit into one call, got 21.'],
+      [{ items: Array.from({ length: 21 }, () => ({ title: 'x' })) }, 'At most 20 items fit into one call, got 21.'],
       [{ items: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [{ items: [{ title: 'a' }], contextTaskId: '' }, 'contextTaskId must not be empty.'],
       [
@@ -160,7 +160,7 @@ describe('checklist: updating', () => {
       ],
     })
     expect(await desk.statuses()).toEqual([
-      ['milk', 'in_progress'],
+      ['milk', 'pending'],
       ['bread', 'completed'],
       ['eggs', 'completed'],
     ])
@@ -173,7 +173,8 @@ describe('checklist: updating', () => {
     })
   })
 
-  it('[CK7] a box that is as it should be is left alone: blocked and current ones stay what they are', async () => {
+  it('[CK7] a box that is as it should be is left alone: blocked and started ones stay what they are', async () => {
+    await desk.person({ task: 1, fields: { status: 'in_progress' } })
     await desk.person({ task: 2, fields: { status: 'blocked' } })
     await update({ id: uuid(3) })
     const { answer, events } = await desk.written(() =>
@@ -228,7 +229,7 @@ describe('checklist: updating', () => {
       failedItems: [
         {
           id: uuid(1),
-          error: `A person changed task ${uuid(1)} since you last saw it: title is now "oat milk". Your change was not made; continue from here.`,
+          error: `A person changed item ${uuid(1)} since you last saw it: title is now "oat milk". Your change was not made; continue from here.`,
         },
       ],
     })

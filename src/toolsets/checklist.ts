@@ -77,11 +77,10 @@ export const checklist: Toolset = {
     }),
   ],
   prompt: named => `## Checklist
-Keep track of several things to do with ${named('add_multiple_checklist_items')}. Always send a JSON array of objects with \`title\`, for example
+The checklist keeps items for the user. Add what they name with ${named('add_multiple_checklist_items')}. Always send a JSON array of objects with \`title\`, for example
 {"items":[{"title":"Book the room"},{"title":"Ask Ann","isChecked":true}]}; \`isChecked\` is true if the text says that something is already
-done. Never send a comma-separated string. Work through the items in order and tick each with ${named('update_checklist_items')} when it is done;
-items of earlier turns are ticked in the same way. Leave unticked what cannot be done, and say why in your answer. Do not give your final
-answer before the others are ticked. Do not plan for a plain question or a single step.`,
+done. Never send a comma-separated string. Tick an item with ${named('update_checklist_items')} if the user says that it is done, or if you did it yourself, also one
+of an earlier turn. The others stay unticked: they are the user's to do, so your answer does not wait for them.`,
   retry: (view, named) =>
     `${named('add_multiple_checklist_items')} takes ${FORM}, with \`isChecked\` for what is already done.${existing('Already on the checklist', shown(view), 'Do not create these again.')}`,
   settling: named =>
@@ -90,6 +89,7 @@ answer before the others are ticked. Do not plan for a plain question or a singl
     idOf: ({ id }) => id,
     fields: ['title', 'status'],
     words: {
+      task: 'item',
       parent_id: 'contextTaskId',
       outcome: 'what came of it',
       status: 'the box',

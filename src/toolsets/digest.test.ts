@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RunDriver } from '../../test/support/runs.ts'
-import type { ToolsetName } from '../domain/policy.ts'
+import { type ToolsetName, TOOLSETS } from '../domain/policy.ts'
 import { cut } from '../domain/text.ts'
 import type { Run } from '../runner/run.ts'
 import { digestOf as digestOfView } from './digest.ts'
@@ -85,11 +85,15 @@ describe('the digest', () => {
     run.finish('turn-0')
     run.start('turn-1')
     Object.assign(run, { turn: 'turn-1' })
-    const earlier = `Open from earlier turns (not part of this plan; settle one if the user asks for it, or if it is done):\n- ${run.task(2)[by]} Old`
+    const isList = TOOLSETS[toolset].captures
+    const heading = isList
+      ? 'Open from earlier turns'
+      : 'Open from earlier turns (not part of this plan; settle one if the user asks for it, or if it is done)'
+    const earlier = `${heading}:\n- ${run.task(2)[by]} Old`
     expect(digestOf(run.told)).toBe(earlier)
     run.run(run.adds('model', 'New'))
-    expect(digestOf(run.told)).toMatch(/^## Where the plan stands\n/)
-    expect(digestOf(run.told).endsWith(`New\n1 remaining.\n${earlier}`)).toBe(true)
+    expect(digestOf(run.told).startsWith(isList ? '## The list\n' : '## Where the plan stands\n')).toBe(true)
+    expect(digestOf(run.told).endsWith(`New\n1 ${isList ? 'open' : 'remaining'}.\n${earlier}`)).toBe(true)
   })
 
   it.each(['turn_todos', 'manage_todos'] as const)(
@@ -124,7 +128,10 @@ describe('the digest', () => {
   ] as const)('[TR11] names tasks as %s knows them, by %s', (toolset: ToolsetName, by) => {
     const run = new RunDriver({ toolset, ...(toolset === 'manage_todos' ? { assessor: true } : {}) }).plan('A', 'B')
     const [first, second] = [run.task(1)[by], run.task(2)[by]]
-    expect(digestOf(run.told)).toContain(`Now:\n- ${first} A\nNext:\n- ${second} B\n`)
+    const stands = TOOLSETS[toolset].captures
+      ? `Open:\n- ${first} A\n- ${second} B\n2 open.`
+      : `Now:\n- ${first} A\nNext:\n- ${second} B\n2 remaining.`
+    expect(digestOf(run.told)).toContain(stands)
   })
 
   it('[TR11] is bounded, with 1,000 open tasks of maximum length', () => {

@@ -1,7 +1,7 @@
 import { currentTask, listed, openTasks } from '../domain/conversation.ts'
 import { planIdOf } from '../domain/plan.ts'
 import { whyReopened } from '../domain/plan-checks.ts'
-import { TOOLSETS } from '../domain/policy.ts'
+import { captures, TOOLSETS } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { cut } from '../domain/text.ts'
 import { toolsets } from './index.ts'
@@ -34,6 +34,7 @@ function planPart({ state, turnId, request }: View & { readonly request?: string
   const plan = listed(state, turnId)
   if (plan.length === 0) return []
   const current = currentTask(state, turnId)
+  const isList = captures(state.policy)
   const line = (task: Task): string => {
     const why = whyReopened(state, task)
     return `${lineOf(task, vocabulary)}${why === undefined ? '' : ` (open again: ${inLine(why)})`}`
@@ -45,12 +46,12 @@ function planPart({ state, turnId, request }: View & { readonly request?: string
     return `${line(task)} (${word}${task.outcome ? `: ${cut(inLine(task.outcome), MAX_OUTCOME)}` : ''})`
   })
   return [
-    '## Where the plan stands',
+    isList ? '## The list' : '## Where the plan stands',
     ...(request === undefined ? [] : [`The request: ${cut(request, MAX_REQUEST)}`]),
     ...section('Settled', ended, settled.length),
     ...(current ? ['Now:', line(current), ...details(current)] : []),
-    ...section('Next', waiting.slice(0, MAX_OPEN).map(line), waiting.length),
-    `${waiting.length + (current ? 1 : 0)} remaining.`,
+    ...section(isList ? 'Open' : 'Next', waiting.slice(0, MAX_OPEN).map(line), waiting.length),
+    `${waiting.length + (current ? 1 : 0)} ${isList ? 'open' : 'remaining'}.`,
   ]
 }
 
@@ -59,8 +60,9 @@ function earlierPart({ state, turnId }: View, vocabulary: Vocabulary): string[] 
   const plan = planIdOf(state, turnId)
   const earlier = openTasks(state).filter(({ plan_id }) => plan_id !== plan)
   const lines = earlier.slice(-MAX_EARLIER).map(task => lineOf(task, vocabulary))
-  const heading =
-    'Open from earlier turns (not part of this plan; settle one if the user asks for it, or if it is done)'
+  const heading = captures(state.policy)
+    ? 'Open from earlier turns'
+    : 'Open from earlier turns (not part of this plan; settle one if the user asks for it, or if it is done)'
   return section(heading, lines, earlier.length)
 }
 

@@ -8,8 +8,8 @@ it.each(Object.values(toolsets))(
     const planning = toolset.tools.filter(({ created }) => created).map(({ name }) => name)
     const others = toolset.tools.filter(({ created }) => !created).map(({ name }) => name)
     expect(planning).not.toEqual([])
-    expect(promptFor(toolset, { judged: true })).toMatch(/^## /)
-    expect(promptFor(toolset, { judged: true, allowed: planning })).toMatch(/^## /)
+    expect(promptFor(toolset, { isRun: true })).toMatch(/^## /)
+    expect(promptFor(toolset, { isRun: true, allowed: planning })).toMatch(/^## /)
     expect(promptFor(toolset, { allowed: [] })).toBe('')
     expect(promptFor(toolset, { allowed: [...others, 'some_other_tool'] })).toBe('')
   },

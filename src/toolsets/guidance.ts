@@ -8,15 +8,15 @@ export const PREFIX = /^[A-Za-z0-9_-]{0,32}$/
 interface PromptOptions {
   /** The tools that the model gets. Default: all of the toolset. */
   readonly allowed?: readonly string[]
-  /** Whether an assessor settles the tasks, as in Runsheet's own turns. */
-  readonly judged?: boolean
+  /** Whether the turn is Runsheet's own. */
+  readonly isRun?: boolean
 }
 
 /** The toolset's section for the system prompt; empty if its planning tool is not allowed. */
-export function promptFor(toolset: Toolset, { allowed, judged = false }: PromptOptions = {}): string {
+export function promptFor(toolset: Toolset, { allowed, isRun = false }: PromptOptions = {}): string {
   const canPlan = toolset.tools.some(({ name, created }) => created && (allowed?.includes(name) ?? true))
   if (!canPlan) return ''
-  const prompt = judged ? toolset.prompt : (toolset.unjudgedPrompt ?? toolset.prompt)
+  const prompt = isRun ? toolset.prompt : (toolset.outsidePrompt ?? toolset.prompt)
   return toolset.hasChecks ? `${prompt(namesOf(toolset))}\n${CHECKS}` : prompt(namesOf(toolset))
 }
 

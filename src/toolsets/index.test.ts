@@ -57,14 +57,27 @@ describe('the toolsets', () => {
     },
   )
 
-  it.each(all)('[TS19] $name: the section says when to plan and when not, and to settle before answering', toolset => {
-    const text = promptFor(toolset, { judged: true }).replaceAll('\n', ' ')
-    expect(text).toMatch(/several/)
-    expect(text).toMatch(/[Ww]ork through/)
-    expect(text).toMatch(/[Dd]o not (give your final answer|answer for the whole request) before/)
-    expect(text).toMatch(/Do not plan for a plain question or a single step\.$/)
+  const isList = ({ name }: Toolset): boolean => TOOLSETS[name].captures
+
+  it.each(all.filter(isList))('[TS19] $name: nothing has to be done before answering', toolset => {
+    const text = promptFor(toolset).replaceAll('\n', ' ')
+    expect(text).toMatch(/your answer does not wait for/)
+    expect(text).not.toMatch(/before/)
     expect(toolset.tools.some(({ name }) => text.includes(name))).toBe(true)
   })
+
+  const planning = all.filter(each => !isList(each))
+  it.each(planning)(
+    '[TS19] $name: the section says when to plan and when not, and to settle before answering',
+    toolset => {
+      const text = promptFor(toolset, { isRun: true }).replaceAll('\n', ' ')
+      expect(text).toMatch(/several/)
+      expect(text).toMatch(/[Ww]ork through/)
+      expect(text).toMatch(/[Dd]o not (give your final answer|answer for the whole request) before/)
+      expect(text).toMatch(/Do not plan for a plain question or a single step\.$/)
+      expect(toolset.tools.some(({ name }) => text.includes(name))).toBe(true)
+    },
+  )
 
   it.each(all)('[TS21] $name: the retry shows a form that its creating tool takes', async toolset => {
     const desk = new Desk(door, toolset, { review: false })

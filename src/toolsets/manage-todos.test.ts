@@ -20,7 +20,7 @@ const two = {
 
 describe('manage_todos: the form', () => {
   it('[MT1] takes add and delete and nothing else', () => {
-    expect(manageTodos.tools.map(({ name }) => name)).toEqual(['manage_todos'])
+    expect(manageTodos.tools.map(({ name }) => name)).toEqual(['manage_todos', 'report_todo'])
     const [tool] = manageTodos.tools
     expect(tool && jsonSchemaOf(tool)).toEqual({
       type: 'object',
@@ -236,5 +236,42 @@ describe('manage_todos: the fence and the words', () => {
     expect(retryFor(manageTodos, { state: await desk.state(), turnId: 't2' })).toBe(
       'manage_todos takes {"add":["…","…"]}, {"delete":[id]} or {}.',
     )
+  })
+})
+
+describe('manage_todos: a report of an agent elsewhere', () => {
+  const report = (input: unknown) => desk.call('report_todo', input)
+
+  it('[MT8] without a judge it settles nothing: it is noted on the step, which a person settles', async () => {
+    await manage({ add: ['Look', 'Leap'] })
+    const message = 'Noted. A person settles this step. Go on with the next one.'
+    expect(await report({ id: 1, result: 'Saw it' })).toEqual({ success: true, state: two, message })
+    expect(await report({ id: 2, result: 'No room to leap' })).toMatchObject({ success: true, state: two })
+    expect((await desk.tasks()).map(({ status, outcome }) => [status, outcome])).toEqual([
+      ['in_progress', 'Saw it'],
+      ['pending', 'No room to leap'],
+    ])
+    await desk.person({ task: 1, fields: { status: 'completed' } })
+    expect((await desk.tasks())[0]).toMatchObject({ outcome: 'Saw it', judged_by: 'person' })
+    expect(await manage({})).toMatchObject({ state: { remaining: 1, current: todo(2, 'Leap', 'current') } })
+  })
+
+  it.each(
+    cases(
+      [{ id: 9, result: 'x' }, 'There is no task with this id. Open: 1 (Look), 2 (Leap).'],
+      [{ id: 1, result: ' ' }, 'result must not be empty. Send {"id":1,"result":"…"}'],
+      [{ id: 1 }, 'result must be a string, got nothing. Send {"id":1,"result":"…"}'],
+    ),
+  )('[MT8] $error: refused with the state', async ({ input, error }) => {
+    await manage({ add: ['Look', 'Leap'] })
+    expect(await report(input)).toEqual({ success: false, error, state: two })
+  })
+
+  it('[MT8] what a person settled stays as it is', async () => {
+    await manage({ add: ['Look', 'Leap'] })
+    await desk.person({ task: 1, fields: { status: 'completed' } })
+    await manage({})
+    expect(await report({ id: 1, result: 'Saw it' })).toMatchObject({ success: false })
+    expect((await desk.tasks())[0]?.outcome).toBeUndefined()
   })
 })

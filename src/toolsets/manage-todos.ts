@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { planIdOf } from '../domain/plan.ts'
+import { invalidField } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
 import { TURNED_DOWN } from '../domain/say.ts'
@@ -14,7 +15,15 @@ const todo = z.object({
   status: z.enum(['pending', 'current', 'done', 'blocked']),
 })
 
-/** A queue of steps that only the assessor advances. */
+const answer = z.object({
+  // False for an unconfirmed review.
+  success: z.boolean(),
+  state: z.object({ total: z.int(), remaining: z.int(), current: todo.nullable(), items: z.array(todo) }),
+})
+
+const NOTED = 'Noted. A person settles this step. Go on with the next one.'
+
+/** A queue of steps that only the assessor, or a person, advances. */
 export const manageTodos: Toolset = {
   name: 'manage_todos',
   tools: [
@@ -30,11 +39,7 @@ export const manageTodos: Toolset = {
       }),
       example: '{"add":["…","…"]} or {"delete":[2]} or {}',
       at: row => `add[${row}]`,
-      output: z.object({
-        // False for an unconfirmed review.
-        success: z.boolean(),
-        state: z.object({ total: z.int(), remaining: z.int(), current: todo.nullable(), items: z.array(todo) }),
-      }),
+      output: answer,
       removes: true,
       run: (call, { add = [], delete: matchers = [] }) => {
         const { kept, removed } = withoutMatched(call, add, matchers)
@@ -51,17 +56,37 @@ export const manageTodos: Toolset = {
       },
       created: success,
     }),
+    tool({
+      name: 'report_todo',
+      description: 'Says what came of a step: a judge or a person settles it.',
+      isOutside: true,
+      input: z.strictObject({
+        id: z.int().describe('of the step'),
+        result: z.string().describe('what came of it, or why it cannot be done'),
+      }),
+      example: '{"id":1,"result":"…"}',
+      output: answer.extend({ message: z.string().optional() }),
+      repeats: true,
+      run: (call, { id, result: outcome }) => {
+        if (isBlank(outcome)) throw invalidField('result', { rule: 'empty' })
+        // Without a judge nobody but a person may say that it is done: the step stays open.
+        const fields = call.isJudged ? { status: 'completed' as const, outcome } : { outcome }
+        call.edit({ change: [{ task: id, fields, if_open: true }] })
+        return call.isJudged ? success(call) : { ...success(call), message: NOTED }
+      },
+    }),
   ],
   prompt: named => `## Steps
 For a request with several distinct steps, first call ${named('manage_todos')} with all of them in order. Then work through them one at a time: do only
 the current step, and answer in text when it is done. Your answer is judged, and the next step comes as NEXT_TODO. If a step cannot be done,
 say so and why. Do not answer for the whole request before the last step is settled. Do not plan for a plain question or a single step.`,
-  unjudgedPrompt: named => `## Steps
-For a request with several distinct steps, first call ${named('manage_todos')} with all of them in order. Then work through them one at a time, and say
-what came of each, or why it cannot be done. A person ticks the steps; you cannot. Do not plan for a plain question or a single step.`,
+  outsidePrompt: named => `## Steps
+For a request with several distinct steps, first call ${named('manage_todos')} with all of them in order. Then work through them one at a time, and report
+each with ${named('report_todo')}: what came of it, or why it cannot be done. A person, or a judge if there is one, decides what is done; if an answer
+says what is missing, do that and report again. Do not plan for a plain question or a single step.`,
   retry: (view, named) =>
     `${named('manage_todos')} takes {"add":["…","…"]}, {"delete":[id]} or {}.${existing('Already in the queue', shown(view), 'Do not add these again.')}`,
-  settling: () => 'answer in text when the current step is done. If it cannot be done, say so and why.',
+  settling: named => `report each step with ${named('report_todo')}: what came of it, or why it cannot be done.`,
   vocabulary: {
     idOf: ({ number }) => number,
     fields: ['title', 'status'],

@@ -76,8 +76,8 @@ export const taskList: Toolset = {
   ],
   prompt: named => `## Task list
 This conversation has a task list. For work with several steps, read it with ${named('ListTasks')}, add the steps with ${named('AddTask')}, work through them in
-order, and mark each one with ${named('CompleteTask')} when it is done. Use ${named('UncompleteTask')} and ${named('DeleteTask')} for corrections. Leave open what cannot be
-done, and say why in your answer. Do not give your final answer before all the others are done. Do not plan for a plain question or a single step.`,
+order, and mark each one with ${named('CompleteTask')} when it is done. Use ${named('UncompleteTask')} and ${named('DeleteTask')} for corrections. What you did
+not do stays open, and your answer does not wait for it. Do not plan for a plain question or a single step.`,
   retry: (view, named) =>
     `${named('AddTask')} takes {"title":"…","description":"…"}, the others {"taskId":"…"}.${existing('Already on the list', shown(view), 'Do not add these again.', idOf)}`,
   settling: named =>

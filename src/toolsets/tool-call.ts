@@ -67,6 +67,11 @@ export class ToolCall implements View {
     return this.#deps.tool.reads === true
   }
 
+  /** Whether a judge rules on what is claimed. */
+  get isJudged(): boolean {
+    return this.#deps.judges() || this.#deps.resolved !== undefined
+  }
+
   get state(): View['state'] {
     return this.#deps.transaction.state
   }

@@ -20,6 +20,8 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly example: string
   /** Both with a `check` for each new task, for turns that have a workspace. */
   readonly checked?: { readonly input: z.ZodType; readonly example: string }
+  /** For agents elsewhere only: in our own turns the answer in text does the same. */
+  readonly isOutside?: true
   /** Changes a task that exists: a check is refused, because only a person changes those. */
   readonly isForExisting?: true
   /** The path of a field of element `row`; absent if there is only one element. */
@@ -49,8 +51,8 @@ export interface Toolset {
   readonly hasChecks?: true
   /** The section for the system prompt. */
   readonly prompt: (named: NameOf) => string
-  /** The same for a loop without an assessor, if the section speaks of one. */
-  readonly unjudgedPrompt?: (named: NameOf) => string
+  /** The same for agents elsewhere, if they settle tasks in another way. */
+  readonly outsidePrompt?: (named: NameOf) => string
   /** Guidance for a model that got the form wrong: the right form, and what exists already. */
   readonly retry: (view: View, named: NameOf) => string
   /** How to settle a task, and what to do with one that cannot be done; follows "do the work, and". */

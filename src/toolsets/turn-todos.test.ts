@@ -302,7 +302,7 @@ describe('turn_todos: review and words', () => {
   })
 
   it('[TS19] the section says to do the work oneself', () => {
-    expect(promptFor(turnTodos, { judged: true })).toMatch(/yourself/)
+    expect(promptFor(turnTodos, { isRun: true })).toMatch(/yourself/)
   })
 
   it('[TS21] the retry repeats the form, lists what exists and says not to create it again', async () => {

@@ -73,7 +73,8 @@ export const turnTodos: Toolset = {
     }),
     tool({
       name: 'list_todo',
-      description: 'Lists the items of this turn: the open ones, or those with a status.',
+      description:
+        'Lists the items of this turn: the open ones, or those with a status. Only the user, a judge or a failing check sets blocked.',
       input: z.object({ status: z.enum([...STATUSES, 'all'] as [TaskStatus, ...TaskStatus[], 'all']).optional() }),
       example: '{"status":"all"}',
       reads: true,

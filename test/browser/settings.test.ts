@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
-import { policyWith, TOOLSETS } from '../../src/domain/policy.ts'
-import { TOOLSETS as CHOICES } from '../../web/toolset-policies.ts'
+import { TOOLSETS } from '../../src/domain/policy.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
 import { runCli } from '../support/children.ts'
@@ -357,8 +356,6 @@ it('[SP8] language, theme and the plan’s place change at once and stay; the th
 })
 
 it('[SP9] each toolset says in words what it is and what it turns on; one without review says so before anything is sent', async () => {
-  expect(CHOICES).toHaveLength(Object.keys(TOOLSETS).length)
-  for (const each of CHOICES) expect(policyWith(null, { toolset: each.toolset }, {})).toMatchObject(each)
   const { link } = await start()
   const { page, context, problems } = await visit(browser, link('?chat=c1'), { expected: /404/ })
   const button = page.getByRole('button', { name: 'Toolset: Reviewed plan' })
@@ -393,7 +390,7 @@ it('[SP11] a new conversation says what the settings make true, at once and in e
   await page.getByRole('button', { name: 'Toolset: Plan' }).click()
   const list = page.getByRole('group', { name: 'How the agent plans' })
   expect(await list.getByText('You approve').count()).toBe(0)
-  expect(await list.getByText('No review', { exact: true }).count()).toBe(CHOICES.length)
+  expect(await list.getByText('No review', { exact: true }).count()).toBe(Object.keys(TOOLSETS).length)
   expect(await complaintsOfAxe(page)).toEqual([])
   // What it says is what the server does.
   await list.getByText('Task manager', { exact: true }).click()
@@ -403,6 +400,34 @@ it('[SP11] a new conversation says what the settings make true, at once and in e
   const [session] = (await person.sessions()).sessions
   expect((await person.snapshot(session?.session_id ?? '')).conversation.policy).toMatchObject({
     toolset: 'task_manager',
+    review: false,
+  })
+  expect(problems).toEqual([])
+  await context.close()
+})
+
+it('[SP11] it says what the default toolset does, whoever chose that', async () => {
+  const { link, person } = await serve(['--toolset', 'checklist'])
+  const { page, context, problems } = await visit(browser, link)
+  await page.getByText('The agent adds it at once').waitFor()
+  await page.getByRole('button', { name: 'Toolset: Checklist' }).waitFor()
+  await page.getByText('No review: the agent starts without asking you').waitFor()
+  expect(await page.getByText(/You get a plan|Approve the plan/).count()).toBe(0)
+  await page.goto(new URL('/?settings=reviews', link).href)
+  await dialog(page).getByText('Set by --toolset of the server.').waitFor()
+  expect(
+    await dialog(page)
+      .getByRole('switch', { name: /^Review plans/ })
+      .isChecked(),
+  ).toBe(false)
+  expect(await complaintsOfAxe(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await page.getByLabel('What do you want done?').fill('Plan a picnic')
+  await page.keyboard.press('Enter')
+  await page.locator('.rs-todos').waitFor()
+  const [session] = (await person.sessions()).sessions
+  expect((await person.snapshot(session?.session_id ?? '')).conversation.policy).toMatchObject({
+    toolset: 'checklist',
     review: false,
   })
   expect(problems).toEqual([])

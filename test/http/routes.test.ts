@@ -12,7 +12,7 @@ import type {
   TasksAnswer,
   ToolAnswer,
   ToolsetAnswer,
-  ToolsetSummary,
+  ToolsetsAnswer,
   TurnAnswer,
 } from '../../src/domain/wire.ts'
 import { openDoor, StoreError } from '../../src/door/door.ts'
@@ -360,7 +360,8 @@ describe('the policy', () => {
 describe('tasks', () => {
   it.each(STORES)('[HT13] come in list order, by turn, by status and by the page (%s)', async store => {
     const server = await started({ store })
-    await withTasks(server, 'A', 'B', 'C')
+    const [first] = await withTasks(server, 'A', 'B', 'C')
+    await server.person.changeTask('c1', first?.id ?? '', first?.version ?? 0, { status: 'in_progress' })
     const second = { turn_id: 't2' }
     await call(
       server,
@@ -558,7 +559,7 @@ describe('a person adds a task', () => {
     await withTasks(server, 'A')
     await startTurn(server)
     const { task } = (await server.ask<TaskAnswer>('POST', PATH, { body: { title: 'x' } })).body
-    expect(task).toMatchObject({ conversation_turn_id: 'run-1', status: 'in_progress' })
+    expect(task).toMatchObject({ conversation_turn_id: 'run-1', status: 'pending' })
   })
 
   it.each([
@@ -727,7 +728,7 @@ describe('a person changes a task', () => {
     const refused = resultOf(await call(server, ['checklist', 'update_checklist_items'], { items }))
     expect(JSON.stringify(refused)).toContain('A, but with care')
     expect(refused).toMatchObject({ updatedItems: [] })
-    expect((await server.person.tasks('c1')).tasks[0]?.status).toBe('in_progress')
+    expect((await server.person.tasks('c1')).tasks[0]?.status).toBe('pending')
     const taken = resultOf(await call(server, ['checklist', 'update_checklist_items'], { items }))
     expect(taken).toMatchObject({ updatedItems: [{ title: 'A, but with care', isChecked: true }], failedItems: [] })
   })
@@ -867,7 +868,8 @@ describe('templates', () => {
 describe('toolsets', () => {
   it('[HT20] are listed with what they are', async () => {
     const server = await started()
-    const { body } = await server.ask<{ toolsets: ToolsetSummary[] }>('GET', '/api/toolsets', { as: 'agent' })
+    const { body } = await server.ask<ToolsetsAnswer>('GET', '/api/toolsets', { as: 'agent' })
+    expect(body.default).toBe('runsheet')
     const rows = body.toolsets.map(({ name, scope, review, assessor, gate }) => [name, scope, review, assessor, gate])
     expect(rows).toEqual([
       ['manage_todos', 'turn', false, true, false],
@@ -878,6 +880,22 @@ describe('toolsets', () => {
       ['runsheet', 'conversation', true, true, true],
     ])
     for (const { name, tools } of body.toolsets) expect(tools).toEqual(toolsets[name].tools.map(tool => tool.name))
+  })
+
+  it('[HT20] are listed as new conversations get them', async () => {
+    const host = { toolset: 'turn_todos', review: true, review_timeout_ms: 1_000, assessor: false } as const
+    const server = await started({ host })
+    const { body } = await server.ask<ToolsetsAnswer>('GET', '/api/toolsets', { as: 'agent' })
+    expect(body.default).toBe('turn_todos')
+    expect(
+      body.toolsets.map(({ name, review, review_timeout_ms, gate }) => [name, review, review_timeout_ms, gate]),
+    ).toEqual([
+      ['checklist', true, 1_000, false],
+      ['task_manager', true, 1_000, false],
+      ['turn_todos', true, 1_000, true],
+      ['task_list', true, 1_000, false],
+      ['runsheet', true, 1_000, true],
+    ])
   })
 
   it.each(Object.keys(CREATING) as ToolsetName[])('[HT20] %s comes in the OpenAI function format', async name => {

@@ -252,6 +252,14 @@ describe('the list in view', () => {
     ])
   })
 
+  it('[SS4][CU6] items have no current one', async () => {
+    server = await startServer()
+    await run(open('t1', { toolset: 'checklist' }))
+    const line = await broughtBy(() => run(add('t1', 'Buy milk')))
+    expect(line.asides('todos_updated')[0]?.data).toMatchObject({ current: null, items: [{ status: 'pending' }] })
+    expect(line.asides('todos_current')[0]?.data).toMatchObject({ current: null, remaining: 1 })
+  })
+
   it('[SS4] comes once for each of several commits in one tick', async () => {
     server = await startServer()
     await run(openTurn('t1'))

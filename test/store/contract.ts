@@ -1019,7 +1019,11 @@ export function run(...commands: readonly Command[]): Decide<null> {
   }
 }
 
-export const openTurn = (turn_id: string): Command => ({ type: 'open_turn', turn_id, host: { toolset: 'task_list' } })
+export const openTurn = (turn_id: string): Command => ({
+  type: 'open_turn',
+  turn_id,
+  host: { toolset: 'task_manager', review: false },
+})
 
 export const startTurn = (turn_id: string, policy: object = {}, message = 'Do it'): CommandOf<'start_turn'> => ({
   type: 'start_turn',
@@ -1065,7 +1069,7 @@ export const settle = (turn_id: string, task: number): Command => ({
   type: 'edit_tasks',
   by: 'model',
   turn_id,
-  change: [{ task, fields: { status: 'completed' } }],
+  change: [{ task, fields: { status: 'completed', outcome: 'Done.' } }],
 })
 
 export const rename = (turn_id: string, task: number, title: string): Command => ({

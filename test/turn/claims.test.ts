@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Json } from '../../src/domain/event.ts'
 import type { Task } from '../../src/domain/task.ts'
+import { TOOLSETS } from '../../src/domain/policy.ts'
 import { sealOf } from '../../src/toolsets/verdicts.ts'
 import type { Answer } from '../support/provider.ts'
 import { type ChatReader, confirmAll, startTurns, type TestTurns } from '../support/turns.ts'
@@ -60,7 +61,7 @@ describe('a call with several claims', () => {
     expect(verdicts(reader).toSorted()).toEqual(['not_ok', 'ok', 'ok', 'ok'])
     expect(await at.statuses()).toEqual([
       ['Aa', 'completed'],
-      ['Bb', 'in_progress'],
+      ['Bb', 'pending'],
       ['Cc', 'completed'],
       ['Dd', 'completed'],
     ])
@@ -251,7 +252,7 @@ describe('every verdict is recorded', () => {
     await reader.over
     expect(verdicts(reader)).toEqual(['ok'])
     expect(endOf(reader)).toBe('stopped')
-    expect((await at.statuses()).map(([, status]) => status)).toEqual(['in_progress', 'pending'])
+    expect((await at.statuses()).map(([, status]) => status)).toEqual(['pending', 'pending'])
   })
 
   it.each([
@@ -311,7 +312,7 @@ describe('what was turned down', () => {
     const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]), assessor: [NO] })
     const reader = await at.chat({ toolset, ...JUDGED })
     expect(results(reader)[2]).toMatchObject({ ok: false, error: expect.stringContaining('cannot be deleted') })
-    expect(await at.statuses()).toEqual([['Aa', 'in_progress']])
+    expect(await at.statuses()).toEqual([['Aa', TOOLSETS[toolset].captures ? 'pending' : 'in_progress']])
   })
 
   it('[AS12] is not reworded into something that passes', async () => {
@@ -327,7 +328,7 @@ describe('what was turned down', () => {
     expect(results(reader)[2]).toMatchObject({
       failedItems: [{ error: expect.stringContaining('cannot be reworded') }],
     })
-    expect(await at.statuses()).toEqual([['All tests pass', 'in_progress']])
+    expect(await at.statuses()).toEqual([['All tests pass', 'pending']])
     expect(endOf(reader)).toBe('incomplete')
   })
 

@@ -217,8 +217,8 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     ['task_manager', 'add_task', 'blocked', 'done'],
     ['turn_todos', 'create_todo', 'cancelled', 'done'],
     ['manage_todos', 'manage_todos', 'blocked', 'incomplete'],
-    ['checklist', 'add_multiple_checklist_items', 'in_progress', 'done'],
-    ['task_list', 'AddTask', 'in_progress', 'done'],
+    ['checklist', 'add_multiple_checklist_items', 'pending', 'done'],
+    ['task_list', 'AddTask', 'pending', 'done'],
   ])('[MO4][MO9] works with %s', async (toolset, tool, undone, status) => {
     const message = 'Send it. Compute 2 + 3. Draft the invitation.'
     const reader = await server.chat({ session_id: `with-${toolset}`, toolset, message }, confirmAll)

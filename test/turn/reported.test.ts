@@ -25,7 +25,10 @@ interface Scene extends TestServer {
 }
 
 /** An agent elsewhere whose claims a judge of ours rules on. */
-async function judged(assessor: Answers, toolset: 'runsheet' | 'task_manager' = 'runsheet'): Promise<Scene> {
+async function judged(
+  assessor: Answers,
+  toolset: 'runsheet' | 'task_manager' | 'manage_todos' = 'runsheet',
+): Promise<Scene> {
   const provider = await Provider.start([], assessor)
   ends.push(() => provider.close())
   const door = openDoor({ store: openMemoryStore(), checks: { ...plainMaker, judges: () => true } })
@@ -101,6 +104,18 @@ describe('the judge of agents elsewhere', () => {
     const { verdicts, claims } = await at.person.evidence('c1', await at.taskId(1))
     expect(verdicts).toMatchObject([{ verdict: 'not_ok' }, { verdict: 'ok', on_words_alone: true }])
     expect(claims).toMatchObject([{ result: 'refused', because: 'not_ok' }, { result: 'granted' }])
+  })
+
+  it('[AS13][MT8] with manage_todos it rules on what is reported of a step, and the next one is current', async () => {
+    const at = await judged([says('not_ok'), says('ok')], 'manage_todos')
+    await at.calls('manage_todos', { add: ['Pay', 'Ship'] })
+    expect(await at.calls('report_todo', { id: 1, result: 'Paid.' })).toMatchObject({
+      result: { success: false, error: expect.stringContaining('was not accepted'), state: { current: { id: 1 } } },
+    })
+    expect(await at.calls('report_todo', { id: 1, result: 'Paid, here is the invoice.' })).toMatchObject({
+      result: { success: true, state: { remaining: 1, current: { id: 2 }, items: [{ status: 'done' }, {}] } },
+    })
+    expect((await at.person.tasks('c1')).tasks[0]).toMatchObject({ judged_by: 'assessor', standing: 'judged' })
   })
 
   it('[PF19] the best of reports proves nothing: the task is judged', async () => {

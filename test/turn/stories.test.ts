@@ -51,6 +51,7 @@ describe('the stories', () => {
       ],
     })
     const first = await server.chat({ toolset: 'manage_todos', message: 'Do all eight.' })
+    expect(server.provider.tools(0)).toEqual(['manage_todos'])
 
     const [planned] = first.of('tool_answered')
     expect(planned?.data.result).toMatchObject({
@@ -337,7 +338,7 @@ describe('the stories', () => {
     const { tasks } = await nextDay.person.tasks(session)
     expect(tasks.map(({ title, status }) => [title, status])).toEqual([
       ['Buy paint', 'completed'],
-      ['Paint', 'in_progress'],
+      ['Paint', 'pending'],
     ])
   })
 })

@@ -95,7 +95,7 @@ describe('checklist', () => {
     const guidance = 'Already on the checklist: Milk. Do not create these again.'
     expect([0, 1, 2, 3].map(count => at.provider.system(count).includes(guidance))).toEqual([false, false, true, false])
     expect(await at.statuses()).toEqual([
-      ['Milk', 'in_progress'],
+      ['Milk', 'pending'],
       ['Bread', 'pending'],
     ])
   })
@@ -113,7 +113,7 @@ describe('checklist', () => {
       },
     })
     await at.chat({ toolset: 'checklist' })
-    expect(await at.statuses()).toEqual([['Look', 'in_progress']])
+    expect(await at.statuses()).toEqual([['Look', 'pending']])
     const reader = await at.chat({ turn_id: 't2', message: 'I looked.' })
     expect(reader.of('tool_answered')[0]?.data).toMatchObject({ ok: true, result: { failedItems: [] } })
     expect(await at.statuses()).toEqual([['Look', 'completed']])

@@ -137,3 +137,41 @@ describe('the current task', () => {
     expect(chat.statuses('turn-2')).toEqual(['pending', 'in_progress'])
   })
 })
+
+describe.each(['checklist', 'task_list'] as const)('items of %s', toolset => {
+  const items = (): Driver => {
+    const chat = inRun({ toolset })
+    chat.run(chat.adds('model', 'A', 'B'))
+    return chat
+  }
+
+  it.each<[string, (chat: Driver) => unknown]>([
+    ['are added', () => {}],
+    ['is settled', chat => chat.run(chat.sets('model', 1, { status: 'completed' }))],
+    ['is removed', chat => chat.run(chat.removes('person', 1))],
+    [
+      'is opened again',
+      chat => [true, false].map(done => chat.run(chat.sets('person', 1, { status: done ? 'completed' : 'pending' }))),
+    ],
+    ['of a turn are continued', chat => [chat.finish('turn-1'), chat.start('turn-2', {}, 'turn-1')]],
+  ])('[CU6] none becomes current when one %s', (_, act) => {
+    const chat = items()
+    act(chat)
+    expect(chat.statuses()).not.toContain('in_progress')
+    expect(authors(chat.log).map(([, by]) => by)).not.toContain('system')
+  })
+
+  it('[CU6] a person may start one, and take it back; two are never in progress', () => {
+    const chat = items()
+    chat.run(chat.sets('person', 1, { status: 'in_progress' }))
+    chat.run(chat.sets('person', 2, { status: 'in_progress' }))
+    expect(chat.statuses()).toEqual(['pending', 'in_progress'])
+    chat.run(chat.sets('person', 2, { status: 'pending' }))
+    expect(chat.statuses()).toEqual(['pending', 'pending'])
+  })
+
+  it('[CU6] a turn that leaves them open is done', () => {
+    const chat = items()
+    expect(dataOf(chat.finish('turn-1'), 'turn_finished')[0]).toMatchObject({ status: 'done', remaining: 2 })
+  })
+})

@@ -4,6 +4,7 @@ import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { lastTurnOf, planById, planIdOf } from '../plan.ts'
 import { Refusal } from '../refusal.ts'
+import { captures } from '../policy.ts'
 import type { RemovedTask } from '../removed.ts'
 import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { LIMITS } from '../text.ts'
@@ -210,14 +211,14 @@ export class ListEditor {
     this.#touched.set(task.id, task.status === 'in_progress' && !isCurrent ? { ...task, status: 'pending' } : task)
   }
 
-  /** At most one task is in progress, and exactly one while any is pending. */
+  /** At most one task is in progress and, unless the toolset captures items, exactly one while any is pending. */
   #ensureCurrent(plan: string): void {
     const open = this.#plan(plan).filter(isOpen)
     const running = open.filter(task => task.status === 'in_progress')
     if (running.length > 1) {
       const keep = running.find(task => this.#started.has(task.id)) ?? running[0]
       for (const task of running) if (task !== keep && !this.#started.has(task.id)) this.#setStatus(task, 'pending')
-    } else if (running.length === 0) {
+    } else if (running.length === 0 && !captures(this.#state.policy)) {
       const first = open.find(task => !this.#returned.has(task.id))
       const stays = open.find(task => this.#returned.has(task.id))
       if (first) this.#setStatus(first, 'in_progress')

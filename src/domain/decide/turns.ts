@@ -10,7 +10,7 @@ import {
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
-import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
+import { captures, type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
 import { awaitsFinal } from '../check-runs.ts'
 import { unpassedChecks, whyReopened } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
@@ -209,7 +209,7 @@ function oneCurrent(state: Conversation, turnId: string, now: Instant): NewEvent
   const open = openOf(state, planOf(state, turnId))
   const [first, ...others] = open.filter(task => task.status === 'in_progress')
   const editor = new ListEditor(state, now, 'system', turnId)
-  if (!first && open[0]) editor.change(open[0].id, { status: 'in_progress' })
+  if (!first && open[0] && !captures(state.policy)) editor.change(open[0].id, { status: 'in_progress' })
   for (const { id } of others) editor.change(id, { status: 'pending' })
   const events = editor.finish()
   return events instanceof Refusal ? [] : events

@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { TOOLSETS } from '../../domain/policy.ts'
-import type { RetryAnswer, ToolAnswer, ToolsetAnswer, ToolsetSummary } from '../../domain/wire.ts'
+import { type PolicyPatch, policyWith, TOOLSETS } from '../../domain/policy.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { RetryAnswer, ToolAnswer, ToolsetAnswer, ToolsetsAnswer, ToolsetSummary } from '../../domain/wire.ts'
 import { type Door, StoreError } from '../../door/door.ts'
 import type { ToolContext } from '../../toolsets/context.ts'
 import { available, PREFIX, promptFor, retryFor, toolNamed, withPrefix } from '../../toolsets/guidance.ts'
@@ -35,9 +36,12 @@ export const toolsetRoutes = [
     operationId: 'listToolsets',
     tag: 'Toolsets',
     role: 'agent',
-    summary: 'The toolsets that a model can be given',
+    summary: 'The toolsets that a model can be given, with the policy of a new conversation that uses it',
     answers: { 200: { description: 'All toolsets', schema: a.toolsets } },
-    handle: async () => ({ body: { toolsets: Object.values(toolsets).map(summaryOf) } }),
+    handle: async (_, { host }) => {
+      const listed = Object.values(toolsets).flatMap(each => summaryOf(each, host))
+      return { body: { default: host.toolset ?? 'runsheet', toolsets: listed } satisfies ToolsetsAnswer }
+    },
   }),
   route({
     method: 'get',
@@ -212,7 +216,11 @@ function named(name: string, prefix: string | undefined, { checks }: Door): Tool
   throw notFound('toolset_not_found', `There is no such toolset. Available: ${Object.keys(toolsets).join(', ')}.`)
 }
 
-function summaryOf({ name, tools }: Toolset): ToolsetSummary {
-  const { review, assessor, gate, scope } = TOOLSETS[name]
-  return { name, review, assessor, gate, scope, tools: tools.map(each => each.name) }
+/** None for a toolset that the host's policy rules out. */
+function summaryOf({ name, tools }: Toolset, host: PolicyPatch): ToolsetSummary[] {
+  const policy = policyWith(null, host, { toolset: name })
+  if (policy instanceof Refusal) return []
+  const { review, review_timeout_ms, assessor, gate } = policy
+  const { scope } = TOOLSETS[name]
+  return [{ name, review, review_timeout_ms, assessor, gate, scope, tools: tools.map(each => each.name) }]
 }

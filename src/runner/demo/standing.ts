@@ -14,10 +14,10 @@ export interface Step {
 /** Read from its last line backwards: the request, which comes first, may look like a digest itself. */
 export function standingIn(system: string): Standing | undefined {
   const lines = system.split('\n')
-  let at = lines.findLastIndex(line => /^\d+ remaining\.$/.test(line))
+  let at = lines.findLastIndex(line => /^\d+ (?:remaining|open)\.$/.test(line))
   if (at < 0) return undefined
   const sections = new Map<string, string[]>()
-  for (const name of ['Next:', 'Now:', 'Settled:']) {
+  for (const name of ['Open:', 'Next:', 'Now:', 'Settled:']) {
     const end = at
     while (/^(?:- | {2})/.test(lines[at - 1] ?? '')) at -= 1
     if (lines[at - 1] === name) {
@@ -27,7 +27,7 @@ export function standingIn(system: string): Standing | undefined {
   }
   const of = (name: string): string[] => sections.get(name) ?? []
   return {
-    open: [...of('Now:'), ...of('Next:')].flatMap(stepIn),
+    open: [...of('Now:'), ...of('Next:'), ...of('Open:')].flatMap(stepIn),
     settled: of('Settled:').flatMap(settledIn),
     hasDetails: of('Now:').some(line => line.startsWith('  ')),
   }

@@ -138,9 +138,7 @@ function work(scene: Scene, standing: Standing): Reply {
 
 /** What the judge, a check, or the lack of one says against a claim. */
 const isTurnedDown = (refusal: string, { id }: Step): boolean =>
-  ['was not accepted', 'is not done: its check', 'was not checked'].some(words =>
-    refusal.includes(`Task ${id} ${words}`),
-  )
+  ['was not accepted', 'is not done: its check', 'was not checked'].some(words => refusal.includes(` ${id} ${words}`))
 
 /** What came before a step. */
 function pastOf(step: Step, { open, settled }: Standing): Past {
