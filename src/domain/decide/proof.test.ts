@@ -107,6 +107,29 @@ describe('a claim', () => {
     )
   })
 
+  it('[AS9] what a check refused is not cancelled on the word of a model alone', () => {
+    const plan = new Plan(approved('A', NPM), approved('B', FILE))
+    plan.runs('failed')
+    plan.runs('failed')
+    const cancels = (number: number, more = {}) =>
+      plan.sets('model', number, { status: 'cancelled', outcome: 'Not needed.' }, more)
+    plan.claims(1)
+    plan.runs('failed')
+    plan.resumes(1)
+    const stays = plan.refusal(cancels(1))
+    expect(stays).toMatchObject({ code: 'rejected_task_stays', data: { action: 'cancel', by: 'checks' } })
+    expect(stays.message).toBe(
+      'Task 1 was refused by its checks and cannot be cancelled. Set it to blocked, and say in its outcome what is in the way.',
+    )
+    // A judge rules on it instead.
+    expect(plan.refusal(cancels(1, { judges: true })).code).toBe('assessment_required')
+    plan.run(plan.sets('model', 1, { status: 'blocked', outcome: 'There is no way.' }))
+    expect(plan.refusal(cancels(1)).code).toBe('rejected_task_stays')
+    plan.run(cancels(2))
+    plan.run(plan.sets('person', 1, { status: 'cancelled' }))
+    expect(plan.statuses()).toEqual(['cancelled', 'cancelled'])
+  })
+
   it('[CM3] five red ones block the task, one more is taken, then none until a person acts', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
@@ -757,10 +780,9 @@ describe('a completed task whose check failed when it last ran', () => {
     plan.claims(2, 'call-2')
     plan.runs('failed', { fingerprint: 'f2' })
     plan.resumes(2, 'call-2')
-    expect(plan.refusal(plan.sets('model', 2, { status: 'cancelled' })).code).toBe('assessment_required')
-    plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f2' })
+    plan.run(plan.sets('model', 2, { status: 'blocked', outcome: 'It cannot be done.' }))
     plan.runs('failed', { fingerprint: 'f2' })
-    expect(plan.task(1).status).toBe('pending')
+    expect(plan.task(1).status).toBe('in_progress')
   })
 
   it('[CM11] stays done if it passes then; a final pass that failed is not made again on the same files', () => {
