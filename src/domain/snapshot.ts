@@ -2,7 +2,7 @@ import type { Conversation } from './conversation.ts'
 import { Table, type TableRecord } from './table.ts'
 
 /** Raise it whenever the state or `apply` changes: stores then ignore older snapshots and fold the log. */
-export const SNAPSHOT_VERSION = 11
+export const SNAPSHOT_VERSION = 12
 
 /** The state of a conversation as plain data: `JSON.stringify` and `JSON.parse` keep all of it. */
 export type ConversationSnapshot = { readonly version: number } & {

@@ -175,6 +175,10 @@ export const runsByHash = z.record(z.string(), planRuns)
 export const taskProof = exact<TaskProof>()(
   z.object({
     approved: described(z.array(z.string()), 'the hashes of its approved checks'),
+    reworded: described(
+      z.array(z.string()),
+      'those that were approved for other words, which a model has changed since: they prove nothing',
+    ).exactOptional(),
     baseline: described(z.record(z.string(), checkResult), 'hash to the result when the plan was confirmed'),
     ticked: described(z.array(z.string()), 'the ids of the checks that a person ticked'),
     accepted: described(z.array(z.string()), 'the changes to guarded files that a person accepted, by `guard`'),

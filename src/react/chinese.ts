@@ -185,6 +185,7 @@ export const chinese: Strings = {
     },
     finding: {
       ticked: '你已勾选',
+      reworded: '批准时的文字已被智能体改动，不作证明',
       proves: '之前失败，现在通过',
       passed_already: '本来就通过，只起保护作用',
       proves_other: '证明的是另一步，在此只起保护作用',

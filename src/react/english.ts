@@ -192,6 +192,7 @@ export const english: Strings = {
     },
     finding: {
       ticked: 'you ticked it',
+      reworded: 'approved for other words: proves nothing',
       proves: 'failed before, passes now',
       passed_already: 'passes already: guards only',
       proves_other: 'proves another step: guards only here',

@@ -2,12 +2,12 @@ import type { Check } from '../check.ts'
 import { type Conversation, lineage, planTurnOf } from '../conversation.ts'
 import type { CheckRef, EventData, NewEvent } from '../event.ts'
 import { awaitsBaseline } from '../check-runs.ts'
-import { countingChecks, proofOf, taskRuns, workspaceOf } from '../proof.ts'
+import { countingChecks, isReworded, proofOf, taskRuns, workspaceOf } from '../proof.ts'
 import type { Task } from '../task.ts'
 
 /**
  * The events that follow from approving checks of a task: the approvals, and one run of each as things are before the
- * work, in the turn's workspace.
+ * work, in the turn's workspace. Approved again for other words, a check keeps the run that it had.
  */
 export function approved(
   state: Conversation,
@@ -20,9 +20,11 @@ export function approved(
   for (const check of checks) {
     const ref = { ...refOf(task.id, check), task_id: task.id }
     const isThere = state.tasks.get(task.id)?.checks?.some(({ hash }) => hash === check.hash) ?? false
-    if (check.kind === 'person' || (isThere && proofOf(state, task.id).approved.includes(check.hash))) continue
+    const isApproved = isThere && proofOf(state, task.id).approved.includes(check.hash)
+    const isOld = isApproved && isReworded(state, task.id, check)
+    if (check.kind === 'person' || (isApproved && !isOld)) continue
     events.push({ type: 'check_approved', turn_id, data: { ...ref, via } })
-    if (state.turns.get(turn_id)?.workspace) {
+    if (!isOld && state.turns.get(turn_id)?.workspace) {
       events.push({ type: 'check_requested', turn_id, data: { ...ref, why: 'baseline' } })
     }
   }

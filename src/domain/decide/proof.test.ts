@@ -226,6 +226,64 @@ describe('a claim', () => {
   })
 })
 
+describe('a task that a model rewords', () => {
+  const plans = (...checks: Check[]): Plan => {
+    const plan = new Plan(approved('A', ...checks))
+    plan.run({ type: 'set_policy', by: 'person', policy: { review: false } })
+    plan.answer()
+    for (const _ of checks) plan.runs('failed')
+    return plan
+  }
+  const reworded = ['npm test: approved for other words, so it proves nothing until it is approved again']
+
+  it.each([{ title: 'B' }, { details: 'quickly' }, { criteria: 'half of it' }])(
+    '[CM1] before the claim: its check still runs, and proves nothing until it is approved again: %o',
+    words => {
+      const plan = plans(NPM)
+      plan.run(plan.sets('model', 1, words))
+      plan.claims(1)
+      plan.runs('passed')
+      plan.resumes(1)
+      expect(plan.standing(1)).toEqual({ standing: 'reported', reasons: ["the agent's word", ...reworded] })
+      const events = plan.run(plan.edits('person', { change: [{ task: 1, fields: {}, approve: [NPM.hash] }] }))
+      expect(typesOf(events)).toEqual(['check_approved'])
+      expect(plan.standing(1)?.standing).toBe('proven')
+    },
+  )
+
+  it('[CM1] is still held by it', () => {
+    const plan = plans(NPM)
+    plan.run(plan.sets('model', 1, { title: 'B' }))
+    plan.claims(1)
+    plan.runs('failed')
+    expect(plan.resumes(1)).toMatchObject({ code: 'check_failed' })
+  })
+
+  it('[CM1] is proven by a check that a person adds for the new words', () => {
+    const plan = plans(NPM)
+    plan.run(plan.sets('model', 1, { title: 'B' }))
+    plan.run(plan.sets('person', 1, { checks: [NPM, FILE] }))
+    plan.answer()
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.runs('passed')
+    plan.resumes(1)
+    expect(plan.standing(1)?.standing).toBe('proven')
+  })
+
+  it('[CM1] other fields, the same words, and the words of a person change nothing', () => {
+    const plan = plans(NPM)
+    plan.run(plan.sets('model', 1, { title: 'A', priority: 'high' }))
+    plan.run(plan.sets('person', 1, { title: 'A2' }))
+    plan.answer()
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    expect(plan.standing(1)?.standing).toBe('proven')
+  })
+})
+
 describe('what proves', () => {
   it('[CM10] a check that passes at the start only guards', () => {
     const plan = new Plan(approved('A', NPM))
