@@ -11,6 +11,7 @@ import { planGuards } from './plan-checks.ts'
 import { isApproved, planRuns, proofOf, type RunReason } from './proof.ts'
 import { type Standing, standingOf, standingsOf } from './standing.ts'
 import type { Changes } from './review.ts'
+import { countTasks } from './tally.ts'
 import { EDITABLE, type Task, type TaskStatus } from './task.ts'
 import type { TurnStatus } from './turn.ts'
 
@@ -39,6 +40,9 @@ export interface Receipt {
   readonly tally: {
     readonly done: number
     readonly of: number
+    readonly open: number
+    readonly blocked: number
+    readonly cancelled: number
     readonly standings: Readonly<Record<Standing, number>>
   }
 }
@@ -132,6 +136,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
   const turn = state.turns.get(turnId)
   const plan = planHistory(state, turnId)
   if (!turn || plan.length === 0) return undefined
+  const { total: of, ...counts } = countTasks(plan)
   const log = new PlanLog(events.filter(belongsTo(state, turnId, plan)))
   return {
     format: 'runsheet-receipt',
@@ -149,11 +154,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
     steps: plan.map(task => stepOf(state, log, task)),
     checks: (turn.done_checks ?? []).map(check => planCheckOf(state, log, turnId, check)),
     calls: log.callsOf(undefined),
-    tally: {
-      done: plan.filter(({ status }) => status === 'completed').length,
-      of: plan.length,
-      standings: standingsOf(state, plan),
-    },
+    tally: { ...counts, of, standings: standingsOf(state, plan) },
   }
 }
 

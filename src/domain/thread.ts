@@ -5,10 +5,9 @@ import { OWN_TOOLS } from './own-tools.ts'
 import { type PlanCard, planCard } from './plan-card.ts'
 import { isApproved, type Proofs } from './proof.ts'
 import { startedBy } from './resolution.ts'
-import { type Standing, standingsOf } from './standing.ts'
 import type { Review } from './review.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
-import { isOpen, type Task } from './task.ts'
+import { type PlanTally, tallied, tallyOf } from './tally.ts'
 import type { Mark, MarkOf, TaskThen, ThreadLog } from './thread-log.ts'
 import { type Message, type MessageCall, ownWords } from './transcript.ts'
 import { type EndReason, isFinished, type Turn, type TurnStatus } from './turn.ts'
@@ -68,16 +67,6 @@ export type StepItem =
 /** A run of a check; `check` is undefined where it is no longer known. */
 export type StepRun = Omit<MarkOf<'run'>, 'kind'> & { readonly check: Check | undefined }
 
-/** The tasks of a plan, counted. Cancelled ones do not count. */
-export interface PlanTally {
-  readonly total: number
-  readonly done: number
-  readonly blocked: number
-  readonly open: number
-  /** The done ones by how far that can be trusted. Undefined in older logs. */
-  readonly standings: Readonly<Record<Standing, number>> | undefined
-}
-
 /** How a turn ended. */
 export interface TurnEnd {
   readonly at: Instant
@@ -132,15 +121,6 @@ export function threadOf(
   })
 }
 
-/** How the tasks of a plan stand now; undefined without any. `wholePlan` has those of a turn. */
-export function tallyOf(state: ThreadState, tasks: readonly Task[]): PlanTally | undefined {
-  const plan = tasks.filter(({ status }) => status !== 'cancelled')
-  if (plan.length === 0) return undefined
-  const done = plan.filter(({ status }) => status === 'completed').length
-  const open = plan.filter(isOpen).length
-  return { total: plan.length, done, open, blocked: plan.length - done - open, standings: standingsOf(state, plan) }
-}
-
 /** Whether the plan of a turn that an agent elsewhere works in is worked off. */
 export function isSettledElsewhere(
   { pending_reviews, reviews }: Pick<ThreadState, 'pending_reviews' | 'reviews'>,
@@ -154,9 +134,8 @@ export function isSettledElsewhere(
 /** How it stood when the turn ended. */
 function recorded({ counts: own, standings: ownStandings, whole }: MarkOf<'end'>): PlanTally | undefined {
   const { counts, standings } = whole ?? { counts: own, standings: ownStandings }
-  const { completed: done, blocked, open } = counts
-  const total = done + blocked + open
-  return total === 0 ? undefined : { total, done, blocked, open, standings }
+  const tally = tallied(counts)
+  return tally.total === 0 ? undefined : { ...tally, standings }
 }
 
 function endOf(

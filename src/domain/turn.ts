@@ -85,7 +85,7 @@ export interface PlanCounts {
 }
 
 /** What a task counts as, by status. */
-export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
+export const COUNTED: Record<TaskStatus, Exclude<keyof PlanCounts, 'removed'>> = {
   pending: 'open',
   in_progress: 'open',
   completed: 'completed',

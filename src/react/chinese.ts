@@ -12,6 +12,7 @@ export const chinese: Strings = {
   progress: (done, total) => `已完成 ${done} / ${total}`,
   remaining: count => `剩余 ${count} 项`,
   blocked: count => `${count} 项受阻`,
+  cancelled: count => `${count} 项已取消`,
   more: count => `还有 ${count} 项`,
   elapsed: time => `已运行 ${time}`,
   unfinished: count => `未完成：剩余 ${count} 项`,

@@ -13,6 +13,7 @@ export const english: Strings = {
   progress: (done, total) => `${done} of ${total} done`,
   remaining: count => `${count} remaining`,
   blocked: count => `${count} blocked`,
+  cancelled: count => `${count} cancelled`,
   more: count => `+${count} more`,
   elapsed: time => `Running for ${time}`,
   unfinished: count => `Not finished: ${count} left`,

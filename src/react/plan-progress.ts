@@ -2,16 +2,17 @@ import { openTasks, planHistory } from '../domain/conversation.ts'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { isOpen, type Task } from '../domain/task.ts'
-import { isSettledElsewhere, tallyOf } from '../domain/thread.ts'
+import { tallyOf } from '../domain/tally.ts'
+import { isSettledElsewhere } from '../domain/thread.ts'
 import { isFinished, type Turn } from '../domain/turn.ts'
 
 /** How many tasks of the list in view are done, and how many there are. */
 export interface TaskCounts {
   readonly done: number
-  /** Without cancelled tasks. */
   readonly total: number
   readonly remaining: number
   readonly blocked: number
+  readonly cancelled: number
 }
 
 /** What the latest turn left open when it ended. */
@@ -22,13 +23,6 @@ export interface UnfinishedTurn {
   readonly isLimited: boolean
   /** An error ended it. */
   readonly hasFailed: boolean
-}
-
-export function countTasks(tasks: readonly Task[]): TaskCounts {
-  const planned = tasks.filter(({ status }) => status !== 'cancelled')
-  const done = planned.filter(({ status }) => status === 'completed').length
-  const remaining = planned.filter(isOpen).length
-  return { done, total: planned.length, remaining, blocked: planned.length - done - remaining }
 }
 
 /** The task in progress. Where several plans have one, the plan of the running or latest turn counts. */
