@@ -1,6 +1,6 @@
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
-import { lineage, planTurnOf } from './lineage.ts'
+import { lineage, planTurnOf, wholePlan } from './lineage.ts'
 import { withoutOrigin } from './origin.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
@@ -13,7 +13,7 @@ import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus
 import { broughtBack, isBack, type RemovedTask, withRemoved } from './removed.ts'
 import { activeAfter } from './session-list.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
-import { ASKED, byPosition, isOpen, type Task } from './task.ts'
+import { ASKED, byPosition, isGivenUp, isOpen, type Task } from './task.ts'
 import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-approval.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
@@ -177,11 +177,20 @@ export function taskInProgress(
   return own ?? started.toSorted((a, b) => ((a.started_at ?? '') < (b.started_at ?? '') ? 1 : -1))[0]
 }
 
-export function planCounts(state: Conversation, turnId: string): PlanCounts {
-  const removed = state.turns.get(turnId)?.removed ?? 0
-  const counts = { completed: 0, blocked: 0, cancelled: 0, removed, open: 0 }
-  for (const task of listed(state, turnId)) counts[COUNTED[task.status]] += 1
+/** What became of the plans of these turns. */
+export function planCounts(state: Conversation, ...turnIds: readonly string[]): PlanCounts {
+  const counts = { completed: 0, blocked: 0, cancelled: 0, removed: 0, open: 0 }
+  for (const id of turnIds) {
+    counts.removed += state.turns.get(id)?.removed ?? 0
+    for (const task of listed(state, id)) counts[COUNTED[task.status]] += 1
+  }
   return counts
+}
+
+/** How many tasks of a turn's whole plan a model removed or cancelled. */
+export function givenUpIn(state: Conversation, turnId: string): number {
+  const dropped = lineage(state, turnId).map(id => state.turns.get(id)?.dropped ?? 0)
+  return dropped.reduce((sum, each) => sum + each, wholePlan(state, turnId).filter(isGivenUp).length)
 }
 
 /**

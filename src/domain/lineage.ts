@@ -42,10 +42,10 @@ export function planHistory(state: Plans, turnId: string): Task[] {
     .sort(byPosition)
 }
 
-/** The tasks of a turn's plan and of those that it goes on from, without what a later turn has taken over. */
+/** The tasks of a turn's plan and of those that it goes on from, in list order, without what a later turn has taken over. */
 export function wholePlan(state: Plans, turnId: string): Task[] {
   const turns = new Set(lineage(state, turnId))
-  return [...valuesIn(state.tasks)].filter(task => turns.has(planTurnOf(state, task)))
+  return [...valuesIn(state.tasks)].filter(task => turns.has(planTurnOf(state, task))).sort(byPosition)
 }
 
 /** The open tasks of a turn's whole plan, in list order. */

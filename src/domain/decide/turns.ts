@@ -2,6 +2,7 @@ import type { CommandOf } from '../command.ts'
 import {
   apply,
   type Conversation,
+  givenUpIn,
   isParked,
   listed,
   openTasks,
@@ -9,17 +10,18 @@ import {
   planTurnOf,
   stamped,
 } from '../conversation.ts'
-import type { EventData, NewEvent } from '../event.ts'
+import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
 import { awaitsFinal } from '../check-runs.ts'
-import { unpassedChecks, whyReopened } from '../plan-checks.ts'
+import { unpassedChecks } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
-import { lineage, planHistory, wholePlan } from '../lineage.ts'
+import { lineage, wholePlan } from '../lineage.ts'
 import { isOpen, type Task } from '../task.ts'
-import { ENDINGS, finalStatus, isFinished, isRunning, type PlanCounts, type Turn } from '../turn.ts'
+import { ENDINGS, finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
+import { whyUndone } from '../why-open.ts'
 import { missingRuns } from './final-runs.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { RUN_STOPPED, stopClaimsOf } from './proof.ts'
@@ -122,35 +124,21 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   if (turn instanceof Refusal) return turn
   if (!state.policy) return turnNotFound(turn_id)
   const counts = planCounts(state, turn_id)
+  const turns = lineage(state, turn_id)
+  const plan = wholePlan(state, turn_id)
+  const whole = { counts: planCounts(state, ...turns), standings: standingsOf(state, plan) }
   const ending = ENDINGS[because]
   // For an agent elsewhere, the claim that left nothing open has seen to it.
   const isUnchecked = isRunning(turn) && missingRuns(state, turn_id, command.seen).length > 0
-  const isReopened = planHistory(state, turn_id).some(task => whyReopened(state, task) !== undefined)
-  const isUnproven =
-    isReopened || unpassedChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
-  const status = finalStatus(ending, counts, state.policy, turn.dropped, isUnproven)
+  const isUndone = plan.some(task => whyUndone(state, task) !== undefined)
+  const isUnproven = isUndone || unpassedChecks(state, turn_id).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
+  const status = finalStatus(ending, whole.counts, state.policy, givenUpIn(state, turn_id), isUnproven)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
   const standings = standingsOf(state, listed(state, turn_id))
-  const sums = { counts, standings, ...wholeOf(state, turn_id) }
+  const sums = { counts, standings, ...(turns.length > 1 ? { whole } : {}) }
   const data = { turn_id, status, because, remaining: counts.open, ...sums, steps, usage }
   return [...endWaits(state, turn_id, now, 'The turn ended.'), ...failed, { type: 'turn_finished', turn_id, data }]
-}
-
-/** What became of a plan that goes on from other turns, over all of them. */
-function wholeOf(state: Conversation, turnId: string): Pick<EventData['turn_finished'], 'whole'> {
-  const turns = lineage(state, turnId)
-  if (turns.length === 1) return {}
-  const parts = turns.map(id => planCounts(state, id))
-  const sum = (field: keyof PlanCounts): number => parts.reduce((total, part) => total + part[field], 0)
-  const counts = {
-    completed: sum('completed'),
-    blocked: sum('blocked'),
-    cancelled: sum('cancelled'),
-    removed: sum('removed'),
-    open: sum('open'),
-  }
-  return { whole: { counts, standings: standingsOf(state, wholePlan(state, turnId)) } }
 }
 
 /** Where the checks of a turn run. */
