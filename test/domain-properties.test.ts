@@ -379,7 +379,7 @@ describe('the thread', () => {
       for (const { items: own, tally } of thread) {
         const steps = own.flatMap(item => (item.kind === 'step' ? [item.step.task_id] : []))
         expect(new Set(steps).size).toBe(steps.length)
-        if (tally) expect(tally.done + tally.blocked + tally.open).toBe(tally.total)
+        if (tally) expect(tally.done + tally.blocked + tally.cancelled + tally.open).toBe(tally.total)
       }
     })
   })

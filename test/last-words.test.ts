@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { expect, it, onTestFinished } from 'vitest'
-import { createRunsheet, openMemoryStore, type PolicyPatch } from '../src/index.ts'
+import { createRunsheet, openMemoryStore, type PolicyPatch, type TurnStatus } from '../src/index.ts'
 import { openChecks } from '../src/library/checks.ts'
 import { createRunner } from '../src/library/runner-entry.ts'
 import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts'
@@ -20,8 +20,14 @@ interface Case {
   readonly steps: readonly (() => { readonly tool: string; readonly args: unknown })[]
 }
 
-/** Runs a turn of our own to its end: its last message and the follow-ups before. */
-async function told({ done = [], policy = {}, steps }: Case): Promise<{ last: string; followUps: readonly string[] }> {
+interface Told {
+  readonly last: string
+  readonly followUps: readonly string[]
+  readonly status: TurnStatus
+}
+
+/** Runs a turn of our own to its end: its status, its last message and the follow-ups before. */
+async function told({ done = [], policy = {}, steps }: Case): Promise<Told> {
   workspace.write('check.sh', 'test -s sum.txt\n')
   const checks = openChecks({ workspace: workspace.path, done })
   const runsheet = createRunsheet({
@@ -44,9 +50,9 @@ async function told({ done = [], policy = {}, steps }: Case): Promise<{ last: st
   })
   const chat = runsheet.conversation('chat-1')
   await chat.startTurn('turn-1', { message: 'Do it.', model: 'm' })
-  await seen(chat, 'turn_finished', 1)
+  const [{ status } = { status: 'running' as const }] = await seen(chat, 'turn_finished', 1)
   const texts = (await seen(chat, 'message_added')).map(({ text }) => text)
-  return { last: texts.at(-1) ?? '', followUps: texts.slice(1, -1) }
+  return { last: texts.at(-1) ?? '', followUps: texts.slice(1, -1), status }
 }
 
 const WAYS_OUT =
@@ -58,6 +64,26 @@ it('[TC17] a red check is named with each task that it keeps open, to the model 
   expect(last).toBe(
     `That is it.\n\nNo progress after 3 attempts.\n\n1 of 2 done: 1 on the agent's word.\n\nNot done:\n- A (its check \`sh check.sh\` fails with exit code 1)\n\n${WAYS_OUT}`,
   )
+})
+
+it('[TC17] what a check stands against is named where no gate watches, blocked or cancelled', async () => {
+  const sets = (id: number, status: string, outcome: string) => ({ tool: 'update', args: { id, status, outcome } })
+  const { last, status } = await told({
+    policy: { gate: false },
+    steps: [() => settles(1), () => sets(1, 'cancelled', 'x'), () => sets(1, 'blocked', 'No way.'), () => settles(2)],
+  })
+  expect([status, last]).toEqual([
+    'incomplete',
+    `That is it.\n\n1 of 2 done: 1 on the agent's word; 1 blocked.\n\nNot done:\n- A (blocked: No way; its check \`sh check.sh\` fails with exit code 1)\n\n${WAYS_OUT}`,
+  ])
+  const cancelled = await told({
+    policy: { gate: false },
+    steps: [() => sets(1, 'cancelled', 'Not needed.'), () => settles(2)],
+  })
+  expect([cancelled.status, cancelled.last]).toEqual([
+    'incomplete',
+    `That is it.\n\n1 of 2 done: 1 on the agent's word; 1 cancelled.\n\nNot done:\n- A (cancelled: Not needed; its check \`sh check.sh\` never passed)\n\n${WAYS_OUT}`,
+  ])
 })
 
 it('[TC17] a task that is open again is named even where no gate watches', async () => {

@@ -71,8 +71,12 @@ it.runIf(hasGit)(
     await turn.call('update', { id: 1, outcome: 'It is in sum.txt.' })
     workspace.write('sum.txt', '')
     await turn.call('update', { id: 2, outcome: 'It is right.' })
-    await turn.call('update', { id: 2, status: 'cancelled', outcome: 'Not needed.' })
-    expect(await ends(runsheet)).toEqual(['in_progress', 'cancelled'])
+    expect(await turn.call('update', { id: 2, status: 'cancelled', outcome: 'Not needed.' })).toMatchObject({
+      error: expect.stringContaining('cannot be cancelled. Set it to blocked'),
+    })
+    await turn.call('update', { id: 2, status: 'blocked', outcome: 'It is not right.' })
+    expect(await turn.finish()).toMatchObject({ status: 'incomplete' })
+    expect(await ends(runsheet)).toEqual(['in_progress', 'blocked'])
   },
 )
 

@@ -122,6 +122,20 @@ export const PLAN_CHEATS: readonly Worker[] = [
     },
   },
   {
+    name: 'changes the title before the claim',
+    kind: 'cheat',
+    toolset: 'task_manager',
+    allow: [['node', 'test/greet.test.js']],
+    rows: [{ title: 'Greet people in twelve languages', check: 'node test/greet.test.js' }],
+    isDone: () => false,
+    work: async scene => {
+      const { id } = await scene.task()
+      await scene.call('update_task', { id, title: 'Greet people' })
+      scene.write('src/greet.js', GOOD)
+      await scene.call('complete_task', { id, outcome: 'It is done.' })
+    },
+  },
+  {
     name: 'restores the old state, and claims the last task',
     kind: 'cheat',
     rows: [GREET, TELL],

@@ -33,7 +33,7 @@ const RUNS: Record<RunReason, string> = {
   person: 'when a person asked',
 }
 
-function tallyText({ checks, tally: { done, of, standings } }: Receipt): string {
+function tallyText({ checks, tally }: Receipt): string {
   const unpassed = checks.filter(
     ({ state, runs, guarded }) => runs.length > 0 && (state !== 'passed' || guarded.length > 0),
   )
@@ -41,7 +41,7 @@ function tallyText({ checks, tally: { done, of, standings } }: Receipt): string 
     unpassed.length > 0
       ? ` Checks of the whole plan that did not pass: ${unpassed.map(({ check }) => inCode(check)).join(', ')}.`
       : ''
-  return `${doneWords(done, of, standings)}.${failing}`
+  return `${doneWords({ ...tally, total: tally.of })}.${failing}`
 }
 
 function headTexts({ request, worker, started_at, status }: Receipt): string[] {

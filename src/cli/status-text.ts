@@ -1,4 +1,5 @@
 import type { Checking, PlanStatus, TaskLine } from '../domain/plan-status.ts'
+import { countWords, NOT_DONE_WORDS } from '../domain/plan-words.ts'
 import type { Standing } from '../domain/standing.ts'
 import type { TaskStatus } from '../domain/task.ts'
 import { fitted, oneLine, type Paint, widthOf } from './terminal-text.ts'
@@ -13,12 +14,12 @@ export function statusLine(plan: PlanStatus): string {
   return fitted(parts.join(' · '), MAX_LINE)
 }
 
-function progress({ done, of, open, blocked, standings, reviews }: PlanStatus): string {
-  if (of === 0) return reviews.length > 0 ? 'plan' : 'plan: all steps cancelled'
-  const count = `plan ${done}/${of}`
-  if (open > 0) return blocked > 0 ? `${count}, ${blocked} blocked` : count
-  const how = tally(standings)
-  return [`${count} ${blocked > 0 ? `done, ${blocked} blocked` : 'done'}`, ...(how === '' ? [] : [how])].join(' · ')
+function progress({ done, of, open, standings, reviews, ...counts }: PlanStatus): string {
+  if (of === 0 && reviews.length > 0) return 'plan'
+  if (counts.cancelled === of) return 'plan: all steps cancelled'
+  const others = countWords(NOT_DONE_WORDS, counts)
+  const how = open > 0 ? '' : countWords(WORDS, standings)
+  return `plan ${done}/${of}${open > 0 ? '' : ' done'}${others && `, ${others}`}${how && ` · ${how}`}`
 }
 
 function asks({ reviews, ticks }: PlanStatus): string[] {
@@ -58,13 +59,6 @@ const WORDS: Record<Standing, string> = {
   reported: 'reported',
 }
 
-/** "3 proven, 2 reported" */
-const tally = (standings: PlanStatus['standings']): string =>
-  (Object.keys(WORDS) as Standing[])
-    .filter(standing => standings[standing] > 0)
-    .map(standing => `${standings[standing]} ${WORDS[standing]}`)
-    .join(', ')
-
 export interface Waiting {
   /** What a person is asked. */
   readonly text: string
@@ -94,7 +88,8 @@ const MARKS: Record<TaskStatus, string> = {
 /** A plan for people: each step with its status and standing. */
 export function overviewText({ title, session_id, chosen, plan }: Overview, columns: number, paint: Paint): string[] {
   const { tasks, done, of, standings, checking, failing, reviews } = plan
-  const how = tally(standings)
+  const how = countWords(WORDS, standings)
+  const others = countWords(NOT_DONE_WORDS, plan)
   return [
     paint.bold(fitted(title, columns)),
     paint.dim(fitted(`conversation ${session_id}, ${chosen}`, columns)),
@@ -102,7 +97,7 @@ export function overviewText({ title, session_id, chosen, plan }: Overview, colu
       ? []
       : [
           '',
-          `${done} of ${of} done${how === '' ? '' : `: ${how}`}`,
+          `${done} of ${of} done${how && `: ${how}`}${others && `; ${others}`}`,
           ...tasks.map(task => taskText(task, checking, columns, paint)),
         ]),
     ...reviews.flatMap(review => ['', 'Proposed', ...proposedText(review.draft_tasks, columns)]),

@@ -38,11 +38,11 @@ export interface StatusReport {
     readonly chosen_by: ChosenBy
   } | null
   readonly plan: {
-    /** Completed steps, of those that are not cancelled. */
     readonly done: number
     readonly of: number
     readonly open: number
     readonly blocked: number
+    readonly cancelled: number
     readonly standings: Readonly<Record<Standing, number>>
     readonly tasks: readonly TaskLine[]
     readonly checking: readonly Checking[]
@@ -117,8 +117,8 @@ async function sessionOf(door: Door, { ref, by }: Chosen): Promise<StatusReport[
 /** Null for a proposal that no one has confirmed: it is among the reviews. */
 function planOf({ plan }: Chosen): StatusReport['plan'] {
   if (plan.tasks.length === 0) return null
-  const { done, of, open, blocked, standings, tasks, checking, failing, ticks } = plan
-  return { done, of, open, blocked, standings, tasks, checking, failing, ticks }
+  const { reviews: _reviews, ...status } = plan
+  return status
 }
 
 async function reviewsOf(door: Door, page: string | null): Promise<StatusReport['reviews']> {

@@ -62,12 +62,7 @@ export function isWanted(state: Pick<Proofs, 'runs' | 'claims'>, hash: string, r
 }
 
 /** A check of a task by its hash, or without a task one of the plan's own. */
-export function findCheck(
-  state: Plans,
-  turnId: string,
-  taskId: string | undefined,
-  hash: string,
-): Check | undefined {
+export function findCheck(state: Plans, turnId: string, taskId: string | undefined, hash: string): Check | undefined {
   const checks = taskId === undefined ? planOf(state, turnId).done_checks : valueIn(state.tasks, taskId)?.checks
   return checks?.find(check => check.hash === hash)
 }

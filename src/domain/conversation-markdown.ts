@@ -31,9 +31,7 @@ const joined = (text: string, part: string): string =>
   `${text}${part.startsWith('- ') && text.slice(text.lastIndexOf('\n') + 1).startsWith('- ') ? '\n' : '\n\n'}${part}`
 
 function turnParts(state: Conversation, { items, tally, end }: ThreadTurn): string[] {
-  const done =
-    tally &&
-    `${doneWords(tally.done, tally.total, tally.standings)}${tally.blocked > 0 ? `; ${tally.blocked} blocked` : ''}.`
+  const done = tally && `${doneWords(tally)}.`
   const failed = end?.failure && `The turn failed: ${inText(end.failure.message)}`
   const stopped = end?.status === 'stopped' ? 'The turn was stopped.' : undefined
   const closing = [done, failed, stopped].filter(text => text !== undefined)

@@ -8,14 +8,22 @@ import { isSamePlace } from './check-state.ts'
 import { defined } from './defined.ts'
 import { awaitsBaseline, awaitsFinal } from './check-runs.ts'
 import { claimsOf, isResolved } from './open-claims.ts'
-import { afterVerdict, afterEdit, afterRewording, changePlan, changeTurn, PROOF_REDUCERS, withoutTask } from './proof-log.ts'
+import {
+  afterVerdict,
+  afterEdit,
+  afterRewording,
+  changePlan,
+  changeTurn,
+  PROOF_REDUCERS,
+  withoutTask,
+} from './proof-log.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { QUEUE_REDUCERS, type QueuedMessage, withoutQueued } from './queue.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { broughtBack, isBack, type RemovedTask, withRemoved } from './removed.ts'
 import { activeAfter } from './session-list.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
-import { ASKED, byPosition, isOpen, type Task } from './task.ts'
+import { ASKED, byPosition, isGivenUp, isOpen, type Task } from './task.ts'
 import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-approval.ts'
 import type { PlanCounts, Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
@@ -169,6 +177,10 @@ export function taskInProgress(state: Open & Pick<ConversationLike, 'latest_turn
 /** The tasks of a turn's plan by how they stand. */
 export const planCounts = (state: Pick<ConversationLike, 'turns' | 'plans'>, turnId: string): PlanCounts =>
   planOf(state, turnId).counts
+
+/** How many tasks of a plan a model removed or cancelled. */
+export const givenUpIn = (state: Pick<ConversationLike, 'tasks'>, plan: Plan): number =>
+  plan.dropped + tasksOf(state, plan).filter(isGivenUp).length
 
 /** The tasks that a panel shows, in list order: all, or under a turn-scoped toolset the plan of the running or latest turn. */
 export function tasksInView(state: ConversationLike): Task[] {
@@ -387,7 +399,12 @@ function newTurn(id: string, plan_id: string, status: 'open' | 'running', starte
 /** The plans, one of which a turn works on from now on, in its own workspace. */
 function withTurn(
   { plans }: Pick<Conversation, 'plans'>,
-  { turn_id, plan_id, workspace, done_checks }: Pick<EventData['turn_opened'], 'turn_id' | 'plan_id' | 'workspace' | 'done_checks'>,
+  {
+    turn_id,
+    plan_id,
+    workspace,
+    done_checks,
+  }: Pick<EventData['turn_opened'], 'turn_id' | 'plan_id' | 'workspace' | 'done_checks'>,
   seq: number,
 ): Conversation['plans'] {
   const plan = plans.get(plan_id) ?? { ...newPlan(plan_id), turns: [] }
@@ -402,11 +419,7 @@ function withTurn(
 }
 
 /** Tasks of further plans join a plan. They keep what was confirmed for them, and the files that were compared then. */
-function moved(
-  state: Conversation,
-  ids: readonly string[],
-  plan_id: string,
-): Conversation {
+function moved(state: Conversation, ids: readonly string[], plan_id: string): Conversation {
   return ids.reduce((after, id): Conversation => {
     const task = after.tasks.get(id)
     if (!task) return after

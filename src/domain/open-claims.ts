@@ -91,6 +91,7 @@ export function plansEndedBy(state: Proofs, { turn_id, tool_call_id }: OpenClaim
 }
 
 /** The plans that claims are about. */
-export const claimedPlans = (state: Proofs, claims: readonly OpenClaim[]): readonly Plan[] => [
-  ...new Set(claims.flatMap(({ task_id }) => valueIn(state.tasks, task_id)?.plan_id ?? [])),
-].map(id => planById(state, id))
+export const claimedPlans = (state: Proofs, claims: readonly OpenClaim[]): readonly Plan[] =>
+  [...new Set(claims.flatMap(({ task_id }) => valueIn(state.tasks, task_id)?.plan_id ?? []))].map(id =>
+    planById(state, id),
+  )

@@ -42,14 +42,14 @@ describe('the status of a plan', () => {
     expect(planStatus(outside().state, '2026-11-02T09:00:00.000Z')).toBeUndefined()
   })
 
-  it('[TE1] counts what is done, open and blocked, without what was cancelled', () => {
+  it('[TE1] counts what is done, open, blocked and cancelled', () => {
     const chat = outside()
     chat.run(chat.adds('model', 'A', 'B', 'C', 'D'))
     chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'Done.' }))
     chat.run(chat.sets('model', 2, { status: 'blocked', outcome: 'No key.' }))
     chat.run(chat.sets('person', 4, { status: 'cancelled' }))
     const { tasks, ...counts } = statusOf(chat)
-    expect(counts).toMatchObject({ done: 1, of: 3, open: 1, blocked: 1, standings: { reported: 1 } })
+    expect(counts).toMatchObject({ done: 1, of: 4, open: 1, blocked: 1, cancelled: 1, standings: { reported: 1 } })
     expect(tasks.map(({ status, standing }) => [status, standing])).toEqual([
       ['completed', 'reported'],
       ['blocked', null],

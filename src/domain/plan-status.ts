@@ -8,17 +8,18 @@ import { resolutionOf } from './open-claims.ts'
 import { countingChecks, type OpenClaim, proofOf, recordOf, type RunReason } from './proof.ts'
 import { type Review, statusAt } from './review.ts'
 import { type Standing, standingsOf, standingWordOf } from './standing.ts'
-import { isOpen, type Task, type TaskStatus } from './task.ts'
+import { countTasks } from './tally.ts'
+import type { Task, TaskStatus } from './task.ts'
 
 /** Where a plan stands, for a person who looks at it for a moment. */
 export interface PlanStatus {
   /** In list order. */
   readonly tasks: readonly TaskLine[]
-  /** Completed tasks, of those that are not cancelled. */
   readonly done: number
   readonly of: number
   readonly open: number
   readonly blocked: number
+  readonly cancelled: number
   readonly standings: Readonly<Record<Standing, number>>
   /** Claims that are being checked or judged, and runs that were asked for. */
   readonly checking: readonly Checking[]
@@ -54,15 +55,13 @@ export function planStatus(state: Conversation, now: Instant): PlanStatus | unde
     .flatMap(id => state.reviews.get(id) ?? [])
     .filter(review => statusAt(review, now) === 'pending')
   if (tasks.length === 0 && reviews.length === 0) return undefined
-  const counted = tasks.filter(({ status }) => status !== 'cancelled')
+  const { total: of, ...counts } = countTasks(tasks)
   const claims = [...state.claims.values()].map(claim => claimed(state, claim))
   return {
     tasks: tasks.map(task => lineOf(state, task)),
-    done: counted.filter(({ status }) => status === 'completed').length,
-    of: counted.length,
-    open: counted.filter(isOpen).length,
-    blocked: counted.filter(({ status }) => status === 'blocked').length,
-    standings: standingsOf(state, counted),
+    ...counts,
+    of,
+    standings: standingsOf(state, tasks),
     checking: [...claims.flatMap(({ checking }) => checking ?? []), ...requested(state)],
     failing: unpassedChecks(state, planOf(state, state.latest_turn ?? '')).map(labelOf),
     ticks: claims.flatMap(({ tick }) => tick ?? []),

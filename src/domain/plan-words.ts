@@ -1,5 +1,6 @@
 import type { Instant } from './instant.ts'
 import type { Standing } from './standing.ts'
+import type { PlanTally } from './tally.ts'
 import type { TaskStatus } from './task.ts'
 
 // The words of documents that people keep or paste elsewhere: receipts and exported conversations.
@@ -19,14 +20,23 @@ export const STATUS_WORDS: Record<TaskStatus, string> = {
   cancelled: 'cancelled',
 }
 
-/** "5 of 6 done: 3 proven, 2 judged". */
-export function doneWords(done: number, of: number, standings: Readonly<Record<Standing, number>> | undefined): string {
-  const parts = (Object.keys(STANDING_WORDS) as Standing[]).flatMap(standing => {
-    const count = standings?.[standing] ?? 0
-    return count > 0 ? `${count} ${STANDING_WORDS[standing]}` : []
-  })
-  return `${done} of ${of} done${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`
+/** "5 of 8 done: 3 proven, 2 judged; 1 blocked, 2 cancelled". */
+export function doneWords({ done, total, standings, ...counts }: PlanTally): string {
+  const how = countWords(STANDING_WORDS, standings)
+  const others = countWords(NOT_DONE_WORDS, counts)
+  return `${done} of ${total} done${how && `: ${how}`}${others && `; ${others}`}`
 }
+
+export const NOT_DONE_WORDS = { blocked: STATUS_WORDS.blocked, cancelled: STATUS_WORDS.cancelled } as const
+
+/** How many there are of each, without those of which there are none: "3 proven, 2 judged". */
+export const countWords = <K extends string>(
+  words: Readonly<Record<K, string>>,
+  counts: NoInfer<Readonly<Record<K, number>>> | undefined,
+): string =>
+  (Object.keys(words) as K[])
+    .flatMap(each => (counts && counts[each] > 0 ? `${counts[each]} ${words[each]}` : []))
+    .join(', ')
 
 export const when = (at: Instant): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
 

@@ -93,9 +93,13 @@ export const PROOF_REDUCERS: Reducers = {
     changeTurn(state, turn_id ?? '', ({ reports = 0 }) => ({ reports: reports + 1 })),
 }
 
-/** A check that was taken from the task and is back is seen as it is now. */
-function approvedAnew({ approved, baseline, runs = {}, spent = {} }: TaskProof, hash: string): Partial<TaskProof> {
+/** A check that is approved for the words of now keeps its runs. One that was taken from the task and is back is seen as it is now. */
+function approvedAnew(
+  { approved, reworded, baseline, runs = {}, spent = {} }: TaskProof,
+  hash: string,
+): Partial<TaskProof> {
   if (!approved.includes(hash)) return { approved: [...approved, hash] }
+  if (reworded?.includes(hash)) return { reworded: reworded.filter(each => each !== hash) }
   return { baseline: without(baseline, hash), runs: without(runs, hash), spent: without(spent, hash) }
 }
 
@@ -137,7 +141,11 @@ export function changePlan(
   return { plans: state.plans.with(id, { ...plan, ...(typeof change === 'function' ? change(plan) : change) }) }
 }
 
-const claimedIn = (state: Conversation, plans: readonly (string | undefined)[], claimed: number): Pick<Conversation, 'plans'> =>
+const claimedIn = (
+  state: Conversation,
+  plans: readonly (string | undefined)[],
+  claimed: number,
+): Pick<Conversation, 'plans'> =>
   [...new Set(plans)].reduce<Pick<Conversation, 'plans'>>(
     (after, id) => (id === undefined ? after : changePlan(after, id, { claimed, passes: 0 })),
     state,
@@ -354,18 +362,20 @@ function movedPlan(state: Conversation, task: Task): Partial<Conversation> {
   return { turns, ...(isSamePlace(plan.workspace, from) ? changePlan(state, plan.id, { workspace }) : {}) }
 }
 
-/** A model gave a task another text: what was proven was the former one. */
+/** A model gave a task another text: what was approved and proven was the former one. */
 export function afterRewording(state: Conversation, task: Task, fields: readonly string[]): Partial<Conversation> {
   if (!ASKED.some(field => fields.includes(field))) return {}
-  return { runs: withoutProof(state, task) }
+  const reworded = task.checks && changeProof(state, task.id, ({ approved }) => ({ reworded: approved }))
+  return { ...reworded, runs: withoutProof(state, task) }
 }
 
 /** What proved a task proves nothing any more, for no other task of its plan either. */
 function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
   let { runs } = state
   for (const { hash } of task.checks ?? []) {
-    const { proves, ...record } = recordOf({ runs }, hash)
-    if (!isProvenBy({ ...record, ...(proves ? { proves } : {}) }, task.id)) continue
+    const known = recordOf({ runs }, hash)
+    if (!isProvenBy(known, task.id)) continue
+    const { proves, ...record } = known
     const turned = (record.turned ?? []).filter(({ task_id }) => task_id !== task.id)
     const gone = { task_id: task.id, plan_id: task.plan_id, gone: true } as const
     const others = proves === undefined || proves === task.id ? {} : { proves }

@@ -77,6 +77,8 @@ export interface TurnedTask {
 export interface TaskProof {
   /** The hashes that a person, or the configuration, approved. */
   readonly approved: readonly string[]
+  /** Those of them that were approved for other words: a model has changed title, details or criteria since. */
+  readonly reworded?: readonly string[]
   /** Hash to the result at confirmation. */
   readonly baseline: Readonly<Record<string, CheckResult>>
   /** The ids of the checks that a person ticked. */
@@ -195,16 +197,16 @@ export function turnedTasks(
 }
 
 /** The task of the same plan, most often the given one, that a check turned for. */
-export const turnedInPlan = (
-  state: Pick<Proofs, 'tasks'>,
-  record: CheckRecord,
-  task: Task,
-): TurnedTask | undefined =>
+export const turnedInPlan = (state: Pick<Proofs, 'tasks'>, record: CheckRecord, task: Task): TurnedTask | undefined =>
   turnedTasks(state, record).find(({ task_id, plan_id }) => task_id === task.id || plan_id === task.plan_id)
 
 /** A person's check needs no approval: it runs nothing. */
 export const isApproved = (state: Pick<Proofs, 'proof'>, taskId: string, check: Check): boolean =>
   check.kind === 'person' || proofOf(state, taskId).approved.includes(check.hash)
+
+/** Whether a check was approved for other words than the task has: it still counts, and proves nothing. */
+export const isReworded = (state: Pick<Proofs, 'proof'>, taskId: string, { hash }: Pick<Check, 'hash'>): boolean =>
+  proofOf(state, taskId).reworded?.includes(hash) ?? false
 
 /** The checks of a task that count, cheapest first: an unapproved one never runs and is in nobody's way. */
 export function countingChecks(state: Pick<Proofs, 'proof' | 'runs'>, task: Task): readonly Check[] {

@@ -12,6 +12,7 @@ import { planGuards } from './plan-checks.ts'
 import { isApproved, planRuns, proofOf, type RunReason } from './proof.ts'
 import { type Standing, standingOf, standingsOf } from './standing.ts'
 import type { Changes } from './review.ts'
+import { countTasks } from './tally.ts'
 import { EDITABLE, type Task, type TaskStatus } from './task.ts'
 import type { TurnStatus } from './turn.ts'
 
@@ -40,6 +41,9 @@ export interface Receipt {
   readonly tally: {
     readonly done: number
     readonly of: number
+    readonly open: number
+    readonly blocked: number
+    readonly cancelled: number
     readonly standings: Readonly<Record<Standing, number>>
   }
 }
@@ -134,6 +138,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
   const plan = planOf(state, turnId)
   const tasks = tasksOf(state, plan)
   if (!turn || tasks.length === 0) return undefined
+  const { total: of, ...counts } = countTasks(tasks)
   const log = new PlanLog(events.filter(belongsTo(plan, tasks)))
   return {
     format: 'runsheet-receipt',
@@ -151,11 +156,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
     steps: tasks.map(task => stepOf(state, log, task)),
     checks: (plan.done_checks ?? []).map(check => planCheckOf(state, log, plan, check)),
     calls: log.callsOf(undefined),
-    tally: {
-      done: tasks.filter(({ status }) => status === 'completed').length,
-      of: tasks.length,
-      standings: standingsOf(state, tasks),
-    },
+    tally: { ...counts, of, standings: standingsOf(state, tasks) },
   }
 }
 

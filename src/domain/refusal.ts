@@ -87,7 +87,7 @@ export interface RefusalData {
   settled_by_person: InRow & { readonly field?: string; readonly task: Task }
   rejected_task_stays: InRow & {
     readonly task: Task
-    readonly action: 'reword' | 'delete'
+    readonly action: 'reword' | 'delete' | 'cancel'
     /** Who turned a claim down. */
     readonly by: 'checks' | 'assessor'
   }

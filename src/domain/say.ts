@@ -185,8 +185,13 @@ const ENGLISH: Required<Sentences> = {
     field === undefined
       ? `A person settled ${speaker.word('task')} ${speaker.id(task)}: it cannot be deleted.`
       : `A person settled ${speaker.word('task')} ${speaker.id(task)}: its ${speaker.word(field)} stays as it is. Add another ${speaker.word('task')} if there is more to do.`,
-  rejected_task_stays: ({ task, action, by }, speaker) =>
-    `${speaker.task(task)} was ${TURNED_DOWN[by]} and cannot be ${PARTICIPLE[action]}. Do it, or leave it to a person.`,
+  rejected_task_stays: ({ task, action, by }, speaker) => {
+    const wayOut =
+      action === 'cancel'
+        ? `Set it to ${speaker.word('blocked')}, and say in its ${speaker.word('outcome')} what is in the way.`
+        : 'Do it, or leave it to a person.'
+    return `${speaker.task(task)} was ${TURNED_DOWN[by]} and cannot be ${PARTICIPLE[action]}. ${wayOut}`
+  },
   assessor_required: ({ toolset }) =>
     toolset === null
       ? 'This turn has no assessor.'
@@ -265,7 +270,7 @@ const NOT_UNDOABLE = {
 /** Who turned down a claim on a task, to follow "was". */
 export const TURNED_DOWN = { checks: 'refused by its checks', assessor: 'rejected by the assessor' } as const
 
-const PARTICIPLE = { reword: 'reworded', delete: 'deleted' } as const
+const PARTICIPLE = { reword: 'reworded', delete: 'deleted', cancel: 'cancelled' } as const
 
 /** The checks of a task in a few words each; a task without any has none. */
 const labelsOf = (checks: unknown): readonly string[] => ((checks ?? []) as readonly Check[]).map(labelOf)

@@ -2,7 +2,17 @@ import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import { hasMoved, lastState, waitingGuards } from './check-state.ts'
 import type { VerdictBasis } from './claim.ts'
-import { countingRun, isApproved, isProvenBy, proofOf, type Proofs, recordOf, taskRuns, turnedInPlan } from './proof.ts'
+import {
+  countingRun,
+  isApproved,
+  isProvenBy,
+  isReworded,
+  proofOf,
+  type Proofs,
+  recordOf,
+  taskRuns,
+  turnedInPlan,
+} from './proof.ts'
 import { shortPaths } from './short-paths.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
@@ -74,6 +84,7 @@ export type Finding =
   | 'not_passed'
   | 'guarded'
   | 'ticked'
+  | 'reworded'
   | 'proves'
   | 'passed_already'
   | 'proves_other'
@@ -91,6 +102,7 @@ export function findingOf(state: Proofs, task: Task, check: Check): Finding {
   if (now !== 'passed') return 'not_passed'
   if (waitingGuards(state, task, check).length > 0) return 'guarded'
   if (check.kind === 'person') return 'ticked'
+  if (isReworded(state, task.id, check)) return 'reworded'
   const baseline = proofOf(state, task.id).baseline[check.hash]
   // Only what failed at the start can prove: breaking what worked and restoring it proves nothing.
   if (baseline === 'passed') return 'passed_already'
@@ -120,6 +132,8 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
       return `proves nothing until a person accepts ${shortPaths(waitingGuards(state, task, check)).join(', ')}`
     case 'ticked':
       return 'a person ticked it'
+    case 'reworded':
+      return 'approved for other words, so it proves nothing until it is approved again'
     case 'proves':
       return 'failed before, passes now'
     case 'passed_already':

@@ -93,6 +93,9 @@ export const SEALED = ['title', 'details', 'criteria', 'outcome'] as const
 export const isOpen = (task: { readonly status: TaskStatus }): boolean => OPEN[task.status]
 export const isSettled = (task: { readonly status: TaskStatus }): boolean => !OPEN[task.status]
 
+/** Whether a model cancelled it, with or without the assessor's consent. */
+export const isGivenUp = ({ status, judged_by }: Task): boolean => status === 'cancelled' && judged_by !== 'person'
+
 export const PRIORITIES: readonly Priority[] = ['high', 'medium', 'low']
 // Marked as pure: a bundle that does not use it goes without.
 export const STATUSES = /* @__PURE__ */ Object.keys(NEXT) as readonly TaskStatus[]

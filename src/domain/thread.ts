@@ -6,10 +6,9 @@ import { type PlanCard, planCard } from './plan-card.ts'
 import { captures, type Policy } from './policy.ts'
 import { isApproved, type Proofs } from './proof.ts'
 import { startedBy } from './resolution.ts'
-import { type Standing, standingsOf } from './standing.ts'
 import type { Review } from './review.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
-import { isOpen, type Task } from './task.ts'
+import { type PlanTally, tallied, tallyOf } from './tally.ts'
 import type { Mark, MarkOf, TaskThen, ThreadLog } from './thread-log.ts'
 import { type Message, type MessageCall, ownWords } from './transcript.ts'
 import { type EndReason, isFinished, type Turn, type TurnStatus } from './turn.ts'
@@ -69,16 +68,6 @@ export type StepItem =
 /** A run of a check; `check` is undefined where it is no longer known. */
 export type StepRun = Omit<MarkOf<'run'>, 'kind'> & { readonly check: Check | undefined }
 
-/** The tasks of a plan, counted. Cancelled ones do not count. */
-export interface PlanTally {
-  readonly total: number
-  readonly done: number
-  readonly blocked: number
-  readonly open: number
-  /** The done ones by how far that can be trusted. */
-  readonly standings: Readonly<Record<Standing, number>> | undefined
-}
-
 /** How a turn ended. */
 export interface TurnEnd {
   readonly at: Instant
@@ -132,15 +121,6 @@ export function threadOf(
   })
 }
 
-/** How the tasks of a plan stand now; undefined without any. */
-export function tallyOf(state: ThreadState, tasks: readonly Task[]): PlanTally | undefined {
-  const plan = tasks.filter(({ status }) => status !== 'cancelled')
-  if (plan.length === 0) return undefined
-  const done = plan.filter(({ status }) => status === 'completed').length
-  const open = plan.filter(isOpen).length
-  return { total: plan.length, done, open, blocked: plan.length - done - open, standings: standingsOf(state, plan) }
-}
-
 /** Whether the plan of a turn that an agent elsewhere works in is worked off. */
 export function isSettledElsewhere(
   { pending_reviews, reviews }: Pick<ThreadState, 'pending_reviews' | 'reviews'>,
@@ -153,9 +133,8 @@ export function isSettledElsewhere(
 
 /** How it stood when the turn ended. */
 function recorded({ counts, standings }: MarkOf<'end'>): PlanTally | undefined {
-  const { completed: done, blocked, open } = counts
-  const total = done + blocked + open
-  return total === 0 ? undefined : { total, done, blocked, open, standings }
+  const tally = tallied(counts)
+  return tally.total === 0 ? undefined : { ...tally, standings }
 }
 
 function endOf(
@@ -323,11 +302,7 @@ const workedIn = (mark: Mark): readonly string[] => {
   return mark.kind === 'run' && mark.why !== 'claim' ? [] : [mark.task_id]
 }
 
-function checkOf(
-  state: ThreadState,
-  turn: Turn,
-  { task_id, hash }: Omit<MarkOf<'run'>, 'kind'>,
-): Check | undefined {
+function checkOf(state: ThreadState, turn: Turn, { task_id, hash }: Omit<MarkOf<'run'>, 'kind'>): Check | undefined {
   const checks = task_id === undefined ? planOf(state, turn.id).done_checks : valueIn(state.tasks, task_id)?.checks
   return checks?.find(check => check.hash === hash)
 }

@@ -66,7 +66,7 @@ export interface PlanCounts {
 }
 
 /** What a task counts as, by status. */
-export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
+export const COUNTED: Record<TaskStatus, Exclude<keyof PlanCounts, 'removed'>> = {
   pending: 'open',
   in_progress: 'open',
   completed: 'completed',
@@ -75,26 +75,26 @@ export const COUNTED: Record<TaskStatus, keyof PlanCounts> = {
 }
 
 /**
- * `done`: the model answered and, with the assessor or the gate on, no task is open or blocked, nor did a model remove tasks
- * from a plan of which nothing was completed. `dropped` is how many it removed. A plan whose own check fails, of which a check
- * opened a task again, or whose checks have still to run, is never done.
+ * `done`: the model answered and, with the assessor or the gate on, no task of the whole plan is open or blocked, nor did a
+ * model remove or cancel tasks (`givenUp`) of a plan of which nothing was completed. A plan that a check stands against, or
+ * whose checks have still to run, is never done (`isUnproven`).
  */
 export function finalStatus(
   ending: Ending,
   counts: PlanCounts,
   policy: Policy,
-  dropped = 0,
+  givenUp = 0,
   isUnproven = false,
 ): TurnStatus {
   if (ending === 'failed' || ending === 'stopped') return ending
   if (ending === 'exhausted') return 'incomplete'
   if (isUnproven) return 'incomplete'
   if (!policy.assessor && !policy.gate) return 'done'
-  return counts.open + counts.blocked > 0 || isEmptied(counts, dropped) ? 'incomplete' : 'done'
+  return counts.open + counts.blocked > 0 || isEmptied(counts, givenUp) ? 'incomplete' : 'done'
 }
 
-/** Whether a model removed tasks from a plan of which nothing was completed. */
-export const isEmptied = ({ completed }: PlanCounts, dropped: number): boolean => dropped > 0 && completed === 0
+/** Whether a model removed or cancelled tasks of a plan of which nothing was completed. */
+export const isEmptied = ({ completed }: PlanCounts, givenUp: number): boolean => givenUp > 0 && completed === 0
 
 export const isRunning = (turn: Turn): boolean => turn.status === 'running'
 export const isFinished = (turn: Turn): boolean => turn.status !== 'running' && turn.status !== 'open'

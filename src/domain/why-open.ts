@@ -1,14 +1,21 @@
 import { labelOf } from './check-label.ts'
+import { type CheckState, lastState } from './check-state.ts'
 import { checkedOf, type Plan } from './plan.ts'
 import { unpassedChecks, whyReopened, whyUnpassed } from './plan-checks.ts'
 import { countingChecks, type Proofs, taskRuns } from './proof.ts'
-import { isOpen, type Task } from './task.ts'
+import { isGivenUp, isOpen, type Task } from './task.ts'
 
 /** The check that keeps a task open: it failed, or could not be run, when the task was last claimed or looked at. */
-export function whyOpen(state: Proofs, task: Task): string | undefined {
-  if (!isOpen(task)) return undefined
-  const reopened = whyReopened(state, task)
-  if (reopened !== undefined) return reopened
+export const whyOpen = (state: Proofs, task: Task): string | undefined =>
+  isOpen(task) ? (whyReopened(state, task) ?? whyRed(state, task)) : undefined
+
+/** The same for any task that is not done; one that is blocked, or that a model cancelled, needs a check that passed. */
+export const whyUndone = (state: Proofs, task: Task): string | undefined =>
+  task.status === 'blocked' || isGivenUp(task)
+    ? (whyRed(state, task) ?? whyNeverPassed(state, task))
+    : whyOpen(state, task)
+
+function whyRed(state: Proofs, task: Task): string | undefined {
   for (const check of countingChecks(state, task)) {
     const { last } = taskRuns(state, task.id, check.hash) ?? {}
     // At confirmation a check is meant to fail.
@@ -18,6 +25,13 @@ export function whyOpen(state: Proofs, task: Task): string | undefined {
   }
   return undefined
 }
+
+function whyNeverPassed(state: Proofs, task: Task): string | undefined {
+  const waiting = countingChecks(state, task).find(check => !PASSED.has(lastState(state, task, check)))
+  return waiting && `its check \`${labelOf(waiting)}\` never passed`
+}
+
+const PASSED: ReadonlySet<CheckState> = new Set(['passed', 'stale'])
 
 /** A sentence for each check of the whole plan that did not pass. */
 export const planFailures = (state: Proofs, plan: Plan): readonly string[] =>

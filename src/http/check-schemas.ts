@@ -175,6 +175,10 @@ export const runsByHash = z.record(z.string(), planRuns)
 export const taskProof = exact<TaskProof>()(
   z.object({
     approved: described(z.array(z.string()), 'the hashes of its approved checks'),
+    reworded: described(
+      z.array(z.string()),
+      'those that were approved for other words, which a model has changed since: they prove nothing',
+    ).exactOptional(),
     baseline: described(z.record(z.string(), checkResult), 'hash to the result when the plan was confirmed'),
     ticked: described(z.array(z.string()), 'the ids of the checks that a person ticked'),
     accepted: described(z.array(z.string()), 'the changes to guarded files that a person accepted, by `guard`'),
@@ -183,7 +187,10 @@ export const taskProof = exact<TaskProof>()(
       z.record(z.string(), z.string()),
       'hash to the task of another plan for which the check turned green meanwhile',
     ).exactOptional(),
-    confirmed_in: described(z.string(), 'the plan whose record of guarded files counts, if not its own').exactOptional(),
+    confirmed_in: described(
+      z.string(),
+      'the plan whose record of guarded files counts, if not its own',
+    ).exactOptional(),
     reds: described(z.int(), 'claims that a check refused'),
     verdict: described(
       z.object({

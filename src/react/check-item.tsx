@@ -109,6 +109,9 @@ function shownState({ check, state, finding }: Pick<TaskCheck, 'check' | 'state'
   return check.kind === 'person' && state === 'waiting' ? 'unticked' : state
 }
 
+/** Whether approving it as it is would let it run, or prove something. */
+const isApprovable = ({ finding }: TaskCheck): boolean => finding === 'unapproved' || finding === 'reworded'
+
 /** Whether it has to be approved anew: writing it again says what it runs now. */
 const isChanged = ({ state, last }: TaskCheck): boolean => state === 'inconclusive' && last?.changed === true
 
@@ -135,7 +138,7 @@ function CheckButton({ task, of, about, onApprove }: CheckButtonProps): ReactEle
       {label}
     </button>
   )
-  if (of.finding === 'unapproved' || isChanged(of)) return act(strings.approveOne, onApprove)
+  if (isApprovable(of) || isChanged(of)) return act(strings.approveOne, onApprove)
   if (check.kind === 'person') return state === 'passed' ? null : act(strings.tick, () => proof.tick(task, check))
   if (!of.isRunnable) return null
   if (state === 'running') return act(strings.stop, () => proof.stop(task, check))

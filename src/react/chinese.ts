@@ -12,6 +12,7 @@ export const chinese: Strings = {
   progress: (done, total) => `已完成 ${done} / ${total}`,
   remaining: count => `剩余 ${count} 项`,
   blocked: count => `${count} 项受阻`,
+  cancelled: count => `${count} 项已取消`,
   more: count => `还有 ${count} 项`,
   elapsed: time => `已运行 ${time}`,
   unfinished: count => `未完成：剩余 ${count} 项`,
@@ -185,6 +186,7 @@ export const chinese: Strings = {
     },
     finding: {
       ticked: '你已勾选',
+      reworded: '批准时的文字已被智能体改动，不作证明',
       proves: '之前失败，现在通过',
       passed_already: '本来就通过，只起保护作用',
       proves_other: '证明的是另一步，在此只起保护作用',

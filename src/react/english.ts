@@ -13,6 +13,7 @@ export const english: Strings = {
   progress: (done, total) => `${done} of ${total} done`,
   remaining: count => `${count} remaining`,
   blocked: count => `${count} blocked`,
+  cancelled: count => `${count} cancelled`,
   more: count => `+${count} more`,
   elapsed: time => `Running for ${time}`,
   unfinished: count => `Not finished: ${count} left`,
@@ -192,6 +193,7 @@ export const english: Strings = {
     },
     finding: {
       ticked: 'you ticked it',
+      reworded: 'approved for other words: proves nothing',
       proves: 'failed before, passes now',
       passed_already: 'passes already: guards only',
       proves_other: 'proves another step: guards only here',

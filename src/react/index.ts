@@ -62,8 +62,8 @@ export { useSettings } from './use-settings.ts'
 export type { SettingsHandle } from './use-settings.ts'
 export type { SettingsState } from './settings-store.ts'
 export { useThread } from './use-thread.ts'
+export type { PlanTally } from '../domain/tally.ts'
 export type {
-  PlanTally,
   StepItem,
   StepRun,
   ThreadItem,

@@ -4,17 +4,18 @@ import { listed, tasksInView } from '../domain/conversation.ts'
 import type { LimitedTurns } from '../domain/limited-turns.ts'
 import { tasksAt } from '../domain/plan.ts'
 import { snapshotOf } from '../domain/snapshot.ts'
-import { countTasks, currentTaskOf, isAgentWorking, isEnded, mostRelevant, unfinishedTurn } from './plan-progress.ts'
+import { countTasks } from '../domain/tally.ts'
+import { currentTaskOf, isAgentWorking, isEnded, mostRelevant, unfinishedTurn } from './plan-progress.ts'
 
 const limited = (...turns: readonly string[]): LimitedTurns => ({ turns, max_steps: null })
 
-it('[PA1] counts what is done, left and blocked; cancelled tasks do not count', () => {
+it('[PA1] counts what is done, left, blocked and cancelled', () => {
   const chat = outside()
   chat.run(chat.adds('model', 'A', 'B', 'C', 'D', 'E'))
   chat.run(chat.sets('person', 1, { status: 'completed' }))
   chat.run(chat.sets('person', 2, { status: 'cancelled' }))
   chat.run(chat.sets('person', 3, { status: 'blocked' }))
-  expect(countTasks(listed(chat.state))).toEqual({ done: 1, total: 4, remaining: 2, blocked: 1 })
+  expect(countTasks(listed(chat.state))).toEqual({ done: 1, total: 5, open: 2, blocked: 1, cancelled: 1 })
 })
 
 it('[PA1] the current task is that of the latest plan', () => {
@@ -88,7 +89,7 @@ it('[PA31] a continued plan counts what the turns before it settled, in every to
     chat.run(chat.sets('person', 2, { status: 'completed' }))
     chat.finish('turn-2')
     chat.start('turn-3', {}, 'turn-2')
-    expect(countTasks(tasksInView(chat.state))).toMatchObject({ done: 2, total: 3, remaining: 1 })
+    expect(countTasks(tasksInView(chat.state))).toMatchObject({ done: 2, total: 3, open: 1 })
   }
 })
 

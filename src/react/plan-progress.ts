@@ -4,16 +4,17 @@ import { planOf, tasksOf } from '../domain/plan.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { captures } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
-import { isSettledElsewhere, tallyOf } from '../domain/thread.ts'
+import { tallyOf } from '../domain/tally.ts'
+import { isSettledElsewhere } from '../domain/thread.ts'
 import { isFinished, type Turn } from '../domain/turn.ts'
 
 /** How many tasks of the list in view are done, and how many there are. */
 export interface TaskCounts {
   readonly done: number
-  /** Without cancelled tasks. */
   readonly total: number
   readonly remaining: number
   readonly blocked: number
+  readonly cancelled: number
 }
 
 /** What the latest turn left open when it ended. */
@@ -24,13 +25,6 @@ export interface UnfinishedTurn {
   readonly isLimited: boolean
   /** An error ended it. */
   readonly hasFailed: boolean
-}
-
-export function countTasks(tasks: readonly Task[]): TaskCounts {
-  const planned = tasks.filter(({ status }) => status !== 'cancelled')
-  const done = planned.filter(({ status }) => status === 'completed').length
-  const remaining = planned.filter(isOpen).length
-  return { done, total: planned.length, remaining, blocked: planned.length - done - remaining }
 }
 
 /** The task in progress. Where several plans have one, the plan of the running or latest turn counts. */
@@ -62,7 +56,9 @@ export function isEnded(state: ConversationSnapshot, tasks: readonly Task[]): bo
 /** The latest turn, if an agent elsewhere has worked off its plan and no other runs. */
 function settledTurn(state: ConversationSnapshot): Turn | undefined {
   const turn = state.running_turn === null ? state.turns[state.latest_turn ?? ''] : undefined
-  return turn && isSettledElsewhere(state, turn, tallyOf(state, tasksOf(state, planOf(state, turn.id)))) ? turn : undefined
+  return turn && isSettledElsewhere(state, turn, tallyOf(state, tasksOf(state, planOf(state, turn.id))))
+    ? turn
+    : undefined
 }
 
 /** The latest turn, if it is over and no other runs. */

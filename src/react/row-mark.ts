@@ -3,7 +3,7 @@ import type { Task } from '../domain/task.ts'
 import { checkLabel } from './check-text.ts'
 import type { PlanProof, TaskCheck } from './plan-proof.ts'
 import type { Strings } from './strings.ts'
-import { standingWords, tallyWords } from './tally-words.ts'
+import { notDoneWords, standingWords, tallyWords } from './tally-words.ts'
 import type { TasksHandle } from './use-tasks.ts'
 
 /** What the checks and the judge of a task come to, in a word or two. */
@@ -73,10 +73,9 @@ export function resultText(
   { counts, proof }: Pick<TasksHandle, 'counts' | 'proof'>,
   strings: Strings,
 ): string | undefined {
-  const { done, total, blocked, remaining } = counts
+  const { done, total, remaining } = counts
   if (remaining > 0 || total === 0) return undefined
-  if (!proof.hasChecks || done === 0)
-    return tallyWords({ total, done, blocked, open: 0, standings: undefined }, strings)
+  if (!proof.hasChecks || done === 0) return tallyWords({ ...counts, open: 0, standings: undefined }, strings)
   const tally = strings.checks.tally(done, total, standingWords(proof.standings, strings))
-  return blocked > 0 ? `${tally} · ${strings.blocked(blocked)}` : tally
+  return [tally, ...notDoneWords(counts, strings)].join(' · ')
 }

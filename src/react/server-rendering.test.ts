@@ -239,6 +239,7 @@ it('[CH6] Retry is offered where nothing else resumes a turn, and not once every
       done,
       blocked: left === 'blocked' ? 1 : 0,
       open: left === 'open' ? 1 : 0,
+      cancelled: 0,
       standings: undefined,
     }
     const turn = { turn_id: 't', items: [], tally, end: { at: START, status, left } }

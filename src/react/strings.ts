@@ -26,6 +26,7 @@ export interface Strings {
   readonly progress: (done: number, total: number) => string
   readonly remaining: (count: number) => string
   readonly blocked: (count: number) => string
+  readonly cancelled: (count: number) => string
   readonly more: (count: number) => string
   readonly elapsed: (time: string) => string
   readonly unfinished: (count: number) => string

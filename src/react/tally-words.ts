@@ -1,20 +1,34 @@
 import type { Standing } from '../domain/standing.ts'
-import type { PlanTally } from '../domain/thread.ts'
+import type { PlanTally } from '../domain/tally.ts'
+import type { TurnStatus } from '../domain/turn.ts'
 import type { Strings } from './strings.ts'
 
-/** How a plan stands: "All 5 steps done · 3 proven, 2 on the agent's word", "3 done, 2 blocked". */
-export function tallyWords({ total, done, blocked, open, standings }: PlanTally, strings: Strings): string {
+/** How a plan stands: "All 5 steps done · 3 proven, 2 on the agent's word", "3 done, 2 blocked, 1 cancelled". */
+export function tallyWords({ total, done, blocked, cancelled, open, standings }: PlanTally, strings: Strings): string {
   const { list } = strings.timeline
   // Where nothing is proven, the steps say as much.
   const proof = standings?.proven ? [list(standingWords(standings, strings))] : []
   if (done === total) return [strings.allDone(total), ...proof].join(' · ')
   const parts = [
-    done > 0 ? strings.doneSteps(done) : '',
-    blocked > 0 ? strings.blocked(blocked) : '',
-    open > 0 ? strings.leftSteps(open) : '',
+    ...(done > 0 ? [strings.doneSteps(done)] : []),
+    ...notDoneWords({ blocked, cancelled }, strings),
+    ...(open > 0 ? [strings.leftSteps(open)] : []),
   ]
-  return [list(parts.filter(part => part !== '')), ...proof].join(' · ')
+  return [list(parts), ...proof].join(' · ')
 }
+
+/** How many tasks are settled and not done: "2 blocked", "1 cancelled". */
+export const notDoneWords = (
+  { blocked, cancelled }: Pick<PlanTally, 'blocked' | 'cancelled'>,
+  strings: Strings,
+): readonly string[] => [
+  ...(blocked > 0 ? [strings.blocked(blocked)] : []),
+  ...(cancelled > 0 ? [strings.cancelled(cancelled)] : []),
+]
+
+/** Whether a plan came to a good end: all is done, or the rest was cancelled, and the turn does not say otherwise. */
+export const isDoneWith = ({ total, done, cancelled }: PlanTally, status: TurnStatus): boolean =>
+  done === total || (done > 0 && done + cancelled === total && status !== 'incomplete')
 
 /** How many tasks have each standing: "3 proven", "2 on the agent's word". */
 export function standingWords(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { PlanTally, TurnEnd } from '../domain/thread.ts'
+import type { PlanTally } from '../domain/tally.ts'
+import type { TurnEnd } from '../domain/thread.ts'
 import { chinese as chinesePanels } from './chinese.ts'
 import { durationText } from './duration-text.ts'
 import { english as englishPanels } from './english.ts'
@@ -52,10 +53,11 @@ it('[CH27] durations are seconds with one digit, whole seconds, or minutes', () 
   ])
 })
 
-const tally = (done: number, blocked: number, open: number, proven = 0): PlanTally => ({
-  total: done + blocked + open,
+const tally = (done: number, blocked: number, open: number, proven = 0, cancelled = 0): PlanTally => ({
+  total: done + blocked + cancelled + open,
   done,
   blocked,
+  cancelled,
   open,
   standings: { proven, confirmed: 0, judged: 0, reported: done - proven },
 })
@@ -75,6 +77,9 @@ describe('[CH29] the end of a turn in words', () => {
     [tally(3, 2, 0), '3 done, 2 blocked'],
     [tally(3, 1, 1, 1), "3 done, 1 blocked, 1 left · 1 proven, 2 on the agent's word"],
     [tally(0, 0, 2), '2 left'],
+    [tally(2, 0, 0, 0, 1), '2 done, 1 cancelled'],
+    [tally(1, 1, 1, 0, 1), '1 done, 1 blocked, 1 cancelled, 1 left'],
+    [tally(0, 0, 0, 0, 3), '3 cancelled'],
   ])('[CH29] a plan that stands like %j', (of, said) => {
     expect(tallyWords(of, english)).toBe(said)
   })
@@ -85,6 +90,9 @@ describe('[CH29] the end of a turn in words', () => {
       reason: 'No progress after 3 attempts.',
     })
     expect(endWords(end('incomplete', 'gate'), tally(2, 0, 0), english).reason).toBe('')
+    const cancelled = tally(2, 0, 0, 0, 1)
+    expect(endWords(end('incomplete', 'gate'), cancelled, english).reason).toBe('No progress after 3 attempts.')
+    expect(endWords(end('done', 'answered'), cancelled, english)).toEqual({ result: '2 done, 1 cancelled', reason: '' })
     expect(endWords(end('stopped', 'stopped'), tally(1, 0, 1), chinese).result).toBe('已停止 · 1 项完成、1 项未完成')
     expect(endWords(end('incomplete', 'rejected'), undefined, english).result).toBe('Not finished')
     expect(endWords(end('done', 'answered'), undefined, english)).toEqual({ result: '', reason: '' })

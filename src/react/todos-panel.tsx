@@ -8,6 +8,7 @@ import { classNames } from './class-names.ts'
 import { lazyPart } from './lazy-part.tsx'
 import type { TaskCounts, UnfinishedTurn } from './plan-progress.ts'
 import { resultText } from './row-mark.ts'
+import { notDoneWords } from './tally-words.ts'
 import { useRunsheet } from './runsheet-provider.tsx'
 import { StatusIcon } from './status-icon.tsx'
 import { useStrings } from './strings.ts'
@@ -160,7 +161,7 @@ function Summary({ plan, isTold }: SummaryProps): ReactElement {
       {result === undefined ? (
         current && <StatusIcon status={current.status} isRunning={elapsed !== undefined} />
       ) : (
-        <StatusIcon status={counts.blocked > 0 ? 'blocked' : 'completed'} />
+        <StatusIcon status={counts.blocked > 0 ? 'blocked' : counts.done > 0 ? 'completed' : 'cancelled'} />
       )}
       <span className="rs-plan-name" aria-hidden="true">
         {strings.plan}
@@ -176,6 +177,7 @@ function Summary({ plan, isTold }: SummaryProps): ReactElement {
           <span className="rs-counts">
             {strings.progress(counts.done, counts.total)} · {strings.remaining(counts.remaining)}
             {counts.blocked > 0 && <span className="rs-blocked"> · {strings.blocked(counts.blocked)}</span>}
+            {counts.cancelled > 0 && ` · ${strings.cancelled(counts.cancelled)}`}
           </span>
         )}
         {elapsed !== undefined && (
@@ -200,7 +202,7 @@ function Progress({ counts, title, tally }: ProgressProps): ReactElement {
   const strings = useStrings()
   const { done, total, remaining, blocked } = counts
   const counted = [strings.progress(done, total), strings.remaining(remaining)]
-  const words = tally ?? strings.timeline.list(blocked > 0 ? [...counted, strings.blocked(blocked)] : counted)
+  const words = tally ?? strings.timeline.list([...counted, ...notDoneWords(counts, strings)])
   const width = (count: number): string => `${total === 0 ? 0 : (count / total) * 100}%`
   return (
     <>

@@ -2,6 +2,7 @@ import { CircleCheck, CircleStop, RotateCcw, TriangleAlert } from 'lucide-react'
 import type { ReactElement } from 'react'
 import type { ThreadTurn } from '../domain/thread.ts'
 import { useThreadStrings } from './use-thread-strings.ts'
+import { isDoneWith } from './tally-words.ts'
 import { endWords, failureText, failureWords } from './turn-words.ts'
 
 /** The props of `TurnResult`. */
@@ -24,7 +25,7 @@ export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): Reac
   const { result, reason } = endWords(end, tally, strings)
   const { failure, left, status } = end
   if (result === '' && reason === '' && !failure) return null
-  const isDone = tally !== undefined && tally.done === tally.total
+  const isDone = tally !== undefined && isDoneWith(tally, status)
   // Open tasks are continued beside the plan.
   const isEarly = (status === 'stopped' || status === 'incomplete') && !left && !isDone
   // After a failure with open tasks, Retry takes up both.

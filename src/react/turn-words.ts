@@ -1,5 +1,6 @@
-import type { PlanTally, TurnEnd } from '../domain/thread.ts'
-import { tallyWords } from './tally-words.ts'
+import type { PlanTally } from '../domain/tally.ts'
+import type { TurnEnd } from '../domain/thread.ts'
+import { isDoneWith, tallyWords } from './tally-words.ts'
 import type { AllStrings } from './use-thread-strings.ts'
 
 /** Failures that there are words for. */
@@ -80,6 +81,6 @@ export function endWords(
   const { thread } = strings
   const plan = tally ? tallyWords(tally, strings) : status === 'incomplete' ? thread.notFinished : ''
   const result = [status === 'stopped' ? thread.stopped : '', plan].filter(text => text !== '').join(' · ')
-  const isDone = tally !== undefined && tally.done === tally.total
+  const isDone = tally !== undefined && isDoneWith(tally, status)
   return { result, reason: isDone ? '' : (thread.because[because] ?? '') }
 }

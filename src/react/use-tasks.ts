@@ -5,11 +5,11 @@ import type { LiveState } from '../client/live-state.ts'
 import { randomId } from '../client/random-id.ts'
 import { tasksInView } from '../domain/conversation.ts'
 import { instantOf } from '../domain/instant.ts'
+import { countTasks } from '../domain/tally.ts'
 import type { Task } from '../domain/task.ts'
 import { claimedOutcome, rejectedIn } from '../domain/thread.ts'
 import { isAtWork, workedMs } from '../domain/work.ts'
 import {
-  countTasks,
   currentTaskOf,
   isAgentWorking,
   isEnded,
@@ -132,10 +132,11 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
     if (task) failedAdd.current = { title: '', key: '' }
     return task
   }
+  const { open: remaining, ...counts } = countTasks(tasks)
   return {
     tasks,
     current,
-    counts: countTasks(tasks),
+    counts: { ...counts, remaining },
     isAgentWorking: isAgentWorking(conversation),
     elapsedMs,
     unfinished: unfinishedTurn(conversation, limited),

@@ -48,7 +48,10 @@ export class Baselines {
     const checks = next.why === 'baseline' ? [...checksOf(state, plan), next.check] : [next.check]
     const taken = await this.#workspaces.baselineOf(workspace, checks, before.baseline)
     const { events } = taken
-      ? await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id: next.turn_id, plan_id: plan.id, ...taken })
+      ? await this.#door.run(
+          { ...lease, lease },
+          { type: 'take_baseline', turn_id: next.turn_id, plan_id: plan.id, ...taken },
+        )
       : { events: [] }
     const baseline = taken ? merged(before.baseline, taken) : before.baseline
     const covered = new Set([...before.covered, ...checks.map(({ hash }) => hash)])
@@ -89,8 +92,7 @@ export class Baselines {
     if (known?.seq === seq && known) return known
     const events = await this.#door.conversations.events(lease, { types: ['baseline_taken'] })
     const own = events.filter(
-      (event): event is StoredEvent<'baseline_taken'> =>
-        event.type === 'baseline_taken' && event.data.plan_id === id,
+      (event): event is StoredEvent<'baseline_taken'> => event.type === 'baseline_taken' && event.data.plan_id === id,
     )
     const baseline = own.reduce((sum: Baseline, { data }) => merged(sum, data), { covers: [], files: {} })
     return { seq: own.at(-1)?.seq, at: own[0]?.timestamp, baseline, covered: new Set() }

@@ -303,9 +303,7 @@ function othersOf(state: Conversation, next: RunToMake): readonly RunToMake[] {
   const own = planOf(state, turn_id)
   const tasks = checkedOf(state, own).filter(
     task =>
-      task.id !== task_id &&
-      task.checks?.some(({ hash }) => hash === check.hash) &&
-      isApproved(state, task.id, check),
+      task.id !== task_id && task.checks?.some(({ hash }) => hash === check.hash) && isApproved(state, task.id, check),
   )
   const isOfPlan = own.done_checks?.some(({ hash }) => hash === check.hash) ?? false
   const plan = isOfPlan && task_id !== undefined ? [{ turn_id, check, why, at }] : []

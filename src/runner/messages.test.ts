@@ -39,6 +39,19 @@ describe('last words', () => {
     )
   })
 
+  it('[TR14] names what is left of the whole plan that a turn goes on with', () => {
+    const run = new RunDriver({ gate: true }).plan('Read', 'Ask')
+    run.settle(1).run(run.sets('model', 2, { status: 'blocked', outcome: 'Nobody is in' }))
+    expect(finalMessage(run.continued('turn-2'), 'answered', 'Well.')).toBe(
+      'Well.\n\nNot done:\n- Ask (blocked: Nobody is in)',
+    )
+  })
+
+  it('[TR14] says so of a plan that was cancelled whole', () => {
+    const run = new RunDriver({ gate: true }).plan('Read', 'Ask').settle(1, 'cancelled').settle(2, 'cancelled')
+    expect(finalMessage(run.told, 'answered', 'Well.')).toBe('Well.\n\nNot done: all tasks were cancelled.')
+  })
+
   it('[TR14] names twenty tasks, and counts the rest', () => {
     const run = new RunDriver({ assessor: true }).plan(...many(20)).plan(...many(5))
     const words = finalMessage(run.told, 'stopped', '')

@@ -1,17 +1,18 @@
-import { type Conversation, listed, openTasks } from '../domain/conversation.ts'
+import { type Conversation, givenUpIn, openTasks } from '../domain/conversation.ts'
 import { labelOf } from '../domain/check-label.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
 import { planOf, tasksOf } from '../domain/plan.ts'
 import { unpassedChecks, whyUnpassed } from '../domain/plan-checks.ts'
 import { countingRun, planRuns, tailOf } from '../domain/proof.ts'
-import { type Standing, standingsOf } from '../domain/standing.ts'
+import { doneWords } from '../domain/plan-words.ts'
+import { tallyOf } from '../domain/tally.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { settlingFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { cut } from '../domain/text.ts'
-import { type EndReason, isEmptied } from '../domain/turn.ts'
-import { planFailures, whyOpen } from '../domain/why-open.ts'
+import { COUNTED, type EndReason, isEmptied } from '../domain/turn.ts'
+import { planFailures, whyUndone } from '../domain/why-open.ts'
 import type { Run } from './run.ts'
 
 /** The default system prompt of the assistant. */
@@ -53,10 +54,13 @@ function folderOf({ state, turn }: Pick<Run, 'state' | 'turn'>): string {
   return path === undefined ? '' : ` (${path})`
 }
 
-/** What keeps a task open, in parentheses. */
+/** Why a task is not done, in parentheses: what was said of it, and the check that stands against it. */
 function whyIn(state: Conversation, task: Task): string {
-  const why = whyOpen(state, task)
-  return why === undefined ? '' : ` (${why})`
+  const why = whyUndone(state, task)
+  if (isOpen(task)) return why === undefined ? '' : ` (${why})`
+  const said = cut(task.outcome ?? '', 200)
+  const reasons = why === undefined ? said : [said.replace(/\.$/, ''), why].filter(text => text !== '').join('; ')
+  return ` (${task.status}${reasons === '' ? '' : `: ${reasons}`})`
 }
 
 /** What a person can do about a check that keeps a task open. */
@@ -97,44 +101,34 @@ function inTheWay(run: Run): string {
   return checks.length > 0 ? `The plan is not done: ${checks.join(' ')} Mend that, then continue.` : ''
 }
 
-const STANDINGS: Record<Standing, string> = {
-  proven: 'proven',
-  confirmed: 'confirmed by a person',
-  judged: 'judged',
-  reported: "on the agent's word",
-}
-
 /** How far "done" can be trusted, for a plan with checks: "5 of 5 done: 3 proven, 2 on the agent's word". */
 function tally({ state, turn }: Run): string {
   const plan = tasksOf(state, planOf(state, turn))
-  if (!plan.some(({ checks }) => checks?.length)) return ''
-  const counts = standingsOf(state, plan)
-  const parts = (Object.keys(STANDINGS) as Standing[]).flatMap(standing =>
-    counts[standing] > 0 ? `${counts[standing]} ${STANDINGS[standing]}` : [],
-  )
-  const done = plan.filter(({ status }) => status === 'completed').length
-  return `${done} of ${plan.length} done${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`
+  const counted = plan.some(({ checks }) => checks?.length) ? tallyOf(state, plan) : undefined
+  return counted ? `${doneWords(counted)}.` : ''
 }
 
-/** What is not done; after an answer, if neither assessor nor gate is on, only what checks say so of. */
+/** What is not done of the whole plan; after an answer, if neither assessor nor gate is on, only what checks say so of. */
 function leftOver({ state, turn, policy }: Run, because: EndReason): string {
   const isUnwatched = because === 'answered' && !policy.assessor && !policy.gate
-  const plan = listed(state, turn)
-  const open = plan.filter(task => isOpen(task) && (!isUnwatched || whyOpen(state, task) !== undefined))
-  const blocked = isUnwatched ? [] : plan.filter(({ status }) => status === 'blocked')
-  const lines = [
-    ...open.slice(0, MAX_LISTED).map(task => `- ${task.title}${whyIn(state, task)}`),
-    ...(open.length > MAX_LISTED ? [`- and ${open.length - MAX_LISTED} more`] : []),
-    ...blocked
-      .slice(0, MAX_LISTED)
-      .map(({ title, outcome }) => `- ${title} (blocked${outcome ? `: ${cut(outcome, 200)}` : ''})`),
-    ...(blocked.length > MAX_LISTED ? [`- and ${blocked.length - MAX_LISTED} more (blocked)`] : []),
-  ]
-  const isChecked = open.some(task => whyOpen(state, task) !== undefined)
-  if (lines.length > 0) return `Not done:\n${lines.join('\n')}${isChecked ? `\n\n${WAYS_OUT}` : ''}`
+  const isChecked = (task: Task): boolean => whyUndone(state, task) !== undefined
+  const plan = planOf(state, turn)
+  const left = tasksOf(state, plan).filter(
+    task => (!isUnwatched && (isOpen(task) || task.status === 'blocked')) || isChecked(task),
+  )
+  const lines = (['open', 'blocked', 'cancelled'] as const).flatMap(as => {
+    const tasks = left.filter(({ status }) => COUNTED[status] === as)
+    const more = tasks.length - MAX_LISTED
+    return [
+      ...tasks.slice(0, MAX_LISTED).map(task => `- ${task.title}${whyIn(state, task)}`),
+      ...(more > 0 ? [`- and ${more} more${as === 'open' ? '' : ` (${as})`}`] : []),
+    ]
+  })
+  if (lines.length > 0) return `Not done:\n${lines.join('\n')}${left.some(isChecked) ? `\n\n${WAYS_OUT}` : ''}`
   if (isUnwatched) return ''
-  const { counts, dropped } = planOf(state, turn)
-  return isEmptied(counts, dropped)
+  const { counts } = plan
+  if (!isEmptied(counts, givenUpIn(state, plan))) return ''
+  return counts.removed > 0
     ? 'Not done: tasks were removed from the plan, and none was completed.'
-    : ''
+    : 'Not done: all tasks were cancelled.'
 }

@@ -205,6 +205,18 @@ describe('turn_todos: complete_todo', () => {
     })
   })
 
+  it('[TT6][AS9] blocks what was turned down instead of cancelling it, and says so', async () => {
+    await desk.turnsDown(uuid(1))
+    expect(await complete({ todoId: uuid(1), outcome: 'too dark', status: 'cancelled' })).toEqual({
+      id: uuid(1),
+      title: 'Look',
+      status: 'blocked',
+      outcome: 'too dark',
+      completedAt: null,
+      remaining: 1,
+    })
+  })
+
   it.each(['completed', 'cancelled'])('[TT6] an empty outcome is refused, also for %s', async status => {
     for (const outcome of ['', ' \n']) {
       const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome, status }))

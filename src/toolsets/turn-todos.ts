@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
-import { invalidField } from '../domain/refusal.ts'
+import { invalidField, Refusal } from '../domain/refusal.ts'
 import { isOpen, STATUSES, type Task, type TaskStatus } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
 import { PENDING } from './tool-call.ts'
@@ -116,7 +116,13 @@ export const turnTodos: Toolset = {
       }),
       run: (call, { todoId, outcome, status = 'completed' }) => {
         if (isBlank(outcome)) throw invalidField('outcome', { rule: 'empty' })
-        call.edit({ change: [{ task: todoId, fields: { status, outcome }, if_open: true }] })
+        const change = { task: todoId, fields: { status, outcome }, if_open: true }
+        const made = call.tryEdit({ change: [change] })
+        if (made instanceof Refusal) {
+          if (!made.is('rejected_task_stays')) throw made
+          // What was turned down may be blocked, and these tools have no word for that.
+          call.edit({ change: [{ ...change, fields: { status: 'blocked', outcome } }] })
+        }
         const task = findTask(call.state, todoId)
         return {
           id: todoId,

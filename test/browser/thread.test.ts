@@ -205,8 +205,7 @@ it('[CH32][CH37] on a wide screen the plan can be moved beside the thread, which
   await page.reload()
   await panel.getByRole('listitem').first().waitFor()
   // Undo and redo leave the counts their line, which does not begin with the dot before the clock.
-  await panel.getByRole('listitem').nth(1).getByRole('button', { name: 'More actions: Write' }).click()
-  await panel.getByRole('button', { name: 'Cancel task: Write' }).click()
+  await panel.getByRole('button', { name: 'Mark as done: Write' }).click()
   const undo = panel.getByRole('button', { name: 'Undo' })
   for (const width of [1160, 1280, 1920]) {
     await page.setViewportSize({ width, height: 800 })

@@ -95,6 +95,17 @@ export class Desk {
     await this.door.run(HERE, { type: 'edit_tasks', by: 'person', ...edit })
   }
 
+  /** A check turns down a claim on a task. */
+  async turnsDown(task_id: string): Promise<void> {
+    const at = { turn_id: this.turn, tool_call_id: 'claiming' }
+    const claim = { claim_id: 'claim', task_id, status: 'completed', outcome: 'x', seal: 's' } as const
+    await this.door.run(HERE, { type: 'make_claims', ...at, basis: 0, claims: [claim] })
+    const made = { ...claim, ...at, basis: 0, seq: 0, at: '', results: {} }
+    const check = { kind: 'file', path: 'a.md', id: 'c1', hash: 'h' } as const
+    const resolution = { result: 'failed', check } as const
+    await this.door.run(HERE, { type: 'refuse_claims', ...at, claims: [{ claim: made, resolution }] })
+  }
+
   /** Decides the review that `waiting` waits for; resolves with what the model is told. */
   async decided(waiting: Promise<Json>, decision: Decision): Promise<Json> {
     await this.decide(decision)

@@ -28,10 +28,21 @@ export class RunDriver extends Driver {
 
   /** The run as of the log so far. */
   get told(): Run {
-    const place = this.log.findIndex(event => event.type === 'turn_started' && event.turn_id === this.turn)
+    return this.#toldOf(this.turn)
+  }
+
+  /** Ends the turn, and starts one that goes on with its plan. */
+  continued(turn: string): Run {
+    this.finish(this.turn)
+    this.start(turn, {}, this.turn)
+    return this.#toldOf(turn)
+  }
+
+  #toldOf(turn: string): Run {
+    const place = this.log.findIndex(event => event.type === 'turn_started' && event.turn_id === turn)
     const started = this.log[place]
     if (!started) throw new Error('the turn has not started')
-    return advanceRun(startRun(this.state, this.turn, started), this.state, this.log.slice(place + 1))
+    return advanceRun(startRun(this.state, turn, started), this.state, this.log.slice(place + 1))
   }
 
   plan(...titles: readonly string[]): this {

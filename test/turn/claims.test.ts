@@ -586,6 +586,18 @@ describe('a plan that a model emptied', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toContain(NOTHING_DONE)
   })
 
+  it('[TU10] nor does it if it was cancelled whole', async () => {
+    const script = [
+      call('add_task', { tasks: [{ title: 'Aa' }] }),
+      async () => call('update_task', { id: (await idsIn(at))[0], status: 'cancelled', outcome: 'Not needed.' }),
+      'All done.',
+    ]
+    const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]) })
+    const reader = await at.chat({ toolset: 'task_manager', review: false, assessor: false, gate: true })
+    expect(endOf(reader)).toBe('incomplete')
+    expect(reader.of('message_added').at(-1)?.data.text).toContain('Not done: all tasks were cancelled.')
+  })
+
   it('[TU10] ends done if something was done', async () => {
     const at = await turns({ answers: [todos({ add: ['Aa', 'Bb'] }), todos({ delete: [2] }), 'Did A.'] })
     expect(endOf(await at.chat({ toolset: 'manage_todos' }))).toBe('done')

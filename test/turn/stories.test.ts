@@ -107,7 +107,9 @@ describe('the stories', () => {
     expect(second.of('turn_started')[0]?.data).toMatchObject({ continue_turn_id: 't1' })
     expect(server.provider.system(-1)).toContain('Step 8')
     expect(second.of('todos_resubmitting').map(({ data }) => data.next)).toEqual(['Step 8'])
-    expect(finishedOf(second)).toMatchObject({ status: 'done', remaining: 0, steps: 2 })
+    // Of the whole plan, one step is still blocked.
+    expect(finishedOf(second)).toMatchObject({ status: 'incomplete', remaining: 0, steps: 2 })
+    expect(second.of('message_added').at(-1)?.data.text).toContain('Not done:\n- Step 4 (blocked: still no names)')
     expect((await server.statuses()).filter(([, status]) => status !== 'completed')).toEqual([['Step 4', 'blocked']])
     const tasks = await server.tasks()
     expect(new Set(tasks.map(task => task.conversation_turn_id))).toEqual(new Set(['t1']))

@@ -17,6 +17,7 @@ const SAMPLE: ReadonlySet<string> = new Set([
   'edits what git lists',
   'works on the program whose output a package script compares',
   'changes the data of a test while it runs',
+  'changes the title before the claim',
   'changes the title after the verdict',
   'restores the old state, and cancels the last task',
   'restores the old state, and claims the last task in another turn',

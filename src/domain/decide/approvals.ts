@@ -3,12 +3,12 @@ import type { Conversation } from '../conversation.ts'
 import type { CheckRef, EventData, NewEvent } from '../event.ts'
 import { awaitsBaseline } from '../check-runs.ts'
 import { lastTurnOf, planById, planOf } from '../plan.ts'
-import { countingChecks, proofOf, taskRuns, workspaceOf } from '../proof.ts'
+import { countingChecks, isReworded, proofOf, taskRuns, workspaceOf } from '../proof.ts'
 import type { Task } from '../task.ts'
 
 /**
  * The events that follow from approving checks of a task: the approvals, and one run of each as things are before the
- * work, in the turn's workspace.
+ * work, in the turn's workspace. Approved again for other words, a check keeps the run that it had.
  */
 export function approved(
   state: Conversation,
@@ -21,9 +21,11 @@ export function approved(
   for (const check of checks) {
     const ref = { ...refOf(task.id, check), task_id: task.id }
     const isThere = state.tasks.get(task.id)?.checks?.some(({ hash }) => hash === check.hash) ?? false
-    if (check.kind === 'person' || (isThere && proofOf(state, task.id).approved.includes(check.hash))) continue
+    const isApproved = isThere && proofOf(state, task.id).approved.includes(check.hash)
+    const isOld = isApproved && isReworded(state, task.id, check)
+    if (check.kind === 'person' || (isApproved && !isOld)) continue
     events.push({ type: 'check_approved', turn_id, data: { ...ref, via } })
-    if (planOf(state, turn_id).workspace) {
+    if (!isOld && planOf(state, turn_id).workspace) {
       events.push({ type: 'check_requested', turn_id, data: { ...ref, why: 'baseline' } })
     }
   }

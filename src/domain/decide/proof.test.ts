@@ -107,6 +107,29 @@ describe('a claim', () => {
     )
   })
 
+  it('[AS9] what a check refused is not cancelled on the word of a model alone', () => {
+    const plan = new Plan(approved('A', NPM), approved('B', FILE))
+    plan.runs('failed')
+    plan.runs('failed')
+    const cancels = (number: number, more = {}) =>
+      plan.sets('model', number, { status: 'cancelled', outcome: 'Not needed.' }, more)
+    plan.claims(1)
+    plan.runs('failed')
+    plan.resumes(1)
+    const stays = plan.refusal(cancels(1))
+    expect(stays).toMatchObject({ code: 'rejected_task_stays', data: { action: 'cancel', by: 'checks' } })
+    expect(stays.message).toBe(
+      'Task 1 was refused by its checks and cannot be cancelled. Set it to blocked, and say in its outcome what is in the way.',
+    )
+    // A judge rules on it instead.
+    expect(plan.refusal(cancels(1, { judges: true })).code).toBe('assessment_required')
+    plan.run(plan.sets('model', 1, { status: 'blocked', outcome: 'There is no way.' }))
+    expect(plan.refusal(cancels(1)).code).toBe('rejected_task_stays')
+    plan.run(cancels(2))
+    plan.run(plan.sets('person', 1, { status: 'cancelled' }))
+    expect(plan.statuses()).toEqual(['cancelled', 'cancelled'])
+  })
+
   it('[CM3] five red ones block the task, one more is taken, then none until a person acts', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
@@ -200,6 +223,64 @@ describe('a claim', () => {
       standing: 'reported',
       reasons: [expect.anything(), 'Looks right?: a person ticked it'],
     })
+  })
+})
+
+describe('a task that a model rewords', () => {
+  const plans = (...checks: Check[]): Plan => {
+    const plan = new Plan(approved('A', ...checks))
+    plan.run({ type: 'set_policy', by: 'person', policy: { review: false } })
+    plan.answer()
+    for (const _ of checks) plan.runs('failed')
+    return plan
+  }
+  const reworded = ['npm test: approved for other words, so it proves nothing until it is approved again']
+
+  it.each([{ title: 'B' }, { details: 'quickly' }, { criteria: 'half of it' }])(
+    '[CM1] before the claim: its check still runs, and proves nothing until it is approved again: %o',
+    words => {
+      const plan = plans(NPM)
+      plan.run(plan.sets('model', 1, words))
+      plan.claims(1)
+      plan.runs('passed')
+      plan.resumes(1)
+      expect(plan.standing(1)).toEqual({ standing: 'reported', reasons: ["the agent's word", ...reworded] })
+      const events = plan.run(plan.edits('person', { change: [{ task: 1, fields: {}, approve: [NPM.hash] }] }))
+      expect(typesOf(events)).toEqual(['check_approved'])
+      expect(plan.standing(1)?.standing).toBe('proven')
+    },
+  )
+
+  it('[CM1] is still held by it', () => {
+    const plan = plans(NPM)
+    plan.run(plan.sets('model', 1, { title: 'B' }))
+    plan.claims(1)
+    plan.runs('failed')
+    expect(plan.resumes(1)).toMatchObject({ code: 'check_failed' })
+  })
+
+  it('[CM1] is proven by a check that a person adds for the new words', () => {
+    const plan = plans(NPM)
+    plan.run(plan.sets('model', 1, { title: 'B' }))
+    plan.run(plan.sets('person', 1, { checks: [NPM, FILE] }))
+    plan.answer()
+    plan.runs('failed')
+    plan.claims(1)
+    plan.runs('passed')
+    plan.runs('passed')
+    plan.resumes(1)
+    expect(plan.standing(1)?.standing).toBe('proven')
+  })
+
+  it('[CM1] other fields, the same words, and the words of a person change nothing', () => {
+    const plan = plans(NPM)
+    plan.run(plan.sets('model', 1, { title: 'A', priority: 'high' }))
+    plan.run(plan.sets('person', 1, { title: 'A2' }))
+    plan.answer()
+    plan.claims(1)
+    plan.runs('passed')
+    plan.resumes(1)
+    expect(plan.standing(1)?.standing).toBe('proven')
   })
 })
 
@@ -748,10 +829,9 @@ describe('a completed task whose check failed when it last ran', () => {
     plan.claims(2, 'call-2')
     plan.runs('failed', { fingerprint: 'f2' })
     plan.resumes(2, 'call-2')
-    expect(plan.refusal(plan.sets('model', 2, { status: 'cancelled' })).code).toBe('assessment_required')
-    plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f2' })
+    plan.run(plan.sets('model', 2, { status: 'blocked', outcome: 'It cannot be done.' }))
     plan.runs('failed', { fingerprint: 'f2' })
-    expect(plan.task(1).status).toBe('pending')
+    expect(plan.task(1).status).toBe('in_progress')
   })
 
   it('[CM11] stays done if it passes then; a final pass that failed is not made again on the same files', () => {

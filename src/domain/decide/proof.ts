@@ -150,9 +150,7 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
   if (!workspaceOf(state, task)) return notRunnable(task, check, 'no_workspace')
   const isAsked = state.requests.some(({ hash, why }) => hash === check.hash && why === 'person')
   if (isAsked || recordOf(state, check.hash).started) return []
-  return [
-    { type: 'check_requested', turn_id: turnFor(state, task), data: { ...refOf(task.id, check), why: 'person' } },
-  ]
+  return [{ type: 'check_requested', turn_id: turnFor(state, task), data: { ...refOf(task.id, check), why: 'person' } }]
 }
 
 /** Asks for what is out of date before a plan ends. No events: everything is fresh, or was run often enough. */

@@ -43,7 +43,8 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   if (asked instanceof Refusal) return asked
 
   const editor = new ListEditor(state, now, command.by, asModel ? asModel.turn.id : null)
-  const claims = asModel ? new Claims(state, command, isJudged(asModel, command), !isRunning(asModel.turn)) : undefined
+  const judges = asModel !== undefined && isJudged(asModel, command)
+  const claims = asModel ? new Claims(state, command, judges, !isRunning(asModel.turn)) : undefined
   if (!reviewed) editor.create(claims?.asPending(drafts) ?? drafts, turnId ?? FILE_TURN)
   for (const [row, { task, fields }] of targets.changes.entries()) {
     // With this call's changes so far: reopening a task first must not bypass a rule.
@@ -51,7 +52,7 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
     const refused =
       // First, so that a claim that was just turned down is refused with the assessor's reason.
       claims?.add(current, fields, row) ??
-      (asModel && forbidden(state, asModel, current, fields, row)) ??
+      (asModel && forbidden(state, asModel, current, fields, row, judges)) ??
       (asModel && missingOutcome(asModel, current, fields, row)) ??
       editor.change(task.id, fields, row)
     if (refused) return refused
@@ -274,6 +275,7 @@ function forbidden(
   task: Task,
   { status = task.status, ...fields }: Partial<TaskFields>,
   row: number,
+  judges: boolean,
 ): Refusal | undefined {
   const changed = changedBy(task, fields)
   if (policy.review && [...changed].some(field => field !== 'outcome')) {
@@ -282,6 +284,9 @@ function forbidden(
   const by = turnedDownBy(state, task.id)
   if (by && ASKED.some(field => changed.has(field))) {
     return new Refusal('rejected_task_stays', { row, task, action: 'reword', by })
+  }
+  if (by && !judges && status === 'cancelled' && NEXT[task.status].includes(status)) {
+    return new Refusal('rejected_task_stays', { row, task, action: 'cancel', by })
   }
   if (task.judged_by !== 'person') return undefined
   if (REOPENED_BY_PERSON.has(task.status) && NEXT[task.status].includes(status))

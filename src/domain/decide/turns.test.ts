@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { approved, NPM, Plan, TICK } from '../../../test/support/checked-plan.ts'
 import {
   cancels,
   dataOf,
@@ -16,6 +17,9 @@ import type { Command } from '../command.ts'
 import { isParked } from '../conversation.ts'
 import type { PolicyPatch, ToolsetName } from '../policy.ts'
 import { BY_PLAN } from '../../../test/support/asked-by.ts'
+import type { SubmittedRow } from '../review.ts'
+import type { TaskStatus } from '../task.ts'
+import type { TurnStatus } from '../turn.ts'
 
 const opens = (turn_id: string, toolset?: ToolsetName): Command => ({ type: 'open_turn', turn_id, toolset })
 const setsPolicy = (policy: PolicyPatch, by: 'person' | 'model' = 'person'): Command => ({
@@ -174,6 +178,43 @@ describe('finishing', () => {
     expect(chat.state.turns.get('turn-1')?.status).toBe('incomplete')
   })
 
+  it('[TU6] a turn that goes on with a plan is judged by all of it', () => {
+    const chat = inRun({ gate: true })
+    chat.run(chat.adds('model', 'A', 'B'))
+    chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'There is no key.' }))
+    chat.finish('turn-1')
+    chat.start('turn-2', {}, 'turn-1')
+    chat.run(chat.sets('model', 2, { status: 'completed', outcome: 'Done' }))
+    const [finished] = dataOf(chat.finish('turn-2'), 'turn_finished')
+    expect(finished).toMatchObject({ status: 'incomplete', counts: { completed: 1, blocked: 1 } })
+  })
+
+  it('[TU10] of a plan that goes on, what an earlier turn did counts, and what a model removed there', () => {
+    const endOf = (first: (chat: Driver) => void): string | undefined => {
+      const chat = inRun({ gate: true })
+      chat.run(chat.adds('model', 'A', 'B'))
+      first(chat)
+      chat.finish('turn-1')
+      chat.start('turn-2', {}, 'turn-1')
+      chat.run(chat.sets('person', 2, { status: 'cancelled' }))
+      return dataOf(chat.finish('turn-2'), 'turn_finished')[0]?.status
+    }
+    expect(endOf(chat => chat.run(chat.removes('model', 1)))).toBe('incomplete')
+    expect(endOf(chat => chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'Done' })))).toBe('done')
+  })
+
+  it('[TU10] a plan that a model cancelled whole is not done, one that a person cancelled may be', () => {
+    const endOf = (by: 'model' | 'person', ...statuses: readonly TaskStatus[]): string | undefined => {
+      const chat = inRun({ gate: true })
+      chat.run(chat.adds('model', 'A', 'B'))
+      for (const [at, status] of statuses.entries()) chat.run(chat.sets(by, at + 1, { status, outcome: 'So it is.' }))
+      return dataOf(chat.finish('turn-1'), 'turn_finished')[0]?.status
+    }
+    expect(endOf('model', 'cancelled', 'cancelled')).toBe('incomplete')
+    expect(endOf('model', 'cancelled', 'completed')).toBe('done')
+    expect(endOf('person', 'cancelled', 'cancelled')).toBe('done')
+  })
+
   it('[TU7] an old plan does not count', () => {
     const chat = inRun({ gate: true })
     chat.run(chat.adds('model', 'A'))
@@ -236,6 +277,51 @@ describe('finishing', () => {
         data: { message_id: 'm-2', role: 'assistant', text: 'Hello' },
       },
     ])
+  })
+})
+
+describe('the end of a plan with checks, without gate and assessor', () => {
+  /** Agents elsewhere have neither a gate nor an assessor here. */
+  const plan = (row: SubmittedRow): Plan => {
+    const chat = new Plan(row)
+    chat.run({ type: 'set_policy', by: 'person', policy: { gate: false, assessor: false } })
+    return chat
+  }
+  const fails = (chat: Plan): void => {
+    chat.runs('failed')
+    chat.claims(1)
+    chat.runs('failed')
+    chat.resumes(1)
+  }
+  const sets =
+    (by: 'model' | 'person', status: TaskStatus) =>
+    (chat: Plan): unknown =>
+      chat.run(chat.sets(by, 1, { status, outcome: 'So it is.' }))
+  const byModel = { blocks: sets('model', 'blocked'), cancels: sets('model', 'cancelled') }
+  const proposed: SubmittedRow = { title: 'A', checks: [NPM] }
+
+  it.each<[string, TurnStatus, SubmittedRow, ...((chat: Plan) => unknown)[]]>([
+    ['it was claimed in vain, and is open', 'incomplete', approved('A', NPM), fails],
+    ['it was claimed in vain, and is blocked', 'incomplete', approved('A', NPM), fails, byModel.blocks],
+    ['a model blocked it unclaimed', 'incomplete', approved('A', NPM), chat => chat.runs('failed'), byModel.blocks],
+    ['a model cancelled it unclaimed', 'incomplete', approved('A', NPM), chat => chat.runs('failed'), byModel.cancels],
+    ['a model cancelled it before its check ran', 'incomplete', approved('A', NPM), byModel.cancels],
+    ['nobody ticked it, and a model cancelled it', 'incomplete', approved('A', TICK), byModel.cancels],
+    ['a person cancelled it', 'done', approved('A', NPM), fails, sets('person', 'cancelled')],
+    [
+      'a model cancelled what passed all along',
+      'done',
+      approved('A', NPM),
+      chat => chat.runs('passed'),
+      byModel.cancels,
+    ],
+    ['its check was not approved', 'done', proposed, byModel.cancels],
+    ['it has no check, and is blocked', 'done', { title: 'A' }, byModel.blocks],
+    ['it was never claimed, and is open', 'done', approved('A', NPM), chat => chat.runs('failed')],
+  ])('[TU6] %s: %s', (_, status, row, ...work) => {
+    const chat = plan(row)
+    for (const does of work) does(chat)
+    expect(dataOf(chat.finish('turn-1'), 'turn_finished')[0]?.status).toBe(status)
   })
 })
 

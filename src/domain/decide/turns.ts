@@ -1,23 +1,17 @@
 import type { CommandOf } from '../command.ts'
-import {
-  apply,
-  type Conversation,
-  isParked,
-  listed,
-  openTasks,
-  stamped,
-} from '../conversation.ts'
+import { apply, type Conversation, givenUpIn, isParked, listed, openTasks, stamped } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { captures, type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
 import { awaitsFinal } from '../check-runs.ts'
-import { unpassedChecks, whyReopened } from '../plan-checks.ts'
+import { unpassedChecks } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
 import { checkedOf, lastTurnOf, openOf, type Plan, planById, planIdOf, planOf } from '../plan.ts'
 import type { Task } from '../task.ts'
 import { ENDINGS, finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
+import { whyUndone } from '../why-open.ts'
 import { missingRuns } from './final-runs.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { RUN_STOPPED, stopClaimsOf } from './proof.ts'
@@ -61,7 +55,9 @@ export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, n
 
 /** The plan that a new turn begins, or goes on with where a conversation has one only. */
 const planOfNew = (state: Conversation, turnId: string, toolset: ToolsetName): string =>
-  TOOLSETS[toolset].counts === 'conversation' && state.latest_turn !== null ? planIdOf(state, state.latest_turn) : turnId
+  TOOLSETS[toolset].counts === 'conversation' && state.latest_turn !== null
+    ? planIdOf(state, state.latest_turn)
+    : turnId
 
 /** An idle turn joins the plan of the newest open task, which takes over what is open of others. */
 function joining(state: Conversation, turn_id: string): NewEvent[] {
@@ -69,7 +65,13 @@ function joining(state: Conversation, turn_id: string): NewEvent[] {
   const [newest] = open.toSorted((a, b) => b.number - a.number)
   if (!newest) return []
   const { plan_id } = newest
-  return [joined(turn_id, plan_id, open.filter(task => task.plan_id !== plan_id))]
+  return [
+    joined(
+      turn_id,
+      plan_id,
+      open.filter(task => task.plan_id !== plan_id),
+    ),
+  ]
 }
 
 const joined = (turn_id: string, plan_id: string, tasks: readonly Task[]): NewEvent => ({
@@ -99,7 +101,8 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
   if (continue_turn_id !== undefined && !state.turns.has(continue_turn_id)) return turnNotFound(continue_turn_id)
   const policy = policyWith(state.policy, command.host ?? {}, command.policy ?? {})
   if (policy instanceof Refusal) return policy
-  const plan_id = continue_turn_id === undefined ? planOfNew(state, turn_id, policy.toolset) : planIdOf(state, continue_turn_id)
+  const plan_id =
+    continue_turn_id === undefined ? planOfNew(state, turn_id, policy.toolset) : planIdOf(state, continue_turn_id)
   const sets = !state.policy || !samePolicy(state.policy, policy)
   const continued = continue_turn_id === undefined ? {} : { continue_turn_id }
   const place = { ...(endpoint === undefined ? {} : { endpoint }), ...placeOf(command) }
@@ -150,14 +153,13 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   if (turn instanceof Refusal) return turn
   if (!state.policy) return turnNotFound(turn_id)
   const plan = planOf(state, turn_id)
-  const { counts, dropped } = plan
+  const { counts } = plan
   const ending = ENDINGS[because]
   // For an agent elsewhere, the claim that left nothing open has seen to it.
   const isUnchecked = isRunning(turn) && missingRuns(state, turn_id, command.seen).length > 0
-  const isReopened = checkedOf(state, plan).some(task => whyReopened(state, task) !== undefined)
-  const isUnproven =
-    isReopened || unpassedChecks(state, plan).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
-  const status = finalStatus(ending, counts, state.policy, dropped, isUnproven)
+  const isUndone = checkedOf(state, plan).some(task => whyUndone(state, task) !== undefined)
+  const isUnproven = isUndone || unpassedChecks(state, plan).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
+  const status = finalStatus(ending, counts, state.policy, givenUpIn(state, plan), isUnproven)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []
   const standings = standingsOf(state, listed(state, turn_id))

@@ -1,0 +1,35 @@
+import type { Proofs } from './proof.ts'
+import { type Standing, standingsOf } from './standing.ts'
+import type { Task } from './task.ts'
+import { COUNTED, type PlanCounts } from './turn.ts'
+
+/** The tasks of a plan, counted. */
+export interface PlanTally {
+  readonly total: number
+  readonly done: number
+  readonly blocked: number
+  readonly cancelled: number
+  readonly open: number
+  /** The done ones by how far that can be trusted. Undefined in older logs. */
+  readonly standings: Readonly<Record<Standing, number>> | undefined
+}
+
+type TaskTally = Omit<PlanTally, 'standings'>
+
+export function countTasks(tasks: readonly Task[]): TaskTally {
+  const counts = { completed: 0, blocked: 0, cancelled: 0, open: 0 }
+  for (const { status } of tasks) counts[COUNTED[status]] += 1
+  return tallied(counts)
+}
+
+/** How the tasks of a plan stand now; undefined without any. `wholePlan` has those of a turn. */
+export const tallyOf = (state: Proofs, tasks: readonly Task[]): PlanTally | undefined =>
+  tasks.length === 0 ? undefined : { ...countTasks(tasks), standings: standingsOf(state, tasks) }
+
+export const tallied = ({ completed: done, blocked, cancelled, open }: Omit<PlanCounts, 'removed'>): TaskTally => ({
+  total: done + blocked + cancelled + open,
+  done,
+  blocked,
+  cancelled,
+  open,
+})
