@@ -69,7 +69,7 @@ describe('what records an origin', () => {
   })
 })
 
-it('[AD7] the decisions of a log, an older one without origins included, are one for each', () => {
+it('[AD7] the decisions of a log are one for each, without origins too', () => {
   const log = [
     [stopped],
     [created('model'), created('model')],

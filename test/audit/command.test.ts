@@ -14,7 +14,7 @@ let task: string
 beforeAll(async () => {
   data = scratchFolder()
   const door = openDoor({ store: await openSqliteStore({ path: join(data, 'runsheet.db') }) })
-  // As an older version wrote it.
+  // Without an origin.
   await door.run(at('old'), startTurn('t0'))
   const page = door.from({ actor: 'person', edge: 'page', credential: 'page', address: '192.0.2.7' })
   await page.run(at('new'), startTurn('t1'), propose('t1', 'rev-1', 'a', 'b'))
