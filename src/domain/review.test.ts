@@ -92,6 +92,8 @@ describe('rows without a draft_index', () => {
     ['one renamed', 'A X C', [0, 1, 2]],
     ['all renamed', 'X Y Z', [0, 1, 2]],
     ['one renamed, one added at the end', 'A X C Y', [0, 1, 2, undefined]],
+    ['the last renamed, one added behind it', 'A B X Y', [0, 1, 2, undefined]],
+    ['the last two renamed or removed: nothing says which', 'A X', [0, undefined]],
     ['one added in front', 'X A B C', [undefined, 0, 1, 2]],
     ['the first removed, one added at the end', 'B C X', [1, 2, undefined]],
     ['the last renamed, or replaced', 'A B X', [0, 1, 2]],

@@ -314,8 +314,11 @@ function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[])
     )
     for (const [place, run] of runsBetween(found, draft.length)) {
       const same = free.get(place) ?? []
-      if (run.length !== same.length || !run.every(at => isWhole(rows[at]))) continue
-      for (const [nth, at] of run.entries()) found[at] = same[nth]
+      // Rows are added at the end.
+      const isLast = place.endsWith(` ${draft.length}`)
+      if (isLast ? run.length < same.length : run.length !== same.length) continue
+      const changed = run.slice(0, same.length)
+      if (changed.every(at => isWhole(rows[at]))) for (const [nth, at] of changed.entries()) found[at] = same[nth]
     }
   }
   return rows.map((row, at) => ({ ...row, ...(found[at] === undefined ? {} : { draft_index: found[at] }) }))
