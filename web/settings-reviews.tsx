@@ -4,7 +4,7 @@ import { localeOf, type SettingsHandle } from 'runsheet/react'
 import { keep } from './keep.ts'
 import type { PageStrings } from './page-strings.ts'
 import { Hint, Locked, SwitchRow } from './settings-parts.tsx'
-import type { SettingsStrings } from './settings-strings.ts'
+import type { SettingsStrings } from './english-settings.ts'
 import { spanText } from './span-text.ts'
 import { SETTINGS_CHANGED } from './use-models.ts'
 

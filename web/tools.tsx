@@ -2,7 +2,8 @@ import { Check, Copy, X } from 'lucide-react'
 import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { ServerToolView, ToolRule, ToolsAnswer, ToolServerView } from 'runsheet/client'
 import { errorText, type ToolsHandle, useRunsheet, useStrings, useTools } from 'runsheet/react'
-import { toolCount, type ToolsStrings } from './tools-strings.ts'
+import type { ToolsStrings } from './english-tools.ts'
+import { toolCount } from './tool-count.ts'
 
 interface ToolsProps {
   readonly strings: ToolsStrings

@@ -1,26 +1,147 @@
-import { englishErrors } from './english-errors.ts'
-import type { Strings } from './strings.ts'
+import type { FieldProblem } from '../domain/refusal.ts'
+import type { ErrorStrings } from './error-text.ts'
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
+/** “at most 400 characters (now 401)”, as far as the numbers are known. */
+function atMost({ limit, got }: Pick<FieldProblem, 'limit' | 'got'>, unit: string): string | undefined {
+  if (limit === undefined) return undefined
+  return `at most ${limit}${unit}${typeof got === 'number' ? ` (now ${got})` : ''}`
+}
+
+const errors: ErrorStrings = {
+  byCode: {
+    unreachable: () => 'The server cannot be reached.',
+    upgrade_required: () => 'The server has a different version. Reload the page.',
+    unauthorized: () => 'You are not signed in.',
+    persons_only: () => 'Only a person can do this.',
+    rate_limited: () => 'Too many requests. Try again in a moment.',
+    too_many_streams: () => 'Too many windows are open on this server. Close one and try again.',
+    body_too_large: () => 'This is too much text to send at once.',
+    not_implemented: () => 'This server has no model of its own. Use it from another agent.',
+    internal: () => 'Something went wrong on the server. Its log has the details.',
+    busy: () => 'The server is busy. Try again in a moment.',
+    io: () => 'The server could not save this. Try again in a moment.',
+    file_invalid: ({ file }) =>
+      `The task file${file === undefined ? '' : ` ${file}`} is not valid. Nothing was changed. Repair it or remove it, and this page goes on by itself.`,
+    full: () => 'The server is out of disk space.',
+    readonly: () => 'The server cannot write to its data folder.',
+    closed: () => 'The server is shutting down. Try again in a moment.',
+    session_not_found: () => 'This conversation does not exist.',
+    template_not_found: () => 'This template does not exist.',
+    template_exists: () => 'There is a template with this name already.',
+    settings_changed: () => 'These settings have just changed. You are looking at the latest version now.',
+    settings_unreadable: () => 'settings.json is not valid. Remove it and try again.',
+    settings_not_saved: () => 'The server could not save this. Nothing was changed.',
+    setting_locked: ({ by }) => `${by ?? 'The server'} sets this.`,
+    batch_empty: () => 'A plan needs at least one step.',
+    batch_too_large: data => `The plan has too many steps: ${atMost(data, '') ?? 'remove some'}.`,
+    too_many_open: data => `This conversation has too many open tasks: ${atMost(data, '') ?? 'finish some first'}.`,
+    two_in_progress: () => 'Only one task can be “Doing”.',
+    task_not_found: () => 'This task no longer exists.',
+    task_settled: () => 'This task is already finished. Reopen it first.',
+    status_not_allowed: ({ from, to, allowed = [] }, status) => {
+      if (!from || !to) return 'This task cannot change to that status.'
+      const possible = allowed.length > 0 ? ` Possible: ${allowed.map(each => status[each]).join(', ')}.` : ''
+      return `A task that is ${status[from]} cannot become ${status[to]}.${possible}`
+    },
+    outcome_required: () => 'Add an outcome first.',
+    version_mismatch: () => 'This task has just changed. You are looking at the latest version now.',
+    check_not_found: () => 'This check no longer exists.',
+    check_not_runnable: ({ because }) =>
+      because === 'unapproved' ? 'This check has to be approved first.' : 'This check cannot be run here.',
+    no_turn: () => 'Send a message first: there is no plan to add this task to.',
+    turn_not_found: () => 'This turn no longer exists.',
+    turn_running: () => 'The agent is still working. Stop it or wait until it is done.',
+    turn_conflict: () => 'This request was already sent with different content.',
+    turn_finished: () => 'This turn has already ended.',
+    no_own_turn: () => 'There is no agent to write to. Send a new message.',
+    too_many_queued: data => `Too many messages are waiting: ${atMost(data, '') ?? 'take some back'}.`,
+    message_not_found: () => 'This message no longer exists.',
+    message_delivered: () => 'The agent already has this message.',
+    message_withdrawn: () => 'This message was already taken back.',
+    message_changed: () => 'This message has just changed. You are looking at the latest version now.',
+    approval_not_found: () => 'This request no longer exists.',
+    approval_already_decided: () => 'This call has already been decided.',
+    review_not_found: () => 'This review no longer exists.',
+    review_already_decided: () => 'This plan has already been decided.',
+    review_expired: () => 'The review timed out.',
+    review_not_reopenable: ({ successor }) =>
+      successor === undefined ? 'This plan cannot be reopened.' : 'This plan was already reopened.',
+    review_without_deadline: () => 'This review has no deadline.',
+    not_undoable: ({ because, by }) => {
+      if (because === 'changed') return `${by === 'person' ? 'Someone' : 'The agent'} has changed this task since.`
+      if (because === 'removed') return 'This task was removed since.'
+      return because === 'too_old' ? 'Too many tasks were removed since.' : 'This can no longer be undone.'
+    },
+  },
+  field: {
+    row: 'The step',
+    title: 'Title',
+    details: 'Details',
+    criteria: '“Done when”',
+    priority: 'Priority',
+    status: 'Status',
+    tags: 'Tags',
+    outcome: 'Outcome',
+    position: 'Position',
+    comment: 'Comment',
+    name: 'Name',
+    base_url: 'Base URL',
+    key: 'Key',
+    assessor_model: 'Judge model',
+    review_timeout_ms: 'Deadline',
+    message: 'Message',
+    text: 'Message',
+    model: 'Model',
+    q: 'Search',
+    check: 'The check',
+    may_change: '“May edit”',
+  },
+  check: expected => `The check must be ${expected ?? 'one command that can fail'}.`,
+  byRule: {
+    required: field => `${field} is required.`,
+    empty: field => `${field} cannot be empty.`,
+    too_long: (field, data) => `${field}: ${atMost(data, ' characters') ?? 'too long'}.`,
+    too_few: (field, { limit }) => `${field}: ${limit === undefined ? 'too few' : `at least ${limit}`}.`,
+    too_many: (field, data) => `${field}: ${atMost(data, '') ?? 'too many'}.`,
+    not_text: field => `${field} must be text.`,
+    malformed_unicode: field => `${field}: contains a damaged character.`,
+    not_a_number: field => `${field} must be a number.`,
+    not_an_integer: field => `${field} must be a whole number.`,
+    not_a_boolean: field => `${field} must be true or false.`,
+    not_allowed: (field, { allowed = [] }) =>
+      allowed.length > 0 ? `${field} must be one of: ${allowed.join(', ')}.` : `${field}: this value is not allowed.`,
+    not_an_array: field => `${field} must be a list.`,
+    not_an_object: field => `${field} must be an object.`,
+    unknown_key: field => `${field}: unknown field.`,
+    duplicate: field => `${field}: used more than once.`,
+    out_of_range: (field, { min, max }) =>
+      min === undefined || max === undefined ? `${field}: out of range.` : `${field} must be from ${min} to ${max}.`,
+    too_large: field => `${field} is too large.`,
+    invalid: field => `${field}: please check this value.`,
+  },
+}
+
 /** The English texts of the panels. */
-export const english: Strings = {
+export const english = {
+  /** BCP 47 language tag, for dates and times. */
   locale: 'en',
 
   plan: 'Plan',
   showPlan: 'Show the plan',
   hidePlan: 'Hide the plan',
-  progress: (done, total) => `${done} of ${total} done`,
-  remaining: count => `${count} remaining`,
-  blocked: count => `${count} blocked`,
-  more: count => `+${count} more`,
-  elapsed: time => `Running for ${time}`,
-  unfinished: count => `Not finished: ${count} left`,
-  stepLimitReached: count => `Step limit reached: ${count} left`,
-  seconds: seconds => `${seconds} s`,
-  allDone: steps => (steps === 1 ? '1 step done' : `All ${steps} steps done`),
-  doneSteps: steps => `${steps} done`,
-  leftSteps: steps => `${steps} left`,
+  progress: (done: number, total: number) => `${done} of ${total} done`,
+  remaining: (count: number) => `${count} remaining`,
+  blocked: (count: number) => `${count} blocked`,
+  more: (count: number) => `+${count} more`,
+  elapsed: (time: string) => `Running for ${time}`,
+  unfinished: (count: number) => `Not finished: ${count} left`,
+  stepLimitReached: (count: number) => `Step limit reached: ${count} left`,
+  seconds: (seconds: string) => `${seconds} s`,
+  allDone: (steps: number) => (steps === 1 ? '1 step done' : `All ${steps} steps done`),
+  doneSteps: (steps: number) => `${steps} done`,
+  leftSteps: (steps: number) => `${steps} left`,
   continueTurn: 'Continue',
   addTask: 'Add task',
   newTask: 'New task',
@@ -36,9 +157,9 @@ export const english: Strings = {
   moveUp: 'Move up',
   moveDown: 'Move down',
   drag: 'Drag to reorder',
-  movedTo: (position, count) => `Moved to ${position} of ${count}`,
+  movedTo: (position: number, count: number) => `Moved to ${position} of ${count}`,
   remove: 'Remove',
-  removed: title => `Removed: ${title}. Press Ctrl+Z to undo.`,
+  removed: (title: string) => `Removed: ${title}. Press Ctrl+Z to undo.`,
   undone: 'Undone.',
   redone: 'Done again.',
   save: 'Save',
@@ -62,8 +183,8 @@ export const english: Strings = {
   priority: { high: 'High', medium: 'Medium', low: 'Low' },
 
   review: 'Review the plan',
-  reviewPending: tasks => `A plan with ${plural(tasks, 'step')} is waiting for your review.`,
-  timeLeft: time => `${time} left, then nothing is started`,
+  reviewPending: (tasks: number) => `A plan with ${plural(tasks, 'step')} is waiting for your review.`,
+  timeLeft: (time: string) => `${time} left, then nothing is started`,
   moreTime: 'More time',
   title: 'Title',
   details: 'Details',
@@ -76,21 +197,23 @@ export const english: Strings = {
   moreFields: 'More fields',
   fewerFields: 'Fewer fields',
   addRow: 'Add step',
-  selectRow: row => `Select step ${row}`,
-  selected: count => `${count} selected`,
+  selectRow: (row: number) => `Select step ${row}`,
+  selected: (count: number) => `${count} selected`,
   setTags: 'Set tags',
-  tagsSet: rows => `Tags set in ${plural(rows, 'step')}`,
+  tagsSet: (rows: number) => `Tags set in ${plural(rows, 'step')}`,
   comment: 'Tell the agent what to change…',
+  /** What a person says about one row. */
   rowComment: 'Comment on this step',
-  confirm: steps => `Approve ${plural(steps, 'step')}`,
+  confirm: (steps: number) => `Approve ${plural(steps, 'step')}`,
   cancel: 'Reject',
   requestChanges: 'Request changes',
   sayWhatToChange: 'Say what to change.',
+  /** Of a plan that differs from the one that was sent back. */
   revised: 'The agent changed the plan.',
-  noTitle: row => `Step ${row} has no title.`,
+  noTitle: (row: number) => `Step ${row} has no title.`,
   noRows: 'Add at least one step, or reject the plan.',
-  tooManyRows: limit => `A plan can have at most ${limit} steps.`,
-  rowNeedsFixing: row => `Step ${row} needs fixing.`,
+  tooManyRows: (limit: number) => `A plan can have at most ${limit} steps.`,
+  rowNeedsFixing: (row: number) => `Step ${row} needs fixing.`,
   failedToSend: 'Could not send. Your edits are still here.',
   askCancel: 'Reject this plan?',
   askDiscard: 'Discard your edits and reject this plan?',
@@ -99,55 +222,63 @@ export const english: Strings = {
   earlierEdits: 'Restore your earlier edits?',
   restoreEdits: 'Restore',
   reviewing: {
-    steps: count => plural(count, 'step'),
-    othersWait: plans => `${plans} more ${plans === 1 ? 'plan' : 'plans'} to review after this one`,
-    stepsAbove: count => `${count} more above`,
-    stepsBelow: count => `${count} more below`,
+    /** Follows the heading. */
+    steps: (count: number) => plural(count, 'step'),
+    /** Beside the heading: other plans of the conversation that wait. */
+    othersWait: (plans: number) => `${plans} more ${plans === 1 ? 'plan' : 'plans'} to review after this one`,
+    stepsAbove: (count: number) => `${count} more above`,
+    stepsBelow: (count: number) => `${count} more below`,
     undo: 'Undo',
     redo: 'Redo',
-    edited: steps => `${steps} edited`,
-    added: steps => `${steps} added`,
-    removed: steps => `${steps} removed`,
+    edited: (steps: number) => `${steps} edited`,
+    added: (steps: number) => `${steps} added`,
+    removed: (steps: number) => `${steps} removed`,
     reordered: 'reordered',
     resetAll: 'Reset all',
     reset: 'Reset',
+    /** What the person did to a step. */
     change: { edited: 'edited by you', added: 'added by you', moved: 'moved by you', removed: 'removed by you' },
+    /** What the agent did to a step, compared with the plan before. */
     revision: { edited: 'changed', new: 'new', moved: 'moved' },
+    /** Of a plan that equals the one that was sent back. */
     unrevised: 'The agent proposes the plan as you sent it back.',
+    /** Stands between that and what the person asked to change. */
     youAsked: ' You asked: ',
-    aboutStep: (title, comment) => `${title}: ${comment}`,
+    aboutStep: (title: string, comment: string) => `${title}: ${comment}`,
+    /** No plan answered a request for changes. */
     unanswered: 'You asked for changes, but no new plan came. Nothing was started.',
     noLongerPlanned: 'No longer in the plan',
     rejected: 'You rejected this plan.',
-    rejectedIn: seconds => `The agent is told in ${seconds} s.`,
+    rejectedIn: (seconds: number) => `The agent is told in ${seconds} s.`,
     select: 'Select',
     selectAll: 'Select all',
     clearSelection: 'Clear selection',
     deleteSelected: 'Delete',
-    stepsRemoved: count => `${plural(count, 'step')} removed. Press Ctrl+Z to undo.`,
+    stepsRemoved: (count: number) => `${plural(count, 'step')} removed. Press Ctrl+Z to undo.`,
     nextCheck: 'Show next',
+    /** The only one that is left. */
     showCheck: 'Show it',
   },
   templates: {
     title: 'Templates',
     open: 'Templates…',
     none: 'No templates yet. Save the steps of a plan to use them again.',
-    insert: steps => `Insert ${plural(steps, 'step')}`,
+    insert: (steps: number) => `Insert ${plural(steps, 'step')}`,
     rename: 'Rename',
     remove: 'Delete',
-    removed: name => `Deleted “${name}”.`,
-    saveAs: steps => `Save the ${plural(steps, 'step')} of this plan as a template`,
+    removed: (name: string) => `Deleted “${name}”.`,
+    saveAs: (steps: number) => `Save the ${plural(steps, 'step')} of this plan as a template`,
     name: 'Template name',
-    saved: name => `Saved as “${name}”.`,
-    exists: name => `“${name}” already exists.`,
+    saved: (name: string) => `Saved as “${name}”.`,
+    exists: (name: string) => `“${name}” already exists.`,
     replace: 'Replace',
   },
 
   outcome: { pending: 'pending', confirmed: 'approved', cancelled: 'rejected', expired: 'timed out' },
-  decidedElsewhere: outcome => `This plan was ${outcome} elsewhere.`,
+  decidedElsewhere: (outcome: string) => `This plan was ${outcome} elsewhere.`,
   agentStopped: 'The agent was stopped before you decided. No tasks were added.',
   pageClosed: 'You left before deciding. The plan is still here.',
-  timedOut: hasEdits => `Time ran out. Nothing was started${hasEdits ? '; your edits are saved.' : '.'}`,
+  timedOut: (hasEdits: boolean) => `Time ran out. Nothing was started${hasEdits ? '; your edits are saved.' : '.'}`,
   superseded: 'A newer plan replaced this one.',
   changesRequestedElsewhere: 'Changes to this plan were requested elsewhere.',
   editsSaved: 'Your edits are saved.',
@@ -156,27 +287,31 @@ export const english: Strings = {
 
   checks: {
     title: 'Checks',
-    count: checks => plural(checks, 'check'),
+    count: (checks: number) => plural(checks, 'check'),
+    /** What a check is, as the name of its text. */
     kind: { command: 'Check', file: 'File exists', absent: 'No file', unchanged: 'Unchanged', person: 'You look' },
-    exists: path => `${path} exists`,
-    isAbsent: path => `${path} does not exist`,
-    isUnchanged: paths => `${paths} unchanged`,
-    inFolder: folder => `in ${folder}`,
-    exitCode: code => `exit ${code}`,
-    exits: code => `exits with ${code}`,
-    contains: text => `contains “${text}”`,
-    within: seconds => `within ${seconds} s`,
+    exists: (path: string) => `${path} exists`,
+    isAbsent: (path: string) => `${path} does not exist`,
+    isUnchanged: (paths: string) => `${paths} unchanged`,
+    inFolder: (folder: string) => `in ${folder}`,
+    exitCode: (code: number) => `exit ${code}`,
+    exits: (code: number) => `exits with ${code}`,
+    contains: (text: string) => `contains “${text}”`,
+    within: (seconds: number) => `within ${seconds} s`,
+    /** Above the checks of the whole plan. */
     atTheEnd: 'Before the plan ends',
+    /** For a plan whose checks there is no workspace for; the option that names one follows. */
     leftOut: 'The agent proposed checks, but there is no folder to run them in. Name one at the start',
     add: 'Add a check',
-    addInput: example => `A command, such as ${example}`,
+    addInput: (example: string) => `A command, such as ${example}`,
     mayChange: 'May edit',
-    mayChangeInput: example => `Guarded files that it may edit, such as ${example}`,
+    mayChangeInput: (example: string) => `Guarded files that it may edit, such as ${example}`,
     approve: 'Run this check',
     approveOne: 'Approve',
-    approved: (approved, count) => `${approved} of ${plural(count, 'check')} approved`,
-    notApproved: count => `${plural(count, 'check')} not approved`,
-    willNotRun: count => `${count} will not run`,
+    approved: (approved: number, count: number) => `${approved} of ${plural(count, 'check')} approved`,
+    /** Of a plan or a step. */
+    notApproved: (count: number) => `${plural(count, 'check')} not approved`,
+    willNotRun: (count: number) => `${count} will not run`,
     isOwn: 'runs: you wrote it',
     isAllowed: 'allowed by your configuration',
     state: {
@@ -190,6 +325,7 @@ export const english: Strings = {
       inconclusive: 'inconclusive',
       stale: 'passed before the files changed',
     },
+    /** What a check says about its task, where its state does not. */
     finding: {
       ticked: 'you ticked it',
       proves: 'failed before, passes now',
@@ -209,68 +345,81 @@ export const english: Strings = {
     filesChanged: 'files changed',
     guarded: 'It proves nothing until you accept what changed in these files:',
     acceptGuards: 'Accept changes',
+    /** Settles a task that the judge or a check did not accept. */
     acceptAnyway: 'Accept anyway',
+    /** Takes over what is done already. */
     confirm: 'Confirm',
-    checking: check => `checking: ${check}`,
+    checking: (check: string) => `checking: ${check}`,
     waitsForYou: 'waits for you',
+    /** How a completed task got there, in one word. */
     standing: { proven: 'proven', confirmed: 'confirmed', judged: 'judged', reported: 'reported' },
+    /** The same as a sentence. */
     standingReason: {
       proven: 'Proven: a check failed before the work and passes now.',
       confirmed: 'Confirmed: you settled it.',
       judged: 'Judged: the assessor accepted it.',
       reported: 'Reported: only the agent says so.',
     },
+    /** How many tasks have a standing. */
     standingCount: {
-      proven: count => `${count} proven`,
-      confirmed: count => `${count} confirmed by you`,
-      judged: count => `${count} judged`,
-      reported: count => `${count} on the agent's word`,
+      proven: (count: number) => `${count} proven`,
+      confirmed: (count: number) => `${count} confirmed by you`,
+      judged: (count: number) => `${count} judged`,
+      reported: (count: number) => `${count} on the agent's word`,
     },
-    tally: (done, total, standings) => `${done} of ${total} done: ${standings.join(', ')}`,
+    tally: (done: number, total: number, standings: readonly string[]) =>
+      `${done} of ${total} done: ${standings.join(', ')}`,
   },
   evidence: {
     title: 'Evidence',
     verdicts: 'Verdicts',
     verdict: { ok: 'accepted', not_ok: 'not accepted', unknown: 'no verdict' },
     noReason: 'No reason given',
-    cites: calls => `cites ${plural(calls, 'call')}`,
+    cites: (calls: number) => `cites ${plural(calls, 'call')}`,
     uncited: 'cites nothing',
     onWordsAlone: 'on words alone',
     fenced: 'no effect: you changed the task meanwhile',
     succeeded: 'succeeded',
+    /** Who reports a call that is not our own. */
     says: { host: 'host says', agent: 'agent says' },
-    leftOut: calls => `${plural(calls, 'more call')} not shown`,
+    leftOut: (calls: number) => `${plural(calls, 'more call')} not shown`,
     tryAgain: 'Try again',
   },
 
   history: 'History',
   timeline: {
-    signed: (sentence, actor) => `${sentence} (${actor})`,
-    list: changes => changes.join(', '),
-    created: title => `Added: ${title}`,
-    removed: title => `Removed: ${title}`,
-    changed: (title, changes) => `${title}: ${changes}`,
-    accepted: (title, judge) => `${title}: accepted as done (${judge})`,
-    rejected: (title, judge, reason) => `${title}: not accepted (${judge}): ${reason}`,
-    notAssessed: (title, judge) => `${title}: not assessed (${judge})`,
-    checkApproved: (title, check) => `${title}: ${check} approved`,
-    checkRan: (title, check, result) => `${title}: ${check} ${result}`,
+    /** A sentence, followed by who did it. */
+    signed: (sentence: string, actor: string) => `${sentence} (${actor})`,
+    list: (changes: readonly string[]) => changes.join(', '),
+    created: (title: string) => `Added: ${title}`,
+    removed: (title: string) => `Removed: ${title}`,
+    changed: (title: string, changes: string) => `${title}: ${changes}`,
+    accepted: (title: string, judge: string) => `${title}: accepted as done (${judge})`,
+    rejected: (title: string, judge: string, reason: string) => `${title}: not accepted (${judge}): ${reason}`,
+    notAssessed: (title: string, judge: string) => `${title}: not assessed (${judge})`,
+    checkApproved: (title: string, check: string) => `${title}: ${check} approved`,
+    checkRan: (title: string, check: string, result: string) => `${title}: ${check} ${result}`,
     ranBecause: {
       baseline: 'before the work',
       claim: 'reported as done',
       final: 'before the plan ended',
       person: 'you asked',
     },
-    guardsAccepted: (title, paths) => `${title}: changes accepted to ${paths}`,
-    checkTicked: (title, check) => `${title}: ticked “${check}”`,
+    guardsAccepted: (title: string, paths: string) => `${title}: changes accepted to ${paths}`,
+    checkTicked: (title: string, check: string) => `${title}: ticked “${check}”`,
+    /** A check that is no longer known, or one of the whole plan. */
     unknownCheck: 'a check',
     wholePlan: 'Whole plan',
+    /** The actor of what the configuration approved. */
     configuration: 'configuration',
+    /** A task that is no longer known. */
     unknownTask: 'A task',
-    proposed: titles => `Proposed: ${titles}`,
-    reopened: titles => `Review reopened (you): ${titles}`,
+    proposed: (titles: string) => `Proposed: ${titles}`,
+    reopened: (titles: string) => `Review reopened (you): ${titles}`,
+    /** A person gave a review more time. */
     extended: 'More time to decide (you)',
     confirmed: 'Plan confirmed',
+    /** How a plan ended that was not confirmed, by reason; other reasons are `notConfirmed`. */
     notConfirmedBecause: {
       user_cancelled: 'Plan rejected',
       review_timeout: 'Time ran out; nothing was started',
@@ -280,8 +429,10 @@ export const english: Strings = {
       superseded: 'Replaced by a newer plan',
     },
     notConfirmed: 'Plan not confirmed',
+    /** The actor of a task that the agent proposed and a person confirmed. */
     confirmedByPerson: 'agent, confirmed by you',
     actor: { model: 'agent', person: 'you', assessor: 'assessor', file: 'file', system: 'automatic' },
+    /** What happened to a field; fields that are not listed are left out. */
     field: {
       title: 'title changed',
       details: 'details changed',
@@ -295,5 +446,5 @@ export const english: Strings = {
       removed_at: 'restored',
     },
   },
-  errors: englishErrors,
+  errors,
 }
