@@ -2,11 +2,12 @@ import { ArchiveRestore, ArrowLeft } from 'lucide-react'
 import type { ReactElement } from 'react'
 import type { Client } from 'runsheet/client'
 import { errorText, useSessions } from 'runsheet/react'
+import { filingStrings } from './english-filing.ts'
+import { More } from './more.tsx'
 import type { PageStrings } from './page-strings.ts'
 import type { Route } from './route.ts'
-import { More, SessionLink } from './session-list.tsx'
+import { SessionLink } from './session-link.tsx'
 import type { FilingActions } from './use-filing.ts'
-import { filingStrings } from './english-filing.ts'
 
 interface ArchivedListProps {
   readonly client: Client

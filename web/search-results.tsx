@@ -4,7 +4,7 @@ import { errorText } from 'runsheet/react'
 import { aboutResult, keyOf, Marked, partsOf, routeOf } from './found.tsx'
 import type { PageStrings } from './page-strings.ts'
 import { type Route, urlOf } from './route.ts'
-import { isPlain } from './session-list.tsx'
+import { isPlain } from './session-link.tsx'
 import { useSearch } from './use-search.ts'
 import { filingStrings } from './english-filing.ts'
 
