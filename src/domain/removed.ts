@@ -11,7 +11,9 @@ export interface RemovedTask {
   readonly task: Task
   /** The seq of its removal. */
   readonly seq: number
+  /** The turn that had taken it over. */
   readonly adopted?: string
+  /** The turn of this server that had. */
   readonly held?: string
   readonly proof?: TaskProof
   readonly rejections?: number

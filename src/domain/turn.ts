@@ -4,7 +4,11 @@ import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { TaskStatus } from './task.ts'
 
-/** `open`: an agent elsewhere works in it. `running`: our runner drives it. */
+/**
+ * The state of the turn.
+ *
+ * `open`: an agent elsewhere works in it. `running`: our runner drives it.
+ */
 export type TurnStatus = 'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped'
 
 /** Why a run ended. */
@@ -43,17 +47,21 @@ export interface Turn {
   readonly status: TurnStatus
   readonly stop_requested: boolean
   readonly started_at: Instant
-  /** The model that drives it. Absent in a turn of an agent elsewhere. */
+  /** The model that drives it; absent in a turn of an agent elsewhere. */
   readonly model?: string
-  /** The program elsewhere that opened it and its folder, for people. */
+  /** The program elsewhere that opened it and its folder. */
   readonly client?: string
-  /** How many tasks were removed from its plan. They still count when the turn finishes. */
+  /**
+   * The number of tasks that were removed from its plan.
+   *
+   * They still count when the turn finishes.
+   */
   readonly removed: number
-  /** How many of them a model removed. */
+  /** How many of the removed tasks a model removed. */
   readonly dropped: number
-  /** The checks that run once before its plan ends. */
+  /** Run once before its plan ends. */
   readonly done_checks?: readonly Check[]
-  /** How often the checks of its finished plan were run again. */
+  /** How often its checks were run before its plan ended. */
   readonly passes?: number
   /** The seq of the newest claim in it. */
   readonly claimed?: number
@@ -69,9 +77,13 @@ export interface Turn {
   readonly continues?: string
   /** Other turns whose open tasks it adopted. */
   readonly adopts?: readonly string[]
-  /** Where its checks run, fixed when it began. */
+  /**
+   * Where its checks run.
+   *
+   * Fixed when it began.
+   */
   readonly workspace?: Workspace
-  /** The queue starts the next turn, however this one ends. */
+  /** Queued messages start the next turn, however it ends. */
   readonly releases_queue?: true
 }
 
