@@ -2,11 +2,12 @@ import { ArchiveRestore, ArrowLeft } from 'lucide-react'
 import type { ReactElement } from 'react'
 import type { Client } from 'runsheet/client'
 import { errorText, useSessions } from 'runsheet/react'
+import { filingStrings } from './english-filing.ts'
+import { More } from './more.tsx'
 import type { PageStrings } from './page-strings.ts'
 import type { Route } from './route.ts'
-import { More, SessionLink } from './session-list.tsx'
+import { SessionLink } from './session-link.tsx'
 import type { FilingActions } from './use-filing.ts'
-import { wordsOf } from './words-of.ts'
 
 interface ArchivedListProps {
   readonly client: Client
@@ -20,7 +21,7 @@ interface ArchivedListProps {
 /** Archived conversations, to look at or to bring back. */
 export function ArchivedList({ client, strings, session, actions, onGo, onBack }: ArchivedListProps): ReactElement {
   const { sessions, hasMore, error, more, reload } = useSessions(client, 'archived')
-  const words = wordsOf(strings)
+  const words = filingStrings(strings)
   const restore = async (id: string): Promise<void> => {
     await actions.change(id, { archived: false })
     await reload()

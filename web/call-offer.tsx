@@ -1,7 +1,7 @@
 import { Bell } from 'lucide-react'
 import { type ReactElement, useState } from 'react'
 import { useNotifying } from './call-prefs.ts'
-import { englishCalls } from './english-calls.ts'
+import { englishCalls } from './english-small-parts.ts'
 import type { PageStrings } from './page-strings.ts'
 import './calls.css'
 

@@ -1,5 +1,5 @@
 import { type ReactElement, useEffect, useMemo, useState } from 'react'
-import { conversationStrings } from './conversation-strings.ts'
+import { conversationStrings } from './english-conversation.ts'
 import { CopyButton } from './copy-button.tsx'
 import type { PageStrings } from './page-strings.ts'
 

@@ -4,7 +4,7 @@ import type { PageStrings } from './page-strings.ts'
 
 interface CopyButtonProps {
   readonly text: string
-  readonly strings: PageStrings
+  readonly strings: Pick<PageStrings, 'copy' | 'copied'>
   readonly label?: string
 }
 

@@ -1,6 +1,6 @@
 import { Sparkles, X } from 'lucide-react'
 import { type ReactElement, useState } from 'react'
-import { conversationStrings } from './conversation-strings.ts'
+import { conversationStrings } from './english-conversation.ts'
 import './demo-banner.css'
 import type { PageStrings } from './page-strings.ts'
 

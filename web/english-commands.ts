@@ -1,6 +1,5 @@
-import type { CommandStrings } from './command-strings.ts'
-
-export const englishCommands: CommandStrings = {
+/** The texts of the palette and of the keyboard help, loaded with them. */
+export const englishCommands = {
   palette: 'Commands and search',
   placeholder: 'Type a command, or search conversations, messages and tasks…',
   actions: 'Actions',
@@ -8,7 +7,7 @@ export const englishCommands: CommandStrings = {
   results: 'Search results',
   nothing: 'Nothing found',
   kinds: { conversation: 'Conversation', task: 'Task', message: 'Message' },
-  count: results => (results === 1 ? '1 result' : `${results} results`),
+  count: (results: number) => (results === 1 ? '1 result' : `${results} results`),
   labels: {
     new_chat: 'New chat',
     search: 'Search in the list',
@@ -30,6 +29,7 @@ export const englishCommands: CommandStrings = {
     keyboard_help: 'Keyboard shortcuts',
   },
   help: 'Keyboard shortcuts',
+  /** By where they work: what each does, and the keys. "Mod" is Command on a Mac, else Ctrl. */
   shortcuts: [
     {
       where: 'Everywhere',
@@ -77,3 +77,5 @@ export const englishCommands: CommandStrings = {
     },
   ],
 }
+
+export type CommandStrings = typeof englishCommands

@@ -1,6 +1,7 @@
-import type { FilingStrings } from './filing-strings.ts'
+import type { PageStrings } from './page-strings.ts'
 
-export const englishFiling: FilingStrings = {
+/** The texts of what is done with conversations, loaded with it. */
+const englishFiling = {
   rename: 'Rename',
   newTitle: 'New title',
   pin: 'Pin',
@@ -8,14 +9,20 @@ export const englishFiling: FilingStrings = {
   archive: 'Archive',
   exportMarkdown: 'Export as Markdown',
   exportJson: 'Export as JSON lines',
-  archivedNow: title => `Archived “${title}”`,
+  archivedNow: (title: string) => `Archived “${title}”`,
   undo: 'Undo',
-  notRenamed: title => `Not renamed to “${title}”.`,
+  /** A change that failed. */
+  notRenamed: (title: string) => `Not renamed to “${title}”.`,
   noneArchived: 'Nothing is archived.',
   backToList: 'Back to all conversations',
   searching: 'Searching…',
-  noResults: query => `No results for “${query}”`,
+  noResults: (query: string) => `No results for “${query}”`,
   noResultsHint: 'Every word has to occur, the last one at least by its beginning.',
+  /** Older texts are not searched yet. */
   indexing: 'Older texts are still being indexed: there may be more.',
   kinds: { conversation: 'Conversations', task: 'Tasks', message: 'Messages' },
 }
+
+export type FilingStrings = typeof englishFiling
+
+export const filingStrings = (strings: PageStrings): FilingStrings => strings.filing ?? englishFiling

@@ -1,8 +1,10 @@
-import { english } from 'runsheet/react'
-import type { PageStrings } from './page-strings.ts'
+import { english, type Strings } from 'runsheet/react'
 
-export const englishPage: PageStrings = {
-  panels: english,
+const panels: Strings = english
+
+/** The texts of the page besides those of its parts that are loaded on demand. */
+export const englishPage = {
+  panels,
   conversations: 'Conversations',
   messages: 'Messages',
   newChat: 'New chat',
@@ -19,12 +21,16 @@ export const englishPage: PageStrings = {
   archived: 'Archived',
   restore: 'Restore',
   message: 'What do you want done?',
+  /** The message box while a review waits. */
   requestChanges: 'Tell the agent what to change…',
   enterRequestsChanges: 'Enter requests changes',
+  /** The message box while a rejection can be undone. */
   sayWhy: 'Tell the agent why (optional)…',
   enterRejects: 'Enter rejects now',
+  /** Of a text that was begun before the review that waits. */
   writtenBefore: 'Written before the plan arrived',
   enterAgain: 'Not sent: you wrote this before the plan arrived. Press Enter again to send it with your decision.',
+  /** The message box while the agent works: what is sent waits for its next step. */
   steer: 'Write to the agent while it works…',
   enterQueues: 'Enter adds it to the queue',
   send: 'Send',
@@ -33,6 +39,7 @@ export const englishPage: PageStrings = {
   copy: 'Copy',
   copied: 'Copied',
   retry: 'Retry',
+  /** What is said to the agent when blocked steps are tried again. */
   retryBlockedMessage: 'Try the blocked steps again.',
   you: 'You',
   assistant: 'Agent',
@@ -50,6 +57,7 @@ export const englishPage: PageStrings = {
   signInHow: 'To get a new link, run this in the folder of the server, then open the link in this browser:',
   badLink: 'This link has expired or was already used.',
   signedOut: 'You have been signed out.',
+  /** Title and hint of the first screen. `list`: an unreviewed toolset that keeps items for a person. */
   empty: {
     reviewed: [
       'Approve the plan, then watch it get done',
@@ -64,6 +72,7 @@ export const englishPage: PageStrings = {
       'The agent adds it at once. You tick items off; the agent may tick what it did itself.',
     ],
   },
+  /** For the built-in model. */
   demoExample: 'Fix the greeting in the sandbox, and prove it',
   examples: ['Plan a birthday party for 20 people', 'Prepare for my job interview', 'Plan a weekend in Rome'],
   working: 'Working…',
@@ -71,14 +80,14 @@ export const englishPage: PageStrings = {
   history: 'History',
   backToChat: 'Back to the conversation',
   noHistory: 'Nothing has happened here yet.',
-  turn: number => `Turn ${number}`,
+  turn: (number: number) => `Turn ${number}`,
   byOtherAgent: 'By another agent',
   noTasks: 'No tasks',
-  continuedIn: turn => `continued in turn ${turn}`,
-  fromTurn: turn => `from turn ${turn}`,
+  continuedIn: (turn: number) => `continued in turn ${turn}`,
+  fromTurn: (turn: number) => `from turn ${turn}`,
   allEvents: 'Full activity log',
-  showRest: characters => `Show the rest (${Math.round(characters / 1_000)} kB)`,
-  taskHistory: title => `History of “${title}”`,
+  showRest: (characters: number) => `Show the rest (${Math.round(characters / 1_000)} kB)`,
+  taskHistory: (title: string) => `History of “${title}”`,
   showMore: 'Show more',
   turnStatus: {
     open: 'Open',
@@ -88,6 +97,6 @@ export const englishPage: PageStrings = {
     failed: 'Failed',
     stopped: 'Stopped',
   },
-  openOf: (open, steps) => `${open} of ${steps} open`,
+  openOf: (open: number, steps: number) => `${open} of ${steps} open`,
   continueMessage: 'Continue with the plan.',
 }

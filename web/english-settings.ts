@@ -1,19 +1,20 @@
-import type { SettingsStrings } from './settings-strings.ts'
-
-export const englishSettings: SettingsStrings = {
+/** The texts of the settings, loaded with them. */
+export const englishSettings = {
   title: 'Settings',
   pages: { model: 'Model', reviews: 'Plans', notifications: 'Notifications', display: 'Appearance' },
   unsaved: 'Your changes are not saved yet.',
   discard: 'Discard',
   keepEditing: 'Keep editing',
+  /** Another window was faster. */
   conflict:
     'Nothing was saved: another window changed the settings first. What you see now includes its change. Check it and save again.',
   ofNode: 'Several servers share this database. These settings are for this one only.',
-  lockedByOption: name => `Set by the option ${name}. To change it here, start the server without it.`,
-  lockedAlong: name =>
+  lockedByOption: (name: string) => `Set by the option ${name}. To change it here, start the server without it.`,
+  /** Of the base URL or the key where only the other is given. */
+  lockedAlong: (name: string) =>
     `Base URL and key go together, and ${name} sets the other one. To change it here, start the server without it.`,
-  lockedByVariable: name => `Set by the variable ${name}. To change it here, start the server without it.`,
-  savedBelow: value => `Saved here: ${value}. It counts once the server is started without that.`,
+  lockedByVariable: (name: string) => `Set by the variable ${name}. To change it here, start the server without it.`,
+  savedBelow: (value: string) => `Saved here: ${value}. It counts once the server is started without that.`,
   fromFile: 'From runsheet.json.',
   reset: 'Use the default',
   on: 'on',
@@ -27,40 +28,44 @@ export const englishSettings: SettingsStrings = {
     anthropic: ['Anthropic', 'Claude models'],
     google: ['Google', 'Gemini models'],
     'openai-compatible': ['Local or other', 'Ollama, LM Studio, vLLM, OpenRouter: any OpenAI-compatible API'],
-  },
+  } satisfies Record<string, readonly [name: string, about: string]>,
   modelName: 'Model name',
-  modelHint: example => `As the provider spells it, for example ${example}.`,
+  modelHint: (example: string) => `As the provider spells it, for example ${example}.`,
   baseUrl: 'Base URL',
   baseUrlHint: 'Where the API is; it often ends in /v1. 127.0.0.1 is the machine that Runsheet runs on.',
   otherUrl: 'Use another address',
   otherUrlHint: 'For a proxy or gateway with the same API. Leave it empty for the provider’s own.',
   servers: 'Common addresses',
   key: 'API key',
-  keySaved: ending => (ending === undefined ? 'A key is saved.' : `A key is saved. It ends in ${ending}.`),
-  keyOfVariable: variable => `The server has a key in ${variable}. A key that you enter here is used instead.`,
+  keySaved: (ending: string | undefined) =>
+    ending === undefined ? 'A key is saved.' : `A key is saved. It ends in ${ending}.`,
+  keyOfVariable: (variable: string) =>
+    `The server has a key in ${variable}. A key that you enter here is used instead.`,
   keyOptional: 'API key (if it needs one)',
-  keyHint: receiver =>
+  keyHint: (receiver: string) =>
     `Kept in a file on the server that only you can read, never shown again, and sent only to ${receiver}.`,
-  getKey: provider => `Get a key from ${provider}`,
-  orVariable: variable => `Or set ${variable} where the server starts.`,
+  getKey: (provider: string) => `Get a key from ${provider}`,
+  orVariable: (variable: string) => `Or set ${variable} where the server starts.`,
   replaceKey: 'Replace',
   removeKey: 'Remove',
   keyRemoved: 'The key was removed.',
-  erasesKey: receiver => `Saving erases the saved key: it was entered for ${receiver} and is sent nowhere else.`,
+  erasesKey: (receiver: string) =>
+    `Saving erases the saved key: it was entered for ${receiver} and is sent nowhere else.`,
   judge: 'Judge',
   judgeHint: 'Judges whether each step is really done.',
   sameJudge: 'The same model',
   otherJudge: 'Another model',
-  judgeKeyHint: variable => `A judge of another provider takes its key from ${variable} of the server.`,
+  judgeKeyHint: (variable: string) => `A judge of another provider takes its key from ${variable} of the server.`,
   save: 'Save',
   saveAndTry: 'Save and try',
   tryIt: 'Try it',
   tryJudge: 'Try the judge',
   saving: 'Saving…',
   trying: 'Asking the model…',
-  saved: model => `Saved. New messages go to ${model}.`,
-  answered: (model, duration) => `${model} answered in ${duration}.`,
-  tried: url => `Tried: ${url}`,
+  saved: (model: string) => `Saved. New messages go to ${model}.`,
+  answered: (model: string, duration: string) => `${model} answered in ${duration}.`,
+  tried: (url: string) => `Tried: ${url}`,
+  /** By code: what happened, and what to do. */
   failures: {
     denied: ['The provider refused the key', 'Check that the key is complete and valid, then save and try again.'],
     unreachable: ['The model cannot be reached', 'Check that it is running, and that the base URL is right.'],
@@ -70,8 +75,9 @@ export const englishSettings: SettingsStrings = {
     ],
     busy: ['The provider could not answer now', 'Wait a moment, then try again.'],
     unknown: ['The model does not work yet', 'Check model name, base URL and key.'],
-  },
-  judgeNeedsKey: variable => `The judge needs a key: set ${variable} where the server starts, or use the same model.`,
+  } satisfies Record<string, readonly [title: string, hint: string]>,
+  judgeNeedsKey: (variable: string) =>
+    `The judge needs a key: set ${variable} where the server starts, or use the same model.`,
   problems: {
     key: 'This model needs a key. Enter one below.',
     base_url: 'This model needs a base URL. Enter one below.',
@@ -79,7 +85,9 @@ export const englishSettings: SettingsStrings = {
     assessor_model: 'The judge is not known. Check its name.',
   },
 
-  toolsetHint: by => (by ? `Set by ${by} of the server.` : 'Start the server with --toolset to use another one.'),
+  /** Which option or variable fixes the toolset, or how to choose another. */
+  toolsetHint: (by?: string) =>
+    by ? `Set by ${by} of the server.` : 'Start the server with --toolset to use another one.',
   review: 'Review plans before work starts',
   reviewHint: 'You approve, edit or reject each plan. Also for agents that work over MCP.',
   noReview: 'Off: agents start without asking you.',
@@ -112,3 +120,5 @@ export const englishSettings: SettingsStrings = {
   planBesideHint: 'On wide screens, instead of above the message box.',
   inBrowser: 'Kept in this browser.',
 }
+
+export type SettingsStrings = typeof englishSettings

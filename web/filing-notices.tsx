@@ -3,7 +3,7 @@ import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { errorText } from 'runsheet/react'
 import type { PageStrings } from './page-strings.ts'
 import type { FilingHandle } from './use-filing.ts'
-import { wordsOf } from './words-of.ts'
+import { filingStrings } from './english-filing.ts'
 
 interface FilingNoticesProps {
   readonly strings: PageStrings
@@ -15,7 +15,7 @@ const UNDO_MS = 10_000
 
 /** What was just archived, with Undo, and what failed, with Retry. */
 export function FilingNotices({ strings, filing: { list, actions, failure } }: FilingNoticesProps): ReactElement {
-  const words = wordsOf(strings)
+  const words = filingStrings(strings)
   const { archived, forget } = list
   return (
     <div className="app-toasts">

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react'
 import { RunsheetError } from 'runsheet/client'
 import { errorText } from 'runsheet/react'
-import { conversationStrings, type ProblemKind } from './conversation-strings.ts'
+import { conversationStrings, type ProblemKind } from './english-conversation.ts'
 import { ErrorCard } from './error-card.tsx'
 import type { PageStrings } from './page-strings.ts'
 

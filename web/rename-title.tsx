@@ -1,7 +1,7 @@
 import { type ReactElement, useState } from 'react'
 import { LineInput } from 'runsheet/react'
 import type { PageStrings } from './page-strings.ts'
-import { wordsOf } from './words-of.ts'
+import { filingStrings } from './english-filing.ts'
 
 /** The server's limit. */
 const MAX_CHARACTERS = 120
@@ -18,7 +18,7 @@ export function RenameTitle({ strings, title, onDone }: RenameTitleProps): React
   const [text, setText] = useState(title)
   return (
     <LineInput
-      label={wordsOf(strings).newTitle}
+      label={filingStrings(strings).newTitle}
       className="app-rename"
       maxLength={MAX_CHARACTERS}
       text={text}

@@ -4,9 +4,9 @@ import { errorText } from 'runsheet/react'
 import { aboutResult, keyOf, Marked, partsOf, routeOf } from './found.tsx'
 import type { PageStrings } from './page-strings.ts'
 import { type Route, urlOf } from './route.ts'
-import { isPlain } from './session-list.tsx'
+import { isPlain } from './session-link.tsx'
 import { useSearch } from './use-search.ts'
-import { wordsOf } from './words-of.ts'
+import { filingStrings } from './english-filing.ts'
 
 /** The server's largest answer. */
 const MAX_RESULTS = 50
@@ -23,7 +23,7 @@ interface SearchResultsProps {
 export function SearchResults({ client, strings, query, onGo }: SearchResultsProps): ReactElement {
   const search = useSearch(client, query, MAX_RESULTS)
   const { answer, problem, isSearching, retry } = search
-  const words = wordsOf(strings)
+  const words = filingStrings(strings)
   const results = answer?.results ?? []
   return (
     <section className="app-sessions app-results" aria-label={strings.search} aria-busy={isSearching}>

@@ -1,22 +1,12 @@
 import { ClipboardCheck, Ellipsis, Loader, TriangleAlert } from 'lucide-react'
-import {
-  lazy,
-  memo,
-  type MouseEvent,
-  type ReactElement,
-  Suspense,
-  useCallback,
-  useEffect,
-  useId,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { lazy, memo, type ReactElement, Suspense, useCallback, useId, useMemo, useRef, useState } from 'react'
 import type { SessionMark } from 'runsheet/client'
 import { errorText, type GroupedSessions, groupSessions, localeOf } from 'runsheet/react'
 import { loadPart } from './load-part.ts'
+import { More } from './more.tsx'
 import type { PageStrings } from './page-strings.ts'
 import { chatRoute, type Route, urlOf } from './route.ts'
+import { SessionLink } from './session-link.tsx'
 import { type FilingHandle, importSidebarParts } from './use-filing.ts'
 
 const SessionMenu = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.SessionMenu })))
@@ -180,33 +170,6 @@ const SessionRow = memo(function SessionRow(props: SessionRowProps): ReactElemen
   )
 })
 
-interface SessionLinkProps {
-  readonly id: string
-  readonly isCurrent: boolean
-  readonly children: React.ReactNode
-  readonly onGo: (route: Route) => void
-}
-
-/** A link, so that a conversation can be opened in a window of its own. */
-export function SessionLink({ id, isCurrent, children, onGo }: SessionLinkProps): ReactElement {
-  return (
-    <a
-      href={urlOf(chatRoute(id))}
-      {...(isCurrent ? { 'aria-current': 'page' as const } : {})}
-      onClick={event => isPlain(event) && onGo(chatRoute(id))}
-    >
-      {children}
-    </a>
-  )
-}
-
-/** Whether a click on a link is for this window: then the page, not the browser, follows it. */
-export function isPlain(event: MouseEvent): boolean {
-  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false
-  event.preventDefault()
-  return true
-}
-
 const MARKS = { waiting: ClipboardCheck, running: Loader, failed: TriangleAlert }
 
 function Mark({ of, strings }: { readonly of: SessionMark; readonly strings: PageStrings }): ReactElement {
@@ -216,39 +179,5 @@ function Mark({ of, strings }: { readonly of: SessionMark; readonly strings: Pag
     <span className={`app-mark app-mark-${of}`} role="img" aria-label={name} title={name}>
       <Icon size={15} aria-hidden="true" />
     </span>
-  )
-}
-
-interface MoreProps {
-  readonly strings: PageStrings
-  readonly onMore: () => Promise<void>
-}
-
-/** Loads more once the end of the list is near, or by its button. */
-export function More({ strings, onMore }: MoreProps): ReactElement {
-  const button = useRef<HTMLButtonElement>(null)
-  const [isLoading, setLoading] = useState(false)
-  const more = useCallback(async (): Promise<void> => {
-    setLoading(true)
-    await onMore()
-    setLoading(false)
-  }, [onMore])
-  useEffect(() => {
-    if (!button.current || isLoading) return
-    const options = { root: button.current.closest('.app-sessions'), rootMargin: '0px 0px 600px' }
-    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void more(), options)
-    observer.observe(button.current)
-    return () => observer.disconnect()
-  }, [more, isLoading])
-  return (
-    <button
-      ref={button}
-      type="button"
-      className="app-more"
-      aria-disabled={isLoading}
-      onClick={() => isLoading || void more()}
-    >
-      {isLoading ? strings.loading : strings.showMore}
-    </button>
   )
 }

@@ -4,7 +4,7 @@ import type { Session } from 'runsheet/client'
 import { Menu, type MenuItem } from 'runsheet/react'
 import type { PageStrings } from './page-strings.ts'
 import type { FilingActions } from './use-filing.ts'
-import { wordsOf } from './words-of.ts'
+import { filingStrings } from './english-filing.ts'
 
 interface SessionMenuProps {
   readonly strings: PageStrings
@@ -17,7 +17,7 @@ interface SessionMenuProps {
 
 /** What can be done with a conversation. */
 export function SessionMenu({ strings, session, anchor, actions, onRename, onClose }: SessionMenuProps): ReactElement {
-  const words = wordsOf(strings)
+  const words = filingStrings(strings)
   const { session_id: id, pinned, archived } = session
   const title = session.title ?? strings.untitled
   const button = useMemo(() => ({ current: anchor }), [anchor])

@@ -2,7 +2,7 @@ import { Volume2 } from 'lucide-react'
 import { type ReactElement, useState } from 'react'
 import { isSoundOn, setSound, useNotifying } from './call-prefs.ts'
 import { Hint, SwitchRow } from './settings-parts.tsx'
-import type { SettingsStrings } from './settings-strings.ts'
+import type { SettingsStrings } from './english-settings.ts'
 import { playCall } from './sound.ts'
 
 /** How the person is called: settings of this browser. */

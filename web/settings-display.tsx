@@ -3,7 +3,7 @@ import { keep } from './keep.ts'
 import type { PageStrings } from './page-strings.ts'
 import { PLAN_BESIDE } from './plan-beside.ts'
 import { Hint, SwitchRow } from './settings-parts.tsx'
-import type { SettingsStrings } from './settings-strings.ts'
+import type { SettingsStrings } from './english-settings.ts'
 import { THEME } from './theme.ts'
 
 const THEMES = ['system', 'light', 'dark'] as const

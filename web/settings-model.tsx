@@ -18,7 +18,7 @@ import {
   withProvider,
 } from './settings-draft.ts'
 import { Hint, Locked } from './settings-parts.tsx'
-import type { SettingsStrings } from './settings-strings.ts'
+import type { SettingsStrings } from './english-settings.ts'
 import { SETTINGS_CHANGED } from './use-models.ts'
 
 interface ModelSettingsProps {

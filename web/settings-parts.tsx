@@ -1,6 +1,6 @@
 import { Lock } from 'lucide-react'
 import type { ReactElement, ReactNode } from 'react'
-import type { SettingsStrings } from './settings-strings.ts'
+import type { SettingsStrings } from './english-settings.ts'
 
 interface LockedProps {
   readonly words: SettingsStrings

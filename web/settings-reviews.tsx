@@ -1,13 +1,12 @@
 import type { ReactElement } from 'react'
 import type { SettingsChange, SettingsView, SettingView } from 'runsheet/client'
 import { localeOf, type SettingsHandle } from 'runsheet/react'
-import { englishToolsets } from './english-toolsets.ts'
+import { englishToolsets, toolsetName } from './english-small-parts.ts'
 import { keep } from './keep.ts'
 import type { PageStrings } from './page-strings.ts'
 import { Hint, Locked, SwitchRow } from './settings-parts.tsx'
-import type { SettingsStrings } from './settings-strings.ts'
+import type { SettingsStrings } from './english-settings.ts'
 import { spanText } from './span-text.ts'
-import { toolsetName } from './toolset-strings.ts'
 import { SETTINGS_CHANGED } from './use-models.ts'
 
 interface ReviewSettingsProps {

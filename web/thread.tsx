@@ -12,7 +12,7 @@ import {
 } from 'react'
 import type { Task } from 'runsheet/client'
 import { type ConversationView, type Reopening, type TasksHandle, useThread } from 'runsheet/react'
-import { conversationStrings } from './conversation-strings.ts'
+import { conversationStrings } from './english-conversation.ts'
 import './thread.css'
 import type { PageStrings } from './page-strings.ts'
 import type { Route } from './route.ts'

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import type { MessageCall, ThreadTurn } from 'runsheet/client'
-import { conversationStrings } from './conversation-strings.ts'
+import { conversationStrings } from './english-conversation.ts'
 import { ErrorCard } from './error-card.tsx'
 import type { PageStrings } from './page-strings.ts'
 

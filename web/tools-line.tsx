@@ -7,7 +7,8 @@ import { useCommands } from './commands.ts'
 import { loadPart } from './load-part.ts'
 import { closeTools, openTools } from './open-settings.ts'
 import type { PageStrings } from './page-strings.ts'
-import { toolCount, type ToolsStrings, toolsStrings } from './tools-strings.ts'
+import { englishTools, type ToolsStrings } from './english-tools.ts'
+import { toolCount } from './tool-count.ts'
 
 const ToolsDialog = lazy(() => loadPart(() => import('./tools.tsx')))
 
@@ -23,7 +24,7 @@ interface ToolsLineProps {
 export default function ToolsLine({ strings, isDemo, isOpen }: ToolsLineProps): ReactElement | null {
   const { client, view } = useRunsheet()
   const tools = useTools(client)
-  const words = toolsStrings(strings.panels.locale)
+  const words = strings.tools ?? englishTools
   const { running_turn } = view.state.conversation
   const { answer, reload } = tools
   const isConnecting = answer?.servers.some(({ state }) => state === 'connecting') ?? false

@@ -1,8 +1,10 @@
-import { Check, Copy, X } from 'lucide-react'
+import { X } from 'lucide-react'
 import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { ServerToolView, ToolRule, ToolsAnswer, ToolServerView } from 'runsheet/client'
 import { errorText, type ToolsHandle, useRunsheet, useStrings, useTools } from 'runsheet/react'
-import { toolCount, type ToolsStrings } from './tools-strings.ts'
+import { CopyButton } from './copy-button.tsx'
+import type { ToolsStrings } from './english-tools.ts'
+import { toolCount } from './tool-count.ts'
 
 interface ToolsProps {
   readonly strings: ToolsStrings
@@ -256,31 +258,12 @@ function Add({ answer: { add, servers }, strings }: AddProps): ReactElement {
 }
 
 function CommandLine({ text, strings }: { readonly text: string; readonly strings: ToolsStrings }): ReactElement {
-  const [isCopied, setCopied] = useState(false)
-  useEffect(() => {
-    if (!isCopied) return
-    const timer = setTimeout(() => setCopied(false), 1_500)
-    return () => clearTimeout(timer)
-  }, [isCopied])
-  const copy = (): void => {
-    navigator.clipboard.writeText(text).then(
-      () => setCopied(true),
-      () => {},
-    )
-  }
   return (
     <div className="app-tools-command">
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>
-      {'clipboard' in navigator && (
-        <button type="button" className="rs-icon" aria-label={strings.copy} title={strings.copy} onClick={copy}>
-          {isCopied ? <Check size={16} aria-hidden="true" /> : <Copy size={16} aria-hidden="true" />}
-        </button>
-      )}
-      <span className="rs-sr" role="status">
-        {isCopied ? strings.copied : ''}
-      </span>
+      <CopyButton text={text} strings={strings} />
     </div>
   )
 }

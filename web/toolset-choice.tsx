@@ -2,11 +2,10 @@ import { ChevronDown } from 'lucide-react'
 import { type ReactElement, useId, useRef } from 'react'
 import type { ToolsetName } from 'runsheet/client'
 import { localeOf } from 'runsheet/react'
-import { englishToolsets } from './english-toolsets.ts'
+import { englishToolsets, toolsetName, type ToolsetStrings } from './english-small-parts.ts'
 import type { PageStrings } from './page-strings.ts'
 import { spanText } from './span-text.ts'
 import type { ShownPolicy } from './toolset-policies.ts'
-import { toolsetName, type ToolsetStrings } from './toolset-strings.ts'
 import './toolset-choice.css'
 
 interface ToolsetChoiceProps {

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react'
 import type { LiveState } from 'runsheet/client'
 import { durationText, localeOf } from 'runsheet/react'
-import { conversationStrings } from './conversation-strings.ts'
+import { conversationStrings } from './english-conversation.ts'
 import type { PageStrings } from './page-strings.ts'
 
 interface TurnFiguresProps {

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { localeOf } from 'runsheet/react'
 import { isSoundOn, notifying } from './call-prefs.ts'
-import type { CallStrings } from './call-strings.ts'
+import type { CallStrings } from './english-small-parts.ts'
 import { isInSight, useCaller, useInSight } from './one-window.ts'
 import type { PageStrings } from './page-strings.ts'
 import { REVIEWS, type Route } from './route.ts'

@@ -6,8 +6,7 @@ import type { StoredEvent } from '../domain/event.ts'
 import { eventProblem } from '../domain/log-check.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Template, templateOf } from '../domain/template.ts'
-import { event as eventSchema } from '../http/event-schemas.ts'
-import { template as templateSchema } from '../http/schemas.ts'
+import { eventShape, parserOf, shape } from '../http/shapes.ts'
 import type { ConversationHeader } from '../door/export.ts'
 import { formatProblem, header as headerSchema, versionProblem } from './export-format.ts'
 import { type Line, LineError, linesOf } from './line-reader.ts'
@@ -70,17 +69,32 @@ function* eventsIn(lines: Lines, header: ConversationHeader): Generator<StoredEv
   return state
 }
 
+const rawEvent = z.looseObject({ type: z.string() })
+
 /** As it is in the file; the schema only checks it. */
 function eventOf(lines: Lines, value: unknown): StoredEvent {
-  lines.parsed(eventSchema, value)
+  const event = lines.parsed(rawEvent, value) as StoredEvent
+  const parser = EVENTS.get(event.type) ?? parserOfEvent(event.type)
+  if (!parser) throw lines.error(`type: there is no event ${event.type}`)
+  lines.parsed(parser, event)
   return value as StoredEvent
+}
+
+const EVENTS = new Map<string, z.ZodType>()
+
+function parserOfEvent(type: string): z.ZodType | undefined {
+  const known = eventShape(type)
+  const parser = known && parserOf(known, true)
+  if (parser) EVENTS.set(type, parser)
+  return parser
 }
 
 function* templatesIn(lines: Lines, { templates, sha256 }: { templates: number; sha256: string }): Generator<Part> {
   const hash = createHash('sha256')
+  const parser = parserOf(shape('Template'), true)
   for (let left = templates; left > 0; left -= 1) {
     const value = lines.next(hash)
-    const { name, tasks } = lines.parsed(templateSchema, value)
+    const { name, tasks } = lines.parsed(parser, value) as Template
     const template = templateOf(name, tasks)
     if (template instanceof Refusal) throw lines.error(template.message)
     if (!isDeepStrictEqual(template, value)) throw lines.error('it is not a template as it was saved')

@@ -32,7 +32,7 @@ export type { ApprovalDecision, ToolApproval, ToolApprovalRequest, ToolChange } 
 export type { AskFor, ToolRule } from '../domain/tool-rules.ts'
 export type { QueuedMessage } from '../domain/queue.ts'
 export { startedBy } from '../domain/resolution.ts'
-export type { Resolution } from '../domain/resolution.ts'
+export type { Resolution } from '../domain/event.ts'
 export type { CancelReason, Changes, ConfirmedTask, Review, ReviewRequest, Row, RowComment } from '../domain/review.ts'
 export type { SessionList, SessionMark } from '../domain/session-list.ts'
 export type { ConversationSnapshot } from '../domain/snapshot.ts'

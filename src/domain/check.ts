@@ -5,31 +5,40 @@ import { isId, kind, LIMITS, line, Problem } from './text.ts'
 /** Exits with `exit` (default 0), and its output contains `contains`. `run` is a program and its arguments; no shell. */
 export type CommandCheck = {
   readonly kind: 'command'
+  /** A program and its arguments; no shell. */
   readonly run: readonly string[]
   /** A folder inside the workspace; default its root. */
   readonly cwd?: string
+  /** The exit code that passes; default 0. */
   readonly exit?: number
+  /** What its output must contain. */
   readonly contains?: string
+  /** At most 3,600,000; default 300,000. */
   readonly timeout_ms?: number
 }
 
 /** A non-empty regular file exists (and contains that), or with `absent` none does. */
 export type FileCheck = {
   readonly kind: 'file'
+  /** A file inside the workspace, which must exist and not be empty. */
   readonly path: string
+  /** What it must contain. */
   readonly contains?: string
+  /** It must not exist. */
   readonly absent?: true
 }
 
 /** The files that these globs match are byte for byte what they were when the plan was confirmed. */
 export type UnchangedCheck = {
   readonly kind: 'unchanged'
+  /** Globs of files that must be as they were at confirmation. */
   readonly paths: readonly string[]
 }
 
 /** A person ticks it. */
 export type PersonCheck = {
   readonly kind: 'person'
+  /** What a person is to look at. */
   readonly ask: string
 }
 
@@ -48,37 +57,48 @@ export type Program = {
 }
 
 type Identified = {
+  /** A UUIDv7. */
   readonly id: string
-  /** Covers every field, the workspace, the wrapper and the resolved program: what a person approves. */
+  /** What a person approves: all of its fields, its workspace and its program. */
   readonly hash: string
   /**
-   * The programs that the hash covers, the wrapper's first: every process runs these, whatever its own search path finds. Null:
-   * not found, or named by a path. Absent where no program is named without one.
+   * The programs that the hash covers, the wrapper first; null: not found, or named by a path.
+   *
+   * Every process runs these, whatever its own search path finds.
    */
   readonly programs?: readonly (Program | null)[]
-  /** Where it runs, if a person wrote it again for another folder. Otherwise in the workspace of the turn that made its task. */
+  /** Where it runs, if a person wrote it again for another folder than that of its turn. */
   readonly workspace?: Workspace
 }
 
 /** What a check is, with the programs that were found for it. */
 export type WithPrograms<S extends CheckSpec = CheckSpec> = S & Pick<Identified, 'programs'>
 
-/** A check of a task. */
+/** Something a machine runs, or a person ticks, to see whether a task is done. */
 export type Check = CheckSpec & Identified
 export type RunnableCheck = RunnableSpec & Identified
 
 /** A folder on one machine, in which checks run. */
-export type Workspace = { readonly machine: string; readonly path: string }
+export type Workspace = {
+  /** The id of the machine. */
+  readonly machine: string
+  /** The folder. */
+  readonly path: string
+}
 
 /** The files of a workspace that git tracks or would track, at one moment. A type, so that it is assignable to `Json`. */
 export type TrackedFiles = {
-  /** The commit that was checked out; absent where there was none. */
+  /** The commit that was checked out. */
   readonly commit?: string
-  /** The files that were not in it. Each byte of a name is one character, because a name need not be UTF-8. */
+  /**
+   * Files that were not in it.
+   *
+   * Each byte of a name is one character, because a name need not be UTF-8.
+   */
   readonly others: readonly string[]
 }
 
-/** What a run came to. */
+/** `inconclusive`: it could not be run, or was stopped. */
 export type CheckResult = 'passed' | 'failed' | 'inconclusive'
 
 export const MAX_CHECKS = 8

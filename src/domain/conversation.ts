@@ -31,6 +31,7 @@ import { plusMs } from './instant.ts'
 /** The state of one conversation, folded from its log. It holds what decisions need: no messages, no tool results. */
 export interface Conversation {
   readonly session_id: string
+  /** Follow the events from here. */
   readonly seq: number
   readonly created_at: Instant | null
   readonly updated_at: Instant | null
@@ -39,42 +40,57 @@ export interface Conversation {
   readonly titled_by: 'person' | 'model' | null
   readonly pinned: boolean
   readonly archived: boolean
-  /** When something was last done in it (`session-list.ts`). */
+  /** When something was last done in it. */
   readonly active_at: Instant | null
-  /** By id, without the removed ones. */
+  /** By id. */
   readonly tasks: Table<Task>
-  /** The ids of the open tasks, at most 1,000. */
+  /**
+   * The ids of the open tasks.
+   *
+   * At most 1,000.
+   */
   readonly open: readonly string[]
   readonly last_number: number
   /** The highest position ever used: new tasks go after it. */
   readonly last_position: number
+  /** By id. */
   readonly plans: Table<Plan>
-  /** The fence: task id to the fields that a person or a file edited, each with the seq of the newest edit. */
+  /**
+   * Task and field to the seq of a person's newest edit.
+   *
+   * The fence.
+   */
   readonly edits: Table<Readonly<Record<string, number>>>
-  /** Task id to the number of `not_ok` verdicts since a person last changed its status or what it asks for. */
+  /**
+   * Task to the number of times the assessor rejected it.
+   *
+   * Since a person last changed its status or what it asks for.
+   */
   readonly rejections: Table<number>
+  /** By id. */
   readonly turns: Table<Turn>
   readonly running_turn: string | null
   readonly latest_turn: string | null
+  /** By id; only one that can be decided, reopened or compared with a plan that revises it has its rows. */
   readonly reviews: Table<Review>
   readonly pending_reviews: readonly string[]
-  /** Decided reviews whose tool call is not answered yet. */
+  /** Decided reviews whose answer the agent has not received. */
   readonly unheard_reviews: readonly string[]
-  /** The seq of the newest tool answer. */
+  /** The seq of the latest answer that the agent received. */
   readonly answered_seq: number
-  /** Task id to what people and runs have said about its checks. */
+  /** Task to what people and runs have said about its checks. */
   readonly proof: Table<TaskProof>
-  /** Hash to the runs of that check. */
+  /** Hash of a check to its runs. */
   readonly runs: Table<CheckRecord>
   /** The claims that are not settled yet, by id. */
   readonly claims: Table<OpenClaim>
-  /** The runs that were asked for, other than by claims. */
+  /** Runs that were asked for, other than by claims. */
   readonly requests: readonly CheckRequest[]
   /** The newest tasks that a person removed, by id. */
   readonly removed: Table<RemovedTask>
-  /** Messages to the agent that wait for its next model call, oldest first. */
+  /** Messages that wait for the next model call, oldest first. */
   readonly queued: readonly QueuedMessage[]
-  /** Calls of tools from outside that wait for a person, oldest first. */
+  /** Calls of tools that wait for a person, oldest first. */
   readonly approvals: readonly ToolApproval[]
 }
 

@@ -11,23 +11,27 @@ import type { Actor, Task } from './task.ts'
 import type { ApprovalDecision, ApprovalEnd, ToolApprovalRequest } from './tool-approval.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
 
-/** A JSON value. */
+/** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
-/** Token counts as the provider reports them. */
+/** Token counts of the provider. */
 export type Usage = { readonly [key: string]: Json }
+/** `unknown` settles nothing. */
 export type Verdict = 'ok' | 'not_ok' | 'unknown'
-/** Why an answer is not whole: it exceeds what is read of one, the model's own limit, or the provider's filter. */
+/** Why the answer is not whole: it has over 1 MB, the model's own limit, or the provider's filter. */
 export type Cut = 'too_long' | 'output_limit' | 'content_filter'
 /** The way in that a tool call took: a turn of ours, HTTP, MCP, or a program. */
 export type Edge = 'turn' | 'http' | 'mcp' | 'library'
 export type DecisionVia = 'http' | 'mcp_form' | 'terminal' | 'library' | 'system'
 
-/** A tool call as its step stores it. */
+/** A tool call as the model made it. */
 export interface ToolCallRecord {
+  /** Unique in its turn. */
   readonly tool_call_id: string
+  /** The name of the tool. */
   readonly tool: string
+  /** What the model passed. */
   readonly arguments: Json
-  /** Why the call cannot be made: an unknown tool, or arguments that are not JSON. */
+  /** Why the call could not be made. */
   readonly problem?: string
 }
 
@@ -47,8 +51,10 @@ export type ClaimEnd =
 
 /** A check by its task, its id there, and its content. */
 export interface CheckRef {
+  /** The task; absent for a check of the whole plan. */
   readonly task_id?: string
   readonly check_id: string
+  /** Its content. */
   readonly hash: string
 }
 
@@ -61,249 +67,423 @@ export interface OtherGuard {
 
 /** Who decided, and from where. Absent where the event records no decision. */
 export interface Attributed {
+  /** Who decided, and from where; absent if it is no decision. */
   readonly origin?: Origin
+}
+
+/** How a review ended. */
+export type Resolution = Attributed & {
+  readonly review_id: string
+  /** An expired review is a cancelled one. */
+  readonly action: 'confirm' | 'cancel'
+  /** Why it was cancelled: `user_cancelled`, `review_timeout`, `panel_closed`, `turn_stopped`, `changes_requested`, `superseded`, or the words of the person. */
+  readonly reason?: CancelReason | (string & {})
+  /** For the agent. */
+  readonly comment?: string
+  /** For the agent, about rows of the draft. */
+  readonly row_comments?: readonly RowComment[]
+  /** How the decision came in. */
+  readonly via: DecisionVia
+  /** Tasks that it created. */
+  readonly created_count: number
+  /** What the person did to the draft. */
+  readonly changes?: Changes
+  /** The task that each confirmed row became, in row order. */
+  readonly tasks?: readonly ConfirmedTask[]
+  /** The rows that a plan was sent back with, in row order. */
+  readonly rows?: readonly RowChange[]
+  /** The turn that goes on with a reopened plan. */
+  readonly continued_by?: string
+  /** Milliseconds before it in which the person had decided and could still undo it. */
+  readonly held_ms?: number
 }
 
 /** Every event type and its data. The stored event is the sent event, field for field. */
 export interface EventData {
-  policy_set: Attributed & { readonly policy: Policy; readonly by: Actor }
-  /** A person names the conversation, or a model does, once. */
-  title_set: {
-    readonly title: string
-    readonly by: 'person' | 'model'
-    /** The model that named it, and what that took. */
-    readonly model?: string
-    readonly usage?: Usage
+  /** The policy was set. */
+  policy_set: Attributed & {
+    /** The whole policy. */
+    readonly policy: Policy
+    readonly by: Actor
   }
-  pin_set: { readonly pinned: boolean }
-  archive_set: { readonly archived: boolean }
+  /** An agent elsewhere began a turn with its first tool call. */
   turn_opened: Attributed & {
     readonly turn_id: string
     readonly plan_id: string
-    /** The program that opened it and its folder, for people. */
+    /** The program that began it and its folder. */
     readonly client?: string
     /** Where its checks run. */
     readonly workspace?: Workspace
     /** The checks that run once before its plan ends. */
     readonly done_checks?: readonly Check[]
   }
+  /** A person sent a message, and the server began a turn; or a queued message began one when the turn before it ended. */
   turn_started: Attributed & {
     readonly turn_id: string
     /** The plan that it works on: its own, or that of the turn that it continues. */
     readonly plan_id: string
     readonly message_id: string
+    /** What the person wrote. */
     readonly message: string
+    /** The policy that it runs under. */
     readonly policy: Policy
+    /** The name of the model. */
     readonly model: string
-    /** Where the model was reached then, as an opaque name: the turn goes on there. Absent if only a restart changes that. */
+    /**
+     * Where the model was reached then, as an opaque name.
+     *
+     * The turn goes on there. Absent if only a restart changes that.
+     */
     readonly endpoint?: string
+    /** The turn whose plan this one goes on with. */
     readonly continue_turn_id?: string
     /** Where its checks run. */
     readonly workspace?: Workspace
     /** The checks that run once before its plan ends. */
     readonly done_checks?: readonly Check[]
   }
-  /** A turn works on this plan from now on, which takes over open tasks of further plans. */
-  plan_joined: { readonly turn_id: string; readonly plan_id: string; readonly task_ids: readonly string[] }
+  /** The turn works on this plan from now on, which takes over open tasks of further plans. */
+  plan_joined: {
+    readonly turn_id: string
+    readonly plan_id: string
+    /** The tasks of further plans. */
+    readonly task_ids: readonly string[]
+  }
+  /** A person asked the turn to stop. */
   turn_stop_requested: Attributed & { readonly turn_id: string }
-  turn_failed: { readonly turn_id: string; readonly code: string; readonly message: string }
+  /** The turn could not go on; `turn_finished` follows. */
+  turn_failed: {
+    readonly turn_id: string
+    /** What failed, for programs. */
+    readonly code: string
+    /** What failed, for people. */
+    readonly message: string
+  }
+  /** The turn ended. */
   turn_finished: {
     readonly turn_id: string
     readonly status: TurnStatus
+    /** Why it ended. */
     readonly because: EndReason
+    /** Open tasks of the plan. */
     readonly remaining: number
+    /** The tasks of the plan by status. */
     readonly counts: PlanCounts
-    /** The completed tasks of the plan by standing. */
+    /** Its completed tasks by standing. */
     readonly standings: Readonly<Record<Standing, number>>
+    /** Model calls. */
     readonly steps: number
     readonly usage: Usage
   }
+  /** A message was added, or the last part of a step's message. */
   message_added: {
     readonly message_id: string
+    /** The author. */
     readonly role: 'user' | 'assistant' | 'system'
+    /** What was written. */
     readonly text: string
+    /** Written by the server, not by a person. */
     readonly synthetic?: boolean
-    /** How much of `text` the agent wrote: the rest says how the turn ended. Absent if all of it. */
+    /** How much of the text the agent wrote; the rest says how the turn ended. */
     readonly answer_length?: number
   }
-  /** A person wrote to the agent at work. `message_added` or `turn_started` with this id delivers it. */
-  message_queued: Attributed & { readonly message_id: string; readonly text: string }
+  /** A person wrote to the agent at work. The message waits; a `message_added` or `turn_started` with its id delivers it. */
+  message_queued: Attributed & {
+    readonly message_id: string
+    /** What was written. */
+    readonly text: string
+  }
+  /** A person edited a message that waits. */
   queued_message_edited: Attributed & {
     readonly message_id: string
+    /** All of it, as it is now. */
     readonly text: string
+    /** Its version now; it was queued with version 1. */
     readonly version: number
   }
+  /** A person took back a message that waited. */
   queued_message_withdrawn: Attributed & { readonly message_id: string }
-  /** The queue starts the next turn, however this one ends. */
+  /** A person wants what waits to be sent: it starts the next turn, however this one ends. */
   queue_released: Attributed & { readonly turn_id: string }
+  /** The conversation was named. */
+  title_set: {
+    /** Its title from now on. */
+    readonly title: string
+    /** Who named it; a model does so once, and never over a person's name. */
+    readonly by: 'person' | 'model'
+    /** The model that named it. */
+    readonly model?: string
+    readonly usage?: Usage
+  }
+  /** A person pinned the conversation, or took the pin away. */
+  pin_set: {
+    /** Whether it comes first in lists. */
+    readonly pinned: boolean
+  }
+  /** A person archived the conversation, or brought it back. */
+  archive_set: {
+    /** Whether lists leave it out. */
+    readonly archived: boolean
+  }
+  /** The model answered one call. */
   step_finished: {
+    /** Its number in the turn, from 1. */
     readonly step: number
     readonly message_id: string
+    /** What was written. */
     readonly text: string
-    /** The answer is not whole; the end of `text`, from `answer_length` on, says so. */
     readonly cut?: Cut
+    /** How much of a text that was cut the agent wrote. */
     readonly answer_length?: number
+    /** The tools that it called. */
     readonly tool_calls: readonly ToolCallRecord[]
     readonly usage: Usage
-    /** The seq of the digest that the model was given. Edits after it fence this step's writes. */
+    /**
+     * The last event that the model knew of.
+     *
+     * Edits after it fence this step's writes.
+     */
     readonly digest_seq: number
-    /** The task that was current when the model was asked. */
+    /** The task that was in progress. */
     readonly task_id?: string
-    /** The turn's budget of model calls as of this step. */
+    /** Most model calls of the turn. */
     readonly budget?: number
-    /** The message parts as the provider sent them, so that a resumed turn can send them back. */
+    /** The answer in the provider's format, to resume from. */
     readonly parts?: Json
   }
-  tool_called: { readonly tool_call_id: string; readonly tool: string; readonly arguments: Json }
+  /** A tool call began. */
+  tool_called: {
+    readonly tool_call_id: string
+    /** The name of the tool. */
+    readonly tool: string
+    /** What the model passed. */
+    readonly arguments: Json
+  }
+  /** A tool call was answered. */
   tool_answered: {
     readonly tool_call_id: string
+    /** The name of the tool. */
     readonly tool: string
+    /** The answer for the model. */
     readonly result: Json
+    /** How long it took. */
     readonly duration_ms: number
+    /** False if the call was refused or failed. */
     readonly ok: boolean
-    /** The way in, and the length of the list in the arguments. Absent for tools from outside. */
+    /** The way in; absent for tools from outside. */
     readonly edge?: Edge
+    /** The length of the list in its arguments. */
     readonly items?: number
     /** The reopened review whose outcome the answer also carries. */
     readonly review_id?: string
   }
   /** A call of a tool from outside waits for a person. */
   tool_approval_required: ToolApprovalRequest
+  /** A person allowed the call or did not, or it ended by itself. */
   tool_approval_resolved: Attributed & {
+    /** The approval. */
     readonly approval_id: string
+    /** `always`: also the next calls of this tool. */
     readonly decision: ApprovalDecision
+    /** Where it was decided. */
     readonly via: DecisionVia
-    /** It ended without a person's word. */
+    /** Why it ended without a person's word. */
     readonly reason?: ApprovalEnd
+    /** What the person said. */
     readonly comment?: string
   }
+  /** In `manage_todos`, the next task was handed to the model. */
   todos_resubmitting: {
+    /** The title of the task. */
     readonly next: string
+    /** The list, as `todos_updated` has it. */
     readonly state: Json
+    /** Its number in the turn, from 1. */
     readonly iteration: number
+    /** The maximum of a turn. */
     readonly max_iterations: number
   }
-  todos_limit_reached: { readonly message: string; readonly remaining: number; readonly current: Json }
-  gate_followed: { readonly follow_up: number; readonly open: readonly Json[] }
-  task_created: Attributed & { readonly task: Task; readonly by: Actor }
-  task_changed: Attributed & {
+  /** In `manage_todos`, the turn has handed over as many tasks as it may. */
+  todos_limit_reached: {
+    /** The text for the person. */
+    readonly message: string
+    /** Open tasks of the plan. */
+    readonly remaining: number
+    /** The task in progress, as `todos_current` has it. */
+    readonly current: Json
+  }
+  /** The model answered with open tasks and was sent back to them. */
+  gate_followed: {
+    /** Counts from 1 since a task was settled. */
+    readonly follow_up: number
+    /** Number and title of each open task. */
+    readonly open: readonly Json[]
+  }
+  /** A task was created. */
+  task_created: Attributed & {
+    /** The whole task as it is now. */
     readonly task: Task
     readonly by: Actor
+  }
+  /** A task was changed. */
+  task_changed: Attributed & {
+    /** The whole task as it is now. */
+    readonly task: Task
+    readonly by: Actor
+    /** The previous values of the changed fields. */
     readonly from: { readonly [field: string]: Json }
     /** Why the system changed it. */
     readonly reason?: string
   }
-  task_removed: Attributed & { readonly task: Task; readonly by: Actor }
+  /** A task was removed from the list. */
+  task_removed: Attributed & {
+    /** The whole task as it is now. */
+    readonly task: Task
+    readonly by: Actor
+  }
+  /** The assessor judged a claim about a task. */
   task_assessed: {
     readonly task_id: string
     readonly verdict: Verdict
+    /** The assessor's words. */
     readonly reason: string
+    /** The assessor's model. */
     readonly model: string
     readonly usage?: Usage
-    /** A hash of the title, details, criteria and outcome that the verdict is about. */
+    /** A hash of the title, details, criteria and outcome that were judged. */
     readonly seal: string
-    /** What an ok rests on. */
+    /** What an ok rests on: evidence that it names, evidence that it does not name, or words alone. */
     readonly rests?: VerdictBasis
     /** The evidence that it names, by id. */
     readonly cited?: readonly string[]
-    /** A person changed the task while it was assessed: the verdict grants nothing and is not counted. */
+    /** A person changed the task meanwhile: it has no effect. */
     readonly fenced?: true
   }
+  /** A person is asked to confirm new tasks. */
   task_create_review_required: Attributed & ReviewRequest
-  task_create_review_resolved: Attributed & {
-    readonly review_id: string
-    readonly action: 'confirm' | 'cancel'
-    readonly reason?: CancelReason | (string & {})
-    readonly comment?: string
-    /** What the person said about rows of the proposal. */
-    readonly row_comments?: readonly RowComment[]
-    readonly via: DecisionVia
-    readonly created_count: number
-    readonly changes?: Changes
-    /** The task that each confirmed row became, in row order. */
-    readonly tasks?: readonly ConfirmedTask[]
-    /** The rows that a plan was sent back with, if they were edited, in row order. */
-    readonly rows?: readonly RowChange[]
-    /** The turn that goes on with a reopened plan, where the turn that asked is over. */
-    readonly continued_by?: string
-    /** Milliseconds before it in which the person had decided and could still undo it. */
-    readonly held_ms?: number
-  }
-  /** A model says that a task is settled. Nothing is granted before `claim_settled`. */
+  /** A review was confirmed, cancelled or expired. */
+  task_create_review_resolved: Resolution
+  /**
+   * A model says that a task is settled; it is checked and judged first.
+   *
+   * Nothing is granted before `claim_settled`.
+   */
   claim_made: MadeClaim
+  /** A claim was granted or refused. */
   claim_settled: {
     readonly claim_id: string
     readonly task_id: string
+    /** Whether the task has the claimed status now. */
     readonly result: 'granted' | 'refused'
+    /** What decided it. */
     readonly because: ClaimEnd
   }
+  /** A check of a task may run: a person, or the configuration, approved exactly this content. */
   check_approved: Attributed & {
     readonly task_id: string
     readonly check_id: string
+    /** Its content. */
     readonly hash: string
+    /** How it was approved. */
     readonly via: 'review' | 'edit' | 'configuration'
   }
-  /** A run that no claim asks for. Without a task: a check of the whole plan. */
+  /** A run was asked for, other than by a claim. */
   check_requested: Attributed &
     CheckRef & {
+      /** When the plan was confirmed, before it ends, or because a person asked. */
       readonly why: Exclude<RunReason, 'claim'>
-      /** Which of the runs before a plan ends it belongs to, from 1. */
+      /** Which of the runs before the plan ends it belongs to, from 1. */
       readonly pass?: number
     }
+  /** A run began. */
   check_started: CheckRef & { readonly run_id: string; readonly why: RunReason; readonly claim_id?: string }
-  /** The process that made the run ended in good order: the next one makes it again, and it does not count as a try. */
+  /**
+   * The process that made a run ended in good order. The next one makes it again.
+   *
+   * It does not count as a try.
+   */
   check_handed_back: CheckRef & { readonly run_id: string; readonly why: RunReason; readonly claim_id?: string }
+  /** A run ended. */
   check_ran: CheckRef & {
     readonly run_id: string
     readonly why: RunReason
     readonly claim_id?: string
     readonly result: CheckResult
+    /** The exit code. */
     readonly exit?: number
+    /** How long it took. */
     readonly duration_ms: number
     /** Why it is inconclusive. */
     readonly reason?: string
-    /** It was not run: what it runs is not what was approved any more. */
+    /** It was not run: it is not what was approved any more. */
     readonly changed?: true
     /** The end of the output. */
     readonly tail?: string
+    /** A hash of the whole output. */
     readonly output_sha256?: string
-    /** The workspace before the run. */
+    /** A hash of the workspace. */
     readonly fingerprint?: string
-    /** The guarded files that differ from those at confirmation, and a digest of how. */
+    /** Guarded files that differ from those at confirmation. */
     readonly guarded?: readonly string[]
+    /** A hash of how they differ. */
     readonly guard?: string
     /**
-     * The same, where there are some, for the other tasks of the plan with this check, and for the plan itself, without
-     * `task_id`: each has a confirmation and a leave of its own.
+     * Guarded files that changed for other tasks of the plan with this check, or without `task_id` for the plan itself.
+     *
+     * Each has a confirmation of its own.
      */
     readonly others?: readonly OtherGuard[]
   }
-  /** The guarded files at confirmation, each with its hash. */
+  /** The guarded files were recorded, as they were when the plan was confirmed. */
   baseline_taken: {
     readonly plan_id: string
     /** The globs that were looked at, and the hashes of the checks. */
     readonly covers: readonly string[]
+    /** Path to a hash of its content. */
     readonly files: { readonly [path: string]: string }
-    /** The files that the check itself wrote before the work: `files` has them as they were after that. */
+    /** Files that the check itself wrote before the work: `files` has them as they were after that. */
     readonly written?: readonly string[]
     /** There were too many to watch. */
     readonly incomplete?: true
-    /** The files that a fingerprint covered. Absent where there was none, and in later parts of a baseline. */
+    /** The files that a fingerprint covered then: if git is made to ignore one of them, there is no fingerprint. */
     readonly tracked?: TrackedFiles
   }
-  guard_accepted: Attributed & { readonly task_id: string; readonly paths: readonly string[]; readonly guard: string }
-  check_ticked: Attributed & { readonly task_id: string; readonly check_id: string }
-  /** What a host or an agent says that one of its own tools answered. Runs of ours have `tool_answered`. */
-  evidence_added: ToolFact & {
-    readonly evidence_id: string
-    /** The task that was in progress, or that the report names. */
+  /** A person accepted changes to guarded files. */
+  guard_accepted: Attributed & {
     readonly task_id: string
+    /** The files. */
+    readonly paths: readonly string[]
+    /** A hash of how they differ. */
+    readonly guard: string
+  }
+  /** A person ticked a check. */
+  check_ticked: Attributed & { readonly task_id: string; readonly check_id: string }
+  /** A host or an agent elsewhere reported a call of a tool of its own. It proves nothing. */
+  evidence_added: ToolFact & {
+    /** The report. */
+    readonly evidence_id: string
+    readonly task_id: string
+    /** Who says so. */
     readonly source: Exclude<EvidenceSource, 'run'>
   }
-  review_panel_opened: { readonly review_id: string; readonly panel: string }
-  review_panel_left: { readonly review_id: string; readonly panel: string }
-  /** A person gave it more time. */
-  review_extended: Attributed & { readonly review_id: string; readonly expires_at: Instant }
+  /** A panel shows the review. */
+  review_panel_opened: {
+    readonly review_id: string
+    /** The panel, by a name of its own. */
+    readonly panel: string
+  }
+  /** A panel no longer shows the review. */
+  review_panel_left: {
+    readonly review_id: string
+    /** The panel, by a name of its own. */
+    readonly panel: string
+  }
+  /** A person gave the review more time. */
+  review_extended: Attributed & {
+    readonly review_id: string
+    /** Its deadline from now on. */
+    readonly expires_at: Instant
+  }
 }
 
 /** The types of the events in a log. */
@@ -318,9 +498,12 @@ export type NewEvent<T extends EventType = EventType> = {
 export type StoredEvent<T extends EventType = EventType> = {
   readonly [K in T]: {
     readonly type: K
+    /** When it was committed; the events of a commit share it. */
     readonly timestamp: Instant
+    /** Position in the log, from 1. */
     readonly seq: number
     readonly session_id: string
+    /** The turn that it belongs to, if any. */
     readonly turn_id: string | null
     readonly data: EventData[K]
   }

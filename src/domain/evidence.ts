@@ -7,8 +7,11 @@ export type EvidenceSource = 'run' | 'host' | 'agent'
 
 /** A tool call with its answer. */
 export interface ToolFact {
+  /** The name of the tool. */
   readonly tool: string
+  /** What the tool was given, in short if it is long. */
   readonly arguments: Json
+  /** What it answered, in short if it is long. */
   readonly answer: Json
   /** Whether the call succeeded. */
   readonly ok: boolean

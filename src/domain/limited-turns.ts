@@ -2,8 +2,9 @@ import { projection } from './projection.ts'
 
 /** The turns that hit a limit. */
 export interface LimitedTurns {
+  /** Turns that a limit ended. */
   readonly turns: readonly string[]
-  /** The most model calls that the newest turn may make. */
+  /** Most model calls of the latest turn. */
   readonly max_steps: number | null
 }
 

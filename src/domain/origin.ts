@@ -2,19 +2,28 @@ import type { Redactor } from './redact.ts'
 import { clip, isBlank } from './text.ts'
 
 /**
- * Who made a decision, and from where. The edge that let the request in builds it; nothing that a client sends sets any
- * field but `claimed`.
+ * Who made a decision, and from where.
+ *
+ * The edge that let the request in builds it; nothing that a client sends sets any field but `claimed`.
  */
 export interface Origin {
-  /** Whose right it was made with. `program`: the program that has the library or a task file. */
+  /**
+   * Whose right it was made with.
+   *
+   * `program`: the program that has the library or a task file.
+   */
   readonly actor: 'person' | 'agent' | 'program' | 'system'
-  /** The way in: a request of the page, another HTTP request, a tool call, form or link over MCP, `runsheet review`, … */
+  /**
+   * The way in.
+   *
+   * A request of the page, another HTTP request, a tool call, form or link over MCP, `runsheet review`, …
+   */
   readonly edge: 'page' | 'http' | 'mcp' | 'mcp_form' | 'mcp_link' | 'terminal' | 'library' | 'turn' | 'file' | 'system'
   /** The name of the credential: `person`, `page` or `agent` for our own tokens, else what `authenticate` returned. */
   readonly credential?: string
-  /** The address at the other end of the connection, unless it is this machine's. */
+  /** The address of the other machine. */
   readonly address?: string
-  /** What the client says about itself. Nobody has checked it. */
+  /** What the client says about itself, unchecked. */
   readonly claimed?: { readonly client: string }
 }
 

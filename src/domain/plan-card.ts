@@ -1,7 +1,7 @@
 import type { Check } from './check.ts'
 import type { Instant } from './instant.ts'
 import { isApproved, type Proofs } from './proof.ts'
-import type { Resolution } from './resolution.ts'
+import type { Resolution } from './event.ts'
 import type { Changes, Row, RowComment } from './review.ts'
 import { decidedRows } from './revision.ts'
 import { valueIn } from './table.ts'

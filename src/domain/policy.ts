@@ -3,19 +3,27 @@ import { invalidField, Refusal } from './refusal.ts'
 /** The names of the toolsets. */
 export type ToolsetName = 'manage_todos' | 'checklist' | 'task_manager' | 'turn_todos' | 'task_list' | 'runsheet'
 
-/** The settings of a conversation: its toolset, its checks (review, assessor, gate) and its limits. */
+/** The rules of a conversation. */
 export interface Policy {
+  /** The tools of the model. */
   readonly toolset: ToolsetName
+  /** Whether a person confirms new tasks first. */
   readonly review: boolean
+  /** Whether a second model judges finished work. */
   readonly assessor: boolean
+  /** Whether the model is sent back to open tasks. */
   readonly gate: boolean
-  /** How long a review waits for a decision; null: until it is decided. */
+  /** How long a review waits, 1 to 2,592,000,000; null: until it is decided. */
   readonly review_timeout_ms: number | null
-  /** How long a review waits once its last panel was closed; null: closing panels does not end it. */
+  /** How long a review waits once its last panel has closed; null: until it is decided. */
   readonly panel_grace_ms: number | null
+  /** Most model calls of a turn without open tasks. */
   readonly max_steps: number
+  /** Most model calls of a turn with open tasks. */
   readonly max_steps_with_plan: number
+  /** Most tasks that a turn of manage_todos hands over. */
   readonly max_advances: number
+  /** Messages of earlier turns that the model sees. */
   readonly history_limit: number
 }
 /** The fields of a policy to set; the others stay as they are. */

@@ -5,7 +5,7 @@ import { type Plan, planById, type Plans } from './plan.ts'
 import { type Keyed, valueIn } from './table.ts'
 import type { Task } from './task.ts'
 
-/** Why a check runs: at confirmation, for a claim, before the plan ends, or because a person asked. */
+/** When the plan was confirmed, for a claim, before the plan ends, or because a person asked. */
 export type RunReason = 'baseline' | 'claim' | 'final' | 'person'
 
 /** A run that has ended. */
@@ -13,18 +13,25 @@ export interface CheckRun {
   readonly run_id: string
   readonly why: RunReason
   readonly result: CheckResult
+  /** How long it took. */
   readonly duration_ms: number
+  /** The exit code. */
   readonly exit?: number
   /** Why it is inconclusive. */
   readonly reason?: string
-  /** What it runs is not what was approved any more. */
+  /** It was not run: it is not what was approved any more. */
   readonly changed?: true
-  /** The end of the output of a run that did not pass. */
+  /** The end of the output. */
   readonly tail?: string
-  /** The workspace as the run left it. Without one, the run is out of date. */
+  /**
+   * A hash of the workspace.
+   *
+   * As the run left it. Without one, the run is out of date.
+   */
   readonly fingerprint?: string
-  /** The guarded files that differ from those at confirmation, and a digest of how. */
+  /** Guarded files that differ from those at confirmation. */
   readonly guarded?: readonly string[]
+  /** A hash of how they differ. */
   readonly guard?: string
   readonly turn_id: string
   readonly at: Instant
@@ -39,7 +46,7 @@ export interface StartedRun {
   readonly why: RunReason
   readonly claim_id?: string
   readonly at: Instant
-  /** How often a run was started without one that ended. */
+  /** How often it was started without an end. */
   readonly tries: number
 }
 
@@ -59,9 +66,13 @@ export interface CheckRecord {
   readonly guards?: Readonly<Record<string, CheckResult>>
   /** It failed, and no claim has seen it pass since. */
   readonly red: boolean
-  /** The task whose claim saw it turn from red to green, in the newest plan with it. For every other one of the plan it guards. */
+  /**
+   * The task whose claim saw it turn green, in the newest plan with it.
+   *
+   * For every other task of that plan it guards.
+   */
   readonly proves?: string
-  /** The tasks that it turned for before: in other plans, or with a text that is gone. */
+  /** The tasks that it turned for before: in other plans, or with a text that is `gone`. */
   readonly turned?: readonly TurnedTask[]
 }
 
@@ -75,23 +86,31 @@ export interface TurnedTask {
 
 /** What people and runs have said about the checks of one task. */
 export interface TaskProof {
-  /** The hashes that a person, or the configuration, approved. */
+  /** The hashes of its approved checks. */
   readonly approved: readonly string[]
   /** Those of them that were approved for other words: a model has changed title, details or criteria since. */
   readonly reworded?: readonly string[]
-  /** Hash to the result at confirmation. */
+  /** Hash to the result when the plan was confirmed. */
   readonly baseline: Readonly<Record<string, CheckResult>>
   /** The ids of the checks that a person ticked. */
   readonly ticked: readonly string[]
-  /** The digests of changes to guarded files that a person accepted. */
+  /** The changes to guarded files that a person accepted, by `guard`. */
   readonly accepted: readonly string[]
-  /** Hash to the runs in the task's plan. */
+  /** Hash to the runs in its plan. */
   readonly runs?: Readonly<Record<string, PlanRuns>>
-  /** Hash to the task of another plan for which the check turned green after it had failed for this one at the start. */
+  /**
+   * Hash to the task of another plan for which the check turned green meanwhile.
+   *
+   * It had failed for this one at the start.
+   */
   readonly spent?: Readonly<Record<string, string>>
   /** The plan whose record of guarded files counts, if it is not the task's own any more. */
   readonly confirmed_in?: string
-  /** Claims that a red check refused, since a person last changed the task. */
+  /**
+   * Claims that a check refused.
+   *
+   * Since a person last changed the task.
+   */
   readonly reds: number
   /** The newest ok of the judge. */
   readonly verdict?: {
@@ -118,14 +137,17 @@ export const MAX_TRIES = 2
 export interface MadeClaim {
   readonly claim_id: string
   readonly task_id: string
+  /** The call that claims it. */
   readonly tool_call_id: string
+  /** What is claimed. */
   readonly status: 'completed' | 'cancelled'
+  /** The result that is claimed. */
   readonly outcome: string
   /** A hash of the title, details, criteria and outcome that are claimed. */
   readonly seal: string
-  /** The seq that the call was based on. */
+  /** The last event that the call was based on. */
   readonly basis: number
-  /** A judge of ours rules on it, although the agent is elsewhere. */
+  /** A judge of the server rules on it. */
   readonly judge?: true
 }
 
@@ -135,7 +157,7 @@ export interface OpenClaim extends MadeClaim {
   /** The seq of its call, whose arguments are in the log. */
   readonly seq: number
   readonly at: Instant
-  /** Hash to the result of this claim's own run. */
+  /** Hash to the result of its own run. */
   readonly results: Readonly<Record<string, CheckResult>>
   /** Why no further check of it is run. */
   readonly ended?: string
@@ -144,8 +166,10 @@ export interface OpenClaim extends MadeClaim {
 /** A run that was asked for, other than by a claim. */
 export interface CheckRequest {
   readonly turn_id: string
+  /** The task; absent for a check of the whole plan. */
   readonly task_id?: string
   readonly check_id: string
+  /** Its content. */
   readonly hash: string
   readonly why: Exclude<RunReason, 'claim'>
   readonly at: Instant

@@ -4,11 +4,11 @@ import type { Instant } from './instant.ts'
 import type { Handlers } from './projection.ts'
 import { changeTurn } from './proof-log.ts'
 
-/** A message that a person sent while a turn of ours was at work. It waits for the next model call. */
+/** A message to the agent at work that it does not have yet. */
 export interface QueuedMessage {
   readonly message_id: string
   readonly text: string
-  /** From 1. Each edit raises it. */
+  /** Increases with each edit; send it as If-Match. */
   readonly version: number
   readonly queued_at: Instant
 }

@@ -17,25 +17,39 @@ export type CancelReason =
   | 'changes_requested'
   | 'superseded'
 
-/** A row as a person sees and edits it. A type, not an interface, so that it is assignable to `Json`. */
+/**
+ * A task as a person sees and edits it in a review.
+ *
+ * A type, not an interface, so that it is assignable to `Json`.
+ */
 export type Row = {
+  /** One line of 1 to 400 characters. */
   readonly title: string
+  /** What to do. */
   readonly details: string
+  /** How to tell that it is done. */
   readonly criteria: string
+  /** Its importance. */
   readonly priority: Priority
+  /** The status that the task starts with. */
   readonly status: RowStatus
+  /** At most 20, each of up to 64 characters. */
   readonly tags: readonly string[]
+  /** How to see whether it is done. */
   readonly checks?: readonly Check[]
   /** Globs of guarded files that the task may change. */
   readonly may_change?: readonly string[]
 }
 
-/** A proposed row, with the fields that the panel does not show. */
+/** A row that a model proposed. */
 export interface DraftRow extends Row {
+  /** The kind of agent it is for; not shown. */
   readonly agent_type?: string
+  /** Its parent task; not shown. */
   readonly parent_id?: string
+  /** Where the model put it; not shown. */
   readonly order?: number
-  /** The hashes of those of its checks that the configuration allows. */
+  /** The hashes of its checks that the configuration allows. */
   readonly allowed?: readonly string[]
 }
 
@@ -61,32 +75,45 @@ export interface ConfirmedRow extends DraftRow {
 
 /** What a person says about one row of the proposal, before validation. */
 export type SentRowComment = {
-  /** The index of the proposed row, from 0. */
+  /** The index of the draft row, from 0. */
   readonly draft_index: number
+  /** For the agent, about this row. */
   readonly comment: string
 }
-/** The same as it is stored: with the title that was proposed. */
-export type RowComment = SentRowComment & { readonly title: string }
+/** What the person said about a row of the draft. */
+export type RowComment = SentRowComment & {
+  /** The title that was proposed. */
+  readonly title: string
+}
 
-/** What a person is asked to review, as it is stored and sent. */
+/** A proposal that a person confirms or cancels. */
 export interface ReviewRequest {
+  /** A UUIDv7. */
   readonly review_id: string
+  /** `pending` in the log. */
   readonly status: ReviewStatus
   readonly session_id: string
+  /** The turn that asked. */
   readonly conversation_turn_id: string
+  /** The tool call that asked; a reopened review has its own id here. */
   readonly tool_call_id: string
+  /** The proposed tasks. */
   readonly draft_tasks: readonly DraftRow[]
-  /** Null: it waits until it is decided. */
+  /** How long it waits for a decision; null: until it is decided. */
   readonly timeout_ms: number | null
+  /** When it is cancelled without a decision; null: never. */
   readonly expires_at: Instant | null
+  /** The host's id of the message that led to it. */
   readonly source_user_message_id?: string
+  /** The host's id of the message that led to it. */
   readonly source_assistant_message_id?: string
-  /** The tool that asked. */
+  /** The toolset that asked. */
   readonly toolset: ToolsetName
+  /** The tool that asked. */
   readonly tool: string
   /** Commands of the workspace that a check may be picked from. */
   readonly commands?: readonly string[]
-  /** The model sent checks that were left out, because there is no workspace. */
+  /** The model sent checks, left out for want of a workspace. */
   readonly unchecked?: true
   /** The review that a person opened again as this one. */
   readonly reopens?: string
@@ -96,13 +123,15 @@ export interface ReviewRequest {
 
 /** A review as the state has it. Its draft is kept while it can be decided or reopened, or a plan that revises it can be decided. */
 export interface Review extends ReviewRequest {
+  /** When it was opened. */
   readonly asked_at: Instant
-  /** The panels that currently show it. */
+  /** The panels that show it. */
   readonly panels: readonly string[]
-  /** When it will be cancelled, because no panel shows it any more. */
+  /** When it is cancelled because all panels were closed. */
   readonly closes_at: Instant | null
-  /** Why and through which edge it was cancelled. */
+  /** Why it was cancelled. */
   readonly reason?: string
+  /** The edge that it was decided through. */
   readonly via?: string
   /** The review that reopens or revises it. */
   readonly successor?: string
@@ -111,7 +140,7 @@ export interface Review extends ReviewRequest {
 /** What the person did to a row. */
 export interface RowChange {
   readonly change: 'kept' | 'edited' | 'added'
-  /** The proposed row that it was made from. Absent for an added one. */
+  /** The draft row that it was made from; absent for an added one. */
   readonly draft_index?: number
 }
 
@@ -122,10 +151,15 @@ export interface ConfirmedTask extends RowChange {
 
 /** What the person did to the draft, row by row. */
 export type Changes = {
+  /** Confirmed as proposed. */
   readonly kept: readonly Row[]
+  /** As proposed and as confirmed. */
   readonly edited: readonly { readonly from: Row; readonly to: Row }[]
+  /** Added by the person. */
   readonly added: readonly Row[]
+  /** Not confirmed. */
   readonly removed: readonly Row[]
+  /** Whether the person changed the order. */
   readonly reordered: boolean
 }
 

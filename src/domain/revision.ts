@@ -1,4 +1,4 @@
-import type { Resolution } from './resolution.ts'
+import type { Resolution } from './event.ts'
 import { type Row, type RowChange, sameRow } from './review.ts'
 
 /** What a revised plan changed, compared with the plan that was sent back. */

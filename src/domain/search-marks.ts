@@ -4,6 +4,7 @@ import { endOf, tokensIn } from './search-tokens.ts'
 /** A piece of a text that is shown as it is; `match` ones are what was searched for. Joined, they are the text. */
 export interface Part {
   readonly text: string
+  /** It is what was searched for. */
   readonly match?: true
 }
 

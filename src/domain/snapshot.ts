@@ -4,8 +4,15 @@ import { Table, type TableRecord } from './table.ts'
 /** Raise it whenever the state or `apply` changes: stores then ignore other snapshots and fold the log. */
 export const SNAPSHOT_VERSION = 1
 
-/** The state of a conversation as plain data: `JSON.stringify` and `JSON.parse` keep all of it. */
-export type ConversationSnapshot = { readonly version: number } & {
+/**
+ * The state of a conversation, to apply events to.
+ *
+ * `JSON.stringify` and `JSON.parse` keep all of it.
+ */
+export type ConversationSnapshot = {
+  /** The version of this format; clients of another version cannot read it. */
+  readonly version: number
+} & {
   readonly [K in keyof Conversation]: Conversation[K] extends Table<infer V> ? TableRecord<V> : Conversation[K]
 }
 

@@ -5,41 +5,73 @@ import type { Instant } from './instant.ts'
 export type TaskStatus = 'pending' | 'in_progress' | 'completed' | 'blocked' | 'cancelled'
 /** How urgent a task is. */
 export type Priority = 'high' | 'medium' | 'low'
+/** Who did it. */
 export type Actor = 'model' | 'person' | 'assessor' | 'file' | 'system'
 
-/** A task as it is stored, sent and shown. Optional fields are absent, never null, while they have no value. */
+/**
+ * A task as it is stored.
+ *
+ * Optional fields are absent, never null, while they have no value.
+ */
 export interface Task {
+  /** A UUIDv7. */
   readonly id: string
+  /** Its number in the conversation, from 1. */
   readonly number: number
   readonly session_id: string
+  /** The turn that created it. */
   readonly conversation_turn_id: string
-  /** The plan that it belongs to. */
+  /** The plan that it belongs to: the id of the turn that began it. */
   readonly plan_id: string
+  /** Its parent task. */
   readonly parent_id?: string
+  /** One line of 1 to 400 characters. */
   readonly title: string
+  /** What to do. */
   readonly details: string
+  /** How to tell that it is done. */
   readonly criteria: string
+  /** The kind of agent it is for. */
   readonly agent_type?: string
+  /** Its importance. */
   readonly priority: Priority
-  /** Orders the conversation's list. Not a rank: a task moved between two others may be at 2.5. */
+  /**
+   * Sorts the list; not a rank.
+   *
+   * A task moved between two others may be at 2.5.
+   */
   readonly position: number
+  /** At most 20, each of up to 64 characters. */
   readonly tags: readonly string[]
+  /** Its progress. */
   readonly status: TaskStatus
+  /** The result. */
   readonly outcome?: string
+  /** Who settled it, if not the model. */
   readonly judged_by: 'assessor' | 'person' | null
+  /** A model, a person, or a JSON file. */
   readonly created_by: 'tool' | 'user' | 'file'
+  /** The host's id of the message that led to it. */
   readonly source_user_message_id?: string
+  /** The host's id of the message that led to it. */
   readonly source_assistant_message_id?: string
-  /** Its id in another program's JSON file, if that is not its number. */
+  /** Its id in a JSON file, if not its number. */
   readonly file_id?: string
+  /** How to see whether it is done. */
   readonly checks?: readonly Check[]
-  /** Guarded files that this task may change. */
+  /** Globs of guarded files that the task may change. */
   readonly may_change?: readonly string[]
+  /** Increases with each change; send it as If-Match. */
   readonly version: number
+  /** When it was created. */
   readonly created_at: Instant
+  /** When it last changed. */
   readonly updated_at: Instant
+  /** When it was first in progress. */
   readonly started_at?: Instant
+  /** When it was completed. */
   readonly completed_at?: Instant
+  /** When it was removed from the list. */
   readonly removed_at?: Instant
 }
 

@@ -2,7 +2,7 @@ import { invalidField, Refusal } from './refusal.ts'
 import { confirmedRows, type Row, type SubmittedRow, visibleFields } from './review.ts'
 import { LIMITS, line, Problem } from './text.ts'
 
-/** A saved batch of rows to insert into a review. */
+/** A saved list of tasks. */
 export interface Template {
   readonly name: string
   readonly tasks: readonly Row[]

@@ -5,8 +5,9 @@ import { projection } from './projection.ts'
 import type { TaskStatus } from './task.ts'
 
 /**
- * What happened in a turn, for the thread: one mark each, in log order. What was said is in the messages, what was decided in
- * the resolutions; `threadOf` puts them together.
+ * Something that happened in a turn, for the thread.
+ *
+ * What was said is in the messages, what was decided in the resolutions; `threadOf` puts them together.
  */
 export type Mark =
   /** What a person asked for. */
@@ -18,20 +19,29 @@ export type Mark =
   | ({ readonly kind: 'claim' } & EventData['claim_made'] &
       Partial<Pick<EventData['claim_settled'], 'result' | 'because'>>)
   | ({ readonly kind: 'verdict'; readonly at: Instant } & EventData['task_assessed'])
-  | ({ readonly kind: 'run'; readonly seq: number } & Omit<EventData['check_ran'], 'tail' | 'others'>)
+  | ({
+      readonly kind: 'run'
+      /** The event that has all of it. */
+      readonly seq: number
+    } & Omit<EventData['check_ran'], 'tail' | 'others'>)
   /** A call that an agent elsewhere reported. `subject` is the first text of its arguments; the event has all of them. */
-  | ({ readonly kind: 'report'; readonly seq: number; readonly subject: string } & Omit<
-      EventData['evidence_added'],
-      'arguments' | 'answer'
-    >)
+  | ({
+      readonly kind: 'report'
+      /** The event that has all of it. */
+      readonly seq: number
+      /** The first text of its arguments. */
+      readonly subject: string
+    } & Omit<EventData['evidence_added'], 'arguments' | 'answer'>)
   /** The gate sent the agent back to open tasks, after this message. */
   | { readonly kind: 'follow_up'; readonly message_id?: string }
   /** A proposed plan, with the titles of its rows; without `decided_at` it waits. */
   | {
       readonly kind: 'plan'
       readonly review_id: string
+      /** The titles. */
       readonly proposed: readonly string[]
       readonly asked_at: Instant
+      /** Absent while it waits. */
       readonly decided_at?: Instant
     }
   | ({ readonly kind: 'failure' } & EventData['turn_failed'])
@@ -41,6 +51,7 @@ export type Mark =
 export interface TaskThen {
   readonly number: number
   readonly title: string
+  /** As the turn left it, or leaves it so far. */
   readonly status: TaskStatus | 'removed'
   readonly outcome?: string
 }

@@ -12,15 +12,22 @@ export type ApprovalEnd = 'stopped' | 'turn_ended'
 
 /** What is asked of a person before a call of a tool from outside is made. */
 export interface ToolApprovalRequest {
+  /** The approval. */
   readonly approval_id: string
   readonly tool_call_id: string
-  /** The tool as the model calls it. */
+  /** The name of the tool, as the model calls it. */
   readonly tool: string
+  /** What the model passes. */
   readonly arguments: Json
-  /** The MCP server and its own name for the tool. Absent for tools of a program. */
+  /** The MCP server; absent for tools of a program. */
   readonly server?: string
+  /** The tool, as its server calls it. */
   readonly server_tool?: string
-  /** What "always" is bound to: description and schema of the tool, and where its server is. */
+  /**
+   * What "always" is bound to: the tool as it is described, and its server.
+   *
+   * Description and schema of the tool, and where its server is.
+   */
   readonly fingerprint?: string
   /** The server says that the tool changes nothing. */
   readonly read_only?: true
@@ -31,7 +38,7 @@ export interface ToolApprovalRequest {
 /** What of a tool is not as it was when it was always allowed. */
 export type ToolChange = 'tool' | 'server'
 
-/** A call that waits for a person. */
+/** A call of a tool that waits for a person. */
 export interface ToolApproval extends ToolApprovalRequest {
   readonly turn_id: string
   readonly asked_at: Instant

@@ -31,7 +31,9 @@ export interface RuledTool {
 
 /** The rule that counts for a tool, and who set it. */
 export interface Ruling {
+  /** What happens when a model calls it; with `never` models do not get it. */
   readonly rule: ToolRule
+  /** Who set the rule. */
   readonly source: 'page' | 'configuration'
   /** It was always allowed, and has changed since: so it is asked about again. */
   readonly changed?: ToolChange

@@ -7,12 +7,13 @@ import type { ApprovalDecision } from './tool-approval.ts'
 export interface Message {
   readonly message_id: string
   readonly turn_id: string | null
+  /** The author. */
   readonly role: 'user' | 'assistant' | 'system'
   readonly text: string
+  /** Written by the server, not by a person. */
   readonly synthetic?: boolean
-  /** How much of `text` the agent wrote, if not all of it: the rest says that it was cut, or how the turn ended. */
+  /** How much of the text the agent wrote; the rest says that it was cut, or how the turn ended. */
   readonly answer_length?: number
-  /** Why the answer is not whole. */
   readonly cut?: Cut
   /** The tool calls of the assistant's step. */
   readonly tool_calls?: readonly MessageCall[]
@@ -27,7 +28,7 @@ export const ownWords = ({ text, answer_length }: Pick<Message, 'text' | 'answer
 export interface MessageCall extends ToolCallRecord {
   /** Absent while the call has no answer. */
   readonly answer?: CallAnswer
-  /** It waits for a person, or what a person said. Absent if none was asked. */
+  /** It waits for a person, or what a person said; absent if none was asked. */
   readonly approval?: 'waiting' | ApprovalDecision
   readonly approval_id?: string
   /** Its turn ended without an answer: its outcome is unknown. */
@@ -39,8 +40,9 @@ export interface CallAnswer {
   readonly ok: boolean
   readonly duration_ms: number
   readonly result: Json
-  /** `result` is only the start of the text, or of the result as JSON. */
+  /** `result` is only the start. */
   readonly is_cut?: true
+  /** The event that has the whole result. */
   readonly seq: number
 }
 

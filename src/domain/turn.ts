@@ -3,7 +3,11 @@ import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { TaskStatus } from './task.ts'
 
-/** `open`: an agent elsewhere works in it. `running`: our runner drives it. */
+/**
+ * The state of the turn.
+ *
+ * `open`: an agent elsewhere works in it. `running`: our runner drives it.
+ */
 export type TurnStatus = 'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped'
 
 /** Why a run ended. */
@@ -44,15 +48,19 @@ export interface Turn {
   readonly status: TurnStatus
   readonly stop_requested: boolean
   readonly started_at: Instant
-  /** The model that drives it. Absent in a turn of an agent elsewhere. */
+  /** The model that drives it; absent in a turn of an agent elsewhere. */
   readonly model?: string
-  /** The program elsewhere that opened it and its folder, for people. */
+  /** The program elsewhere that opened it and its folder. */
   readonly client?: string
   /** How many calls others have reported as evidence. */
   readonly reports?: number
-  /** Where its checks run, fixed when it began. */
+  /**
+   * Where its checks run.
+   *
+   * Fixed when it began.
+   */
   readonly workspace?: Workspace
-  /** The queue starts the next turn, however this one ends. */
+  /** Queued messages start the next turn, however it ends. */
   readonly releases_queue?: true
 }
 

@@ -1,25 +1,31 @@
 import type { Json } from './event.ts'
 import { limitedTurns, type LimitedTurns } from './limited-turns.ts'
 import { combined, projection } from './projection.ts'
-import { type Resolution, resolutions } from './resolution.ts'
+import type { Resolution } from './event.ts'
+import { resolutions } from './resolution.ts'
 import { title } from './title.ts'
 import { type ThreadLog, threadLog } from './thread-log.ts'
 import { type Message, transcript } from './transcript.ts'
 import { type Work, work } from './work.ts'
 
-/** What a page shows of a conversation besides its state. Plain data, folded by server and client alike. */
+/**
+ * What a page shows besides the state.
+ *
+ * Plain data, folded by server and client alike.
+ */
 export interface View {
   readonly title: string | null
   readonly messages: readonly Message[]
-  /** Review id to how it ended. */
+  /** Review to how it ended. */
   readonly resolutions: { readonly [review_id: string]: Resolution }
   readonly limited: LimitedTurns
-  /** Task id to the seq at which a person added it. */
+  /** Task to the seq at which a person added it. */
   readonly added: { readonly [task_id: string]: number }
-  /** Task id to the fields that a person changed since the agent's last answer, as they were then. */
+  /** Task to the fields that a person changed since the agent's last answer, as they were then. */
   readonly before: { readonly [task_id: string]: { readonly [field: string]: Json } }
+  /** Turn to when its agent was at work. */
   readonly work: Work
-  /** What happened in each turn, for `threadOf`. */
+  /** Turn to what happened in it, in order. */
   readonly thread: ThreadLog
 }
 

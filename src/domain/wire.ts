@@ -19,8 +19,9 @@ import type { Message } from './transcript.ts'
 import type { TurnStatus } from './turn.ts'
 import type { View } from './view.ts'
 
-/** HTTP answers, shared by server and client. Types only; `http/` has a schema for each. */
+// HTTP answers, shared by server and client. `scripts/shapes.ts` makes the schemas of `http/` from these types.
 
+/** A conversation, as lists show it. */
 export interface Session {
   readonly session_id: string
   readonly title: string | null
@@ -28,31 +29,35 @@ export interface Session {
   readonly created_at: Instant
   /** When its log last grew. */
   readonly updated_at: Instant
-  /** When something was last done in it: to name, pin or archive it does not count, nor does looking at it. */
+  /** When something was last done in it; to name, pin or archive it does not count, nor does looking at it. */
   readonly active_at: Instant
   readonly pinned: boolean
   readonly archived: boolean
-  /** A review waits, a turn of ours runs, or the latest turn failed. */
+  /** A review waits, a turn of this server runs, or the latest turn failed. */
   readonly mark: SessionMark | null
 }
 
 /** How a check of a task stands. */
 export interface CheckStanding {
-  /** Whether it runs: a person, or the configuration, approved exactly this content. */
+  /** Whether it runs: a person, or the configuration, approved exactly this. */
   readonly approved: boolean
+  /** How it stands now; `stale`: it passed before the workspace changed. */
   readonly state: CheckState
   /** How it stood when the plan was confirmed. */
   readonly baseline: 'failed' | 'passed' | 'not_run'
   /** Guarded files that changed: it proves nothing until a person accepts them. */
   readonly guarded?: readonly string[]
 }
-/** A check as the API shows it. */
+/** A check and how it stands. */
 export type CheckView = Check & CheckStanding
 
-/** A task as the API shows it: with how its checks stand and, once it is completed, how far that can be trusted. */
+/** A task, how its checks stand, and how far its completion can be trusted. */
 export interface TaskView extends Omit<Task, 'checks'> {
+  /** How to see whether it is done. */
   readonly checks?: readonly CheckView[]
+  /** Of a completed task: a check proves it, a person settled it, the assessor accepted it, or it is the word of the model. */
   readonly standing?: Standing
+  /** Why it stands so, for people. */
   readonly standing_reasons?: readonly string[]
 }
 
@@ -83,14 +88,14 @@ export interface TurnView {
   readonly turn_id: string
   readonly status: TurnStatus
   readonly stop_requested: boolean
-  /** It waits for a review. */
+  /** Waits for a person's decision. */
   readonly parked: boolean
   readonly started_at: Instant
-  /** The plan that it works on. */
+  /** The plan that it works on: the id of the turn that began it. */
   readonly plan_id: string
   /** Where its checks run. */
   readonly workspace?: Workspace
-  /** The completed tasks of its plan by standing; absent while there are none. */
+  /** The completed tasks of its plan by standing, if there are any. */
   readonly standings?: Readonly<Record<Standing, number>>
   /** A limit ended it. */
   readonly limit_reached?: true
@@ -104,7 +109,7 @@ export interface SessionAnswer {
   readonly turns: readonly TurnView[]
   readonly tasks: readonly TaskView[]
   readonly reviews: readonly ReviewRequest[]
-  /** Messages to the agent that wait for its next model call, oldest first. */
+  /** Messages that wait for the next model call, oldest first. */
   readonly queued: readonly QueuedMessage[]
   /** Calls of tools that wait for a person, oldest first. */
   readonly approvals: readonly ToolApproval[]
@@ -125,27 +130,30 @@ export interface FiledSessionAnswer {
 /** A page of conversations, newest first. */
 export interface SessionsAnswer {
   readonly sessions: readonly Session[]
+  /** For the next page; null on the last. */
   readonly next_cursor: string | null
-  /** With `q`: some of the older conversations are not indexed yet. */
+  /** Older texts are still being indexed. */
   readonly indexing?: true
 }
 /** A page of tasks that match a search. */
 export interface FoundTasksAnswer {
   readonly tasks: readonly TaskView[]
+  /** For the next page; null on the last. */
   readonly next_cursor: string | null
-  /** Some of the older tasks are not indexed yet. */
+  /** Older texts are still being indexed. */
   readonly indexing?: true
 }
 /** A page of the tasks of a conversation. */
 export interface TasksAnswer {
   readonly tasks: readonly TaskView[]
+  /** For the next page; null on the last. */
   readonly next_cursor: string | null
   readonly seq: number
 }
 /** What a search found: conversations by their title, then tasks, then messages. */
 export interface SearchAnswer {
   readonly results: readonly SearchResult[]
-  /** Some of the older texts are not indexed yet: there may be more. */
+  /** Older texts are still being indexed: there may be more. */
   readonly indexing: boolean
 }
 /** One thing that a search found, with its texts in parts: a page shows them as text and marks those that match. */
@@ -156,6 +164,7 @@ export interface ConversationResult {
   readonly session_id: string
   readonly session_title: string | null
   readonly created_at: Instant
+  /** The text in parts. */
   readonly title: readonly Part[]
 }
 /** A task whose title, details or outcome match. */
@@ -166,9 +175,11 @@ export interface TaskResult {
   readonly created_at: Instant
   readonly task_id: string
   readonly number: number
+  /** Its progress. */
   readonly status: TaskStatus
+  /** The text in parts. */
   readonly title: readonly Part[]
-  /** Where the details or the outcome match; empty if they do not. */
+  /** The surroundings of the first match in parts; empty without one. */
   readonly excerpt: readonly Part[]
 }
 /** A message that matches. */
@@ -180,6 +191,7 @@ export interface MessageResult {
   readonly message_id: string
   readonly turn_id: string | null
   readonly role: 'user' | 'assistant'
+  /** The surroundings of the first match in parts; empty without one. */
   readonly excerpt: readonly Part[]
 }
 /** A task after a change to it, and the seq of that change. */
@@ -246,9 +258,9 @@ export interface ReviewsAnswer {
   readonly reviews: readonly ReviewRequest[]
   /** The conversations that they belong to, each once. */
   readonly sessions: readonly Session[]
-  /** Where each came from, if that was asked for. */
+  /** With `origins=true`: where each came from. */
   readonly origins?: readonly ReviewOrigin[]
-  /** The calls of tools that wait as well, if they were asked for. */
+  /** With `approvals=true`: calls of tools that wait, oldest first, in the newest 200 conversations and the newest 200 archived ones. */
   readonly approvals?: readonly WaitingApproval[]
   /** For the next page; absent on the last. */
   readonly next_cursor?: string
@@ -256,10 +268,11 @@ export interface ReviewsAnswer {
 /** When a review was opened, and for which agent. */
 export interface ReviewOrigin {
   readonly review_id: string
+  /** When it was opened. */
   readonly asked_at: Instant
-  /** The model of a turn of ours. */
+  /** The model of a turn of this server. */
   readonly model?: string
-  /** The program elsewhere that opened the turn and its folder, for people. */
+  /** The program elsewhere that opened the turn and its folder. */
   readonly client?: string
 }
 /** A call of a tool that waits for a person in one of the conversations. */
@@ -282,7 +295,7 @@ export interface EvidenceAnswer {
   readonly verdicts: readonly VerdictView[]
   readonly claims: readonly ClaimView[]
   readonly evidence: readonly EvidenceView[]
-  /** Calls that are not listed. */
+  /** Calls that are not listed, by tool. */
   readonly left_out: readonly LeftOut[]
   readonly seq: number
 }
@@ -290,7 +303,9 @@ export interface EvidenceAnswer {
 export interface VerdictView {
   readonly at: Instant
   readonly verdict: Verdict
+  /** The assessor's words. */
   readonly reason: string
+  /** The assessor's model. */
   readonly model: string
   /** The ids of the evidence that it names. */
   readonly cited: readonly string[]
@@ -300,24 +315,28 @@ export interface VerdictView {
   readonly on_words_alone?: true
   /** A person changed the task meanwhile: it had no effect. */
   readonly fenced?: true
-  /** The claim that it is about, if it was stored. */
+  /** The claim that it is about. */
   readonly claim_id?: string
 }
 /** A model's word that the task is settled. */
 export interface ClaimView {
   readonly claim_id: string
   readonly at: Instant
+  /** What is claimed. */
   readonly status: 'completed' | 'cancelled'
+  /** The result, in the words of the model. */
   readonly outcome?: string
   /** Absent while it is checked and judged. */
   readonly result?: 'granted' | 'refused'
+  /** What decided it. */
   readonly because?: ClaimEnd
 }
 /** A tool call with its answer, in short if they are long. */
 export interface EvidenceView extends ToolFact {
+  /** What verdicts cite. */
   readonly id: string
   readonly at: Instant
-  /** `run`: a turn of ours made the call. `host`, `agent`: so they say. */
+  /** `run`: a turn of this server made the call; else who says so. */
   readonly source: EvidenceSource
   /** The event that has the answer. */
   readonly seq: number
@@ -336,7 +355,12 @@ export interface SentEvidence {
 /** Whether a report was stored, and for which task. */
 export type EvidenceAdded =
   | { readonly stored: true; readonly evidence_id: string; readonly task_id: string; readonly seq: number }
-  | { readonly stored: false; readonly because: 'no_task_in_progress' | 'turn_is_full'; readonly seq: number }
+  | {
+      readonly stored: false
+      /** A turn has at most 1,000. */
+      readonly because: 'no_task_in_progress' | 'turn_is_full'
+      readonly seq: number
+    }
 
 /** A tool call that was answered. */
 export interface AnsweredCall {
@@ -399,35 +423,42 @@ export type SettingSource = 'flag' | 'environment' | 'page' | 'file' | 'default'
 /** A setting as it counts now. */
 export interface SettingView<T> {
   readonly value: T
+  /** Where it comes from, by precedence. */
   readonly source: SettingSource
-  /** The option or variable that fixes it: the page cannot change it. */
+  /** The option or variable that fixes it. */
   readonly locked_by?: string
-  /** What the page holds, if something takes precedence over it. */
+  /** What the page holds, if something takes precedence. */
   readonly saved?: T
 }
 /** The key of the model, which is never sent back. */
 export interface KeyView {
   readonly is_set: boolean
+  /** Where it comes from, by precedence. */
   readonly source: SettingSource
-  /** The option or variable that fixes it: the page cannot change it. */
+  /** The option or variable that fixes it. */
   readonly locked_by?: string
   /** The provider's own variable, if the key comes from there. */
   readonly variable?: string
-  /** Its last four characters, if the page holds it and it has at least 20. */
+  /** Its last four characters, if it has at least 20. */
   readonly ends_with?: string
 }
 /** All settings of a server. */
 export interface SettingsView {
+  /** `demo`, or `openai:NAME`, `anthropic:NAME`, `google:NAME` or `openai-compatible:NAME`. */
   readonly model: SettingView<string>
-  /** Null: the provider's own. */
+  /** Of the model's API; null: the provider's own. */
   readonly base_url: SettingView<string | null>
+  /** The API key of the model, which is never sent back. */
   readonly key: KeyView
-  /** Null: the model that does the work. */
+  /** The model that judges; null: the same. */
   readonly assessor_model: SettingView<string | null>
-  /** Toolset, review, deadline and gate are those of new conversations. */
+  /** The default toolset; review, deadline and gate are those of new conversations. */
   readonly toolset: SettingView<ToolsetName>
+  /** Whether a person reviews plans in new conversations. */
   readonly review: SettingView<boolean>
+  /** The deadline of their reviews; null: none. */
   readonly review_timeout_ms: SettingView<number | null>
+  /** Whether the agent is kept at open tasks in new conversations. */
   readonly gate: SettingView<boolean>
 }
 /** Something about the settings that a person has to mend. */
@@ -435,10 +466,11 @@ export interface SettingsProblem {
   readonly field?: SettingName
   readonly message: string
 }
-/** The settings, and the version that a change has to name. */
+/** The settings of the server, and where each comes from. */
 export interface SettingsAnswer {
+  /** Send it as If-Match. */
   readonly version: string
-  /** `node`: other servers may share the database, and each has settings of its own. */
+  /** `node`: other servers on the same database have their own. */
   readonly scope: 'server' | 'node'
   readonly settings: SettingsView
   readonly problems: readonly SettingsProblem[]
@@ -465,13 +497,14 @@ export interface ServerToolView extends Pick<Ruling, 'rule' | 'source'> {
 /** An MCP server whose tools the agent has. */
 export interface ToolServerView {
   readonly name: string
-  /** How it is reached: its command line, or its URL; without secrets. */
+  /** Its command line or URL, without secrets. */
   readonly target: string
   readonly kind: 'command' | 'url'
   /** The settings file that names it. */
   readonly file: string
-  /** Whether the page may remove it: it is in the person's own file. */
+  /** It is in the person's own file. */
   readonly removable: boolean
+  /** Which calls are asked about where a person has set no rule. */
   readonly ask: AskFor
   readonly state: ToolServerState
   /** When it got there. */
@@ -481,13 +514,14 @@ export interface ToolServerView {
   readonly tools: readonly ServerToolView[]
 }
 
-/** What the agent of this server's own turns can do besides planning. */
+/** The MCP servers and tools of the agent. */
 export interface ToolsAnswer {
+  /** `node`: other servers on the same database have their own. */
   readonly scope: SettingsAnswer['scope']
   readonly servers: readonly ToolServerView[]
   /** How many tools models get. */
   readonly offered: number
-  /** The terminal command that adds a server, without its arguments, and the file that it writes. */
+  /** The terminal command that adds one, the file that it writes, and a folder to suggest. */
   readonly add: { readonly command: string; readonly file: string; readonly folder: string }
   /** Why the settings file is not used as it is now. */
   readonly problem?: string
@@ -496,6 +530,7 @@ export interface ToolsAnswer {
 /** A rule for some tools of a server; null gives them back to the configuration. */
 export interface ToolRuleChange {
   readonly server: string
+  /** Null: as the configuration has it. */
   readonly rule: ToolRule | null
   /** "always" needs the fingerprint that the person saw. */
   readonly tools: readonly { readonly name: string; readonly fingerprint?: string | undefined }[]
@@ -503,7 +538,9 @@ export interface ToolRuleChange {
 
 /** A person's decision on a call that waits. */
 export interface SentApproval {
+  /** `always`: also the next calls, while the tool stays as it is. */
   readonly decision: ApprovalDecision
+  /** For the agent. */
   readonly comment?: string | undefined
 }
 
@@ -517,16 +554,21 @@ export interface ApprovalAnswer {
 }
 /** A change of settings: what is named is set, `unset` gives up what the page holds. */
 export interface SettingsChange {
+  /** Demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME. */
   readonly model?: string | undefined
+  /** An http or https URL; another one erases the key. */
   readonly base_url?: string | undefined
+  /** 8 to 500 characters; kept on the server, in a file for its owner only. */
   readonly key?: string | undefined
+  /** Demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME. */
   readonly assessor_model?: string | undefined
   readonly review?: boolean | undefined
   readonly review_timeout_ms?: number | null | undefined
   readonly gate?: boolean | undefined
+  /** What the page no longer sets. */
   readonly unset?: readonly SettingName[] | undefined
 }
-/** What one small call of a configured model came to. */
+/** What one small call of a model came to. */
 export type TryAnswer =
   | { readonly ok: true; readonly model: string; readonly duration_ms: number }
   | {
@@ -566,24 +608,51 @@ export interface ErrorBody extends ErrorDetails {
 
 /** Events that are sent but not stored: they have no `seq`, and readers cannot resume from them. */
 export interface TransientEventData {
-  reset: { readonly seq: number }
-  text_delta: { readonly message_id: string; readonly text: string }
-  text_snapshot: { readonly message_id: string; readonly text: string }
-  todos_updated: TodosView & { readonly items: readonly Todo[]; readonly more?: number }
+  /** The reader is ahead of the log. Discard what you have: the whole log follows. */
+  reset: {
+    /** The last event of the log. */
+    readonly seq: number
+  }
+  /** More text of the running step. */
+  text_delta: {
+    readonly message_id: string
+    /** What was written. */
+    readonly text: string
+  }
+  /** The text of the running step so far, for readers that join late. */
+  text_snapshot: {
+    readonly message_id: string
+    /** What was written. */
+    readonly text: string
+  }
+  /** The list in view after a commit that touched it. */
+  todos_updated: TodosView & {
+    /** The tasks; the open ones first if there are more than 200. */
+    readonly items: readonly Todo[]
+    /** Tasks beyond the first 200. */
+    readonly more?: number
+  }
+  /** The short form of `todos_updated`. */
   todos_current: TodosView
 }
 /** The plan in brief: the current task and what remains. */
 export interface TodosView {
+  /** The task in progress. */
   readonly current: Todo | null
+  /** Open tasks of the plan. */
   readonly remaining: number
+  /** Tasks in the list. */
   readonly total: number
+  /** The last event that it includes. */
   readonly as_of_seq: number
 }
-/** A task in brief. */
+/** A task in short. */
 export interface Todo {
   /** The task's number. */
   readonly id: number
+  /** Its title. */
   readonly description: string
+  /** `pending`, `current`, `done` or `blocked`. */
   readonly status: string
 }
 /** An event that is sent and not stored. */

@@ -7,15 +7,23 @@ import { projection } from './projection.ts'
  * after its last sign, as when the server was down.
  */
 export interface TurnWork {
-  /** Past stretches of work, in order. */
+  /** Past stretches of work. */
   readonly spans: readonly { readonly from: Instant; readonly to: Instant }[]
   /** When the current stretch began; null while the turn waits or is over. */
   readonly since: Instant | null
-  /** The latest sign of the agent: a step, an answered tool call or a verdict. */
+  /** The latest step, answered tool call or verdict. */
   readonly seen: Instant
-  /** The agent is not ours: only its tool calls show that it works. */
+  /**
+   * The agent is not ours.
+   *
+   * Only its tool calls show that it works.
+   */
   readonly is_elsewhere?: true
-  /** A person reopened its plan: no call of an agent elsewhere waits for the decision, which it learns with its next call. */
+  /**
+   * A person reopened its plan, and its agent has not called since.
+   *
+   * No call of it waits for the decision, which it learns with its next call.
+   */
   readonly reopened?: 'pending' | 'decided'
   readonly is_over?: true
 }

@@ -11,7 +11,7 @@ export const exact =
     schema
 
 /** Empty if the types are the same; otherwise a missing argument, so that the compiler shows both. */
-export type Difference<T, U> = Same<Plain<T>, Plain<U>> extends true ? [] : [expected: Plain<T>, got: Plain<U>]
+type Difference<T, U> = Same<Plain<T>, Plain<U>> extends true ? [] : [expected: Plain<T>, got: Plain<U>]
 
 /** Identity, not assignability, which would overlook an optional field that only one of them has. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the compiler compares two such functions by identity

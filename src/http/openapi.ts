@@ -6,7 +6,7 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
 import { type Documented, type Route, route, TAGS } from './route.ts'
-import { errorBody } from './schemas.ts'
+import { COMPONENTS, type Shape, shape } from './shapes.ts'
 
 export interface DocumentOptions {
   readonly version: string
@@ -54,7 +54,10 @@ export function openApiDocument(
     servers: [{ url: basePath || '/' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
-    ...(usesTokens ? { components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } } } : {}),
+    components: {
+      schemas: { ...COMPONENTS },
+      ...(usesTokens ? { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } } : {}),
+    },
   })
 }
 
@@ -65,7 +68,7 @@ function operation(each: Route, usesTokens: boolean): ZodOpenApiOperationObject 
   const { operationId, tag, params, query, headers, body, role, summary, answers } = each
   const documented: Readonly<Record<string, Documented>> = {
     ...answers,
-    default: { description: 'An error', schema: errorBody },
+    default: { description: 'An error', schema: shape('Error') },
   }
   return {
     operationId,
@@ -98,4 +101,4 @@ function contentOf(status: string, { schema = failed(status), type, message }: D
 }
 
 /** All errors have one form. */
-const failed = (status: string): z.ZodType | undefined => (Number(status) >= 400 ? errorBody : undefined)
+const failed = (status: string): Shape | undefined => (Number(status) >= 400 ? shape('Error') : undefined)

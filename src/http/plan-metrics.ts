@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { EventType, StoredEvent, Usage } from '../domain/event.ts'
 import { dispatch, type Handlers } from '../domain/projection.ts'
-import type { Resolution } from '../domain/resolution.ts'
+import type { Resolution } from '../domain/event.ts'
 import { type Door, type Edge, type ObservedCall, type Ref, refKey } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { AWAIT_REVIEW } from '../toolsets/observe.ts'

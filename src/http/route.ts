@@ -18,6 +18,7 @@ import type { Caller, Login, Role } from './credentials.ts'
 import type { Limits } from './limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Release } from './quota.ts'
+import type { Shape } from './shapes.ts'
 import type { Streams } from './sse/streams.ts'
 
 /** What the handlers of routes work with. */
@@ -125,10 +126,10 @@ export interface Answer {
 /** An answer as the OpenAPI document shows it. */
 export interface Documented {
   readonly description: string
-  readonly schema?: z.ZodType
+  readonly schema?: z.ZodType | Shape
   readonly type?: string
   /** The `data` of each message of a stream. */
-  readonly message?: z.ZodType
+  readonly message?: Shape
 }
 
 /** The groups of the OpenAPI document. */

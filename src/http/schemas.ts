@@ -1,21 +1,23 @@
-import { ID_PATTERN } from '../domain/text.ts'
 import * as z from 'zod'
-import type { Workspace } from '../domain/check.ts'
-import type { Json, ToolCallRecord } from '../domain/event.ts'
-import { type Policy, type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
-import type { QueuedMessage } from '../domain/queue.ts'
-import type { Changes, DraftRow, ReviewRequest, Row, RowComment } from '../domain/review.ts'
-import { SESSION_MARKS } from '../domain/session-list.ts'
-import { PRIORITIES, STATUSES, type Task } from '../domain/task.ts'
-import type { Template } from '../domain/template.ts'
-import type { ToolApproval } from '../domain/tool-approval.ts'
-import type { CallAnswer, Message, MessageCall } from '../domain/transcript.ts'
-import type { ErrorBody, SentEvidence, SentRow, Session, TaskView, TurnView } from '../domain/wire.ts'
-import { approve, checkView, sentChecks, standings, storedChecks } from './check-schemas.ts'
-import { described } from './described.ts'
+import type { Json } from '../domain/event.ts'
+import { type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
+import { PRIORITIES, STATUSES } from '../domain/task.ts'
+import { ID_PATTERN } from '../domain/text.ts'
+import { APPROVAL_DECISIONS } from '../domain/tool-approval.ts'
+import { TOOL_RULES } from '../domain/tool-rules.ts'
+import type {
+  SentApproval,
+  SentCheck,
+  SentEvidence,
+  SentRow,
+  SettingName,
+  SettingsChange,
+  ToolRuleChange,
+} from '../domain/wire.ts'
 import { exact } from './exact.ts'
 
-export { described }
+/** A schema with its description in the document. */
+export const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description })
 
 /** The message of a failed id check, by which a parser recognises it. */
 export const INVALID_ID = 'invalid_id'
@@ -43,17 +45,86 @@ export const searchedText = z
   .refine(text => text.isWellFormed() && !/\p{Cc}/u.test(text), { error: 'one line of well-formed text' })
 
 export const json: z.ZodType<Json> = z.json().meta({ id: 'Json', description: 'Any JSON value' })
-export const instant = z.iso.datetime()
-export const seq = described(z.int(), 'position in the log, from 1')
 
 const title = described(z.string(), 'one line of 1 to 400 characters')
 const text = described(z.string(), 'up to 8,000 characters')
-const messageOfHost = described(z.string(), "the host's id of the message that led to it").exactOptional()
 const tags = described(z.array(z.string()), 'at most 20, each of up to 64 characters')
 const priority = described(z.enum(PRIORITIES), 'its importance')
 export const taskStatus = described(z.enum(STATUSES), 'its progress')
-const rowStatus = described(z.enum(['todo', 'doing', 'blocked', 'done']), 'the status that the task starts with')
 export const toolset = z.enum(Object.keys(TOOLSETS) as ToolsetName[])
+
+const kinds = {
+  command: {
+    kind: z.literal('command'),
+    run: described(
+      z.union([z.array(z.string()), z.string()]),
+      'a program and its arguments, or one command line, which is split without a shell',
+    ),
+    cwd: described(z.string(), 'a folder inside the workspace; default its root').exactOptional(),
+    exit: described(z.int(), 'the exit code that passes; default 0').exactOptional(),
+    contains: described(z.string(), 'what its output must contain').exactOptional(),
+    timeout_ms: described(z.int(), 'at most 3,600,000; default 300,000').exactOptional(),
+  },
+  file: {
+    kind: z.literal('file'),
+    path: described(z.string(), 'a file inside the workspace, which must exist and not be empty'),
+    contains: described(z.string(), 'what it must contain').exactOptional(),
+    absent: described(z.literal(true), 'it must not exist').exactOptional(),
+  },
+  unchanged: {
+    kind: z.literal('unchanged'),
+    paths: described(z.array(z.string()), 'globs of files that must be as they were at confirmation'),
+  },
+  person: { kind: z.literal('person'), ask: described(z.string(), 'what a person is to look at') },
+} as const
+
+/** Accepted and ignored, so that a check may be sent back as it was read. */
+const asRead = {
+  id: described(z.string(), 'a UUIDv7').exactOptional(),
+  hash: described(z.string(), 'as it was read; a new check has none').exactOptional(),
+  programs: described(
+    z.array(z.object({ path: z.string(), file: z.string() }).nullable()),
+    'the programs that the hash covers, the wrapper first; null: not found, or named by a path',
+  ).exactOptional(),
+  workspace: described(
+    z.object({ machine: z.string(), path: z.string() }),
+    'where it runs, if a person wrote it again for another folder than that of its turn',
+  ).exactOptional(),
+  approved: described(
+    z.boolean(),
+    'whether it runs: a person, or the configuration, approved exactly this',
+  ).exactOptional(),
+  state: described(
+    z.enum(['waiting', 'running', 'passed', 'failed', 'inconclusive', 'stale']),
+    'how it stands now; `stale`: it passed before the workspace changed',
+  ).exactOptional(),
+  baseline: described(
+    z.enum(['failed', 'passed', 'not_run']),
+    'how it stood when the plan was confirmed',
+  ).exactOptional(),
+  guarded: described(
+    z.array(z.string()),
+    'guarded files that changed: it proves nothing until a person accepts them',
+  ).exactOptional(),
+}
+const sentCheck = exact<SentCheck>()(
+  z
+    .discriminatedUnion('kind', [
+      z.strictObject({ ...kinds.command, ...asRead }),
+      z.strictObject({ ...kinds.file, ...asRead }),
+      z.strictObject({ ...kinds.unchanged, ...asRead }),
+      z.strictObject({ ...kinds.person, ...asRead }),
+    ])
+    .meta({ id: 'SentCheck', description: 'A new check, or one as it was read' }),
+)
+
+/** What a person may say about the checks of a task. */
+const sentChecks = {
+  checks: described(z.array(sentCheck), 'all of its checks, at most 8; a new one is approved by writing it'),
+  check: described(z.string(), 'short for one command in `checks`: its command line, without a shell'),
+  may_change: described(z.array(z.string()), 'globs of guarded files that the task may change'),
+}
+const approve = described(z.array(z.string()), 'the hashes of checks that the person approves')
 
 /** The fields of a task that a person may set. */
 const personsFields = {
@@ -73,37 +144,27 @@ export const taskPatch = z
   .partial()
   .meta({ id: 'TaskPatch' })
 
-/** Of a tool call. */
-export const toolFact = {
-  tool: described(z.string(), 'the name of the tool'),
-  arguments: described(json, 'what it was given'),
-  answer: described(json, 'what it answered'),
-  ok: described(z.boolean(), 'whether the call succeeded'),
-}
 export const sentEvidence = exact<SentEvidence>()(
   z
     .strictObject({
-      tool: described(toolFact.tool, 'the name of the tool, one line of 1 to 200 characters'),
-      arguments: toolFact.arguments.optional(),
-      answer: toolFact.answer.optional(),
-      ok: toolFact.ok,
+      tool: described(z.string(), 'the name of the tool, one line of 1 to 200 characters'),
+      arguments: described(json, 'what it was given').optional(),
+      answer: described(json, 'what it answered').optional(),
+      ok: described(z.boolean(), 'whether the call succeeded'),
       task_id: described(id, 'default: the task in progress').optional(),
     })
     .meta({ id: 'SentEvidence', description: 'A call of a tool of its own that an agent reports' }),
 )
 
-const rowFields = {
-  title,
-  details: described(text, 'what to do'),
-  criteria: described(text, 'how to tell that it is done'),
-  priority,
-  status: rowStatus,
-  tags,
-}
 const sentRow = exact<SentRow>()(
   z
     .strictObject({
-      ...rowFields,
+      title,
+      details: described(text, 'what to do'),
+      criteria: described(text, 'how to tell that it is done'),
+      priority,
+      status: described(z.enum(['todo', 'doing', 'blocked', 'done']), 'the status that the task starts with'),
+      tags,
       ...sentChecks,
       approve,
       draft_index: described(z.int().min(0).nullable(), 'the index of its draft row, from 0; null: it is new'),
@@ -115,7 +176,6 @@ const sentRow = exact<SentRow>()(
     .partial()
     .meta({ id: 'SubmittedRow' }),
 )
-/** What a person said about a row of a draft. */
 const rowComment = {
   draft_index: described(z.int().min(0), 'the index of the draft row, from 0'),
   comment: described(text, 'for the agent, about this row'),
@@ -183,281 +243,53 @@ const policyFields = {
   history_limit: described(z.int(), 'messages of earlier turns that the model sees'),
 }
 export const policyPatch = exact<PolicyPatch>()(z.strictObject(policyFields).partial().meta({ id: 'PolicyPatch' }))
-export const policy = exact<Policy>()(
-  z.object(policyFields).meta({ id: 'Policy', description: 'The rules of a conversation' }),
-)
 
-const taskFields = {
-  id: described(z.string(), 'a UUIDv7'),
-  number: described(z.int(), 'its number in the conversation, from 1'),
-  session_id: described(z.string(), 'the conversation'),
-  conversation_turn_id: described(z.string(), 'the turn that created it'),
-  plan_id: described(z.string(), 'the plan that it belongs to: the id of the turn that began it'),
-  parent_id: described(z.string(), 'its parent task').exactOptional(),
-  title,
-  details: described(text, 'what to do'),
-  criteria: described(text, 'how to tell that it is done'),
-  agent_type: described(z.string(), 'the kind of agent it is for').exactOptional(),
-  priority,
-  position: described(z.number(), 'sorts the list; not a rank'),
-  tags,
-  status: taskStatus,
-  outcome: described(text, 'the result').exactOptional(),
-  judged_by: described(z.enum(['assessor', 'person']).nullable(), 'who settled it, if not the model'),
-  created_by: described(z.enum(['tool', 'user', 'file']), 'a model, a person, or a JSON file'),
-  source_user_message_id: messageOfHost,
-  source_assistant_message_id: messageOfHost,
-  file_id: described(z.string(), 'its id in a JSON file, if not its number').exactOptional(),
-  version: described(z.int(), 'increases with each change; send it as If-Match'),
-  created_at: described(instant, 'when it was created'),
-  updated_at: described(instant, 'when it last changed'),
-  started_at: described(instant, 'when it was first in progress').exactOptional(),
-  completed_at: described(instant, 'when it was completed').exactOptional(),
-  removed_at: described(instant, 'when it was removed from the list').exactOptional(),
-  may_change: storedChecks.may_change,
-}
-export const task = exact<Task>()(
-  z.object({ ...taskFields, ...storedChecks }).meta({ id: 'Task', description: 'A task as it is stored' }),
-)
-/** A task as answers show it. */
-export const taskView = exact<TaskView>()(
-  z
-    .object({
-      ...taskFields,
-      checks: described(z.array(checkView), 'how to see whether it is done').exactOptional(),
-      standing: described(
-        z.enum(['proven', 'confirmed', 'judged', 'reported']),
-        'of a completed task: a check proves it, a person settled it, the assessor accepted it, or it is the word of the model',
-      ).exactOptional(),
-      standing_reasons: described(z.array(z.string()), 'why it stands so, for people').exactOptional(),
-    })
-    .meta({ id: 'TaskView', description: 'A task, how its checks stand, and how far its completion can be trusted' }),
-)
-
-export const row = exact<Row>()(
-  z
-    .object({ ...rowFields, ...storedChecks })
-    .meta({ id: 'Row', description: 'A task as a person sees and edits it in a review' }),
-)
-const draftRow = exact<DraftRow>()(
-  z
-    .object({
-      ...rowFields,
-      agent_type: described(z.string(), 'the kind of agent it is for; not shown').exactOptional(),
-      parent_id: described(z.string(), 'its parent task; not shown').exactOptional(),
-      order: described(z.number(), 'where the model put it; not shown').exactOptional(),
-      ...storedChecks,
-      allowed: described(z.array(z.string()), 'the hashes of its checks that the configuration allows').exactOptional(),
-    })
-    .meta({ id: 'DraftRow', description: 'A row that a model proposed' }),
-)
-export const changes = exact<Changes>()(
-  z
-    .object({
-      kept: described(z.array(row), 'confirmed as proposed'),
-      edited: described(z.array(z.object({ from: row, to: row })), 'as proposed and as confirmed'),
-      added: described(z.array(row), 'added by the person'),
-      removed: described(z.array(row), 'not confirmed'),
-      reordered: described(z.boolean(), 'whether the person changed the order'),
-    })
-    .meta({ id: 'Changes', description: 'What the person did to the draft, row by row' }),
-)
-export const rowComments = z.array(
-  exact<RowComment>()(
-    z
-      .object({ ...rowComment, title: described(title, 'the title that was proposed') })
-      .meta({ id: 'RowComment', description: 'What the person said about a row of the draft' }),
-  ),
-)
-export const template = exact<Template>()(
-  z.object({ name: z.string(), tasks: z.array(row) }).meta({ id: 'Template', description: 'A saved list of tasks' }),
-)
-
-export const reviewFields = {
-  review_id: described(z.string(), 'a UUIDv7'),
-  status: described(z.enum(['pending', 'confirmed', 'cancelled', 'expired']), '`pending` in the log'),
-  session_id: described(z.string(), 'the conversation'),
-  conversation_turn_id: described(z.string(), 'the turn that asked'),
-  tool_call_id: described(z.string(), 'the tool call that asked; a reopened review has its own id here'),
-  draft_tasks: described(z.array(draftRow), 'the proposed tasks'),
-  timeout_ms: described(z.int().nullable(), 'how long it waits for a decision; null: until it is decided'),
-  expires_at: described(instant.nullable(), 'when it is cancelled without a decision; null: never'),
-  source_user_message_id: messageOfHost,
-  source_assistant_message_id: messageOfHost,
-  toolset: described(toolset, 'the toolset that asked'),
-  tool: described(z.string(), 'the tool that asked'),
-  commands: described(z.array(z.string()), 'commands of the workspace that a check may be picked from').exactOptional(),
-  unchecked: described(z.literal(true), 'the model sent checks, left out for want of a workspace').exactOptional(),
-  reopens: described(z.string(), 'the review that a person opened again as this one').exactOptional(),
-  revises: described(z.string(), 'the review of the same turn that was sent back before this one').exactOptional(),
-}
-export const review = exact<ReviewRequest>()(
-  z.object(reviewFields).meta({ id: 'Review', description: 'A proposal that a person confirms or cancels' }),
-)
-
-export const session = exact<Session>()(
-  z
-    .object({
-      session_id: z.string(),
-      title: z.string().nullable(),
-      seq: z.int(),
-      created_at: instant,
-      updated_at: described(instant, 'when its log last grew'),
-      active_at: described(
-        instant,
-        'when something was last done in it; to name, pin or archive it does not count, nor does looking at it',
-      ),
-      pinned: z.boolean(),
-      archived: z.boolean(),
-      mark: described(
-        z.enum(SESSION_MARKS).nullable(),
-        'a review waits, a turn of this server runs, or the latest turn failed',
-      ),
-    })
-    .meta({ id: 'Session' }),
-)
-
-const turnStatus = described(
-  z.enum(['open', 'running', 'done', 'incomplete', 'failed', 'stopped']),
-  'the state of the turn',
-)
-export const workspace = described(
-  exact<Workspace>()(
-    z.object({
-      machine: described(z.string(), 'the id of the machine'),
-      path: described(z.string(), 'the folder'),
-    }),
-  ),
-  'where its checks run',
-)
-export const planCounts = z.object({
-  completed: z.int(),
-  blocked: z.int(),
-  cancelled: z.int(),
-  removed: z.int(),
-  open: z.int(),
-})
-export const turnFields = {
-  status: turnStatus,
-  stop_requested: z.boolean(),
-  started_at: instant,
-  plan_id: described(z.string(), 'the plan that it works on: the id of the turn that began it'),
-  workspace: workspace.exactOptional(),
-}
-export const turn = exact<TurnView>()(
-  z
-    .object({
-      turn_id: z.string(),
-      ...turnFields,
-      parked: described(z.boolean(), "waits for a person's decision"),
-      standings: described(standings, 'the completed tasks of its plan by standing, if there are any').exactOptional(),
-      limit_reached: described(z.literal(true), 'a limit ended it').exactOptional(),
-    })
-    .meta({ id: 'Turn' }),
-)
-
-const toolCallFields = {
-  tool_call_id: described(z.string(), 'unique in its turn'),
-  tool: described(z.string(), 'the name of the tool'),
-  arguments: described(json, 'what the model passed'),
-  problem: described(z.string(), 'why the call could not be made').exactOptional(),
-}
-export const toolCall = exact<ToolCallRecord>()(
-  z.object(toolCallFields).meta({ id: 'ToolCall', description: 'A tool call as the model made it' }),
-)
-const callAnswer = exact<CallAnswer>()(
-  z.object({
-    ok: z.boolean(),
-    duration_ms: z.number(),
-    result: json,
-    is_cut: described(z.literal(true), '`result` is only the start').exactOptional(),
-    seq: described(z.int(), 'the event that has the whole result'),
-  }),
-)
-const messageCall = exact<MessageCall>()(
-  z.object({
-    ...toolCallFields,
-    answer: callAnswer.exactOptional(),
-    approval: described(
-      z.enum(['waiting', 'allow', 'always', 'deny']),
-      'it waits for a person, or what a person said; absent if none was asked',
-    ).exactOptional(),
-    approval_id: z.string().exactOptional(),
-    unanswered: described(z.literal(true), 'its turn ended without an answer: its outcome is unknown').exactOptional(),
-  }),
-)
-export const role = described(z.enum(['user', 'assistant', 'system']), 'the author')
-export const cut = described(
-  z.enum(['too_long', 'output_limit', 'content_filter']),
-  "why the answer is not whole: it has over 1 MB, the model's own limit, or the provider's filter",
-)
-export const message = exact<Message>()(
-  z
-    .object({
-      message_id: z.string(),
-      turn_id: z.string().nullable(),
-      role,
-      text: z.string(),
-      synthetic: described(z.boolean(), 'written by the server, not by a person').exactOptional(),
-      answer_length: described(
-        z.int(),
-        'how much of the text the agent wrote; the rest says that it was cut, or how the turn ended',
-      ).exactOptional(),
-      cut: cut.exactOptional(),
-      tool_calls: z.array(messageCall).exactOptional(),
-      created_at: instant,
-    })
-    .meta({ id: 'Message' }),
-)
-
-export const queuedMessage = exact<QueuedMessage>()(
-  z
-    .object({
-      message_id: z.string(),
-      text: z.string(),
-      version: described(z.int(), 'increases with each edit; send it as If-Match'),
-      queued_at: instant,
-    })
-    .meta({ id: 'QueuedMessage', description: 'A message to the agent at work that it does not have yet' }),
-)
-/** A call that waits for a person, without when it was asked. */
-export const approvalFields = {
-  approval_id: described(z.string(), 'the approval'),
-  tool_call_id: described(z.string(), 'the call, unique in its turn'),
-  tool: described(z.string(), 'the name of the tool, as the model calls it'),
-  arguments: described(json, 'what the model passes'),
-  server: described(z.string(), 'the MCP server; absent for tools of a program').exactOptional(),
-  server_tool: described(z.string(), 'the tool, as its server calls it').exactOptional(),
-  fingerprint: described(
-    z.string(),
-    'what "always" is bound to: the tool as it is described, and its server',
-  ).exactOptional(),
-  read_only: described(z.literal(true), 'the server says that the tool changes nothing').exactOptional(),
-  changed: described(
-    z.enum(['tool', 'server']),
-    'it was always allowed; since then the tool, or its server, has changed',
-  ).exactOptional(),
-}
-export const toolApproval = exact<ToolApproval>()(
-  z
-    .object({ ...approvalFields, turn_id: z.string(), asked_at: instant })
-    .meta({ id: 'ToolApproval', description: 'A call of a tool that waits for a person' }),
-)
 /** A message to the agent at work. */
 export const sentMessage = z.strictObject({ text: described(z.string(), '1 to 32,000 characters') })
 
-export const errorBody = z
-  .object({
-    error: exact<ErrorBody>()(
-      z.looseObject({
-        code: z.string(),
-        message: z.string(),
-        row: described(z.int(), 'the row of the batch, from 0').exactOptional(),
-        field: z.string().exactOptional(),
-        task: described(task, 'the task as it is now').exactOptional(),
-        queued: described(queuedMessage, 'the queued message as it is now').exactOptional(),
-        file: described(z.string(), 'the task file at fault, as a path within the data folder').exactOptional(),
-      }),
-    ),
-  })
-  .meta({ id: 'Error' })
+const SETTINGS = ['model', 'base_url', 'key', 'assessor_model', 'review', 'review_timeout_ms', 'gate'] as const
+const settingName = exact<SettingName>()(z.enum(SETTINGS))
+
+const MODEL = 'demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME'
+
+export const settingsChange = exact<SettingsChange>()(
+  z
+    .strictObject({
+      model: described(z.string(), MODEL),
+      base_url: described(z.string(), 'an http or https URL; another one erases the key'),
+      key: described(z.string(), '8 to 500 characters; kept on the server, in a file for its owner only'),
+      assessor_model: described(z.string(), MODEL),
+      review: z.boolean(),
+      review_timeout_ms: z.int().nullable(),
+      gate: z.boolean(),
+      unset: described(z.array(settingName), 'what the page no longer sets'),
+    })
+    .partial()
+    .meta({ id: 'SettingsChange' }),
+)
+
+export const triedModel = z.strictObject({ which: z.enum(['model', 'assessor_model']).default('model') })
+
+const MAX_TOOLS = 500
+
+export const ruleChange = exact<ToolRuleChange>()(
+  z
+    .strictObject({
+      server: z.string().max(32),
+      rule: described(z.enum(TOOL_RULES).nullable(), 'null: as the configuration has it'),
+      tools: z
+        .array(z.strictObject({ name: z.string().max(500), fingerprint: z.string().max(200).optional() }))
+        .min(1)
+        .max(MAX_TOOLS),
+    })
+    .meta({ id: 'ToolRules' }),
+)
+
+export const sentApproval = exact<SentApproval>()(
+  z
+    .strictObject({
+      decision: described(z.enum(APPROVAL_DECISIONS), '`always`: also the next calls, while the tool stays as it is'),
+      comment: described(z.string(), 'for the agent').optional(),
+    })
+    .meta({ id: 'SentApproval' }),
+)

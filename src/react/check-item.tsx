@@ -1,6 +1,7 @@
 import { Pencil, X } from 'lucide-react'
 import { type ReactElement, useLayoutEffect, useRef, useState } from 'react'
 import type { CheckRun } from '../domain/proof.ts'
+import type { Finding } from '../domain/standing.ts'
 import type { Task } from '../domain/task.ts'
 import { checkLabel, conditionsOf, runText, textOf } from './check-text.ts'
 import { formatDuration } from './format-duration.ts'
@@ -33,7 +34,8 @@ export function CheckItem({ task, of, onApprove, onEdit, onRemove }: CheckItemPr
   const label = checkLabel(check, strings)
   const conditions = conditionsOf(check, strings)
   const about = strings.timeline.changed('', label)
-  const note = of.state === 'running' ? undefined : strings.checks.finding[finding]
+  const findings: Readonly<Partial<Record<Finding, string>>> = strings.checks.finding
+  const note = of.state === 'running' ? undefined : findings[finding]
   const save = async (typed: string | undefined, isByKey: boolean): Promise<void> => {
     setText(undefined)
     if (isByKey) focusOn('.rs-edit')

@@ -1,4 +1,4 @@
-import type { Resolution } from '../domain/resolution.ts'
+import type { Resolution } from '../domain/event.ts'
 import type { ReviewRequest, Row, RowComment } from '../domain/review.ts'
 import { sentBackRows } from '../domain/revision.ts'
 import { splitList } from './check-text.ts'

@@ -1,4 +1,4 @@
-import type { Resolution } from '../domain/resolution.ts'
+import type { Resolution } from '../domain/event.ts'
 import type { ConfirmedTask, DraftRow, ReviewRequest, RowStatus } from '../domain/review.ts'
 import { decidedRows, outOfOrder } from '../domain/revision.ts'
 import type { Priority } from '../domain/task.ts'

@@ -1,9 +1,12 @@
-import type { ThreadStrings } from './strings.ts'
-
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
+const hints = <C extends string>(
+  failures: Readonly<Record<C, readonly [title: string, hint: (setting: string) => string]>>,
+): typeof failures => failures
+
 /** The English texts of a thread: apart from the others, since what shows no thread does not need them. */
-export const englishThread: ThreadStrings = {
+export const englishThread = {
+  /** How a plan ended that was not approved. */
   decided: {
     rejected: 'You rejected this plan',
     changes_requested: 'You asked for changes',
@@ -12,21 +15,25 @@ export const englishThread: ThreadStrings = {
     stopped: 'Stopped before you decided. Nothing was started.',
     superseded: 'Replaced by a newer plan',
   },
-  approved: steps => `You approved ${plural(steps, 'step')}`,
-  edited: rows => `${rows} edited`,
-  added: rows => `${rows} added`,
-  removed: rows => `${rows} removed`,
+  approved: (steps: number) => `You approved ${plural(steps, 'step')}`,
+  edited: (rows: number) => `${rows} edited`,
+  added: (rows: number) => `${rows} added`,
+  removed: (rows: number) => `${rows} removed`,
   reordered: 'reordered',
-  comments: rows => plural(rows, 'comment'),
+  comments: (rows: number) => plural(rows, 'comment'),
+  /** Behind a check. */
   notApproved: 'not approved, not run',
   continuedLater: 'You had reopened it.',
+  /** Where a turn goes on with a reopened plan, by how that was decided. */
   continued: {
     approved: 'The agent goes on with the plan you approved.',
     changes_requested: 'The agent changes the plan, as you asked.',
   },
-  quoted: comment => `“${comment}”`,
+  quoted: (comment: string) => `“${comment}”`,
+  /** What became of a row. */
   row: { edited: 'Edited', added: 'Added', removed: 'Removed' },
   removedStep: 'removed',
+  /** A tool by what it does: done, and while it runs. The subject follows. */
   use: {
     read: ['Read', 'Reading'],
     write: ['Wrote', 'Writing'],
@@ -38,13 +45,17 @@ export const englishThread: ThreadStrings = {
     delete: ['Deleted', 'Deleting'],
     move: ['Moved', 'Moving'],
     compute: ['Computed', 'Computing'],
-  },
-  used: tool => `Used ${tool}`,
-  using: tool => `Using ${tool}`,
+  } satisfies Readonly<Record<string, readonly [done: string, doing: string]>>,
+  /** Any other tool. */
+  used: (tool: string) => `Used ${tool}`,
+  using: (tool: string) => `Using ${tool}`,
   useFailed: 'failed',
+  /** A call that waits for a person. */
   approval: {
+    /** Before the name of the tool. */
     asks: 'The agent wants to use',
-    of: server => `of ${server}`,
+    /** After it. */
+    of: (server: string) => `of ${server}`,
     allow: 'Allow once',
     always: 'Always allow',
     deny: 'Deny',
@@ -55,27 +66,39 @@ export const englishThread: ThreadStrings = {
       server:
         'You always allowed this tool. Since then its server is started or reached in another way. So you are asked again.',
     },
-    notSaved: why => `Allowed this once. “Always” could not be saved: ${why}`,
+    notSaved: (why: string) => `Allowed this once. “Always” could not be saved: ${why}`,
+    /** Of a call in the thread. */
     waits: 'waiting for you',
     denied: 'not allowed',
   },
   input: 'Input',
   output: 'Output',
   noOutputYet: 'No output yet.',
-  unanswered: ['stopped · outcome unknown', 'Stopped before it answered. It may or may not have happened.'],
+  /** Of a call that its turn left without an answer, and of its output. */
+  unanswered: ['stopped · outcome unknown', 'Stopped before it answered. It may or may not have happened.'] satisfies [
+    string,
+    string,
+  ],
   outputFailed: 'The output could not be loaded.',
   verdict: { ok: 'Accepted', not_ok: 'Not accepted', unknown: 'No verdict' },
-  about: (label, text) => `${label}: ${text}`,
+  /** A line that begins with what it is. */
+  about: (label: string, text: string) => `${label}: ${text}`,
   claimed: 'Reported as done',
+  /** The same while it is looked into. */
   claimWaits: 'Reported as done (being checked)',
+  /** An answer is not whole; `characters` are how many there are, as text. */
   cut: {
-    too_long: characters => `Cut off here, after ${characters} characters: an answer can have at most 1 MB.`,
-    output_limit: characters => `Cut off here, after ${characters} characters: the model reached its output limit.`,
-    content_filter: characters => `Cut off here, after ${characters} characters, by the provider’s content filter.`,
+    too_long: (characters: string) => `Cut off here, after ${characters} characters: an answer can have at most 1 MB.`,
+    output_limit: (characters: string) =>
+      `Cut off here, after ${characters} characters: the model reached its output limit.`,
+    content_filter: (characters: string) =>
+      `Cut off here, after ${characters} characters, by the provider’s content filter.`,
   },
-  followedUp: times => (times === 1 ? 'Asked once to finish the plan' : `Asked ${times} times to finish the plan`),
+  followedUp: (times: number) =>
+    times === 1 ? 'Asked once to finish the plan' : `Asked ${times} times to finish the plan`,
   stopped: 'Stopped',
   notFinished: 'Not finished',
+  /** Why a turn ended early. */
   because: {
     budget: 'It reached its limit of model calls.',
     gate: 'No progress after 3 attempts.',
@@ -87,7 +110,9 @@ export const englishThread: ThreadStrings = {
   },
   retryBlocked: 'Retry blocked',
   failed: 'Something went wrong',
+  /** By the code of a failure: what happened, and what to do, with the environment variable that may be wrong. */
   openSettings: 'Open settings',
+  /** What failed, by its code; then that with the provider's status, the URL that was tried, and what was said there. */
   failureSays: {
     provider_unreachable: 'The model could not be reached',
     provider_denied: "The model's provider refused",
@@ -97,11 +122,11 @@ export const englishThread: ThreadStrings = {
     answer_too_long: "The model's provider sent too much",
     context_too_long: 'The conversation is too long for this model',
   },
-  failureAnswer: (status, url, said) =>
+  failureAnswer: (status: string, url: string, said: string) =>
     `${status === '' ? '' : ` (${status})`}${url === '' ? '' : ` at ${url}`}: ${said}`,
-  modelChanged: (before, now) =>
+  modelChanged: (before: string, now: string) =>
     `The settings have changed since this turn began: ${before} is not reached any more where it was then. The model is now ${now}.`,
-  failures: {
+  failures: hints({
     provider_unreachable: [
       'The model cannot be reached',
       setting => `Check that it is running and that its URL is right (in the settings, or ${setting}), then retry.`,
@@ -134,5 +159,5 @@ export const englishThread: ThreadStrings = {
       'The server failed',
       () => 'Its log has the details. If it cannot save, look at its disk, then retry.',
     ],
-  },
+  }),
 }

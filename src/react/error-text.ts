@@ -1,5 +1,6 @@
 import { RunsheetError } from '../client/runsheet-error.ts'
 import type { FieldProblem, RefusalCode, RefusalData } from '../domain/refusal.ts'
+import type { TaskStatus } from '../domain/task.ts'
 import type { ErrorDetails } from '../domain/wire.ts'
 import type { Strings } from './strings.ts'
 
@@ -55,9 +56,11 @@ type PersonCode = Exclude<RefusalCode, AgentCode | 'invalid_field'>
 /** Codes with a sentence of their own in every language. Other errors are shown in the server's words. */
 export type ErrorCode = PersonCode | ServerCode | 'file_invalid'
 
+type StatusWords = Readonly<Record<TaskStatus, string>>
+
 /** The sentences for errors, by code and by what is wrong with a field. */
 export interface ErrorStrings {
-  readonly byCode: { readonly [C in PersonCode]: (data: ErrorData<C>, status: Strings['status']) => string } & {
+  readonly byCode: { readonly [C in PersonCode]: (data: ErrorData<C>, status: StatusWords) => string } & {
     readonly [C in ServerCode]: () => string
   } & { readonly file_invalid: (data: Pick<ErrorDetails, 'file'>) => string }
   /** How `invalid_field` names a field; others are named as the server does. */
@@ -79,7 +82,7 @@ export function errorText(strings: Strings, error: unknown): string {
   return isKey(byCode, code) ? (byCode[code] as Sentence)(details, strings.status) : message
 }
 
-type Sentence = (data: ErrorData, status: Strings['status']) => string
+type Sentence = (data: ErrorData, status: StatusWords) => string
 
 function fieldText({ errors }: Strings, data: ErrorData<'invalid_field'>): string {
   const { field = '', rule, expected } = data

@@ -29,10 +29,9 @@ export function eventText(event: StoredEvent, strings: Strings, names: Names): s
     case 'task_changed': {
       const { task, from, by } = event.data
       const statuses: Readonly<Record<string, string>> = status
+      const fields: Readonly<Record<string, string>> = timeline.field
       const changes = Object.keys(from).flatMap(field =>
-        field === 'status'
-          ? `${statuses[from['status'] as string]} → ${statuses[task.status]}`
-          : (timeline.field[field] ?? []),
+        field === 'status' ? `${statuses[from['status'] as string]} → ${statuses[task.status]}` : (fields[field] ?? []),
       )
       if (changes.length === 0) return undefined
       return timeline.signed(timeline.changed(task.title, timeline.list(changes)), timeline.actor[by])

@@ -1,8 +1,9 @@
 import type { Json } from '../domain/event.ts'
+import type { ThreadStrings } from './strings.ts'
 import type { AllStrings } from './use-thread-strings.ts'
 
 /** What a tool does, as far as its name says. */
-export type ToolVerb = 'read' | 'write' | 'edit' | 'list' | 'search' | 'run' | 'fetch' | 'delete' | 'move' | 'compute'
+type ToolVerb = keyof ThreadStrings['use']
 
 /** A tool call in words. */
 export interface ToolWords {

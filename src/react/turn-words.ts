@@ -1,27 +1,13 @@
 import type { PlanTally } from '../domain/tally.ts'
 import type { TurnEnd } from '../domain/thread.ts'
+import type { EndReason } from '../domain/turn.ts'
 import { isDoneWith, tallyWords } from './tally-words.ts'
+import type { ThreadStrings } from './strings.ts'
 import type { AllStrings } from './use-thread-strings.ts'
 
-/** Failures that there are words for. */
-export type FailureCode =
-  | 'provider_unreachable'
-  | 'provider_denied'
-  | 'provider_refused'
-  | 'provider_busy'
-  | 'provider_failed'
-  | 'model_unknown'
-  | 'model_changed'
-  | 'answer_too_long'
-  | 'context_too_long'
-  | 'empty_answer'
-  | 'internal_error'
-
+type FailureCode = keyof ThreadStrings['failures']
 /** Failures with words of the provider or of the connection to it. */
-export type AnsweredFailure = Exclude<
-  FailureCode,
-  'model_unknown' | 'model_changed' | 'empty_answer' | 'internal_error'
->
+type AnsweredFailure = keyof ThreadStrings['failureSays']
 
 /**
  * What a failure came to, in the language of `strings`. Messages are stored in English: their parts are found in them,
@@ -82,5 +68,6 @@ export function endWords(
   const plan = tally ? tallyWords(tally, strings) : status === 'incomplete' ? thread.notFinished : ''
   const result = [status === 'stopped' ? thread.stopped : '', plan].filter(text => text !== '').join(' · ')
   const isDone = tally !== undefined && isDoneWith(tally, status)
-  return { result, reason: isDone ? '' : (thread.because[because] ?? '') }
+  const reasons: Readonly<Partial<Record<EndReason, string>>> = thread.because
+  return { result, reason: isDone ? '' : (reasons[because] ?? '') }
 }

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import type { Resolution } from '../domain/resolution.ts'
+import type { Resolution } from '../domain/event.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { reviewsInOrder } from './chronological.ts'

@@ -1,5 +1,4 @@
 import { openApiDocument, withOpenApi } from '../../src/http/openapi.ts'
-import { passingEvents, storedEvents } from '../../src/http/event-schemas.ts'
 import { ROUTES } from '../../src/http/routes/index.ts'
 
 /** What the page reads of a schema in the OpenAPI document. */
@@ -16,10 +15,15 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean
   readonly anyOf?: readonly Schema[]
   readonly allOf?: readonly Schema[]
+  readonly discriminator?: { readonly mapping: Readonly<Record<string, string>> }
 }
 
 const DOCUMENT = openApiDocument(withOpenApi(ROUTES, { version: '0' }), { version: '0' })
 const SCHEMAS = (DOCUMENT.components?.schemas ?? {}) as Readonly<Record<string, Schema>>
+
+const typesIn = (name: string): string[] => Object.keys(schemaNamed(name).discriminator?.mapping ?? {})
+const STORED = typesIn('Event')
+const PASSING = typesIn('StreamedEvent').filter(type => !STORED.includes(type))
 
 /** Shapes that several events hold, each with a table of its own. */
 const SHAPES = ['Task', 'Policy', 'Review', 'DraftRow', 'Row', 'Changes', 'ToolCall', 'Todo', 'Origin']
@@ -40,10 +44,10 @@ export function eventReference(): string {
     ENVELOPE,
     'Ignore types and fields that you do not know: newer servers may add some. A field marked `?` may be absent.',
     '## Stored events',
-    ...storedEvents.map(({ shape }) => section(shape.type.value)),
+    ...STORED.map(section),
     '## Passing events',
     'These are sent and not stored: they have no `id` and no `seq`.',
-    ...passingEvents.map(({ shape }) => section(shape.type.value)),
+    ...PASSING.map(section),
     '## Shapes',
     ...SHAPES.map(name => `### ${name}\n\n${sentence(schemaNamed(name))}\n\n${fieldsOf(schemaNamed(name))}`),
     '',
@@ -60,7 +64,8 @@ function section(type: string): string {
 }
 
 function fieldsOf({ properties = {}, required = [] }: Schema): string {
-  const rows = Object.entries(properties).map(([name, schema]) => {
+  const { origin, ...own } = properties
+  const rows = Object.entries({ ...own, ...(origin && { origin }) }).map(([name, schema]) => {
     const mark = required.includes(name) ? '' : '?'
     return `| \`${name}${mark}\` | ${typeOf(schema)} | ${descriptionOf(name, schema)} |`
   })

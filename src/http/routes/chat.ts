@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { invalidField, Refusal } from '../../domain/refusal.ts'
 import { hashOf, StoreError } from '../../door/door.ts'
 import { HttpError } from '../http-error.ts'
-import { streamedEvent } from '../event-schemas.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 
 /** Only the limit of the body applies. */
 const message = z.string().min(1).meta({ description: 'what the agent should do' })
@@ -32,11 +32,11 @@ export const chatRoutes = [
       200: {
         description: 'Server-sent events, from `turn_started` to `turn_finished`',
         type: 'text/event-stream',
-        message: streamedEvent,
+        message: shape('StreamedEvent'),
       },
-      409: { description: '`turn_conflict`, `turn_running`', schema: s.errorBody },
-      503: { description: 'Too many open streams: the turn was not started; see `Retry-After`', schema: s.errorBody },
-      501: { description: 'This server does not run turns', schema: s.errorBody },
+      409: { description: '`turn_conflict`, `turn_running`' },
+      503: { description: 'Too many open streams: the turn was not started; see `Retry-After`' },
+      501: { description: 'This server does not run turns' },
     },
     handle: async ({ body, caller, connection }, { door, streams, host, turns }) => {
       if (!turns) {

@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import type { Command } from '../../domain/command.ts'
 import { assertRunnable, type Door } from '../../door/door.ts'
-import * as a from '../answer-schemas.ts'
 import type { Caller } from '../credentials.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 import { answered, asOne, ofTask, taskIn } from './tasks.ts'
 
 const ofCheck = ofTask.extend({ check_id: s.id })
-const answers = { 200: { description: 'The task', schema: a.task } }
+const answers = { 200: { description: 'The task', schema: shape('TaskAnswer') } }
 
 export const checkRoutes = [
   route({
@@ -24,7 +24,6 @@ export const checkRoutes = [
       409: {
         description:
           '`check_not_runnable`: a person ticks it, it is not approved, or it has no workspace, or one whose folder is gone',
-        schema: s.errorBody,
       },
     },
     handle: async ({ params, caller }, { door }) => {

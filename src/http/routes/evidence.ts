@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import type { EvidenceAdded, EvidenceAnswer } from '../../domain/wire.ts'
 import { addEvidence, evidenceOf } from '../../door/door.ts'
-import * as a from '../answer-schemas.ts'
 import { notFound } from '../http-error.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 import { known } from './sessions.ts'
 import { ofTask } from './tasks.ts'
 
@@ -19,8 +19,8 @@ export const evidenceRoutes = [
     params: z.object({ session_id: s.id }),
     body: s.sentEvidence,
     answers: {
-      200: { description: 'Whether it was stored, and for which task', schema: a.evidenceAdded },
-      409: { description: '`turn_running`: a turn of this server has its own evidence', schema: s.errorBody },
+      200: { description: 'Whether it was stored, and for which task', schema: shape('EvidenceAdded') },
+      409: { description: '`turn_running`: a turn of this server has its own evidence' },
     },
     handle: async ({ params, body: { task_id: task, ...call }, caller }, { door, redact }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
@@ -37,7 +37,7 @@ export const evidenceRoutes = [
     role: 'agent',
     summary: 'The verdicts on a task, what was claimed, and the tool calls that tell most',
     params: ofTask,
-    answers: { 200: { description: 'Each list in log order', schema: a.evidence } },
+    answers: { 200: { description: 'Each list in log order', schema: shape('EvidenceAnswer') } },
     handle: async ({ params, caller }, { door }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
       await known(door, ref)

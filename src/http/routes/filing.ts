@@ -4,11 +4,11 @@ import { conversationMarkdown } from '../../domain/conversation-markdown.ts'
 import { view } from '../../domain/view.ts'
 import type { FiledSessionAnswer } from '../../domain/wire.ts'
 import { exportedConversation } from '../../door/export.ts'
-import * as a from '../answer-schemas.ts'
 import { SAFE } from '../headers.ts'
 import { relay, streamOf } from '../relay.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 import { eventsUpTo, known } from './sessions.ts'
 
 const ofSession = z.object({ session_id: s.id })
@@ -24,7 +24,7 @@ export const filingRoutes = [
     summary: 'Names, pins or archives a conversation, or takes that back',
     params: ofSession,
     body: s.filing,
-    answers: { 200: { description: 'The conversation', schema: a.filedSession } },
+    answers: { 200: { description: 'The conversation', schema: shape('FiledSessionAnswer') } },
     handle: async ({ params, body, caller }, { door }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
       await known(door, ref)

@@ -4,10 +4,10 @@ import type { StoredEvent } from '../../domain/event.ts'
 import type { QueuedMessage } from '../../domain/queue.ts'
 import type { QueuedMessageAnswer, SentMessageAnswer, SentNowAnswer } from '../../domain/wire.ts'
 import { onQueued } from '../../door/door.ts'
-import * as a from '../answer-schemas.ts'
 import { idempotencyKey, ifMatch, onceFor, versionIn } from '../preconditions.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 import { known } from './sessions.ts'
 
 const ofSession = z.object({ session_id: s.id })
@@ -15,13 +15,11 @@ const ofMessage = ofSession.extend({ message_id: s.id })
 
 const NOT_QUEUED = {
   description: '`message_delivered`: the agent has it; `message_withdrawn`: it was taken back',
-  schema: s.errorBody,
 }
 const CHANGED = {
   description: '`message_changed`: it was edited meanwhile; `error.queued` is how it is now',
-  schema: s.errorBody,
 }
-const NO_VERSION = { description: '`If-Match` is missing', schema: s.errorBody }
+const NO_VERSION = { description: '`If-Match` is missing' }
 
 export const messageRoutes = [
   route({
@@ -35,8 +33,8 @@ export const messageRoutes = [
     headers: idempotencyKey,
     body: s.sentMessage,
     answers: {
-      201: { description: 'The message, which waits for the next model call', schema: a.sentMessage },
-      409: { description: '`too_many_queued`, or `no_own_turn`: start one with `POST /api/chat`', schema: s.errorBody },
+      201: { description: 'The message, which waits for the next model call', schema: shape('SentMessageAnswer') },
+      409: { description: '`too_many_queued`, or `no_own_turn`: start one with `POST /api/chat`' },
     },
     handle: async ({ params, body, caller, header }, { door, turns }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
@@ -63,7 +61,7 @@ export const messageRoutes = [
     headers: ifMatch,
     body: s.sentMessage,
     answers: {
-      200: { description: 'The message', schema: a.queuedMessage },
+      200: { description: 'The message', schema: shape('QueuedMessageAnswer') },
       409: NOT_QUEUED,
       412: CHANGED,
       428: NO_VERSION,
@@ -93,7 +91,7 @@ export const messageRoutes = [
     params: ofMessage,
     headers: ifMatch,
     answers: {
-      200: { description: 'The message as it was', schema: a.queuedMessage },
+      200: { description: 'The message as it was', schema: shape('QueuedMessageAnswer') },
       409: NOT_QUEUED,
       412: CHANGED,
       428: NO_VERSION,
@@ -118,7 +116,7 @@ export const messageRoutes = [
     summary: 'Sends what waits now: stops the running turn, whose end starts one with it',
     params: ofMessage,
     answers: {
-      200: { description: 'The turn that stops for it, or that was started with it', schema: a.sentNow },
+      200: { description: 'The turn that stops for it, or that was started with it', schema: shape('SentNowAnswer') },
       409: NOT_QUEUED,
     },
     handle: async ({ params: { session_id, message_id }, caller }, { door, turns }) => {

@@ -10,10 +10,10 @@ import type {
 } from '../../domain/wire.ts'
 import { type Door, waitingApprovals } from '../../door/door.ts'
 import { reviewAnswer } from '../../toolsets/review-answer.ts'
-import * as a from '../answer-schemas.ts'
 import { pageOf } from '../parse.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 
 const ofReview = z.object({ review_id: s.id })
 const ofPanel = ofReview.extend({ panel: s.id })
@@ -36,7 +36,9 @@ export const reviewRoutes = [
         'also the calls of tools that wait, which have no pages',
       ),
     }),
-    answers: { 200: { description: 'A page of the list; it ends early where drafts are long', schema: a.reviews } },
+    answers: {
+      200: { description: 'A page of the list; it ends early where drafts are long', schema: shape('ReviewsAnswer') },
+    },
     handle: async ({ query: { session_id, origins, approvals, ...page }, caller }, { door }) => {
       const { items, next_cursor } = await pageOf(door.reviews.waiting(caller.tenant, session_id, page))
       const calls = approvals === 'true' ? await waitingApprovals(door, caller.tenant, session_id) : undefined
@@ -59,7 +61,7 @@ export const reviewRoutes = [
     answers: {
       200: {
         description: 'The review',
-        schema: a.oneReview,
+        schema: shape('ReviewAnswer'),
       },
     },
     handle: async ({ params, caller }, { door }) => {
@@ -82,15 +84,13 @@ export const reviewRoutes = [
     answers: {
       200: {
         description: 'Decided and stored; the same body again gets the same answer',
-        schema: a.decided,
+        schema: shape('DecisionAnswer'),
       },
       409: {
         description: '`review_already_decided` or `review_expired`; `turn_running` if a reopened plan has to wait',
-        schema: s.errorBody,
       },
       422: {
         description: 'A row is invalid: `error.row` and `error.field`. The review stays pending',
-        schema: s.errorBody,
       },
     },
     handle: async ({ params, body, caller }, { door, turns }) => {
@@ -121,10 +121,9 @@ export const reviewRoutes = [
       'Opens a review again that timed out, whose page was closed, that a form in an MCP client rejected, or that was sent back and not revised',
     params: ofReview,
     answers: {
-      200: { description: 'The new review, with the same draft', schema: a.reopened },
+      200: { description: 'The new review, with the same draft', schema: shape('ReopenAnswer') },
       409: {
         description: '`review_not_reopenable`, or `turn_running` while the turn that asked runs',
-        schema: s.errorBody,
       },
     },
     handle: async ({ params, caller }, { door }) => {
@@ -142,10 +141,9 @@ export const reviewRoutes = [
     params: ofReview,
     body: s.extension,
     answers: {
-      200: { description: 'The review, with its deadline', schema: a.extended },
+      200: { description: 'The review, with its deadline', schema: shape('ExtendAnswer') },
       409: {
         description: '`review_already_decided`, `review_expired`, or `review_without_deadline`',
-        schema: s.errorBody,
       },
     },
     handle: async ({ params, body, caller }, { door }) => {

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { MAX_RESULTS, SEARCH_KINDS } from '../../domain/search.ts'
-import * as a from '../answer-schemas.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 
 export const searchRoutes = [
   route({
@@ -13,7 +13,7 @@ export const searchRoutes = [
     role: 'agent',
     summary: 'Conversations by their title, then tasks, then messages with these words, best first',
     query: z.object({ q: s.searchedText, kind: z.enum(SEARCH_KINDS).optional(), limit: s.limit(MAX_RESULTS, 20) }),
-    answers: { 200: { description: 'The best results, their texts in parts', schema: a.search } },
+    answers: { 200: { description: 'The best results, their texts in parts', schema: shape('SearchAnswer') } },
     handle: async ({ query: { q, kind, limit }, caller }, { door }) => ({
       body: await door.search.all(caller.tenant, q, { limit, kind }),
     }),

@@ -26,12 +26,11 @@ import type {
   TurnView,
 } from '../../domain/wire.ts'
 import type { Door, Found, Ref } from '../../door/door.ts'
-import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../http-error.ts'
-import { streamedEvent } from '../event-schemas.ts'
 import { pageOf } from '../parse.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 
 const ofSession = z.object({ session_id: s.id })
 
@@ -53,7 +52,7 @@ export const sessionRoutes = [
       200: {
         description:
           'A page of the list. `list`: `active` ones (default), those that were `archived`, or `all` by creation, which misses none. A search finds all',
-        schema: a.sessions,
+        schema: shape('SessionsAnswer'),
       },
     },
     handle: async ({ query: { q, list, ...page }, caller }, { door }) => {
@@ -76,7 +75,7 @@ export const sessionRoutes = [
     answers: {
       200: {
         description: 'The state at `seq`; follow the events from there',
-        schema: a.session,
+        schema: shape('SessionAnswer'),
       },
     },
     handle: async ({ params, caller }, { door }) => {
@@ -93,7 +92,10 @@ export const sessionRoutes = [
     summary: 'A conversation for clients that apply events to it',
     params: ofSession,
     answers: {
-      200: { description: 'The state at `conversation.seq`; follow the events from there', schema: a.snapshot },
+      200: {
+        description: 'The state at `conversation.seq`; follow the events from there',
+        schema: shape('SnapshotAnswer'),
+      },
     },
     handle: async ({ params, caller }, { door }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
@@ -110,7 +112,7 @@ export const sessionRoutes = [
     role: 'agent',
     summary: 'One event of the log',
     params: ofSession.extend({ seq: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER) }),
-    answers: { 200: { description: 'The event', schema: a.oneEvent } },
+    answers: { 200: { description: 'The event', schema: shape('EventAnswer') } },
     handle: async ({ params, caller }, { door }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
       const [event] = await door.conversations.eventsAfter(ref, params.seq - 1, 1)
@@ -132,10 +134,10 @@ export const sessionRoutes = [
       200: {
         description: 'Server-sent events after `Last-Event-ID`, without a gap',
         type: 'text/event-stream',
-        message: streamedEvent,
+        message: shape('StreamedEvent'),
       },
-      429: { description: 'Agents have all their streams open; see `Retry-After`', schema: s.errorBody },
-      503: { description: 'Too many open streams; see `Retry-After`', schema: s.errorBody },
+      429: { description: 'Agents have all their streams open; see `Retry-After`' },
+      503: { description: 'Too many open streams; see `Retry-After`' },
     },
     handle: async ({ params, query, caller, method, header, connection }, { door, streams }) => {
       const after = lastEventId(header('last-event-id') ?? query.last_event_id)
@@ -157,7 +159,7 @@ export const sessionRoutes = [
     summary: 'Sets the given fields of the policy, between turns',
     params: ofSession,
     body: s.policyPatch,
-    answers: { 200: { description: 'The policy', schema: a.policy } },
+    answers: { 200: { description: 'The policy', schema: shape('PolicyAnswer') } },
     handle: async ({ params, body, caller }, { door, host }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
       const { conversation } = await door.run(ref, { type: 'set_policy', by: 'person', policy: body, host })
@@ -174,7 +176,7 @@ export const sessionRoutes = [
     role: 'person',
     summary: 'Stops a turn',
     params: ofSession.extend({ turn_id: s.id }),
-    answers: { 200: { description: 'The turn', schema: a.oneTurn } },
+    answers: { 200: { description: 'The turn', schema: shape('TurnAnswer') } },
     handle: async ({ params, caller }, { door }): Promise<Answer> => {
       const { session_id, turn_id } = params
       const ref = { tenant: caller.tenant, conversation: session_id }
@@ -193,7 +195,7 @@ export const sessionRoutes = [
     summary: 'The events of all tasks and reviews, or of one task',
     params: ofSession,
     query: z.object({ task_id: s.id.optional() }),
-    answers: { 200: { description: 'In log order', schema: a.timeline } },
+    answers: { 200: { description: 'In log order', schema: shape('TimelineAnswer') } },
     handle: async ({ params, query, caller }, { door }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
       const { seq } = await known(door, ref)

@@ -3,7 +3,7 @@ import type { SettingsAnswer } from '../../domain/wire.ts'
 import { HttpError } from '../http-error.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
-import { settings, settingsChange, triedModel, tryAnswer } from '../settings-schemas.ts'
+import { shape } from '../shapes.ts'
 
 export const settingsRoutes = [
   route({
@@ -14,7 +14,7 @@ export const settingsRoutes = [
     role: 'person',
     needs: 'settings',
     summary: 'The settings as they count now, and where each comes from',
-    answers: { 200: { description: 'The settings, without the key', schema: settings } },
+    answers: { 200: { description: 'The settings, without the key', schema: shape('Settings') } },
     handle: async (_, { settings: part }) => answered(part.view()),
   }),
   route({
@@ -26,13 +26,13 @@ export const settingsRoutes = [
     needs: 'settings',
     summary: 'Changes what is named, for new turns and new conversations',
     headers: z.object({ 'if-match': z.string().meta({ description: 'the version that the change is based on' }) }),
-    body: settingsChange,
+    body: s.settingsChange,
     answers: {
-      200: { description: 'The settings after it, with their version as `ETag`', schema: settings },
-      409: { description: '`setting_locked`, `settings_unreadable`', schema: s.errorBody },
-      412: { description: '`settings_changed`: they are at another version', schema: s.errorBody },
-      428: { description: '`If-Match` is missing', schema: s.errorBody },
-      503: { description: '`settings_not_saved`: nothing was changed', schema: s.errorBody },
+      200: { description: 'The settings after it, with their version as `ETag`', schema: shape('Settings') },
+      409: { description: '`setting_locked`, `settings_unreadable`' },
+      412: { description: '`settings_changed`: they are at another version' },
+      428: { description: '`If-Match` is missing' },
+      503: { description: '`settings_not_saved`: nothing was changed' },
     },
     handle: async ({ body, header }, { settings: part }) => answered(part.change(versionIn(header('if-match')), body)),
   }),
@@ -44,10 +44,10 @@ export const settingsRoutes = [
     role: 'person',
     needs: 'settings',
     summary: 'Makes one small call to a configured model',
-    body: triedModel,
+    body: s.triedModel,
     answers: {
-      200: { description: 'Whether it answered; if not, why and what to do', schema: tryAnswer },
-      429: { description: 'Tried too often; see `Retry-After`', schema: s.errorBody },
+      200: { description: 'Whether it answered; if not, why and what to do', schema: shape('TriedModel') },
+      429: { description: 'Tried too often; see `Retry-After`' },
     },
     handle: async ({ body, connection }, { settings: part, closing }) => {
       const left = new AbortController()

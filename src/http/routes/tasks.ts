@@ -6,12 +6,12 @@ import { needsState, taskOnWire } from '../../domain/proof-view.ts'
 import type { Task } from '../../domain/task.ts'
 import type { FoundTasksAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../domain/wire.ts'
 import { type Door, preparedChanges, preparedTask, taskPage, undoChange } from '../../door/door.ts'
-import * as a from '../answer-schemas.ts'
 import { notFound } from '../http-error.ts'
 import { pageOf } from '../parse.ts'
 import { idempotencyKey, ifMatch, onceFor, versionIn } from '../preconditions.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 import { known } from './sessions.ts'
 
 const ofSession = z.object({ session_id: s.id })
@@ -35,7 +35,7 @@ export const taskRoutes = [
     answers: {
       200: {
         description: 'A page of the list',
-        schema: a.tasks,
+        schema: shape('TasksAnswer'),
       },
     },
     handle: async ({ params, query, caller }, { door }) => {
@@ -65,7 +65,7 @@ export const taskRoutes = [
     answers: {
       200: {
         description: 'A page of the list',
-        schema: a.foundTasks,
+        schema: shape('FoundTasksAnswer'),
       },
     },
     handle: async ({ query, caller }, { door }) => {
@@ -84,7 +84,7 @@ export const taskRoutes = [
     params: ofSession,
     headers: idempotencyKey,
     body: s.newTask,
-    answers: { 201: { description: 'The task', schema: a.task } },
+    answers: { 201: { description: 'The task', schema: shape('TaskAnswer') } },
     handle: async ({ params, body, caller, header }, { door }) => {
       const at = { tenant: caller.tenant, conversation: params.session_id, once: onceFor(header, body) }
       const id = door.newId()
@@ -109,9 +109,9 @@ export const taskRoutes = [
     headers: ifMatch,
     body: s.taskPatch,
     answers: {
-      200: { description: 'The task', schema: a.task },
-      412: { description: 'The task was changed meanwhile: `error.task` is its current state', schema: s.errorBody },
-      428: { description: '`If-Match` is missing', schema: s.errorBody },
+      200: { description: 'The task', schema: shape('TaskAnswer') },
+      412: { description: 'The task was changed meanwhile: `error.task` is its current state' },
+      428: { description: '`If-Match` is missing' },
     },
     handle: async ({ params, body, caller, header }, { door }) => {
       const { session_id, task_id } = params
@@ -135,9 +135,9 @@ export const taskRoutes = [
     params: ofTask,
     headers: ifMatch,
     answers: {
-      200: { description: 'The removed task', schema: a.task },
-      412: { description: 'The task was changed meanwhile: `error.task` is its current state', schema: s.errorBody },
-      428: { description: '`If-Match` is missing', schema: s.errorBody },
+      200: { description: 'The removed task', schema: shape('TaskAnswer') },
+      412: { description: 'The task was changed meanwhile: `error.task` is its current state' },
+      428: { description: '`If-Match` is missing' },
     },
     handle: async ({ params, caller, header }, { door }) => {
       const { session_id, task_id } = params
@@ -163,10 +163,9 @@ export const taskRoutes = [
     params: ofTask,
     body: s.undoneVersion,
     answers: {
-      200: { description: 'The task; undoing the version that it has now is a redo', schema: a.task },
+      200: { description: 'The task; undoing the version that it has now is a redo', schema: shape('TaskAnswer') },
       409: {
         description: '`not_undoable`: `error.because` says why, `error.fields` what has changed since',
-        schema: s.errorBody,
       },
     },
     handle: async ({ params, body, caller }, { door }) => {

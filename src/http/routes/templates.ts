@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { invalidField } from '../../domain/refusal.ts'
-import * as a from '../answer-schemas.ts'
 import { HttpError, notFound } from '../http-error.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 
 const named = z.object({ name: s.reference })
 
@@ -15,7 +15,7 @@ export const templateRoutes = [
     tag: 'Templates',
     role: 'agent',
     summary: 'All templates',
-    answers: { 200: { description: 'Sorted by name', schema: a.templates } },
+    answers: { 200: { description: 'Sorted by name', schema: shape('TemplatesAnswer') } },
     handle: async ({ caller }, { door }) => ({ body: { templates: await door.templates.list(caller.tenant) } }),
   }),
   route({
@@ -26,7 +26,7 @@ export const templateRoutes = [
     role: 'agent',
     summary: 'One template',
     params: named,
-    answers: { 200: { description: 'The template', schema: s.template } },
+    answers: { 200: { description: 'The template', schema: shape('Template') } },
     handle: async ({ params, caller }, { door }) => {
       const body = await door.templates.get(caller.tenant, params.name)
       if (body === undefined) throw unknown(params.name)
@@ -42,7 +42,7 @@ export const templateRoutes = [
     summary: 'Saves a list of tasks as a template',
     params: named,
     body: s.templateBody,
-    answers: { 200: { description: 'The template', schema: s.template } },
+    answers: { 200: { description: 'The template', schema: shape('Template') } },
     handle: async ({ params, body, caller }, { door }) => {
       if (body.name !== undefined && body.name !== params.name) {
         throw invalidField('name', { rule: 'invalid', expected: 'the name in the path' })
@@ -60,8 +60,8 @@ export const templateRoutes = [
     params: named,
     body: s.templateName,
     answers: {
-      200: { description: 'The template', schema: s.template },
-      409: { description: '`template_exists`: another one has that name', schema: s.errorBody },
+      200: { description: 'The template', schema: shape('Template') },
+      409: { description: '`template_exists`: another one has that name' },
     },
     handle: async ({ params, body, caller }, { door }) => {
       const renamed = await door.templates.rename(caller.tenant, params.name, body.name)

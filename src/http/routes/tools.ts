@@ -3,14 +3,14 @@ import type { WaitingApproval } from '../../domain/wire.ts'
 import { decideApproval, denyWaiting } from '../../door/door.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
-import { approvalAnswer, ruleChange, sentApproval, tools } from '../tool-schemas.ts'
+import { shape } from '../shapes.ts'
 import { known } from './sessions.ts'
 
 const ofServer = z.object({ server: s.id })
 const ofApproval = z.object({ session_id: s.id, approval_id: s.id })
 
-const AFTER = { description: 'The tools after it', schema: tools }
-const NOT_SAVED = { description: '`settings_not_saved`: nothing was changed', schema: s.errorBody }
+const AFTER = { description: 'The tools after it', schema: shape('Tools') }
+const NOT_SAVED = { description: '`settings_not_saved`: nothing was changed' }
 
 // No route takes a command to run: a page that is taken over could start anything.
 export const toolRoutes = [
@@ -22,7 +22,7 @@ export const toolRoutes = [
     role: 'person',
     needs: 'tools',
     summary: 'The MCP servers and tools of the agent, and how each stands',
-    answers: { 200: { description: 'The servers, without waiting for one that connects', schema: tools } },
+    answers: { 200: { description: 'The servers, without waiting for one that connects', schema: shape('Tools') } },
     handle: async (_, { tools: part }) => ({ body: part.view() }),
   }),
   route({
@@ -34,13 +34,12 @@ export const toolRoutes = [
     needs: 'tools',
     summary:
       'Sets whether calls of some tools of a server are asked about, always made, or never; "never" denies those that wait',
-    body: ruleChange,
+    body: s.ruleChange,
     answers: {
       200: AFTER,
-      404: { description: '`server_not_found`, `tool_not_found`', schema: s.errorBody },
+      404: { description: '`server_not_found`, `tool_not_found`' },
       409: {
         description: '`tool_changed`: it is not as you saw it; `settings_unreadable`, `too_many_rules`',
-        schema: s.errorBody,
       },
       503: NOT_SAVED,
     },
@@ -66,8 +65,8 @@ export const toolRoutes = [
     params: ofServer,
     answers: {
       200: AFTER,
-      404: { description: '`server_not_found`', schema: s.errorBody },
-      409: { description: '`server_elsewhere`: another file names it, `file`', schema: s.errorBody },
+      404: { description: '`server_not_found`' },
+      409: { description: '`server_elsewhere`: another file names it, `file`' },
       503: NOT_SAVED,
     },
     handle: async ({ params, caller }, { door, tools: part }) => {
@@ -85,7 +84,7 @@ export const toolRoutes = [
     needs: 'tools',
     summary: 'Connects to a server that failed again, now',
     params: ofServer,
-    answers: { 200: AFTER, 404: { description: '`server_not_found`', schema: s.errorBody } },
+    answers: { 200: AFTER, 404: { description: '`server_not_found`' } },
     handle: async ({ params }, { tools: part }) => ({ body: part.retry(params.server) }),
   }),
   route({
@@ -96,11 +95,11 @@ export const toolRoutes = [
     role: 'person',
     summary: 'Allows a call that waits, or does not; the same decision again changes nothing',
     params: ofApproval,
-    body: sentApproval,
+    body: s.sentApproval,
     answers: {
-      200: { description: 'It is decided, and the turn goes on', schema: approvalAnswer },
-      404: { description: '`approval_not_found`', schema: s.errorBody },
-      409: { description: '`approval_already_decided`, otherwise than you decide it', schema: s.errorBody },
+      200: { description: 'It is decided, and the turn goes on', schema: shape('ApprovalAnswer') },
+      404: { description: '`approval_not_found`' },
+      409: { description: '`approval_already_decided`, otherwise than you decide it' },
     },
     handle: async ({ params: { session_id, approval_id }, body, caller }, { door, tools: part }) => {
       const ref = { tenant: caller.tenant, conversation: session_id }

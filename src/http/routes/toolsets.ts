@@ -11,12 +11,12 @@ import { awaitCall, beginCall } from '../../toolsets/calls.ts'
 import { awaitClaims, claimIdOf } from '../../toolsets/claims.ts'
 import { countItems, observe } from '../../toolsets/observe.ts'
 import { type Toolset, withChecks } from '../../toolsets/toolset.ts'
-import * as a from '../answer-schemas.ts'
 import type { Connection } from '../connection.ts'
 import type { Caller } from '../credentials.ts'
 import { HttpError, notFound } from '../http-error.ts'
 import { type Answer, type Deps, route } from '../route.ts'
 import * as s from '../schemas.ts'
+import { shape } from '../shapes.ts'
 
 /** When a call that was not held may ask again. */
 const RETRY_AFTER_S = 5
@@ -37,7 +37,7 @@ export const toolsetRoutes = [
     tag: 'Toolsets',
     role: 'agent',
     summary: 'The toolsets that a model can be given, with the policy of a new conversation that uses it',
-    answers: { 200: { description: 'All toolsets', schema: a.toolsets } },
+    answers: { 200: { description: 'All toolsets', schema: shape('ToolsetsAnswer') } },
     handle: async (_, { host }) => {
       const listed = Object.values(toolsets).flatMap(each => summaryOf(each, host))
       return { body: { default: host.toolset ?? 'runsheet', toolsets: listed } satisfies ToolsetsAnswer }
@@ -55,7 +55,7 @@ export const toolsetRoutes = [
     answers: {
       200: {
         description: 'The toolset',
-        schema: a.toolset,
+        schema: shape('ToolsetAnswer'),
       },
     },
     handle: async ({ params, query }, { door }) => {
@@ -76,7 +76,7 @@ export const toolsetRoutes = [
     summary: 'Guidance for a model that called the planning tool in the wrong form, for its next prompt',
     params: z.object({ name: z.string() }),
     query: z.object({ session_id: s.id, turn_id: s.id, prefix }),
-    answers: { 200: { description: 'The right form, and what exists already', schema: a.retryGuidance } },
+    answers: { 200: { description: 'The right form, and what exists already', schema: shape('RetryAnswer') } },
     handle: async ({ params, query, caller }, { door }) => {
       const toolset = named(params.name, query.prefix, door)
       // Not 404 without a conversation: a first call that was refused has written nothing.
@@ -105,12 +105,12 @@ export const toolsetRoutes = [
       model: s.reference.optional().meta({ description: 'the model that calls, for the log' }),
     }),
     answers: {
-      200: { description: 'The answer for the model', schema: a.answeredCall },
+      200: { description: 'The answer for the model', schema: shape('AnsweredCall') },
       202: {
         description: 'The review is pending: repeat the call to keep waiting, after `Retry-After` if it is there',
-        schema: a.pendingCall,
+        schema: shape('PendingCall'),
       },
-      409: { description: '`tool_call_conflict`, `turn_running`, `turn_finished`', schema: s.errorBody },
+      409: { description: '`tool_call_conflict`, `turn_running`, `turn_finished`' },
     },
     handle: async ({ params, query, body, caller, connection }, deps) => {
       const toolset = named(params.name, query.prefix, deps.door)
@@ -144,7 +144,7 @@ export const toolsetRoutes = [
     answers: {
       200: {
         description: 'All models',
-        schema: a.models,
+        schema: shape('ModelsAnswer'),
       },
     },
     handle: async (_, { models }) => ({ body: { models } }),
