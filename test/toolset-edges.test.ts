@@ -41,10 +41,10 @@ function program(policy = { review: false }) {
 
 const IN = { session_id: 'c1', turn_id: 't1' }
 const PROMISES = /judged|NEXT_TODO|assess/
-const PERSON = /A person ticks the steps; you cannot\./
+const PERSON = /A person, or a judge if there is one, decides what is done/
 
-describe('manage_todos where nobody judges', () => {
-  it('[MT7] over HTTP its prompt says that a person ticks the steps, and promises no judge', async () => {
+describe('manage_todos elsewhere', () => {
+  it('[MT7] over HTTP its prompt says who decides, and promises no judge', async () => {
     const { body } = await asked(await served(), 'GET', '/api/toolsets/manage_todos')
     expect(JSON.stringify(body)).not.toMatch(PROMISES)
     expect(body.prompt).toMatch(PERSON)

@@ -422,7 +422,7 @@ it('[SP11] it says what the default toolset does, whoever chose that', async () 
   ).toBe(false)
   expect(await complaintsOfAxe(page)).toEqual([])
   await page.keyboard.press('Escape')
-  await page.getByLabel('What do you want done?').fill('Plan a picnic')
+  await page.getByLabel('What do you want done?').fill('Buy milk. Call Ann.')
   await page.keyboard.press('Enter')
   await page.locator('.rs-todos').waitFor()
   const [session] = (await person.sessions()).sessions
@@ -430,6 +430,10 @@ it('[SP11] it says what the default toolset does, whoever chose that', async () 
     toolset: 'checklist',
     review: false,
   })
+  // What stays open is the person's: no warning, and nothing to continue.
+  await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'hidden' })
+  expect(await page.getByText(/Not finished|\d blocked/).count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Continue' }).count()).toBe(0)
   expect(problems).toEqual([])
   await context.close()
 })

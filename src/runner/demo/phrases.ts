@@ -51,7 +51,7 @@ const english: Phrases = {
   notAccepted: why => `It was not accepted: ${why}`,
   done: (count, of) => (count === of ? 'Finished.' : `${count} of ${of} ${of === 1 ? 'step is' : 'steps are'} done.`),
   simulated: 'I have no tool for the rest, so I only simulated it.',
-  leftOpen: titles => `Not done, because I have no tool for it: ${titles.join('; ')}.`,
+  leftOpen: titles => `Left open for you: ${titles.join('; ')}.`,
   notDone: (title, why) => `Not done: ${title}${why === '' ? '' : ` (${why})`}.`,
 }
 
@@ -79,6 +79,6 @@ const chinese: Phrases = {
   notAccepted: why => `未被接受：${why}`,
   done: (count, of) => (count === of ? '全部完成。' : `${of} 步中完成了 ${count} 步。`),
   simulated: '其余的我没有相应的工具，只是模拟了一下。',
-  leftOpen: titles => `没有完成，因为我没有相应的工具：${titles.join('；')}。`,
+  leftOpen: titles => `留给你的：${titles.join('；')}。`,
   notDone: (title, why) => `没有完成：${title}${why === '' ? '' : `（${why}）`}。`,
 }

@@ -17,7 +17,7 @@ interface Planner {
   readonly settle?: (id: string, outcome: string) => Call
   /** Absent where a step that cannot be done is left open. */
   readonly putAside?: (id: string, reason: string) => Call
-  /** Whether `settle` has no place for the outcome, so that it has to be said. */
+  /** Whether the plan is a list of items, whose outcomes have to be said: `settle` has no place for them. */
   readonly saysOutcome?: boolean
 }
 

@@ -96,12 +96,12 @@ function propose({ prompt, planner, phrases, request }: Scene, steps: readonly s
   const taken = steps.slice(0, LIMITS.batch)
   const isAsked = stepsIn(request).length >= 2 && why === '' && !mendingSteps(prompt.tools, request)
   const text = isAsked ? phrases.stepsSeen(taken.length, steps.length) : phrases.planned(taken.length)
-  const { plan } = PLANNERS[planner] ?? {}
+  const { plan, saysOutcome: isList } = PLANNERS[planner] ?? {}
   const planned = taken.map(title => {
     const check = checkFor(prompt.tools, title)
     return { title, ...(check === undefined ? {} : { check }) }
   })
-  return { text: `${why}${text}`, calls: plan?.(planned) ?? [] }
+  return { text: isList ? why : `${why}${text}`, calls: plan?.(planned) ?? [] }
 }
 
 /** Nothing to plan: use a tool that fits, compute a result, or just reply. */
@@ -206,7 +206,7 @@ function report({ phrases }: Scene, standing: Standing, heard = ''): Reply {
   const rest = settled.filter(({ isDone }) => !isDone)
   const left = open.filter(step => 'simulated' in workOn(step.title, pastOf(step, standing))).map(({ title }) => title)
   const parts = [
-    phrases.done(done.length, open.length + settled.length),
+    left.length > 0 && done.length === 0 ? '' : phrases.done(done.length, open.length + settled.length),
     done.map(step => lineFor(step, done)).join('\n'),
     ...rest.flatMap(({ title, outcome }) => (isSimulated(outcome) ? [] : [phrases.notDone(title, outcome)])),
     rest.some(({ outcome }) => isSimulated(outcome)) ? phrases.simulated : '',
