@@ -16,7 +16,7 @@ import { scratchFolder } from './support/scratch.ts'
 
 const OLD = { code: 'older', message: expect.stringMatching(/^Made by an earlier checkout: /) }
 const DATABASE = `
-  PRAGMA journal_mode = WAL; PRAGMA application_id = ${0x52_55_4e_53}; PRAGMA user_version = 10;
+  PRAGMA journal_mode = WAL; PRAGMA application_id = 1381322323; PRAGMA user_version = 10;
   CREATE TABLE conversations (id INTEGER PRIMARY KEY, tenant TEXT, conversation TEXT);
   CREATE TABLE events (id INTEGER PRIMARY KEY, conversation_id INTEGER, seq INTEGER, v INTEGER, type TEXT, data TEXT);
   INSERT INTO conversations VALUES (1, 'local', 'plan');

@@ -71,7 +71,7 @@ export const englishPage = {
       'Say what to put on the list',
       'The agent adds it at once. You tick items off; the agent may tick what it did itself.',
     ],
-  },
+  } satisfies Record<string, readonly [title: string, hint: string]>,
   /** For the built-in model. */
   demoExample: 'Fix the greeting in the sandbox, and prove it',
   examples: ['Plan a birthday party for 20 people', 'Prepare for my job interview', 'Plan a weekend in Rome'],

@@ -295,7 +295,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     const plans = isNone ? state.plans.without(left.id) : state.plans
     const { turns } = changeTurn(state, turn_id, { plan_id })
     const place = { turn_id, plan_id, ...defined({ workspace, done_checks }) }
-    return moved({ ...state, turns, plans: withTurn({ plans }, place, seq) }, task_ids, plan_id)
+    return { turns, ...moved({ ...state, plans: withTurn({ plans }, place, seq) }, task_ids, plan_id) }
   },
   turn_stop_requested: (state, { data: { turn_id } }) => ({
     ...changeTurn(state, turn_id, { stop_requested: true }),
@@ -435,22 +435,20 @@ function withTurn(
 }
 
 /** Tasks of further plans join a plan. They keep what was confirmed for them, and the files that were compared then. */
-function moved(state: Conversation, ids: readonly string[], plan_id: string): Conversation {
-  return ids.reduce((after, id): Conversation => {
-    const task = after.tasks.get(id)
-    if (!task) return after
+function moved(state: Conversation, ids: readonly string[], plan_id: string): Partial<Conversation> {
+  let { tasks, plans, proof } = state
+  for (const id of ids) {
+    const task = tasks.get(id)
+    if (!task) continue
     const next = { ...task, plan_id }
-    const left = planById(after, task.plan_id)
-    const known = after.proof.get(id)
-    return {
-      ...after,
-      tasks: after.tasks.with(id, next),
-      plans: after.plans
-        .with(left.id, { ...withTask(left, task, undefined), is_taken: true })
-        .with(plan_id, withTask(planById(after, plan_id), undefined, next)),
-      proof: known ? after.proof.with(id, { confirmed_in: task.plan_id, ...known }) : after.proof,
-    }
-  }, state)
+    const left = planById({ plans }, task.plan_id)
+    const known = proof.get(id)
+    tasks = tasks.with(id, next)
+    plans = plans.with(left.id, { ...withTask(left, task, undefined), is_taken: true })
+    plans = plans.with(plan_id, withTask(planById({ plans }, plan_id), undefined, next))
+    if (known) proof = proof.with(id, { confirmed_in: task.plan_id, ...known })
+  }
+  return { tasks, plans, proof }
 }
 
 function putTask(state: Conversation, task: Task): Partial<Conversation> {

@@ -90,7 +90,7 @@ export type Resolution = Attributed & {
   readonly changes?: Changes
   /** The task that each confirmed row became, in row order. */
   readonly tasks?: readonly ConfirmedTask[]
-  /** The rows that a plan was sent back with, in row order. */
+  /** The rows that a plan was sent back with, if they were edited, in row order. */
   readonly rows?: readonly RowChange[]
   /** The turn that goes on with a reopened plan. */
   readonly continued_by?: string

@@ -6,23 +6,35 @@ import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 
 /** What one or more turns work on together. */
 export interface Plan {
-  /** The id of the turn that began it. */
+  /** The turn that began it. */
   readonly id: string
-  /** The turns that worked on it, oldest first. What happens to it outside of a turn belongs to the last one. */
+  /**
+   * The turns that worked on it, oldest first.
+   *
+   * What happens to it outside of a turn belongs to the last one.
+   */
   readonly turns: readonly string[]
   /** The ids of its open tasks. */
   readonly open: readonly string[]
   /** Its listed tasks by how they stand, and how many were removed. */
   readonly counts: PlanCounts
-  /** How many of the removed ones a model removed. */
+  /** How many of the removed tasks a model removed. */
   readonly dropped: number
   /** The ids of its tasks that have checks. */
   readonly checked: readonly string[]
-  /** Where its checks run: the workspace of the newest turn that has one. */
+  /**
+   * Where its checks run.
+   *
+   * The workspace of the newest turn that has one.
+   */
   readonly workspace?: Workspace
-  /** The checks of the plan itself, which run once before it ends. */
+  /**
+   * Run once before it ends.
+   *
+   * The checks of the plan itself.
+   */
   readonly done_checks?: readonly Check[]
-  /** Hash to the runs of these. */
+  /** Hash to the runs of its own checks. */
   readonly runs?: Readonly<Record<string, PlanRuns>>
   /** How often its checks were run again since the newest claim, turn or follow-up. */
   readonly passes: number
@@ -70,6 +82,7 @@ export const planIdOf = ({ turns }: Pick<Plans, 'turns'>, turnId: string): strin
 export const planOf = (state: Pick<Plans, 'turns' | 'plans'>, turnId: string): Plan =>
   planById(state, planIdOf(state, turnId))
 
+/** A plan by its id, or as it is before anything happened to it. */
 export const planById = ({ plans }: Pick<Plans, 'plans'>, planId: string): Plan =>
   valueIn(plans, planId) ?? newPlan(planId)
 

@@ -62,7 +62,7 @@ export interface CheckRecord {
   /** The last run, in any plan. */
   readonly last?: CheckRun
   readonly started?: StartedRun
-  /** Plan to the result at its confirmation, where that was no failure: in that plan it only guards. */
+  /** Plan to the result at its confirmation, where that was no failure: there it only guards. */
   readonly guards?: Readonly<Record<string, CheckResult>>
   /** It failed, and no claim has seen it pass since. */
   readonly red: boolean
@@ -88,7 +88,7 @@ export interface TurnedTask {
 export interface TaskProof {
   /** The hashes of its approved checks. */
   readonly approved: readonly string[]
-  /** Those of them that were approved for other words: a model has changed title, details or criteria since. */
+  /** Those that were approved for other words, which a model has changed since: they prove nothing. */
   readonly reworded?: readonly string[]
   /** Hash to the result when the plan was confirmed. */
   readonly baseline: Readonly<Record<string, CheckResult>>
@@ -104,7 +104,7 @@ export interface TaskProof {
    * It had failed for this one at the start.
    */
   readonly spent?: Readonly<Record<string, string>>
-  /** The plan whose record of guarded files counts, if it is not the task's own any more. */
+  /** The plan whose record of guarded files counts, if not its own. */
   readonly confirmed_in?: string
   /**
    * Claims that a check refused.

@@ -43,7 +43,7 @@ export const ENDINGS: Record<EndReason, Ending> = {
 /** A turn as the state of a conversation has it. */
 export interface Turn {
   readonly id: string
-  /** The plan that it works on. */
+  /** The plan that it works on: the id of the turn that began it. */
   readonly plan_id: string
   readonly status: TurnStatus
   readonly stop_requested: boolean

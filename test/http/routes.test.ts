@@ -375,7 +375,8 @@ describe('tasks', () => {
       )
     expect(await of('')).toEqual(['A', 'B', 'C', 'D'])
     expect(await of('turn_id=t1')).toEqual(['A', 'B', 'C'])
-    expect(await of('turn_id=t2')).toEqual(['D'])
+    // A checklist is one plan: the second turn worked from all of it.
+    expect(await of('turn_id=t2')).toEqual(['A', 'B', 'C', 'D'])
     expect(await of('status=pending')).toEqual(['B', 'C'])
     expect(await of('status=in_progress')).toEqual(['A'])
     expect(await of('status=completed&turn_id=t1')).toEqual([])
