@@ -1,10 +1,11 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
-import { lastTurnOf, planById, tasksAt, type Standing, standingWordOf, startedBy, type Task } from 'runsheet/client'
+import { tasksAt, type Standing, standingWordOf, startedBy, type Task, turnOf } from 'runsheet/client'
 import { localeOf, plainMarkdown, PlanContinued, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
 import { bottomInset } from './bottom-inset.ts'
 import './history.css'
 import type { PageStrings } from './page-strings.ts'
+import { isList } from './toolset-policies.ts'
 
 interface HistoryProps {
   readonly strings: PageStrings
@@ -40,8 +41,11 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
           const decided = startedBy(resolutions, turn.id)
           const tasks = tasksAt(conversation, turn.id)
           const open = tasks.filter(each => each.status === 'pending' || each.status === 'in_progress').length
-          // With gate and judge off a turn is done once it has answered.
-          const status = turn.status === 'done' && open > 0 ? 'incomplete' : turn.status
+          // With gate and judge off a turn is done once it has answered. Items wait for the person.
+          const status =
+            turn.status === 'done' && open > 0 && !(conversation.policy && isList(conversation.policy))
+              ? 'incomplete'
+              : turn.status
           return (
             <article key={turn.id} className="app-turn" aria-label={strings.turn(index + 1)}>
               <header>
@@ -62,7 +66,7 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
               ) : (
                 <ul className="app-turn-tasks">
                   {tasks.map(each => {
-                    const plan = lastTurnOf(planById(conversation, each.plan_id))
+                    const plan = turnOf(conversation, each)
                     return (
                       <TaskHistory
                         key={each.id}

@@ -3,7 +3,7 @@ import { bottomInset } from './bottom-inset.ts'
 import { loadPart } from './load-part.ts'
 import type { PageStrings } from './page-strings.ts'
 import type { ThreadProps } from './thread.tsx'
-import type { ShownPolicy } from './toolset-policies.ts'
+import { isList, type ShownPolicy } from './toolset-policies.ts'
 
 const importThread = () => import('./thread.tsx')
 const Thread = lazy(() => loadPart(importThread))
@@ -79,6 +79,3 @@ function Welcome({ strings, hasSandbox, policy, onExample }: WelcomeProps): Reac
     </section>
   )
 }
-
-/** Whether the tasks are items for a person rather than the agent's steps. */
-const isList = ({ toolset }: ShownPolicy): boolean => toolset === 'checklist' || toolset === 'task_list'

@@ -5,6 +5,10 @@ export type ToolsetPolicy = Pick<Policy, 'toolset' | 'review' | 'assessor' | 'ga
 /** With the deadline of its reviews, which a message does not choose. */
 export type ShownPolicy = ToolsetPolicy & Pick<Policy, 'review_timeout_ms'>
 
+/** Whether the tasks are items for a person rather than the agent's steps. */
+export const isList = ({ toolset }: Pick<Policy, 'toolset'>): boolean =>
+  toolset === 'checklist' || toolset === 'task_list'
+
 /** The policies that can be chosen: those of new conversations, and the conversation's own for its own toolset. */
 export const policiesNow = (toolsets: readonly ToolsetSummary[], own: Policy | null): readonly ShownPolicy[] => [
   ...(own ? [own] : []),

@@ -11,7 +11,7 @@ export type { LiveSessions, LiveSessionsOptions, SessionsState } from './live-se
 export type { LiveState } from './live-state.ts'
 export type * from '../domain/wire.ts'
 export { currentTask, listed, openTasks, tasksInView } from '../domain/conversation.ts'
-export { lastTurnOf, planById, planOf, tasksAt, tasksOf } from '../domain/plan.ts'
+export { planOf, tasksAt, tasksOf, turnOf } from '../domain/plan.ts'
 export { tallyOf } from '../domain/tally.ts'
 export { threadOf } from '../domain/thread.ts'
 export type * from '../domain/thread.ts'

@@ -104,6 +104,13 @@ export function tasksAt(state: Plans, turnId: string): Task[] {
   return tasksOf(state, plan).filter(task => !later.has(task.conversation_turn_id))
 }
 
+/** The turn of its plan that last worked on a task. */
+export function turnOf(state: Plans, { plan_id, status, updated_at }: Task): string {
+  const plan = planById(state, plan_id)
+  const begun = (id: string): string => valueIn(state.turns, id)?.started_at ?? ''
+  return (isOpen({ status }) ? undefined : plan.turns.findLast(id => begun(id) <= updated_at)) ?? lastTurnOf(plan)
+}
+
 /** The open tasks of a plan, in list order. */
 export const openOf = (state: Pick<Plans, 'tasks'>, { open }: Plan): Task[] => some(state, open).sort(byPosition)
 

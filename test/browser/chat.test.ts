@@ -42,7 +42,7 @@ it('[CH2] the sidebar opens, switches and creates conversations; unsent text sta
   await side.getByRole('link', { name: 'The first one' }).waitFor()
   const first = page.url()
   await page.getByRole('button', { name: 'New chat' }).click()
-  await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
+  await page.getByRole('heading', { name: /then watch it get done$/ }).waitFor()
   await say(page, 'The second one')
   await side.getByRole('link', { name: 'The second one' }).waitFor()
   await box(page).fill('half a thought')
@@ -656,11 +656,10 @@ it('[CH8][PA31] a continued plan is under both turns, and its progress is cumula
 })
 
 it('[CH8] a turn that answered with open tasks is not shown as done, and says how many are open', async () => {
-  const items = [{ title: 'One', isChecked: true }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }]
-  const turns = await start(
-    [{ calls: [{ tool: 'add_multiple_checklist_items', args: { items } }] }, 'That is the list.', 'Hello again.'],
-    { host: { toolset: 'checklist' } },
-  )
+  const tasks = [{ title: 'One', status: 'done' }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }]
+  const turns = await start([{ calls: [{ tool: 'add_task', args: { tasks } }] }, 'That is the list.', 'Hello again.'], {
+    host: { toolset: 'task_manager', review: false },
+  })
   await turns.chat({ message: 'A list' })
   await turns.chat({ message: 'And hello', turn_id: 't2' })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1&view=history'), NEW)
@@ -880,7 +879,7 @@ it('[CH11] a message in flight survives a reload, and leaving before it fails', 
   await box(page).press('Enter')
   await messages(page).getByText('Sending…').waitFor()
   await page.getByRole('button', { name: 'New chat' }).click()
-  await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
+  await page.getByRole('heading', { name: /then watch it get done$/ }).waitFor()
   held.resolve()
   await page.goBack()
   await expect.poll(() => page.url()).toBe(first)
@@ -945,7 +944,7 @@ it('[CH11] a message that is sent again the moment it is back in the box is not 
   await page.reload()
   await messages(page).getByText('Sending…').waitFor()
   await page.getByRole('button', { name: 'New chat' }).click()
-  await page.getByRole('heading', { name: 'Approve the plan, then watch it get done' }).waitFor()
+  await page.getByRole('heading', { name: /then watch it get done$/ }).waitFor()
   await page.goBack()
   await expect.poll(() => box(page).inputValue()).toBe('Something long')
   expect(problems).toEqual([])

@@ -104,7 +104,7 @@ describe('a message to the agent at work', () => {
     expect((await post(server, 'Try again', 'k1')).body).toEqual(body)
     expect(server.taken).toEqual([body.turn_id])
     const { turns, messages, queued } = await server.person.session('c1')
-    expect(turns.at(-1)).toMatchObject({ turn_id: body.turn_id, status: 'running', continues: 't1' })
+    expect(turns.at(-1)).toMatchObject({ turn_id: body.turn_id, status: 'running', plan_id: 't1' })
     expect(messages.at(-1)).toMatchObject({ turn_id: body.turn_id, role: 'user', text: 'Try again' })
     expect(queued).toEqual([])
   })

@@ -81,7 +81,7 @@ async function write(number: number): Promise<void> {
             type: 'edit_tasks',
             by: 'model',
             turn_id: 't1',
-            change: [{ task: transaction.state.last_number, fields: { status: 'completed' } }],
+            change: [{ task: transaction.state.last_number, fields: { status: 'completed', outcome: 'Done.' } }],
           }),
         ]
       : [

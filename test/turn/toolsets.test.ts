@@ -105,7 +105,7 @@ describe('checklist', () => {
       answers: (request, count) => {
         if (count === 0) return { calls: [planning.checklist] }
         if (count !== 2) return 'Well.'
-        const [, id] = /Open from earlier turns.*\n- (\S+) Look/.exec(request.messages[0]?.content ?? '') ?? []
+        const [, id] = /\n- (\S+) Look/.exec(request.messages[0]?.content ?? '') ?? []
         return {
           text: 'It was done.',
           calls: [{ tool: 'update_checklist_items', args: { items: [{ id, isChecked: true }] } }],
