@@ -22,7 +22,7 @@ export class CatchUp {
   /** `slice` indexes the next few events. */
   constructor(slice: () => Promise<SliceOutcome>) {
     this.#slice = slice
-    // What another process left, or an older version.
+    // What another process left.
     this.note()
   }
 

@@ -298,7 +298,7 @@ describe('recover', () => {
   it('[SQ18] of two logs with one name drops neither', async () => {
     const { folder, path } = copyOf(killed)
     const db = new DatabaseSync(path)
-    db.exec(`INSERT INTO conversations (id, tenant, conversation, created_at, active_at) VALUES (999, 'local', 'kilmed', '2026', '2026');
+    db.exec(`INSERT INTO conversations VALUES (999, 'local', 'kilmed', NULL, '2026', '2026', 0, 0, NULL, 0);
       INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, sum)
         SELECT 999, seq, v, type, turn_id, timestamp, data, sum FROM events
         WHERE conversation_id = (SELECT id FROM conversations WHERE conversation = 'killed') AND seq <= 3`)
