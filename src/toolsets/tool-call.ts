@@ -51,6 +51,7 @@ export class ToolCall implements View {
   readonly #unrecorded: Set<Judged>
   readonly #turnedDown: TurnedDown[] = []
   #isUnchecked = false
+  #hasJudge: boolean | undefined
 
   /** Records red checks and the verdicts on listed tasks before the tool runs, so that they stay if the tool refuses. */
   constructor(deps: ToolCallDeps) {
@@ -69,7 +70,7 @@ export class ToolCall implements View {
 
   /** Whether a judge rules on what is claimed. */
   get isJudged(): boolean {
-    return this.#deps.judges() || this.#deps.resolved !== undefined
+    return this.#deps.resolved !== undefined || this.#judges()
   }
 
   get state(): View['state'] {
@@ -124,7 +125,7 @@ export class ToolCall implements View {
   }
 
   tryEdit(edit: Edit): readonly StoredEvent[] | Refusal {
-    const { turnId, basis, sources, transaction, judged, resolved, seen, judges } = this.#deps
+    const { turnId, basis, sources, transaction, judged, resolved, seen } = this.#deps
     const change = edit.change ? { change: edit.change.map(one => this.#withOutcome(one)) } : {}
     return transaction.run({
       ...sources,
@@ -137,7 +138,7 @@ export class ToolCall implements View {
       judged,
       resolved,
       seen,
-      judges: mayClaim(edit) && judges(),
+      judges: mayClaim(edit) && this.#judges(),
     })
   }
 
@@ -155,6 +156,11 @@ export class ToolCall implements View {
     return { checks: [check], ...(isAllowed ? { allowed: [check.hash] } : {}) }
   }
 
+  /** Looked up once: a judge that leaves meanwhile must not turn a claim into a grant. */
+  #judges(): boolean {
+    return (this.#hasJudge ??= this.#deps.judges())
+  }
+
   /** Uses the model's latest text as the outcome of what it settles if its tools have no field for one. */
   #withOutcome(change: TaskChange): TaskChange {
     const { status, outcome } = change.fields
@@ -169,7 +175,7 @@ export class ToolCall implements View {
     const judged = judgedOn(this.#deps.judged, index)
     if (!judged) {
       const isUnjudged = status === 'completed' && this.state.tasks.get(id)?.status !== status
-      if (isUnjudged) this.#turnedDown.push({ id, reason: this.#deps.judges() ? UNJUDGED : UNCHECKED })
+      if (isUnjudged) this.#turnedDown.push({ id, reason: this.#judges() ? UNJUDGED : UNCHECKED })
       return
     }
     this.#unrecorded.delete(judged)
