@@ -20,7 +20,7 @@ export async function bareSqlite(
   const commit = db.prepare('COMMIT')
   const head = db.prepare('SELECT max(seq) AS seq FROM events WHERE conversation_id = ?')
   const putConversation = db.prepare(
-    "INSERT INTO conversations (tenant, conversation, created_at) VALUES ('local', 'bare', ?) RETURNING id",
+    "INSERT INTO conversations (tenant, conversation, created_at, active_at, pinned, archived, row_sum) VALUES ('local', 'bare', ?1, ?1, 0, 0, 0) RETURNING id",
   )
   const putEvent = db.prepare(
     'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
