@@ -15,7 +15,7 @@ import { isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../src/domain/
 import { type ThreadItem, threadOf } from '../src/domain/thread.ts'
 import { isId } from '../src/domain/text.ts'
 import type { Message } from '../src/domain/transcript.ts'
-import { isRunning } from '../src/domain/turn.ts'
+import { COUNTED, isRunning } from '../src/domain/turn.ts'
 import { type View, view } from '../src/domain/view.ts'
 import { commitOf } from '../src/store/commit.ts'
 import { rowsOf, type TurnRow } from '../src/store/rows.ts'
@@ -177,6 +177,29 @@ describe('tasks', () => {
         expect(['status', 'started_at', 'position']).toEqual(expect.arrayContaining(Object.keys(from)))
         if (from['status'] !== undefined)
           expect(isOpen({ status: from['status'] as TaskStatus }) && isOpen(task)).toBe(true)
+      }
+    })
+  })
+
+  it('[PL1] a plan knows its open tasks, those with checks, and how many there are', () => {
+    always(({ chat: { state } }) => {
+      const all = [...state.tasks.values()]
+      expect(all.filter(({ plan_id }) => !state.plans.has(plan_id))).toEqual([])
+      for (const plan of state.plans.values()) {
+        const tasks = all.filter(({ plan_id }) => plan_id === plan.id)
+        const ids = (some: readonly Task[]): string[] => some.map(({ id }) => id).sort()
+        const of = (status: string): number => tasks.filter(task => COUNTED[task.status] === status).length
+        const { removed, ...counts } = plan.counts
+        expect(counts).toEqual({
+          completed: of('completed'),
+          blocked: of('blocked'),
+          cancelled: of('cancelled'),
+          open: of('open'),
+        })
+        expect([removed >= 0, plan.dropped >= 0]).toEqual([true, true])
+        expect([...plan.open].sort()).toEqual(ids(tasks.filter(isOpen)))
+        expect([...plan.checked].sort()).toEqual(ids(tasks.filter(({ checks = [] }) => checks.length > 0)))
+        expect(new Set(plan.turns).size).toBe(plan.turns.length)
       }
     })
   })

@@ -76,6 +76,17 @@ describe("a person's change that is taken back", () => {
     expect(chat.task(2)).toMatchObject({ status: 'blocked', judged_by: null, outcome: 'No key.' })
   })
 
+  it('[TA14][TA21] who settled a task is not put back once the task is open', () => {
+    const chat = outside('runsheet', { review: false, assessor: false })
+    chat.run(chat.adds('model', 'A'))
+    chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))
+    chat.run(chat.sets('person', 1, { status: 'completed' }))
+    chat.run(undoes(chat, 1))
+    chat.run(chat.sets('file', 1, { status: 'pending' }))
+    const refusal = chat.refusal(undoes(chat, 1, 1))
+    expect([refusal.code, refusal.data]).toMatchObject(['not_undoable', { because: 'changed', fields: ['status'] }])
+  })
+
   it('[TA21] what has become current since stays current once it was changed', () => {
     const chat = plans()
     chat.run(chat.sets('person', 1, { status: 'cancelled' }))

@@ -41,9 +41,10 @@ function undone(state: Conversation, change: Change, editor: ListEditor): Refusa
   if (!now) return notUndoable('removed')
   // What was added or brought back goes again, unless somebody has worked on it.
   const removes = change.type === 'task_created' || isBack(change.data.from)
-  const changed = Object.keys(difference(after, now)).filter(field =>
-    removes ? WORKED_ON.has(field) : Object.hasOwn(change.data.from, field),
-  )
+  // Who settled a task says nothing of another status.
+  const touched = new Set(removes ? WORKED_ON : Object.keys(change.data.from))
+  if (touched.has('judged_by')) touched.add('status')
+  const changed = Object.keys(difference(after, now)).filter(field => touched.has(field))
   if (changed.length > 0)
     return notUndoable('changed', { task: now, fields: changed, by: changedBy(state, change, changed) })
   if (removes) editor.remove(after.id)
