@@ -1,7 +1,19 @@
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import { withoutOrigin } from './origin.ts'
-import { hasTasks, listing, newPlan, openOf, type Plan, planById, planIdOf, planOf, tasksOf, withTask } from './plan.ts'
+import {
+  hasTasks,
+  isUnplanned,
+  listing,
+  newPlan,
+  openOf,
+  type Plan,
+  planById,
+  planIdOf,
+  planOf,
+  tasksOf,
+  withTask,
+} from './plan.ts'
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
 import { isSamePlace } from './check-state.ts'
@@ -25,7 +37,7 @@ import { activeAfter } from './session-list.ts'
 import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { ASKED, byPosition, isGivenUp, isOpen, type Task } from './task.ts'
 import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-approval.ts'
-import type { PlanCounts, Turn } from './turn.ts'
+import type { Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
 
 /** The state of one conversation, folded from its log. It holds what decisions need: no messages, no tool results. */
@@ -190,10 +202,6 @@ export function taskInProgress(state: Open & Pick<ConversationLike, 'latest_turn
   return own ?? started().sort((a, b) => ((a.started_at ?? '') < (b.started_at ?? '') ? 1 : -1))[0]
 }
 
-/** The tasks of a turn's plan by how they stand. */
-export const planCounts = (state: Pick<ConversationLike, 'turns' | 'plans'>, turnId: string): PlanCounts =>
-  planOf(state, turnId).counts
-
 /** How many tasks of a plan a model removed or cancelled. */
 export const givenUpIn = (state: Pick<ConversationLike, 'tasks'>, plan: Plan): number =>
   plan.dropped + tasksOf(state, plan).filter(isGivenUp).length
@@ -291,7 +299,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     const left = planOf(state, turn_id)
     const { workspace, done_checks } = left
     // A plan that its only turn left without a task is none.
-    const isNone = left.id === turn_id && left.turns.length === 1 && !hasTasks(left) && left.counts.removed === 0
+    const isNone = left.id === turn_id && left.id !== plan_id && left.turns.length === 1 && isUnplanned(left)
     const plans = isNone ? state.plans.without(left.id) : state.plans
     const { turns } = changeTurn(state, turn_id, { plan_id })
     const place = { turn_id, plan_id, ...defined({ workspace, done_checks }) }

@@ -86,12 +86,21 @@ export const planOf = (state: Pick<Plans, 'turns' | 'plans'>, turnId: string): P
 export const planById = ({ plans }: Pick<Plans, 'plans'>, planId: string): Plan =>
   valueIn(plans, planId) ?? newPlan(planId)
 
+/** The plan that a run is about: that of its task, else the one that its turn works on. */
+export function planOfRun(state: Plans, taskId: string | undefined, turnId: string): Plan {
+  const task = taskId === undefined ? undefined : valueIn(state.tasks, taskId)
+  return task ? planById(state, task.plan_id) : planOf(state, turnId)
+}
+
 /** The turn that an event about a plan belongs to. */
 export const lastTurnOf = ({ id, turns }: Plan): string => turns.at(-1) ?? id
 
-/** Whether a plan ever had a listed task that it still has. */
+/** Whether a plan has a listed task. */
 export const hasTasks = ({ counts: { completed, blocked, cancelled, open } }: Plan): boolean =>
   completed + blocked + cancelled + open > 0
+
+/** Whether nothing was ever planned in it. */
+export const isUnplanned = (plan: Plan): boolean => !hasTasks(plan) && plan.counts.removed === 0 && !plan.is_taken
 
 /** All tasks of a plan, in list order. Walks the whole list. */
 export const tasksOf = ({ tasks }: Pick<Plans, 'tasks'>, { id }: Plan): Task[] =>

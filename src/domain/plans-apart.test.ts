@@ -55,6 +55,20 @@ describe('the runs of another plan with the same check', () => {
     expect(standings(plan, 1, 2)).toEqual(['proven', 'proven'])
   })
 
+  it('[CM14] a run for a task dates the plan of the task, whichever turn asks for it', () => {
+    const plan = new Plan(approved('A', NPM), approved('B', FILE))
+    plan.runs('failed')
+    plan.runs('failed')
+    claim(plan, 1, 'passed')
+    claim(plan, 2, 'passed')
+    another(plan, 'failed', { fingerprint: 'f1' })
+    plan.run(plan.sets('person', 2, { status: 'pending' }))
+    plan.answer('turn-2')
+    plan.claims(2, 'call-9', 'turn-2')
+    plan.runs('passed', { fingerprint: 'f9' }, 'turn-2')
+    expect(plan.standing(1)?.reasons).toContain('npm test: passed before the workspace changed')
+  })
+
   it('[CM10] that turned green there prove nothing here any more: the work was done for that task', () => {
     const plan = new Plan(approved('A', NPM), { title: 'Z' })
     plan.runs('failed')

@@ -2,7 +2,7 @@ import type { Check } from './check.ts'
 import type { Conversation } from './conversation.ts'
 import type { EventData, EventType, StoredEvent } from './event.ts'
 import { isSamePlace } from './check-state.ts'
-import { checkedOf, type Plan, planById, planIdOf, planOf } from './plan.ts'
+import { checkedOf, type Plan, planById, planIdOf, planOfRun } from './plan.ts'
 import { claimsOf } from './open-claims.ts'
 import {
   type CheckRecord,
@@ -158,27 +158,28 @@ function afterRun(state: Conversation, event: StoredEvent<'check_ran'>): Partial
   const turnId = event.turn_id ?? ''
   const { started: _started, ...known } = recordOf(state, hash)
   const run = runOf(data, turnId, seq, timestamp)
+  const plan = planOfRun(state, data.task_id, turnId)
   const turn = turned(state, data)
   const record = { ...known, ...turn, last: { ...run, ...tailIn(data) } }
   const after = { ...state, runs: state.runs.with(hash, record) }
-  const learnt = { ...state, proof: withRun(state, data, run) }
+  const learnt = { ...state, proof: withRun(state, plan, data, run) }
   return {
-    runs: why === 'baseline' ? withGuard(after, data, planIdOf(state, turnId)) : after.runs,
+    runs: why === 'baseline' ? withGuard(after, data, plan.id) : after.runs,
     requests: state.requests.filter(request => request.hash !== hash || request.why !== why),
     claims: withResult(state, data),
     proof: withSpent(
-      why === 'baseline' ? { ...learnt, ...withBaseline(learnt, data, planIdOf(state, turnId)) } : learnt,
+      why === 'baseline' ? { ...learnt, ...withBaseline(learnt, data, plan.id) } : learnt,
       hash,
       turn.proves,
     ),
-    ...seenIn(state, data, run),
+    ...seenIn(state, plan, data, run),
   }
 }
 
 /** Each task of the plan with this check learns of its run. */
-function withRun(state: Conversation, data: EventData['check_ran'], run: CheckRun): Conversation['proof'] {
+function withRun(state: Conversation, plan: Plan, data: EventData['check_ran'], run: CheckRun): Conversation['proof'] {
   let { proof } = state
-  for (const task of checkedOf(state, planOf(state, run.turn_id))) {
+  for (const task of checkedOf(state, plan)) {
     if (!hasCheck(task, data.hash)) continue
     const before = proofOf({ proof }, task.id)
     const runs = { ...before.runs, [data.hash]: followed(before.runs?.[data.hash], guardedFor(run, data, task.id)) }
@@ -188,9 +189,13 @@ function withRun(state: Conversation, data: EventData['check_ran'], run: CheckRu
 }
 
 /** The plan learns of a run of a check of its own, and how the workspace was. */
-function seenIn(state: Conversation, data: EventData['check_ran'], run: CheckRun): Pick<Conversation, 'plans'> {
+function seenIn(
+  state: Conversation,
+  plan: Plan,
+  data: EventData['check_ran'],
+  run: CheckRun,
+): Pick<Conversation, 'plans'> {
   const { hash } = data
-  const plan = planOf(state, run.turn_id)
   const isOfPlan = plan.done_checks?.some(check => check.hash === hash)
   const { turn_id, seq, why, fingerprint } = run
   // A run without a result saw nothing.

@@ -88,8 +88,8 @@ export interface RefusalData {
   rejected_task_stays: InRow & {
     readonly task: Task
     readonly action: 'reword' | 'delete' | 'cancel'
-    /** Who turned a claim down. */
-    readonly by: 'checks' | 'assessor'
+    /** Who turned a claim down; `approval`: an approved check of it has not passed yet. */
+    readonly by: 'checks' | 'assessor' | 'approval'
   }
   /** A check of the task is red. */
   check_failed: InRow & {

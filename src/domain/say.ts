@@ -268,7 +268,11 @@ const NOT_UNDOABLE = {
 } as const
 
 /** Who turned down a claim on a task, to follow "was". */
-export const TURNED_DOWN = { checks: 'refused by its checks', assessor: 'rejected by the assessor' } as const
+export const TURNED_DOWN = {
+  checks: 'refused by its checks',
+  assessor: 'rejected by the assessor',
+  approval: 'given a check that has not passed',
+} as const
 
 const PARTICIPLE = { reword: 'reworded', delete: 'deleted', cancel: 'cancelled' } as const
 

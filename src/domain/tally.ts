@@ -10,7 +10,7 @@ export interface PlanTally {
   readonly blocked: number
   readonly cancelled: number
   readonly open: number
-  /** The done ones by how far that can be trusted. Undefined in older logs. */
+  /** The done ones by how far that can be trusted; undefined where it is not told. */
   readonly standings: Readonly<Record<Standing, number>> | undefined
 }
 
@@ -22,7 +22,7 @@ export function countTasks(tasks: readonly Task[]): TaskTally {
   return tallied(counts)
 }
 
-/** How the tasks of a plan stand now; undefined without any. `wholePlan` has those of a turn. */
+/** How the tasks of a plan stand now; undefined without any. */
 export const tallyOf = (state: Proofs, tasks: readonly Task[]): PlanTally | undefined =>
   tasks.length === 0 ? undefined : { ...countTasks(tasks), standings: standingsOf(state, tasks) }
 

@@ -1,3 +1,4 @@
+import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import { type CheckState, lastState } from './check-state.ts'
 import { checkedOf, type Plan } from './plan.ts'
@@ -26,8 +27,12 @@ function whyRed(state: Proofs, task: Task): string | undefined {
   return undefined
 }
 
+/** The approved check of a task that never passed. */
+export const neverPassed = (state: Proofs, task: Task): Check | undefined =>
+  countingChecks(state, task).find(check => !PASSED.has(lastState(state, task, check)))
+
 function whyNeverPassed(state: Proofs, task: Task): string | undefined {
-  const waiting = countingChecks(state, task).find(check => !PASSED.has(lastState(state, task, check)))
+  const waiting = neverPassed(state, task)
   return waiting && `its check \`${labelOf(waiting)}\` never passed`
 }
 

@@ -1,7 +1,7 @@
 import type { Workspace } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
-import { checkedOf, planOf, tasksOf } from '../domain/plan.ts'
+import { checkedOf, planOf, planOfRun, tasksOf } from '../domain/plan.ts'
 import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
 import { settleable } from '../domain/open-claims.ts'
 import { isApproved, MAX_TRIES, recordOf, workspaceOf } from '../domain/proof.ts'
@@ -300,7 +300,7 @@ const isLook = ({ why, task_id }: RunToMake): boolean => why === 'baseline' && t
 /** The other tasks of a run's plan with the same check, and the plan itself: as if the run were for them. */
 function othersOf(state: Conversation, next: RunToMake): readonly RunToMake[] {
   const { check, turn_id, task_id, why, at } = next
-  const own = planOf(state, turn_id)
+  const own = planOfRun(state, task_id, turn_id)
   const tasks = checkedOf(state, own).filter(
     task =>
       task.id !== task_id && task.checks?.some(({ hash }) => hash === check.hash) && isApproved(state, task.id, check),

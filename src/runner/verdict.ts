@@ -16,6 +16,8 @@ export function verdictIn(answer: string): Ruling {
   const ruling = rulingIn(rest)
   if (ruling.verdict !== 'ok') return ruling
   if (NOT_OK.test(spokenIn(answer))) return unknown('The assessor said both OK and NOT_OK.')
+  if (!jsonIn(rest) && DOUBT.test(rest.replace(PRAISE, '')))
+    return unknown(`The assessor said: ${cut(rest.trim(), 200)}`)
   if (rest !== answer && !jsonIn(rest) && linesOf(rest).length > 1) {
     return unknown('The assessor said more than OK after its reasoning.')
   }
@@ -28,16 +30,20 @@ function rulingIn(text: string): Ruling {
   const [first = '', second = ''] = linesOf(text)
   const [no, after, reason = after] = /^NOT[_ ]OK\s*(?:\.$|:\s*(.*)$|[-–—]\s+(.*)$|$)/i.exec(first) ?? []
   if (no !== undefined) return { verdict: 'not_ok', reason: cut(reason || second || NO_REASON, MAX_REASON) }
-  const [ok] = /^OK(?:[.!]*|\s*[:–—]\s*\S.*|\s+-\s+\S.*)$/i.exec(first) ?? []
-  if (ok !== undefined && !DOUBT.test(ok)) return { verdict: 'ok', reason: '' }
+  const [ok] = /^OK(?:[.!]*|\s*[:：–—]\s*\S.*|\s+-\s+\S.*)$/i.exec(first) ?? []
+  if (ok !== undefined && !DOUBT.test(ok.replace(PRAISE, ''))) return { verdict: 'ok', reason: '' }
   return unknown(first === '' ? 'The assessor gave no answer.' : `The assessor said: ${cut(first, 200)}`)
 }
 
 const NOT_OK = /not[\s\\_-]*ok/i
 
+/** Words of doubt that take nothing back: "no problems found", "nothing is missing". */
+const PRAISE =
+  /\b(?:no|not any|nothing|none|without)\b(?:\s+\w+){0,2}?\s+(?:problems?|issues?|errors?|failures?|gaps?|missing|wrong|left|open)\b(?!\s+(?:but|except))|没有(?:任何)?问题/gi
+
 /** Words by which the reason for an OK may take it back. Where they do not, asking once more costs little. */
 const DOUBT =
-  /[?？…]|\b(?:no|not|none|nothing|never|cannot|without|but|however|except|although|though|unless|if|yet|still|almost|nearly|mostly|partly|partially|fail\w*|miss\w*|incomplete|unfinished|wait|let|first|false)\b|n['’]t\b|[但不没未除缺]|失败/i
+  /[?？…]|\b(?:no|not|none|nothing|never|cannot|without|but|however|except|although|though|unless|if|yet|still|almost|assum\w*|should|would|pending|remain\w*|needs?|nearly|mostly|partly|partially|fail\w*|miss\w*|incomplete|unfinished|wait|let|first|false)\b|n['’]t\b|[但不没未除缺]|失败/i
 
 /** Reads a structured verdict, or its text. An `ok` has to cite some of `ids`, and nothing else, if `ids` is given. */
 export function structuredVerdictIn(answer: unknown, ids?: readonly string[]): Ruling {

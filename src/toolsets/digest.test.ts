@@ -63,7 +63,7 @@ describe('the digest', () => {
     expect(digest).toContain('- 2 Write (cancelled)')
   })
 
-  it('[TR11] is about the plan of the turn, with what it adopted', () => {
+  it('[TR11] is about the plan of the turn, with what it continues', () => {
     const run = new RunDriver({ toolset: 'turn_todos' }, 'turn-0').plan('Old')
     run.finish('turn-0')
     run.start('turn-1')

@@ -127,7 +127,7 @@ describe('a turn from outside', () => {
     expect(typesOf(chat.run(opens('turn-2')))).toEqual(['plan_joined'])
   })
 
-  it('[PL7] it joins with any of its calls, as soon as its own plan has nothing open', () => {
+  it('[PL7] one that has a plan takes what is open into it, with any call, as soon as it has nothing open itself', () => {
     const chat = leftOver({ review: false })
     chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })
     chat.run(chat.adds('model', 'D'))
@@ -135,9 +135,12 @@ describe('a turn from outside', () => {
     chat.run(chat.sets('model', 4, { status: 'completed', outcome: 'x' }))
     expect(chat.run({ type: 'open_turn', turn_id: 'turn-2', plans: true })).toEqual([])
     expect(typesOf(chat.run(opens('turn-2')))).toEqual(['plan_joined'])
-    expect(chat.titles('turn-2')).toEqual(['A', 'B', 'C'])
-    expect(planById(chat.state, 'turn-2').counts).toMatchObject({ completed: 1, open: 0 })
+    expect(chat.titles('turn-2')).toEqual(['B', 'C', 'D'])
+    expect(chat.statuses('turn-2')).toEqual(['in_progress', 'pending', 'completed'])
     expect(chat.run(opens('turn-2'))).toEqual([])
+    // What was taken is taken back in the same way, and its plan stays.
+    expect(typesOf(chat.run({ type: 'open_turn', turn_id: 'turn-3' }))).toEqual(['turn_opened', 'plan_joined'])
+    expect(planById(chat.state, 'turn-1').is_taken).toBe(true)
   })
 
   it('[PL7] it joins nothing while its review waits, and what is open once that is turned down', () => {

@@ -107,6 +107,17 @@ describe('a claim', () => {
     )
   })
 
+  it('[AS9] a task with an approved check that never passed is not deleted by a model', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'B' })
+    plan.runs('failed')
+    const stays = plan.refusal(plan.removes('model', 1))
+    expect(stays).toMatchObject({ code: 'rejected_task_stays', data: { action: 'delete', by: 'approval' } })
+    expect(stays.message).toBe(
+      'Task 1 was given a check that has not passed and cannot be deleted. Do it, or leave it to a person.',
+    )
+    plan.run(plan.removes('person', 1))
+  })
+
   it('[AS9] what a check refused is not cancelled on the word of a model alone', () => {
     const plan = new Plan(approved('A', NPM), approved('B', FILE))
     plan.runs('failed')

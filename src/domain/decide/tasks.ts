@@ -12,6 +12,7 @@ import { proofOf } from '../proof.ts'
 import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
+import { neverPassed } from '../why-open.ts'
 import { Claims } from './claims.ts'
 import { approved, planLook, runsWithLeave } from './approvals.ts'
 import { finalRunsAfter } from './final-runs.ts'
@@ -238,7 +239,7 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
   for (const [row, removal] of (command.remove ?? []).entries()) {
     const task = target(state, command, removal, asModel, row)
     if (task instanceof Refusal) return task
-    const by = asModel && turnedDownBy(state, task.id)
+    const by = asModel && (turnedDownBy(state, task.id) ?? (neverPassed(state, task) ? 'approval' : undefined))
     if (by) return new Refusal('rejected_task_stays', { row, task, action: 'delete', by })
     if (asModel && task.judged_by === 'person') return new Refusal('settled_by_person', { row, task })
     if (asModel?.policy.review) return new Refusal('reviewed_tasks_are_fixed', { row, action: 'delete' })

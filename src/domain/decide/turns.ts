@@ -8,7 +8,7 @@ import { awaitsFinal } from '../check-runs.ts'
 import { unpassedChecks } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
-import { checkedOf, lastTurnOf, openOf, type Plan, planById, planIdOf, planOf } from '../plan.ts'
+import { checkedOf, isUnplanned, lastTurnOf, openOf, type Plan, planById, planIdOf, planOf } from '../plan.ts'
 import type { Task } from '../task.ts'
 import { ENDINGS, finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
 import { whyUndone } from '../why-open.ts'
@@ -59,19 +59,18 @@ const planOfNew = (state: Conversation, turnId: string, toolset: ToolsetName): s
     ? planIdOf(state, state.latest_turn)
     : turnId
 
-/** An idle turn joins the plan of the newest open task, which takes over what is open of others. */
+/**
+ * An idle turn takes what is open: it joins the plan of the newest open task if nothing was planned in its own, and the plan
+ * that it works on takes over what is open of others.
+ */
 function joining(state: Conversation, turn_id: string): NewEvent[] {
   const open = openTasks(state)
   const [newest] = open.toSorted((a, b) => b.number - a.number)
   if (!newest) return []
-  const { plan_id } = newest
-  return [
-    joined(
-      turn_id,
-      plan_id,
-      open.filter(task => task.plan_id !== plan_id),
-    ),
-  ]
+  const own = planOf(state, turn_id)
+  const plan_id = isUnplanned(own) ? newest.plan_id : own.id
+  const others = open.filter(task => task.plan_id !== plan_id)
+  return [joined(turn_id, plan_id, others)]
 }
 
 const joined = (turn_id: string, plan_id: string, tasks: readonly Task[]): NewEvent => ({
@@ -206,7 +205,7 @@ function withCurrent(
   return [...events, ...turnIds.flatMap(turnId => oneCurrent(after, turnId, now))]
 }
 
-/** Gives an adopted plan its current task, in the same commit: the first one in progress, else the first one. */
+/** Gives a plan its current task, in the same commit: the first one in progress, else the first one. */
 function oneCurrent(state: Conversation, turnId: string, now: Instant): NewEvent[] {
   const open = openOf(state, planOf(state, turnId))
   const [first, ...others] = open.filter(task => task.status === 'in_progress')

@@ -10,6 +10,8 @@ import { type Message, type Prompt, type Reply, think } from './think.ts'
 const STEPS = 'Compute 2 + 3. Draft the invitation. Send it.'
 const user = (text: string): Message => ({ role: 'user', text })
 const answer = (tool: string, result: unknown): Message => ({ role: 'tool', tool, result })
+const listedBy = (toolset: 'checklist' | 'task_list'): Message =>
+  answer(toolset === 'checklist' ? 'add_multiple_checklist_items' : 'AddTask', {})
 const toolsOf = (toolset: ToolsetName): Prompt['tools'] =>
   openAiTools(toolsets[toolset]).map(({ function: { name, description } }) => ({ name, description, schema: {} }))
 const echo: Prompt['tools'][number] = {
@@ -164,17 +166,25 @@ describe('the demo model', () => {
     toolset => {
       const system =
         '## Where the plan stands\nSettled:\n- 1 Compute 1 + 1 (done: 1 + 1 = 2)\nNow:\n- 2 Send it\nNext:\n- 3 Write the report\n2 remaining.'
-      const { text, calls } = think({ system, messages: [user(STEPS)], tools: toolsOf(toolset) })
+      const { text, calls } = think({ system, messages: [user(STEPS), listedBy(toolset)], tools: toolsOf(toolset) })
       expect(calls).toBeUndefined()
       expect(text).toContain('Left open for you: Send it; Write the report.')
     },
   )
 
   it.each(['checklist', 'task_list'] as const)('[MO9] %s: the step is left open, and the answer says so', toolset => {
-    const { text, call } = thought([user(STEPS)], { toolset, now: '4 Send it' })
+    const { text, call } = thought([user(STEPS), listedBy(toolset)], { toolset, now: '4 Send it' })
     expect(call).toBeUndefined()
     expect(text).toMatch(/^Left open for you: Send it\./)
   })
+
+  it.each(['checklist', 'task_list'] as const)(
+    '[MO9] %s: a new message adds to the list, whatever is open',
+    toolset => {
+      const { call } = thought([user('Add eggs, add bread')], { toolset, now: '4 Send it' })
+      expect(JSON.stringify(call)).toMatch(/eggs/i)
+    },
+  )
 
   it('[MO8] plans a goal that names no steps', () => {
     expect(thought([user('Write a haiku about autumn')])).toEqual({

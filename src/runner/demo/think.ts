@@ -50,7 +50,9 @@ interface Scene {
 export function think(prompt: Prompt): Reply {
   if (prompt.system.startsWith('You are the assessor')) return { text: verdictOn(caseIn(prompt.messages)) }
   const scene = sceneOf(prompt)
-  const standing = standingIn(prompt.system)
+  // A new message to a list is about new items: what is open there waits for the person.
+  const isNewItem = scene.since.length === 0 && PLANNERS[scene.planner]?.saysOutcome === true
+  const standing = isNewItem ? undefined : standingIn(prompt.system)
   const added = standing && scene.planner !== '' ? stepsAdded(scene) : []
   if (added.length > 0) return propose(scene, added)
   if (standing && standing.open.length > 0 && scene.planner !== '') return work(scene, standing)
