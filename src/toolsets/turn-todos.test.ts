@@ -144,6 +144,11 @@ describe('turn_todos: list_todo', () => {
     })
   })
 
+  it('[TT4] says who sets the status that none of its tools can set', () => {
+    const list = turnTodos.tools.find(({ name }) => name === 'list_todo')
+    expect(list?.description).toMatch(/blocked/i)
+  })
+
   it('[TT4] lists those of a status, or all; the summary is always of all', async () => {
     await complete({ todoId: uuid(1), outcome: 'saw' })
     await complete({ todoId: uuid(3), outcome: 'no need', status: 'cancelled' })
