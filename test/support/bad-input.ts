@@ -99,7 +99,7 @@ const QUERIES: Readonly<Record<string, Record<string, string>>> = {
 const ID_QUERIES = new Set(['turn_id', 'task_id', 'session_id'])
 
 /** Fields in which null is a value. */
-const NULLABLE = new Set(['review_timeout_ms', 'panel_grace_ms', 'rule'])
+const NULLABLE = new Set(['draft_index', 'review_timeout_ms', 'panel_grace_ms', 'rule'])
 
 /** Fields that take any JSON. */
 const ANY_JSON: ReadonlySet<unknown> = new Set(['arguments', 'answer'])
