@@ -80,8 +80,7 @@ export function structureProblems(db: DatabaseSync, most: number): string[] {
     const verdicts = rows.map(row => String(row['integrity_check']).replaceAll(/\s+/g, ' '))
     return verdicts[0] === 'ok' ? [] : verdicts
   } catch (error) {
-    // A constant statement fails with SQLITE_ERROR only where the schema cannot be read.
-    if (isCorrupt(error) || (error as { errcode?: number }).errcode === 1) return [(error as Error).message]
+    if (isCorrupt(error)) return [(error as Error).message]
     throw error
   }
 }

@@ -1,3 +1,4 @@
+import { openError } from './open-errors.ts'
 import { basename, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation, emptyConversation } from '../../domain/conversation.ts'
@@ -75,7 +76,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
     return new SqliteStore(db, await retryWhileBusy(() => connectUnflushed(options.path)), options)
   } catch (error) {
     db.close()
-    throw toStoreError(error)
+    throw openError(error, options.path)
   }
 }
 

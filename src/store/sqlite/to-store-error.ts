@@ -1,5 +1,6 @@
 import { StoreError } from '../store-error.ts'
 
+const ERROR = 1
 const BUSY = 5
 const LOCKED = 6
 const READONLY = 8
@@ -18,7 +19,8 @@ export function resultCode(error: unknown): number | undefined {
 export const isBusy = (error: unknown): boolean =>
   [BUSY, LOCKED].includes(resultCode(error) ?? -1) || (error instanceof StoreError && error.code === 'busy')
 
-export const isCorrupt = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error) ?? -1)
+/** While a database is opened or checked. The statements are ours: an SQL error means that the schema is damaged. */
+export const isCorrupt = (error: unknown): boolean => [ERROR, CORRUPT, NOTADB].includes(resultCode(error) ?? -1)
 
 /** The operating system could not give what SQLite asked for. */
 export const isUnreadable = (error: unknown): boolean => resultCode(error) === IOERR
