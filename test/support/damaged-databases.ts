@@ -14,7 +14,10 @@ export async function closedDatabase(): Promise<string> {
   for (let index = 0; index < 30; index += 1) {
     await store.commit(at, run(add('t1', `task ${index} ${'x'.repeat(100)}`)))
   }
-  await store.commit(at, run(startTurn('t2', { review: true, review_timeout_ms: null }), propose('t2', 'rev-1', 'Bake', 'Sing')))
+  await store.commit(
+    at,
+    run(startTurn('t2', { review: true, review_timeout_ms: null }), propose('t2', 'rev-1', 'Bake', 'Sing')),
+  )
   const row = {
     title: 'Buy the cake',
     details: '',
@@ -59,7 +62,13 @@ export async function indexedDatabase(): Promise<string> {
       const titles = Array.from({ length: 5 }, (_, task) => `task ${index}.${task} of ${conversation}`)
       await store.commit({ ...at, once: { key: `key-${index}`, bodyHash: 'x' } }, run(add('t1', ...titles)))
     }
-    await store.commit(at, run(startTurn('t2', { review: true, review_timeout_ms: null }), propose('t2', `rev-${conversation}`, 'Bake', 'Sing')))
+    await store.commit(
+      at,
+      run(
+        startTurn('t2', { review: true, review_timeout_ms: null }),
+        propose('t2', `rev-${conversation}`, 'Bake', 'Sing'),
+      ),
+    )
   }
   const task = { details: 'x'.repeat(150), criteria: '', priority: 'medium', status: 'todo', tags: [] } as const
   const put = (name: string, title: string): Promise<void> =>
