@@ -21,6 +21,7 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
   const { view } = useRunsheet()
   const { conversation, messages, resolutions, status: connection } = view.state
   const turns = turnsInOrder(conversation)
+  const areItems = conversation.policy !== null && isList(conversation.policy)
   const numbers = new Map(turns.map(({ id }, index) => [id, index + 1]))
   // A continued plan is under several turns: a task opens where it was pressed, else where it is now.
   const [openIn, setOpenIn] = useState<string>()
@@ -42,10 +43,7 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
           const tasks = tasksAt(conversation, turn.id)
           const open = tasks.filter(each => each.status === 'pending' || each.status === 'in_progress').length
           // With gate and judge off a turn is done once it has answered. Items wait for the person.
-          const status =
-            turn.status === 'done' && open > 0 && !(conversation.policy && isList(conversation.policy))
-              ? 'incomplete'
-              : turn.status
+          const status = turn.status === 'done' && open > 0 && !areItems ? 'incomplete' : turn.status
           return (
             <article key={turn.id} className="app-turn" aria-label={strings.turn(index + 1)}>
               <header>
@@ -73,7 +71,7 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
                         strings={strings}
                         task={each}
                         standing={standingWordOf(conversation, each)}
-                        elsewhere={placeText(strings, index + 1, numbers.get(plan))}
+                        elsewhere={areItems ? undefined : placeText(strings, index + 1, numbers.get(plan))}
                         isOpen={each.id === task && (openIn ?? plan) === turn.id}
                         onTask={opened => {
                           setOpenIn(opened === undefined ? undefined : turn.id)

@@ -60,7 +60,8 @@ interface WelcomeProps {
 
 /** What to try, before anything was asked. */
 function Welcome({ strings, hasSandbox, policy, onExample }: WelcomeProps): ReactElement {
-  const [title, hint] = strings.empty[!policy || policy.review ? 'reviewed' : isList(policy) ? 'list' : 'unreviewed']
+  const areItems = policy !== undefined && isList(policy)
+  const [title, hint] = strings.empty[!policy || policy.review ? 'reviewed' : areItems ? 'list' : 'unreviewed']
   return (
     <section className="app-empty">
       <span className="app-logo app-logo-large" />
@@ -68,7 +69,7 @@ function Welcome({ strings, hasSandbox, policy, onExample }: WelcomeProps): Reac
       <h2 aria-busy={!policy}>{title}</h2>
       <p aria-busy={!policy}>{hint}</p>
       <ul>
-        {[...strings.examples, ...(hasSandbox ? [strings.demoExample] : [])].map(each => (
+        {[...strings.examples, ...(hasSandbox && !areItems ? [strings.demoExample] : [])].map(each => (
           <li key={each}>
             <button type="button" className="rs-button" onClick={() => onExample(each)}>
               {each}
