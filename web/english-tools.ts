@@ -9,7 +9,6 @@ export const englishTools = {
   countOf: (tools: number, all: number) => `${tools} of ${all} tools`,
   given: (count: string) => `The agent gets ${count}: more than it can take are on. Set some to Never.`,
   none: 'No tools: this agent can plan and write, but not act.',
-  noneShort: 'No tools',
   failed: (servers: number) => (servers === 1 ? '1 server failed' : `${servers} servers failed`),
   connecting: 'connecting…',
   giveFolder: 'Give it a folder',
@@ -17,7 +16,6 @@ export const englishTools = {
   noneTitle: 'This agent can plan and write, but not act',
   noneText:
     'It has no tools yet. Give it a folder, and it can read the files in it; before it writes one, it asks you.',
-  addFolder: 'Give it a folder',
   addMore: 'Add more tools',
   folder: 'Folder',
   runThis: 'Run this in a terminal',
@@ -27,7 +25,6 @@ export const englishTools = {
   otherServer: 'Another MCP server',
   otherText: 'A program that speaks MCP, or a server on the web. You are asked before each call.',
   writes: (file: string) => `Both write ${file}. The page cannot add a command: only you can, in a terminal.`,
-  notHere: 'This page cannot show the tools of this server.',
   state: { connecting: 'Connecting…', ready: 'Connected', failed: 'Failed' },
   tools: (count: number) => (count === 1 ? '1 tool' : `${count} tools`),
   slow: 'It has not answered yet. The agent works without its tools meanwhile.',

@@ -49,8 +49,11 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
               <header>
                 <h2>{strings.turn(index + 1)}</h2>
                 <span className={`app-chip app-chip-${status}`}>
-                  {strings.turnStatus[status]}
-                  {open > 0 && ` · ${strings.openOf(open, tasks.length)}`}
+                  {[
+                    // Items that wait for the person say more than that the agent is done.
+                    ...(areItems && status === 'done' && open > 0 ? [] : [strings.turnStatus[status]]),
+                    ...(open > 0 ? [strings.openOf(open, tasks.length)] : []),
+                  ].join(' · ')}
                 </span>
                 <time dateTime={turn.started_at}>
                   {new Date(turn.started_at).toLocaleString(localeOf(strings.panels))}

@@ -1,7 +1,9 @@
 import type { Proofs } from './proof.ts'
 import { type Standing, standingsOf } from './standing.ts'
+import type { Review } from './review.ts'
+import { type Keyed, valueIn } from './table.ts'
 import type { Task } from './task.ts'
-import { COUNTED, type PlanCounts } from './turn.ts'
+import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 
 /** The tasks of a plan, counted. */
 export interface PlanTally {
@@ -33,3 +35,19 @@ export const tallied = ({ completed: done, blocked, cancelled, open }: Omit<Plan
   cancelled,
   open,
 })
+
+/** Whether the plan of a turn that an agent elsewhere works in is worked off. */
+export function isSettledElsewhere(
+  {
+    pending_reviews,
+    reviews,
+  }: {
+    readonly pending_reviews: readonly string[]
+    readonly reviews: Keyed<Pick<Review, 'conversation_turn_id'>>
+  },
+  { id, status }: Turn,
+  tally: PlanTally | undefined,
+): boolean {
+  const waits = pending_reviews.some(review => valueIn(reviews, review)?.conversation_turn_id === id)
+  return status === 'open' && tally !== undefined && tally.open === 0 && !waits
+}

@@ -2,6 +2,7 @@ import type { EventData, Json, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import type { ToolsetName } from './policy.ts'
 import { projection } from './projection.ts'
+import { valueIn } from './table.ts'
 import type { TaskStatus } from './task.ts'
 
 /**
@@ -68,7 +69,7 @@ type Marks = readonly Mark[]
 const MAX_REPORTS = 50
 const MAX_SUBJECT = 200
 
-export const threadLog = projection<ThreadLog>({
+export const threadLog = /* @__PURE__ */ projection<ThreadLog>({
   initial: {},
   on: {
     turn_opened: (log, { data }) => ({ ...log, [data.turn_id]: [] }),
@@ -153,4 +154,21 @@ function subjectOf(args: Json): string {
   const values = typeof args === 'object' && args !== null ? Object.values(args) : [args]
   const text = values.find(value => typeof value === 'string') ?? ''
   return text.slice(0, MAX_SUBJECT).toWellFormed()
+}
+
+/** What a model said last that came of a task, whether or not that was granted. */
+export function claimedOutcome(thread: ThreadLog, taskId: string): string | undefined {
+  const claims = Object.values(thread)
+    .flat()
+    .filter((mark): mark is MarkOf<'claim'> => mark.kind === 'claim' && mark.task_id === taskId)
+  return claims.at(-1)?.outcome || undefined
+}
+
+/** Task id to why its last claim in a turn was not accepted. */
+export function rejectedIn(thread: ThreadLog, turnId: string | null): ReadonlyMap<string, string> {
+  const verdicts = (valueIn(thread, turnId ?? '') ?? []).filter(
+    (mark): mark is MarkOf<'verdict'> => mark.kind === 'verdict' && !mark.fenced,
+  )
+  const last = new Map(verdicts.map(mark => [mark.task_id, mark]))
+  return new Map([...last].flatMap(([id, { verdict, reason }]) => (verdict === 'not_ok' ? [[id, reason]] : [])))
 }

@@ -8,8 +8,7 @@ import { OWN_TOOLS } from './own-tools.ts'
 import type { Command } from './command.ts'
 import type { PlanCard } from './plan-card.ts'
 import type { StoredEvent } from './event.ts'
-import { claimedOutcome, rejectedIn } from './thread.ts'
-import { threadLog } from './thread-log.ts'
+import { claimedOutcome, rejectedIn, threadLog } from './thread-log.ts'
 import { view } from './view.ts'
 
 const cardsIn = (log: Parameters<typeof threadIn>[0]): PlanCard[] =>

@@ -8,8 +8,8 @@ import { isApproved, type Proofs } from './proof.ts'
 import { startedBy } from './resolution.ts'
 import type { Review } from './review.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
-import { type PlanTally, tallied, tallyOf } from './tally.ts'
-import type { Mark, MarkOf, TaskThen, ThreadLog } from './thread-log.ts'
+import { isSettledElsewhere, type PlanTally, tallied, tallyOf } from './tally.ts'
+import type { Mark, MarkOf, TaskThen } from './thread-log.ts'
 import { type Message, type MessageCall, ownWords } from './transcript.ts'
 import { type EndReason, isFinished, type Turn, type TurnStatus } from './turn.ts'
 import type { View } from './view.ts'
@@ -121,16 +121,6 @@ export function threadOf(
   })
 }
 
-/** Whether the plan of a turn that an agent elsewhere works in is worked off. */
-export function isSettledElsewhere(
-  { pending_reviews, reviews }: Pick<ThreadState, 'pending_reviews' | 'reviews'>,
-  { id, status }: Turn,
-  tally: PlanTally | undefined,
-): boolean {
-  const waits = pending_reviews.some(review => valueIn(reviews, review)?.conversation_turn_id === id)
-  return status === 'open' && tally !== undefined && tally.open === 0 && !waits
-}
-
 /** How it stood when the turn ended. */
 function recorded({ counts, standings }: MarkOf<'end'>): PlanTally | undefined {
   const tally = tallied(counts)
@@ -153,23 +143,6 @@ function endOf(
     ...(failure ? { failure: { code: failure.code, message: failure.message } } : {}),
     left: !canGoOn ? undefined : tally.open > 0 ? 'open' : tally.blocked > 0 ? 'blocked' : undefined,
   }
-}
-
-/** What a model said last that came of a task, whether or not that was granted. */
-export function claimedOutcome(thread: ThreadLog, taskId: string): string | undefined {
-  const claims = Object.values(thread)
-    .flat()
-    .filter((mark): mark is MarkOf<'claim'> => mark.kind === 'claim' && mark.task_id === taskId)
-  return claims.at(-1)?.outcome || undefined
-}
-
-/** Task id to why its last claim in a turn was not accepted. */
-export function rejectedIn(thread: ThreadLog, turnId: string | null): ReadonlyMap<string, string> {
-  const verdicts = (valueIn(thread, turnId ?? '') ?? []).filter(
-    (mark): mark is MarkOf<'verdict'> => mark.kind === 'verdict' && !mark.fenced,
-  )
-  const last = new Map(verdicts.map(mark => [mark.task_id, mark]))
-  return new Map([...last].flatMap(([id, { verdict, reason }]) => (verdict === 'not_ok' ? [[id, reason]] : [])))
 }
 
 /** What a turn is told from. */

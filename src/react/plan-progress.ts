@@ -4,8 +4,7 @@ import { planOf, tasksOf } from '../domain/plan.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { captures } from '../domain/policy.ts'
 import { isOpen, type Task } from '../domain/task.ts'
-import { tallyOf } from '../domain/tally.ts'
-import { isSettledElsewhere } from '../domain/thread.ts'
+import { isSettledElsewhere, tallyOf } from '../domain/tally.ts'
 import { isFinished, type Turn } from '../domain/turn.ts'
 
 /** How many tasks of the list in view are done, and how many there are. */

@@ -7,7 +7,7 @@ import { tasksInView } from '../domain/conversation.ts'
 import { instantOf } from '../domain/instant.ts'
 import { countTasks } from '../domain/tally.ts'
 import type { Task } from '../domain/task.ts'
-import { claimedOutcome, rejectedIn } from '../domain/thread.ts'
+import { claimedOutcome, rejectedIn } from '../domain/thread-log.ts'
 import { isAtWork, workedMs } from '../domain/work.ts'
 import {
   currentTaskOf,

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { claimedOutcome, threadOf } from '../../src/domain/thread.ts'
+import { claimedOutcome } from '../../src/domain/thread-log.ts'
+import { threadOf } from '../../src/domain/thread.ts'
 import type { OutsideTool } from '../../src/runner/outside.ts'
 import type { Decide } from '../support/turns.ts'
 import { startTurns } from '../support/turns.ts'
