@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Claim, Judged } from '../src/domain/claim.ts'
 import type { Command, CommandOf } from '../src/domain/command.ts'
 import { type Conversation, emptyConversation, fold } from '../src/domain/conversation.ts'
+import type { AskedClaim } from '../src/domain/decide/claims.ts'
+import { claimsIn } from '../src/domain/decide/tasks.ts'
 import { planIdOf } from '../src/domain/plan.ts'
+import type { OpenClaim } from '../src/domain/proof.ts'
 import { needsOf } from '../src/domain/needs.ts'
 import { captures } from '../src/domain/policy.ts'
 import { Refusal } from '../src/domain/refusal.ts'
@@ -37,7 +39,7 @@ const EVENTS = words(`
 // All that so few commands can lead to: not the limits of a batch, of open tasks or of claims, or a conversation without a turn.
 const CODES = words(`
   invalid_id invalid_field batch_empty two_in_progress task_not_found task_settled status_not_allowed outcome_required
-  version_mismatch edited_by_person reviewed_tasks_are_fixed assessment_required not_accepted rejected_task_stays
+  version_mismatch edited_by_person reviewed_tasks_are_fixed rejected_task_stays
   settled_by_person assessor_required persons_only
   turn_not_found turn_running turn_conflict turn_finished review_not_found review_already_decided review_expired
   review_without_deadline not_undoable no_own_turn message_not_found message_changed`)
@@ -165,7 +167,7 @@ describe('tasks', () => {
         // What is undone is as it was, however it came to that.
         if (from['status'] === undefined || command.type === 'undo_change') continue
         const status = from['status'] as TaskStatus
-        expect([...reachable(status, timesNamed(command, before.tasks.get(task.id)))]).toContain(task.status)
+        expect([...reachable(status, timesNamed(before, command, task))]).toContain(task.status)
       }
     })
   })
@@ -252,16 +254,17 @@ describe('who has a say', () => {
       if (command.type === 'decide_review') {
         expect(command.decision.action).toBe('confirm')
         expect(before.reviews.get(command.review_id)?.status).toBe('pending')
-      } else expect(command.type).toBe('edit_tasks')
+      } else expect(['edit_tasks', 'settle_call']).toContain(command.type)
     })
   })
 
   it('[AS1][AS4] in a run with the assessor on, no task becomes completed or cancelled by the model', () => {
     always(({ before, command, events }) => {
-      if (command.type !== 'edit_tasks' || command.by !== 'model' || !before.policy?.assessor) return
+      const isModels = command.type === 'settle_call' || (command.type === 'edit_tasks' && command.by === 'model')
+      if (!isModels || !before.policy?.assessor) return
       const turn = before.turns.get(command.turn_id ?? '')
       if (!turn || !isRunning(turn)) return
-      const passed = new Set((command.judged ?? []).filter(isPassed).map(({ claim }) => claim.task))
+      const passed = new Set([...before.claims.values()].filter(isPassed).map(({ task_id }) => task_id))
       for (const { task, type, by, from } of taskEvents(events)) {
         if (task.status !== 'completed' && task.status !== 'cancelled') continue
         expect(type).not.toBe('task_created')
@@ -458,11 +461,15 @@ function callsIn(
 ): readonly { readonly before: Conversation; readonly events: readonly StoredEvent[] }[] {
   const decided = events.findIndex(({ type }) => type === 'task_create_review_resolved')
   const isContinued = decided >= 0 && events.slice(decided).some(({ type }) => type === 'turn_started')
-  if (!isContinued) return [{ before, events }]
-  const first = events.slice(0, decided + 1)
+  const made = new Set(dataOf(events, 'task_created').map(({ task }) => task.id))
+  // What a call creates as done is created, and then completed.
+  const granted = events.findIndex(({ type, data }) => type === 'task_changed' && made.has((data as { task: Task }).task.id))
+  const end = isContinued ? decided : granted - 1
+  if (end < 0) return [{ before, events }]
+  const first = events.slice(0, end + 1)
   return [
     { before, events: first },
-    { before: fold(before, first), events: events.slice(decided + 1) },
+    { before: fold(before, first), events: events.slice(end + 1) },
   ]
 }
 
@@ -478,22 +485,41 @@ function play(drawn: readonly Drawn[], check: (step: Step) => void): void {
   for (const one of drawn) {
     const before = chat.wait(one.wait).state
     const command = resolved(chat, one)
-    const answer = chat.ask(command)
-    check({ chat, before, command, answer, events: answer instanceof Refusal ? [] : answer })
-    if (command.type !== 'edit_tasks' || !(answer instanceof Refusal) || !answer.is('assessment_required')) continue
-    // As the runner does: the same call again, with verdicts.
-    const again = { ...command, judged: answer.data.claims.map((claim, index) => ruling(claim, before.seq + index)) }
-    const settled = chat.ask(again)
-    check({ chat, before, command: again, answer: settled, events: settled instanceof Refusal ? [] : settled })
+    const claims = command.type === 'edit_tasks' ? claimsIn(before, command, chat.now) : []
+    const step = (next: Command, from: Conversation): void => {
+      const answer = chat.ask(next)
+      check({ chat, before: from, command: next, answer, events: answer instanceof Refusal ? [] : answer })
+    }
+    if (command.type !== 'edit_tasks' || claims instanceof Refusal || claims.length === 0) {
+      step(command, before)
+      continue
+    }
+    // As the runner does: the call is held, judged, and settled.
+    step(held(command, claims), before)
+    for (const [index, { task }] of claims.entries()) {
+      const verdict = (before.seq + index) % 3 === 0 ? 'not_ok' : 'ok'
+      const { turn_id = '' } = command
+      const said = { task, verdict, reason: 'Because', model: 'demo', seal: 's' } as const
+      step({ ...said, type: 'assess_task', turn_id }, chat.state)
+    }
+    step({ type: 'settle_call', turn_id: command.turn_id ?? '', tool_call_id: 'held' }, chat.state)
   }
 }
 
-const ruling = (claim: Claim, draw: number): Judged => ({
-  claim,
-  opinions: [{ verdict: draw % 3 === 0 ? 'not_ok' : 'ok', reason: 'Because', model: 'demo' }],
-})
+function held(edit: CommandOf<'edit_tasks'>, asked: readonly AskedClaim[]): Command {
+  const { type: _type, by: _by, review: _review, order: _order, turn_id = '', basis = 0, ...rest } = edit
+  const claims = asked.map(({ task: task_id, status, outcome, judge }) => ({
+    claim_id: `claim-${task_id}`,
+    task_id,
+    status,
+    outcome,
+    seal: 's',
+    ...(judge ? { judge } : {}),
+  }))
+  return { type: 'make_claims', turn_id, tool_call_id: 'held', basis, claims, held: { edit: rest, items: 0 } }
+}
 
-const isPassed = ({ opinions }: Judged): boolean => opinions.at(-1)?.verdict === 'ok'
+const isPassed = ({ verdict }: OpenClaim): boolean => verdict?.verdict === 'ok'
 
 /** States that hide nothing: equal to the last field, with none that is there and undefined. */
 function same(a: Conversation, b: Conversation): void {
@@ -526,8 +552,12 @@ function taskEvents(events: readonly StoredEvent[]) {
   })
 }
 
-function timesNamed(command: Command, task: Task | undefined): number {
-  const names = (ref: unknown): boolean => task !== undefined && (ref === task.id || ref === task.number)
+function timesNamed({ claims }: Conversation, command: Command, task: Task): number {
+  const names = (ref: unknown): boolean => ref === task.id || ref === task.number
+  if (command.type === 'settle_call') {
+    const edits = [...claims.values()].flatMap(({ held }) => held?.edit ?? [])
+    return edits.flatMap(({ create = [], change = [] }) => [...create.map(({ id }) => id), ...change.map(each => each.task)]).filter(names).length
+  }
   if (command.type === 'assess_task') return names(command.task) ? 1 : 0
   if (command.type !== 'edit_tasks') return 0
   return (command.change ?? []).filter(change => names(change?.task)).length

@@ -3,7 +3,7 @@ import { hasMoved, isSamePlace } from './check-state.ts'
 import type { Instant } from './instant.ts'
 import { checkedOf, planOf, type Plans } from './plan.ts'
 import { partedWords } from './looked-at.ts'
-import { claimedPlans, claimsOf, plansEndedBy, resolutionOf } from './open-claims.ts'
+import { checkedBy, claimedPlans, claimsOf, plansEndedBy } from './open-claims.ts'
 import {
   type CheckRequest,
   countingChecks,
@@ -39,7 +39,7 @@ export function nextRun(state: Proofs, turnId: string): RunToMake | undefined {
 function claimed(state: Proofs, turnId: string): RunToMake | undefined {
   for (const claim of claimsOf(state, turnId)) {
     const task = valueIn(state.tasks, claim.task_id)
-    if (!task || resolutionOf(state, claim).result !== 'waiting') continue
+    if (!task || checkedBy(state, claim).result !== 'waiting') continue
     const check = countingChecks(state, task).find(each => each.kind !== 'person' && !claim.results[each.hash])
     const { claim_id, at } = claim
     if (check) return { turn_id: turnId, task_id: task.id, check, why: 'claim', claim_id, at }
@@ -53,12 +53,12 @@ function requested(state: Proofs, { turn_id, task_id, hash, why, at }: CheckRequ
 }
 
 /** Whether a run under way still matters: neither it nor its claim was ended. */
-export function isWanted(state: Pick<Proofs, 'runs' | 'claims'>, hash: string, runId: string): boolean {
+export function isWanted(state: Proofs, hash: string, runId: string): boolean {
   const { started } = recordOf(state, hash)
   if (started?.run_id !== runId) return false
   if (started.claim_id === undefined) return true
   const claim = valueIn(state.claims, started.claim_id)
-  return claim !== undefined && claim.ended === undefined
+  return claim !== undefined && checkedBy(state, claim).result !== 'closed'
 }
 
 /** A check of a task by its hash, or without a task one of the plan's own. */

@@ -8,8 +8,8 @@ export const MAX_REJECTED_CLAIMS = MAX_REJECTIONS + 1
 
 /** What a model says it has settled, before the assessor has ruled on it. */
 export interface Claim {
-  /** The id of a listed task, or the index of a new one in the call that creates it. */
-  readonly task: string | number
+  /** The id of the task. */
+  readonly task: string
   readonly title: string
   readonly details: string
   readonly criteria: string
@@ -31,29 +31,6 @@ export interface Opinion {
 
 export type VerdictBasis = 'cited' | 'uncited' | 'words'
 
-/** A claim with every answer that the assessor gave; the last one counts. */
-export interface Judged {
-  readonly claim: Claim
-  readonly opinions: readonly Opinion[]
-}
-
-export const judgedOn = (judged: readonly Judged[], task: string | number): Judged | undefined =>
-  judged.find(({ claim }) => claim.task === task)
-
-export interface Objection {
-  readonly verdict: Exclude<Verdict, 'ok'>
-  readonly reason: string
-}
-
-/** Why a claim is not granted; undefined if the assessor's last word was ok. */
-export function objectionTo({ opinions }: Judged): Objection | undefined {
-  const { verdict, reason } = opinions.at(-1) ?? { verdict: 'unknown', reason: 'The assessor was not asked.' }
-  return verdict === 'ok' ? undefined : { verdict, reason: reasonIn({ verdict, reason }) }
-}
-
 /** The reason, or that there is none, for what is not ok. */
 export const reasonIn = ({ verdict, reason }: Pick<Opinion, 'verdict' | 'reason'>): string =>
   verdict !== 'ok' && isBlank(reason) ? 'The assessor gave no reason.' : reason
-
-export const isSameClaim = (a: Claim, b: Claim): boolean =>
-  (Object.keys(a) as (keyof Claim)[]).every(field => a[field] === b[field])

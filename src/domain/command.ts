@@ -1,12 +1,11 @@
 import type { Check, Workspace } from './check.ts'
-import type { Judged, Opinion } from './claim.ts'
-import type { ClaimEnd, DecisionVia, EventData, NewEvent, StoredEvent, Usage } from './event.ts'
+import type { Opinion } from './claim.ts'
+import type { DecisionVia, EventData, NewEvent, StoredEvent, Usage } from './event.ts'
 import type { ToolFact } from './evidence.ts'
 import type { SomeFields } from './fields.ts'
 import type { PolicyPatch, ToolsetName } from './policy.ts'
 import type { SentRowComment, SubmittedRow } from './review.ts'
-import type { ResolvedClaim } from './open-claims.ts'
-import type { MadeClaim, RunReason } from './proof.ts'
+import type { HeldCall, MadeClaim, RunReason } from './proof.ts'
 import type { ApprovalDecision, ToolApprovalRequest } from './tool-approval.ts'
 import type { EndReason } from './turn.ts'
 
@@ -14,6 +13,29 @@ import type { EndReason } from './turn.ts'
 export interface Sources {
   readonly source_user_message_id?: string | undefined
   readonly source_assistant_message_id?: string | undefined
+}
+
+/** A model's edit. */
+export interface ModelEdit extends Sources {
+  readonly create?: readonly NewTask[]
+  readonly change?: readonly TaskChange[]
+  readonly remove?: readonly TaskRemoval[]
+  /** Each change is made or refused by itself. */
+  readonly each?: true | undefined
+  /** Agents elsewhere: a judge of ours rules on what it settles. */
+  readonly judges?: boolean | undefined
+  /** Checks of the model were left out. */
+  readonly unchecked?: true | undefined
+}
+
+/** What a process knows of a claim that the log does not. */
+export interface Learnt {
+  /** The workspace of the plan that it would end. */
+  readonly seen?: SeenWorkspace | undefined
+  /** Why it does not wait any longer. */
+  readonly ended?: 'no_workspace' | 'no_judge' | 'failed' | undefined
+  /** The folder of its workspace does not exist any more. */
+  readonly isGone?: boolean | undefined
 }
 
 /** Who asks for a review. */
@@ -194,36 +216,23 @@ export type Command =
       readonly comment?: string | undefined
       readonly via: DecisionVia
     }
-  | ({
+  | (ModelEdit & {
       /** Creates, changes and removes, in this order, all or nothing. */
       readonly type: 'edit_tasks'
       readonly by: 'model' | 'person' | 'file'
       /** The model's turn. New tasks of a person or a file join the running or latest turn. */
       readonly turn_id?: string
-      readonly create?: readonly NewTask[]
-      readonly change?: readonly TaskChange[]
-      readonly remove?: readonly TaskRemoval[]
       /** The task ids, new ones included, in the order of the file. */
       readonly order?: readonly string[]
       /** The seq that a model's call was based on. Default: the newest tool answer. */
       readonly basis?: number | undefined
       /** Used when new tasks need a review. */
       readonly review?: ReviewOrigin
-      /** The assessor's verdicts on the claims of this edit. Without them the edit is refused, with its claims. */
-      readonly judged?: readonly Judged[] | undefined
-      /** Agents elsewhere: a judge of ours rules on their claims. */
-      readonly judges?: boolean | undefined
-      /** A model's call that is made again: its claims, and how their checks ended. */
-      readonly resolved?: readonly ResolvedClaim[] | undefined
-      /** The workspace of their plan. Absent: no process with it has looked. */
-      readonly seen?: SeenWorkspace | undefined
-    } & Sources)
+    })
   | (Opinion & {
       readonly type: 'assess_task'
       readonly turn_id: string
       readonly task: string | number
-      /** What `ok` grants. Absent: nothing, because the edit that claims it does. */
-      readonly claim?: { readonly status: 'completed' | 'cancelled'; readonly outcome?: string }
       /** A hash of what was judged. */
       readonly seal: string
       readonly basis?: number | undefined
@@ -258,23 +267,20 @@ export type Command =
       readonly change: StoredEvent<'task_created' | 'task_changed' | 'task_removed'>
     }
   | {
-      /** Stores the claims of a call, which then waits for its checks. */
+      /** Stores the claims of a call, which waits until they are settled. */
       readonly type: 'make_claims'
       readonly turn_id: string
       readonly tool_call_id: string
       readonly basis: number
-      /** A judge of ours rules on them, although the agent is elsewhere. */
-      readonly judge?: true | undefined
       readonly claims: readonly NewClaim[]
+      readonly held: HeldCall
     }
-  | { readonly type: 'refuse_claims'; readonly turn_id: string; readonly claims: readonly ResolvedClaim[] }
-  | {
-      readonly type: 'settle_claims'
+  | ({
+      /** Settles the claims of a call, and makes it. No events while a claim needs more. */
+      readonly type: 'settle_call'
       readonly turn_id: string
       readonly tool_call_id: string
-      /** Why those that were not granted were not. */
-      readonly because?: ClaimEnd | undefined
-    }
+    } & Learnt)
   | {
       readonly type: 'start_check'
       readonly turn_id: string
@@ -318,7 +324,7 @@ export interface NextTurn {
 }
 
 /** A claim on a listed task. */
-export type NewClaim = Pick<MadeClaim, 'claim_id' | 'task_id' | 'status' | 'outcome' | 'seal'>
+export type NewClaim = Omit<MadeClaim, 'tool_call_id' | 'basis' | 'held'>
 
 /** A check of a task, for a person's command. */
 export interface CheckTarget {

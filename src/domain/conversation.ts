@@ -19,7 +19,7 @@ import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts
 import { isSamePlace } from './check-state.ts'
 import { defined } from './defined.ts'
 import { awaitsBaseline, awaitsFinal } from './check-runs.ts'
-import { claimsOf, isResolved } from './open-claims.ts'
+import { areChecked, claimOn, claimsOf } from './open-claims.ts'
 import {
   afterVerdict,
   afterEdit,
@@ -236,7 +236,7 @@ export const isParked = (state: Conversation, turnId: string): boolean =>
 
 /** Whether a turn waits for runs in its workspace, or for a person's tick. */
 export const awaitsChecks = (state: Conversation, turnId: string): boolean =>
-  awaitsBaseline(state, turnId) || awaitsFinal(state, turnId) || !isResolved(state, claimsOf(state, turnId))
+  awaitsBaseline(state, turnId) || awaitsFinal(state, turnId) || !areChecked(state, claimsOf(state, turnId))
 
 /** Whether a turn's plan is finished: it has tasks, none is open, and no review is pending. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>
@@ -361,12 +361,18 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     }
   },
   task_assessed: (state, event) => {
-    const { task_id, verdict, fenced } = event.data
-    if (fenced || !state.tasks.has(task_id)) return {}
-    if (verdict === 'ok') return afterVerdict(state, event)
-    return verdict === 'not_ok'
-      ? { rejections: state.rejections.with(task_id, (state.rejections.get(task_id) ?? 0) + 1) }
-      : {}
+    const { task_id, verdict, reason, fenced } = event.data
+    const claim = claimOn(state, task_id)
+    // A new task that is claimed as done is created with the answer.
+    if (fenced || !(claim || state.tasks.has(task_id))) return {}
+    const claims = claim && state.claims.with(claim.claim_id, { ...claim, verdict: { verdict, reason } })
+    return {
+      ...defined({ claims }),
+      ...(verdict === 'ok' ? afterVerdict(state, event) : {}),
+      ...(verdict === 'not_ok'
+        ? { rejections: state.rejections.with(task_id, (state.rejections.get(task_id) ?? 0) + 1) }
+        : {}),
+    }
   },
 
   task_create_review_required: (state, { data, timestamp }) => ({

@@ -4,7 +4,7 @@ import type { Json, StoredEvent } from './event.ts'
 import { checkedOf, lastTurnOf, type Plan, planById, planIdOf, planOf } from './plan.ts'
 import { unpassedChecks } from './plan-checks.ts'
 import { checkState, planCheckState } from './check-state.ts'
-import { claimOn, resolutionOf } from './open-claims.ts'
+import { checkedBy, claimOn } from './open-claims.ts'
 import { isOpen, type Task } from './task.ts'
 import { isFinished } from './turn.ts'
 import { whyOpen } from './why-open.ts'
@@ -113,7 +113,7 @@ function planWith(state: Conversation, taskId: string): Plan | undefined {
 /** Whether the agent has claimed it, and its checks or a person have the next word. */
 function isBeingChecked(state: Conversation, { id }: Task): boolean {
   const claim = claimOn(state, id)
-  return claim !== undefined && resolutionOf(state, claim).result === 'waiting'
+  return claim !== undefined && checkedBy(state, claim).result === 'waiting'
 }
 
 function staleIn(state: Conversation, plan: Plan): readonly Check[] {

@@ -32,8 +32,9 @@ export function needsOf(state: Conversation, turnId: string): Need | null {
   if (!turn) return null
   const run = nextRun(state, turnId)
   if (run && !(isRunning(turn) && turn.stop_requested)) return runsIn(state, turnId, run.task_id)
-  const [claim] = turn.status === 'open' ? settleable(state, turnId) : []
-  if (claim) return claim.judge ? JUDGE : runsIn(state, turnId, claim.task_id)
+  const claims = turn.status === 'open' ? settleable(state, turnId) : []
+  const [claim] = claims
+  if (claim) return claims.some(({ judge }) => judge) ? JUDGE : runsIn(state, turnId, claim.task_id)
   if (!isRunning(turn) || isParked(state, turnId)) return null
   // Any process may end a turn that is to stop.
   return turn.workspace && !turn.stop_requested ? driveIn(workspaceKey(turn.workspace)) : DRIVE

@@ -1,42 +1,24 @@
 import type { Check, CheckResult } from './check.ts'
+import type { Claim } from './claim.ts'
+import { cleanFields, type SomeFields } from './fields.ts'
 import { type Plan, planById } from './plan.ts'
-import { type CheckRun, countingChecks, type OpenClaim, proofOf, type Proofs, taskRuns } from './proof.ts'
+import { type CheckRun, countingChecks, type HeldCall, type OpenClaim, proofOf, type Proofs, taskRuns } from './proof.ts'
+import { Refusal } from './refusal.ts'
 import { valueIn, valuesIn } from './table.ts'
 
 /** How the checks of a claim stand. */
-export type Resolution =
+export type Checked =
   | { readonly result: 'waiting' }
   | { readonly result: 'passed' }
   | { readonly result: 'failed' | 'inconclusive'; readonly check: Check; readonly run?: CheckRun }
-  /** The checks do not matter any more. */
-  | { readonly result: 'ended'; readonly because: string; readonly isGone?: true }
+  /** A person edited or removed the task: the checks do not matter any more. */
+  | { readonly result: 'closed' }
 
-/** A claim of a call that is made again, and how its checks ended. */
-export interface ResolvedClaim {
-  readonly claim: OpenClaim
-  readonly resolution: Resolution
-}
-
-/** The claims of a call, once all are checked. */
-export const resolvedClaims = (state: Proofs, turnId: string, callId: string): readonly ResolvedClaim[] =>
-  claimsOf(state, turnId, callId).map(claim => ({ claim, resolution: resolutionOf(state, claim) }))
-
-/** The claims, of which those whose checks stand like this end for another reason. `isGone`: their workspace does not exist. */
-export const withEnd = (
-  claims: readonly ResolvedClaim[],
-  result: 'waiting' | 'passed',
-  because: string,
-  isGone = false,
-): readonly ResolvedClaim[] =>
-  claims.map(each => {
-    if (each.resolution.result !== result) return each
-    return { ...each, resolution: { result: 'ended', because, ...(isGone ? { isGone: true } : {}) } }
-  })
-
-export function resolutionOf(state: Proofs, claim: OpenClaim): Resolution {
-  if (claim.ended !== undefined) return { result: 'ended', because: claim.ended }
+export function checkedBy(state: Proofs, claim: OpenClaim): Checked {
   const task = valueIn(state.tasks, claim.task_id)
-  if (!task) return { result: 'ended', because: 'gone' }
+  // A new task is created with the answer.
+  if (!task) return { result: draftOf(state, claim) ? 'passed' : 'closed' }
+  if (Object.values(valueIn(state.edits, task.id) ?? {}).some(seq => seq > claim.seq)) return { result: 'closed' }
   if (claim.status === 'cancelled') return { result: 'passed' }
   for (const check of countingChecks(state, task)) {
     const result = resultFor(state, claim, check)
@@ -62,22 +44,42 @@ export function claimsOf({ claims }: Pick<Proofs, 'claims'>, turnId: string, cal
 export const claimOn = ({ claims }: Pick<Proofs, 'claims'>, taskId: string): OpenClaim | undefined =>
   [...valuesIn(claims)].find(claim => claim.task_id === taskId)
 
-/** Whether all claims of a call are checked: then it is performed. */
-export const isResolved = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
-  claims.every(claim => resolutionOf(state, claim).result !== 'waiting')
+/** The call that waits for these claims. */
+export const heldBy = (claims: readonly OpenClaim[]): HeldCall | undefined => claims.find(({ held }) => held)?.held
 
-/** The claims of the oldest call of a turn that is checked, and can be made again. */
+/** The new task that a claim is about. */
+const draftOf = (state: Proofs, { turn_id, tool_call_id, task_id }: OpenClaim) =>
+  heldBy(claimsOf(state, turn_id, tool_call_id))?.edit.create?.find(({ id }) => id === task_id)
+
+/** A claim with the text that it is about: as its call leaves the task. */
+export function claimText(state: Proofs, claim: OpenClaim): Claim {
+  const { turn_id, tool_call_id, task_id, status, outcome } = claim
+  const task = valueIn(state.tasks, task_id)
+  const { create = [], change = [] } = heldBy(claimsOf(state, turn_id, tool_call_id))?.edit ?? {}
+  const said: readonly SomeFields[] = [
+    ...create.filter(({ id }) => id === task_id),
+    ...change.flatMap(each => (each.task === task_id || each.task === task?.number ? each.fields : [])),
+  ]
+  const fields = said.map(each => cleanFields(each)).map(each => (each instanceof Refusal ? {} : each))
+  const { title = '', details = '', criteria = '' } = Object.assign({}, task, ...fields)
+  return { task: task_id, title, details, criteria, status, outcome }
+}
+
+/** Whether the checks of these claims are over: then their call goes on. */
+export const areChecked = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
+  claims.every(claim => checkedBy(state, claim).result !== 'waiting')
+
+/** The claims of the oldest call of a turn whose checks are over. */
 export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] {
   const claims = claimsOf(state, turnId)
   for (const { tool_call_id } of claims) {
     const together = claims.filter(claim => claim.tool_call_id === tool_call_id)
-    if (isResolved(state, together)) return together
+    if (areChecked(state, together)) return together
   }
   return []
 }
 
-/** How the checks of a claim stand that nothing stands against. */
-export const GRANTABLE: ReadonlySet<Resolution['result']> = new Set(['passed', 'waiting'])
+const GRANTABLE: ReadonlySet<Checked['result']> = new Set(['passed', 'waiting'])
 
 /**
  * The plans of which nothing is left open if a call's claims are granted, unless one of them is known to be
@@ -85,7 +87,7 @@ export const GRANTABLE: ReadonlySet<Resolution['result']> = new Set(['passed', '
  */
 export function plansEndedBy(state: Proofs, { turn_id, tool_call_id }: OpenClaim): readonly Plan[] {
   const together = claimsOf(state, turn_id, tool_call_id)
-  if (together.some(each => !GRANTABLE.has(resolutionOf(state, each).result))) return []
+  if (together.some(each => !GRANTABLE.has(checkedBy(state, each).result))) return []
   const claimed = new Set(together.map(({ task_id }) => task_id))
   return claimedPlans(state, together).filter(plan => plan.open.every(id => claimed.has(id)))
 }

@@ -4,7 +4,7 @@ import { planOf } from './plan.ts'
 import { unpassedChecks } from './plan-checks.ts'
 import { type Conversation, tasksInView } from './conversation.ts'
 import type { Instant } from './instant.ts'
-import { resolutionOf } from './open-claims.ts'
+import { checkedBy } from './open-claims.ts'
 import { countingChecks, type OpenClaim, proofOf, recordOf, type RunReason } from './proof.ts'
 import { type Review, statusAt } from './review.ts'
 import { type Standing, standingsOf, standingWordOf } from './standing.ts'
@@ -84,7 +84,7 @@ function claimed(
   const task = state.tasks.get(claim.task_id)
   if (!task) return {}
   const judged = { checking: { task: task.number, check: null, why: 'claim', running: true } as const }
-  if (resolutionOf(state, claim).result !== 'waiting') return judged
+  if (checkedBy(state, claim).result !== 'waiting') return judged
   const { ticked } = proofOf(state, task.id)
   const next = countingChecks(state, task).find(check =>
     check.kind === 'person' ? !ticked.includes(check.id) : claim.results[check.hash] === undefined,

@@ -345,7 +345,7 @@ export function afterVerdict(state: Conversation, event: StoredEvent<'task_asses
   return changeProof(state, task_id, () => ({ verdict }))
 }
 
-/** A person's edit of a task: what it asks for clears the count of red claims; other checks end its claims. */
+/** A person's edit of a task: what it asks for clears the count of red claims; other checks end its runs. */
 export function afterEdit(state: Conversation, task: Task, fields: readonly string[]): Partial<Conversation> {
   const clears = fields.some(field => CLEARS.has(field))
   const before = state.proof.get(task.id)
@@ -391,29 +391,21 @@ function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
 
 const CLEARS: ReadonlySet<string> = new Set(['status', 'checks', ...ASKED])
 
-/** The checks of a task changed: its claims end, and runs of checks that it no longer has do, too. */
+/** The checks of a task changed: runs of those that it no longer has end. */
 function withoutRuns(state: Conversation, task: Task): Partial<Conversation> {
   const has = (hash: string): boolean => task.checks?.some((check: Check) => check.hash === hash) ?? false
-  let { claims, runs } = state
-  for (const claim of valuesIn(state.claims)) {
-    if (claim.task_id === task.id) claims = claims.with(claim.claim_id, { ...claim, ended: 'edited' })
-  }
+  let { runs } = state
   for (const [hash, record] of state.runs.entries()) {
     const { started, ...rest } = record
     if (started?.task_id === task.id && !has(hash)) runs = runs.with(hash, rest)
   }
-  return { claims, runs, requests: state.requests.filter(({ task_id, hash }) => task_id !== task.id || has(hash)) }
+  return { runs, requests: state.requests.filter(({ task_id, hash }) => task_id !== task.id || has(hash)) }
 }
 
 /** The state without what was known of a removed task's checks. */
 export function withoutTask(state: Conversation, taskId: string): Partial<Conversation> {
   const task = state.tasks.get(taskId)
-  let { claims } = state
-  for (const claim of valuesIn(state.claims)) {
-    if (claim.task_id === taskId) claims = claims.with(claim.claim_id, { ...claim, ended: 'gone' })
-  }
   return {
-    claims,
     ...(task ? { runs: withoutProof(state, task) } : {}),
     proof: state.proof.without(taskId),
     requests: state.requests.filter(({ task_id }) => task_id !== taskId),

@@ -1,5 +1,7 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
+import type { ModelEdit } from './command.ts'
+import type { Verdict } from './event.ts'
 import type { Instant } from './instant.ts'
 import { type Plan, planById, type Plans } from './plan.ts'
 import { type Keyed, valueIn } from './table.ts'
@@ -147,20 +149,30 @@ export interface MadeClaim {
   readonly seal: string
   /** The last event that the call was based on. */
   readonly basis: number
-  /** A judge of the server rules on it. */
+  /** A judge rules on it. */
   readonly judge?: true
+  /** On the first claim of a call: all that the call does once its claims are settled. */
+  readonly held?: HeldCall
+}
+
+/** A call that waits until its claims are settled. */
+export interface HeldCall {
+  /** Absent for an answer in text. */
+  readonly tool?: string
+  readonly edit: ModelEdit
+  /** The length of the longest list in its arguments. */
+  readonly items: number
 }
 
 /** The same while it is checked and judged. */
 export interface OpenClaim extends MadeClaim {
   readonly turn_id: string
-  /** The seq of its call, whose arguments are in the log. */
   readonly seq: number
   readonly at: Instant
   /** Hash to the result of its own run. */
   readonly results: Readonly<Record<string, CheckResult>>
-  /** Why no further check of it is run. */
-  readonly ended?: string
+  /** What the judge said last. */
+  readonly verdict?: { readonly verdict: Verdict; readonly reason: string }
 }
 
 /** A run that was asked for, other than by a claim. */

@@ -1,4 +1,3 @@
-import type { Claim } from './claim.ts'
 import type { Verdict } from './event.ts'
 import type { ToolsetName } from './policy.ts'
 import type { QueuedMessage } from './queue.ts'
@@ -76,10 +75,6 @@ export interface RefusalData {
   version_mismatch: InRow & { readonly task: Task; readonly expected: number }
   edited_by_person: InRow & { readonly task: Task; readonly changed: Readonly<Record<string, unknown>> }
   reviewed_tasks_are_fixed: InRow & { readonly action: 'reword' | 'delete' }
-  /** Nothing was written: the assessor has to rule on these claims first. */
-  assessment_required: { readonly claims: readonly Claim[] }
-  /** Nothing was written: with this the plan would be over, and its checks have to run first. */
-  final_runs_required: object
   not_accepted: InRow & { readonly task: Task; readonly verdict: Exclude<Verdict, 'ok'>; readonly reason: string }
   /** Claims on this task are not looked at any more, until a person changes it: so often they were turned down. */
   claims_spent: InRow & { readonly task: Task; readonly by: 'checks' | 'assessor'; readonly times: number }
@@ -116,13 +111,7 @@ export interface RefusalData {
   /** A check of the task could not be run, or its run was ended. Not counted. */
   not_checked: InRow & { readonly task: Task; readonly check?: string; readonly reason: string }
   /** Another call has claimed the task, and is being checked. */
-  claim_open: InRow & {
-    readonly task: Task
-    readonly claim_id: string
-    readonly tool_call_id: string
-    readonly turn_id: string
-    readonly joins: boolean
-  }
+  claim_open: InRow & { readonly task: Task }
   check_not_found: { readonly task: Task; readonly check_id: string }
   check_not_runnable: {
     readonly task: Task

@@ -141,8 +141,6 @@ const ENGLISH: Required<Sentences> = {
     action === 'reword'
       ? 'A reviewed task cannot be reworded. Propose the new wording as a new plan.'
       : 'A reviewed task cannot be deleted. Cancel it with an outcome if your tools allow it, or leave it to the person.',
-  assessment_required: () => 'The assessor has to rule on this first. Make the call again.',
-  final_runs_required: () => 'The checks of the plan have to run first. Make the call again.',
   not_accepted: ({ task, verdict, reason }, speaker) => {
     const why = /[.!?]$/.test(reason) ? reason : `${reason}.`
     if (verdict === 'unknown') return `${speaker.task(task)} was not assessed. ${why}`

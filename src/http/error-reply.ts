@@ -55,8 +55,6 @@ const REFUSED: Record<RefusalCode, number> = {
   version_mismatch: 412,
   edited_by_person: 409,
   reviewed_tasks_are_fixed: 409,
-  assessment_required: 409,
-  final_runs_required: 409,
   not_accepted: 409,
   claims_spent: 409,
   settled_by_person: 409,

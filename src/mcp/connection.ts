@@ -133,7 +133,6 @@ export class Connection {
         if (repeated !== undefined) return await waited(repeated)
         const call = await this.#begin(tool, input, context, binding)
         if (call.status === 'answered') return call.ok ? toolResult(call.result) : errorResult(call.result)
-        if (call.status === 'claimed') throw new TypeError('only calls of a run can be claimed')
         if (call.status === 'checking') return await this.#waitForClaims(call, context, ctx)
         return await waited(call.review_id)
       } catch (error) {

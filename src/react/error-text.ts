@@ -15,8 +15,6 @@ type AgentCode =
   | 'invalid_id'
   | 'edited_by_person'
   | 'reviewed_tasks_are_fixed'
-  | 'assessment_required'
-  | 'final_runs_required'
   | 'not_accepted'
   | 'claims_spent'
   | 'settled_by_person'

@@ -38,8 +38,8 @@ it('[CH8] leaves out events that are not about tasks', () => {
 it('[CH8] a verdict names its task', () => {
   const chat = inRun({ assessor: true })
   chat.run(chat.adds('model', 'Collect', 'Write'))
-  chat.run(chat.assesses(1, { verdict: 'not_ok', reason: 'no figures' }))
-  chat.run(chat.assesses(1))
+  chat.judges(1, { verdict: 'not_ok', reason: 'no figures' })
+  chat.judges(1)
   const names = namesIn(chat.log)
   const texts = chat.log.flatMap(event => eventText(event, english, names) ?? [])
   expect(texts).toContain('Collect: not accepted (demo:judge): no figures')

@@ -4,7 +4,7 @@ import type { ConversationLike } from '../domain/conversation.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type CheckState, checkState, planCheckState, waitingGuards } from '../domain/check-state.ts'
 import { planOf, tasksOf } from '../domain/plan.ts'
-import { claimOn } from '../domain/open-claims.ts'
+import { checkedBy, claimOn } from '../domain/open-claims.ts'
 import { planGuards } from '../domain/plan-checks.ts'
 import {
   type CheckRun,
@@ -170,7 +170,7 @@ function taskClaim(state: Proofs, task: Task): TaskClaim | undefined {
 /** The check that the claim on a task waits for. */
 function nextOf(state: Proofs, task: Task): Check | undefined {
   const claim = claimOn(state, task.id)
-  if (!claim || claim.ended !== undefined || claim.status === 'cancelled') return undefined
+  if (!claim || checkedBy(state, claim).result === 'closed' || claim.status === 'cancelled') return undefined
   return countingChecks(state, task).find(check =>
     check.kind === 'person' ? checkState(state, task, check) !== 'passed' : claim.results[check.hash] === undefined,
   )

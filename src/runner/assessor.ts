@@ -8,7 +8,7 @@ import {
   wrapLanguageModel,
 } from 'ai'
 import type { EventType, StoredEvent, Usage } from '../domain/event.ts'
-import type { Claim, Judged, Opinion, VerdictBasis } from '../domain/claim.ts'
+import type { Claim, Opinion, VerdictBasis } from '../domain/claim.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { cut } from '../domain/text.ts'
 import { StoreError } from '../door/door.ts'
@@ -36,6 +36,8 @@ export interface Assessor {
   readonly isStructured?: boolean
 }
 
+export type JudgeDeps = Pick<TurnDeps, 'models' | 'retryMs' | 'silenceMs' | 'redact'>
+
 /** What the judge has to know of a turn. */
 export interface JudgedTurn {
   readonly work: Work
@@ -59,10 +61,9 @@ Evidence that names a task was made while the worker was on that other task. A c
  */
 export async function judge(
   turn: JudgedTurn,
-  { models, retryMs, silenceMs = SILENCE_MS, redact }: Pick<TurnDeps, 'models' | 'retryMs' | 'silenceMs' | 'redact'>,
+  { models, retryMs, silenceMs = SILENCE_MS, redact }: JudgeDeps,
   claim: Claim,
   signal: AbortSignal,
-  already: readonly Judged[],
   opinions: Opinion[],
 ): Promise<void> {
   const retry = { backoffMs: retryMs, signal, before: () => turn.confirmLease(signal), redact }
@@ -76,11 +77,10 @@ export async function judge(
     return
   }
   const assessor = { ...chosen, retry, silenceMs }
-  const events = typeof claim.task === 'string' ? await turn.eventsOf(claim.task, CASE_TYPES) : []
+  const events = await turn.eventsOf(claim.task, CASE_TYPES)
   const facts = caseOf(claim, turn.work, turn.run.state, events)
-  const before = already.flatMap(({ opinions }) => opinions)
   while (opinions.length < MAX_TRIES && (opinions.at(-1)?.verdict ?? 'unknown') === 'unknown') {
-    const reason = whyNotAsked(turn.run, [...before, ...opinions])
+    const reason = whyNotAsked(turn.run, opinions)
     if (reason === undefined) opinions.push(citing(turn.work, await ask(assessor, facts, opinions.at(-1))))
     else if (opinions.length > 0) break
     else opinions.push({ verdict: 'unknown', reason, model: assessor.name })

@@ -81,8 +81,8 @@ export function caseOf(claim: Claim, work: Work, state: Conversation, events: re
   }
 }
 
-function checkFacts(state: Conversation, id: string | number): readonly CheckFact[] {
-  const task = typeof id === 'string' ? state.tasks.get(id) : undefined
+function checkFacts(state: Conversation, id: string): readonly CheckFact[] {
+  const task = state.tasks.get(id)
   if (!task) return []
   return countingChecks(state, task).map(check => {
     const { last } = taskRuns(state, task.id, check.hash) ?? {}
@@ -112,7 +112,7 @@ function personEdit(event: StoredEvent): Case['person'] {
 }
 
 /** The texts about a task, or all if there are none. The end is kept: the latest work is what is claimed. */
-function textsFor({ texts }: Work, task: string | number): string[] {
+function textsFor({ texts }: Work, task: string): string[] {
   const own = texts.filter(each => each.task === task)
   const chosen = own.length > 0 ? own : texts
   const kept: string[] = []
@@ -136,7 +136,7 @@ function shortened({ task, ...evidence }: Evidence, titleOf: (id: string) => str
 
 function otherTasks(
   { calls }: Work,
-  task: string | number,
+  task: string,
   found: readonly Evidence[],
   titleOf: (id: string) => string,
 ): Case['other_tasks'] {

@@ -48,13 +48,18 @@ async function planned(own = false, store: Store = openMemoryStore()): Promise<D
   return door
 }
 
-const claims = (door: Door) =>
+const claims = (door: Door, tool = 'update') =>
   door.run(HERE, {
     type: 'make_claims',
     turn_id: 't1',
     tool_call_id: 'call-1',
     basis: 0,
     claims: [{ claim_id: 'claim-1', task_id: 'task-1', status: 'completed', outcome: 'Done.', seal: 's' }],
+    held: {
+      tool,
+      edit: { change: [{ task: 'task-1', fields: { status: 'completed', outcome: 'Done.' } }] },
+      items: 0,
+    },
   })
 
 function runs(door: Door, more: Partial<Workspaces> = {}): { runner: CheckRunner; reported: unknown[] } {
@@ -78,11 +83,10 @@ const reached = (door: Door, type: StoredEvent['type'], count = 1): Promise<void
   vi.waitFor(async () => expect((await log(door)).filter(each => each.type === type)).toHaveLength(count))
 
 describe('what fails unexpectedly', () => {
-  it('[CF15] a call that cannot be made again is answered, and its claim refused', async () => {
+  it('[CF15] a call that cannot be settled is answered, and its claim refused', async () => {
     const door = await planned()
     const { reported } = runs(door)
-    // The log has no call of this id.
-    await claims(door)
+    await claims(door, 'of another version')
     await reached(door, 'tool_answered')
     const [settled, answered] = (await log(door)).slice(-2)
     expect(settled).toMatchObject({ type: 'claim_settled', data: { result: 'refused', because: 'refused' } })

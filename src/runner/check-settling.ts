@@ -1,5 +1,6 @@
 import type { Workspace } from '../domain/check.ts'
 import type { CommandOf, SeenWorkspace } from '../domain/command.ts'
+import type { Wait } from '../domain/decide/settle.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { planOf } from '../domain/plan.ts'
 import { namedFiles } from '../domain/check-runs.ts'
@@ -7,8 +8,7 @@ import { workspaceKey } from '../domain/needs.ts'
 import { claimedPlans } from '../domain/open-claims.ts'
 import type { OpenClaim } from '../domain/proof.ts'
 import { type Door, StoreError } from '../door/door.ts'
-import type { Learnt, ResumedCall } from '../toolsets/calls.ts'
-import { abandonCall, settleCall } from '../toolsets/claims.ts'
+import { type Facts, settleCall } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import type { ClaimJudge } from './claim-judge.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -33,36 +33,34 @@ export class CheckSettling {
     this.#signal = signal
   }
 
-  /**
-   * Makes the call of a claim again. One that cannot be made is ended: it would fail for ever. False if runs come first that
-   * need another lease: that of the judge is not for checks.
-   */
-  async settle(state: Conversation, claim: OpenClaim): Promise<boolean> {
+  /** Settles the call of a claim as far as this lease goes. False if another process, or another lease, goes on. */
+  async settle(claim: OpenClaim): Promise<boolean> {
     const { onError } = this.#deps
     try {
-      const { status } = await this.#made(state, claim)
-      if (status !== 'claimed') return status !== 'ending' || !claim.judge
-      onError(new Error(STUCK))
+      const wait = await this.#settled(claim)
+      // The runs before the end of the plan are asked for: that of the judge is not for checks.
+      return wait === null || (wait.needs === 'runs' && !claim.judge)
     } catch (error) {
       // Ended while it judged: the next process goes on.
       if (this.#signal.aborted) return false
       if (isStorage(error)) throw error
       onError(error)
     }
-    await abandonCall(this.#context(claim), claim)
+    // It would fail for ever.
+    await settleCall(this.#context(claim), claim, { ended: 'failed' })
     return true
   }
 
   /**
-   * Writes down how a run ended in one commit with the end of the claim that it was made for. False if there is none, or it
-   * waits for more: then nothing is written.
+   * Writes down how a run ended in one commit with the end of the claim that it was made for, if that waits for nothing more.
+   * False if there is none.
    */
   async isSettledBy(state: Conversation, ran: CommandOf<'end_check'>, claim: OpenClaim | undefined): Promise<boolean> {
     const isOurs = claim && !claim.judge && state.turns.get(claim.turn_id)?.status === 'open'
     if (!isOurs) return false
     try {
-      const call = await settleCall(this.#context(claim), claim, { ran })
-      return call.status === 'answered' && call.stored
+      await settleCall(this.#context(claim), claim, { facts: [ran] })
+      return true
     } catch (error) {
       if (isStorage(error)) throw error
       // Reported when the claim is settled by itself.
@@ -70,23 +68,22 @@ export class CheckSettling {
     }
   }
 
-  /** Makes the call with all that its rules ask for: a look at the workspace, the verdicts of the judge. */
-  async #made(state: Conversation, claim: OpenClaim): Promise<ResumedCall> {
-    const { judge } = this.#deps
+  /** Finds out what the claims need: the files as they are, the verdicts of the judge. */
+  async #settled(claim: OpenClaim): Promise<Wait | null> {
+    const { door, judge } = this.#deps
     const context = this.#context(claim)
+    const state = await door.read(this.#held.lease)
     const workspace = workspaceOfPlan(state, claim)
-    const isGone = workspace !== undefined && (this.#deps.door.checks.isGone?.(workspace) ?? false)
-    let seen: Learnt['seen']
-    let judged: Learnt['judged']
+    const isGone = workspace !== undefined && (door.checks.isGone?.(workspace) ?? false)
+    let facts: Facts = {}
     for (;;) {
-      const call = await settleCall(context, claim, { ...(seen ? { seen } : {}), ...(judged ? { judged } : {}) })
+      const wait = await settleCall(context, claim, facts)
       // Nothing can be looked at again: the plan does not end.
-      if (call.status === 'ending' && isGone)
-        return settleCall(context, claim, { ended: 'no_workspace', isGone, ...(judged ? { judged } : {}) })
-      if (call.status === 'ending' && !seen) seen = await this.#look(state, workspace)
-      else if (call.status === 'claimed' && !judged && judge)
-        judged = await judge(this.#held, state, call.claims, this.#signal)
-      else return call
+      if (wait?.needs === 'look' && isGone) facts = { ended: 'no_workspace', isGone }
+      else if (wait?.needs === 'look') facts = { ...facts, seen: await this.#look(state, workspace) }
+      else if (wait?.needs === 'judge' && judge)
+        facts = { ...facts, facts: await judge(this.#held, wait.claim, this.#signal) }
+      else return wait
     }
   }
 
@@ -113,5 +110,3 @@ function workspaceOfPlan(state: Conversation, claim: OpenClaim): Workspace | und
 /** A failure that may be temporary. */
 export const isStorage = (error: unknown): boolean =>
   error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'
-
-const STUCK = 'The call of a claim could not be made again.'

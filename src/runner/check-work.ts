@@ -115,7 +115,7 @@ export class CheckWork {
         // In a turn of ours its driver goes on.
         const [claim] = state.turns.get(lease.turn)?.status === 'open' ? settleable(state, lease.turn) : []
         if (!claim || (claim.judge && !this.#judge)) return
-        if (!(await this.#settling.settle(state, claim))) return
+        if (!(await this.#settling.settle(claim))) return
       }
     }
   }

@@ -1,8 +1,9 @@
-import type { Claim, Judged, Opinion } from '../domain/claim.ts'
+import type { CommandOf } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { MAX_REPORTS } from '../domain/evidence.ts'
 import { planIdOf } from '../domain/plan.ts'
+import type { OpenClaim } from '../domain/proof.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { Door, Lease } from '../door/door.ts'
 import type { JudgedTurn } from './assessor.ts'
@@ -11,13 +12,12 @@ import type { Models } from './given-models.ts'
 import type { HeldLease } from './held-lease.ts'
 import { isJudgeFailure } from './run.ts'
 
-/** Rules on the claims of an agent elsewhere, under the lease of its turn. */
+/** Rules on a claim of an agent elsewhere, under the lease of its turn. */
 export type ClaimJudge = (
   held: HeldLease,
-  state: Conversation,
-  claims: readonly Claim[],
+  claim: OpenClaim,
   signal: AbortSignal,
-) => Promise<readonly Judged[]>
+) => Promise<readonly CommandOf<'assess_task'>[]>
 
 export interface ClaimJudgeDeps {
   readonly door: Door
@@ -30,8 +30,9 @@ const RETRY_MS = 1_000
 
 /** The judge of what agents elsewhere claim. Of their own tools it knows what they and their hosts report. */
 export function claimJudge({ door, models, redact, retryMs = RETRY_MS }: ClaimJudgeDeps): ClaimJudge {
-  return async (held, state, claims, signal) => {
+  return async (held, claim, signal) => {
     const { lease } = held
+    const state = await door.read(lease)
     const verdicts = await door.conversations.events(lease, { types: ['task_assessed'] })
     const own = verdicts.filter(
       (event): event is StoredEvent<'task_assessed'> => event.type === 'task_assessed' && event.turn_id === lease.turn,
@@ -43,14 +44,8 @@ export function claimJudge({ door, models, redact, retryMs = RETRY_MS }: ClaimJu
       confirmLease: each => held.confirm(each),
       eventsOf: (task, types) => door.conversations.events(lease, { task, types }),
     }
-    const { judge } = await import('./assessor.ts')
-    const judged: Judged[] = []
-    for (const claim of claims) {
-      const opinions: Opinion[] = []
-      await judge(turn, { models, redact, retryMs }, claim, signal, judged, opinions)
-      judged.push({ claim, opinions })
-    }
-    return judged
+    const { verdictsOn } = await import('./judging.ts')
+    return verdictsOn(turn, { models, redact, retryMs }, claim, signal)
   }
 }
 

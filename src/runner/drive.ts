@@ -12,7 +12,7 @@ import { promptFor, retryFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { askModel, toolsFor } from './ask.ts'
-import { makeCall, offeredTools, toolsetOf } from './tool-calls.ts'
+import { makeCall, offeredTools, settleOwn, toolsetOf } from './tool-calls.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { UnknownModel } from './model-errors.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -23,7 +23,7 @@ import type { OutsideLimits, OutsideTools } from './outside.ts'
 import { look, recheck } from './recheck.ts'
 import { ModelCallFailed, withRetries, untilAborted, abortOnSilence } from './retry.ts'
 import { lastStep, openInPlan, type Run } from './run.ts'
-import { assess } from './text-claims.ts'
+import { claimText } from './text-claims.ts'
 import { ActiveTurn, isUnreadable } from './turn.ts'
 import type { Workspaces } from './workspaces.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
@@ -103,7 +103,10 @@ export async function drive(
           await makeCall(turn, deps, move.step, move.call, either)
           break
         case 'judge':
-          await assess(turn, deps, move, either)
+          await claimText(turn, deps, move)
+          break
+        case 'settle':
+          await settleOwn(turn, deps, move, either)
           break
         case 'follow':
           // A check of the whole plan that failed may have been mended since.
@@ -209,13 +212,8 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
 async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const step = lastStep(run)
-  const call = step?.calls.find(each => !each.answer)
-  if (step && call && claimsOf(run.state, run.turn, call.id).length > 0) {
-    return makeCall(turn, { ...deps, isUnserved: true }, step, call, signal)
-  }
-  const [claimed] = claimsOf(run.state, run.turn)
-  if (step && claimed)
-    return assess(turn, { ...deps, isUnserved: true }, { type: 'judge', step, task: claimed.task_id }, signal)
+  const [claim] = claimsOf(run.state, run.turn)
+  if (step && claim) return settleOwn(turn, { ...deps, isUnserved: true }, { type: 'settle', step, claim }, signal)
   if (awaitsFinal(run.state, run.turn)) await finish(turn, deps, 'unchecked')
 }
 

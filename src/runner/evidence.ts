@@ -101,7 +101,7 @@ function continuedBy(events: readonly StoredEvent[], turn: string): string | und
  * The evidence for a task: the answered calls made while it was current, or while none was. A task without any was
  * worked on ahead of its time: then all calls, each with the task that was current.
  */
-export function evidenceFor({ calls }: Work, task: string | number): Evidence[] {
+export function evidenceFor({ calls }: Work, task: string): Evidence[] {
   const all = calls.flatMap(({ source, tool, arguments: args, answered, task: current }, index) =>
     answered ? [{ id: idAt(index), source, tool, arguments: args, ...answered, task: current }] : [],
   )

@@ -253,16 +253,16 @@ describe('the next move', () => {
 
   it('[JU4] what the assessor could not judge ends the turn; what it judged on asking again does not', () => {
     const run = new RunDriver({ assessor: true }).plan('A', 'B').step('', { tool: 'update' })
-    run.run(run.assesses(1, { verdict: 'unknown', reason: 'Hm.' }))
+    run.judges(1, { verdict: 'unknown', reason: 'Hm.' })
     expect(summary(nextMove(run.answered('call-1').told))).toBe('exhausted: unjudged')
-    run.run(run.assesses(1))
+    run.judges(1)
     expect(summary(nextMove(run.told))).toBe('ask of 11')
   })
 
   it('[JU4] a verdict on one task says nothing about another that could not be judged', () => {
     const run = new RunDriver({ assessor: true }).plan('A', 'B').step('', { tool: 'update' })
-    run.run(run.assesses(1, { verdict: 'unknown', reason: 'Hm.' }))
-    run.run(run.assesses(2))
+    run.judges(1, { verdict: 'unknown', reason: 'Hm.' })
+    run.judges(2)
     expect(summary(nextMove(run.answered('call-1').told))).toBe('exhausted: unjudged')
   })
 })
@@ -325,7 +325,7 @@ describe('no progress', () => {
 describe('the run', () => {
   it('[TR31] usage is summed over the steps and the assessor; its calls are not counted as steps', () => {
     const run = new RunDriver({ assessor: true }).plan('A').step('', { answer: 1 }).step('', { answer: 2 })
-    run.run(run.assesses(1, { usage: { input_tokens: 5, output_tokens: 7 } }))
+    run.judges(1, { usage: { input_tokens: 5, output_tokens: 7 } })
     expect(run.told.usage).toEqual({ input_tokens: 9, output_tokens: 9 })
     expect(run.told.steps).toHaveLength(2)
   })

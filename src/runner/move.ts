@@ -1,7 +1,9 @@
 import { awaitsChecks, currentTask } from '../domain/conversation.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
+import { claimsOf } from '../domain/open-claims.ts'
 import { planOf } from '../domain/plan.ts'
 import { unpassedChecks } from '../domain/plan-checks.ts'
+import type { OpenClaim } from '../domain/proof.ts'
 import { isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'
@@ -13,6 +15,8 @@ export type Move =
   /** What a person wrote meanwhile becomes messages of this turn. */
   | { readonly type: 'deliver'; readonly first: string }
   | { readonly type: 'call'; readonly step: Step; readonly call: Call }
+  /** The claims of a call or a text are checked: the judge rules on them. */
+  | { readonly type: 'settle'; readonly step: Step; readonly claim: OpenClaim }
   /** Waits for a person or for checks: the lease is released. */
   | { readonly type: 'park' }
   /** The text claims the task that the model was given. If that is settled by now (`undefined`), only advances. */
@@ -32,6 +36,8 @@ export function nextMove(run: Run): Move {
   const step = lastStep(run)
   const call = step?.calls.find(each => !each.answer)
   if (isUndecided(call) || awaitsChecks(run.state, run.turn)) return { type: 'park' }
+  const [claim] = claimsOf(run.state, run.turn)
+  if (step && claim) return { type: 'settle', step, claim }
   // The third no is answered; a call that would ask for more is not made.
   if (run.refusals >= MAX_REFUSALS && !call?.review) return finish('rejected')
   if (step && call) return { type: 'call', step, call }

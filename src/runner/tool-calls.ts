@@ -1,20 +1,21 @@
-import type { Judged } from '../domain/claim.ts'
+import type { Command } from '../domain/command.ts'
 import type { Json } from '../domain/event.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import { offeredOf, type Ruling, rulingOf, type RuledTool, type SavedRules, savedRule } from '../domain/tool-rules.ts'
 import { hashOf } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
-import { claimsOf } from '../domain/open-claims.ts'
-import { awaitCall, beginCall, type ResumedCall, resumeCall } from '../toolsets/calls.ts'
+import { awaitCall, beginCall, settleCall } from '../toolsets/calls.ts'
 import { observe } from '../toolsets/observe.ts'
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
 import type { TurnDeps } from './drive.ts'
-import { judgeAll } from './judging.ts'
+import { verdictsOn } from './judging.ts'
+import type { Move } from './move.ts'
 import { answerOf, type OutsideTool } from './outside.ts'
 import { untilAborted } from './retry.ts'
 import { type Call, isAlwaysAllowed, type Run, type Step } from './run.ts'
+import { afterText } from './text-claims.ts'
 import { type ActiveTurn, isUnreadable } from './turn.ts'
 
 /** The tools of a run. */
@@ -57,42 +58,55 @@ export async function makeCall(
 }
 
 async function callOwn(turn: ActiveTurn, deps: TurnDeps, step: Step, call: Call, signal: AbortSignal): Promise<void> {
-  const { run, lease } = turn
-  const { door, models } = deps
-  const toolset = toolsetOf(run, deps)
-  const context = {
-    door,
-    tenant: lease.tenant,
-    conversation: lease.conversation,
-    turn: run.turn,
-    toolCallId: call.id,
-    provider: models.providerOf(run.request.model),
-    model: run.request.model,
-    run: { lease, basis: step.digest_seq, lastText: lastText(turn.run) },
-    source_user_message_id: run.request.message_id,
-    source_assistant_message_id: step.message_id,
-  } satisfies ToolContext
+  const context = contextOf(turn, deps, step, call.id)
   if (call.review?.decided) {
     await awaitCall(call.id, context, signal)
     return
   }
-  // Its claims are stored and checked: it is made again, with the verdicts of the judge.
-  const isClaimed = claimsOf(run.state, run.turn, call.id).length > 0
-  const make = (judged?: readonly Judged[]): Promise<ResumedCall> =>
-    isClaimed
-      ? resumeCall(toolset, call.tool, call.arguments, call.id, context, {
-          ...(judged ? { judged } : {}),
-          ...(deps.isUnserved ? { ended: 'no_workspace' as const } : {}),
-        })
-      : beginCall(toolset, call.tool, call.arguments, { ...context, run: { ...context.run, judged } })
   try {
-    let state = await make()
-    if (state.status === 'claimed') state = await make(await judgeAll(turn, deps, step, call.id, state.claims, signal))
+    const state = await beginCall(toolsetOf(turn.run, deps), call.tool, call.arguments, context)
     if (state.status === 'answered' && !state.stored) await recordAnswer(turn, deps, call, state.result, state.ok)
   } catch (error) {
-    // The claims of a call need an end, which changes the list.
-    if (!isUnreadable(error) || isClaimed) throw error
+    if (!isUnreadable(error)) throw error
     await recordAnswer(turn, deps, call, `Error: ${error.message}`)
+  }
+}
+
+function contextOf({ run, lease }: ActiveTurn, { door, models }: TurnDeps, step: Step, callId: string): ToolContext {
+  return {
+    door,
+    tenant: lease.tenant,
+    conversation: lease.conversation,
+    turn: run.turn,
+    toolCallId: callId,
+    provider: models.providerOf(run.request.model),
+    model: run.request.model,
+    run: { lease, basis: step.digest_seq, lastText: lastText(run) },
+    source_user_message_id: run.request.message_id,
+    source_assistant_message_id: step.message_id,
+  }
+}
+
+/** Settles the claims of a call or a text whose checks are over; the judge rules on one after the other. */
+export async function settleOwn(
+  turn: ActiveTurn,
+  deps: TurnDeps,
+  { step, claim }: Extract<Move, { type: 'settle' }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const context = contextOf(turn, deps, step, claim.tool_call_id)
+  const learnt = deps.isUnserved ? { ended: 'no_workspace' as const } : {}
+  const keep = async (facts: readonly Command[]): Promise<void> => {
+    const { turns } = await deps.door.read(turn.lease)
+    // After any other interruption, the claim is judged anew.
+    if (turns.get(turn.run.turn)?.stop_requested) await deps.door.run({ ...turn.lease, lease: turn.lease }, ...facts)
+  }
+  let facts: readonly Command[] = []
+  for (;;) {
+    const wait = await settleCall(context, claim, { ...learnt, facts }, afterText(turn, claim.task_id))
+    if (wait?.needs !== 'judge') return
+    await turn.catchUp()
+    facts = await verdictsOn(turn, deps, wait.claim, signal, keep)
   }
 }
 

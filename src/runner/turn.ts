@@ -89,6 +89,10 @@ export class ActiveTurn {
     return this.#held.confirm(signal)
   }
 
+  newId(): string {
+    return this.#door.newId()
+  }
+
   /** A commit of this turn: fenced by its lease and idempotent by its key. */
   at(key: string): At {
     const { tenant, conversation } = this.lease

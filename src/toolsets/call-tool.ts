@@ -1,5 +1,4 @@
 import type { Json } from '../domain/event.ts'
-import { Refusal } from '../domain/refusal.ts'
 import { awaitCall, beginCall, failureAnswer } from './calls.ts'
 import { awaitClaims } from './claims.ts'
 import type { ToolContext } from './context.ts'
@@ -24,7 +23,6 @@ export async function callTool(
   try {
     const call = await beginCall(toolset, name, input, context)
     if (call.status === 'answered') return call.result
-    if (call.status === 'claimed') throw new Refusal('assessment_required', { claims: call.claims })
     if (call.status === 'checking') return (await awaitClaims(call, context, signal)).result
     if (!during) return await awaitCall(call.call_id, context, signal)
     return await during(call.review_id, ending =>

@@ -1,10 +1,13 @@
-import type { Claim, Judged } from '../domain/claim.ts'
-import type { CommandOf, SeenWorkspace, Sources } from '../domain/command.ts'
+import type { Command, CommandOf, Learnt, ModelEdit, Sources } from '../domain/command.ts'
+import type { AskedClaim } from '../domain/decide/claims.ts'
+import { attempt, claimRepeatedBy, settle, type Settled, settled, type Wait } from '../domain/decide/settle.ts'
+import { claimsIn } from '../domain/decide/tasks.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
-import type { ClaimEnd, EventData, Json } from '../domain/event.ts'
+import type { EventData, Json } from '../domain/event.ts'
 import { awaitsBaseline } from '../domain/check-runs.ts'
-import { type ResolvedClaim, resolvedClaims, withEnd } from '../domain/open-claims.ts'
+import { claimsOf, heldBy } from '../domain/open-claims.ts'
 import { reopenedBy } from '../domain/plan-checks.ts'
+import type { OpenClaim } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Review } from '../domain/review.ts'
 import {
@@ -19,14 +22,15 @@ import type { ToolContext } from './context.ts'
 import { callHash, reviewOfEqualCall } from './equal-call.ts'
 import { explain } from './explain.ts'
 import { available, toolNamed } from './guidance.ts'
+import { toolsets } from './index.ts'
 import { parseInput } from './input.ts'
 import { countItems, edgeOf, elapsed, observe } from './observe.ts'
 import { awaitBaseline } from './baseline.ts'
 import { type AnswerWithOutcome, unheardOutcome, withFailing, withOutcome, withReopened } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall, UNCHECKED } from './review-answer.ts'
-import { PENDING, ToolCall } from './tool-call.ts'
-import type { JsonObject, Tool, Toolset } from './toolset.ts'
-import { sealOf } from './verdicts.ts'
+import { sealOf } from './seal.ts'
+import type { Done, Tool, Toolset } from './toolset.ts'
+import { Translation } from './translation.ts'
 import type { View } from './view.ts'
 
 /** The state of a call. */
@@ -36,18 +40,10 @@ export type CallState =
   /** Waits for a review: go on with `awaitCall`. */
   | { readonly status: 'pending_review'; readonly call_id: string; readonly review_id: string }
   /**
-   * Its claims are stored and wait for their checks: go on with `awaitClaims`, in a run with `resumeCall`. Without claims: it
-   * made a plan, whose checks run as things are before the work.
+   * Its claims are stored and wait until they are settled: go on with `awaitClaims`, in a run with `settleCall`. Without
+   * claims: it made a plan, whose checks run as things are before the work.
    */
   | { readonly status: 'checking'; readonly call_id: string; readonly claim_ids: readonly string[] }
-  /** Nothing more is stored. Make the call again with the judge's verdicts. */
-  | { readonly status: 'claimed'; readonly claims: readonly Claim[] }
-
-/**
- * `ending`: nothing more is stored, because a plan would be over before its last runs. Make the call again with a look at
- * its workspace; if that was given, the runs are asked for.
- */
-export type ResumedCall = CallState | { readonly status: 'ending' }
 
 /**
  * Begins a call as one commit. What the toolset refuses is an answer to the model. Refusals about the turn or the policy
@@ -191,82 +187,66 @@ async function begin(
       recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: parsed.value })
       return joined
     }
-    return perform({ toolset, tool, input: parsed.value, context, transaction, toolCallId, basis, started, reopened })
+    const items = countItems(parsed.value)
+    return make({ toolset, tool, context, transaction, toolCallId, started, reopened, items }, parsed.value, basis)
   })
   return { call: value, callId: toolCallId, repeated: replayed }
 }
 
-/** What a call that is made again has learnt since. */
-export interface Learnt {
-  readonly judged?: readonly Judged[]
-  /** How the last run ended that it waits for: written in the same commit, or not at all. */
-  readonly ran?: CommandOf<'end_check'>
-  /** The workspace of the plan that it would end. */
-  readonly seen?: SeenWorkspace
-  /** Why its checks are not waited for any more. */
-  readonly ended?: 'no_workspace' | 'no_judge'
-  /** The workspace does not exist any more. */
-  readonly isGone?: boolean
+/** What has come of the claims of a call since the last look, to be written in the same commit. */
+export interface Facts extends Learnt {
+  readonly facts?: readonly Command[] | undefined
 }
+
+/** What is written with the end of a call that no tool made: an answer in text. */
+export type TextAnswer = (transaction: Transaction, settled: Settled) => void
 
 /**
- * Makes a call again whose claims are checked, as one commit with their end. `claimed`: a judge has to rule on them first.
- * `checking`: they are not over yet. `ending`: they wait for the runs before the end of their plan.
+ * Writes what has come of the claims of a call, and settles the call if they need nothing more: then its effects and its answer
+ * are in the same commit. Otherwise it says what comes next; runs before the end of a plan are asked for.
  */
-export async function resumeCall(
-  toolset: Toolset,
-  name: string,
-  input: unknown,
-  callId: string,
+export async function settleCall(
   context: ToolContext,
-  { judged, ran, seen, ended, isGone }: Learnt = {},
-): Promise<ResumedCall> {
+  { turn_id: turn, tool_call_id: callId }: Pick<OpenClaim, 'turn_id' | 'tool_call_id'>,
+  { facts = [], ...learnt }: Facts = {},
+  onText?: TextAnswer,
+): Promise<Wait | null> {
   const started = performance.now()
-  const tool = toolNamed(toolset, name)
-  const parsed = tool && parseInput(tool, input)
-  if (!tool || !parsed || parsed instanceof Refusal) throw new TypeError(`${name} was not called like this`)
-  const { door, turn, tenant, conversation } = context
+  const { door, tenant, conversation } = context
   const reopened = await unheardOutcome(context)
-  const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
-  const at = { tenant, conversation, once, ...leaseOf(context) }
-  const { value, replayed } = await door.transact(at, (transaction): ResumedCall => {
-    if (ran) transaction.mustRun(ran)
-    const resolved = resolvedClaims(transaction.state, turn, callId)
-    const [first] = resolved
-    // A stop has settled them: there is no answer any more.
-    if (!first) return transaction.discard(STOPPED)
-    const { basis } = first.claim
-    const base = { toolset, tool, input: parsed.value, context, transaction, toolCallId: callId, started, reopened }
-    const make = (claims: readonly ResolvedClaim[]): ResumedCall => {
-      try {
-        return perform({ ...base, basis, resolved: claims, seen, ...(judged ? { judged } : {}) })
-      } catch (error) {
-        if (!(error instanceof Refusal) || !error.is('final_runs_required')) throw error
-        transaction.reset()
-        return { status: 'ending' }
-      }
+  const at = { tenant, conversation, ...leaseOf(context) }
+  const { value } = await door.transact(at, transaction => {
+    for (const fact of facts) transaction.mustRun(fact)
+    const claims = claimsOf(transaction.state, turn, callId)
+    if (claims.length === 0) return { wait: null }
+    const wait = settle(transaction.state, claims, learnt, transaction.now)
+    if (wait.needs === 'runs') transaction.mustRun({ type: 'request_final', turn_id: turn, ...learnt.seen })
+    if (wait.needs !== null) return { wait }
+    const command = { type: 'settle_call', turn_id: turn, tool_call_id: callId, ...learnt } as const
+    const done = settled(transaction.state, command, transaction.now)
+    transaction.mustRun(command)
+    const held = heldBy(claims)
+    if (!done || !held) return { wait: null }
+    if (held.tool === undefined) {
+      onText?.(transaction, done)
+      return { wait: null }
     }
-    const awaited = ended ? withEnd(resolved, 'waiting', ended, isGone) : resolved
-    if (awaited.some(({ resolution }) => resolution.result === 'waiting')) {
-      const claim_ids = awaited.map(({ claim }) => claim.claim_id)
-      return transaction.discard({ status: 'checking', call_id: callId, claim_ids })
-    }
-    const made = make(awaited)
-    if (made.status !== 'ending') return made
-    return ended ? make(withEnd(awaited, 'passed', ended, isGone)) : transaction.discard(made)
+    const toolset = toolsets[transaction.state.policy?.toolset ?? 'runsheet']
+    const tool = toolset.tools.find(({ name }) => name === held.tool)
+    if (!tool && learnt.ended !== 'failed') throw new TypeError(`${toolset.name} has no tool ${held.tool}`)
+    const { name = held.tool, created } = tool ?? {}
+    const called = { toolset, tool: { name, created }, items: held.items, toolCallId: callId, claims }
+    const view = { state: transaction.state, turnId: turn }
+    const told = tool && learnt.ended !== 'failed' ? answerTo(toolset, tool, view, held.edit, done) : ABANDONED
+    record({ ...called, context: { ...context, turn }, transaction, started, reopened }, told)
+    return { wait: null, answered: { ...told, toolset: toolset.name, tool: name, items: held.items } }
   })
-  if (value.status === 'ending' && seen) {
-    // A commit of its own: the key of this one is for the answer. Until then the claims stay open.
-    await door.run({ tenant, conversation, ...leaseOf(context) }, { type: 'request_final', turn_id: turn, ...seen })
+  if (value.answered) {
+    const { ok, toolset, tool, items } = value.answered
+    observe({ ...context, turn }, { callId, toolset, tool, items, started, stored: true, outcome: ok ? 'ok' : 'refused' })
   }
-  if (value.status === 'answered' && value.stored && !replayed) {
-    const call = { callId, toolset: toolset.name, tool: tool.name, items: countItems(input), started, stored: true }
-    observe(context, { ...call, outcome: value.ok ? 'ok' : 'refused' })
-  }
-  return value
+  return value.wait
 }
-
-const STOPPED: CallState = { status: 'answered', result: 'Error: The turn was stopped.', ok: false, stored: false }
 
 /** Whether a judge of ours rules on what an agent elsewhere claims. A run of ours asks its own. */
 function judgesOf({ run, door, judges }: ToolContext, { state }: Transaction): boolean {
@@ -283,116 +263,166 @@ function checksIn({ state }: Transaction, { door, turn }: ToolContext): CallChec
 /** The lease that a commit of this call needs, if any. */
 const leaseOf = ({ run, lease = run?.lease }: ToolContext): Pick<At, 'lease'> => (lease ? { lease } : {})
 
-interface PerformDeps {
+interface CallDeps {
   readonly toolset: Toolset
-  readonly tool: Tool
-  readonly input: never
+  readonly tool: Pick<Tool, 'name' | 'created'>
   readonly context: ToolContext
   readonly transaction: Transaction
   readonly toolCallId: string
-  readonly basis: number
   readonly started: number
   readonly reopened: ReviewRecord | undefined
-  /** Its claims, if it is made again after their checks. */
-  readonly resolved?: readonly ResolvedClaim[]
-  readonly judged?: readonly Judged[]
-  readonly seen?: SeenWorkspace | undefined
+  readonly items: number
+  /** The claims that it has waited for. */
+  readonly claims?: readonly OpenClaim[]
 }
 
-/** Runs the tool inside the transaction and records the call. */
-function perform(deps: PerformDeps): CallState {
-  const { toolset, tool, input, context, transaction, toolCallId, basis, started, reopened, resolved } = deps
+interface Told {
+  readonly result: Json
+  readonly ok: boolean
+}
+
+/** Makes a call, or stores it with its claims if these have to be settled first. */
+function make(deps: CallDeps & { readonly tool: Tool }, input: never, basis: number): CallState {
+  const { toolset, tool, context, transaction, toolCallId } = deps
   const { run, turn, door } = context
-  const judged = deps.judged ?? run?.judged
-  const record = (own: Json, ok: boolean, because?: ClaimEnd): CallState => {
-    const items = countItems(input)
-    const claims = resolved?.map(({ claim }) => claim) ?? []
-    if (resolved) transaction.mustRun({ type: 'settle_claims', turn_id: turn, tool_call_id: toolCallId, because })
-    const others = reopenedBy(transaction.state, claims).filter(
-      ({ task }) => !claims.some(({ task_id }) => task_id === task.id),
-    )
-    const told = resolved ? withReopened(own, others, toolset) : own
-    const known = tool.created ? told : withFailing(told, transaction.state, turn)
-    const answer = withOutcome(transaction.state, known, reopened)
-    transaction.mustRun(
-      answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }),
-    )
-    return { status: 'answered', result: answer.result, ok, stored: true }
-  }
+  const view = { state: transaction.state, turnId: turn, reads: tool.reads ?? false }
+  if (tool.read) return record(deps, { result: tool.read(view, input), ok: true })
   // A call that may wait is logged before its review.
   if (tool.created && transaction.state.policy?.review) {
     recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: input })
   }
-  const call = new ToolCall({
-    transaction,
-    toolset,
-    tool,
+  const translation = new Translation({
+    state: transaction.state,
     turnId: turn,
-    toolCallId,
-    basis,
+    toolset,
     newId: door.newId,
     sources: sourcesOf(context),
-    judged: judged ?? [],
-    resolved,
-    seen: deps.seen,
     judges: () => judgesOf(context, transaction),
     checks: checksIn(transaction, context),
     lastText: run?.lastText,
   })
   try {
-    const result = tool.run(call, input)
-    call.end()
-    if (result !== PENDING) return record(call.isUnchecked ? { ...(result as JsonObject), ...UNCHECKED } : result, true)
-    const review_id = transaction.state.pending_reviews.at(-1) ?? ''
-    return { status: 'pending_review', call_id: toolCallId, review_id }
+    const asked = tool.edit?.(translation, input) ?? {}
+    const edit = translation.edit(asked)
+    const command = { ...edit, type: 'edit_tasks', by: 'model', turn_id: turn, basis, ...reviewIn(deps, edit) } as const
+    const repeated = run ? undefined : claimRepeatedBy(transaction.state, command)
+    if (repeated) return join(deps, input, repeated)
+    const begun = begunEdit(transaction, command)
+    if (begun instanceof Refusal) throw begun.row === undefined ? begun : begun.at(asked.sent?.[begun.row] ?? begun.row)
+    if (begun.claims.length > 0) return hold(deps, input, basis, edit, begun.claims)
+    const events = transaction.run(begun.edit)
+    if (events instanceof Refusal) throw events.row === undefined ? events : events.at(asked.sent?.[events.row] ?? events.row)
+    const review = events.find(event => event.type === 'task_create_review_required')
+    if (review) return { status: 'pending_review', call_id: toolCallId, review_id: review.data.review_id }
+    const after = { state: transaction.state, turnId: turn }
+    return record(deps, answerTo(toolset, tool, after, edit, { events, refusals: begun.refusals, notDone: new Map() }))
   } catch (error) {
-    if (!(error instanceof Refusal) || error.is('final_runs_required')) throw error
-    if (error.is('assessment_required') && !judged) {
-      const { claims } = error.data
-      if (resolved || claims.some(({ task }) => typeof task === 'number')) {
-        return transaction.discard({ status: 'claimed', claims })
-      }
-      return claim(deps, claims)
-    }
-    if (error.is('claim_open') && error.data.joins && !run) {
-      const { claim_id, tool_call_id } = error.data
-      const joined = { status: 'checking', call_id: tool_call_id, claim_ids: [claim_id] } as const
-      if (context.toolCallId === undefined) return transaction.discard(joined)
-      // Its id must find the same answer once the claim is settled.
-      recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: input })
-      return joined
-    }
-    call.end()
-    const result = toolset.refused(explain(error, toolset, tool), call)
-    // A run resumes from its stored answers, and stored claims need an end. Elsewhere only a fenced write is stored: its
-    // refusal counts as an answer.
-    if (run || resolved || error.is('edited_by_person')) return record(result, false, endOf(error))
-    return transaction.discard(refused(result))
+    if (!(error instanceof Refusal)) throw error
+    const view = { state: transaction.state, turnId: turn }
+    const result = toolset.refused(explain(error, toolset, tool), view)
+    // A run resumes from its stored answers. Elsewhere only a fenced write is stored: its refusal counts as an answer.
+    const isStored = run !== undefined || error.is('edited_by_person')
+    return isStored ? record(deps, { result, ok: false }) : transaction.discard(refused(result))
   }
 }
 
-/** Stores what a call claims. It is made again once the checks are over. */
-function claim(
-  { context, transaction, tool, input, toolCallId, basis }: PerformDeps,
-  claims: readonly Claim[],
+/** What an edit claims, and which of its elements are refused already. */
+function begunEdit({ state, now }: Transaction, edit: CommandOf<'edit_tasks'>) {
+  if (edit.each) {
+    const tried = attempt(state, edit, now)
+    return tried instanceof Refusal ? tried : { edit: tried.edit, claims: tried.made.open, refusals: tried.refusals }
+  }
+  const claims = claimsIn(state, edit, now)
+  return claims instanceof Refusal ? claims : { edit, claims, refusals: NONE }
+}
+
+const NONE: Done['refusals'] = new Map()
+
+/** New tasks may need a review. */
+function reviewIn({ tool, toolset, toolCallId, context, transaction }: CallDeps, { create, unchecked }: ModelEdit) {
+  if (!create) return {}
+  const commands = checksIn(transaction, context)?.commands
+  const asked = { tool_call_id: toolCallId, toolset: toolset.name, tool: tool.name }
+  return { review: { review_id: `rev_${context.door.newId()}`, ...asked, commands, unchecked: unchecked ?? false } }
+}
+
+/** What the model is told of a call that was made: one answer for every way in, at once or after its claims. */
+function answerTo(
+  toolset: Toolset,
+  tool: Tool,
+  view: View,
+  edit: ModelEdit,
+  { events, refusals, refusal = edit.each ? undefined : [...refusals.values()][0], notDone }: Settled,
+): Told {
+  if (refusal) return { result: toolset.refused(explain(refusal, toolset, tool), view), ok: false }
+  const made = (edit.create ?? []).flatMap(({ id }) => view.state.tasks.get(id) ?? [])
+  const unsettled = (edit.create ?? []).flatMap(({ id, status }) => {
+    const isDone = view.state.tasks.get(id)?.status === status
+    return status !== 'completed' || isDone ? [] : { id, reason: notDone.get(id) ?? (edit.judges ? UNJUDGED : UNRUN) }
+  })
+  const own = tool.answer?.(view, { edit, events, made, notDone: unsettled, refusals }) ?? {}
+  return { result: edit.unchecked ? { ...own, ...UNCHECKED } : own, ok: true }
+}
+
+const UNRUN = 'Its check runs once you complete it with a call of its own.'
+const UNJUDGED = 'The assessor rules on it once you settle it with a call of its own.'
+
+const ABANDONED: Told = {
+  result: 'Error: The server failed unexpectedly; nothing was changed. Its log has the details.',
+  ok: false,
+}
+
+/** Stores what a call is answered. */
+function record(deps: CallDeps, { result: own, ok }: Told): Extract<CallState, { status: 'answered' }> {
+  const { toolset, tool, context, transaction, toolCallId, started, reopened, items, claims = [] } = deps
+  const told = claims.length > 0 ? withReopened(own, reopenedBy(transaction.state, claims), toolset) : own
+  const known = tool.created ? told : withFailing(told, transaction.state, context.turn)
+  const answer = withOutcome(transaction.state, known, reopened)
+  transaction.mustRun(answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }))
+  return { status: 'answered', result: answer.result, ok, stored: true }
+}
+
+/** Stores a call with its claims: it is made once they are settled. */
+function hold(
+  { context, transaction, tool, toolCallId, items }: CallDeps,
+  input: never,
+  basis: number,
+  edit: ModelEdit,
+  asked: readonly AskedClaim[],
 ): CallState {
   const { run, turn, door } = context
   if (!run) recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: input })
-  const made = claims.map(each => {
-    const { task, status, outcome } = each
-    return { claim_id: `clm_${door.newId()}`, task_id: String(task), status, outcome, seal: sealOf(each) }
-  })
-  const judge = judgesOf(context, transaction) ? true : undefined
-  transaction.mustRun({ type: 'make_claims', turn_id: turn, tool_call_id: toolCallId, basis, judge, claims: made })
-  return { status: 'checking', call_id: toolCallId, claim_ids: made.map(({ claim_id }) => claim_id) }
+  const held = { tool: tool.name, edit, items }
+  const claims = newClaims(door.newId, asked)
+  transaction.mustRun({ type: 'make_claims', turn_id: turn, tool_call_id: toolCallId, basis, claims, held })
+  return { status: 'checking', call_id: toolCallId, claim_ids: claims.map(({ claim_id }) => claim_id) }
 }
 
-/** Why the claims of a refused call were not granted. */
-function endOf(refusal: Refusal): ClaimEnd {
-  if (refusal.is('not_accepted')) return refusal.data.verdict
-  if (refusal.is('check_failed')) return 'check_failed'
-  if (refusal.is('not_checked')) return 'inconclusive'
-  return refusal.is('edited_by_person') ? 'edited' : 'refused'
+/** Claims with an id and a seal of the text that they are about. */
+export const newClaims = (newId: () => string, asked: readonly AskedClaim[]): CommandOf<'make_claims'>['claims'] =>
+  asked.map(claim => {
+    const { task, status, outcome, judge } = claim
+    return {
+      claim_id: `clm_${newId()}`,
+      task_id: task,
+      status,
+      outcome,
+      seal: sealOf(claim),
+      ...(judge ? { judge } : {}),
+    }
+  })
+
+/** A call that repeats an open claim waits for the same answer. */
+function join(
+  { context, transaction, tool, toolCallId }: CallDeps,
+  input: never,
+  { claim_id, tool_call_id }: OpenClaim,
+): CallState {
+  const joined = { status: 'checking', call_id: tool_call_id, claim_ids: [claim_id] } as const
+  if (context.toolCallId === undefined) return transaction.discard(joined)
+  // Its id must find the same answer once the claim is settled.
+  recordCalled(transaction, context.turn, { tool_call_id: toolCallId, tool: tool.name, arguments: input })
+  return joined
 }
 
 interface Answered extends AnswerWithOutcome {

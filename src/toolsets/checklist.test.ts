@@ -152,7 +152,7 @@ describe('checklist: updating', () => {
       failedItems: [
         {
           id: 'nowhere',
-          error: `There is no item with this id. Open: ${uuid(1)} (milk), ${uuid(2)} (bread).`,
+          error: `There is no item with this id. Open: ${uuid(1)} (milk).`,
         },
         { id: uuid(1), error: 'title must not be empty.' },
         { id: uuid(3), error: 'title must be at most 400 characters, got 401.' },

@@ -1,13 +1,12 @@
 import * as z from 'zod'
 import type { TaskChange } from '../domain/command.ts'
 import { listed } from '../domain/conversation.ts'
-import { findTask, openIn } from '../domain/decide/tasks.ts'
+import { openIn } from '../domain/decide/tasks.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { isBlank, LIMITS } from '../domain/text.ts'
 import { explain } from './explain.ts'
-import { PENDING, type ToolCall } from './tool-call.ts'
-import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import { type Done, type JsonObject, type Toolset, type ToolEdit, tool } from './toolset.ts'
 import { existing, type View } from './view.ts'
 
 const FORM =
@@ -43,19 +42,20 @@ export const checklist: Toolset = {
         // Sent as checked, and turned down by the assessor.
         notAccepted: z.array(z.object({ id: z.string(), reason: z.string() })).optional(),
       }),
-      run: (call, { items, contextTaskId }) => {
+      edit: (_, { items, contextTaskId }) => {
         const kept = [...items.entries()].filter(([, { title }]) => !isBlank(title))
         if (kept.length === 0) throw new Refusal('batch_empty', {})
-        const drafts = kept.map(([, { title, isChecked }]) => ({
+        const create = kept.map(([, { title, isChecked }]) => ({
           title,
           parent_id: contextTaskId,
           ...(isChecked ? { status: 'completed' as const } : {}),
         }))
-        const made = call.create(drafts, { sent: kept.map(([index]) => index) })
-        if (made === PENDING) return PENDING
-        const { turnedDown } = call
-        return { ...created(call, made), ...(turnedDown.length > 0 ? { notAccepted: turnedDown } : {}) }
+        return { create, sent: kept.map(([index]) => index) }
       },
+      answer: (view, { made, notDone }) => ({
+        ...created(view, made),
+        ...(notDone.length > 0 ? { notAccepted: notDone } : {}),
+      }),
       created,
     }),
     tool({
@@ -73,7 +73,8 @@ export const checklist: Toolset = {
         failedItems: z.array(z.object({ id: z.string(), error: z.string() })),
       }),
       repeats: true,
-      run: (call, { items }) => update(call, items),
+      edit: (call, { items }) => patched(call, items),
+      answer: patchedItems,
     }),
   ],
   prompt: named => `## Checklist
@@ -110,34 +111,33 @@ of an earlier turn. The others stay unticked: they are the user's to do, so your
   refused: error => ({ error: error.includes(FORM) ? error : `${error} Send new items as ${FORM}` }),
 }
 
-/** Each element succeeds or fails on its own: refused ones are dropped, and the rest is one change. */
-function update(call: ToolCall, patches: readonly Patch[]): JsonObject {
-  const ticked = new Map(shown(call).map(task => [task.id, task.status === 'completed']))
-  const failed = new Map<Patch, string>()
-  const unknown = patches.filter(({ id }) => !ticked.has(id))
-  // There is no tool that lists: the first of them is told what is open, and the others need not be.
-  for (const [at, patch] of unknown.entries()) failed.set(patch, at === 0 ? notFound(call) : NOT_FOUND)
-  const left = patches.filter(patch => !failed.has(patch))
-  const change = left.map(patch => {
-    const wasChecked = ticked.get(patch.id) ?? false
+/** Each element succeeds or fails by itself. */
+function patched(view: View, patches: readonly Patch[]): ToolEdit {
+  const ticked = new Map(shown(view).map(task => [task.id, task.status === 'completed']))
+  const change = patches.map((patch): TaskChange => {
+    const wasChecked = ticked.get(patch.id)
+    // What is not shown is not changed either.
+    if (wasChecked === undefined) return { task: patch.id, fields: {} }
     ticked.set(patch.id, patch.isChecked ?? wasChecked)
     return changeFor(patch, wasChecked)
   })
-  for (;;) {
-    const outcome = change.length === 0 ? [] : call.tryEdit({ change })
-    if (!(outcome instanceof Refusal)) break
-    const { row } = outcome
-    const [culprit] = row === undefined ? [] : left.splice(row, 1)
-    if (row === undefined || !culprit) throw outcome
-    change.splice(row, 1)
-    failed.set(culprit, explain(outcome, checklist))
-  }
+  return { change, each: true }
+}
+
+function patchedItems(view: View, { edit: { change = [] }, refusals }: Done): JsonObject {
+  const tasks = new Map(shown(view).map(task => [task.id, task]))
+  const rows = change.map(({ task }, row) => ({ id: String(task), task: tasks.get(String(task)), refusal: refusals.get(row) }))
+  const failed = rows.filter(({ task, refusal }) => refusal || !task)
+  const isUnknown = ({ task, refusal }: (typeof rows)[number]): boolean => !refusal || !task
+  // There is no tool that lists: the first of the unknown ones is told what is open, and the others need not be.
+  const first = failed.find(isUnknown)
   return {
-    updatedItems: left.flatMap(({ id }) => findTask(call.state, id) ?? []).map(row),
-    // The model may have invented the id: truncate it.
-    failedItems: [...failed]
-      .sort(([a], [b]) => patches.indexOf(a) - patches.indexOf(b))
-      .map(([{ id }, error]) => ({ id: id.slice(0, 64).toWellFormed(), error })),
+    updatedItems: rows.flatMap(({ task, refusal }) => (task && !refusal ? row(task) : [])),
+    failedItems: failed.map(each => ({
+      // The model may have invented the id: truncate it.
+      id: each.id.slice(0, 64).toWellFormed(),
+      error: !isUnknown(each) && each.refusal ? explain(each.refusal, checklist) : each === first ? notFound(view) : NOT_FOUND,
+    })),
   }
 }
 

@@ -1,15 +1,13 @@
 import { awaitsBaseline } from '../domain/check-runs.ts'
 import { planOf } from '../domain/plan.ts'
-import { needsOf } from '../domain/needs.ts'
-import { claimsOf } from '../domain/open-claims.ts'
+import { JUDGE, needsOf } from '../domain/needs.ts'
 import { type OpenClaim, workspaceOf } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Commit, Door, Ref } from '../door/door.ts'
-import { type CallState, type Learnt, type ResumedCall, resumeCall } from './calls.ts'
+import { type CallState, settleCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
-import { toolsets } from './index.ts'
 import { servedUntil } from './serving.ts'
 
 /** Of a turn's newest calls, to find the one of a claim. */
@@ -70,7 +68,7 @@ async function isUnserved(context: ToolContext, claim: OpenClaim): Promise<boole
   const lease = await door.turns.claim(door.newId(), ENDING_MS, { abilities: [need], wanted })
   if (!lease) return false
   try {
-    const ended = claim.judge ? 'no_judge' : 'no_workspace'
+    const ended = need === JUDGE ? 'no_judge' : 'no_workspace'
     await settleCall({ ...context, lease }, claim, { ended, isGone: isGone(door, state, claim) })
     return true
   } finally {
@@ -85,36 +83,6 @@ function isGone({ checks }: Door, state: Conversation, { task_id, turn_id }: Ope
   // A process that has it says more: what it tried to run.
   return workspace !== undefined && !checks.offered?.(workspace) && (checks.isGone?.(workspace) ?? false)
 }
-
-/** Makes the call of these claims again, with its arguments from the log. */
-export async function settleCall(context: ToolContext, claim: OpenClaim, learnt: Learnt = {}): Promise<ResumedCall> {
-  const { door, tenant, conversation } = context
-  const ref = { tenant, conversation }
-  const called = await callOf(context, claim)
-  if (!called) throw new TypeError(`The log has no call ${claim.tool_call_id}.`)
-  const { policy } = await door.read(ref)
-  const toolset = toolsets[policy?.toolset ?? 'runsheet']
-  const { tool, arguments: args } = called.data
-  return resumeCall(toolset, tool, args, claim.tool_call_id, { ...context, turn: claim.turn_id }, learnt)
-}
-
-/** Ends the claims of a call that cannot be made again: nothing is granted, and whoever made it hears so. */
-export async function abandonCall(context: ToolContext, claim: OpenClaim): Promise<void> {
-  const { door, tenant, conversation, lease } = context
-  const { turn_id, tool_call_id } = claim
-  const called = await callOf(context, claim)
-  const once = { key: `answer:${turn_id}:${tool_call_id}`, bodyHash: '' }
-  await door.transact({ tenant, conversation, once, ...(lease ? { lease } : {}) }, transaction => {
-    const open = claimsOf(transaction.state, turn_id, tool_call_id)
-    const resolution = { result: 'ended', because: 'failed' } as const
-    transaction.mustRun({ type: 'refuse_claims', turn_id, claims: open.map(each => ({ claim: each, resolution })) })
-    const data = { tool_call_id, tool: called?.data.tool ?? 'unknown', result: ABANDONED, ok: false, duration_ms: 0 }
-    transaction.mustRun({ type: 'record', turn_id, fact: { type: 'tool_answered', data } })
-    return null
-  })
-}
-
-const ABANDONED = 'Error: The server failed unexpectedly; nothing was changed. Its log has the details.'
 
 /** The call to wait for by the id that its caller was given, whether or not it is answered. */
 export async function claimCall(
@@ -165,17 +133,4 @@ function answerAmong(events: readonly StoredEvent[], turnId: string, callId: str
       event.type === 'tool_answered' && event.turn_id === turnId && event.data.tool_call_id === callId,
   )
   return answer && { result: answer.data.result, ok: answer.data.ok }
-}
-
-/** The call of a claim. Most often it is right before it in the log. */
-async function callOf(
-  { door, tenant, conversation }: ToolContext,
-  claim: OpenClaim,
-): Promise<StoredEvent<'tool_called'> | undefined> {
-  const ref = { tenant, conversation }
-  const isIts = (event: StoredEvent): event is StoredEvent<'tool_called'> =>
-    event.type === 'tool_called' && event.turn_id === claim.turn_id && event.data.tool_call_id === claim.tool_call_id
-  const [before] = await door.conversations.eventsAfter(ref, claim.seq - 2, 1)
-  if (before && isIts(before)) return before
-  return (await door.conversations.events(ref, { types: ['tool_called'], last: MAX_CALLS })).findLast(isIts)
 }

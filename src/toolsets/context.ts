@@ -1,7 +1,6 @@
 import type { Sources } from '../domain/command.ts'
 import type { PolicyPatch } from '../domain/policy.ts'
 import type { Edge, Lease, Door } from '../door/door.ts'
-import type { Judged } from '../domain/claim.ts'
 
 /** The conversation and turn of a tool call. The host sets it; nothing in it comes from the model. */
 export interface ToolContext extends Sources {
@@ -33,6 +32,4 @@ export interface RunContext {
   readonly basis: number
   /** The model's latest text: the outcome, if its tools have no field for one. */
   readonly lastText?: string | undefined
-  /** The assessor's verdicts on the claims of this call; absent until it is asked. */
-  readonly judged?: readonly Judged[] | undefined
 }

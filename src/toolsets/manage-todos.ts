@@ -4,7 +4,6 @@ import { invalidField } from '../domain/refusal.ts'
 import type { Task } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
 import { TURNED_DOWN } from '../domain/say.ts'
-import { PENDING, type ToolCall } from './tool-call.ts'
 import { todosOf, type TodosState } from './todos.ts'
 import { type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, tasksIn, type View } from './view.ts'
@@ -41,19 +40,15 @@ export const manageTodos: Toolset = {
       at: row => `add[${row}]`,
       output: answer,
       removes: true,
-      run: (call, { add = [], delete: matchers = [] }) => {
+      edit: (call, { add = [], delete: matchers = [] }) => {
         const { kept, removed } = withoutMatched(call, add, matchers)
-        const remove = removed.map(task => ({ task: task.id }))
-        if (kept.length === 0) {
-          if (remove.length > 0) call.edit({ remove })
-          return success(call)
+        const create = kept.map(({ title }) => ({ title }))
+        return {
+          ...(create.length > 0 ? { create, sent: kept.map(({ index }) => index) } : {}),
+          ...(removed.length > 0 ? { remove: removed.map(task => ({ task: task.id })) } : {}),
         }
-        const made = call.create(
-          kept.map(({ title }) => ({ title })),
-          { sent: kept.map(({ index }) => index), ...(remove.length > 0 ? { remove } : {}) },
-        )
-        return made === PENDING ? PENDING : success(call)
       },
+      answer: success,
       created: success,
     }),
     tool({
@@ -67,13 +62,13 @@ export const manageTodos: Toolset = {
       example: '{"id":1,"result":"…"}',
       output: answer.extend({ message: z.string().optional() }),
       repeats: true,
-      run: (call, { id, result: outcome }) => {
+      edit: (call, { id, result: outcome }) => {
         if (isBlank(outcome)) throw invalidField('result', { rule: 'empty' })
         // Without a judge nobody but a person may say that it is done: the step stays open.
         const fields = call.isJudged ? { status: 'completed' as const, outcome } : { outcome }
-        call.edit({ change: [{ task: id, fields, if_open: true }] })
-        return call.isJudged ? success(call) : { ...success(call), message: NOTED }
+        return { change: [{ task: id, fields, if_open: true }] }
       },
+      answer: (view, { edit: { judges } }) => (judges ? success(view) : { ...success(view), message: NOTED }),
     }),
   ],
   prompt: named => `## Steps
@@ -118,7 +113,7 @@ interface Added {
 
 /** What a call adds and removes. Additions that the same call deletes are never created. */
 function withoutMatched(
-  call: ToolCall,
+  call: View,
   add: readonly string[],
   matchers: readonly (string | number)[],
 ): { kept: readonly Added[]; removed: readonly Task[] } {

@@ -5,7 +5,6 @@ import { listed } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
 import type { Changes, ConfirmedTask, Row } from '../domain/review.ts'
 import { isOpen, type Task, type TaskStatus } from '../domain/task.ts'
-import { PENDING } from './tool-call.ts'
 import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
 
@@ -43,16 +42,14 @@ export const runsheet: Toolset = {
       example: '{"tasks":[{"title":"…","done_when":"…"}]}',
       at: (row, field) => `tasks[${row}].${field}`,
       output: z.object({ ids: z.array(z.int()), ...ONWARD }),
-      run: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & Checked)[] }) => {
-        const made = call.create(
-          tasks.map(({ title, done_when, check: line }, row) => ({
-            title,
-            criteria: done_when,
-            ...call.checked(line, row),
-          })),
-        )
-        return made === PENDING ? PENDING : created(call, made)
-      },
+      edit: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & Checked)[] }) => ({
+        create: tasks.map(({ title, done_when, check: line }, row) => ({
+          title,
+          criteria: done_when,
+          ...call.checked(line, row),
+        })),
+      }),
+      answer: (view, { made }) => created(view, made),
       created,
     }),
     tool({
@@ -67,17 +64,16 @@ export const runsheet: Toolset = {
       isForExisting: true,
       output: z.object(ONWARD),
       repeats: true,
-      run: (call, { id, outcome, status = 'done' }) => {
-        call.edit({ change: [{ task: id, fields: { status: STATUS[status], outcome } }] })
-        return onward(call)
-      },
+      edit: (_, { id, outcome, status = 'done' }) => ({
+        change: [{ task: id, fields: { status: STATUS[status], outcome } }],
+      }),
+      answer: onward,
     }),
     tool({
       name: 'tasks',
       description: 'List the tasks.',
       input: z.object({}),
       example: '{}',
-      reads: true,
       output: z.object({
         tasks: z.array(
           z.object({
@@ -90,7 +86,7 @@ export const runsheet: Toolset = {
         ),
         ...ONWARD,
       }),
-      run: call => ({ tasks: withinReach(call).map(row), ...onward(call) }),
+      read: view => ({ tasks: withinReach(view).map(row), ...onward(view) }),
     }),
   ],
   prompt: named => `## Plan

@@ -4,8 +4,7 @@ import { findTask, openIn } from '../domain/decide/tasks.ts'
 import { Refusal, type TaskName } from '../domain/refusal.ts'
 import { TURNED_DOWN } from '../domain/say.ts'
 import type { Task } from '../domain/task.ts'
-import { PENDING, type ToolCall } from './tool-call.ts'
-import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
+import { check, type Checked, type Done, type JsonObject, type Toolset, type ToolEdit, tool } from './toolset.ts'
 import { existing, type View } from './view.ts'
 
 const taskId = z.object({ taskId: z.string().describe('id of the task, as in the list') })
@@ -23,9 +22,8 @@ export const taskList: Toolset = {
       description: 'Lists the tasks of this conversation.',
       input: z.object({}),
       example: '{}',
-      reads: true,
       output: z.object({ tasks: z.array(listedTask) }),
-      run: call => ({ tasks: shown(call).map(row) }),
+      read: view => ({ tasks: shown(view).map(row) }),
     }),
     tool({
       name: 'AddTask',
@@ -37,10 +35,10 @@ export const taskList: Toolset = {
       },
       example: '{"title":"…","description":"…"}',
       output: listedTask,
-      run: (call, { title, description, check: line }: z.infer<typeof planned> & Checked) => {
-        const made = call.create([{ title, details: description, ...call.checked(line) }])
-        return made === PENDING ? PENDING : added(call, made)
-      },
+      edit: (call, { title, description, check: line }: z.infer<typeof planned> & Checked) => ({
+        create: [{ title, details: description, ...call.checked(line) }],
+      }),
+      answer: (view, { made }) => added(view, made),
       created: added,
     }),
     tool({
@@ -50,7 +48,8 @@ export const taskList: Toolset = {
       example: '{"taskId":"1"}',
       output: changed,
       repeats: true,
-      run: (call, input) => change(call, input.taskId, 'completed'),
+      edit: (view, { taskId }) => change(view, taskId, 'completed'),
+      answer: changedTask,
     }),
     tool({
       name: 'UncompleteTask',
@@ -59,7 +58,8 @@ export const taskList: Toolset = {
       example: '{"taskId":"1"}',
       output: changed,
       repeats: true,
-      run: (call, input) => change(call, input.taskId, 'pending'),
+      edit: (view, { taskId }) => change(view, taskId, 'pending'),
+      answer: changedTask,
     }),
     tool({
       name: 'DeleteTask',
@@ -68,10 +68,8 @@ export const taskList: Toolset = {
       example: '{"taskId":"1"}',
       output: z.object({ ok: z.literal(true) }),
       removes: true,
-      run: (call, input) => {
-        call.edit({ remove: [{ task: find(call, input.taskId).id }] })
-        return { ok: true }
-      },
+      edit: (view, input) => ({ remove: [{ task: find(view, input.taskId).id }] }),
+      answer: () => ({ ok: true }),
     }),
   ],
   prompt: named => `## Task list
@@ -105,12 +103,16 @@ not do stays open, and your answer does not wait for it. Do not plan for a plain
   refused: error => ({ ok: false, error }),
 }
 
-function change(call: ToolCall, id: string, status: 'completed' | 'pending'): JsonObject {
-  const task = find(call, id)
+function change(view: View, id: string, status: 'completed' | 'pending'): ToolEdit {
+  const task = find(view, id)
   // A task that is not done needs no change.
-  if (status === 'pending' && task.status !== 'completed') return { ok: true, task: row(task) }
-  call.edit({ change: [{ task: task.id, fields: { status } }] })
-  return { ok: true, task: row(findTask(call.state, task.id) ?? task) }
+  const isSame = status === 'pending' && task.status !== 'completed'
+  return { change: [{ task: task.id, fields: isSame ? {} : { status } }] }
+}
+
+function changedTask({ state }: View, { edit: { change = [] } }: Done): JsonObject {
+  const task = findTask(state, change[0]?.task ?? '')
+  return { ok: true, ...(task ? { task: row(task) } : {}) }
 }
 
 function added(_: View, tasks: readonly Task[]): JsonObject {

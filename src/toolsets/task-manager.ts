@@ -2,12 +2,10 @@ import { planIdOf } from '../domain/plan.ts'
 import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
-import type { SomeFields } from '../domain/fields.ts'
 import { ROW_STATUS, type RowStatus, TASK_STATUS } from '../domain/review.ts'
 import { PRIORITIES, type Task, type TaskStatus } from '../domain/task.ts'
 import { taskForModel } from './for-model.ts'
-import { PENDING, type ToolCall } from './tool-call.ts'
-import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
+import { check, type Checked, type Done, type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
 
 const ROWS = Object.keys(TASK_STATUS) as RowStatus[]
@@ -85,17 +83,17 @@ export const taskManager: Toolset = {
         // Sent as done, and turned down by the assessor.
         not_accepted: z.array(z.object({ id: z.string(), reason: z.string() })).optional(),
       }),
-      run: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & Checked)[] }) => {
-        const drafts = tasks.map(({ status, check: line, ...fields }, row) => ({
+      edit: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & Checked)[] }) => ({
+        create: tasks.map(({ status, check: line, ...fields }, row) => ({
           ...fields,
           ...(status ? { status: TASK_STATUS[status] } : {}),
           ...call.checked(line, row),
-        }))
-        const made = call.create(drafts)
-        if (made === PENDING) return PENDING
-        const { turnedDown } = call
-        return { ...created(call, made), ...(turnedDown.length > 0 ? { not_accepted: turnedDown } : {}) }
-      },
+        })),
+      }),
+      answer: (view, { made, notDone }) => ({
+        ...created(view, made),
+        ...(notDone.length > 0 ? { not_accepted: notDone } : {}),
+      }),
       created,
     }),
     tool({
@@ -107,13 +105,12 @@ export const taskManager: Toolset = {
         limit: z.int().min(1).max(200).optional(),
       }),
       example: '{"include_done":true,"limit":50}',
-      reads: true,
       output: z.object({ tasks: z.array(shown.extend(standing)), total: z.int() }),
-      run: (call, { include_done = false, current_turn_only = false, limit = 50 }) => {
-        const tasks = listed(call.state)
+      read: (view, { include_done = false, current_turn_only = false, limit = 50 }) => {
+        const tasks = listed(view.state)
           .filter(task => include_done || (task.status !== 'completed' && task.status !== 'cancelled'))
-          .filter(task => !current_turn_only || task.plan_id === planIdOf(call.state, call.turnId))
-        const chosen = tasks.slice(0, limit).map(task => ({ ...row(task), ...standingIn(call, task) }))
+          .filter(task => !current_turn_only || task.plan_id === planIdOf(view.state, view.turnId))
+        const chosen = tasks.slice(0, limit).map(task => ({ ...row(task), ...standingIn(view, task) }))
         return { tasks: chosen, total: tasks.length }
       },
     }),
@@ -133,8 +130,10 @@ export const taskManager: Toolset = {
       isForExisting: true,
       output: changed,
       repeats: true,
-      run: (call, { id, status, ...fields }) =>
-        change(call, id, { ...fields, ...(status ? { status: taskStatus(status) } : {}) }),
+      edit: (_, { id, status, ...fields }) => ({
+        change: [{ task: id, fields: { ...fields, ...(status ? { status: taskStatus(status) } : {}) } }],
+      }),
+      answer: changedTask,
     }),
     tool({
       name: 'complete_task',
@@ -143,7 +142,8 @@ export const taskManager: Toolset = {
       example: '{"id":"…","outcome":"…"}',
       output: changed,
       repeats: true,
-      run: (call, { id, outcome }) => change(call, id, { status: 'completed', outcome }),
+      edit: (_, { id, outcome }) => ({ change: [{ task: id, fields: { status: 'completed', outcome } }] }),
+      answer: changedTask,
     }),
     tool({
       name: 'delete_task',
@@ -152,10 +152,10 @@ export const taskManager: Toolset = {
       example: '{"id":"…"}',
       output: changed,
       removes: true,
-      run: (call, { id }) => {
-        const events = call.edit({ remove: [{ task: id }] })
-        const [gone] = events.flatMap(event => (event.type === 'task_removed' ? [event.data.task] : []))
-        return { ok: true, task: gone ? row(gone) : null, ...onward(call) }
+      edit: (_, { id }) => ({ remove: [{ task: id }] }),
+      answer: (view, { events }) => {
+        const gone = events.find(event => event.type === 'task_removed')
+        return { ok: true, task: gone ? row(gone.data.task) : null, ...onward(view) }
       },
     }),
   ],
@@ -182,10 +182,9 @@ every task is done, blocked or cancelled. Do not plan for a plain question or a 
   refused: error => ({ ok: false, error }),
 }
 
-function change(call: ToolCall, task: string, fields: SomeFields): JsonObject {
-  call.edit({ change: [{ task, fields }] })
-  const changed = findTask(call.state, task)
-  return { ok: true, task: changed ? row(changed) : null, ...onward(call) }
+function changedTask(view: View, { edit: { change = [] } }: Done): JsonObject {
+  const task = findTask(view.state, change[0]?.task ?? '')
+  return { ok: true, task: task ? row(task) : null, ...onward(view) }
 }
 
 function created({ state, turnId }: View, tasks: readonly Task[]): JsonObject {

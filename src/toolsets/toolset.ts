@@ -1,16 +1,36 @@
 import * as z from 'zod'
-import type { Json } from '../domain/event.ts'
+import type { ModelEdit, NewTask } from '../domain/command.ts'
+import type { Json, NewEvent } from '../domain/event.ts'
 import type { ToolsetName } from '../domain/policy.ts'
 import type { Changes, ConfirmedTask } from '../domain/review.ts'
-import type { TaskName } from '../domain/refusal.ts'
+import type { Refusal, TaskName } from '../domain/refusal.ts'
 import type { Vocabulary } from '../domain/say.ts'
 import type { Task } from '../domain/task.ts'
-import type { PENDING, ToolCall } from './tool-call.ts'
+import type { Translation } from './translation.ts'
 import type { View } from './view.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 
-/** One tool: its description, its schemas, and the commands it translates to. Rules live in the domain. */
+/** What a call changes, as its tool asks for it. */
+export interface ToolEdit extends Pick<ModelEdit, 'change' | 'remove' | 'each'> {
+  readonly create?: readonly Omit<NewTask, 'id'>[]
+  /** Each draft's index in the input, if the tool dropped some elements. */
+  readonly sent?: readonly number[]
+}
+
+/** A call that was made. */
+export interface Done {
+  readonly edit: ModelEdit
+  readonly events: readonly NewEvent[]
+  /** The tasks that it created. */
+  readonly made: readonly Task[]
+  /** Those of them that were sent as done, and are not. */
+  readonly notDone: readonly { readonly id: string; readonly reason: string }[]
+  /** The elements that were refused. */
+  readonly refusals: ReadonlyMap<number, Refusal>
+}
+
+/** One tool: its description, its schemas, the edit that it translates to, and the answer. Rules live in the domain. */
 export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly name: string
   readonly description: string
@@ -32,7 +52,12 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly reads?: boolean
   readonly removes?: boolean
   readonly repeats?: boolean
-  readonly run: (call: ToolCall, input: I) => Json | typeof PENDING
+  /** For a tool that only reads: the answer. */
+  readonly read?: (view: View, input: I) => JsonObject
+  /** What a call changes; throws what is wrong with its arguments. */
+  readonly edit?: (call: Translation, input: I) => ToolEdit
+  /** The answer once that is made. */
+  readonly answer?: (view: View, done: Done) => JsonObject
   /** For the planning tool: its answer once the tasks exist, at once or after a review. */
   readonly created?: (view: View, tasks: readonly Task[]) => JsonObject
 }
@@ -90,13 +115,14 @@ export function withChecks(toolset: Toolset): Toolset {
 
 const CHECKED = new WeakMap<Toolset, Toolset>()
 
-/** Infers the input type of `run` from the schema. */
+/** Infers the input type from the schema. */
 export const tool = <I>(definition: Tool<I, z.ZodType<I>>): Tool => ({
   ...definition,
+  reads: definition.read !== undefined,
   output: definition.output.extend({
     review: review.optional(),
     // Done tasks that a claim opened again, because their checks fail now.
-    ...(definition.created || definition.reads ? {} : { reopened: z.array(z.string()).optional() }),
+    ...(definition.created || definition.read ? {} : { reopened: z.array(z.string()).optional() }),
     // Checks that did not pass, although nothing is open.
     ...(definition.created ? {} : { failing: z.array(z.string()).optional() }),
     // That checks were left out.

@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
-import { findTask } from '../domain/decide/tasks.ts'
-import { invalidField, Refusal } from '../domain/refusal.ts'
+import { findTask, turnedDownBy } from '../domain/decide/tasks.ts'
+import { invalidField } from '../domain/refusal.ts'
 import { isOpen, STATUSES, type Task, type TaskStatus } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
-import { PENDING } from './tool-call.ts'
 import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, remainingIn, type View } from './view.ts'
 
@@ -56,8 +55,8 @@ export const turnTodos: Toolset = {
         created: z.array(z.object({ id: z.string(), title: z.string(), order: z.int() })),
         totalPending: z.int(),
       }),
-      run: (call, { items }: { items: readonly (z.infer<typeof planned> & Checked)[] }) => {
-        const drafts = items.map(({ title, context, completionCriteria, agentType, order, check: line }, row) => ({
+      edit: (call, { items }: { items: readonly (z.infer<typeof planned> & Checked)[] }) => ({
+        create: items.map(({ title, context, completionCriteria, agentType, order, check: line }, row) => ({
           title,
           details: context,
           criteria: completionCriteria,
@@ -65,10 +64,9 @@ export const turnTodos: Toolset = {
           agent_type: agentType || undefined,
           order,
           ...call.checked(line, row),
-        }))
-        const made = call.create(drafts)
-        return made === PENDING ? PENDING : created(call, made)
-      },
+        })),
+      }),
+      answer: (view, { made }) => created(view, made),
       created,
     }),
     tool({
@@ -77,10 +75,9 @@ export const turnTodos: Toolset = {
         'Lists the items of this turn: the open ones, or those with a status. Only the user, a judge or a failing check sets blocked.',
       input: z.object({ status: z.enum([...STATUSES, 'all'] as [TaskStatus, ...TaskStatus[], 'all']).optional() }),
       example: '{"status":"all"}',
-      reads: true,
       output: z.object({ items: z.array(item), summary: z.object(SUMMARY) }),
-      run: (call, { status }) => {
-        const plan = planOf(call)
+      read: (view, { status }) => {
+        const plan = planOf(view)
         const chosen =
           status === undefined ? plan.filter(isOpen) : plan.filter(task => status === 'all' || task.status === status)
         const count = (wanted: TaskStatus): number => plan.filter(task => task.status === wanted).length
@@ -114,23 +111,23 @@ export const turnTodos: Toolset = {
         completedAt: z.string().nullable(),
         remaining: z.int(),
       }),
-      run: (call, { todoId, outcome, status = 'completed' }) => {
+      edit: (call, { todoId, outcome, status = 'completed' }) => {
         if (isBlank(outcome)) throw invalidField('outcome', { rule: 'empty' })
-        const change = { task: todoId, fields: { status, outcome }, if_open: true }
-        const made = call.tryEdit({ change: [change] })
-        if (made instanceof Refusal) {
-          if (!made.is('rejected_task_stays')) throw made
-          // What was turned down may be blocked, and these tools have no word for that.
-          call.edit({ change: [{ ...change, fields: { status: 'blocked', outcome } }] })
-        }
-        const task = findTask(call.state, todoId)
+        // What was turned down may be blocked, and these tools have no word for that.
+        const isKept = status === 'cancelled' && !call.isJudged && turnedDownBy(call.state, todoId) !== undefined
+        const fields = { status: isKept ? ('blocked' as const) : status, outcome }
+        return { change: [{ task: todoId, fields, if_open: true }] }
+      },
+      answer: (view, { edit: { change = [] } }) => {
+        const [{ task: id, fields } = { task: '', fields: {} }] = change
+        const task = findTask(view.state, id)
         return {
-          id: todoId,
+          id,
           title: task?.title ?? '',
-          status: task?.status ?? status,
-          outcome: task?.outcome ?? outcome,
+          status: task?.status ?? fields.status ?? 'completed',
+          outcome: task?.outcome ?? fields.outcome ?? '',
           completedAt: task?.completed_at ?? null,
-          remaining: remainingIn(call),
+          remaining: remainingIn(view),
         }
       },
     }),

@@ -1,7 +1,6 @@
 import type { Check, CheckResult } from '../../src/domain/check.ts'
 import type { SeenWorkspace } from '../../src/domain/command.ts'
 import { nextRun } from '../../src/domain/check-runs.ts'
-import { resolvedClaims } from '../../src/domain/open-claims.ts'
 import type { SubmittedRow } from '../../src/domain/review.ts'
 import { standingOf } from '../../src/domain/standing.ts'
 import { Driver } from './domain.ts'
@@ -42,25 +41,12 @@ export class Plan extends Driver {
   }
 
   claims(number: number, call = CALL, turn_id = 'turn-1'): void {
-    const refusal = this.refusal(this.settles(number))
-    if (!refusal.is('assessment_required')) throw refusal
-    const claims = refusal.data.claims.map(({ task, status, outcome }) => ({
-      claim_id: `claim-${String(task)}`,
-      task_id: String(task),
-      status,
-      outcome,
-      seal: 's',
-    }))
-    this.run({ type: 'make_claims', turn_id, tool_call_id: call, basis: this.state.answered_seq, claims })
+    this.holds({ ...this.settles(number), turn_id }, call)
   }
 
-  /** Makes the claiming call again, after a look at the workspace. */
-  resumes(number: number, call = CALL, turn_id = 'turn-1', seen: SeenWorkspace = { fingerprint: 'f1' }) {
-    const resolved = resolvedClaims(this.state, turn_id, call)
-    this.run({ type: 'refuse_claims', turn_id, claims: resolved })
-    const answer = this.ask(this.settles(number, { resolved, seen }))
-    this.run({ type: 'settle_claims', turn_id, tool_call_id: call })
-    return answer
+  /** Settles the claiming call, after a look at the workspace. */
+  resumes(_number: number, call = CALL, turn_id = 'turn-1', seen: SeenWorkspace = { fingerprint: 'f1' }) {
+    return this.settlesCall(call, { seen }, turn_id)
   }
 
   standing(number: number) {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Check } from '../../src/domain/check.ts'
-import type { Judged } from '../../src/domain/claim.ts'
+import type { Opinion } from '../../src/domain/claim.ts'
 import type { Command, RunOutcome } from '../../src/domain/command.ts'
 import { emptyConversation, fold, stamped } from '../../src/domain/conversation.ts'
 import { decide } from '../../src/domain/decide/index.ts'
 import { attributed } from '../../src/domain/decision.ts'
 import type { EventData, Json, StoredEvent } from '../../src/domain/event.ts'
-import { resolvedClaims } from '../../src/domain/open-claims.ts'
+import { claimsOf } from '../../src/domain/open-claims.ts'
 import type { Origin } from '../../src/domain/origin.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { BY_PLAN } from './asked-by.ts'
@@ -98,38 +98,26 @@ class Story extends Driver {
   claims(turn_id: string, tool_call_id: string, number: number, outcome: string, judge?: true): void {
     const task = this.task(number)
     const claim = { claim_id: `clm_${this.id()}`, task_id: task.id, status: 'completed', outcome } as const
-    const seal = sha256(task.title + outcome)
-    const basis = this.state.seq
-    this.run({ type: 'make_claims', turn_id, tool_call_id, basis, judge, claims: [{ ...claim, seal }] })
+    const claims = [{ ...claim, seal: sha256(task.title + outcome), ...(judge ? { judge } : {}) }]
+    const change = [{ task: number, fields: { status: 'completed', outcome } }] as const
+    const held = { tool: 'update', edit: { change }, items: 0 }
+    this.run({ type: 'make_claims', turn_id, tool_call_id, basis: this.state.seq, claims, held })
   }
 
-  /** The judge rules on a claim, and its call is made again. */
-  rules(turn_id: string, tool_call_id: string, number: number, opinion: Judged['opinions'][number]): boolean {
-    const resolved = resolvedClaims(this.state, turn_id, tool_call_id)
-    const [first] = resolved
-    if (!first) throw new Error(`${tool_call_id} made no claim`)
-    const { id, title, details, criteria } = this.task(number)
-    const { seal, outcome } = first.claim
-    const judged: Judged = {
-      claim: { task: id, title, details, criteria, status: 'completed', outcome },
-      opinions: [opinion],
-    }
-    this.run({ type: 'assess_task', turn_id, task: id, ...opinion, seal })
-    return this.settles(turn_id, tool_call_id, number, outcome, [judged])
+  /** The judge rules on a claim, and its call is settled. */
+  rules(turn_id: string, tool_call_id: string, number: number, opinion: Opinion): boolean {
+    const [claim] = claimsOf(this.state, turn_id, tool_call_id)
+    if (!claim) throw new Error(`${tool_call_id} made no claim`)
+    this.run({ type: 'assess_task', turn_id, task: this.task(number).id, ...opinion, seal: claim.seal })
+    return this.settles(turn_id, tool_call_id)
   }
 
-  /** A call is made again once its claim is resolved; returns whether it is granted. */
-  settles(turn_id: string, tool_call_id: string, number: number, outcome: string, judged?: readonly Judged[]): boolean {
-    const resolved = resolvedClaims(this.state, turn_id, tool_call_id)
-    this.run({ type: 'refuse_claims', turn_id, claims: resolved })
-    const change = [{ task: this.task(number).id, fields: { status: 'completed', outcome } }] as const
-    const basis = resolved[0]?.claim.basis
-    const seen = { fingerprint: 'f1' }
-    const edit = this.ask({ type: 'edit_tasks', by: 'model', turn_id, change, basis, resolved, judged, seen })
-    const isGranted = !(edit instanceof Refusal)
-    const because = judged && !isGranted ? ('not_ok' as const) : undefined
-    this.run({ type: 'settle_claims', turn_id, tool_call_id, because })
-    const result = isGranted ? { remaining: this.state.open.length } : { error: edit.message }
+  /** A call whose claims need nothing more is settled; returns whether it is granted. */
+  settles(turn_id: string, tool_call_id: string): boolean {
+    const settled = this.settlesCall(tool_call_id, { seen: { fingerprint: 'f1' } }, turn_id)
+    if ('needs' in settled) throw new Error(`${tool_call_id} needs ${settled.needs}`)
+    const isGranted = !(settled instanceof Refusal)
+    const result = isGranted ? { remaining: this.state.open.length } : { error: settled.message }
     this.answered(turn_id, tool_call_id, 'update', result, { ok: isGranted, edge: 'turn', items: 0 })
     return isGranted
   }
@@ -299,14 +287,14 @@ function proven(): Story {
   story.claims('fix_1', 'call-2', 1, 'It parses.')
   story.run({ type: 'tick_check', task: 1, check_id: look.id })
   story.checks('fix_1', 'run-3', npm, 'claim', { ...failed, fingerprint: 'f0' })
-  story.settles('fix_1', 'call-2', 1, 'It parses.')
+  story.settles('fix_1', 'call-2')
   story.called('fix_1', 'call-3', 'update', { id: 1, outcome: 'It parses now.' })
   story.claims('fix_1', 'call-3', 1, 'It parses now.')
   story.run({ type: 'start_check', turn_id: 'fix_1', run_id: 'run-4', hash: npm.hash, why: 'claim' })
   story.run({ type: 'hand_back_check', turn_id: 'fix_1', run_id: 'run-4', hash: npm.hash })
   const changed = { guarded: ['package.json'], guard: 'e5' }
   story.checks('fix_1', 'run-5', npm, 'claim', { ...passed, fingerprint: 'f1', ...changed })
-  story.settles('fix_1', 'call-3', 1, 'It parses now.')
+  story.settles('fix_1', 'call-3')
   story.run({ type: 'accept_guards', task: 1, paths: ['package.json'] })
   story.run({ type: 'request_check', task: 2, check_id: notes.id })
   const stopped = { result: 'inconclusive', duration_ms: 250, reason: 'It was stopped.' } as const

@@ -95,15 +95,15 @@ export class Desk {
     await this.door.run(HERE, { type: 'edit_tasks', by: 'person', ...edit })
   }
 
-  /** A check turns down a claim on a task. */
+  /** The judge turns down a claim on a task. */
   async turnsDown(task_id: string): Promise<void> {
     const at = { turn_id: this.turn, tool_call_id: 'claiming' }
-    const claim = { claim_id: 'claim', task_id, status: 'completed', outcome: 'x', seal: 's' } as const
-    await this.door.run(HERE, { type: 'make_claims', ...at, basis: 0, claims: [claim] })
-    const made = { ...claim, ...at, basis: 0, seq: 0, at: '', results: {} }
-    const check = { kind: 'file', path: 'a.md', id: 'c1', hash: 'h' } as const
-    const resolution = { result: 'failed', check } as const
-    await this.door.run(HERE, { type: 'refuse_claims', ...at, claims: [{ claim: made, resolution }] })
+    const claim = { claim_id: 'claim', task_id, status: 'completed', outcome: 'x', seal: 's', judge: true } as const
+    const held = { edit: { change: [{ task: task_id, fields: { status: 'completed' } }] }, items: 0 } as const
+    await this.door.run(HERE, { type: 'set_policy', by: 'person', policy: { assessor: true } })
+    await this.door.run(HERE, { type: 'make_claims', ...at, basis: 0, claims: [claim], held })
+    const said = { task: task_id, verdict: 'not_ok', reason: 'No.', model: 'm', seal: 's' } as const
+    await this.door.run(HERE, { type: 'assess_task', turn_id: this.turn, ...said }, { type: 'settle_call', ...at })
   }
 
   /** Decides the review that `waiting` waits for; resolves with what the model is told. */

@@ -1,7 +1,10 @@
-import type { Command, CommandOf, NewTask, TaskChange } from '../../src/domain/command.ts'
+import type { Command, CommandOf, Learnt, NewTask, TaskChange } from '../../src/domain/command.ts'
 import { type Conversation, emptyConversation, fold, listed, stamped } from '../../src/domain/conversation.ts'
+import type { AskedClaim } from '../../src/domain/decide/claims.ts'
 import { decide } from '../../src/domain/decide/index.ts'
-import { findTask } from '../../src/domain/decide/tasks.ts'
+import { settle, settled, type Wait } from '../../src/domain/decide/settle.ts'
+import { claimsIn, findTask } from '../../src/domain/decide/tasks.ts'
+import { claimsOf } from '../../src/domain/open-claims.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import type { EventData, EventType, StoredEvent } from '../../src/domain/event.ts'
 import type { SomeFields } from '../../src/domain/fields.ts'
@@ -19,6 +22,7 @@ export const SOME_MODEL = 'demo:one'
 type Editor = CommandOf<'edit_tasks'>['by']
 type EditExtras = Partial<Omit<CommandOf<'edit_tasks'>, 'type' | 'by'>>
 type Assessment = Partial<Omit<CommandOf<'assess_task'>, 'type'>>
+type Edit = CommandOf<'edit_tasks'>
 
 /** One conversation under test: its state, its log, and a clock that only the test moves. */
 export class Driver {
@@ -94,7 +98,7 @@ export class Driver {
     return this.edits(by, { create: rows.map(row => this.#row(row)) })
   }
 
-  sets(by: Editor, task: string | number, fields: SomeFields, more: Partial<TaskChange> & EditExtras = {}): Command {
+  sets(by: Editor, task: string | number, fields: SomeFields, more: Partial<TaskChange> & EditExtras = {}): Edit {
     const { if_version, if_open, ...extras } = more
     return this.edits(by, { change: [{ task, fields, if_version, if_open }], ...extras })
   }
@@ -123,9 +127,54 @@ export class Driver {
   }
 
   assesses(task: string | number, assessment: Assessment = {}): Command {
-    const claim = { status: 'completed', outcome: 'It is done' } as const
-    const said = { verdict: 'ok', reason: '', model: 'demo:judge', claim, seal: 'sealed' } as const
+    const said = { verdict: 'ok', reason: '', model: 'demo:judge', seal: 'sealed' } as const
     return { type: 'assess_task', turn_id: this.#turn(), task, ...said, ...assessment }
+  }
+
+  /** What of a model's edit has to be settled first. */
+  asked(edit: Edit): readonly AskedClaim[] {
+    const claims = claimsIn(this.state, edit, this.now)
+    if (claims instanceof Refusal) throw claims
+    return claims
+  }
+
+  /** A model's call is held with its claims. */
+  holds(edit: Edit, tool_call_id = 'call-9'): StoredEvent[] {
+    const { type: _type, by: _by, review: _review, order: _order, turn_id = '', basis, ...held } = edit
+    const claims = this.asked(edit).map(({ task: task_id, status, outcome, judge }) => ({
+      claim_id: `claim-${task_id}`,
+      task_id,
+      status,
+      outcome,
+      seal: 's',
+      ...(judge ? { judge } : {}),
+    }))
+    const made = { turn_id, tool_call_id, basis: basis ?? this.state.answered_seq, claims }
+    return this.run({ ...made, type: 'make_claims', held: { tool: 'update', edit: held, items: 0 } })
+  }
+
+  /** Settles a held call: its events, what its caller is told if it is refused, or what it waits for. */
+  settlesCall(tool_call_id = 'call-9', learnt: Learnt = {}, turn_id = this.#turn()): StoredEvent[] | Refusal | Wait {
+    const command = { type: 'settle_call', turn_id, tool_call_id, ...learnt } as const
+    const wait = settle(this.state, claimsOf(this.state, turn_id, tool_call_id), learnt, this.now)
+    if (wait.needs !== null) return wait
+    const { refusal, refusals } = settled(this.state, command, this.now) ?? {}
+    const events = this.run(command)
+    return refusal ?? refusals?.get(0) ?? events
+  }
+
+  /** A model claims a task, and the judge rules on that; what does not pass is not claimed. */
+  judges(task: string | number, { fields = {}, ...assessment }: Assessment & { fields?: SomeFields } = {}): StoredEvent[] {
+    const known = findTask(this.state, task)
+    const change = [{ task, fields: { status: 'completed' as const, outcome: 'It is done', ...fields } }]
+    const edit = this.edits('model', { change })
+    const isClaimed = (assessment.verdict ?? 'ok') === 'ok' && known !== undefined && isOpenOrBlocked(known)
+    if (!isClaimed) return this.run(this.assesses(task, assessment))
+    const before = this.log.length
+    this.holds(edit, 'judged')
+    this.run(this.assesses(task, assessment))
+    this.settlesCall('judged')
+    return this.log.slice(before).filter(({ type }) => !type.startsWith('claim_'))
   }
 
   #row(row: string | SomeFields): NewTask {
@@ -136,6 +185,8 @@ export class Driver {
     return this.state.latest_turn ?? 'turn-1'
   }
 }
+
+const isOpenOrBlocked = ({ status }: Task): boolean => status !== 'completed' && status !== 'cancelled'
 
 /** A turn of our own, without review, assessor and gate unless the test asks for them. */
 export function inRun(policy: PolicyPatch = {}): Driver {

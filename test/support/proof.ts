@@ -3,7 +3,6 @@ import { expect } from 'vitest'
 import type { Check, CheckSpec } from '../../src/domain/check.ts'
 import type { Command, RunOutcome } from '../../src/domain/command.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
-import { resolvedClaims } from '../../src/domain/open-claims.ts'
 import type { RunReason } from '../../src/domain/proof.ts'
 import type { DraftRow } from '../../src/domain/review.ts'
 import type { DecisionAnswer, SentRow, TaskView } from '../../src/domain/wire.ts'
@@ -117,25 +116,21 @@ export class Bench {
       seal: 's',
       ...(isJudged ? { judge: true as const } : {}),
     } as const
-    await this.run({ type: 'make_claims', turn_id: TURN, tool_call_id: call, basis: seq, claims: [claim] })
+    const change = [{ task: task.id, fields: { status: 'completed', outcome: 'Done.' } as const }]
+    const held = { tool: 'update', edit: { change }, items: 0 }
+    await this.run({ type: 'make_claims', turn_id: TURN, tool_call_id: call, basis: seq, claims: [claim], held })
   }
 
   /** The call of a claim that its checks did not pass is refused. */
   async refuses(call = 'call-2'): Promise<void> {
-    const claims = resolvedClaims(await this.server.door.read(HERE), TURN, call)
-    await this.run({ type: 'refuse_claims', turn_id: TURN, claims })
+    await this.run({ type: 'settle_call', turn_id: TURN, tool_call_id: call })
   }
 
   /** The call of a claim whose checks are over is made, on the files that the last run saw. */
-  async settles(task: TaskView, call = 'call-2'): Promise<void> {
+  async settles(_task: TaskView, call = 'call-2'): Promise<void> {
     const state = await this.server.door.read(HERE)
-    const resolved = resolvedClaims(state, TURN, call)
-    const change = [{ task: task.id, fields: { status: 'completed', outcome: 'Done.' } as const }]
     const seen = { fingerprint: planOf(state, TURN).looked?.fingerprint }
-    await this.run(
-      { type: 'edit_tasks', by: 'model', turn_id: TURN, basis: state.seq, change, resolved, seen },
-      { type: 'settle_claims', turn_id: TURN, tool_call_id: call },
-    )
+    await this.run({ type: 'settle_call', turn_id: TURN, tool_call_id: call, seen })
   }
 
   async log(): Promise<readonly StoredEvent[]> {

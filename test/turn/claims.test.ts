@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Json } from '../../src/domain/event.ts'
 import type { Task } from '../../src/domain/task.ts'
 import { TOOLSETS } from '../../src/domain/policy.ts'
-import { sealOf } from '../../src/toolsets/verdicts.ts'
+import { sealOf } from '../../src/toolsets/seal.ts'
 import type { Answer } from '../support/provider.ts'
 import { type ChatReader, confirmAll, startTurns, type TestTurns } from '../support/turns.ts'
 

@@ -17,10 +17,9 @@ describe('a claim', () => {
     '[AS1] %s by a model in a run is a claim, and is not written',
     status => {
       const chat = judged()
-      const refusal = chat.refusal(chat.sets('model', 1, { status, outcome: 'x' }))
       const { id, title } = chat.task(1)
-      const claim = { task: id, title, details: '', criteria: '', status, outcome: 'x' }
-      expect([refusal.code, refusal.data]).toEqual(['assessment_required', { claims: [claim] }])
+      const claim = { task: id, title, details: '', criteria: '', status, outcome: 'x', judge: true }
+      expect(chat.asked(chat.sets('model', 1, { status, outcome: 'x' }))).toEqual([claim])
       expect(chat.statuses()).toEqual(['in_progress', 'pending'])
     },
   )
@@ -44,26 +43,26 @@ describe('a claim', () => {
 
   it('[AS1] reopening first, in the same call, does not get around it', () => {
     const chat = judged()
-    chat.run(chat.assesses(1))
+    chat.judges(1)
     const change = [
       { task: 1, fields: { status: 'pending' } },
       { task: 1, fields: { status: 'completed', outcome: 'on my word' } },
     ] as const
-    expect(chat.refusal(chat.edits('model', { change })).code).toBe('assessment_required')
+    expect(chat.asked(chat.edits('model', { change }))).toMatchObject([{ judge: true }])
     expect(chat.task(1).judged_by).toBe('assessor')
   })
 
   it('[TA4] a claim of completed needs an outcome before it is judged', () => {
     const chat = judged()
     expect(chat.refusal(chat.sets('model', 1, { status: 'completed' })).code).toBe('outcome_required')
-    chat.run(chat.assesses(1, { claim: { status: 'cancelled' } }))
+    chat.judges(1, { fields: { status: 'cancelled', outcome: undefined } })
     expect(chat.task(1).status).toBe('cancelled')
   })
 
   it('[TA4] except in manage_todos, where a text is the claim', () => {
     const chat = inRun({ toolset: 'manage_todos', assessor: true })
     chat.run(chat.adds('model', 'A'))
-    chat.run(chat.assesses(1, { claim: { status: 'completed' } }))
+    chat.judges(1, { fields: { outcome: undefined } })
     expect(chat.task(1).status).toBe('completed')
   })
 
@@ -75,9 +74,11 @@ describe('a claim', () => {
       { title: 'B', status: 'completed', outcome: 'x' },
       { title: 'C', status: 'blocked' },
     )
-    const claim = { task: 1, title: 'B', details: '', criteria: '', status: 'completed', outcome: 'x' } as const
-    expect(chat.refusal(adds).data).toEqual({ claims: [claim] })
-    chat.run({ ...adds, judged: [{ claim, opinions: [{ ...REJECTS, model: 'm' }] }] })
+    const id = adds.create?.[1]?.id ?? ''
+    expect(chat.asked(adds)).toMatchObject([{ task: id, title: 'B', status: 'completed', outcome: 'x', judge: true }])
+    chat.holds(adds)
+    chat.run(chat.assesses(id, REJECTS))
+    chat.settlesCall()
     expect(chat.statuses()).toEqual(['in_progress', 'pending', 'blocked'])
     expect(chat.task(2)).not.toHaveProperty('completed_at')
   })
@@ -114,7 +115,7 @@ describe('a claim', () => {
 describe('a verdict', () => {
   it.each(['completed', 'cancelled'] as const)('[AS1] ok grants what was claimed: %s', status => {
     const chat = judged()
-    const events = chat.run(chat.assesses(1, { claim: { status, outcome: ' All\r\ngreen ' } }))
+    const events = chat.judges(1, { fields: { status, outcome: ' All\r\ngreen ' } })
     expect(typesOf(events)).toEqual(['task_assessed', 'task_changed', 'task_changed'])
     expect(chat.task(1)).toMatchObject({ status, outcome: 'All\ngreen', judged_by: 'assessor', completed_at: LATER })
     expect(authors(events)).toEqual([
@@ -127,7 +128,7 @@ describe('a verdict', () => {
   it('[AS1] ok grants a claim on a blocked task as well', () => {
     const chat = judged()
     chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'no key' }))
-    chat.run(chat.assesses(1, { claim: { status: 'completed', outcome: 'found it' } }))
+    chat.judges(1, { fields: { outcome: 'found it' } })
     expect(chat.task(1)).toMatchObject({ status: 'completed', outcome: 'found it', judged_by: 'assessor' })
   })
 
@@ -135,7 +136,7 @@ describe('a verdict', () => {
     const chat = judged()
     chat.run(finishes('turn-1'))
     chat.start('turn-2')
-    chat.run(chat.assesses(1))
+    chat.judges(1)
     expect(chat.task(1)).toMatchObject({ status: 'completed', judged_by: 'assessor' })
   })
 
@@ -151,7 +152,7 @@ describe('a verdict', () => {
   it('[AS2] every verdict is an event', () => {
     const chat = judged()
     for (const verdict of ['unknown', 'not_ok', 'ok'] as const)
-      chat.run(chat.assesses(1, { verdict, reason: 'Because' }))
+      chat.judges(1, { verdict, reason: 'Because' })
     const { id: task_id } = chat.task(1)
     const said = { task_id, reason: 'Because', model: 'demo:judge', seal: 'sealed' }
     expect(dataOf(chat.log, 'task_assessed')).toStrictEqual([
@@ -165,16 +166,16 @@ describe('a verdict', () => {
   it('[AS2] any number of unknowns change nothing', () => {
     const chat = judged()
     for (let time = 0; time < 3; time += 1) {
-      expect(typesOf(chat.run(chat.assesses(1, { verdict: 'unknown', reason: 'Hm' })))).toEqual(['task_assessed'])
+      expect(typesOf(chat.judges(1, { verdict: 'unknown', reason: 'Hm' }))).toEqual(['task_assessed'])
     }
     expect(chat.task(1)).toMatchObject({ status: 'in_progress', version: 1 })
   })
 
   it('[AS3] the second not_ok blocks the task with the reason', () => {
     const chat = judged()
-    expect(typesOf(chat.run(chat.assesses(1, REJECTS)))).toEqual(['task_assessed'])
-    chat.run(chat.assesses(1, { verdict: 'unknown' }))
-    chat.run(chat.assesses(1, { ...REJECTS, reason: 'Still no test' }))
+    expect(typesOf(chat.judges(1, REJECTS))).toEqual(['task_assessed'])
+    chat.judges(1, { verdict: 'unknown' })
+    chat.judges(1, { ...REJECTS, reason: 'Still no test' })
     expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'Still no test', judged_by: 'assessor' })
     expect(chat.task(1)).not.toHaveProperty('completed_at')
     expect(chat.statuses()).toEqual(['blocked', 'in_progress'])
@@ -182,17 +183,17 @@ describe('a verdict', () => {
 
   it('[AS3] each task is counted by itself', () => {
     const chat = judged()
-    chat.run(chat.assesses(1, REJECTS))
-    chat.run(chat.assesses(2, REJECTS))
+    chat.judges(1, REJECTS)
+    chat.judges(2, REJECTS)
     expect(chat.statuses()).toEqual(['in_progress', 'pending'])
   })
 
   it('[AS3] a model that blocks and reopens the task does not restart the count', () => {
     const chat = judged()
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'x' }))
     chat.run(chat.sets('model', 1, { status: 'in_progress' }))
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'There is no test' })
   })
 
@@ -203,65 +204,65 @@ describe('a verdict', () => {
     ['file', { criteria: 'less' }],
   ] as const)('[AS3] a %s who changes %o restarts the count', (by, fields) => {
     const chat = judged()
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     chat.run(chat.sets(by, 1, fields))
     expect(chat.state.rejections.has(chat.task(1).id)).toBe(false)
   })
 
   it('[AS3] a person who changes something else does not restart it', () => {
     const chat = judged()
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     chat.run(chat.sets('person', 1, { priority: 'high', tags: ['x'], outcome: 'so far' }))
     expect(chat.state.rejections.get(chat.task(1).id)).toBe(1)
   })
 
   it('[AS3] passing, and going on in another turn, do not restart it', () => {
     const chat = judged()
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     chat.run(finishes('turn-1'))
     chat.start('turn-2', {}, 'turn-1')
-    chat.run(chat.assesses(1))
+    chat.judges(1)
     chat.run(chat.sets('model', 1, { status: 'pending' }))
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     expect(chat.task(1).status).toBe('blocked')
   })
 
   it('[AS3] a not_ok that a person overtook does not count', () => {
     const chat = judged()
     chat.run(chat.sets('person', 1, { priority: 'high' }))
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     expect(dataOf(chat.log, 'task_assessed')).toMatchObject([{ verdict: 'not_ok', fenced: true }])
     expect(chat.state.rejections.size).toBe(0)
   })
 
   it('[AS8] after the block a model has one more claim, and then none until a person changes the task', () => {
     const chat = judged()
-    for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))
+    for (const _ of [1, 2]) chat.judges(1, REJECTS)
     const claims = chat.sets('model', 1, { status: 'completed', outcome: 'x' })
-    expect(chat.refusal(claims).code).toBe('assessment_required')
-    chat.run(chat.assesses(1, REJECTS))
+    expect(chat.asked(claims)).toHaveLength(1)
+    chat.judges(1, REJECTS)
     expect(chat.refusal(claims).message).toContain('Task 1 was turned down 3 times by the assessor.')
     expect(chat.refusal(chat.sets('model', 1, { status: 'cancelled' })).code).toBe('claims_spent')
     chat.run(chat.sets('model', 1, { status: 'pending' }))
     expect(chat.refusal(claims).code).toBe('claims_spent')
     chat.run(chat.sets('person', 1, { details: 'only the first half' }))
     chat.answer()
-    expect(chat.refusal(claims).code).toBe('assessment_required')
+    expect(chat.asked(claims)).toHaveLength(1)
   })
 
   it('[AS8] the third rejection blocks a task that was reopened', () => {
     const chat = judged()
-    for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))
+    for (const _ of [1, 2]) chat.judges(1, REJECTS)
     chat.run(chat.sets('model', 1, { status: 'pending' }))
-    chat.run(chat.assesses(1, { ...REJECTS, reason: 'Not even now' }))
+    chat.judges(1, { ...REJECTS, reason: 'Not even now' })
     expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'Not even now' })
   })
 
   it.each(['open', 'blocked', 'passed'] as const)('[AS9] a model cannot delete what was rejected once: %s', state => {
     const chat = judged()
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     if (state === 'blocked') chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'x' }))
-    if (state === 'passed') chat.run(chat.assesses(1))
+    if (state === 'passed') chat.judges(1)
     expect(chat.refusal(chat.removes('model', 1))).toMatchObject({
       code: 'rejected_task_stays',
       data: { by: 'assessor' },
@@ -273,7 +274,7 @@ describe('a verdict', () => {
 
   it('[AS9] nor in a later turn without an assessor, or from outside', () => {
     const chat = judged()
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     chat.run(finishes('turn-1'))
     chat.start('turn-2', { assessor: false })
     expect(chat.refusal(chat.removes('model', 1)).code).toBe('rejected_task_stays')
@@ -286,7 +287,7 @@ describe('a verdict', () => {
     '[AS12] a model cannot reword what was rejected: %o',
     fields => {
       const chat = judged()
-      chat.run(chat.assesses(1, REJECTS))
+      chat.judges(1, REJECTS)
       for (const settles of [{}, { status: 'completed', outcome: 'x' }, { status: 'blocked', outcome: 'x' }] as const) {
         const refusal = chat.refusal(chat.sets('model', 1, { ...fields, ...settles }))
         expect([refusal.code, refusal.data]).toMatchObject(['rejected_task_stays', { action: 'reword' }])
@@ -300,24 +301,24 @@ describe('a verdict', () => {
 
   it('[AS12] the same words are no rewording, and other fields may change', () => {
     const chat = judged()
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     chat.run(chat.sets('model', 1, { title: ' A ', details: '', criteria: '', tags: ['x'], outcome: 'half of it' }))
     expect(chat.task(1)).toMatchObject({ title: 'A', tags: ['x'], outcome: 'half of it' })
   })
 
   it('[AS3] counting does not restart when the current task or another field changes', () => {
     const chat = judged()
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     chat.run(chat.sets('model', 2, { status: 'in_progress' }))
     chat.run(chat.sets('model', 1, { status: 'in_progress' }))
     chat.run(chat.sets('model', 1, { priority: 'high' }))
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
     expect(chat.task(1).status).toBe('blocked')
   })
 
   it.each(['', '\u200b', '\u2800 \u0301'])('[AS2] a reason that nobody can see is told as none: %j', reason => {
     const chat = judged()
-    for (const _ of [1, 2]) chat.run(chat.assesses(1, { verdict: 'not_ok', reason }))
+    for (const _ of [1, 2]) chat.judges(1, { verdict: 'not_ok', reason })
     expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'The assessor gave no reason.' })
     expect(dataOf(chat.log, 'task_assessed')).toMatchObject(
       [1, 2].map(() => ({ reason: 'The assessor gave no reason.' })),
@@ -327,8 +328,8 @@ describe('a verdict', () => {
   it('[TA8] the reason it is blocked with is cut and cleaned like any outcome', () => {
     const chat = judged()
     const reason = `\ud83d a\r\n\u0000b${'🗒'.repeat(9_000)}`
-    chat.run(chat.assesses(1, { verdict: 'not_ok', reason }))
-    chat.run(chat.assesses(1, { verdict: 'not_ok', reason }))
+    chat.judges(1, { verdict: 'not_ok', reason })
+    chat.judges(1, { verdict: 'not_ok', reason })
     const { outcome = '' } = chat.task(1)
     expect(Array.from(outcome).length).toBeLessThanOrEqual(8_000)
     expect(outcome).toMatch(/^\ufffd a\n b🗒{7990}/u)
@@ -337,24 +338,18 @@ describe('a verdict', () => {
 
   it('[AS2] a task that is settled by then stays as it is', () => {
     const chat = judged()
-    chat.run(chat.assesses(1))
+    chat.judges(1)
     for (const verdict of ['ok', 'not_ok', 'not_ok'] as const) {
-      expect(typesOf(chat.run(chat.assesses(1, { verdict, claim: { status: 'cancelled' } })))).toEqual([
+      expect(typesOf(chat.judges(1, { verdict, fields: { status: 'cancelled' } }))).toEqual([
         'task_assessed',
       ])
     }
     expect(chat.task(1).status).toBe('completed')
   })
 
-  it('[AS7] an outcome that is too long or malformed is repaired, so that the verdict is recorded', () => {
-    const chat = judged()
-    chat.run(chat.assesses(1, { claim: { status: 'completed', outcome: `\ud83d${'x'.repeat(9_000)}` } }))
-    expect(chat.task(1)).toMatchObject({ status: 'completed', outcome: `\ufffd${'x'.repeat(7_999)}` })
-  })
-
   it('[AS7] it is recorded with its usage and its seal', () => {
     const chat = judged()
-    chat.run(chat.assesses(1, { usage: { total_tokens: 3 }, seal: 'abc' }))
+    chat.judges(1, { usage: { total_tokens: 3 }, seal: 'abc' })
     expect(dataOf(chat.log, 'task_assessed')).toMatchObject([{ usage: { total_tokens: 3 }, seal: 'abc' }])
   })
 
@@ -362,7 +357,7 @@ describe('a verdict', () => {
     const chat = judged()
     const { id } = chat.task(1)
     chat.run(chat.removes('person', 1))
-    for (const said of [REJECTS, {}]) expect(typesOf(chat.run(chat.assesses(id, said)))).toEqual(['task_assessed'])
+    for (const said of [REJECTS, {}]) expect(typesOf(chat.judges(id, said))).toEqual(['task_assessed'])
     expect(chat.state.rejections.size).toBe(0)
   })
 
@@ -377,18 +372,18 @@ describe('a verdict', () => {
     const chat = judged()
     const [edit] = chat.run(chat.sets('person', 1, { title: 'A2' }))
     expect(typesOf(chat.run(chat.assesses(1)))).toEqual(['task_assessed'])
-    chat.run(chat.assesses(1, REJECTS))
-    chat.run(chat.assesses(1, REJECTS))
+    chat.judges(1, REJECTS)
+    chat.judges(1, REJECTS)
     expect(chat.task(1).status).toBe('in_progress')
-    chat.run(chat.assesses(1, { basis: edit?.seq }))
-    expect(chat.task(1).status).toBe('completed')
+    chat.run(chat.assesses(1, { ...REJECTS, basis: edit?.seq }))
+    expect([...chat.state.rejections.values()]).toEqual([1])
   })
 
   it('[AS6] an edit that the judged work knew of does not count', () => {
     const chat = judged()
     chat.run(chat.sets('person', 1, { title: 'A2' }))
     chat.answer()
-    chat.run(chat.assesses(1))
+    chat.judges(1)
     expect(chat.task(1)).toMatchObject({ title: 'A2', status: 'completed' })
   })
 
@@ -403,12 +398,12 @@ describe('a verdict', () => {
 it('[AS3] the second not_ok about a task that the model blocked replaces its words by the reason', () => {
   const chat = judged()
   chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'no key' }))
-  chat.run(chat.assesses(1, REJECTS))
+  chat.judges(1, REJECTS)
   expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'no key', judged_by: null })
-  const events = chat.run(chat.assesses(1, REJECTS))
+  const events = chat.judges(1, REJECTS)
   expect(authors(events)).toEqual([[1, 'assessor']])
   expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'There is no test', judged_by: 'assessor' })
-  chat.run(chat.assesses(1, { ...REJECTS, reason: 'Not even now' }))
+  chat.judges(1, { ...REJECTS, reason: 'Not even now' })
   expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'Not even now', judged_by: 'assessor' })
 })
 
@@ -416,6 +411,6 @@ it('[AS3] what a person blocked keeps their words', () => {
   const chat = judged()
   chat.run(chat.sets('person', 1, { status: 'blocked', outcome: 'wait for Ann' }))
   chat.answer()
-  for (const _ of [1, 2]) chat.run(chat.assesses(1, REJECTS))
+  for (const _ of [1, 2]) chat.judges(1, REJECTS)
   expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'wait for Ann', judged_by: 'person' })
 })

@@ -4,7 +4,8 @@ import { type Conversation, editedSince } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { Refusal } from '../refusal.ts'
-import { isOpen, NEXT, type Task } from '../task.ts'
+import { claimOn } from '../open-claims.ts'
+import { isOpen, type Task } from '../task.ts'
 import { asProse, isId } from '../text.ts'
 import { isRunning } from '../turn.ts'
 import { finalRunsAfter } from './final-runs.ts'
@@ -12,14 +13,14 @@ import { modelTurn, taskInReach } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
 
 /**
- * Records a verdict. `ok` grants the claim that comes with it, the second `not_ok` blocks the task, `unknown` changes
- * nothing. If the task is gone, or a person edited it after `basis`, the verdict is recorded and changes nothing.
+ * Records a verdict. The second `not_ok` blocks the task. If the task is gone, or a person edited it after `basis`, the
+ * verdict is recorded and changes nothing.
  */
 export function assessTask(state: Conversation, command: CommandOf<'assess_task'>, now: Instant): NewEvent[] | Refusal {
-  const { turn_id, verdict, claim } = command
+  const { turn_id, verdict } = command
   const asModel = modelTurn(state, turn_id)
   if (asModel instanceof Refusal) return asModel
-  const isClaimed = [...state.claims.values()].some(({ task_id, judge }) => judge && task_id === command.task)
+  const isClaimed = claimOn(state, String(command.task))?.judge ?? false
   if (!(isRunning(asModel.turn) || isClaimed) || !asModel.policy.assessor) {
     return new Refusal('assessor_required', { toolset: null })
   }
@@ -32,10 +33,6 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
   if (fenced) return [assessed(command, task.id, fenced)]
 
   const editor = new ListEditor(state, now, 'assessor', turn_id)
-  if (verdict === 'ok' && claim && NEXT[task.status].includes(claim.status)) {
-    const outcome = claim.outcome === undefined ? {} : { outcome: asProse(claim.outcome) }
-    editor.change(task.id, { ...outcome, status: claim.status })
-  }
   const rejections = (state.rejections.get(task.id) ?? 0) + 1
   if (verdict === 'not_ok' && rejections >= MAX_REJECTIONS && isBlockable(task)) {
     editor.change(task.id, { status: 'blocked', outcome: asProse(reasonIn(command)) })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { authors, type Driver, inRun, outside, typesOf } from '../../../test/support/domain.ts'
-import type { Claim, Judged } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import type { Verdict } from '../event.ts'
+import { claimsOf } from '../open-claims.ts'
 import type { PolicyPatch } from '../policy.ts'
-import type { Refusal } from '../refusal.ts'
+import { Refusal } from '../refusal.ts'
 
 type Edit = CommandOf<'edit_tasks'>
 type Change = NonNullable<Edit['change']>[number]
@@ -16,22 +16,22 @@ const planned = (policy: PolicyPatch = {}): Driver => {
   return chat
 }
 
-const claimsOf = (refusal: Refusal): readonly Claim[] => (refusal.is('assessment_required') ? refusal.data.claims : [])
-
-/** The edit as the runner begins it again: every claim with a verdict. */
-function ruled(chat: Driver, edit: Edit, verdict: (claim: Claim) => Verdict = () => 'ok'): Edit {
-  const judged = claimsOf(chat.refusal(edit)).map(
-    (claim): Judged => ({ claim, opinions: [{ verdict: verdict(claim), reason: `on ${claim.title}`, model: 'm' }] }),
-  )
-  return { ...edit, judged }
-}
-
 const done = (task: number, outcome = 'did it'): Change => ({ task, fields: { status: 'completed', outcome } })
+
+/** A call whose claims are judged one after the other, and which is settled then. */
+function ruled(chat: Driver, edit: Edit, verdict: (title: string) => Verdict = () => 'ok') {
+  chat.holds(edit)
+  for (const { task_id } of claimsOf(chat.state, 'turn-1', 'call-9')) {
+    const { title = '' } = chat.state.tasks.get(task_id) ?? {}
+    chat.run(chat.assesses(task_id, { verdict: verdict(title), reason: `on ${title}` }))
+  }
+  return chat.settlesCall()
+}
 
 describe('the claims of an edit', () => {
   it('[AS10] are collected in one pass, one for each task', () => {
     const chat = planned()
-    const claims = claimsOf(chat.refusal(chat.edits('model', { change: [done(1), done(3), done(1)] })))
+    const claims = chat.asked(chat.edits('model', { change: [done(1), done(3), done(1)], each: true }))
     expect(claims.map(({ title }) => title)).toEqual(['A', 'C'])
   })
 
@@ -39,9 +39,10 @@ describe('the claims of an edit', () => {
     const chat = planned()
     const change = [done(1), { task: 1, fields: { title: 'A2', outcome: 'really' } }]
     const edit = chat.edits('model', { change })
-    expect(claimsOf(chat.refusal(edit))).toMatchObject([{ title: 'A2', outcome: 'really' }])
-    const events = chat.run(ruled(chat, edit))
-    expect(typesOf(events)).toEqual(['task_changed', 'task_changed'])
+    expect(chat.asked(edit)).toMatchObject([{ title: 'A2', outcome: 'really' }])
+    const events = ruled(chat, edit)
+    if ('needs' in events || events instanceof Refusal) throw new Error('not settled')
+    expect(typesOf(events)).toEqual(['task_changed', 'task_changed', 'claim_settled'])
     expect(authors(events)).toEqual([
       [1, 'assessor'],
       [2, 'system'],
@@ -55,56 +56,13 @@ describe('the claims of an edit', () => {
     expect(chat.task(1)).toMatchObject({ status: 'in_progress', judged_by: null })
   })
 
-  it('[AS1] an edit that is refused grants nothing, whatever the verdict', () => {
-    const chat = planned()
-    const edit = ruled(chat, chat.edits('model', { change: [done(1), done(2)] }))
-    chat.run(chat.sets('person', 2, { title: 'B2' }))
-    expect(chat.refusal(edit).code).toBe('edited_by_person')
-    expect(chat.statuses()).toEqual(['in_progress', 'pending', 'pending'])
-  })
-
-  it.each(['not_ok', 'unknown'] as const)('[AS1] %s refuses its element, with the reason', verdict => {
-    const chat = planned()
-    const edit = ruled(chat, chat.edits('model', { change: [done(1), done(2)] }), ({ title }) =>
-      title === 'B' ? verdict : 'ok',
-    )
-    const refusal = chat.refusal(edit)
-    const said = verdict === 'not_ok' ? 'Task 2 was not accepted: on B.' : 'Task 2 was not assessed. on B.'
-    expect([refusal.code, refusal.row, refusal.message]).toEqual(['not_accepted', 1, said])
-    chat.run({ ...edit, change: [done(1)] })
-    expect(chat.statuses()).toEqual(['completed', 'in_progress', 'pending'])
-  })
-
-  it('[AS1] a claim that was not assessed is refused', () => {
-    const chat = planned()
-    const edit = ruled(chat, chat.edits('model', { change: [done(1)] }))
-    const judged = (edit.judged ?? []).map(({ claim }) => ({ claim, opinions: [] }))
-    expect(chat.refusal({ ...edit, judged }).message).toBe('Task 1 was not assessed. The assessor was not asked.')
-  })
-
-  it('[AS1] a verdict on another text grants nothing', () => {
-    const chat = planned()
-    const edit = ruled(chat, chat.edits('model', { change: [done(1, 'half of it')] }))
-    const refusal = chat.refusal({ ...edit, change: [done(1, 'all of it')] })
-    expect([refusal.code, refusal.message]).toEqual([
-      'not_accepted',
-      'Task 1 was not assessed. It changed after the assessor was asked.',
-    ])
-  })
-
-  it('[AS10] a claim without a verdict among others is asked for again', () => {
-    const chat = planned()
-    const edit = ruled(chat, chat.edits('model', { change: [done(1)] }))
-    expect(claimsOf(chat.refusal({ ...edit, change: [done(1), done(2)] }))).toMatchObject([{ title: 'B' }])
-  })
-
   it('[TA13] what the assessor said against a task is not the outcome of what it passes later', () => {
     const chat = planned({ toolset: 'task_list' })
     for (const _ of [1, 2]) chat.run(chat.assesses(1, { verdict: 'not_ok', reason: 'No proof' }))
     expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'No proof' })
     const edit = chat.edits('model', { change: [{ task: 1, fields: { status: 'completed' } }] })
-    expect(claimsOf(chat.refusal(edit))).toMatchObject([{ outcome: '' }])
-    chat.run(ruled(chat, edit))
+    expect(chat.asked(edit)).toMatchObject([{ outcome: '' }])
+    ruled(chat, edit)
     expect(chat.task(1)).toMatchObject({ status: 'completed', judged_by: 'assessor' })
     expect(chat.task(1)).not.toHaveProperty('outcome')
   })
@@ -113,7 +71,7 @@ describe('the claims of an edit', () => {
 describe('what was settled', () => {
   const passed = (): Driver => {
     const chat = planned()
-    chat.run(ruled(chat, chat.edits('model', { change: [done(1)] })))
+    ruled(chat, chat.edits('model', { change: [done(1)] }))
     return chat
   }
 
@@ -148,7 +106,7 @@ describe('what was settled', () => {
 
   it('[TA18] a model that replaces the reason for a block signs it', () => {
     const chat = planned()
-    for (const _ of [1, 2]) chat.run(chat.assesses(1, { verdict: 'not_ok', reason: 'No proof' }))
+    for (const _ of [1, 2]) chat.judges(1, { verdict: 'not_ok', reason: 'No proof' })
     chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'It is fine' }))
     expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'It is fine', judged_by: null })
   })

@@ -13,16 +13,14 @@ import { expireReview, extendReview, leavePanel, showPanel } from './reviews.ts'
 import {
   endCheck,
   handBackCheck,
-  makeClaims,
-  refuseClaims,
   requestCheck,
   requestFinal,
-  settleClaims,
   startCheck,
   stopCheck,
   takeBaseline,
   tickCheck,
 } from './proof.ts'
+import { makeClaims, settleCall } from './settle.ts'
 import { editTasks } from './tasks.ts'
 import { askApproval, decideApproval } from './tool-approvals.ts'
 import { undoChange } from './undo.ts'
@@ -59,8 +57,7 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   extend_review: extendReview,
   undo_change: undoChange,
   make_claims: makeClaims,
-  refuse_claims: refuseClaims,
-  settle_claims: settleClaims,
+  settle_call: settleCall,
   start_check: startCheck,
   end_check: endCheck,
   hand_back_check: handBackCheck,

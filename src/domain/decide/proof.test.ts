@@ -7,10 +7,13 @@ import { awaitsChecks } from '../conversation.ts'
 import { planDigest } from '../digest.ts'
 import { nextRun, staleChecks } from '../check-runs.ts'
 import { checkState } from '../check-state.ts'
-import { resolvedClaims, settleable, withEnd } from '../open-claims.ts'
+import { settleable } from '../open-claims.ts'
 import { reopenedBy, whyReopened } from '../plan-checks.ts'
 import { MAX_REDS } from '../proof.ts'
 import type { PolicyPatch } from '../policy.ts'
+import { claimRepeatedBy } from './settle.ts'
+
+const RUNS = { needs: 'runs' }
 
 describe('approval', () => {
   it('[CM1] a check runs only if a decision names its hash: sending it back approves nothing', () => {
@@ -67,7 +70,7 @@ describe('a claim', () => {
     plan.claims(1)
     plan.runs('passed')
     expect(settleable(plan.state, 'turn-1')).toHaveLength(1)
-    expect(typesOf(plan.resumes(1) as never)).toEqual(['task_changed'])
+    expect(typesOf(plan.resumes(1) as never)).toEqual(['task_changed', 'claim_settled'])
     expect(dataOf(plan.log, 'claim_settled')).toMatchObject([{ result: 'granted', because: 'checks' }])
     expect(plan.state.claims.size).toBe(0)
     expect(plan.standing(1)).toEqual({ standing: 'proven', reasons: ['npm test: failed before, passes now'] })
@@ -133,7 +136,7 @@ describe('a claim', () => {
       'Task 1 was refused by its checks and cannot be cancelled. Set it to blocked, and say in its outcome what is in the way.',
     )
     // A judge rules on it instead.
-    expect(plan.refusal(cancels(1, { judges: true })).code).toBe('assessment_required')
+    expect(plan.asked(cancels(1, { judges: true }))).toHaveLength(1)
     plan.run(plan.sets('model', 1, { status: 'blocked', outcome: 'There is no way.' }))
     expect(plan.refusal(cancels(1)).code).toBe('rejected_task_stays')
     plan.run(cancels(2))
@@ -179,34 +182,34 @@ describe('a claim', () => {
     expect(plan.resumes(1)).toMatchObject({ data: { check: 'a.md exists' } })
   })
 
-  it('[CM6] while it is open, another settling of the task joins it, and any other change waits', () => {
+  it('[CM6] while it is open, an equal settling joins it, and any other change waits', () => {
     const plan = new Plan(approved('A', NPM), approved('B'))
     plan.runs('failed')
     plan.claims(1)
-    expect(plan.refusal(plan.settles(1))).toMatchObject({ code: 'claim_open', data: { joins: true } })
-    expect(plan.refusal(plan.sets('model', 1, { outcome: 'x' })).data).toMatchObject({ joins: false })
+    expect(claimRepeatedBy(plan.state, plan.settles(1))).toMatchObject({ tool_call_id: CALL })
+    for (const other of [{ outcome: 'x' }, { status: 'completed', outcome: 'x' }, { status: 'cancelled' }] as const) {
+      const edit = plan.sets('model', 1, other)
+      expect(claimRepeatedBy(plan.state, edit)).toBeUndefined()
+      expect(plan.refusal(edit).code).toBe('claim_open')
+    }
     plan.run(plan.settles(2))
   })
 
-  it("[CM7] after a person's edit nothing is granted; an edit of its checks ends it at once", () => {
+  it("[CM7] a person's edit of the task ends it at once, uncounted, with its run", () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
     plan.run(plan.sets('person', 1, { title: 'A2' }))
-    plan.runs('passed')
-    const resolved = resolvedClaims(plan.state, 'turn-1', CALL)
-    const { basis } = resolved[0]?.claim ?? { basis: 0 }
-    expect(plan.refusal(plan.settles(1, { resolved, basis })).code).toBe('edited_by_person')
-    plan.run({ type: 'settle_claims', turn_id: 'turn-1', tool_call_id: CALL, because: 'edited' })
+    expect(plan.resumes(1)).toMatchObject({ code: 'edited_by_person' })
+    expect(dataOf(plan.log, 'claim_settled')).toMatchObject([{ result: 'refused', because: 'edited' }])
+    expect(plan.state.proof.get(plan.task(1).id)?.reds).toBe(0)
     plan.answer()
 
     plan.claims(1)
     const next = nextRun(plan.state, 'turn-1')
     plan.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'r', hash: next?.check.hash ?? '', why: 'claim' })
     plan.run(plan.sets('person', 1, { checks: [FILE] }))
-    expect(resolvedClaims(plan.state, 'turn-1', CALL)).toMatchObject([
-      { resolution: { result: 'ended', because: 'edited' } },
-    ])
+    expect(plan.resumes(1)).toMatchObject({ code: 'edited_by_person' })
     const outcome = { result: 'passed', duration_ms: 1 } as const
     expect(plan.run({ type: 'end_check', turn_id: 'turn-1', run_id: 'r', hash: NPM.hash, outcome })).toEqual([])
   })
@@ -446,7 +449,7 @@ describe('what is not proven', () => {
       plan.resumes(1)
       plan.run(plan.settles(2))
       const last = plan.sets('model', 3, { status, outcome: 'Done' })
-      expect(plan.refusal(last)).toMatchObject({ code: 'assessment_required', data: { claims: [{ status }] } })
+      expect(plan.asked(last)).toMatchObject([{ status }])
     },
   )
 
@@ -510,8 +513,7 @@ describe('what is not proven', () => {
     plan.answer()
     plan.run({ type: 'open_turn', turn_id: 'turn-2', toolset: 'runsheet', host: {}, workspace: WORKSPACE })
     const again = plan.sets('model', 1, { status: 'completed', outcome: 'Once more.' })
-    const claimed = plan.refusal({ ...again, turn_id: 'turn-2' } as Command)
-    expect(claimed).toMatchObject({ code: 'assessment_required', data: { claims: [{ outcome: 'Once more.' }] } })
+    expect(plan.asked({ ...again, turn_id: 'turn-2' })).toMatchObject([{ outcome: 'Once more.' }])
     plan.run({ type: 'set_policy', by: 'person', policy: { review: false } })
     plan.answer()
     const reworded = plan.sets('model', 1, { title: 'A and more' })
@@ -530,8 +532,7 @@ describe('what is not proven', () => {
     plan.answer()
     plan.claims(1)
     plan.runs('passed')
-    const answer = plan.resumes(1)
-    expect(answer).toMatchObject([{ type: 'task_changed' }])
+    expect(typesOf(plan.resumes(1) as never)).toEqual(['task_changed', 'claim_settled'])
     const bare = new Plan({ title: 'A' })
     expect(typesOf(bare.run(bare.sets('person', 1, { status: 'completed' })))).toEqual(['task_changed'])
   })
@@ -579,9 +580,8 @@ describe('the end of a plan', () => {
     const plan = racing()
     // Right before the claim on B is settled: C is not the last one, because B is open.
     plan.run(plan.settles(3))
-    const resolved = resolvedClaims(plan.state, 'turn-1', 'call-2')
-    const settles = (seen?: SeenWorkspace) => plan.refusal(plan.settles(2, { resolved, seen })).code
-    expect([settles(), settles({}), settles({ fingerprint: 'f2' })]).toEqual(Array(3).fill('final_runs_required'))
+    const needs = (seen?: SeenWorkspace) => plan.settlesCall('call-2', { seen })
+    expect([needs(), needs({}), needs({ fingerprint: 'f2' })]).toEqual([{ needs: 'look' }, RUNS, RUNS])
     expect(final(plan, 'f2')).toMatchObject([{ hash: NPM.hash, pass: 1 }])
     plan.runs('failed', { fingerprint: 'f2' })
     plan.resumes(2, 'call-2', 'turn-1', { fingerprint: 'f2' })
@@ -592,7 +592,7 @@ describe('the end of a plan', () => {
     const plan = racing()
     plan.resumes(2, 'call-2')
     expect(plan.task(2).status).toBe('completed')
-    expect(plan.refusal(plan.settles(3)).code).toBe('assessment_required')
+    expect(plan.asked(plan.settles(3))).toHaveLength(1)
   })
 
   it('[TC15] needs its runs although an earlier end had them, also without a fingerprint', () => {
@@ -609,7 +609,7 @@ describe('the end of a plan', () => {
     expect(plan.task(2).status).toBe('completed')
     plan.run(plan.sets('person', 2, { status: 'pending' }))
     plan.answer()
-    expect(plan.refusal(plan.settles(2)).code).toBe('assessment_required')
+    expect(plan.asked(plan.settles(2))).toHaveLength(1)
   })
 
   it('[CF8] a claim that waits for its runs and ends without them leaves neither runs nor requests behind', () => {
@@ -617,8 +617,9 @@ describe('the end of a plan', () => {
     plan.run(plan.settles(3))
     final(plan, 'f2')
     plan.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'r', hash: NPM.hash, why: 'final' })
-    const claims = withEnd(resolvedClaims(plan.state, 'turn-1', 'call-2'), 'passed', 'no_workspace')
-    const events = plan.run({ type: 'refuse_claims', turn_id: 'turn-1', claims })
+    const before = plan.log.length
+    plan.settlesCall('call-2', { ended: 'no_workspace' })
+    const events = plan.log.slice(before)
     expect(dataOf(events, 'check_ran')).toMatchObject([{ run_id: 'r', reason: 'The process that ran it ended.' }])
     expect(dataOf(events, 'claim_settled')).toMatchObject([{ result: 'refused', because: 'no_workspace' }])
     expect([plan.state.requests, plan.state.runs.get(NPM.hash)?.started]).toEqual([[], undefined])
@@ -815,12 +816,10 @@ describe('a task that a model creates as done', () => {
     const chat = new Driver()
     chat.run(startsHere({ review: false, assessor: true, gate: false }))
     chat.run(chat.adds('model', WITH_CHECK))
-    const settles = chat.sets('model', 1, { status: 'completed', outcome: 'x' })
-    const refusal = chat.refusal(settles)
-    const [claim] = refusal.is('assessment_required') ? refusal.data.claims : []
-    if (!claim) throw refusal
-    const judged = [{ claim, opinions: [{ verdict: 'ok', reason: '', model: 'm' }] }] as const
-    expect(chat.refusal({ ...settles, judged } as typeof settles).code).toBe('assessment_required')
+    chat.holds(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))
+    chat.run(chat.assesses(1))
+    expect(chat.settlesCall()).toEqual({ needs: 'checks' })
+    expect(chat.task(1).status).toBe('in_progress')
   })
 })
 
@@ -879,24 +878,12 @@ describe('a check of the whole plan', () => {
     expect(nextRun(chat.state, 'turn-1')).toEqual({ turn_id: 'turn-1', check: LINT, why: 'baseline', at: chat.now })
     chat.run({ type: 'take_baseline', turn_id: 'turn-1', plan_id: 'turn-1', covers: ['lint.sh'], files: {} })
     expect(nextRun(chat.state, 'turn-1')).toBeUndefined()
-    expect(chat.refusal(settles(chat)).code).toBe('assessment_required')
-    const claim = { claim_id: 'c', task_id: chat.task(1).id, status: 'completed', outcome: 'x', seal: 's' } as const
-    chat.run({
-      type: 'make_claims',
-      turn_id: 'turn-1',
-      tool_call_id: CALL,
-      basis: chat.state.answered_seq,
-      claims: [claim],
-    })
+    chat.holds(settles(chat), CALL)
     chat.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })
     return chat
   }
-  const settles = (chat: Driver, more: object = {}) =>
-    chat.sets('model', 1, { status: 'completed', outcome: 'x' }, more)
-  const again = (chat: Driver) => {
-    const resolved = resolvedClaims(chat.state, 'turn-1', CALL)
-    return chat.ask(settles(chat, { resolved, seen: { fingerprint: 'f1' } }))
-  }
+  const settles = (chat: Driver) => chat.sets('model', 1, { status: 'completed', outcome: 'x' })
+  const again = (chat: Driver) => chat.settlesCall(CALL, { seen: { fingerprint: 'f1' } })
   const ran = (chat: Driver, outcome: RunOutcome) => {
     const run = { turn_id: 'turn-1', run_id: 'r', hash: LINT.hash }
     chat.run({ type: 'start_check', ...run, why: 'final' })
@@ -909,7 +896,6 @@ describe('a check of the whole plan', () => {
     const refusal = ran(chat, { result: 'failed', exit: 2, tail: 'no semicolons', duration_ms: 1, fingerprint: 'f1' })
     expect(refusal).toMatchObject({ code: 'plan_check_failed', data: { exit: 2, tail: 'no semicolons' } })
     expect((refusal as Error).message).toMatch(/`npm run lint`, a check of the whole plan, fails with exit code 2/)
-    chat.run({ type: 'settle_claims', turn_id: 'turn-1', tool_call_id: CALL, because: 'refused' })
     expect([chat.task(1).status, chat.state.proof.get(chat.task(1).id)?.reds ?? 0]).toEqual(['in_progress', 0])
   })
 
@@ -922,14 +908,13 @@ describe('a check of the whole plan', () => {
   it('[TC13] that could not be run, however often, refuses it with the reason and the way out', () => {
     const chat = ending()
     const gone = { result: 'inconclusive', duration_ms: 1, reason: 'The program npm was not found.' } as const
-    expect(ran(chat, gone)).toMatchObject({ code: 'final_runs_required' })
+    expect(ran(chat, gone)).toEqual(RUNS)
     chat.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })
     const refusal = ran(chat, gone)
     expect(refusal).toMatchObject({ code: 'plan_check_failed' })
     expect((refusal as Error).message).toMatch(
       /could not be run: The program npm was not found\. This does not count against the task\. If you changed .* mend it or its settings\.$/,
     )
-    chat.run({ type: 'settle_claims', turn_id: 'turn-1', tool_call_id: CALL, because: 'refused' })
     expect(chat.task(1).status).toBe('in_progress')
     // A person who settles the task has the last word on it; the plan is not done for that.
     chat.run(chat.sets('person', 1, { status: 'completed' }))
@@ -945,6 +930,8 @@ describe('a check of the whole plan', () => {
       /lint\.sh changed since the plan was confirmed.* a person, who can accept/,
     )
     chat.run({ type: 'accept_guards', task: 1, paths: ['lint.sh'] })
+    chat.answer()
+    chat.holds(settles(chat), CALL)
     again(chat)
     expect(chat.task(1).status).toBe('completed')
   })

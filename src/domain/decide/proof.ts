@@ -5,81 +5,15 @@ import type { Conversation } from '../conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
-import { claimedPlans, claimsOf, GRANTABLE, type ResolvedClaim } from '../open-claims.ts'
+import { claimedPlans, claimsOf } from '../open-claims.ts'
 import { checkedOf, lastTurnOf, planById, planOf } from '../plan.ts'
-import { isApproved, MAX_REDS, type OpenClaim, proofOf, recordOf, type StartedRun, workspaceOf } from '../proof.ts'
+import { isApproved, type OpenClaim, proofOf, recordOf, type StartedRun, workspaceOf } from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
-import { isOpen, type Task } from '../task.ts'
-import { asProse } from '../text.ts'
+import type { Task } from '../task.ts'
 import { refOf } from './approvals.ts'
-import { beforePasses, finalRunsAfter, missingRuns } from './final-runs.ts'
+import { beforePasses, missingRuns } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
 import { findTask, openIn } from './tasks.ts'
-
-/** Stores what a call claims, one claim per task. */
-export function makeClaims(_: Conversation, command: CommandOf<'make_claims'>): NewEvent[] {
-  const { turn_id, tool_call_id, basis, judge } = command
-  return command.claims.map(claim => ({
-    type: 'claim_made',
-    turn_id,
-    data: { ...claim, tool_call_id, basis, ...(judge ? { judge } : {}) },
-  }))
-}
-
-/** Ends the claims of a call that its checks did not pass: before the call is made, so that they stay if it is refused. */
-export function refuseClaims(
-  state: Conversation,
-  { turn_id, claims }: CommandOf<'refuse_claims'>,
-  now: Instant,
-): NewEvent[] | Refusal {
-  const editor = new ListEditor(state, now, 'system', turn_id)
-  const refused = claims.filter(({ resolution }) => !GRANTABLE.has(resolution.result))
-  const blocked: Task[] = []
-  for (const { claim, resolution } of refused) {
-    if (resolution.result !== 'failed') continue
-    const task = state.tasks.get(claim.task_id)
-    const isLast = proofOf(state, claim.task_id).reds + 1 >= MAX_REDS
-    // What a person blocked keeps their words.
-    if (!isLast || !task || !(isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person'))) continue
-    const outcome = asProse(`Its check failed ${MAX_REDS} times: ${labelOf(resolution.check)}.`)
-    editor.change(task.id, { status: 'blocked', outcome })
-    blocked.push(task)
-  }
-  const edits = editor.finish()
-  if (edits instanceof Refusal) return edits
-  const events = [
-    ...runsEndedWith(state, turn_id, refused, now),
-    ...refused.map(({ claim, resolution }) => claimSettled(claim, 'refused', endOf(resolution))),
-    ...edits,
-  ]
-  return [...events, ...finalRunsAfter(state, events, blocked, now)]
-}
-
-/** The runs under way that refused claims wait for: their own, and those before the end of their plan. */
-function runsEndedWith(
-  state: Conversation,
-  turnId: string,
-  refused: readonly ResolvedClaim[],
-  now: Instant,
-): NewEvent[] {
-  const ids = new Set(refused.map(({ claim }) => claim.claim_id))
-  const isAlone = refused.length > 0 && claimsOf(state, turnId).every(({ claim_id }) => ids.has(claim_id))
-  const isFinal = (hash: string, { why }: StartedRun): boolean =>
-    why === 'final' && isAlone && isAskedIn(state, turnId, hash, why)
-  const isUnserved = refused.some(({ resolution }) => endOf(resolution) === 'no_workspace')
-  const reason = isUnserved ? RUN_LOST : 'The claim that it was made for ended.'
-  const ends = (started: StartedRun, hash: string): boolean => ids.has(started.claim_id ?? '') || isFinal(hash, started)
-  return endedRuns(state, turnId, now, reason, ends)
-}
-
-/** Ends the claims of a call that was made. */
-export function settleClaims(state: Conversation, command: CommandOf<'settle_claims'>): NewEvent[] {
-  return claimsOf(state, command.turn_id, command.tool_call_id).map(claim => {
-    const task = state.tasks.get(claim.task_id)
-    if (task?.status !== claim.status) return claimSettled(claim, 'refused', command.because ?? 'refused')
-    return claimSettled(claim, 'granted', task.judged_by === 'assessor' ? 'judge' : 'checks')
-  })
-}
 
 /** Ends the claims of a turn that is over, and all its runs but a person's. */
 export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, reason: string): NewEvent[] {
@@ -90,6 +24,23 @@ export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, 
     return ids.has(claim_id) || (why !== 'person' && isAskedIn(state, turnId, hash, why))
   })
   return [...runs, ...claims.map(claim => claimSettled(claim, 'refused', 'stopped'))]
+}
+
+/** The runs under way that refused claims wait for: their own, and those before the end of their plan. */
+export function runsEndedWith(
+  state: Conversation,
+  refused: readonly OpenClaim[],
+  isUnserved: boolean,
+  now: Instant,
+): NewEvent[] {
+  const turnId = refused[0]?.turn_id ?? ''
+  const ids = new Set(refused.map(({ claim_id }) => claim_id))
+  const isAlone = claimsOf(state, turnId).every(({ claim_id }) => ids.has(claim_id))
+  const isFinal = (hash: string, { why }: StartedRun): boolean =>
+    why === 'final' && isAlone && isAskedIn(state, turnId, hash, why)
+  const reason = isUnserved ? RUN_LOST : 'The claim that it was made for ended.'
+  const ends = (started: StartedRun, hash: string): boolean => ids.has(started.claim_id ?? '') || isFinal(hash, started)
+  return endedRuns(state, turnId, now, reason, ends)
 }
 
 const isAskedIn = ({ requests }: Conversation, turnId: string, hash: string, why: StartedRun['why']): boolean =>
@@ -184,14 +135,6 @@ export function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'t
   return [{ type: 'baseline_taken', turn_id, data: rest }]
 }
 
-/** How a claim ends whose checks did not pass. */
-function endOf(resolution: ResolvedClaim['resolution']): ClaimEnd {
-  if (resolution.result === 'failed') return 'check_failed'
-  if (resolution.result !== 'ended') return 'inconclusive'
-  const { because } = resolution
-  return because === 'edited' || because === 'stopped' || because === 'no_workspace' ? because : 'refused'
-}
-
 /** The completed tasks of a plan that have this check are open again, unless a person settled them. */
 function reopen(state: Conversation, turnId: string, hash: string, now: Instant): NewEvent[] | Refusal {
   const plans = new Set([planOf(state, turnId), ...claimedPlans(state, claimsOf(state, turnId))])
@@ -245,7 +188,7 @@ function endedRun(turn_id: string, hash: string, started: StartedRun, now: Insta
 export const RUN_STOPPED = 'It was stopped.'
 const RUN_LOST = 'The process that ran it ended.'
 
-function claimSettled(
+export function claimSettled(
   { claim_id, task_id, turn_id }: OpenClaim,
   result: 'granted' | 'refused',
   because: ClaimEnd,

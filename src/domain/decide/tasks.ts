@@ -1,4 +1,3 @@
-import { judgedOn } from '../claim.ts'
 import type { CommandOf } from '../command.ts'
 import { type Conversation, editedSince, openTasks } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
@@ -8,14 +7,14 @@ import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
 import { claimedPlans } from '../open-claims.ts'
 import { lastTurnOf, planById, planIdOf } from '../plan.ts'
-import { proofOf } from '../proof.ts'
+import { isChecked, type OpenClaim, proofOf } from '../proof.ts'
 import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { neverPassed } from '../why-open.ts'
-import { Claims } from './claims.ts'
+import { type AskedClaim, Claims } from './claims.ts'
 import { approved, planLook, runsWithLeave } from './approvals.ts'
-import { finalRunsAfter } from './final-runs.ts'
+import { finalRunsAfter, hasFinalRuns } from './final-runs.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
@@ -28,7 +27,47 @@ const FILE_TURN = 'file'
 /** How many open tasks a refusal lists. */
 const MAX_LISTED = 20
 
-export function editTasks(state: Conversation, command: Edit, now: Instant): NewEvent[] | Refusal {
+export function editTasks(state: Conversation, command: Edit, now: Instant): readonly NewEvent[] | Refusal {
+  const made = edited(state, command, now)
+  if (made instanceof Refusal) return made
+  // Never by mistake: its call has to be held.
+  if (made.open.length > 0) throw new TypeError('What the edit claims is not settled.')
+  return made.events
+}
+
+/** What a model's edit claims that has to be checked or judged before it is made; or why it is refused whatever comes of that. */
+export function claimsIn(state: Conversation, command: Edit, now: Instant): readonly AskedClaim[] | Refusal {
+  if (!mayWait(state, command)) return []
+  const made = edited(state, command, now)
+  return made instanceof Refusal ? made : made.open
+}
+
+/** Whether anything is checked or judged in the plans of an edit: most often nothing is, and the edit is made at once. */
+function mayWait(state: Conversation, command: Edit): boolean {
+  const asModel = modelTurn(state, command.turn_id)
+  if (asModel instanceof Refusal || isJudged(asModel, command)) return true
+  return (command.change ?? []).some(change => {
+    const task = findTask(state, change?.task)
+    return task && (isChecked(state, task) || hasFinalRuns(state, planById(state, task.plan_id)))
+  })
+}
+
+/** An edit that was made as if all that it claims were granted. */
+export interface Edited {
+  readonly events: readonly NewEvent[]
+  /** What has to be checked or judged first. */
+  readonly open: readonly AskedClaim[]
+  /** What an agent elsewhere settles so that nothing of its plan is open. */
+  readonly last: readonly Task[]
+}
+
+/** `ruled`: the claims of this call, which are settled with it. */
+export function edited(
+  state: Conversation,
+  command: Edit,
+  now: Instant,
+  ruled?: readonly OpenClaim[],
+): Edited | Refusal {
   const asModel = command.by === 'model' ? modelTurn(state, command.turn_id) : undefined
   if (asModel instanceof Refusal) return asModel
   const turnId = asModel?.turn.id ?? state.running_turn ?? state.latest_turn ?? undefined
@@ -45,13 +84,14 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
 
   const editor = new ListEditor(state, now, command.by, asModel ? asModel.turn.id : null)
   const judges = asModel !== undefined && isJudged(asModel, command)
-  const claims = asModel ? new Claims(state, command, judges, !isRunning(asModel.turn)) : undefined
+  const claims = asModel
+    ? new Claims(state, command, { isJudged: judges, endsPlan: !isRunning(asModel.turn), ruled })
+    : undefined
   if (!reviewed) editor.create(claims?.asPending(drafts) ?? drafts, turnId ?? FILE_TURN)
   for (const [row, { task, fields }] of targets.changes.entries()) {
     // With this call's changes so far: reopening a task first must not bypass a rule.
     const current = editor.get(task.id) ?? task
     const refused =
-      // First, so that a claim that was just turned down is refused with the assessor's reason.
       claims?.add(current, fields, row) ??
       (asModel && forbidden(state, asModel, current, fields, row, judges)) ??
       (asModel && missingOutcome(asModel, current, fields, row)) ??
@@ -60,22 +100,24 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): New
   }
   for (const task of targets.removals) editor.remove(task.id)
   if (command.order) editor.arrange(command.order)
-  const unsettled = claims?.settle(editor)
-  if (unsettled) return unsettled
+  claims?.sign(editor)
   const events = editor.finish()
   if (events instanceof Refusal) return events
   const approvals = approvalsOf(state, command, reviewed ? [] : drafts, targets, turnId ?? FILE_TURN)
   if (approvals instanceof Refusal) return approvals
-  // Last, so that a call that is refused anyway never reaches the assessor.
-  if (claims && claims.open.length > 0) return new Refusal('assessment_required', { claims: claims.open })
-  const edited = [...targets.changes.map(({ task }) => task), ...targets.removals]
-  // A call that is made again has waited for the runs of the plans that it claims.
-  const waited = new Set(claimedPlans(state, command.resolved?.map(({ claim }) => claim) ?? []).map(({ id }) => id))
-  const unasked = edited.filter(({ plan_id }) => !waited.has(plan_id))
+  const open = claims?.open(editor) ?? []
+  const last = claims?.last(editor) ?? []
+  const touched = [...targets.changes.map(({ task }) => task), ...targets.removals]
+  // The call has waited for the runs of the plans that it claims.
+  const waited = new Set(claimedPlans(state, ruled ?? []).map(({ id }) => id))
+  const unasked = touched.filter(({ plan_id }) => !waited.has(plan_id))
   const final = finalRunsAfter(state, events, unasked, now)
   const look = drafts.length > 0 && !reviewed ? planLook(state, turnId ?? FILE_TURN) : []
-  if (!opened || events.length === 0) return [...events, ...approvals, ...asked, ...look, ...final]
-  return [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN, plan_id: FILE_TURN } }, ...events]
+  const begun: NewEvent[] =
+    opened && events.length > 0
+      ? [{ type: 'turn_opened', turn_id: FILE_TURN, data: { turn_id: FILE_TURN, plan_id: FILE_TURN } }]
+      : []
+  return { events: [...begun, ...events, ...approvals, ...asked, ...look, ...final], open, last }
 }
 
 /** A person approves what they write, and what they name by its hash; of a model's checks the configuration allows some. */
@@ -228,8 +270,7 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
     if (task instanceof Refusal) return task
     const fields = cleanFields(change.fields, row)
     if (fields instanceof Refusal) return fields
-    // A task that this call's own verdict blocked is refused with that verdict.
-    if (change.if_open && isSettled(task) && !isRuledOn(command, task.id)) {
+    if (change.if_open && isSettled(task)) {
       const { status } = task
       return new Refusal('task_settled', { row, task, status, ...openIn(state, scopeOf(asModel)) })
     }
@@ -317,10 +358,7 @@ const isJudged = ({ turn, policy }: ModelTurn, { judges }: Edit): boolean =>
   policy.assessor && (isRunning(turn) || judges === true)
 
 /** Who has turned down a claim of the task. */
-function turnedDownBy(state: Conversation, taskId: string): 'checks' | 'assessor' | undefined {
+export function turnedDownBy(state: Conversation, taskId: string): 'checks' | 'assessor' | undefined {
   if (state.rejections.has(taskId)) return 'assessor'
   return proofOf(state, taskId).reds > 0 ? 'checks' : undefined
 }
-
-const isRuledOn = ({ judged, resolved }: Edit, taskId: string): boolean =>
-  judgedOn(judged ?? [], taskId) !== undefined || (resolved?.some(({ claim }) => claim.task_id === taskId) ?? false)

@@ -66,7 +66,7 @@ describe("a person's change that is taken back", () => {
   it('[TA21] a task that was blocked, or accepted by the assessor, is so again, with its outcome', () => {
     const chat = inRun({ assessor: true })
     chat.run(chat.adds('model', 'A', 'B'))
-    chat.run(chat.assesses(1))
+    chat.judges(1)
     chat.run(chat.sets('person', 1, { status: 'pending' }))
     chat.run(undoes(chat, 1))
     expect(chat.task(1)).toMatchObject({ status: 'completed', judged_by: 'assessor', outcome: 'It is done' })

@@ -180,7 +180,6 @@ async function waitedFor(
     throw new HttpError(409, 'tool_call_conflict', 'This tool_call_id was already used with other arguments.')
   })
   if (call.status === 'answered') return { status: 200, body: { result: call.result } satisfies ToolAnswer }
-  if (call.status === 'claimed') throw new TypeError('only a run has an assessor')
   const waiting =
     call.status === 'checking'
       ? ({ status: 'checking', claim_id: claimIdOf(call) } as const)

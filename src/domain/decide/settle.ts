@@ -1,0 +1,359 @@
+import type { Check } from '../check.ts'
+import { describeCheck, labelOf } from '../check-label.ts'
+import { reasonIn } from '../claim.ts'
+import type { CommandOf, Learnt } from '../command.ts'
+import { type Conversation, fold, stamped } from '../conversation.ts'
+import type { ClaimEnd, NewEvent } from '../event.ts'
+import type { Instant } from '../instant.ts'
+import { type Checked, checkedBy, claimOn, claimsOf, heldBy } from '../open-claims.ts'
+import { planById } from '../plan.ts'
+import { planGuards, unpassedChecks } from '../plan-checks.ts'
+import {
+  type CheckRun,
+  countingRun,
+  type HeldCall,
+  isChecked,
+  MAX_REDS,
+  type OpenClaim,
+  planRuns,
+  proofOf,
+  tailOf,
+  workspaceOf,
+} from '../proof.ts'
+import { inRow, Refusal } from '../refusal.ts'
+import { isOpen, type Task } from '../task.ts'
+import { asProse } from '../text.ts'
+import { finalRunsAfter, missingRuns } from './final-runs.ts'
+import { ListEditor } from './list-editor.ts'
+import { claimSettled, runsEndedWith } from './proof.ts'
+import { type Edited, edited, findTask } from './tasks.ts'
+
+type Edit = CommandOf<'edit_tasks'>
+
+/** Stores what a call claims, one claim per task. */
+export function makeClaims(_: Conversation, command: CommandOf<'make_claims'>): NewEvent[] {
+  const { turn_id, tool_call_id, basis, claims } = command
+  // As the log has it: without what is undefined.
+  const held = JSON.parse(JSON.stringify(command.held)) as HeldCall
+  return claims.map((claim, index) => ({
+    type: 'claim_made',
+    turn_id,
+    data: { ...claim, tool_call_id, basis, ...(index === 0 ? { held } : {}) },
+  }))
+}
+
+/** An edit with what of it is refused: of one that is made element by element, the elements; else all of it. */
+export type Attempt = { readonly made: Edited; readonly edit: Edit; readonly refusals: ReadonlyMap<number, Refusal> }
+
+/** Makes an edit, without the elements that are refused if each stands by itself. */
+export function attempt(
+  state: Conversation,
+  edit: Edit,
+  now: Instant,
+  ruled?: readonly OpenClaim[],
+  known: ReadonlyMap<number, Refusal> = new Map(),
+): Attempt | Refusal {
+  const refusals = new Map(known)
+  for (;;) {
+    const left = [...(edit.change ?? []).entries()].filter(([row]) => !refusals.has(row))
+    const kept = edit.change ? { ...edit, change: left.map(([, change]) => change) } : edit
+    const made = edited(state, kept, now, ruled)
+    if (!(made instanceof Refusal)) return { made, edit: kept, refusals }
+    const [row] = left[made.row ?? -1] ?? []
+    if (row === undefined) return made
+    if (!edit.each) return made.at(row)
+    refusals.set(row, made.at(row))
+  }
+}
+
+/** The open claim that an edit would repeat: on the same task, with the same end. */
+export function claimRepeatedBy(state: Conversation, { create = [], change = [], remove = [] }: Edit): OpenClaim | undefined {
+  const [only, more] = change
+  if (!only || more || create.length + remove.length > 0) return undefined
+  const task = findTask(state, only.task)
+  const claim = task && claimOn(state, task.id)
+  const { status, outcome } = only.fields
+  return claim && claim.status === status && claim.outcome === asProse(outcome ?? '') ? claim : undefined
+}
+
+/** How a call's claims stand: what they wait for, or which of them are refused; the others are granted. */
+export type Settlement = Wait | { readonly needs: null; readonly refused: ReadonlyMap<string, Ruling> }
+
+/** The claims wait: for their checks, a look at the files, the runs before the end of the plan, or a verdict. */
+export type Wait =
+  | { readonly needs: 'checks' | 'look' | 'runs' }
+  | { readonly needs: 'judge'; readonly claim: OpenClaim }
+
+/** Why a claim is refused: for the log, and as the model is told once that is counted. */
+interface Ruling {
+  readonly because: ClaimEnd
+  readonly reason: string
+  /** The check that failed: such claims are counted. */
+  readonly failed?: Check
+  readonly why: (state: Conversation, task: Task, row: number | undefined) => Refusal
+}
+
+/**
+ * What the claims of a call need next, in this order: their checks, a look at the files and the runs before the end of the plan
+ * if nothing of it stays open, the judge.
+ */
+export function settle(
+  state: Conversation,
+  claims: readonly OpenClaim[],
+  { seen, ended, isGone }: Learnt,
+  now: Instant,
+): Settlement {
+  const refused = new Map<string, Ruling>()
+  const left = (): readonly OpenClaim[] => claims.filter(({ task_id }) => !refused.has(task_id))
+  const end = (which: readonly OpenClaim[]): void => {
+    for (const { task_id } of which) refused.set(task_id, endedFor(ended ?? 'failed', isGone))
+  }
+  const { turn_id = '' } = claims[0] ?? {}
+  if (ended === 'failed') {
+    end(claims)
+    return { needs: null, refused }
+  }
+  for (const claim of left()) {
+    const checked = checkedBy(state, claim)
+    if (checked.result === 'waiting') {
+      if (!ended) return { needs: 'checks' }
+      end([claim])
+    } else if ('check' in checked) refused.set(claim.task_id, failedBy(checked))
+  }
+  const made = applied(state, claims, refused, now)
+  if (made instanceof Refusal) return { needs: null, refused }
+  const last = made.made.last
+  if (last.length > 0) {
+    // The files may have changed while its own check ran: that takes a look.
+    const isUnseen = !seen && last.some(task => task.status === 'completed' && isChecked(state, task))
+    const isMissing = isUnseen || missingRuns(state, turn_id, seen).length > 0
+    if (isMissing && !ended) return { needs: seen ? 'runs' : 'look' }
+    if (isMissing) end(left())
+    else for (const task of last) refuseUnpassed(state, task, refused)
+  }
+  for (const claim of left()) {
+    if (!claim.judge || checkedBy(state, claim).result === 'closed') continue
+    if (!claim.verdict) {
+      if (!ended) return { needs: 'judge', claim }
+      end([claim])
+    } else if (claim.verdict.verdict !== 'ok') refused.set(claim.task_id, turnedDown(claim.verdict))
+  }
+  return { needs: null, refused }
+}
+
+/** A call as it was settled. */
+export interface Settled {
+  readonly events: readonly NewEvent[]
+  /** The elements that were refused. */
+  readonly refusals: ReadonlyMap<number, Refusal>
+  /** Why nothing of the call was made. */
+  readonly refusal?: Refusal
+  /** Ids of tasks whose claim was refused, to why. */
+  readonly notDone: ReadonlyMap<string, string>
+}
+
+/** Settles a call: what was turned down is counted and dropped, the rest is made, in one commit. */
+export function settled(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): Settled | undefined {
+  const { turn_id, tool_call_id } = command
+  const claims = claimsOf(state, turn_id, tool_call_id)
+  const settlement = settle(state, claims, command, now)
+  if (claims.length === 0 || settlement.needs !== null) return undefined
+  const { refused } = settlement
+  const counted = refusedEvents(state, claims, refused, now)
+  const after = fold(state, stamped(state, counted, now))
+  const made = command.ended === 'failed' ? undefined : applied(after, claims, refused, now)
+  const isRefused = made === undefined || made instanceof Refusal
+  const granted = isRefused ? [] : [...made.made.events, ...completed(after, made.made.events, claims, refused, now)]
+  const end = fold(after, stamped(after, granted, now))
+  const closed = claims
+    .filter(({ task_id }) => !refused.has(task_id))
+    .map(claim => {
+      const task = end.tasks.get(claim.task_id)
+      if (!isRefused && task?.status === claim.status)
+        return claimSettled(claim, 'granted', task.judged_by === 'assessor' ? 'judge' : 'checks')
+      const why = made instanceof Refusal ? made : made?.refusals.get(rowOf(state, claims, claim) ?? -1)
+      return claimSettled(claim, 'refused', why?.is('edited_by_person') ? 'edited' : 'refused')
+    })
+  return {
+    events: [...counted, ...granted, ...closed],
+    refusals: isRefused ? new Map() : made.refusals,
+    ...(made instanceof Refusal ? { refusal: made } : {}),
+    notDone: new Map([...refused].map(([id, { reason }]) => [id, reason])),
+  }
+}
+
+export const settleCall = (state: Conversation, command: CommandOf<'settle_call'>, now: Instant): readonly NewEvent[] =>
+  settled(state, command, now)?.events ?? []
+
+/** The call without what is refused of it, with the tasks that it creates as done still pending. */
+function applied(
+  state: Conversation,
+  claims: readonly OpenClaim[],
+  refused: ReadonlyMap<string, Ruling>,
+  now: Instant,
+): Attempt | Refusal {
+  const [first] = claims
+  const held = heldBy(claims)
+  if (!first || !held) throw new TypeError('The log has no call of these claims.')
+  const { turn_id, basis } = first
+  const known = new Map<number, Refusal>()
+  for (const [row, { task: ref }] of (held.edit.change ?? []).entries()) {
+    const task = findTask(state, ref)
+    const ruling = task && refused.get(task.id)
+    if (ruling) known.set(row, ruling.why(state, task, row))
+  }
+  return attempt(state, { ...held.edit, type: 'edit_tasks', by: 'model', turn_id, basis }, now, claims, known)
+}
+
+/** Completes the new tasks that the judge passed. */
+function completed(
+  state: Conversation,
+  created: readonly NewEvent[],
+  claims: readonly OpenClaim[],
+  refused: ReadonlyMap<string, Ruling>,
+  now: Instant,
+): readonly NewEvent[] {
+  const passed = claims.filter(({ task_id }) => !refused.has(task_id) && !state.tasks.has(task_id))
+  const [first] = passed
+  if (!first) return []
+  const editor = new ListEditor(fold(state, stamped(state, created, now)), now, 'assessor', first.turn_id)
+  for (const { task_id, status, outcome } of passed)
+    editor.change(task_id, { status, ...(outcome === '' ? {} : { outcome }) })
+  const events = editor.finish()
+  return events instanceof Refusal ? [] : events
+}
+
+/** Ends the claims that are refused, and the runs that only they wait for. The last of too many red ones blocks its task. */
+function refusedEvents(
+  state: Conversation,
+  claims: readonly OpenClaim[],
+  rulings: ReadonlyMap<string, Ruling>,
+  now: Instant,
+): NewEvent[] {
+  const refused = claims.flatMap(claim => {
+    const ruling = rulings.get(claim.task_id)
+    return ruling ? [{ claim, ruling }] : []
+  })
+  const [first] = refused
+  if (!first) return []
+  const { turn_id } = first.claim
+  const editor = new ListEditor(state, now, 'system', turn_id)
+  const blocked: Task[] = []
+  for (const { claim, ruling } of refused) {
+    const task = state.tasks.get(claim.task_id)
+    const isLast = ruling.failed !== undefined && proofOf(state, claim.task_id).reds + 1 >= MAX_REDS
+    // What a person blocked keeps their words.
+    if (!isLast || !task || !(isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person'))) continue
+    const outcome = asProse(`Its check failed ${MAX_REDS} times: ${labelOf(ruling.failed)}.`)
+    editor.change(task.id, { status: 'blocked', outcome })
+    blocked.push(task)
+  }
+  const edits = editor.finish()
+  const events = [
+    ...runsEndedWith(state, refused.map(({ claim }) => claim), refused.some(({ ruling }) => ruling.because === 'no_workspace'), now),
+    ...refused.map(({ claim, ruling }) => claimSettled(claim, 'refused', ruling.because)),
+    ...(edits instanceof Refusal ? [] : edits),
+  ]
+  return [...events, ...finalRunsAfter(state, events, blocked, now)]
+}
+
+/** The first element of the call about the task of a claim. */
+const rowOf = (state: Conversation, claims: readonly OpenClaim[], { task_id }: OpenClaim): number | undefined =>
+  heldBy(claims)?.edit.change?.findIndex(({ task }) => findTask(state, task)?.id === task_id)
+
+function failedBy(checked: Extract<Checked, { readonly check: Check }>): Ruling {
+  const { result, check, run } = checked
+  if (result === 'inconclusive') {
+    const reason = run?.reason ?? 'It could not be run.'
+    const why = (_: Conversation, task: Task, row?: number): Refusal =>
+      new Refusal('not_checked', { ...inRow(row), task, check: describeCheck(check), reason })
+    return { because: 'inconclusive', reason, why }
+  }
+  return {
+    because: 'check_failed',
+    reason: `${labelOf(check)} fails.`,
+    failed: check,
+    why: (state, task, row) =>
+      new Refusal('check_failed', { ...inRow(row), task, ...redRun(state, check, run), reds: proofOf(state, task.id).reds }),
+  }
+}
+
+/** A check of the whole plan that does not pass refuses the claim that would end the plan. */
+function refuseUnpassed(state: Conversation, { id, plan_id }: Task, refused: Map<string, Ruling>): void {
+  const plan = planById(state, plan_id)
+  const [check] = unpassedChecks(state, plan)
+  if (!check) return
+  const run = countingRun(planRuns(plan, check.hash))
+  const guarded = run?.result === 'passed' ? planGuards(state, plan, check) : []
+  const told = {
+    ...redRun(state, check, run),
+    ...(run?.result === 'inconclusive' ? { isUnclear: true } : {}),
+    ...(guarded.length > 0 ? { guarded } : {}),
+  }
+  refused.set(id, {
+    because: 'refused',
+    reason: `${labelOf(check)} does not pass.`,
+    why: (_, task, row) => new Refusal('plan_check_failed', { ...inRow(row), task, ...told }),
+  })
+}
+
+function turnedDown({ verdict, reason: said }: NonNullable<OpenClaim['verdict']>): Ruling {
+  const verdict_ = verdict === 'ok' ? 'unknown' : verdict
+  const reason = reasonIn({ verdict: verdict_, reason: said })
+  return {
+    because: verdict_,
+    reason,
+    why: (_, task, row) => new Refusal('not_accepted', { ...inRow(row), task, verdict: verdict_, reason }),
+  }
+}
+
+function endedFor(ended: NonNullable<Learnt['ended']>, isGone: boolean | undefined): Ruling {
+  const because = ended === 'no_workspace' ? ended : 'refused'
+  const reason = ENDED[ended]
+  return {
+    because,
+    reason,
+    why: (state, task, row) =>
+      new Refusal('not_checked', {
+        ...inRow(row),
+        task,
+        reason: ended === 'no_workspace' ? unserved(state, task, isGone) : reason,
+      }),
+  }
+}
+
+const ENDED = {
+  no_workspace: 'No process with its workspace is running.',
+  no_judge: 'The server with the judge is not running. Start it, then claim it again.',
+  failed: 'The server failed unexpectedly.',
+} as const
+
+/** A check that failed, with what its run said. */
+function redRun(
+  state: Conversation,
+  check: Check,
+  run: CheckRun | undefined,
+): { check: string; exit?: number; reason?: string; tail?: string } {
+  const tail = tailOf(state, check.hash, run)
+  return {
+    check: describeCheck(check),
+    ...(run?.exit === undefined ? {} : { exit: run.exit }),
+    ...(run?.reason === undefined || isCodeAlone(check, run) ? {} : { reason: run.reason }),
+    ...(tail ? { tail } : {}),
+  }
+}
+
+/** Whether a command failed with its exit code, where 0 was expected: the code says it all. */
+const isCodeAlone = (check: Check, { exit }: CheckRun): boolean =>
+  check.kind === 'command' && check.exit === undefined && exit !== undefined && exit !== 0
+
+/** That no process has the workspace, which one that is, and what can be done. */
+function unserved(state: Conversation, task: Task, isGone: boolean | undefined): string {
+  const path = workspaceOf(state, task)?.path
+  const folder = path === undefined ? '' : ` (${path})`
+  const person =
+    'leave it to a person, who can remove the checks of the plan or settle the task in the plan panel of the page'
+  return isGone
+    ? `The folder of its workspace${folder} does not exist any more, so the checks of its plan cannot run. Put it back, then claim it again; or ${person}, or write one check again, which moves those of the whole plan to the folder that Runsheet runs in.`
+    : `No process with its workspace${folder} is running, so the checks of its plan cannot run. Start Runsheet there, then claim it again; or ${person}.`
+}

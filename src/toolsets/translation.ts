@@ -1,0 +1,85 @@
+import type { ModelEdit, NewTask, Sources, TaskChange } from '../domain/command.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { findTask } from '../domain/decide/tasks.ts'
+import { TOOLSETS } from '../domain/policy.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { REQUIRES } from '../domain/task.ts'
+import type { CallChecks } from '../door/door.ts'
+import type { ToolEdit, Toolset } from './toolset.ts'
+import type { View } from './view.ts'
+
+export interface TranslationDeps {
+  readonly state: Conversation
+  readonly turnId: string
+  readonly toolset: Toolset
+  readonly newId: () => string
+  readonly sources: Sources
+  /** Agents elsewhere: whether a judge of ours rules on their claims. It may read a file. */
+  readonly judges: () => boolean
+  /** Where the turn has a workspace. */
+  readonly checks?: CallChecks | undefined
+  /** In a run: the model's latest text, the outcome if its tools have no field for one. */
+  readonly lastText: string | undefined
+}
+
+/** Turns the arguments of a call into an edit. */
+export class Translation implements View {
+  readonly turnId: string
+  readonly state: Conversation
+  readonly #deps: TranslationDeps
+  #isUnchecked = false
+  #hasJudge: boolean | undefined
+
+  constructor(deps: TranslationDeps) {
+    this.state = deps.state
+    this.turnId = deps.turnId
+    this.#deps = deps
+  }
+
+  /** Whether a judge rules on what an agent elsewhere claims. Looked up once. */
+  get isJudged(): boolean {
+    return (this.#hasJudge ??= this.#deps.judges())
+  }
+
+  /** A model's command line as the checks of a new task. Without a workspace there are none, and the answer says so. */
+  checked(line: string | undefined, row?: number): Pick<NewTask, 'checks' | 'allowed'> {
+    const { checks } = this.#deps
+    if (line === undefined || line.trim() === '') return {}
+    if (!checks) {
+      this.#isUnchecked = true
+      return {}
+    }
+    const made = checks.fromLine(line)
+    if (made instanceof Refusal) throw made.at(row)
+    const { check, isAllowed } = made
+    return { checks: [check], ...(isAllowed ? { allowed: [check.hash] } : {}) }
+  }
+
+  /** The edit that a tool asks for. */
+  edit({ create, change, remove, each }: ToolEdit): ModelEdit {
+    const { newId, sources } = this.#deps
+    const edit: ModelEdit = {
+      ...sources,
+      ...(create ? { create: create.map(draft => ({ ...draft, id: newId() })) } : {}),
+      ...(change ? { change: change.map(one => this.#withOutcome(one)) } : {}),
+      ...(remove ? { remove } : {}),
+      ...(each ? { each } : {}),
+      ...(this.#isUnchecked ? { unchecked: true } : {}),
+    }
+    return mayClaim(edit) && this.isJudged ? { ...edit, judges: true } : edit
+  }
+
+  /** Uses the model's latest text as the outcome of what it settles if its tools have no field for one. */
+  #withOutcome(change: TaskChange): TaskChange {
+    const { status, outcome } = change.fields
+    const { lastText, toolset } = this.#deps
+    if (!lastText || outcome !== undefined || status === undefined || !REQUIRES[status].outcome) return change
+    if (TOOLSETS[toolset.name].outcome || findTask(this.state, change.task)?.status === status) return change
+    return { ...change, fields: { ...change.fields, outcome: lastText } }
+  }
+}
+
+/** Whether an edit may settle a task. */
+const mayClaim = ({ create = [], change = [] }: ModelEdit): boolean =>
+  create.some(({ status = 'pending' }) => REQUIRES[status].judge) ||
+  change.some(({ fields: { status, outcome } }) => (status ? REQUIRES[status].judge : outcome !== undefined))
