@@ -146,17 +146,20 @@ describe('tasks', () => {
   })
 
   it('[TA11] `from` holds what the changed fields were, and no other field changed', () => {
-    always(step => {
-      for (const { before, events } of callsIn(step.before, step.events)) {
-        for (const { task, from } of dataOf(events, 'task_changed')) {
-          const was = fieldsOf(knownIn(before, task.id))
-          const now = fieldsOf(task)
-          const changed = [...new Set([...was.keys(), ...now.keys()])].filter(
-            field => !isDeepStrictEqual(was.get(field), now.get(field)),
-          )
-          expect(changed.length).toBeGreaterThan(0)
-          expect(from).toStrictEqual(Object.fromEntries(changed.map(field => [field, was.get(field) ?? null])))
-        }
+    always(({ before, events }) => {
+      let state = before
+      for (const event of events) {
+        const was = state
+        state = fold(state, [event])
+        if (event.type !== 'task_changed') continue
+        const { task, from } = event.data
+        const fields = fieldsOf(knownIn(was, task.id))
+        const now = fieldsOf(task)
+        const changed = [...new Set([...fields.keys(), ...now.keys()])].filter(
+          field => !isDeepStrictEqual(fields.get(field), now.get(field)),
+        )
+        expect(changed.length).toBeGreaterThan(0)
+        expect(from).toStrictEqual(Object.fromEntries(changed.map(field => [field, fields.get(field) ?? null])))
       }
     })
   })
@@ -463,7 +466,9 @@ function callsIn(
   const isContinued = decided >= 0 && events.slice(decided).some(({ type }) => type === 'turn_started')
   const made = new Set(dataOf(events, 'task_created').map(({ task }) => task.id))
   // What a call creates as done is created, and then completed.
-  const granted = events.findIndex(({ type, data }) => type === 'task_changed' && made.has((data as { task: Task }).task.id))
+  const granted = events.findIndex(
+    ({ type, data }) => type === 'task_changed' && made.has((data as { task: Task }).task.id),
+  )
   const end = isContinued ? decided : granted - 1
   if (end < 0) return [{ before, events }]
   const first = events.slice(0, end + 1)
@@ -556,7 +561,9 @@ function timesNamed({ claims }: Conversation, command: Command, task: Task): num
   const names = (ref: unknown): boolean => ref === task.id || ref === task.number
   if (command.type === 'settle_call') {
     const edits = [...claims.values()].flatMap(({ held }) => held?.edit ?? [])
-    return edits.flatMap(({ create = [], change = [] }) => [...create.map(({ id }) => id), ...change.map(each => each.task)]).filter(names).length
+    return edits
+      .flatMap(({ create = [], change = [] }) => [...create.map(({ id }) => id), ...change.map(each => each.task)])
+      .filter(names).length
   }
   if (command.type === 'assess_task') return names(command.task) ? 1 : 0
   if (command.type !== 'edit_tasks') return 0

@@ -2,7 +2,15 @@ import type { Check, CheckResult } from './check.ts'
 import type { Claim } from './claim.ts'
 import { cleanFields, type SomeFields } from './fields.ts'
 import { type Plan, planById } from './plan.ts'
-import { type CheckRun, countingChecks, type HeldCall, type OpenClaim, proofOf, type Proofs, taskRuns } from './proof.ts'
+import {
+  type CheckRun,
+  countingChecks,
+  type HeldCall,
+  type OpenClaim,
+  proofOf,
+  type Proofs,
+  taskRuns,
+} from './proof.ts'
 import { Refusal } from './refusal.ts'
 import { valueIn, valuesIn } from './table.ts'
 

@@ -27,7 +27,14 @@ function claimed(check: Check): Driver {
     outcome: 'Done',
     seal: 's',
   } as const
-  chat.run({ type: 'make_claims', turn_id: 'turn-1', tool_call_id: 'call-9', basis: chat.state.seq, claims: [claim], held: { edit: {}, items: 0 } })
+  chat.run({
+    type: 'make_claims',
+    turn_id: 'turn-1',
+    tool_call_id: 'call-9',
+    basis: chat.state.seq,
+    claims: [claim],
+    held: { edit: {}, items: 0 },
+  })
   return chat
 }
 

@@ -29,7 +29,13 @@ export async function claimText(
     if (asked instanceof Refusal) return goOn(turn, transaction, task, asked)
     const claims = newClaims(door.newId, asked)
     const held = { edit, items: 0 }
-    transaction.mustRun({ ...base, type: 'make_claims', tool_call_id: textId(step), claims, held } satisfies CommandOf<'make_claims'>)
+    transaction.mustRun({
+      ...base,
+      type: 'make_claims',
+      tool_call_id: textId(step),
+      claims,
+      held,
+    } satisfies CommandOf<'make_claims'>)
     return null
   })
 }
@@ -53,7 +59,11 @@ function goOn(turn: ActiveTurn, transaction: Transaction, task: string | undefin
   const { state } = transaction
   const next = currentTask(state, run.turn)
   if (next && next.id === task) {
-    const reason = refusal?.is('not_accepted') ? refusal.data.reason : refusal?.is('edited_by_person') ? EDITED : refusal?.message
+    const reason = refusal?.is('not_accepted')
+      ? refusal.data.reason
+      : refusal?.is('edited_by_person')
+        ? EDITED
+        : refusal?.message
     send(`That step is not done yet: ${(reason ?? EDITED).replace(/\.$/, '')}. Continue with it: ${next.title}`)
     return null
   }

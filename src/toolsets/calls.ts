@@ -234,16 +234,18 @@ export async function settleCall(
     const toolset = toolsets[transaction.state.policy?.toolset ?? 'runsheet']
     const tool = toolset.tools.find(({ name }) => name === held.tool)
     if (!tool && learnt.ended !== 'failed') throw new TypeError(`${toolset.name} has no tool ${held.tool}`)
-    const { name = held.tool, created } = tool ?? {}
-    const called = { toolset, tool: { name, created }, items: held.items, toolCallId: callId, claims }
+    const called = { toolset, tool: tool ?? { name: held.tool }, items: held.items, toolCallId: callId, claims }
     const view = { state: transaction.state, turnId: turn }
     const told = tool && learnt.ended !== 'failed' ? answerTo(toolset, tool, view, held.edit, done) : ABANDONED
     record({ ...called, context: { ...context, turn }, transaction, started, reopened }, told)
-    return { wait: null, answered: { ...told, toolset: toolset.name, tool: name, items: held.items } }
+    return { wait: null, answered: { ...told, toolset: toolset.name, tool: held.tool, items: held.items } }
   })
   if (value.answered) {
     const { ok, toolset, tool, items } = value.answered
-    observe({ ...context, turn }, { callId, toolset, tool, items, started, stored: true, outcome: ok ? 'ok' : 'refused' })
+    observe(
+      { ...context, turn },
+      { callId, toolset, tool, items, started, stored: true, outcome: ok ? 'ok' : 'refused' },
+    )
   }
   return value.wait
 }
@@ -311,7 +313,8 @@ function make(deps: CallDeps & { readonly tool: Tool }, input: never, basis: num
     if (begun instanceof Refusal) throw begun.row === undefined ? begun : begun.at(asked.sent?.[begun.row] ?? begun.row)
     if (begun.claims.length > 0) return hold(deps, input, basis, edit, begun.claims)
     const events = transaction.run(begun.edit)
-    if (events instanceof Refusal) throw events.row === undefined ? events : events.at(asked.sent?.[events.row] ?? events.row)
+    if (events instanceof Refusal)
+      throw events.row === undefined ? events : events.at(asked.sent?.[events.row] ?? events.row)
     const review = events.find(event => event.type === 'task_create_review_required')
     if (review) return { status: 'pending_review', call_id: toolCallId, review_id: review.data.review_id }
     const after = { state: transaction.state, turnId: turn }
@@ -378,7 +381,9 @@ function record(deps: CallDeps, { result: own, ok }: Told): Extract<CallState, {
   const told = claims.length > 0 ? withReopened(own, reopenedBy(transaction.state, claims), toolset) : own
   const known = tool.created ? told : withFailing(told, transaction.state, context.turn)
   const answer = withOutcome(transaction.state, known, reopened)
-  transaction.mustRun(answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }))
+  transaction.mustRun(
+    answeredFact(context, { tool_call_id: toolCallId, tool: tool.name, ...answer, ok, items, started }),
+  )
   return { status: 'answered', result: answer.result, ok, stored: true }
 }
 

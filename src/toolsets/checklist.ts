@@ -126,7 +126,11 @@ function patched(view: View, patches: readonly Patch[]): ToolEdit {
 
 function patchedItems(view: View, { edit: { change = [] }, refusals }: Done): JsonObject {
   const tasks = new Map(shown(view).map(task => [task.id, task]))
-  const rows = change.map(({ task }, row) => ({ id: String(task), task: tasks.get(String(task)), refusal: refusals.get(row) }))
+  const rows = change.map(({ task }, row) => ({
+    id: String(task),
+    task: tasks.get(String(task)),
+    refusal: refusals.get(row),
+  }))
   const failed = rows.filter(({ task, refusal }) => refusal || !task)
   const isUnknown = ({ task, refusal }: (typeof rows)[number]): boolean => !refusal || !task
   // There is no tool that lists: the first of the unknown ones is told what is open, and the others need not be.
@@ -136,7 +140,12 @@ function patchedItems(view: View, { edit: { change = [] }, refusals }: Done): Js
     failedItems: failed.map(each => ({
       // The model may have invented the id: truncate it.
       id: each.id.slice(0, 64).toWellFormed(),
-      error: !isUnknown(each) && each.refusal ? explain(each.refusal, checklist) : each === first ? notFound(view) : NOT_FOUND,
+      error:
+        !isUnknown(each) && each.refusal
+          ? explain(each.refusal, checklist)
+          : each === first
+            ? notFound(view)
+            : NOT_FOUND,
     })),
   }
 }

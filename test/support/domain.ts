@@ -164,7 +164,10 @@ export class Driver {
   }
 
   /** A model claims a task, and the judge rules on that; what does not pass is not claimed. */
-  judges(task: string | number, { fields = {}, ...assessment }: Assessment & { fields?: SomeFields } = {}): StoredEvent[] {
+  judges(
+    task: string | number,
+    { fields = {}, ...assessment }: Assessment & { fields?: SomeFields } = {},
+  ): StoredEvent[] {
     const known = findTask(this.state, task)
     const change = [{ task, fields: { status: 'completed' as const, outcome: 'It is done', ...fields } }]
     const edit = this.edits('model', { change })

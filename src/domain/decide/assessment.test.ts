@@ -151,8 +151,7 @@ describe('a verdict', () => {
 
   it('[AS2] every verdict is an event', () => {
     const chat = judged()
-    for (const verdict of ['unknown', 'not_ok', 'ok'] as const)
-      chat.judges(1, { verdict, reason: 'Because' })
+    for (const verdict of ['unknown', 'not_ok', 'ok'] as const) chat.judges(1, { verdict, reason: 'Because' })
     const { id: task_id } = chat.task(1)
     const said = { task_id, reason: 'Because', model: 'demo:judge', seal: 'sealed' }
     expect(dataOf(chat.log, 'task_assessed')).toStrictEqual([
@@ -340,9 +339,7 @@ describe('a verdict', () => {
     const chat = judged()
     chat.judges(1)
     for (const verdict of ['ok', 'not_ok', 'not_ok'] as const) {
-      expect(typesOf(chat.judges(1, { verdict, fields: { status: 'cancelled' } }))).toEqual([
-        'task_assessed',
-      ])
+      expect(typesOf(chat.judges(1, { verdict, fields: { status: 'cancelled' } }))).toEqual(['task_assessed'])
     }
     expect(chat.task(1).status).toBe('completed')
   })

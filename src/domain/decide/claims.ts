@@ -117,7 +117,6 @@ export class Claims {
     const isAgain = task.status === 'completed' && status === 'completed' && isOther
     return isAgain && this.#rules.endsPlan && planById(this.#state, task.plan_id).open.length === 0
   }
-
 }
 
 /** Who turned down claims on a task too often. */

@@ -67,7 +67,10 @@ export function attempt(
 }
 
 /** The open claim that an edit would repeat: on the same task, with the same end. */
-export function claimRepeatedBy(state: Conversation, { create = [], change = [], remove = [] }: Edit): OpenClaim | undefined {
+export function claimRepeatedBy(
+  state: Conversation,
+  { create = [], change = [], remove = [] }: Edit,
+): OpenClaim | undefined {
   const [only, more] = change
   if (!only || more || create.length + remove.length > 0) return undefined
   const task = findTask(state, only.task)
@@ -250,7 +253,12 @@ function refusedEvents(
   }
   const edits = editor.finish()
   const events = [
-    ...runsEndedWith(state, refused.map(({ claim }) => claim), refused.some(({ ruling }) => ruling.because === 'no_workspace'), now),
+    ...runsEndedWith(
+      state,
+      refused.map(({ claim }) => claim),
+      refused.some(({ ruling }) => ruling.because === 'no_workspace'),
+      now,
+    ),
     ...refused.map(({ claim, ruling }) => claimSettled(claim, 'refused', ruling.because)),
     ...(edits instanceof Refusal ? [] : edits),
   ]
@@ -274,7 +282,12 @@ function failedBy(checked: Extract<Checked, { readonly check: Check }>): Ruling 
     reason: `${labelOf(check)} fails.`,
     failed: check,
     why: (state, task, row) =>
-      new Refusal('check_failed', { ...inRow(row), task, ...redRun(state, check, run), reds: proofOf(state, task.id).reds }),
+      new Refusal('check_failed', {
+        ...inRow(row),
+        task,
+        ...redRun(state, check, run),
+        reds: proofOf(state, task.id).reds,
+      }),
   }
 }
 
