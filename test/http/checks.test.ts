@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CheckSpec } from '../../src/domain/check.ts'
 import { checkIn, workspaceKey } from '../../src/domain/needs.ts'
+import { checkedBy } from '../../src/domain/open-claims.ts'
 import { taskOnWire } from '../../src/domain/proof-view.ts'
 import type { SessionAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../src/domain/wire.ts'
 import { checkState, standingOf, waitingGuards } from '../../src/client/index.ts'
@@ -154,7 +155,7 @@ describe("a person's edit", () => {
     const { seq } = await bench.server.door.read({ tenant: 'local', conversation: 'c1' })
     await bench.server.person.changeTask('c1', task.id, (await bench.task()).version, { checks: [] })
     const state = await bench.server.door.read({ tenant: 'local', conversation: 'c1' })
-    expect([...state.claims.values()]).toMatchObject([{ ended: 'edited' }])
+    expect([...state.claims.values()].map(claim => checkedBy(state, claim))).toEqual([{ result: 'closed' }])
     expect((await bench.task()).checks).toBeUndefined()
     const change = [{ task: task.id, fields: { status: 'completed', outcome: 'Done.' } as const }]
     const late = bench.run({ type: 'edit_tasks', by: 'model', turn_id: 't1', basis: seq, change })

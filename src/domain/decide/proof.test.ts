@@ -517,7 +517,7 @@ describe('what is not proven', () => {
     plan.run({ type: 'set_policy', by: 'person', policy: { review: false } })
     plan.answer()
     const reworded = plan.sets('model', 1, { title: 'A and more' })
-    const asked = plan.run({ ...reworded, turn_id: 'turn-2' } as Command)
+    const asked = plan.run({ ...reworded, turn_id: 'turn-2' })
     expect(dataOf(asked, 'check_requested')).toMatchObject([{ hash: NPM.hash, why: 'final' }])
     plan.runs('failed')
     expect(plan.task(1)).toMatchObject({ status: 'in_progress' })

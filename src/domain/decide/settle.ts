@@ -122,6 +122,7 @@ export function settle(
       if (!ended) return { needs: 'checks' }
       end([claim])
     } else if ('check' in checked) refused.set(claim.task_id, failedBy(checked))
+    else if (claim.verdict && claim.verdict.verdict !== 'ok') refused.set(claim.task_id, turnedDown(claim.verdict))
   }
   const made = applied(state, claims, refused, now)
   if (made instanceof Refusal) return { needs: null, refused }
@@ -135,11 +136,9 @@ export function settle(
     else for (const task of last) refuseUnpassed(state, task, refused)
   }
   for (const claim of left()) {
-    if (!claim.judge || checkedBy(state, claim).result === 'closed') continue
-    if (!claim.verdict) {
-      if (!ended) return { needs: 'judge', claim }
-      end([claim])
-    } else if (claim.verdict.verdict !== 'ok') refused.set(claim.task_id, turnedDown(claim.verdict))
+    if (!claim.judge || claim.verdict || checkedBy(state, claim).result === 'closed') continue
+    if (!ended) return { needs: 'judge', claim }
+    end([claim])
   }
   return { needs: null, refused }
 }
