@@ -216,7 +216,10 @@ function read(checker: Checker, events: Symbols, wire: Symbols): Shapes {
     if (texts.length === types.length) return { type: 'string', enum: texts.sort((a, b) => place(a) - place(b)) }
     // Texts of ours, or any other.
     if (texts.length > 0) return { type: 'string' }
-    return { type: 'object', oneOf: types.map(each => schemaOf(each)) }
+    const schemas = types.map(each => schemaOf(each))
+    return schemas.every(each => each['type'] === undefined || each['type'] === 'object')
+      ? { type: 'object', oneOf: schemas }
+      : { anyOf: schemas }
   }
 
   function membersOf(type: Type): readonly Type[] {

@@ -30,9 +30,11 @@ const MAX_LISTED = 20
 export function editTasks(state: Conversation, command: Edit, now: Instant): readonly NewEvent[] | Refusal {
   const made = edited(state, command, now)
   if (made instanceof Refusal) return made
-  // Never by mistake: its call has to be held.
-  if (made.open.length > 0) throw new TypeError('What the edit claims is not settled.')
-  return made.events
+  // Its call has to be held.
+  const [claim] = made.open
+  const created = made.events.flatMap(event => (event.type === 'task_created' ? event.data.task : []))
+  const task = claim && (state.tasks.get(claim.task) ?? created.find(({ id }) => id === claim.task))
+  return task ? new Refusal('not_checked', { task, reason: 'Its claim is not settled.' }) : made.events
 }
 
 /** What a model's edit claims that has to be checked or judged before it is made; or why it is refused whatever comes of that. */
