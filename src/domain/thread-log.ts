@@ -17,7 +17,7 @@ export type Mark =
   | { readonly kind: 'said'; readonly message_id: string; readonly task_id?: string }
   /** A task was taken up or settled in this turn: at its first time, and as the turn leaves it. */
   | ({ readonly kind: 'task'; readonly task_id: string } & TaskThen)
-  | ({ readonly kind: 'claim' } & EventData['claim_made'] &
+  | ({ readonly kind: 'claim' } & Omit<EventData['claim_made'], 'held'> &
       Partial<Pick<EventData['claim_settled'], 'result' | 'because'>>)
   | ({ readonly kind: 'verdict'; readonly at: Instant } & EventData['task_assessed'])
   | ({
@@ -88,7 +88,7 @@ export const threadLog = /* @__PURE__ */ projection<ThreadLog>({
       noted(marks, task, Object.hasOwn(from, 'status') && task.status !== 'pending'),
     ),
     task_removed: changing((marks, { data: { task } }) => noted(marks, { ...task, status: 'removed' }, false)),
-    claim_made: changing((marks, { data }) => [...marks, { kind: 'claim', ...data }]),
+    claim_made: changing((marks, { data: { held: _held, ...claim } }) => [...marks, { kind: 'claim', ...claim }]),
     claim_settled: changing((marks, { data: { claim_id, result, because } }) =>
       marks.map(mark => (mark.kind === 'claim' && mark.claim_id === claim_id ? { ...mark, result, because } : mark)),
     ),

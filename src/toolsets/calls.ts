@@ -305,6 +305,7 @@ function make(deps: CallDeps & { readonly tool: Tool }, input: never, basis: num
   })
   try {
     const asked = tool.edit?.(translation, input) ?? {}
+    if ('unchanged' in asked) return record(deps, { result: asked.unchanged, ok: true })
     const edit = translation.edit(asked)
     const command = { ...edit, type: 'edit_tasks', by: 'model', turn_id: turn, basis, ...reviewIn(deps, edit) } as const
     const repeated = run ? undefined : claimRepeatedBy(transaction.state, command)

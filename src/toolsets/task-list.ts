@@ -103,11 +103,11 @@ not do stays open, and your answer does not wait for it. Do not plan for a plain
   refused: error => ({ ok: false, error }),
 }
 
-function change(view: View, id: string, status: 'completed' | 'pending'): ToolEdit {
+function change(view: View, id: string, status: 'completed' | 'pending'): ToolEdit | { unchanged: JsonObject } {
   const task = find(view, id)
   // A task that is not done needs no change.
-  const isSame = status === 'pending' && task.status !== 'completed'
-  return { change: [{ task: task.id, fields: isSame ? {} : { status } }] }
+  if (status === 'pending' && task.status !== 'completed') return { unchanged: { ok: true, task: row(task) } }
+  return { change: [{ task: task.id, fields: { status } }] }
 }
 
 function changedTask({ state }: View, { edit: { change = [] } }: Done): JsonObject {

@@ -54,8 +54,8 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly repeats?: boolean
   /** For a tool that only reads: the answer. */
   readonly read?: (view: View, input: I) => JsonObject
-  /** What a call changes; throws what is wrong with its arguments. */
-  readonly edit?: (call: Translation, input: I) => ToolEdit
+  /** What a call changes, or its answer if that is nothing; throws what is wrong with its arguments. */
+  readonly edit?: (call: Translation, input: I) => ToolEdit | { readonly unchanged: JsonObject }
   /** The answer once that is made. */
   readonly answer?: (view: View, done: Done) => JsonObject
   /** For the planning tool: its answer once the tasks exist, at once or after a review. */

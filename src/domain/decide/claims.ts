@@ -67,10 +67,11 @@ export class Claims {
     if (!isRuled && claimOn(this.#state, task.id)) return new Refusal('claim_open', { row, task })
     if (!isClaim(task, status) && !this.#isSaidAgain(task, fields)) return undefined
     this.#settled.add(task.id)
-    const isJudged = this.#rules.isJudged && task.status !== 'completed'
-    if (isJudged) this.#judged.add(task.id)
-    if (!isJudged && !(status === 'completed' && isChecked(this.#state, task))) return undefined
+    const { isJudged } = this.#rules
+    const hasChecks = status === 'completed' && isChecked(this.#state, task)
+    if (!hasChecks && !(isJudged && task.status !== 'completed')) return undefined
     this.#asked.add(task.id)
+    if (isJudged) this.#judged.add(task.id)
     const spent = isRuled ? undefined : spentOn(this.#state, task)
     return spent && new Refusal('claims_spent', { row, task, ...spent })
   }

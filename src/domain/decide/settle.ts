@@ -133,7 +133,10 @@ export function settle(
     const isMissing = isUnseen || missingRuns(state, turn_id, seen).length > 0
     if (isMissing && !ended) return { needs: seen ? 'runs' : 'look' }
     if (isMissing) end(left())
-    else for (const task of last) refuseUnpassed(state, task, refused)
+    // With one of them open the plan goes on.
+    else
+      for (const [task] of Map.groupBy(last, ({ plan_id }) => plan_id).values())
+        if (task) refuseUnpassed(state, task, refused)
   }
   for (const claim of left()) {
     if (!claim.judge || claim.verdict || checkedBy(state, claim).result === 'closed') continue

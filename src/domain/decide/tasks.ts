@@ -1,4 +1,4 @@
-import type { CommandOf } from '../command.ts'
+import type { CommandOf, TaskChange, TaskRemoval } from '../command.ts'
 import { type Conversation, editedSince, openTasks } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import { cleanFields, type TaskFields } from '../fields.ts'
@@ -295,7 +295,7 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
 function target(
   state: Conversation,
   command: Edit,
-  aim: { readonly task: string | number; readonly if_version?: number | undefined },
+  aim: TaskChange | TaskRemoval,
   asModel: ModelTurn | undefined,
   row: number,
 ): Task | Refusal {
