@@ -72,7 +72,7 @@ it('[PL7] a turn elsewhere whose plan was emptied or taken keeps it, and takes w
     else chat.run(chat.removes('person', 1))
     expect(chat.titles('turn-1')).toEqual([])
     chat.run({ type: 'open_turn', turn_id: 'turn-1' })
-    expect(planOf(chat.state, 'turn-1').id).toBe('turn-1')
+    expect(planOf(chat.state, 'turn-1')).toMatchObject({ id: 'turn-1', turns: ['turn-1'] })
     expect(chat.titles('turn-1')).toEqual(isTaken ? ['A', 'B'] : ['B'])
   }
 })
