@@ -251,7 +251,8 @@ export async function resumeCall(
       const claim_ids = awaited.map(({ claim }) => claim.claim_id)
       return transaction.discard({ status: 'checking', call_id: callId, claim_ids })
     }
-    const made = make(awaited)
+    // Its checks passed, but nobody judges it.
+    const made: ResumedCall = ended === 'no_judge' ? { status: 'ending' } : make(awaited)
     if (made.status !== 'ending') return made
     return ended ? make(withEnd(awaited, 'passed', ended, isGone)) : transaction.discard(made)
   })
