@@ -4,7 +4,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Stream
 import { type ModelMessage, streamText } from 'ai'
 import { toolsFor } from '../src/runner/ask.ts'
 import { givenModels } from '../src/runner/given-models.ts'
-import { Runner } from '../src/runner/runner.ts'
+import { Worker } from '../src/runner/worker.ts'
 import { openDoor, type Door } from '../src/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
@@ -88,7 +88,7 @@ async function bareTurn(flush: () => void = () => {}): Promise<number> {
 let turns = 0
 
 /** Starts a turn of ours, and resolves with how long it took once it is over. */
-async function ourTurn(door: Door, runner: Runner): Promise<{ ms: number; status: string }> {
+async function ourTurn(door: Door, runner: Worker): Promise<{ ms: number; status: string }> {
   const conversation = `bench-${(turns += 1)}`
   const ref = { tenant: 'local', conversation }
   const started = performance.now()
@@ -113,8 +113,8 @@ const bare = await bareSqlite(join(folder, 'bare.db'))
 const sqlite = openDoor({ store: await openSqliteStore({ path: join(folder, 'ours.db') }) })
 const memory = openDoor({ store: openMemoryStore() })
 const models = givenModels(new Map([['zero', model]]), 'zero')
-const onSqlite = new Runner({ door: sqlite, models })
-const inMemory = new Runner({ door: memory, models })
+const onSqlite = new Worker({ door: sqlite, models })
+const inMemory = new Worker({ door: memory, models })
 
 const figures: { bare: number; flushed: number; memory: number; sqlite: number }[] = []
 for (let round = 0; round < ROUNDS + 2; round += 1) {

@@ -10,7 +10,7 @@ import { standingOf } from '../../src/domain/standing.ts'
 import { redactor } from '../../src/domain/redact.ts'
 import type { Task } from '../../src/domain/task.ts'
 import { type Door, openDoor } from '../../src/door/door.ts'
-import { CheckRunner } from '../../src/runner/check-runner.ts'
+import { Worker } from '../../src/runner/worker.ts'
 import { claimJudge } from '../../src/runner/claim-judge.ts'
 import { LocalWorkspaces } from '../../src/runner/local-workspaces.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -75,12 +75,12 @@ export class Scene {
   /** Milliseconds of each run so far. */
   readonly runs: readonly number[]
   readonly #setup: SceneOptions
-  readonly #runner: CheckRunner
+  readonly #runner: Worker
   readonly #root: string
   #calls = 0
   #turn = TURN
 
-  private constructor(root: string, setup: SceneOptions, door: Door, runner: CheckRunner, runs: readonly number[]) {
+  private constructor(root: string, setup: SceneOptions, door: Door, runner: Worker, runs: readonly number[]) {
     this.runs = runs
     this.#root = root
     this.folder = join(root, 'work')
@@ -115,7 +115,7 @@ export class Scene {
       : await openSqliteStore({ path: join(root, 'data', 'runsheet.db') })
     const door = openDoor({ store, checks: workspaces })
     const judge = setup.judge && claimJudge({ door, models: judgeThat(setup.judge), redact })
-    const runner = new CheckRunner({ door, workspaces, judge, onError: error => console.error(error) })
+    const runner = new Worker({ door, workspaces, judge, onError: error => console.error(error) })
     runner.start()
     return new Scene(root, setup, door, runner, workspaces.took)
   }

@@ -6,10 +6,10 @@ import { DEMO } from '../domain/settings.ts'
 import { McpServers } from '../runner/mcp-tools.ts'
 import { sandboxTools } from '../runner/demo/sandbox.ts'
 import { givenTools, joinedTools, onlyFor, type OutsideTools } from '../runner/outside.ts'
-import { CheckRunner } from '../runner/check-runner.ts'
 import { claimJudge } from '../runner/claim-judge.ts'
-import { importDrive, Runner } from '../runner/runner.ts'
+import { importDrive } from '../runner/drive-work.ts'
 import { Titler } from '../runner/titler.ts'
+import { Worker } from '../runner/worker.ts'
 import { Metrics } from '../http/metrics.ts'
 import { pageFrom } from '../http/page.ts'
 import { createHttpServer } from '../http/server.ts'
@@ -42,7 +42,7 @@ export interface AppOptions {
   readonly titles: 'on' | 'off'
 }
 
-/** A server with its parts: the runner of turns, the MCP endpoint, the HTTP server. */
+/** A server with its parts: the worker, the MCP endpoint, the HTTP server. */
 export interface App {
   /** Starts to serve, and to run turns. Resolves with the URL for people. */
   listen(port: number, host: string): Promise<URL>
@@ -78,7 +78,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   const pageLink = Promise.withResolvers<PageLink>()
 
   const logged = (what: string): ((error: unknown) => void) => exceptStorage(error => log.error({ err: error }, what))
-  const turnFailed = logged('a turn failed to run')
+  const workFailed = logged('a turn or a check failed to run')
   const titler = new Titler({
     door,
     models,
@@ -86,7 +86,8 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     onError: exceptStorage(error => log.warn({ err: error }, 'a conversation could not be named')),
   })
   const mcpServers = openServers(config)
-  const runner = new Runner({
+  const judge = claimJudge({ door, models, redact })
+  const worker = new Worker({
     door,
     models,
     outside: outsideTools(config, mcpServers),
@@ -94,18 +95,12 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     redact,
     workspaces: config.workspaces,
     onText: (ref, text) => liveText.emit('text', ref, text),
-    onError: turnFailed,
-    ...(options.titles === 'on' ? { onReleased: lease => titler.look(lease) } : {}),
-  })
-  const judge = claimJudge({ door, models, redact })
-  const checks = new CheckRunner({
-    door,
-    workspaces: config.workspaces,
     // A person may name a judge, or none, at any time.
     get judge() {
       return config.workspaces.judges() ? judge : undefined
     },
-    onError: logged('a check failed to run'),
+    onError: workFailed,
+    ...(options.titles === 'on' ? { onReleased: lease => titler.look(lease) } : {}),
   })
   const { webhook } = config
   const sender = webhook && webhookSender(door, webhook, log, (type, outcome) => metrics.delivered(type, outcome))
@@ -130,7 +125,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   const mcpEndpoint = (): Promise<McpEndpoint> => (mcp ??= openMcp())
   // On PostgreSQL each node has metrics of its own.
   const metrics = new Metrics(door, { tenant: LOCAL_TENANT, others: storeLocation(options.store) === 'folder' })
-  metrics.watchTurns(runner)
+  metrics.watchTurns(worker)
   if (sender) metrics.watchNotices()
   const server = createHttpServer({
     door,
@@ -169,7 +164,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       },
       endpointOf: name => models.endpointOf(name),
       hasSandbox: name => name === DEMO && config.usesSandbox(),
-      take: (ref, turn) => void runner.take(ref, turn).catch(turnFailed),
+      take: (ref, turn) => void worker.take(ref, turn).catch(workFailed),
     },
     mcp: async (request, incoming) => (await mcpEndpoint()).fetch(request, incoming),
     agentWritesPerMinute: options.agentWrites,
@@ -187,10 +182,9 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       const url = await server.listen(port, host)
       const code = (signedIn: boolean): string => (signedIn ? `#code=${server.loginCode()}` : '')
       pageLink.resolve((conversation, signedIn) => `${url.href}?chat=${conversation}${code(signedIn)}`)
-      runner.start()
+      worker.start()
       // A program that takes long to start is there for the first turn.
       mcpServers.states()
-      checks.start()
       sender?.start()
       warmUp = setTimeout(() => {
         Promise.all([mcpEndpoint(), importDrive()]).catch(logged('a part of the server could not be loaded'))
@@ -202,14 +196,14 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     idleMs: () => {
       const { underWay, lastAt } = server.activity()
       // A review that waits needs no server: whoever comes back to it starts one.
-      const works = runner.size + checks.size + (sender?.size ?? 0)
+      const works = worker.size + (sender?.size ?? 0)
       return underWay + works > 0 ? 0 : performance.now() - lastAt
     },
     close: async () => {
       closing.abort()
       clearTimeout(warmUp)
       await (await mcp)?.close()
-      await Promise.all([server.close(FINISH_MS), runner.close(), checks.close(), titler.close(), sender?.close()])
+      await Promise.all([server.close(FINISH_MS), worker.close(), titler.close(), sender?.close()])
       await door.close()
     },
   }

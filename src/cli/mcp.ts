@@ -15,7 +15,7 @@ import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
 import { toolsetOf } from '../mcp/toolset-of.ts'
 import { exceptStorage, openDoor, StoreError, type StorageReport } from '../door/door.ts'
-import { CheckRunner } from '../runner/check-runner.ts'
+import { Worker } from '../runner/worker.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
@@ -127,7 +127,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const toolset = options.toolset
     ? toolsets[options.toolset]
     : await toolsetOf(own, { door, host }).catch(exceptFailure(toolsets[host().toolset ?? 'runsheet']))
-  const runner = new CheckRunner({ door, workspaces, onError: printError })
+  const worker = new Worker({ door, workspaces, onError: printError })
   const stdio = serveOverStdio({
     door,
     onRoots: nameRoots,
@@ -151,7 +151,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   })
   let stopHooks: (() => void) | undefined
   void store.opened.then(() => {
-    runner.start()
+    worker.start()
     if (hooks) removeOldNotes(data)
     stopHooks = hooks && serveHooks({ data, door, redact, session, onError: printError })
     setTimeout(() => void page.ready().catch(printError), PAGE_START_DELAY_MS)
@@ -159,7 +159,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   await hostDisconnected()
   stopHooks?.()
   closing.abort()
-  await Promise.all([stdio.close(), runner.close()])
+  await Promise.all([stdio.close(), worker.close()])
   await reporter.flush(LAST_REPORT_MS)
   await door.close()
   // Handles that the host left open would keep the process alive.

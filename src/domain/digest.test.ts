@@ -22,6 +22,13 @@ Done: 1 "Collect": "Found 12 of them."
 Go on with it only if the user's request is about it.`)
   })
 
+  it.each(['checklist', 'task_list'] as const)('[HK5] of items for a person none is next: %s', toolset => {
+    const chat = outside(toolset)
+    chat.run(chat.adds('model', 'Milk', 'Bread'))
+    expect(planDigest(chat.state)).toMatch(/^Open: .*"Milk"\nOpen: .*"Bread"$/m)
+    expect(planDigest(chat.state)).not.toMatch(/^(?:Now|Next): /m)
+  })
+
   it('[HK5] says that a plan waits for a review, and that nothing is open', () => {
     const chat = outside('runsheet', {})
     chat.run(chat.adds('model', 'A'))

@@ -23,6 +23,12 @@ export const checkIn = (key: string): Need => `${CHECK}${key}`
 /** A workspace as needs name it. */
 export const workspaceKey = ({ machine, path }: Workspace): string => `${machine}:${path}`
 
+/** The workspace that a need names. */
+export function workspaceIn(need: Need): Workspace | undefined {
+  const [, machine, path] = /^[a-z]+@([^:]*):(.*)$/s.exec(need) ?? []
+  return machine === undefined || path === undefined ? undefined : { machine, path }
+}
+
 /** Whether it may be served for one turn at a time only. */
 export const isExclusive = (need: Need | null): boolean => need?.startsWith(CHECK) ?? false
 

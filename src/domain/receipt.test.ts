@@ -38,6 +38,15 @@ describe('a receipt', () => {
     expect(receipt(chat, 'nowhere')).toBeUndefined()
   })
 
+  it('[RC8] counts every step, also those that are cancelled or blocked', () => {
+    const chat = inRun()
+    chat.run(chat.adds('model', 'A', 'B', 'C', 'D'))
+    for (const [at, status] of (['completed', 'cancelled', 'blocked'] as const).entries()) {
+      chat.run(chat.sets('person', at + 1, { status }))
+    }
+    expect(receipt(chat)?.tally).toMatchObject({ done: 1, cancelled: 1, blocked: 1, open: 1, of: 4 })
+  })
+
   it('[RC8] says what the person changed in the plan', () => {
     expect(receipt(planned())).toMatchObject({
       format: 'runsheet-receipt',

@@ -17,6 +17,7 @@ import type { Conversation } from '../domain/conversation.ts'
 import { checkedOf, planById } from '../domain/plan.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import type { SomeFields } from '../domain/fields.ts'
+import { type Need, workspaceIn } from '../domain/needs.ts'
 import { isApproved, workspaceOf } from '../domain/proof.ts'
 import { invalidField, Refusal } from '../domain/refusal.ts'
 import type { DraftRow, SubmittedRow } from '../domain/review.ts'
@@ -41,6 +42,12 @@ export interface CheckMaker {
   isGone?(workspace: Workspace): boolean
   /** The workspace of turns that this process drives, where they have one of their own. */
   readonly own?: Workspace | undefined
+}
+
+/** Whether nobody can serve a need: its folder, of this machine, does not exist any more. A process that has it says more. */
+export function isGone(checks: CheckMaker, need: Need): boolean {
+  const workspace = workspaceIn(need)
+  return workspace !== undefined && (checks.isGone?.(workspace) ?? false) && !checks.offered?.(workspace)
 }
 
 /** What an edge that has a workspace knows about checks. */

@@ -37,6 +37,7 @@ export {
   assertRunnable,
   type CallChecks,
   type CheckMaker,
+  isGone,
   madeCheck,
   preparedChanges,
   preparedTask,
@@ -285,8 +286,10 @@ export interface Turns {
   claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined>
   /** Whether a lease for this need is held now, by whichever process. */
   served(need: Need): Promise<boolean>
-  /** Follows whether a process is alive that does what is needed: for who waits for it. */
-  watch(): Service
+  /** Follows whether a process is alive that does what is needed in this conversation: for who waits for it. */
+  watch(ref: Ref): Service
+  /** Adds a listener for needs that somebody in this process waits for and no process serves. Returns a function that removes it. */
+  onUnserved(listener: (ref: Ref, need: Need) => void): () => void
   /** Extends a lease. Resolves with false if another runner has taken over. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   /** Gives a lease back. */

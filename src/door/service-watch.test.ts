@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Need } from '../domain/needs.ts'
 import { ServiceWatch } from './service-watch.ts'
 
+const HERE = { tenant: 'local', conversation: 'c1' }
+
 describe('who waits for a process that serves a need', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
@@ -11,9 +13,9 @@ describe('who waits for a process that serves a need', () => {
     const watch = new ServiceWatch(served)
     await vi.advanceTimersByTimeAsync(10_000)
     expect(vi.getTimerCount()).toBe(0)
-    const waiting = Array.from({ length: 100 }, () => watch.watch())
+    const waiting = Array.from({ length: 100 }, () => watch.watch(HERE))
     for (const each of waiting) each.needs('check@m:/a')
-    watch.watch().needs(null)
+    watch.watch(HERE).needs(null)
     expect(vi.getTimerCount()).toBe(1)
     await vi.advanceTimersByTimeAsync(4_000)
     expect(served.mock.calls).toEqual([['check@m:/a'], ['check@m:/a']])
@@ -21,7 +23,7 @@ describe('who waits for a process that serves a need', () => {
 
   it('[CF18] is told once nobody served it for over 8 s', async () => {
     let isServed = false
-    const service = new ServiceWatch(async () => isServed).watch()
+    const service = new ServiceWatch(async () => isServed).watch(HERE)
     service.needs('judge')
     await vi.advanceTimersByTimeAsync(8_000)
     expect(service.gone.aborted).toBe(false)
@@ -36,9 +38,29 @@ describe('who waits for a process that serves a need', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
+  it('[CF8] the listeners are told what is not served, at once if its folder is gone', async () => {
+    const watch = new ServiceWatch(
+      async () => false,
+      need => need === 'check@m:/gone',
+    )
+    const told: unknown[] = []
+    const remove = watch.onUnserved((ref, need) => told.push([ref.conversation, need]))
+    watch.watch(HERE).needs('judge')
+    watch.watch({ ...HERE, conversation: 'c2' }).needs('check@m:/gone')
+    expect(told).toEqual([['c2', 'check@m:/gone']])
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(told.slice(1)).toEqual([
+      ['c1', 'judge'],
+      ['c2', 'check@m:/gone'],
+    ])
+    remove()
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(told).toHaveLength(3)
+  })
+
   it('[CF18] waits on while storage fails, and while a person has to act', async () => {
     const watch = new ServiceWatch(() => Promise.reject(new Error('io')))
-    const [failing, person] = [watch.watch(), watch.watch()]
+    const [failing, person] = [watch.watch(HERE), watch.watch(HERE)]
     failing.needs('judge')
     person.needs(null)
     await vi.advanceTimersByTimeAsync(60_000)

@@ -1,4 +1,5 @@
 import type { Need } from '../domain/needs.ts'
+import type { Ref } from '../store/store.ts'
 
 /** How often to look whether a lease is held: nothing in the log tells. */
 const LOOK_MS = 2_000
@@ -7,29 +8,56 @@ const MAX_MISSES = 5
 
 /** Follows whether a process is alive that can do what somebody waits for. */
 export interface Service {
-  /** Aborted once no lease for the need was held for over 8 s. */
+  /** Aborted once no lease for the need was held for over 8 s, or nobody can serve it. */
   readonly gone: AbortSignal
   /** What is needed now; null if it is not a process that has to act. */
   needs(need: Need | null): void
   end(): void
 }
 
+type Listener = (ref: Ref, need: Need) => void
+
+interface Watched {
+  readonly ref: Ref
+  readonly gone: AbortController
+  need: Need | null
+  misses: number
+}
+
 /** Looks for all who wait in this process with one timer, which runs only while somebody does. */
 export class ServiceWatch {
   readonly #served: (need: Need) => Promise<boolean>
+  readonly #isGone: (need: Need) => boolean
   readonly #watched = new Set<Watched>()
+  readonly #listeners = new Set<Listener>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(served: (need: Need) => Promise<boolean>) {
+  constructor(served: (need: Need) => Promise<boolean>, isGone: (need: Need) => boolean = () => false) {
     this.#served = served
+    this.#isGone = isGone
   }
 
-  watch(): Service {
-    const watched = new Watched(() => this.#forget(watched))
+  watch(ref: Ref): Service {
+    const watched: Watched = { ref, gone: new AbortController(), need: null, misses: 0 }
     this.#watched.add(watched)
     // Unref'd: who waits holds a tail, which keeps the process alive.
     this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref()
-    return watched
+    return {
+      gone: watched.gone.signal,
+      needs: need => {
+        if (need === watched.need) return
+        watched.need = need
+        watched.misses = 0
+        if (need !== null && this.#isGone(need)) this.#miss(watched, need, MAX_MISSES)
+      },
+      end: () => this.#forget(watched),
+    }
+  }
+
+  /** Adds a listener for what is waited for and not served. Returns a function that removes it. */
+  onUnserved(listener: Listener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   #forget(watched: Watched): void {
@@ -45,33 +73,17 @@ export class ServiceWatch {
       [...needs].map(async need => {
         // While storage fails, nobody can tell.
         const isServed = await this.#served(need).catch(() => true)
-        for (const watched of this.#watched) if (watched.need === need) watched.saw(isServed)
+        for (const watched of this.#watched) {
+          if (watched.need === need) this.#miss(watched, need, isServed ? 0 : watched.misses + 1)
+        }
       }),
     )
   }
-}
 
-class Watched implements Service {
-  readonly end: () => void
-  readonly #gone = new AbortController()
-  #misses = 0
-  need: Need | null = null
-
-  constructor(end: () => void) {
-    this.end = end
-  }
-
-  get gone(): AbortSignal {
-    return this.#gone.signal
-  }
-
-  needs(need: Need | null): void {
-    if (need !== this.need) this.#misses = 0
-    this.need = need
-  }
-
-  saw(isServed: boolean): void {
-    this.#misses = isServed ? 0 : this.#misses + 1
-    if (this.#misses >= MAX_MISSES) this.#gone.abort()
+  #miss(watched: Watched, need: Need, misses: number): void {
+    watched.misses = misses % MAX_MISSES
+    if (misses < MAX_MISSES) return
+    watched.gone.abort()
+    for (const listener of this.#listeners) listener(watched.ref, need)
   }
 }

@@ -21,7 +21,7 @@ import type {
 import { closed } from '../store/store-error.ts'
 import type { At, Committed, Hint, Lease, LiveEntry, Notices, Ref, Search, Store } from '../store/store.ts'
 import { checked, checkTenant } from './check-ids.ts'
-import { type CheckMaker, plainMaker, preparedRows } from './checks.ts'
+import { type CheckMaker, isGone, plainMaker, preparedRows } from './checks.ts'
 import { Deadlines } from './deadlines.ts'
 import { EveryCommit, type EventObserver } from './every-commit.ts'
 import { OriginDoor } from './origin-door.ts'
@@ -66,7 +66,7 @@ export class StoreDoor implements Door {
     this.search = searchIn(store)
     this.reviews = new DoorReviews(store, this)
     this.templates = templatesIn(store, this)
-    this.turns = turnsIn(store)
+    this.turns = turnsIn(store, checks)
     this.liveText = liveTextIn(store)
     this.notices = store.notices
     this.#store = store
@@ -254,11 +254,15 @@ function templatesIn(store: Store, door: Pick<Door, 'checks' | 'newId'>): Templa
   }
 }
 
-function turnsIn(store: Store): Turns {
-  const services = new ServiceWatch(need => store.served(need))
+function turnsIn(store: Store, checks: CheckMaker): Turns {
+  const services = new ServiceWatch(
+    need => store.served(need),
+    need => isGone(checks, need),
+  )
   const listeners = new Set<(lease: Lease) => void>()
   return {
-    watch: () => services.watch(),
+    watch: ref => services.watch(ref),
+    onUnserved: listener => services.onUnserved(listener),
     claim: (runner, ttlMs, options) => store.claim(runner, ttlMs, options),
     served: need => store.served(need),
     renew: (lease, ttlMs) => store.renew(lease, ttlMs),

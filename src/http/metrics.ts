@@ -68,11 +68,11 @@ export class Metrics {
   }
 
   /** Adds the number of turns that this process drives. */
-  watchTurns(runner: { readonly size: number }): void {
+  watchTurns(worker: { readonly driven: number }): void {
     this.#gauge(
       'runsheet_turns_running',
       'Turns that this process drives now; waiting ones do not count.',
-      () => runner.size,
+      () => worker.driven,
     )
   }
 

@@ -5,7 +5,7 @@ import { redactor } from '../domain/redact.ts'
 import { exceptStorage } from '../door/door.ts'
 import { givenModels } from '../runner/given-models.ts'
 import { givenTools, type OutsideTool, type OutsideTools } from '../runner/outside.ts'
-import { Runner as Driver } from '../runner/runner.ts'
+import { Worker } from '../runner/worker.ts'
 import { insideOf } from './door-of.ts'
 import type { Runsheet } from './runsheet.ts'
 
@@ -46,9 +46,10 @@ export function createRunner(options: RunnerOptions): Runner {
   const models = checkedModels(options)
   const outside = 'list' in tools ? tools : givenTools(tools)
   const { door, workspaces } = insideOf(runsheet)
-  const driver = new Driver({
+  const worker = new Worker({
     door,
     workspaces,
+    drivesOnly: true,
     models,
     outside,
     redact: redactor({ ...outside.secrets, known: [...secrets, ...(outside.secrets?.known ?? [])] }),
@@ -58,15 +59,15 @@ export function createRunner(options: RunnerOptions): Runner {
   const unobserve = door.observeStorage(report => {
     if (report.kind === 'failed') onError?.(report.error)
   })
-  driver.start()
+  worker.start()
   return {
     get size() {
-      return driver.size
+      return worker.size
     },
     models: { names: models.names, defaultName: models.defaultName },
     close: () => {
       unobserve()
-      return driver.close()
+      return worker.close()
     },
   }
 }

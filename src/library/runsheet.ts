@@ -12,7 +12,7 @@ import { LOCAL_TENANT, type Store as OpenStore } from '../store/store.ts'
 import { verify } from '../store/verify.ts'
 import { Conversation } from './conversation.ts'
 import { plainMaker } from '../door/checks.ts'
-import { CheckRunner } from '../runner/check-runner.ts'
+import { Worker } from '../runner/worker.ts'
 import type { Workspaces } from '../runner/workspaces.ts'
 import { keepInside } from './door-of.ts'
 import { type Checks, type Judge, openChecksOf, openJudgeOf } from './handles.ts'
@@ -69,7 +69,7 @@ export class Runsheet {
   readonly #policy: PolicyPatch
   readonly #reviewer: Reviewer
   readonly #workspaces: Workspaces | undefined
-  readonly #checkRunner: CheckRunner | undefined
+  readonly #worker: Worker
 
   /** @internal */
   constructor(options: RunsheetOptions) {
@@ -96,14 +96,8 @@ export class Runsheet {
     this.#policy = policy
     keepInside(this, { door: this.#door, tenant, policy, workspaces })
     this.#workspaces = workspaces
-    if (!workspaces && !openJudge) return
-    this.#checkRunner = new CheckRunner({
-      door,
-      workspaces: workspaces ?? NO_WORKSPACES,
-      judge: openJudge?.(door),
-      onError: exceptStorage(onError),
-    })
-    this.#checkRunner.start()
+    this.#worker = new Worker({ door, workspaces, judge: openJudge?.(door), onError: exceptStorage(onError) })
+    this.#worker.start()
   }
 
   /** A conversation by its id. It exists from its first write on. */
@@ -164,17 +158,9 @@ export class Runsheet {
    * closes the store.
    */
   async close(): Promise<void> {
-    await this.#checkRunner?.close()
+    await this.#worker.close()
     await this.#door.close()
   }
-}
-
-/** Of a process that only judges. */
-const NO_WORKSPACES: Workspaces = {
-  keys: [],
-  fingerprint: async () => undefined,
-  baselineOf: async () => undefined,
-  run: () => Promise.reject(new TypeError('This process has no workspace.')),
 }
 
 /** Opens plans on a store. */

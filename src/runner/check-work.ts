@@ -1,11 +1,13 @@
 import type { Workspace } from '../domain/check.ts'
 import type { RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
+import { checkIn, JUDGE, type Need, needsOf, workspaceKey } from '../domain/needs.ts'
 import { checkedOf, planOf, planOfRun, tasksOf } from '../domain/plan.ts'
 import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
-import { settleable } from '../domain/open-claims.ts'
-import { isApproved, MAX_TRIES, recordOf, workspaceOf } from '../domain/proof.ts'
-import type { Door } from '../door/door.ts'
+import { claimsOf, settleable } from '../domain/open-claims.ts'
+import { isApproved, MAX_TRIES, type OpenClaim, recordOf, workspaceOf } from '../domain/proof.ts'
+import { type Door, isGone } from '../door/door.ts'
+import { settleCall } from '../toolsets/calls.ts'
 import { Baselines } from './baselines.ts'
 import { type CheckDeps, CheckSettling, isStorage } from './check-settling.ts'
 import type { ClaimJudge } from './claim-judge.ts'
@@ -14,6 +16,8 @@ import { LiveOutput } from './live-output.ts'
 import { Rest } from './rest.ts'
 import type { Baseline, Confirmed, Workspaces } from './workspaces.ts'
 
+/** How long a lease is kept for the next claim of its turn. A process that dies meanwhile is overtaken as in a run. */
+const KEEP_MS = 5_000
 /** How long all runs at confirmation may take. What did not get its turn only guards. */
 const BASELINE_MS = 120_000
 
@@ -50,16 +54,19 @@ export class CheckWork {
   readonly #onError: (error: unknown) => void
   readonly #baselines: Baselines
   readonly #settling: CheckSettling
+  readonly #unserved: Need | undefined
   #run: RunUnderWay | undefined
   #beginning: Promise<Begun | undefined> | undefined
 
-  constructor(held: HeldLease, deps: CheckDeps) {
+  /** `unserved`: no process serves this need of the turn, and what waits for that ends. */
+  constructor(held: HeldLease, deps: CheckDeps, unserved?: Need) {
     const { door, workspaces, judge, onError } = deps
     this.held = held
     this.#door = door
     this.#workspaces = workspaces
     this.#judge = judge
     this.#onError = onError
+    this.#unserved = unserved
     this.#baselines = new Baselines(door, workspaces)
     this.#settling = new CheckSettling(held, deps, AbortSignal.any([this.#leave.signal, this.#lost.signal]))
   }
@@ -71,7 +78,7 @@ export class CheckWork {
 
   /** The process ends. */
   leave(): void {
-    this.#leave.abort(new Error('The check runner was closed.'))
+    this.#leave.abort(new Error('The worker was closed.'))
     this.rest.end()
   }
 
@@ -81,8 +88,23 @@ export class CheckWork {
     this.rest.end()
   }
 
-  /** Ends the run under way if this state does not ask for it any more. */
-  endUnwanted(state: Conversation): void {
+  async run(): Promise<void> {
+    if (this.#unserved !== undefined) return this.#endWaits(this.#unserved)
+    do await this.#workThrough()
+    while (await this.#isNeededAgain())
+  }
+
+  /** Ends the run under way if this state does not ask for it any more, and the rest if there is more to do. */
+  saw(state: Conversation): void {
+    this.#endUnwanted(state)
+    if (!this.rest.isOn || this.#mayRest(state)) return
+    const need = needsOf(state, this.held.lease.turn)
+    const isOurs = need === JUDGE ? this.#judge !== undefined : this.#workspaces.keys.some(key => checkIn(key) === need)
+    if (isOurs) this.rest.wake()
+    else this.rest.end()
+  }
+
+  #endUnwanted(state: Conversation): void {
     const run = this.#run
     if (!run || isWanted(state, run.hash, run.run_id)) return
     const { started } = recordOf(state, run.hash)
@@ -92,17 +114,17 @@ export class CheckWork {
   }
 
   /** Looks by itself whether the run under way is wanted. */
-  async look(): Promise<void> {
+  async #look(): Promise<void> {
     if (!this.#run) return
     try {
-      this.endUnwanted(await this.#door.read(this.held.lease))
+      this.#endUnwanted(await this.#door.read(this.held.lease))
     } catch (error) {
       this.#onError(error)
     }
   }
 
   /** Makes the runs and settles the claims that the turn asks for, until there is nothing more. */
-  async workThrough(): Promise<void> {
+  async #workThrough(): Promise<void> {
     const { lease } = this.held
     for (;;) {
       const begun = await this.#takeBegun()
@@ -120,10 +142,35 @@ export class CheckWork {
     }
   }
 
-  /** Keeps the lease for so long. Whether there is more to do. */
-  async isNeededWithin(ms: number): Promise<boolean> {
+  /** Keeps the lease while another claim may follow. Whether one does. */
+  async #isNeededAgain(): Promise<boolean> {
+    if (!this.#mayRest(await this.#door.read(this.held.lease))) return false
     // What was begun has to be made, or handed back.
-    return (await this.rest.begin(ms)) || (await this.#beginning) !== undefined
+    return (await this.rest.begin(KEEP_MS)) || (await this.#beginning) !== undefined
+  }
+
+  /** Whether nothing is to be done in this turn, and only claims that are checked here can follow. */
+  #mayRest(state: Conversation): boolean {
+    const { turn: id } = this.held.lease
+    const turn = state.turns.get(id)
+    const isHere = turn?.workspace && this.#workspaces.keys.includes(workspaceKey(turn.workspace))
+    return isHere === true && turn?.status === 'open' && needsOf(state, id) === null
+  }
+
+  /** Ends the claims that wait for what no process serves, in place of the one that did not: under its lease, it cannot go on. */
+  async #endWaits(need: Need): Promise<void> {
+    const { lease } = this.held
+    const because = {
+      ended: need === JUDGE ? 'no_judge' : 'no_workspace',
+      isGone: isGone(this.#door.checks, need),
+    } as const
+    for (;;) {
+      const state = await this.#door.read(lease)
+      const claim = needsOf(state, lease.turn) === need ? waitingClaim(state, lease.turn) : undefined
+      if (!claim || this.isOver) return
+      const context = { door: this.#door, ...lease, lease, judges: claim.judge === true }
+      await settleCall(context, claim, because)
+    }
   }
 
   /** Begins a run together with a commit that is on its way, if that asks for one: both share a flush. */
@@ -243,7 +290,7 @@ export class CheckWork {
       const maxMs = next.why === 'baseline' ? await this.#timeLeft(next) : undefined
       if (maxMs !== undefined && maxMs <= 0) return unrun('There was no time left for it.')
       // Its end may have been asked for before this process could hear of it.
-      await this.look()
+      await this.#look()
       return await this.#workspaces.run(next.check, {
         workspace,
         baseline,
@@ -286,6 +333,10 @@ export class CheckWork {
     this.#onError(error)
   }
 }
+
+/** The claim that waits for what a turn needs. */
+const waitingClaim = (state: Conversation, turnId: string): OpenClaim | undefined =>
+  state.claims.get(nextRun(state, turnId)?.claim_id ?? '') ?? settleable(state, turnId)[0] ?? claimsOf(state, turnId)[0]
 
 const unrun = (reason: string): RunOutcome => ({ result: 'inconclusive', duration_ms: 0, reason })
 

@@ -7,7 +7,7 @@ import { claimsOf } from '../domain/open-claims.ts'
 import { isBlank } from '../domain/text.ts'
 import type { SavedRules } from '../domain/tool-rules.ts'
 import type { EndReason } from '../domain/turn.ts'
-import { type Door, StoreError } from '../door/door.ts'
+import { type Door, type LiveEntry, type Ref, StoreError } from '../door/door.ts'
 import { promptFor, retryFor } from '../toolsets/guidance.ts'
 import { digestOf } from '../toolsets/digest.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
@@ -28,25 +28,34 @@ import { ActiveTurn, isUnreadable } from './turn.ts'
 import type { Workspaces } from './workspaces.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
 
-export interface TurnDeps {
+/** Drives turns of ours with these. */
+export interface TurnOptions {
   readonly door: Door
   readonly models: Models
-  readonly outside: OutsideTools
-  readonly limits: OutsideLimits
-  /** What a person has said about tools of MCP servers, as it is now. */
-  readonly rules: () => SavedRules
+  readonly outside?: OutsideTools
+  readonly limits?: OutsideLimits
+  /** A person's word on tools of MCP servers, as it is now. Default: none. */
+  readonly rules?: () => SavedRules
   readonly instructions?: string | undefined
-  readonly live: LiveText
-  /** The workspaces that this process has. */
+  /** The workspaces that this process has: it also drives turns in these. */
   readonly workspaces?: Workspaces | undefined
-  readonly redact: Redactor
-  /** The first backoff of a failed model call. */
-  readonly retryMs: number
-  /** How long a model may be silent before the call is aborted. */
-  readonly silenceMs?: number | undefined
+  /** Knows the secrets of this composition. Default: only their shapes. */
+  readonly redact?: Redactor
+  /** Receives the growing text of each step. */
+  readonly onText?: (ref: Ref, entry: LiveEntry) => void
   /** Receives the cause of a failure that ends a turn. */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** No process has the workspace of the claims that are waited for: they end. */
+  /** The first backoff of a failed model call. */
+  readonly retryMs?: number
+  /** How long a model may be silent before the call is aborted. */
+  readonly silenceMs?: number | undefined
+}
+
+type Defaulted = 'outside' | 'limits' | 'rules' | 'redact' | 'retryMs'
+
+export interface TurnDeps extends Omit<TurnOptions, Defaulted>, Required<Pick<TurnOptions, Defaulted>> {
+  readonly live: LiveText
+  /** No process has the workspace that the turn waits for: it is not waited for any more. */
   readonly isUnserved?: boolean
 }
 
@@ -54,11 +63,6 @@ export interface TurnDeps {
 export interface Signals {
   readonly stop: AbortSignal
   readonly leave: AbortSignal
-}
-
-export interface DriveOptions {
-  /** No process has the workspace that the turn waits for: it is not waited for any more. */
-  readonly isUnserved?: boolean
 }
 
 type MoveOf<T extends Move['type']> = Extract<Move, { type: T }>
@@ -69,12 +73,7 @@ const SILENCE_MS = 120_000
  * Drives a turn, one stored move at a time, until it is over or waits for a person. Each move follows from the log
  * alone, so another process can continue after a crash.
  */
-export async function drive(
-  held: HeldLease,
-  deps: TurnDeps,
-  signals: Signals,
-  { isUnserved = false }: DriveOptions = {},
-): Promise<void> {
+export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): Promise<void> {
   const turn = await ActiveTurn.open(deps.door, held)
   if (!turn) return
   // A process that died may have left its live text behind.
@@ -86,7 +85,7 @@ export async function drive(
     try {
       switch (move.type) {
         case 'park':
-          return isUnserved ? await endWait(turn, deps, either) : undefined
+          return deps.isUnserved ? await endWait(turn, deps, either) : undefined
         case 'finish': {
           const seen = move.because === 'answered' ? await look(turn, deps) : undefined
           // Runs again what is out of date; then the next move may be another.
@@ -213,7 +212,7 @@ async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): P
   const { run } = turn
   const step = lastStep(run)
   const [claim] = claimsOf(run.state, run.turn)
-  if (step && claim) return settleOwn(turn, { ...deps, isUnserved: true }, { type: 'settle', step, claim }, signal)
+  if (step && claim) return settleOwn(turn, deps, { type: 'settle', step, claim }, signal)
   if (awaitsFinal(run.state, run.turn)) await finish(turn, deps, 'unchecked')
 }
 

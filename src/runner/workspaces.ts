@@ -43,3 +43,11 @@ export interface Workspaces {
   baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined>
   run(check: Check, options: RunOptions): Promise<RunOutcome>
 }
+
+/** Of a process that runs no checks. */
+export const NO_WORKSPACES: Workspaces = {
+  keys: [],
+  fingerprint: async () => undefined,
+  baselineOf: async () => undefined,
+  run: () => Promise.reject(new TypeError('This process has no workspace.')),
+}

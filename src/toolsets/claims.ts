@@ -1,12 +1,10 @@
 import { awaitsBaseline } from '../domain/check-runs.ts'
-import { planOf } from '../domain/plan.ts'
-import { JUDGE, needsOf } from '../domain/needs.ts'
-import { type OpenClaim, workspaceOf } from '../domain/proof.ts'
+import type { OpenClaim } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Commit, Door, Ref } from '../door/door.ts'
-import { type CallState, settleCall } from './calls.ts'
+import type { CallState } from './calls.ts'
 import type { ToolContext } from './context.ts'
 import { servedUntil } from './serving.ts'
 
@@ -27,61 +25,20 @@ export const claimIdOf = ({ claim_ids: [first], call_id }: CheckingCall): string
 
 /**
  * Waits until the claims of a call are settled, by whichever process, and returns its answer; without claims until the
- * checks of its plan have run. If no process with their workspace is alive, claims end here, and count for nothing.
+ * checks of its plan have run. If no process with their workspace is alive, a worker of this process ends claims.
  */
 export async function awaitClaims(
   { call_id, claim_ids }: CheckingCall,
   context: ToolContext,
   signal?: AbortSignal,
 ): Promise<ClaimAnswer> {
-  const { door, tenant, conversation } = context
-  const ref = { tenant, conversation }
   const turn_id = await turnOf(context, claim_ids)
   const isOver = (state: Conversation): boolean =>
     claim_ids.length > 0 ? openOnes(state, claim_ids).length === 0 : !awaitsBaseline(state, turn_id)
   let answer: ClaimAnswer | undefined
   const onCommit = ({ events }: Commit): void => void (answer ??= answerAmong(events, turn_id, call_id))
-  // Nobody can serve a folder that is gone.
-  const [waiting] = openOnes(await door.read(ref), claim_ids)
-  if (waiting && isGone(door, await door.read(ref), waiting)) await isUnserved(context, waiting)
-  while (!(await servedUntil(context, turn_id, isOver, { signal, onCommit }))) {
-    const [claim] = openOnes(await door.read(ref), claim_ids)
-    if (!claim || (await isUnserved(context, claim))) break
-  }
+  await servedUntil(context, turn_id, isOver, { signal, onCommit, isEnded: claim_ids.length > 0 })
   return answer ?? answerIn(context, turn_id, call_id)
-}
-
-/** How long an edge may take to end a claim. */
-const ENDING_MS = 5_000
-
-/**
- * Ends a claim that no process serves, in place of the one that did not: under its lease, so that it cannot go on, and the
- * next one need not wait for the end of that. False if a process serves it after all.
- */
-async function isUnserved(context: ToolContext, claim: OpenClaim): Promise<boolean> {
-  const { door, tenant, conversation } = context
-  const { turn_id: turn } = claim
-  const state = await door.read({ tenant, conversation })
-  const need = needsOf(state, turn)
-  if (need === null) return false
-  const wanted = { tenant, conversation, turn }
-  const lease = await door.turns.claim(door.newId(), ENDING_MS, { abilities: [need], wanted })
-  if (!lease) return false
-  try {
-    const ended = need === JUDGE ? 'no_judge' : 'no_workspace'
-    await settleCall({ ...context, lease }, claim, { ended, isGone: isGone(door, state, claim) })
-    return true
-  } finally {
-    await door.turns.release(lease)
-  }
-}
-
-/** Whether the workspace of a claim is a folder of this machine that does not exist any more. */
-function isGone({ checks }: Door, state: Conversation, { task_id, turn_id }: OpenClaim): boolean {
-  const task = state.tasks.get(task_id)
-  const workspace = task ? workspaceOf(state, task) : planOf(state, turn_id).workspace
-  // A process that has it says more: what it tried to run.
-  return workspace !== undefined && !checks.offered?.(workspace) && (checks.isGone?.(workspace) ?? false)
 }
 
 /** The call to wait for by the id that its caller was given, whether or not it is answered. */

@@ -5,6 +5,8 @@ import type { ToolContext } from './context.ts'
 
 export interface ServedOptions {
   readonly signal?: AbortSignal | undefined
+  /** A worker ends what no process serves: it is waited for. */
+  readonly isEnded?: boolean
   /** Sees each commit that comes meanwhile. */
   readonly onCommit?: ((commit: Commit) => void) | undefined
 }
@@ -17,15 +19,15 @@ export async function servedUntil(
   { door, tenant, conversation }: ToolContext,
   turnId: string,
   isOver: (state: Conversation) => boolean,
-  { signal, onCommit }: ServedOptions = {},
+  { signal, isEnded = false, onCommit }: ServedOptions = {},
 ): Promise<boolean> {
   const ref = { tenant, conversation }
-  const service = door.turns.watch()
+  const service = door.turns.watch(ref)
   try {
     const before = await door.read(ref)
     if (isOver(before)) return true
     service.needs(needsOf(before, turnId))
-    const until = signal ? AbortSignal.any([signal, service.gone]) : service.gone
+    const until = AbortSignal.any([...(signal ? [signal] : []), ...(isEnded ? [] : [service.gone])])
     for await (const commit of door.tail(ref, { after: before.seq, signal: until })) {
       onCommit?.(commit)
       const state = await door.read(ref)

@@ -672,6 +672,27 @@ it('[CH8] a turn that answered with open tasks is not shown as done, and says ho
   await turns.close()
 })
 
+it('[CH8] a turn that leaves items for the person says how many, and neither that it is done nor that it is not', async () => {
+  const items = [{ title: 'One', isChecked: true }, { title: 'Two' }, { title: 'Three' }]
+  const turns = await start(
+    [{ calls: [{ tool: 'add_multiple_checklist_items', args: { items } }] }, 'That is the list.'],
+    { host: { toolset: 'checklist' } },
+  )
+  await turns.chat({ message: 'A list' })
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1&view=history'), NEW)
+  const chip = page.getByRole('article', { name: 'Turn 1' }).locator('.app-chip')
+  await chip.waitFor()
+  expect(await chip.innerText()).toBe('2 of 3 open')
+  for (const [at, left] of ['1 of 3 open', 'Done'].entries()) {
+    const task = (await turns.tasks())[at + 1]
+    await turns.person.changeTask('c1', task?.id ?? '', task?.version ?? 0, { status: 'completed' })
+    await expect.poll(() => chip.innerText()).toBe(left)
+  }
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH8] a closed timeline is not fetched; an open one is fetched at a limited rate', async () => {
   const turns = await start(TWO_STEPS)
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)

@@ -81,7 +81,7 @@ describe('the tarball', () => {
     const library = scripts().filter(isLibrary)
     const holds = (name: string) =>
       library.filter(path => new RegExp(`class ${name}\\b|\\b${name} = class`).test(packed.read(path)))
-    for (const name of ['Refusal', 'StoreError', 'RunsheetError', 'Runsheet', 'Runner']) {
+    for (const name of ['Refusal', 'StoreError', 'RunsheetError', 'Runsheet', 'Worker']) {
       expect(holds(name), name).toHaveLength(1)
     }
   })

@@ -4,9 +4,8 @@ import { flushCompileCache } from 'node:module'
 import { pino } from 'pino'
 import { openDoor } from '../../src/door/door.ts'
 import { createHttpServer } from '../../src/http/server.ts'
-import { CheckRunner } from '../../src/runner/check-runner.ts'
 import { configuredModels } from '../../src/runner/models.ts'
-import { Runner } from '../../src/runner/runner.ts'
+import { Worker } from '../../src/runner/worker.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { type EndAt, endingAt } from './ending.ts'
@@ -34,8 +33,8 @@ const door = openDoor({ store, checks: workspaces })
 if (endAt) endingAt(door, endAt)
 const onError = (error: unknown): void => void writeSync(1, `error ${String(error)}\n`)
 const models = await configuredModels({ model: order.model, url: order.provider, key: 'k' })
-const runner = new Runner({ door, models, leaseMs, retryMs: 1, workspaces, onError })
-const checks = new CheckRunner({ door, workspaces, leaseMs, onError })
+const drives = order.drives === false ? {} : { models, retryMs: 1 }
+const runner = new Worker({ door, leaseMs, workspaces, onError, ...drives })
 const server = createHttpServer({
   door,
   tokens,
@@ -47,18 +46,17 @@ const server = createHttpServer({
   turns: { names: models.names, defaultName: models.defaultName, take: (ref, turn) => void runner.take(ref, turn) },
 })
 writeSync(1, `url ${(await server.listen(0, '127.0.0.1')).href}\n`)
-if (order.drives !== false) runner.start()
-checks.start()
+runner.start()
 let size = -1
 setInterval(() => {
-  if (runner.size + checks.size !== size) writeSync(1, `works ${(size = runner.size + checks.size)}\n`)
+  if (runner.size !== size) writeSync(1, `works ${(size = runner.size)}\n`)
 }, 20)
 // After waking up, report again even if nothing changed.
 process.on('SIGCONT', () => {
   size = -1
 })
 process.once('SIGTERM', () => {
-  void Promise.all([server.close(100), runner.close(), checks.close()])
+  void Promise.all([server.close(100), runner.close()])
     .then(() => door.close())
     .then(() => process.exit(0))
 })

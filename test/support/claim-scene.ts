@@ -16,9 +16,8 @@ import { type Client, createClient } from '../../src/client/client.ts'
 import type { EventType, Json, StoredEvent } from '../../src/domain/event.ts'
 import type { TaskView } from '../../src/domain/wire.ts'
 import { openDoor } from '../../src/door/door.ts'
-import { CheckRunner } from '../../src/runner/check-runner.ts'
 import { configuredModels } from '../../src/runner/models.ts'
-import { Runner } from '../../src/runner/runner.ts'
+import { Worker } from '../../src/runner/worker.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { ClaimChildOrder } from './claim-child.ts'
@@ -102,6 +101,9 @@ export class ClaimScene {
     const door = openDoor({ store: opened, checks: workspacesIn(isAway ? away : place) })
     const turns = await startTurns({ door, isIdle: true, host: HOST, ...(answers ? { answers } : {}) })
     const process = { model: MODEL, provider: turns.provider.url, leaseMs: LEASE_MS, tokens: TOKENS }
+    // Ends what no process serves.
+    const worker = new Worker({ door })
+    worker.start()
     const scene = new ClaimScene(turns, folder, { store, at, ...place, ...process })
     scene.script('check-a', ...checkLines(folder, 'a'))
     scene.script('check-b', ...checkLines(folder, 'b'))
@@ -109,6 +111,7 @@ export class ClaimScene {
       await work(scene)
     } finally {
       await scene.#end()
+      await worker.close()
       await turns.close()
       await database?.drop()
       unmount?.()
@@ -161,18 +164,16 @@ export class ClaimScene {
     const { door, provider } = this.turns
     const models = await configuredModels({ model: MODEL, url: provider.url, key: 'k' })
     const workspaces = workspacesIn(this.order)
-    const runner = new Runner({ door, models, workspaces, leaseMs: LEASE_MS, retryMs: 1 })
-    const checks = new CheckRunner({ door, workspaces, leaseMs: LEASE_MS })
-    this.#ends.push(() => Promise.all([runner.close(), checks.close()]))
+    const runner = new Worker({ door, models, workspaces, leaseMs: LEASE_MS, retryMs: 1 })
+    this.#ends.push(() => runner.close())
     runner.start()
-    checks.start()
   }
 
   /** Drives turns in this process from now on, without the workspace. */
   async drive(): Promise<void> {
     const { door, provider } = this.turns
     const models = await configuredModels({ model: MODEL, url: provider.url, key: 'k' })
-    const runner = new Runner({ door, models, leaseMs: LEASE_MS, retryMs: 1 })
+    const runner = new Worker({ door, models, leaseMs: LEASE_MS, retryMs: 1 })
     this.#ends.push(() => runner.close())
     runner.start()
   }

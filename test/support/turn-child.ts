@@ -4,7 +4,7 @@ import { flushCompileCache } from 'node:module'
 import { mcpTools } from '../../src/runner/mcp-tools.ts'
 import { configuredModels } from '../../src/runner/models.ts'
 import { givenTools } from '../../src/runner/outside.ts'
-import { Runner } from '../../src/runner/runner.ts'
+import { Worker } from '../../src/runner/worker.ts'
 import { openDoor } from '../../src/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -40,7 +40,7 @@ const outside = order.mcp ? far(order.mcp) : givenTools(tools(order.tools))
 if (order.freezesBefore) freezing(order.freezesBefore)
 const onError = (error: unknown): void => void writeSync(1, `error ${String(error)}\n`)
 const models = await configuredModels({ model: order.model, url: order.provider, key: 'k' })
-const runner = new Runner({
+const runner = new Worker({
   door,
   models,
   leaseMs: order.leaseMs,

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, inject } from 'vitest'
 import { configuredModels } from '../../src/runner/models.ts'
 import { givenTools, type OutsideTools } from '../../src/runner/outside.ts'
-import { Runner } from '../../src/runner/runner.ts'
+import { Worker } from '../../src/runner/worker.ts'
 import { openDoor } from '../../src/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -81,9 +81,9 @@ export class Scene {
   async takeOver(
     outside: OutsideTools = givenTools(outsideTools(this.tools.url)),
     leaseMs = LEASE_MS,
-  ): Promise<Runner> {
+  ): Promise<Worker> {
     const models = await configuredModels({ model: MODEL, url: this.turns.provider.url, key: 'k' })
-    const runner = new Runner({ door: this.turns.door, models, outside, leaseMs, retryMs: 1 })
+    const runner = new Worker({ door: this.turns.door, models, outside, leaseMs, retryMs: 1 })
     this.#ends.push(() => runner.close())
     runner.start()
     return runner

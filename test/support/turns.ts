@@ -3,13 +3,12 @@ import { createParser } from 'eventsource-parser'
 import { v7 } from 'uuid'
 import { inject } from 'vitest'
 import { redactor } from '../../src/domain/redact.ts'
-import { CheckRunner } from '../../src/runner/check-runner.ts'
 import type { Models } from '../../src/runner/given-models.ts'
 import { LocalWorkspaces } from '../../src/runner/local-workspaces.ts'
 import { configuredModels } from '../../src/runner/models.ts'
 import type { OutsideLimits, OutsideTool } from '../../src/runner/outside.ts'
 import { givenTools, type OutsideTools } from '../../src/runner/outside.ts'
-import { Runner } from '../../src/runner/runner.ts'
+import { Worker } from '../../src/runner/worker.ts'
 import type { Client } from '../../src/client/client.ts'
 import type { CommandOf } from '../../src/domain/command.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
@@ -158,7 +157,7 @@ export class ChatReader {
 /** For tests: a server that drives turns, and their provider. */
 export interface TestTurns extends TestServer, Chat {
   readonly provider: Provider
-  readonly runner: Runner
+  readonly runner: Worker
   /** The runner's errors. */
   readonly complaints: readonly unknown[]
   /** The whole log of a conversation. */
@@ -199,7 +198,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
   const workspaces = options.workspace === undefined ? undefined : workspacesIn(options.workspace)
   const door = options.door ?? openDoor({ store: await place.open(), ...(workspaces ? { checks: workspaces } : {}) })
   const complaints: unknown[] = []
-  const runner: Runner = new Runner({
+  const runner: Worker = new Worker({
     door,
     models,
     workspaces,
@@ -224,8 +223,6 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     ...(options.tools ? { tools: options.tools } : {}),
   })
   if (!isIdle) runner.start()
-  const checks = workspaces && new CheckRunner({ door, workspaces, onError: error => complaints.push(error) })
-  checks?.start()
   let isRunning = true
   const stopRunner = async (): Promise<void> => {
     if (isRunning) await runner.close()
@@ -248,7 +245,6 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     stopRunner,
     close: async () => {
       await stopRunner()
-      await checks?.close()
       await server.close()
       await place.remove()
       await provider.close()

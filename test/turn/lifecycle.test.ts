@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configuredModels } from '../../src/runner/models.ts'
 import type { OutsideTool } from '../../src/runner/outside.ts'
-import { Runner } from '../../src/runner/runner.ts'
+import { Worker } from '../../src/runner/worker.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import { openDoor } from '../../src/door/door.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -420,7 +420,7 @@ describe('stopping', () => {
     const reader = await here.open(PLAIN)
     await here.person.stop('c1', 't1')
     const models = await configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
-    const runner = new Runner({ door: there.door, models })
+    const runner = new Worker({ door: there.door, models })
     onTestFinished(() => runner.close())
     runner.start()
     await reader.over

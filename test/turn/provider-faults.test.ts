@@ -338,9 +338,9 @@ describe('a provider that fails', () => {
     const starter = await startTurns({ isIdle: true })
     const reader = await starter.open({ session_id: 'left' })
     const { givenModels } = await import('../../src/runner/given-models.ts')
-    const { Runner } = await import('../../src/runner/runner.ts')
+    const { Worker } = await import('../../src/runner/worker.ts')
     const complaints: unknown[] = []
-    const runner = new Runner({
+    const runner = new Worker({
       door: starter.door,
       models: givenModels(new Map(), 'none'),
       onError: error => complaints.push(error),

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { redactor } from '../../src/domain/redact.ts'
 import { plainMaker } from '../../src/door/checks.ts'
 import { addEvidence, openDoor } from '../../src/door/door.ts'
-import { CheckRunner } from '../../src/runner/check-runner.ts'
+import { Worker } from '../../src/runner/worker.ts'
 import { claimJudge } from '../../src/runner/claim-judge.ts'
 import { givenModels } from '../../src/runner/given-models.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
@@ -40,7 +40,7 @@ async function judged(
     baselineOf: async () => undefined,
     run: () => Promise.reject(new Error('there are no checks')),
   }
-  const checks = new CheckRunner({ door, workspaces, judge: claimJudge({ door, models, redact }) })
+  const checks = new Worker({ door, workspaces, judge: claimJudge({ door, models, redact }) })
   ends.push(() => checks.close())
   checks.start()
   const at = await startServer({ door, host: { review: false, assessor: true } })

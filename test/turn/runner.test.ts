@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { configuredModels } from '../../src/runner/models.ts'
 import type { OutsideTool } from '../../src/runner/outside.ts'
-import { Runner } from '../../src/runner/runner.ts'
+import { Worker } from '../../src/runner/worker.ts'
 import { openDoor, type Door, StoreError } from '../../src/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { At, Store } from '../../src/store/store.ts'
@@ -145,7 +145,7 @@ describe('one turn, several runners', () => {
     await stalled.promise
     await door.turns.release({ ...ref, turn: 't1', attempt: 1 })
     const models = await configuredModels({ model: MODEL, url: first.provider.url, key: 'k' })
-    const other = new Runner({ door, models, outside: { list: async () => [tool(calls)], close: async () => {} } })
+    const other = new Worker({ door, models, outside: { list: async () => [tool(calls)], close: async () => {} } })
     onTestFinished(() => other.close())
     await other.take(ref, 't1')
     await reader.over
@@ -171,7 +171,7 @@ describe('one turn, several runners', () => {
     )
     for (let count = 0; count < 3; count += 1) {
       const door = openDoor({ store: await place.open() })
-      const runner = new Runner({ door, models, onError: error => expect.fail(String(error)) })
+      const runner = new Worker({ door, models, onError: error => expect.fail(String(error)) })
       onTestFinished(async () => {
         await runner.close()
         await door.close()
@@ -298,7 +298,7 @@ describe('a turn with a workspace', () => {
     expect([runner.size, await statusOf(here, 't1')]).toEqual([0, 'running'])
     const models = await configuredModels({ model: MODEL, url: here.provider.url, key: 'k' })
     const workspaces = { ...NO_RUNS, keys: ['m1:/other', 'm1:/work'] }
-    const there = new Runner({ door, models, workspaces })
+    const there = new Worker({ door, models, workspaces })
     onTestFinished(() => there.close())
     there.start()
     await expect.poll(() => statusOf(here, 't1')).toBe('done')

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type McpServer, mcpTools } from '../../src/runner/mcp-tools.ts'
 import { configuredModels } from '../../src/runner/models.ts'
 import { type CallIds, givenTools, type OutsideTool, type OutsideTools } from '../../src/runner/outside.ts'
-import { Runner } from '../../src/runner/runner.ts'
+import { Worker } from '../../src/runner/worker.ts'
 import type { Json } from '../../src/domain/event.ts'
 import { type Child, programOf, runProcess } from '../support/children.ts'
 import { type CliOptions, type CliTurns, startCli } from '../support/cli-turns.ts'
@@ -363,7 +363,7 @@ describe('a call of an outside tool', () => {
     await expect.poll(() => counted(path)).toHaveLength(1)
     await server.stopRunner()
     const models = await configuredModels({ model: MODEL, url: server.provider.url, key: 'k' })
-    const next = new Runner({ door: server.door, models, outside: connected({ near: onStdio(path) }) })
+    const next = new Worker({ door: server.door, models, outside: connected({ near: onStdio(path) }) })
     next.start()
     open.push(() => next.close())
     await reader.over
@@ -409,7 +409,7 @@ describe('a tool that was called and not answered', () => {
     await called.promise
     await server.stopRunner()
     const models = await configuredModels({ model: MODEL, url: server.provider.url, key: 'k' })
-    const next = new Runner({ door: server.door, models, outside: givenTools([slow]) })
+    const next = new Worker({ door: server.door, models, outside: givenTools([slow]) })
     next.start()
     open.push(() => next.close())
     await reader.over

@@ -200,6 +200,7 @@ describe('finishing', () => {
       return dataOf(chat.finish('turn-2'), 'turn_finished')[0]?.status
     }
     expect(endOf(chat => chat.run(chat.removes('model', 1)))).toBe('incomplete')
+    expect(endOf(chat => chat.run(chat.removes('person', 1)))).toBe('done')
     expect(endOf(chat => chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'Done' })))).toBe('done')
   })
 

@@ -75,8 +75,11 @@ describe('the demo model', () => {
     for (const text of [run, `Compute ${run} x`, `Compare ${run}?`, `比较${run}?`, `写一首关于${run} x`]) {
       expect(thought([user(text)])).toEqual(thought([user(text.slice(0, 4_000))]))
     }
-    const change = `Change the plan: ${run}\nMy version of it:\n- Buy milk`
-    expect(thought([user(change)])).toBeDefined()
+    const change = (comment: string) => user(`Change the plan: ${comment}\nMy version of it:\n- Buy milk`)
+    expect(thought([change(run)])).toBeDefined()
+    // A message that holds the plan is read as a whole, and of its comment the beginning.
+    const comment = `Add ${run.slice(0, 30_000)} x`
+    expect(thought([change(comment)])).toEqual(thought([change(comment.slice(0, 4_000))]))
   })
 
   it.each([

@@ -2,16 +2,18 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
-import type { StoredEvent } from '../domain/event.ts'
+import type { Json, StoredEvent } from '../domain/event.ts'
 import { checkIn, workspaceKey } from '../domain/needs.ts'
 import { checkState } from '../domain/check-state.ts'
+import type { PolicyPatch } from '../domain/policy.ts'
+import { plainMaker } from '../door/checks.ts'
 import { type Door, openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
 import type { Store } from '../store/store.ts'
 import { callTool } from '../toolsets/call-tool.ts'
 import { toolsets } from '../toolsets/index.ts'
-import { CheckRunner } from './check-runner.ts'
+import { Worker } from './worker.ts'
 import type { Workspaces } from './workspaces.ts'
 
 const PLACE = { machine: 'here', path: '/work' }
@@ -62,7 +64,7 @@ const claims = (door: Door, tool = 'update') =>
     },
   })
 
-function runs(door: Door, more: Partial<Workspaces> = {}): { runner: CheckRunner; reported: unknown[] } {
+function runs(door: Door, more: Partial<Workspaces> = {}): { runner: Worker; reported: unknown[] } {
   const reported: unknown[] = []
   const workspaces: Workspaces = {
     keys: [workspaceKey(PLACE)],
@@ -71,7 +73,7 @@ function runs(door: Door, more: Partial<Workspaces> = {}): { runner: CheckRunner
     run: async () => ({ result: 'passed', duration_ms: 1 }),
     ...more,
   }
-  const runner = new CheckRunner({ door, workspaces, leaseMs: 100, onError: error => reported.push(error) })
+  const runner = new Worker({ door, workspaces, leaseMs: 100, onError: error => reported.push(error) })
   ends.push(() => runner.close())
   runner.start()
   return { runner, reported }
@@ -263,6 +265,47 @@ describe('a lease', () => {
     await reached(door, 'check_ran')
     await vi.waitFor(() => expect(runner.size).toBe(0))
     expect(await door.turns.served(NEED)).toBe(false)
+  })
+})
+
+describe('a claim that no process serves', () => {
+  /** The answer of a claim that nobody serves, once that was noticed. */
+  async function unserved(door: Door, host: PolicyPatch, onClaimed: () => unknown = () => {}): Promise<Json> {
+    const worker = new Worker({ door, leaseMs: 100 })
+    ends.push(() => worker.close())
+    worker.start()
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const context = { door, ...HERE, turn: 't1', host }
+    const answered = callTool(toolsets.runsheet, 'update', { id: 1, outcome: 'Done.' }, context)
+    await reached(door, 'claim_made')
+    onClaimed()
+    // Each look reads the store.
+    for (let looks = 0; looks < 8; looks += 1) await vi.advanceTimersByTimeAsync(2_000)
+    return answered
+  }
+
+  it('[CF8] is ended by the worker of whoever waits, though it can serve nothing itself', async () => {
+    const door = await planned()
+    const answer = await unserved(door, { review: false, assessor: false })
+    expect(JSON.stringify(answer)).toContain('No process with its workspace (/work) is running')
+    expect((await log(door)).at(-2)).toMatchObject({
+      type: 'claim_settled',
+      data: { result: 'refused', because: 'no_workspace' },
+    })
+    expect(await door.turns.served(checkIn(workspaceKey(PLACE)))).toBe(false)
+  })
+
+  it.each([true, false])('[CF8] is not granted without its judge, though one be configured (%s)', async isOn => {
+    let judges = true
+    const door = openDoor({ store: openMemoryStore(), checks: { ...plainMaker, judges: () => judges } })
+    ends.push(() => door.close())
+    const host = { review: false, assessor: true }
+    const tasks = [{ title: 'a' }, { title: 'b' }]
+    await callTool(toolsets.runsheet, 'plan', { tasks }, { door, ...HERE, turn: 't1', host })
+    const answer = await unserved(door, host, () => (judges = isOn))
+    expect(JSON.stringify(answer)).toContain('The server with the judge is not running')
+    const all = [...(await door.read(HERE)).tasks.values()]
+    expect(all.filter(({ status }) => status === 'completed')).toEqual([])
   })
 })
 

@@ -1,0 +1,78 @@
+import type { Conversation } from '../domain/conversation.ts'
+import { originOf } from '../domain/origin.ts'
+import { redactor } from '../domain/redact.ts'
+import type { TurnDeps, TurnOptions } from './drive.ts'
+import type { HeldLease } from './held-lease.ts'
+import { LiveText } from './live.ts'
+import { DEFAULT_LIMITS, noTools, type OutsideTools, withoutSecrets } from './outside.ts'
+
+const RETRY_MS = 1_000
+
+/** Loaded with the first turn, or once the server is up: with AI SDK it takes as long as the rest of the start. */
+export const importDrive = () => import('./drive.ts')
+
+export function turnDeps(options: TurnOptions): TurnDeps {
+  const { outside = noTools, redact = redactor(), onText = () => {}, onError } = options
+  const door = options.door.from(originOf('agent', 'turn'))
+  return {
+    limits: DEFAULT_LIMITS,
+    rules: () => ({}),
+    retryMs: RETRY_MS,
+    ...options,
+    door,
+    outside: withoutFailures(withoutSecrets(outside, redact), error => onError?.(error)),
+    redact,
+    live: new LiveText(door, onText),
+  }
+}
+
+/** A turn of ours under its lease, until it is over or waits. */
+export class DriveWork {
+  readonly held: HeldLease
+  readonly #deps: TurnDeps
+  readonly #stop = new AbortController()
+  readonly #leave = new AbortController()
+
+  constructor(held: HeldLease, deps: TurnDeps) {
+    this.held = held
+    this.#deps = deps
+  }
+
+  get isOver(): boolean {
+    return this.#leave.signal.aborted
+  }
+
+  async run(): Promise<void> {
+    try {
+      const { drive } = await importDrive()
+      await drive(this.held, this.#deps, { stop: this.#stop.signal, leave: this.#leave.signal })
+    } finally {
+      this.#deps.live.forget(this.held.lease)
+    }
+  }
+
+  saw({ turns }: Conversation): void {
+    if (turns.get(this.held.lease.turn)?.stop_requested) this.#stop.abort(new Error('Stopped.'))
+  }
+
+  leave(): void {
+    this.#leave.abort(new Error('The worker was closed.'))
+  }
+
+  lose(): void {
+    this.#leave.abort(new Error('Taken over.'))
+  }
+}
+
+/** Reports a failure to list tools, and goes on without them. */
+const withoutFailures = (outside: OutsideTools, onError: (error: unknown) => void): OutsideTools => ({
+  list: async model => {
+    try {
+      return await outside.list(model)
+    } catch (error) {
+      onError(error)
+      return []
+    }
+  },
+  close: () => outside.close(),
+})
