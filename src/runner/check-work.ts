@@ -9,7 +9,7 @@ import { isApproved, MAX_TRIES, type OpenClaim, recordOf, workspaceOf } from '..
 import { type Door, isGone } from '../door/door.ts'
 import { settleCall } from '../toolsets/calls.ts'
 import { Baselines } from './baselines.ts'
-import { type CheckDeps, CheckSettling, isStorage } from './check-settling.ts'
+import { type CheckDeps, isStorage, Settling } from './settling.ts'
 import type { ClaimJudge } from './claim-judge.ts'
 import type { HeldLease } from './held-lease.ts'
 import { LiveOutput } from './live-output.ts'
@@ -53,7 +53,7 @@ export class CheckWork {
   readonly #judge: ClaimJudge | undefined
   readonly #onError: (error: unknown) => void
   readonly #baselines: Baselines
-  readonly #settling: CheckSettling
+  readonly #settling: Settling
   readonly #unserved: Need | undefined
   #run: RunUnderWay | undefined
   #beginning: Promise<Begun | undefined> | undefined
@@ -68,7 +68,7 @@ export class CheckWork {
     this.#onError = onError
     this.#unserved = unserved
     this.#baselines = new Baselines(door, workspaces)
-    this.#settling = new CheckSettling(held, deps, AbortSignal.any([this.#leave.signal, this.#lost.signal]))
+    this.#settling = new Settling(held, deps, AbortSignal.any([this.#leave.signal, this.#lost.signal]))
   }
 
   /** Whether it has to end. */

@@ -1,11 +1,12 @@
 import type { Command } from '../domain/command.ts'
 import type { Json } from '../domain/event.ts'
+import type { OpenClaim } from '../domain/proof.ts'
 import { asProse, isBlank } from '../domain/text.ts'
 import { offeredOf, type Ruling, rulingOf, type RuledTool, type SavedRules, savedRule } from '../domain/tool-rules.ts'
 import { hashOf } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { ToolContext } from '../toolsets/context.ts'
-import { awaitCall, beginCall, settleCall } from '../toolsets/calls.ts'
+import { awaitCall, beginCall } from '../toolsets/calls.ts'
 import { observe } from '../toolsets/observe.ts'
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
@@ -15,6 +16,7 @@ import type { Move } from './move.ts'
 import { answerOf, type OutsideTool } from './outside.ts'
 import { untilAborted } from './retry.ts'
 import { type Call, isAlwaysAllowed, type Run, type Step } from './run.ts'
+import { settleThrough } from './settling.ts'
 import { afterText } from './text-claims.ts'
 import { type ActiveTurn, isUnreadable } from './turn.ts'
 
@@ -101,13 +103,11 @@ export async function settleOwn(
     // After any other interruption, the claim is judged anew.
     if (turns.get(turn.run.turn)?.stop_requested) await deps.door.run({ ...turn.lease, lease: turn.lease }, ...facts)
   }
-  let facts: readonly Command[] = []
-  for (;;) {
-    const wait = await settleCall(context, claim, { ...learnt, facts }, afterText(turn, claim.task_id))
-    if (wait?.needs !== 'judge') return
+  const judge = async (each: OpenClaim): Promise<readonly Command[]> => {
     await turn.catchUp()
-    facts = await verdictsOn(turn, deps, wait.claim, signal, keep)
+    return verdictsOn(turn, deps, each, signal, keep)
   }
+  await settleThrough(context, claim, { learnt, judge, onText: afterText(turn, claim.task_id) })
 }
 
 /** The tools that a model gets: without those that a person never allows, nor more than it can take. */

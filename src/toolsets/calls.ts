@@ -1,6 +1,6 @@
 import type { Command, CommandOf, Learnt, ModelEdit, Sources } from '../domain/command.ts'
 import type { AskedClaim } from '../domain/decide/claims.ts'
-import { attempt, claimRepeatedBy, settle, type Settled, settled, type Wait } from '../domain/decide/settle.ts'
+import { attempt, claimRepeatedBy, type Settled, settled, type Wait } from '../domain/decide/settle.ts'
 import { claimsIn } from '../domain/decide/tasks.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
 import type { EventData, Json } from '../domain/event.ts'
@@ -219,15 +219,15 @@ export async function settleCall(
     for (const fact of facts) transaction.mustRun(fact)
     const claims = claimsOf(transaction.state, turn, callId)
     if (claims.length === 0) return { wait: null }
-    const wait = settle(transaction.state, claims, learnt, transaction.now)
-    if (wait.needs === 'runs') transaction.mustRun({ type: 'request_final', turn_id: turn, ...learnt.seen })
-    if (wait.needs !== null) return { wait }
     const command = { type: 'settle_call', turn_id: turn, tool_call_id: callId, ...learnt } as const
     const done = settled(transaction.state, command, transaction.now)
+    if ('needs' in done) {
+      if (done.needs === 'runs') transaction.mustRun({ type: 'request_final', turn_id: turn, ...learnt.seen })
+      return { wait: done }
+    }
     transaction.mustRun(command)
     const held = heldBy(claims)
-    if (!done || !held) return { wait: null }
-    if (held.tool === undefined) {
+    if (held?.tool === undefined) {
       onText?.(transaction, done)
       return { wait: null }
     }

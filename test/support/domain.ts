@@ -2,9 +2,8 @@ import type { Command, CommandOf, Learnt, NewTask, TaskChange } from '../../src/
 import { type Conversation, emptyConversation, fold, listed, stamped } from '../../src/domain/conversation.ts'
 import type { AskedClaim } from '../../src/domain/decide/claims.ts'
 import { decide } from '../../src/domain/decide/index.ts'
-import { settle, settled, type Wait } from '../../src/domain/decide/settle.ts'
+import { settled, type Wait } from '../../src/domain/decide/settle.ts'
 import { claimsIn, findTask } from '../../src/domain/decide/tasks.ts'
-import { claimsOf } from '../../src/domain/open-claims.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import type { EventData, EventType, StoredEvent } from '../../src/domain/event.ts'
 import type { SomeFields } from '../../src/domain/fields.ts'
@@ -156,11 +155,10 @@ export class Driver {
   /** Settles a held call: its events, what its caller is told if it is refused, or what it waits for. */
   settlesCall(tool_call_id = 'call-9', learnt: Learnt = {}, turn_id = this.#turn()): StoredEvent[] | Refusal | Wait {
     const command = { type: 'settle_call', turn_id, tool_call_id, ...learnt } as const
-    const wait = settle(this.state, claimsOf(this.state, turn_id, tool_call_id), learnt, this.now)
-    if (wait.needs !== null) return wait
-    const { refusal, refusals } = settled(this.state, command, this.now) ?? {}
+    const done = settled(this.state, command, this.now)
+    if ('needs' in done) return done
     const events = this.run(command)
-    return refusal ?? refusals?.get(0) ?? events
+    return done.refusal ?? done.refusals.get(0) ?? events
   }
 
   /** A model claims a task, and the judge rules on that; what does not pass is not claimed. */

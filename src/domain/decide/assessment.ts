@@ -9,7 +9,7 @@ import { isOpen, type Task } from '../task.ts'
 import { asProse, isId } from '../text.ts'
 import { isRunning } from '../turn.ts'
 import { finalRunsAfter } from './final-runs.ts'
-import { modelTurn, taskInReach } from './tasks.ts'
+import { findTask, modelTurn, taskInReach } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
 
 /**
@@ -20,7 +20,8 @@ export function assessTask(state: Conversation, command: CommandOf<'assess_task'
   const { turn_id, verdict } = command
   const asModel = modelTurn(state, turn_id)
   if (asModel instanceof Refusal) return asModel
-  const isClaimed = claimOn(state, String(command.task))?.judge ?? false
+  const id = findTask(state, command.task)?.id ?? String(command.task)
+  const isClaimed = claimOn(state, id)?.judge ?? false
   if (!(isRunning(asModel.turn) || isClaimed) || !asModel.policy.assessor) {
     return new Refusal('assessor_required', { toolset: null })
   }

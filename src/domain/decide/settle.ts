@@ -3,7 +3,7 @@ import { describeCheck, labelOf } from '../check-label.ts'
 import { reasonIn } from '../claim.ts'
 import type { CommandOf, Learnt } from '../command.ts'
 import { type Conversation, fold, stamped } from '../conversation.ts'
-import type { ClaimEnd, NewEvent } from '../event.ts'
+import type { ClaimEnd, NewEvent, Verdict } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { type Checked, checkedBy, claimOn, claimsOf, heldBy } from '../open-claims.ts'
 import { planById } from '../plan.ts'
@@ -93,7 +93,7 @@ interface Ruling {
   readonly reason: string
   /** The check that failed: such claims are counted. */
   readonly failed?: Check
-  readonly why: (state: Conversation, task: Task, row: number | undefined) => Refusal
+  readonly why: (state: Conversation, task: Task, row?: number) => Refusal
 }
 
 /**
@@ -122,7 +122,8 @@ export function settle(
       if (!ended) return { needs: 'checks' }
       end([claim])
     } else if ('check' in checked) refused.set(claim.task_id, failedBy(checked))
-    else if (claim.verdict && claim.verdict.verdict !== 'ok') refused.set(claim.task_id, turnedDown(claim.verdict))
+    else if (claim.verdict && claim.verdict.verdict !== 'ok')
+      refused.set(claim.task_id, turnedDown(claim.verdict.verdict, claim.verdict.reason))
   }
   const made = applied(state, claims, refused, now)
   if (made instanceof Refusal) return { needs: null, refused }
@@ -158,11 +159,11 @@ export interface Settled {
 }
 
 /** Settles a call: what was turned down is counted and dropped, the rest is made, in one commit. */
-export function settled(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): Settled | undefined {
+export function settled(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): Settled | Wait {
   const { turn_id, tool_call_id } = command
   const claims = claimsOf(state, turn_id, tool_call_id)
   const settlement = settle(state, claims, command, now)
-  if (claims.length === 0 || settlement.needs !== null) return undefined
+  if (settlement.needs !== null) return settlement
   const { refused } = settlement
   const counted = refusedEvents(state, claims, refused, now)
   const after = fold(state, stamped(state, counted, now))
@@ -187,8 +188,11 @@ export function settled(state: Conversation, command: CommandOf<'settle_call'>, 
   }
 }
 
-export const settleCall = (state: Conversation, command: CommandOf<'settle_call'>, now: Instant): readonly NewEvent[] =>
-  settled(state, command, now)?.events ?? []
+export function settleCall(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): readonly NewEvent[] {
+  if (claimsOf(state, command.turn_id, command.tool_call_id).length === 0) return []
+  const done = settled(state, command, now)
+  return 'needs' in done ? [] : done.events
+}
 
 /** The call without what is refused of it, with the tasks that it creates as done still pending. */
 function applied(
@@ -228,7 +232,7 @@ function completed(
   return events instanceof Refusal ? [] : events
 }
 
-/** Ends the claims that are refused, and the runs that only they wait for. The last of too many red ones blocks its task. */
+/** Ends the claims that are refused, and the runs that only those and closed ones wait for. The last of too many red ones blocks its task. */
 function refusedEvents(
   state: Conversation,
   claims: readonly OpenClaim[],
@@ -239,9 +243,11 @@ function refusedEvents(
     const ruling = rulings.get(claim.task_id)
     return ruling ? [{ claim, ruling }] : []
   })
-  const [first] = refused
+  const closed = claims.filter(claim => checkedBy(state, claim).result === 'closed')
+  const ended = [...refused.map(({ claim }) => claim), ...closed]
+  const [first] = ended
   if (!first) return []
-  const { turn_id } = first.claim
+  const { turn_id } = first
   const editor = new ListEditor(state, now, 'system', turn_id)
   const blocked: Task[] = []
   for (const { claim, ruling } of refused) {
@@ -257,7 +263,7 @@ function refusedEvents(
   const events = [
     ...runsEndedWith(
       state,
-      refused.map(({ claim }) => claim),
+      ended,
       refused.some(({ ruling }) => ruling.because === 'no_workspace'),
       now,
     ),
@@ -312,14 +318,11 @@ function refuseUnpassed(state: Conversation, { id, plan_id }: Task, refused: Map
   })
 }
 
-function turnedDown({ verdict, reason: said }: NonNullable<OpenClaim['verdict']>): Ruling {
-  const verdict_ = verdict === 'ok' ? 'unknown' : verdict
-  const reason = reasonIn({ verdict: verdict_, reason: said })
-  return {
-    because: verdict_,
-    reason,
-    why: (_, task, row) => new Refusal('not_accepted', { ...inRow(row), task, verdict: verdict_, reason }),
-  }
+function turnedDown(verdict: Exclude<Verdict, 'ok'>, said: string): Ruling {
+  const reason = reasonIn({ verdict, reason: said })
+  const why = (_: Conversation, task: Task, row?: number): Refusal =>
+    new Refusal('not_accepted', { ...inRow(row), task, verdict, reason })
+  return { because: verdict, reason, why }
 }
 
 function endedFor(ended: NonNullable<Learnt['ended']>, isGone: boolean | undefined): Ruling {

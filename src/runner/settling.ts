@@ -1,5 +1,5 @@
 import type { Workspace } from '../domain/check.ts'
-import type { CommandOf, SeenWorkspace } from '../domain/command.ts'
+import type { Command, CommandOf, Learnt } from '../domain/command.ts'
 import type { Wait } from '../domain/decide/settle.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { planOf } from '../domain/plan.ts'
@@ -8,11 +8,36 @@ import { workspaceKey } from '../domain/needs.ts'
 import { claimedPlans } from '../domain/open-claims.ts'
 import type { OpenClaim } from '../domain/proof.ts'
 import { type Door, StoreError } from '../door/door.ts'
-import { type Facts, settleCall } from '../toolsets/calls.ts'
+import { type Facts, settleCall, type TextAnswer } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import type { ClaimJudge } from './claim-judge.ts'
 import type { HeldLease } from './held-lease.ts'
 import type { Workspaces } from './workspaces.ts'
+
+/** How a process finds out what claims need. */
+export interface Ways {
+  readonly learnt?: Learnt
+  /** The files as they are. */
+  readonly look?: () => Promise<Learnt>
+  /** The verdicts on a claim. */
+  readonly judge?: ((claim: OpenClaim) => Promise<readonly Command[]>) | undefined
+  readonly onText?: TextAnswer
+}
+
+/** Settles the call of a claim as far as this process can. The rest is what it waits for. */
+export async function settleThrough(
+  context: ToolContext,
+  claim: OpenClaim,
+  { learnt = {}, look, judge, onText }: Ways,
+): Promise<Wait | null> {
+  let facts: Facts = learnt
+  for (;;) {
+    const wait = await settleCall(context, claim, facts, onText)
+    if (wait?.needs === 'look' && look) facts = await look()
+    else if (wait?.needs === 'judge' && judge) facts = { ...facts, facts: await judge(wait.claim) }
+    else return wait
+  }
+}
 
 export interface CheckDeps {
   readonly door: Door
@@ -22,7 +47,7 @@ export interface CheckDeps {
 }
 
 /** Settles the claims of agents elsewhere once these are checked, under the lease of their turn. */
-export class CheckSettling {
+export class Settling {
   readonly #held: HeldLease
   readonly #deps: CheckDeps
   readonly #signal: AbortSignal
@@ -37,7 +62,11 @@ export class CheckSettling {
   async settle(claim: OpenClaim): Promise<boolean> {
     const { onError } = this.#deps
     try {
-      const wait = await this.#settled(claim)
+      const { judge } = this.#deps
+      const wait = await settleThrough(this.#context(claim), claim, {
+        look: () => this.#look(claim),
+        judge: judge && (each => judge(this.#held, each, this.#signal)),
+      })
       // The runs before the end of the plan are asked for: that of the judge is not for checks.
       return wait === null || (wait.needs === 'runs' && !claim.judge)
     } catch (error) {
@@ -68,30 +97,14 @@ export class CheckSettling {
     }
   }
 
-  /** Finds out what the claims need: the files as they are, the verdicts of the judge. */
-  async #settled(claim: OpenClaim): Promise<Wait | null> {
-    const { door, judge } = this.#deps
-    const context = this.#context(claim)
+  /** Without the workspace, everything in it counts as changed. If its folder is gone, the plan does not end. */
+  async #look(claim: OpenClaim): Promise<Learnt> {
+    const { door, workspaces } = this.#deps
     const state = await door.read(this.#held.lease)
     const workspace = workspaceOfPlan(state, claim)
-    const isGone = workspace !== undefined && (door.checks.isGone?.(workspace) ?? false)
-    let facts: Facts = {}
-    for (;;) {
-      const wait = await settleCall(context, claim, facts)
-      // Nothing can be looked at again: the plan does not end.
-      if (wait?.needs === 'look' && isGone) facts = { ended: 'no_workspace', isGone }
-      else if (wait?.needs === 'look') facts = { ...facts, seen: await this.#look(state, workspace) }
-      else if (wait?.needs === 'judge' && judge)
-        facts = { ...facts, facts: await judge(this.#held, wait.claim, this.#signal) }
-      else return wait
-    }
-  }
-
-  /** Without the workspace, everything in it counts as changed. */
-  async #look(state: Conversation, workspace: Workspace | undefined): Promise<SeenWorkspace> {
-    const { workspaces } = this.#deps
-    if (!workspace || !workspaces.keys.includes(workspaceKey(workspace))) return {}
-    return { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) }
+    if (workspace && door.checks.isGone?.(workspace)) return { ended: 'no_workspace', isGone: true }
+    if (!workspace || !workspaces.keys.includes(workspaceKey(workspace))) return { seen: {} }
+    return { seen: { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) } }
   }
 
   #context({ judge }: OpenClaim): ToolContext {
