@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Command, CommandOf } from '../src/domain/command.ts'
 import { type Conversation, emptyConversation, fold } from '../src/domain/conversation.ts'
 import type { AskedClaim } from '../src/domain/decide/claims.ts'
-import { claimsIn } from '../src/domain/decide/tasks.ts'
+import { edited } from '../src/domain/decide/tasks.ts'
 import { planIdOf } from '../src/domain/plan.ts'
 import type { OpenClaim } from '../src/domain/proof.ts'
 import { needsOf } from '../src/domain/needs.ts'
@@ -490,12 +490,14 @@ function play(drawn: readonly Drawn[], check: (step: Step) => void): void {
   for (const one of drawn) {
     const before = chat.wait(one.wait).state
     const command = resolved(chat, one)
-    const claims = command.type === 'edit_tasks' ? claimsIn(before, command, chat.now) : []
+    const isModels = command.type === 'edit_tasks' && command.by === 'model'
+    const tried = isModels ? edited(before, command, chat.now) : undefined
+    const claims = tried === undefined || tried instanceof Refusal ? [] : tried.open
     const step = (next: Command, from: Conversation): void => {
       const answer = chat.ask(next)
       check({ chat, before: from, command: next, answer, events: answer instanceof Refusal ? [] : answer })
     }
-    if (command.type !== 'edit_tasks' || claims instanceof Refusal || claims.length === 0) {
+    if (command.type !== 'edit_tasks' || claims.length === 0) {
       step(command, before)
       continue
     }

@@ -12,7 +12,6 @@ import type { Decided } from '../store/store.ts'
 export class Transaction {
   readonly now: Instant
   readonly events: NewEvent[] = []
-  readonly #before: Conversation
   #state: Conversation
   /** Decided but not folded in yet: the state in between is often not needed. */
   #ahead: readonly StoredEvent[] = []
@@ -22,7 +21,6 @@ export class Transaction {
 
   /** `origin` is recorded with each decision. */
   constructor(state: Conversation, now: Instant, origin?: Origin) {
-    this.#before = state
     this.#state = state
     this.now = now
     this.#origin = origin
@@ -38,9 +36,13 @@ export class Transaction {
   run(command: Command): readonly StoredEvent[] | Refusal {
     const { state } = this
     const decided = decide(state, command, this.now)
-    if (decided instanceof Refusal) return decided
+    return decided instanceof Refusal ? decided : this.take(decided)
+  }
+
+  /** Takes what was decided on its state as it is now. */
+  take(decided: readonly NewEvent[]): readonly StoredEvent[] {
     const events = this.#origin ? attributed(decided, this.#origin) : decided
-    this.#ahead = stamped(state, events, this.now)
+    this.#ahead = stamped(this.state, events, this.now)
     this.events.push(...events)
     return this.#ahead
   }
@@ -50,13 +52,6 @@ export class Transaction {
     const decided = this.run(command)
     if (decided instanceof Refusal) throw decided
     return decided
-  }
-
-  /** Takes back everything that was decided so far. */
-  reset(): void {
-    this.events.length = 0
-    this.#ahead = []
-    this.#state = this.#before
   }
 
   /** Ends the transaction without writing anything: `return transaction.discard(value)` still answers the value. */

@@ -1,6 +1,6 @@
 import { currentTask, openTasks, tasksInView } from '../domain/conversation.ts'
 import type { CommandOf } from '../domain/command.ts'
-import { claimsIn } from '../domain/decide/tasks.ts'
+import { edited } from '../domain/decide/tasks.ts'
 import { planIdOf } from '../domain/plan.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { asProse } from '../domain/text.ts'
@@ -25,9 +25,13 @@ export async function claimText(
     const change = [{ task, fields: { status: 'completed' as const, outcome: asProse(step.text) } }]
     const base = { turn_id: run.turn, basis: step.digest_seq }
     const edit = { change }
-    const asked = claimsIn(state, { ...base, ...edit, type: 'edit_tasks', by: 'model' }, now)
-    if (asked instanceof Refusal) return goOn(turn, transaction, task, asked)
-    const claims = newClaims(door.newId, asked)
+    const made = edited(state, { ...base, ...edit, type: 'edit_tasks', by: 'model' }, now)
+    if (made instanceof Refusal) return goOn(turn, transaction, task, made)
+    if (made.open.length === 0) {
+      transaction.take(made.events)
+      return goOn(turn, transaction, task)
+    }
+    const claims = newClaims(door.newId, made.open)
     const held = { edit, items: 0 }
     transaction.mustRun({
       ...base,

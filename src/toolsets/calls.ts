@@ -1,7 +1,6 @@
 import type { Command, CommandOf, Learnt, ModelEdit, Sources } from '../domain/command.ts'
 import type { AskedClaim } from '../domain/decide/claims.ts'
 import { attempt, claimRepeatedBy, type Settled, settled, type Wait } from '../domain/decide/settle.ts'
-import { claimsIn } from '../domain/decide/tasks.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
 import type { EventData, Json } from '../domain/event.ts'
 import { awaitsBaseline } from '../domain/check-runs.ts'
@@ -29,7 +28,7 @@ import { awaitBaseline } from './baseline.ts'
 import { type AnswerWithOutcome, unheardOutcome, withFailing, withOutcome, withReopened } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall, UNCHECKED } from './review-answer.ts'
 import { sealOf } from './seal.ts'
-import type { Done, Tool, Toolset } from './toolset.ts'
+import type { Tool, Toolset } from './toolset.ts'
 import { Translation } from './translation.ts'
 import type { View } from './view.ts'
 
@@ -225,7 +224,7 @@ export async function settleCall(
       if (done.needs === 'runs') transaction.mustRun({ type: 'request_final', turn_id: turn, ...learnt.seen })
       return { wait: done }
     }
-    transaction.mustRun(command)
+    transaction.take(done.events)
     const held = heldBy(claims)
     if (held?.tool === undefined) {
       onText?.(transaction, done)
@@ -310,16 +309,15 @@ function make(deps: CallDeps & { readonly tool: Tool }, input: never, basis: num
     const command = { ...edit, type: 'edit_tasks', by: 'model', turn_id: turn, basis, ...reviewIn(deps, edit) } as const
     const repeated = run ? undefined : claimRepeatedBy(transaction.state, command)
     if (repeated) return join(deps, input, repeated)
-    const begun = begunEdit(transaction, command)
-    if (begun instanceof Refusal) throw begun.row === undefined ? begun : begun.at(asked.sent?.[begun.row] ?? begun.row)
-    if (begun.claims.length > 0) return hold(deps, input, basis, edit, begun.claims)
-    const events = transaction.run(begun.edit)
-    if (events instanceof Refusal)
-      throw events.row === undefined ? events : events.at(asked.sent?.[events.row] ?? events.row)
+    const tried = attempt(transaction.state, command, transaction.now)
+    if (tried instanceof Refusal) throw tried.row === undefined ? tried : tried.at(asked.sent?.[tried.row] ?? tried.row)
+    const { made, refusals } = tried
+    if (made.open.length > 0) return hold(deps, input, basis, edit, made.open)
+    const events = transaction.take(made.events)
     const review = events.find(event => event.type === 'task_create_review_required')
     if (review) return { status: 'pending_review', call_id: toolCallId, review_id: review.data.review_id }
     const after = { state: transaction.state, turnId: turn }
-    return record(deps, answerTo(toolset, tool, after, edit, { events, refusals: begun.refusals, notDone: new Map() }))
+    return record(deps, answerTo(toolset, tool, after, edit, { events, refusals, notDone: new Map() }))
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     const view = { state: transaction.state, turnId: turn }
@@ -329,18 +327,6 @@ function make(deps: CallDeps & { readonly tool: Tool }, input: never, basis: num
     return isStored ? record(deps, { result, ok: false }) : transaction.discard(refused(result))
   }
 }
-
-/** What an edit claims, and which of its elements are refused already. */
-function begunEdit({ state, now }: Transaction, edit: CommandOf<'edit_tasks'>) {
-  if (edit.each) {
-    const tried = attempt(state, edit, now)
-    return tried instanceof Refusal ? tried : { edit: tried.edit, claims: tried.made.open, refusals: tried.refusals }
-  }
-  const claims = claimsIn(state, edit, now)
-  return claims instanceof Refusal ? claims : { edit, claims, refusals: NONE }
-}
-
-const NONE: Done['refusals'] = new Map()
 
 /** New tasks may need a review. */
 function reviewIn({ tool, toolset, toolCallId, context, transaction }: CallDeps, { create, unchecked }: ModelEdit) {

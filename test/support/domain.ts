@@ -2,8 +2,8 @@ import type { Command, CommandOf, Learnt, NewTask, TaskChange } from '../../src/
 import { type Conversation, emptyConversation, fold, listed, stamped } from '../../src/domain/conversation.ts'
 import type { AskedClaim } from '../../src/domain/decide/claims.ts'
 import { decide } from '../../src/domain/decide/index.ts'
-import { settled, type Wait } from '../../src/domain/decide/settle.ts'
-import { claimsIn, findTask } from '../../src/domain/decide/tasks.ts'
+import { attempt, settled, type Wait } from '../../src/domain/decide/settle.ts'
+import { findTask } from '../../src/domain/decide/tasks.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import type { EventData, EventType, StoredEvent } from '../../src/domain/event.ts'
 import type { SomeFields } from '../../src/domain/fields.ts'
@@ -132,9 +132,9 @@ export class Driver {
 
   /** What of a model's edit has to be settled first. */
   asked(edit: Edit): readonly AskedClaim[] {
-    const claims = claimsIn(this.state, edit, this.now)
-    if (claims instanceof Refusal) throw claims
-    return claims
+    const tried = attempt(this.state, edit, this.now)
+    if (tried instanceof Refusal) throw tried
+    return tried.made.open
   }
 
   /** A model's call is held with its claims. */

@@ -90,7 +90,6 @@ export type Wait =
 /** Why a claim is refused: for the log, and as the model is told once that is counted. */
 interface Ruling {
   readonly because: ClaimEnd
-  readonly reason: string
   /** The check that failed: such claims are counted. */
   readonly failed?: Check
   readonly why: (state: Conversation, task: Task, row?: number) => Refusal
@@ -154,7 +153,7 @@ export interface Settled {
   readonly refusals: ReadonlyMap<number, Refusal>
   /** Why nothing of the call was made. */
   readonly refusal?: Refusal
-  /** Ids of tasks whose claim was refused, to why. */
+  /** Ids of new tasks that the judge has seen, to its reason. */
   readonly notDone: ReadonlyMap<string, string>
 }
 
@@ -184,7 +183,7 @@ export function settled(state: Conversation, command: CommandOf<'settle_call'>, 
     events: [...counted, ...granted, ...closed],
     refusals: isRefused ? new Map() : made.refusals,
     ...(made instanceof Refusal ? { refusal: made } : {}),
-    notDone: new Map([...refused].map(([id, { reason }]) => [id, reason])),
+    notDone: new Map(claims.flatMap(({ task_id, verdict }) => (verdict ? [[task_id, reasonIn(verdict)]] : []))),
   }
 }
 
@@ -283,11 +282,10 @@ function failedBy(checked: Extract<Checked, { readonly check: Check }>): Ruling 
     const reason = run?.reason ?? 'It could not be run.'
     const why = (_: Conversation, task: Task, row?: number): Refusal =>
       new Refusal('not_checked', { ...inRow(row), task, check: describeCheck(check), reason })
-    return { because: 'inconclusive', reason, why }
+    return { because: 'inconclusive', why }
   }
   return {
     because: 'check_failed',
-    reason: `${labelOf(check)} fails.`,
     failed: check,
     why: (state, task, row) =>
       new Refusal('check_failed', {
@@ -313,7 +311,6 @@ function refuseUnpassed(state: Conversation, { id, plan_id }: Task, refused: Map
   }
   refused.set(id, {
     because: 'refused',
-    reason: `${labelOf(check)} does not pass.`,
     why: (_, task, row) => new Refusal('plan_check_failed', { ...inRow(row), task, ...told }),
   })
 }
@@ -322,7 +319,7 @@ function turnedDown(verdict: Exclude<Verdict, 'ok'>, said: string): Ruling {
   const reason = reasonIn({ verdict, reason: said })
   const why = (_: Conversation, task: Task, row?: number): Refusal =>
     new Refusal('not_accepted', { ...inRow(row), task, verdict, reason })
-  return { because: verdict, reason, why }
+  return { because: verdict, why }
 }
 
 function endedFor(ended: NonNullable<Learnt['ended']>, isGone: boolean | undefined): Ruling {
@@ -330,7 +327,6 @@ function endedFor(ended: NonNullable<Learnt['ended']>, isGone: boolean | undefin
   const reason = ENDED[ended]
   return {
     because,
-    reason,
     why: (state, task, row) =>
       new Refusal('not_checked', {
         ...inRow(row),

@@ -7,14 +7,14 @@ import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
 import { claimedPlans } from '../open-claims.ts'
 import { lastTurnOf, planById, planIdOf } from '../plan.ts'
-import { isChecked, type OpenClaim, proofOf } from '../proof.ts'
+import { type OpenClaim, proofOf } from '../proof.ts'
 import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { neverPassed } from '../why-open.ts'
 import { type AskedClaim, Claims } from './claims.ts'
 import { approved, planLook, runsWithLeave } from './approvals.ts'
-import { finalRunsAfter, hasFinalRuns } from './final-runs.ts'
+import { finalRunsAfter } from './final-runs.ts'
 import { reviewRequired } from './reviews.ts'
 import { sourcesOf } from './sources.ts'
 import { type Draft, ListEditor } from './list-editor.ts'
@@ -35,23 +35,6 @@ export function editTasks(state: Conversation, command: Edit, now: Instant): rea
   const created = made.events.flatMap(event => (event.type === 'task_created' ? event.data.task : []))
   const task = claim && (state.tasks.get(claim.task) ?? created.find(({ id }) => id === claim.task))
   return task ? new Refusal('not_checked', { task, reason: 'Its claim is not settled.' }) : made.events
-}
-
-/** What a model's edit claims that has to be checked or judged before it is made; or why it is refused whatever comes of that. */
-export function claimsIn(state: Conversation, command: Edit, now: Instant): readonly AskedClaim[] | Refusal {
-  if (!mayWait(state, command)) return []
-  const made = edited(state, command, now)
-  return made instanceof Refusal ? made : made.open
-}
-
-/** Whether anything is checked or judged in the plans of an edit: most often nothing is, and the edit is made at once. */
-function mayWait(state: Conversation, command: Edit): boolean {
-  const asModel = modelTurn(state, command.turn_id)
-  if (asModel instanceof Refusal || isJudged(asModel, command)) return true
-  return (command.change ?? []).some(change => {
-    const task = findTask(state, change?.task)
-    return task && (isChecked(state, task) || hasFinalRuns(state, planById(state, task.plan_id)))
-  })
 }
 
 /** An edit that was made as if all that it claims were granted. */
