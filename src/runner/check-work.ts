@@ -168,7 +168,7 @@ export class CheckWork {
       const state = await this.#door.read(lease)
       const claim = needsOf(state, lease.turn) === need ? waitingClaim(state, lease.turn) : undefined
       if (!claim || this.isOver) return
-      const context = { door: this.#door, ...lease, lease, judges: claim.judge === true }
+      const context = { door: this.#door, ...lease, lease }
       await settleCall(context, claim, because)
     }
   }

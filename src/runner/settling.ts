@@ -63,7 +63,7 @@ export class Settling {
     const { onError } = this.#deps
     try {
       const { judge } = this.#deps
-      const wait = await settleThrough(this.#context(claim), claim, {
+      const wait = await settleThrough(this.#context, claim, {
         look: () => this.#look(claim),
         judge: judge && (each => judge(this.#held, each, this.#signal)),
       })
@@ -76,7 +76,7 @@ export class Settling {
       onError(error)
     }
     // It would fail for ever.
-    await settleCall(this.#context(claim), claim, { ended: 'failed' })
+    await settleCall(this.#context, claim, { ended: 'failed' })
     return true
   }
 
@@ -88,7 +88,7 @@ export class Settling {
     const isOurs = claim && !claim.judge && state.turns.get(claim.turn_id)?.status === 'open'
     if (!isOurs) return false
     try {
-      await settleCall(this.#context(claim), claim, { facts: [ran] })
+      await settleCall(this.#context, claim, { facts: [ran] })
       return true
     } catch (error) {
       if (isStorage(error)) throw error
@@ -107,10 +107,9 @@ export class Settling {
     return { seen: { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) } }
   }
 
-  #context({ judge }: OpenClaim): ToolContext {
+  get #context(): ToolContext {
     const { lease } = this.#held
-    const { tenant, conversation, turn } = lease
-    return { door: this.#deps.door, tenant, conversation, turn, lease, judges: judge === true }
+    return { door: this.#deps.door, ...lease, lease }
   }
 }
 

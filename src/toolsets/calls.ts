@@ -250,10 +250,8 @@ export async function settleCall(
 }
 
 /** Whether a judge of ours rules on what an agent elsewhere claims. A run of ours asks its own. */
-function judgesOf({ run, door, judges }: ToolContext, { state }: Transaction): boolean {
-  if (run || !state.policy?.assessor) return false
-  return judges ?? door.checks.judges?.() ?? false
-}
+const judgesOf = ({ run, door }: ToolContext, { state }: Transaction): boolean =>
+  !run && state.policy?.assessor === true && (door.checks.judges?.() ?? false)
 
 /** What the call can do about checks, where its turn has a workspace of this process. */
 function checksIn({ state }: Transaction, { door, turn }: ToolContext): CallChecks | undefined {

@@ -18,8 +18,6 @@ export interface ToolContext extends Sources {
   readonly edge?: Edge | undefined
   readonly provider?: string | undefined
   readonly model?: string | undefined
-  /** Agents elsewhere: a judge of ours rules on their claims. */
-  readonly judges?: boolean | undefined
   /** The lease of a process that settles the claims of a call. */
   readonly lease?: Lease | undefined
   /** Set for calls from our own runs. */
