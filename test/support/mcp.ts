@@ -36,6 +36,7 @@ export async function startMcpServer(
   const started = await startServer({
     agentWritesPerMinute,
     ...(store ? { store } : {}),
+    ...(more.door ? { door: more.door } : {}),
     mcp: (request, incoming) => mcp?.fetch(request, incoming) ?? Promise.reject(new Error('not yet')),
   })
   const { door, url, server } = started

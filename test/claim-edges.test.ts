@@ -1,0 +1,201 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { listed } from '../src/domain/conversation.ts'
+import type { Verdict } from '../src/domain/event.ts'
+import { plainMaker } from '../src/door/checks.ts'
+import { type Door, openDoor } from '../src/door/door.ts'
+import { Worker } from '../src/runner/worker.ts'
+import { openMemoryStore } from '../src/store/memory.ts'
+import { callTool } from '../src/toolsets/call-tool.ts'
+import { toolsets } from '../src/toolsets/index.ts'
+import { hostOf, overHttp, startMcpServer } from './support/mcp.ts'
+import type { Answer } from './support/provider.ts'
+import { startServer } from './support/server.ts'
+import { startTurns } from './support/turns.ts'
+
+// The letters of a claim, through every way in. The rules themselves: src/domain/decide/settle.test.ts.
+
+const HERE = { tenant: 'local', conversation: 'c1' } as const
+const HOST = { review: false, assessor: true, gate: false } as const
+const DONE = { id: 1, outcome: 'Done.' }
+
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end()
+})
+
+/** A judge that answers when the test says so. */
+class Judge {
+  /** Resolves once it is asked. */
+  readonly asked: Promise<void>
+  readonly #answer = Promise.withResolvers<Verdict>()
+  readonly #asked = Promise.withResolvers<void>()
+
+  constructor() {
+    this.asked = this.#asked.promise
+  }
+
+  says(verdict: Verdict): void {
+    this.#answer.resolve(verdict)
+  }
+
+  rules(): Promise<Verdict> {
+    this.#asked.resolve()
+    return this.#answer.promise
+  }
+}
+
+/** An agent at one edge. */
+interface Agent {
+  readonly door: Door
+  readonly judge: Judge
+  readonly call: (tool: string, args: Record<string, unknown>, id?: string) => Promise<string>
+}
+
+const agents = {
+  library: async (): Promise<Agent> => {
+    const { door, judge } = elsewhere()
+    const call: Agent['call'] = async (tool, args, id) =>
+      JSON.stringify(
+        await callTool(toolsets.runsheet, tool, args, { door, ...HERE, turn: 't1', host: HOST, toolCallId: id }),
+      )
+    return { door, judge, call }
+  },
+  http: async (): Promise<Agent> => {
+    const { door, judge } = elsewhere()
+    const server = await startServer({ door, host: HOST })
+    ends.push(server.close)
+    const call: Agent['call'] = async (tool, args, id) => {
+      const at = { session_id: 'c1', turn_id: 't1', ...(id === undefined ? {} : { tool_call_id: id }) }
+      return JSON.stringify(await server.agent.call('runsheet', tool, { ...at, arguments: args }))
+    }
+    return { door, judge, call }
+  },
+  mcp: async (): Promise<Agent> => {
+    const { door, judge } = elsewhere()
+    const server = await startMcpServer({ door, host: HOST })
+    ends.push(server.close)
+    const at = { 'runsheet-session': 'c1', 'runsheet-turn': 't1' }
+    const { call } = await overHttp(server, hostOf({ era: '2026' }), { as: 'agent', headers: at })
+    return { door, judge, call: async (tool, args) => (await call(tool, args)).text }
+  },
+  turn: async (): Promise<Agent> => {
+    const judge = new Judge()
+    const next: PromiseWithResolvers<Answer>[] = [Promise.withResolvers<Answer>()]
+    const turns = await startTurns({
+      answers: async (_, count) => (next[count] ??= Promise.withResolvers<Answer>()).promise,
+      assessor: async () => ((await judge.rules()) === 'ok' ? 'OK' : 'NOT_OK: No proof'),
+    })
+    ends.push(turns.close)
+    const reader = await turns.open({ toolset: 'runsheet', ...HOST })
+    let made = 0
+    const call: Agent['call'] = async (tool, args) => {
+      made += 1
+      const answers = next.length >= made ? next : [...next, Promise.withResolvers<Answer>()]
+      answers[made - 1]?.resolve({ calls: [{ tool, args }] })
+      next[made] ??= Promise.withResolvers<Answer>()
+      await reader.until(({ events }) => events.filter(({ type }) => type === 'tool_answered').length >= made)
+      return JSON.stringify(reader.of('tool_answered').at(made - 1)?.data.result)
+    }
+    return { door: turns.door, judge, call }
+  },
+}
+
+/** An agent elsewhere whose claims a judge of ours rules on. */
+function elsewhere(): Pick<Agent, 'door' | 'judge'> {
+  const judge = new Judge()
+  const door = openDoor({ store: openMemoryStore(), checks: { ...plainMaker, judges: () => true } })
+  const worker = new Worker({
+    door,
+    judge: async (_, { turn_id, task_id: task, seal, basis }) => {
+      const said = { verdict: await judge.rules(), reason: 'No proof', model: 'm', seal, basis }
+      return [{ type: 'assess_task', turn_id, task, ...said }]
+    },
+  })
+  worker.start()
+  ends.push(
+    () => door.close(),
+    () => worker.close(),
+  )
+  return { door, judge }
+}
+
+const typesIn = async (door: Door): Promise<readonly string[]> =>
+  (await door.conversations.eventsAfter(HERE, 0, 1_000)).map(({ type }) => type)
+
+const statusIn = async (door: Door): Promise<readonly string[]> =>
+  listed(await door.read(HERE)).map(({ status }) => status)
+
+const person = async (door: Door): Promise<unknown> => {
+  const [task] = listed(await door.read(HERE))
+  return door.run(HERE, {
+    type: 'edit_tasks',
+    by: 'person',
+    change: [{ task: task?.id ?? '', fields: { details: 'x' } }],
+  })
+}
+
+describe.each(['library', 'http', 'mcp', 'turn'] as const)('a claim over %s', edge => {
+  const planned = async (): Promise<Agent> => {
+    const agent = await agents[edge]()
+    await agent.call('plan', { tasks: [{ title: 'A' }, { title: 'B' }] })
+    return agent
+  }
+
+  it('(a) is refused at once if it is wrong whatever comes of it', async () => {
+    const { door, call } = await planned()
+    expect(await call('update', { id: 9, outcome: 'Done.' })).toContain('There is no task with this id')
+    expect(await typesIn(door)).not.toContain('claim_made')
+  })
+
+  it('(b) what needs nothing is made at once', async () => {
+    const { door, call } = await planned()
+    expect(await call('update', { id: 2, status: 'blocked', outcome: 'No key.' })).toContain('"remaining":1')
+    expect(await typesIn(door)).not.toContain('claim_made')
+  })
+
+  it('(c)(d) is held until the judge has ruled, and made and answered in one commit', async () => {
+    const { door, judge, call } = await planned()
+    const answered = call('update', DONE)
+    await judge.asked
+    expect(await statusIn(door)).toEqual(['in_progress', 'pending'])
+    judge.says('ok')
+    expect(await answered).toContain('"next":"2 B","remaining":1')
+    const types = await typesIn(door)
+    expect(types.slice(types.indexOf('claim_made'))).toEqual([
+      'claim_made',
+      'task_assessed',
+      'task_changed',
+      'task_changed',
+      'claim_settled',
+      'tool_answered',
+    ])
+  })
+
+  it('(c) that is turned down is answered with the reason', async () => {
+    const { door, judge, call } = await planned()
+    judge.says('not_ok')
+    expect(await call('update', DONE)).toContain('Task 1 was not accepted: No proof.')
+    expect(await statusIn(door)).toEqual(['in_progress', 'pending'])
+  })
+
+  it("(e)(g) is closed by a person's edit, whatever the judge says then", async () => {
+    const { door, judge, call } = await planned()
+    const answered = call('update', DONE)
+    await judge.asked
+    await person(door)
+    judge.says('ok')
+    expect(await answered).toContain('A person changed task 1')
+    expect(await statusIn(door)).toEqual(['in_progress', 'pending'])
+  })
+
+  it.skipIf(edge === 'turn')('(f) an equal call joins it, and another one is refused', async () => {
+    const { door, judge, call } = await planned()
+    const answered = call('update', DONE)
+    await judge.asked
+    const joined = call('update', DONE)
+    expect(await call('update', { id: 1, outcome: 'Something else.' })).toContain('Task 1 is being checked')
+    judge.says('ok')
+    expect(await joined).toBe(await answered)
+    expect((await typesIn(door)).filter(type => type === 'claim_made')).toHaveLength(1)
+  })
+})
