@@ -523,7 +523,14 @@ function held(edit: CommandOf<'edit_tasks'>, asked: readonly AskedClaim[]): Comm
     seal: 's',
     ...(judge ? { judge } : {}),
   }))
-  return { type: 'make_claims', turn_id, tool_call_id: 'held', basis, claims, held: { edit: rest, items: 0 } }
+  return {
+    type: 'make_claims',
+    turn_id,
+    tool_call_id: 'held',
+    basis,
+    claims,
+    held: { toolset: 'runsheet', edit: rest, items: 0 },
+  }
 }
 
 const isPassed = ({ verdict }: OpenClaim): boolean => verdict?.verdict === 'ok'

@@ -16,7 +16,7 @@ import { valueIn, valuesIn } from './table.ts'
 
 /** How the checks of a claim stand. */
 export type Checked =
-  | { readonly result: 'waiting' }
+  | { readonly result: 'waiting'; readonly check: Check }
   | { readonly result: 'passed' }
   | { readonly result: 'failed' | 'inconclusive'; readonly check: Check; readonly run?: CheckRun }
   /** A person edited or removed the task: the checks do not matter any more. */
@@ -30,7 +30,7 @@ export function checkedBy(state: Proofs, claim: OpenClaim): Checked {
   if (claim.status === 'cancelled') return { result: 'passed' }
   for (const check of countingChecks(state, task)) {
     const result = resultFor(state, claim, check)
-    if (result === undefined) return { result: 'waiting' }
+    if (result === undefined) return { result: 'waiting', check }
     const { last } = taskRuns(state, task.id, check.hash) ?? {}
     if (result !== 'passed') return { result, check, ...(last ? { run: last } : {}) }
   }
@@ -85,6 +85,16 @@ export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] 
     if (areChecked(state, together)) return together
   }
   return []
+}
+
+/** The calls of agents elsewhere that a person's edits have closed: whoever comes next settles them. */
+export function closedCalls(state: Proofs): readonly OpenClaim[] {
+  const calls = Map.groupBy(valuesIn(state.claims), ({ turn_id, tool_call_id }) => `${turn_id} ${tool_call_id}`)
+  return [...calls.values()].flatMap(([first, ...others]) => {
+    const isElsewhere = first && valueIn(state.turns, first.turn_id)?.status === 'open'
+    const isClosed = isElsewhere && [first, ...others].every(claim => checkedBy(state, claim).result === 'closed')
+    return isClosed ? first : []
+  })
 }
 
 const GRANTABLE: ReadonlySet<Checked['result']> = new Set(['passed', 'waiting'])

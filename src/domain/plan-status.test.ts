@@ -33,7 +33,7 @@ function claimed(check: Check): Driver {
     tool_call_id: 'call-9',
     basis: chat.state.seq,
     claims: [claim],
-    held: { edit: {}, items: 0 },
+    held: { toolset: 'runsheet', edit: {}, items: 0 },
   })
   return chat
 }

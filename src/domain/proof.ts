@@ -4,6 +4,7 @@ import type { ModelEdit } from './command.ts'
 import type { Verdict } from './event.ts'
 import type { Instant } from './instant.ts'
 import { type Plan, planById, type Plans } from './plan.ts'
+import type { ToolsetName } from './policy.ts'
 import { type Keyed, valueIn } from './table.ts'
 import type { Task } from './task.ts'
 
@@ -157,6 +158,7 @@ export interface MadeClaim {
 
 /** A call that waits until its claims are settled. */
 export interface HeldCall {
+  readonly toolset: ToolsetName
   /** Absent for an answer in text. */
   readonly tool?: string
   readonly edit: ModelEdit

@@ -4,7 +4,7 @@ import type { Conversation } from '../domain/conversation.ts'
 import { checkIn, JUDGE, type Need, needsOf, workspaceKey } from '../domain/needs.ts'
 import { checkedOf, planOf, planOfRun, tasksOf } from '../domain/plan.ts'
 import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
-import { claimsOf, settleable } from '../domain/open-claims.ts'
+import { checkedBy, claimsOf, settleable } from '../domain/open-claims.ts'
 import { isApproved, MAX_TRIES, type OpenClaim, recordOf, workspaceOf } from '../domain/proof.ts'
 import { type Door, isGone } from '../door/door.ts'
 import { settleCall } from '../toolsets/calls.ts'
@@ -336,7 +336,13 @@ export class CheckWork {
 
 /** The claim that waits for what a turn needs. */
 const waitingClaim = (state: Conversation, turnId: string): OpenClaim | undefined =>
-  state.claims.get(nextRun(state, turnId)?.claim_id ?? '') ?? settleable(state, turnId)[0] ?? claimsOf(state, turnId)[0]
+  settleable(state, turnId)[0] ?? claimsOf(state, turnId).find(claim => waitsForRun(state, claim))
+
+/** Whether a claim waits for a check that a process runs. */
+function waitsForRun(state: Conversation, claim: OpenClaim): boolean {
+  const checked = checkedBy(state, claim)
+  return checked.result === 'waiting' && checked.check.kind !== 'person'
+}
 
 const unrun = (reason: string): RunOutcome => ({ result: 'inconclusive', duration_ms: 0, reason })
 

@@ -32,7 +32,7 @@ export async function claimText(
       return goOn(turn, transaction, task)
     }
     const claims = newClaims(door.newId, made.open)
-    const held = { edit, items: 0 }
+    const held = { toolset: run.policy.toolset, edit, items: 0 }
     transaction.mustRun({
       ...base,
       type: 'make_claims',

@@ -58,6 +58,7 @@ const claims = (door: Door, tool = 'update') =>
     basis: 0,
     claims: [{ claim_id: 'claim-1', task_id: 'task-1', status: 'completed', outcome: 'Done.', seal: 's' }],
     held: {
+      toolset: 'runsheet',
       tool,
       edit: { change: [{ task: 'task-1', fields: { status: 'completed', outcome: 'Done.' } }] },
       items: 0,

@@ -2,9 +2,10 @@ import type { Command, CommandOf, Learnt, ModelEdit, Sources } from '../domain/c
 import type { AskedClaim } from '../domain/decide/claims.ts'
 import { attempt, claimRepeatedBy, type Settled, settled, type Wait } from '../domain/decide/settle.ts'
 import { toolsetMismatch } from '../domain/decide/turns.ts'
+import type { Conversation } from '../domain/conversation.ts'
 import type { EventData, Json } from '../domain/event.ts'
 import { awaitsBaseline } from '../domain/check-runs.ts'
-import { claimsOf, heldBy } from '../domain/open-claims.ts'
+import { claimOn, claimsOf, closedCalls, heldBy } from '../domain/open-claims.ts'
 import { reopenedBy } from '../domain/plan-checks.ts'
 import type { OpenClaim } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -28,6 +29,7 @@ import { awaitBaseline } from './baseline.ts'
 import { type AnswerWithOutcome, unheardOutcome, withFailing, withOutcome, withReopened } from './reopened.ts'
 import { askedBy, reviewAnswer, reviewOfRepeatedCall, UNCHECKED } from './review-answer.ts'
 import { sealOf } from './seal.ts'
+import { servedUntil } from './serving.ts'
 import type { Tool, Toolset } from './toolset.ts'
 import { Translation } from './translation.ts'
 import type { View } from './view.ts'
@@ -35,7 +37,14 @@ import type { View } from './view.ts'
 /** The state of a call. */
 export type CallState =
   /** `stored`: the answer is in the log. */
-  | { readonly status: 'answered'; readonly result: Json; readonly ok: boolean; readonly stored: boolean }
+  | {
+      readonly status: 'answered'
+      readonly result: Json
+      readonly ok: boolean
+      readonly stored: boolean
+      /** It was refused because of this claim. */
+      readonly claim?: OpenClaim
+    }
   /** Waits for a review: go on with `awaitCall`. */
   | { readonly status: 'pending_review'; readonly call_id: string; readonly review_id: string }
   /**
@@ -65,6 +74,7 @@ export async function beginCall(
     // A run of ours stores every answer.
     const stored = call.status === 'answered' && (call.stored || context.run !== undefined)
     if (call.status === 'answered' && !repeated) report(call.ok ? 'ok' : 'refused', callId, stored)
+    if (call.status === 'answered' && call.claim) watch(call.claim, context)
     const isPlan = toolNamed(toolset, name)?.created !== undefined && !context.run
     if (!isPlan || callId === undefined || call.status !== 'answered' || !call.stored) return call
     return (await isBaselineTaken(context)) ? call : { status: 'checking', call_id: callId, claim_ids: [] }
@@ -72,6 +82,16 @@ export async function beginCall(
     report(error instanceof Refusal ? 'refused' : 'failed')
     throw error
   }
+}
+
+/** How long it takes until a claim that no process serves is ended. */
+const ENDED_MS = 15_000
+
+/** Sees to it that the claim which a call was refused for ends, also if nobody serves it. */
+function watch({ claim_id, turn_id }: OpenClaim, context: ToolContext): void {
+  const isOver = ({ claims }: Conversation): boolean => !claims.has(claim_id)
+  const signal = AbortSignal.timeout(ENDED_MS)
+  void servedUntil(context, turn_id, isOver, { signal, isEnded: true }).catch(() => {})
 }
 
 /** A plan without a review is answered once its checks have run, so before the work. */
@@ -186,6 +206,10 @@ async function begin(
       recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: parsed.value })
       return joined
     }
+    if (!run) {
+      for (const closed of closedCalls(transaction.state))
+        settleIn(transaction, context, closed, {}, { started, reopened: undefined })
+    }
     const items = countItems(parsed.value)
     return make({ toolset, tool, context, transaction, toolCallId, started, reopened, items }, parsed.value, basis)
   })
@@ -215,29 +239,13 @@ export async function settleCall(
   const reopened = await unheardOutcome(context)
   const at = { tenant, conversation, ...leaseOf(context) }
   const { value } = await door.transact(at, transaction => {
-    for (const fact of facts) transaction.mustRun(fact)
-    const claims = claimsOf(transaction.state, turn, callId)
-    if (claims.length === 0) return { wait: null }
-    const command = { type: 'settle_call', turn_id: turn, tool_call_id: callId, ...learnt } as const
-    const done = settled(transaction.state, command, transaction.now)
-    if ('needs' in done) {
-      if (done.needs === 'runs') transaction.mustRun({ type: 'request_final', turn_id: turn, ...learnt.seen })
-      return { wait: done }
-    }
-    transaction.take(done.events)
-    const held = heldBy(claims)
-    if (held?.tool === undefined) {
-      onText?.(transaction, done)
-      return { wait: null }
-    }
-    const toolset = toolsets[transaction.state.policy?.toolset ?? 'runsheet']
-    const tool = toolset.tools.find(({ name }) => name === held.tool)
-    if (!tool && learnt.ended !== 'failed') throw new TypeError(`${toolset.name} has no tool ${held.tool}`)
-    const called = { toolset, tool: tool ?? { name: held.tool }, items: held.items, toolCallId: callId, claims }
-    const view = { state: transaction.state, turnId: turn }
-    const told = tool && learnt.ended !== 'failed' ? answerTo(toolset, tool, view, held.edit, done) : ABANDONED
-    record({ ...called, context: { ...context, turn }, transaction, started, reopened }, told)
-    return { wait: null, answered: { ...told, toolset: toolset.name, tool: held.tool, items: held.items } }
+    // A verdict on a claim that was stopped meanwhile is refused.
+    for (const fact of facts) transaction.run(fact)
+    return settleIn(transaction, context, { turn_id: turn, tool_call_id: callId }, learnt, {
+      started,
+      reopened,
+      onText,
+    })
   })
   if (value.answered) {
     const { ok, toolset, tool, items } = value.answered
@@ -247,6 +255,42 @@ export async function settleCall(
     )
   }
   return value.wait
+}
+
+interface SettlingDeps extends Pick<CallDeps, 'started' | 'reopened'> {
+  readonly onText?: TextAnswer | undefined
+}
+
+/** Settles a call within a transaction, and records its answer. */
+function settleIn(
+  transaction: Transaction,
+  context: ToolContext,
+  { turn_id: turn, tool_call_id: callId }: Pick<OpenClaim, 'turn_id' | 'tool_call_id'>,
+  learnt: Learnt,
+  { started, reopened, onText }: SettlingDeps,
+) {
+  const claims = claimsOf(transaction.state, turn, callId)
+  if (claims.length === 0) return { wait: null }
+  const command = { type: 'settle_call', turn_id: turn, tool_call_id: callId, ...learnt } as const
+  const done = settled(transaction.state, command, transaction.now)
+  if ('needs' in done) {
+    if (done.needs === 'runs') transaction.mustRun({ type: 'request_final', turn_id: turn, ...learnt.seen })
+    return { wait: done }
+  }
+  transaction.take(done.events)
+  const held = heldBy(claims)
+  if (held?.tool === undefined) {
+    onText?.(transaction, done)
+    return { wait: null }
+  }
+  const toolset = toolsets[held.toolset]
+  const tool = toolset.tools.find(({ name }) => name === held.tool)
+  if (!tool && learnt.ended !== 'failed') throw new TypeError(`${toolset.name} has no tool ${held.tool}`)
+  const called = { toolset, tool: tool ?? { name: held.tool }, items: held.items, toolCallId: callId, claims }
+  const view = { state: transaction.state, turnId: turn }
+  const told = tool && learnt.ended !== 'failed' ? answerTo(toolset, tool, view, held.edit, done) : ABANDONED
+  record({ ...called, context: { ...context, turn }, transaction, started, reopened }, told)
+  return { wait: null, answered: { ...told, toolset: toolset.name, tool: held.tool, items: held.items } }
 }
 
 /** Whether a judge of ours rules on what an agent elsewhere claims. A run of ours asks its own. */
@@ -322,7 +366,9 @@ function make(deps: CallDeps & { readonly tool: Tool }, input: never, basis: num
     const result = toolset.refused(explain(error, toolset, tool), view)
     // A run resumes from its stored answers. Elsewhere only a fenced write is stored: its refusal counts as an answer.
     const isStored = run !== undefined || error.is('edited_by_person')
-    return isStored ? record(deps, { result, ok: false }) : transaction.discard(refused(result))
+    const claim = error.is('claim_open') ? claimOn(view.state, error.data.task.id) : undefined
+    const answered = { ...refused(result), ...(claim ? { claim } : {}) }
+    return isStored ? record(deps, { result, ok: false }) : transaction.discard(answered)
   }
 }
 
@@ -374,7 +420,7 @@ function record(deps: CallDeps, { result: own, ok }: Told): Extract<CallState, {
 
 /** Stores a call with its claims: it is made once they are settled. */
 function hold(
-  { context, transaction, tool, toolCallId, items }: CallDeps,
+  { context, transaction, toolset, tool, toolCallId, items }: CallDeps,
   input: never,
   basis: number,
   edit: ModelEdit,
@@ -382,7 +428,7 @@ function hold(
 ): CallState {
   const { run, turn, door } = context
   if (!run) recordCalled(transaction, turn, { tool_call_id: toolCallId, tool: tool.name, arguments: input })
-  const held = { tool: tool.name, edit, items }
+  const held = { toolset: toolset.name, tool: tool.name, edit, items }
   const claims = newClaims(door.newId, asked)
   transaction.mustRun({ type: 'make_claims', turn_id: turn, tool_call_id: toolCallId, basis, claims, held })
   return { status: 'checking', call_id: toolCallId, claim_ids: claims.map(({ claim_id }) => claim_id) }

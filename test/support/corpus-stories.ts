@@ -100,7 +100,7 @@ class Story extends Driver {
     const claim = { claim_id: `clm_${this.id()}`, task_id: task.id, status: 'completed', outcome } as const
     const claims = [{ ...claim, seal: sha256(task.title + outcome), ...(judge ? { judge } : {}) }]
     const change = [{ task: number, fields: { status: 'completed', outcome } }] as const
-    const held = { tool: 'update', edit: { change }, items: 0 }
+    const held = { toolset: 'runsheet', tool: 'update', edit: { change }, items: 0 } as const
     this.run({ type: 'make_claims', turn_id, tool_call_id, basis: this.state.seq, claims, held })
   }
 

@@ -99,7 +99,11 @@ export class Desk {
   async turnsDown(task_id: string): Promise<void> {
     const at = { turn_id: this.turn, tool_call_id: 'claiming' }
     const claim = { claim_id: 'claim', task_id, status: 'completed', outcome: 'x', seal: 's', judge: true } as const
-    const held = { edit: { change: [{ task: task_id, fields: { status: 'completed' } }] }, items: 0 } as const
+    const held = {
+      toolset: 'turn_todos',
+      edit: { change: [{ task: task_id, fields: { status: 'completed' } }] },
+      items: 0,
+    } as const
     await this.door.run(HERE, { type: 'set_policy', by: 'person', policy: { assessor: true } })
     await this.door.run(HERE, { type: 'make_claims', ...at, basis: 0, claims: [claim], held })
     const said = { task: task_id, verdict: 'not_ok', reason: 'No.', model: 'm', seal: 's' } as const

@@ -149,7 +149,11 @@ export class Driver {
       ...(judge ? { judge } : {}),
     }))
     const made = { turn_id, tool_call_id, basis: basis ?? this.state.answered_seq, claims }
-    return this.run({ ...made, type: 'make_claims', held: { tool: 'update', edit: held, items: 0 } })
+    return this.run({
+      ...made,
+      type: 'make_claims',
+      held: { toolset: this.state.policy?.toolset ?? 'runsheet', tool: 'update', edit: held, items: 0 },
+    })
   }
 
   /** Settles a held call: its events, what its caller is told if it is refused, or what it waits for. */

@@ -117,7 +117,7 @@ export class Bench {
       ...(isJudged ? { judge: true as const } : {}),
     } as const
     const change = [{ task: task.id, fields: { status: 'completed', outcome: 'Done.' } as const }]
-    const held = { tool: 'update', edit: { change }, items: 0 }
+    const held = { toolset: 'runsheet', tool: 'update', edit: { change }, items: 0 } as const
     await this.run({ type: 'make_claims', turn_id: TURN, tool_call_id: call, basis: seq, claims: [claim], held })
   }
 

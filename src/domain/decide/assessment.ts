@@ -18,13 +18,13 @@ import { ListEditor } from './list-editor.ts'
  */
 export function assessTask(state: Conversation, command: CommandOf<'assess_task'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, verdict } = command
-  const asModel = modelTurn(state, turn_id)
+  const id = typeof command.task === 'string' ? command.task : findTask(state, command.task)?.id
+  // What was asked about a claim is recorded, whatever has changed since.
+  const isClaimed = id !== undefined && claimOn(state, id)?.judge === true
+  const asModel = isClaimed ? undefined : modelTurn(state, turn_id)
   if (asModel instanceof Refusal) return asModel
-  const id = findTask(state, command.task)?.id ?? String(command.task)
-  const isClaimed = claimOn(state, id)?.judge ?? false
-  if (!(isRunning(asModel.turn) || isClaimed) || !asModel.policy.assessor) {
+  if (asModel && !(isRunning(asModel.turn) && asModel.policy.assessor))
     return new Refusal('assessor_required', { toolset: null })
-  }
   const task = taskInReach(state, command.task, asModel)
   if (task instanceof Refusal) {
     const isGone = isId(command.task) && !state.tasks.has(command.task)

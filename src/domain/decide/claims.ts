@@ -72,7 +72,11 @@ export class Claims {
     if (!hasChecks && !(isJudged && task.status !== 'completed')) return undefined
     this.#asked.add(task.id)
     if (isJudged) this.#judged.add(task.id)
-    const spent = isRuled ? undefined : spentOn(this.#state, task)
+    if (isRuled) return undefined
+    // Its checks were approved while the call was held.
+    if (this.#rules.ruled)
+      return new Refusal('not_checked', { row, task, reason: 'It has checks by now: settle it again.' })
+    const spent = spentOn(this.#state, task)
     return spent && new Refusal('claims_spent', { row, task, ...spent })
   }
 

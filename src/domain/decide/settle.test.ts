@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { approved, CALL, NPM, Plan, WORKSPACE } from '../../../test/support/checked-plan.ts'
+import { approved, CALL, FILE, NPM, Plan, TICK, WORKSPACE } from '../../../test/support/checked-plan.ts'
 import { dataOf, Driver, inRun, typesOf } from '../../../test/support/domain.ts'
 import type { Check } from '../check.ts'
 import type { CommandOf } from '../command.ts'
+import { nextRun } from '../check-runs.ts'
 import type { StoredEvent } from '../event.ts'
 import { Refusal } from '../refusal.ts'
 import { claimRepeatedBy } from './settle.ts'
@@ -108,6 +109,50 @@ describe('(c) what needs something', () => {
   })
 })
 
+describe('what changes while a call is held', () => {
+  it('(c) a row whose check was approved meanwhile is not granted with it', () => {
+    const plan = new Plan(approved('A', NPM), { title: 'B', checks: [FILE] })
+    plan.runs('failed')
+    plan.holds(plan.edits('model', { change: [done(1), done(2)], each: true }), CALL)
+    plan.run(plan.edits('person', { change: [{ task: 2, fields: {}, approve: [FILE.hash] }] }))
+    while (nextRun(plan.state, 'turn-1')) plan.runs('passed')
+    plan.settlesCall(CALL, { seen: { fingerprint: 'f1' } })
+    expect(plan.statuses()).toEqual(['completed', 'in_progress'])
+  })
+
+  it('(e) what a person settles meanwhile is theirs, and the claim is refused', () => {
+    const chat = judged()
+    chat.holds(chat.edits('model', { change: [done(1)], each: true }))
+    chat.run(chat.sets('person', 1, { status: 'completed' }))
+    chat.settlesCall()
+    expect(chat.task(1).judged_by).toBe('person')
+    expect(dataOf(chat.log, 'claim_settled')).toMatchObject([{ result: 'refused', because: 'edited' }])
+  })
+
+  it('(d) a verdict on a claim counts, also if the policy has no judge by then', () => {
+    const plan = checked('B')
+    plan.run({ type: 'set_policy', by: 'person', policy: { assessor: true } })
+    plan.answer()
+    plan.holds({ ...plan.settles(1), judges: true }, CALL)
+    plan.runs('passed')
+    plan.run({ type: 'set_policy', by: 'person', policy: { assessor: false } })
+    plan.run(plan.assesses(1, { basis: plan.state.seq, ...REJECTS }))
+    expect(plan.settlesCall(CALL)).toMatchObject({ code: 'not_accepted' })
+  })
+
+  it('(d) without the workspace a claim still waits for its tick; without the judge it is refused', () => {
+    const plan = new Plan(approved('A', TICK), { title: 'B' })
+    plan.run({ type: 'set_policy', by: 'person', policy: { assessor: true } })
+    plan.answer()
+    plan.holds({ ...plan.settles(1), judges: true }, CALL)
+    expect(plan.settlesCall(CALL, { ended: 'no_workspace' })).toEqual({ needs: 'checks' })
+    plan.run({ type: 'tick_check', task: 1, check_id: TICK.id })
+    expect(plan.settlesCall(CALL, { ended: 'no_workspace' })).toMatchObject({ needs: 'judge' })
+    expect(plan.settlesCall(CALL, { ended: 'no_judge' })).toMatchObject({ code: 'not_checked' })
+    expect(plan.task(1).status).toBe('in_progress')
+  })
+})
+
 describe('(d) the order', () => {
   it('is the checks, a look at the files, the last runs of the plan, the judge', () => {
     const plan = new Plan(approved('A', NPM))
@@ -185,7 +230,10 @@ describe('(f) another call meanwhile', () => {
     const plan = checked('B')
     plan.claims(1)
     expect(claimRepeatedBy(plan.state, plan.settles(1))).toMatchObject({ tool_call_id: CALL })
+    expect(plan.refusal(plan.removes('model', 1)).code).toMatch(/claim_open|rejected_task_stays/)
+    const more = { ...done(1).fields, title: 'A2' } as const
     for (const fields of [
+      more,
       { status: 'cancelled' },
       { status: 'completed', outcome: 'Else' },
       { title: 'A2' },

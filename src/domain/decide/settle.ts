@@ -66,17 +66,27 @@ export function attempt(
   }
 }
 
-/** The open claim that an edit would repeat: on the same task, with the same end. */
+/** An open claim of a call that does the same as this edit. */
 export function claimRepeatedBy(
   state: Conversation,
   { create = [], change = [], remove = [] }: Edit,
 ): OpenClaim | undefined {
-  const [only, more] = change
-  if (!only || more || create.length + remove.length > 0) return undefined
-  const task = findTask(state, only.task)
-  const claim = task && claimOn(state, task.id)
-  const { status, outcome } = only.fields
-  return claim && claim.status === status && claim.outcome === asProse(outcome ?? '') ? claim : undefined
+  if (create.length > 0) return undefined
+  const claims = change.flatMap(each => {
+    const task = findTask(state, each?.task)
+    return (task && claimOn(state, task.id)) ?? []
+  })
+  return claims.find(({ turn_id, tool_call_id }) => {
+    const { edit } = heldBy(claimsOf(state, turn_id, tool_call_id)) ?? {}
+    return edit && isSame([edit.change ?? [], edit.remove ?? []], [change, remove])
+  })
+}
+
+/** Deep equality of plain data; what is undefined is absent. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
+  const [one, other] = [new Map(Object.entries(a)), new Map(Object.entries(b))]
+  return [...new Set([...one.keys(), ...other.keys()])].every(key => isSame(one.get(key), other.get(key)))
 }
 
 /** How a call's claims stand: what they wait for, or which of them are refused; the others are granted. */
@@ -118,12 +128,17 @@ export function settle(
   for (const claim of left()) {
     const checked = checkedBy(state, claim)
     if (checked.result === 'waiting') {
-      if (!ended) return { needs: 'checks' }
+      // A tick needs no process.
+      if (ended !== 'no_workspace' || checked.check.kind === 'person') return { needs: 'checks' }
       end([claim])
-    } else if ('check' in checked) refused.set(claim.task_id, failedBy(checked))
+    } else if (checked.result === 'failed' || checked.result === 'inconclusive')
+      refused.set(claim.task_id, failedBy(checked))
     else if (claim.verdict && claim.verdict.verdict !== 'ok')
       refused.set(claim.task_id, turnedDown(claim.verdict.verdict, claim.verdict.reason))
   }
+  const isUnjudged = (claim: OpenClaim): boolean =>
+    claim.judge === true && !claim.verdict && checkedBy(state, claim).result !== 'closed'
+  if (ended === 'no_judge') end(left().filter(isUnjudged))
   const made = applied(state, claims, refused, now)
   if (made instanceof Refusal) return { needs: null, refused }
   const last = made.made.last
@@ -138,12 +153,8 @@ export function settle(
       for (const [task] of Map.groupBy(last, ({ plan_id }) => plan_id).values())
         if (task) refuseUnpassed(state, task, refused)
   }
-  for (const claim of left()) {
-    if (!claim.judge || claim.verdict || checkedBy(state, claim).result === 'closed') continue
-    if (!ended) return { needs: 'judge', claim }
-    end([claim])
-  }
-  return { needs: null, refused }
+  const unjudged = left().find(isUnjudged)
+  return unjudged ? { needs: 'judge', claim: unjudged } : { needs: null, refused }
 }
 
 /** A call as it was settled. */
@@ -174,9 +185,9 @@ export function settled(state: Conversation, command: CommandOf<'settle_call'>, 
     .filter(({ task_id }) => !refused.has(task_id))
     .map(claim => {
       const task = end.tasks.get(claim.task_id)
-      if (!isRefused && task?.status === claim.status)
-        return claimSettled(claim, 'granted', task.judged_by === 'assessor' ? 'judge' : 'checks')
       const why = made instanceof Refusal ? made : made?.refusals.get(rowOf(state, claims, claim) ?? -1)
+      if (!isRefused && !why && task?.status === claim.status)
+        return claimSettled(claim, 'granted', task.judged_by === 'assessor' ? 'judge' : 'checks')
       return claimSettled(claim, 'refused', why?.is('edited_by_person') ? 'edited' : 'refused')
     })
   return {
@@ -276,7 +287,7 @@ function refusedEvents(
 const rowOf = (state: Conversation, claims: readonly OpenClaim[], { task_id }: OpenClaim): number | undefined =>
   heldBy(claims)?.edit.change?.findIndex(({ task }) => findTask(state, task)?.id === task_id)
 
-function failedBy(checked: Extract<Checked, { readonly check: Check }>): Ruling {
+function failedBy(checked: Extract<Checked, { readonly result: 'failed' | 'inconclusive' }>): Ruling {
   const { result, check, run } = checked
   if (result === 'inconclusive') {
     const reason = run?.reason ?? 'It could not be run.'

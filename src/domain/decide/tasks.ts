@@ -5,7 +5,7 @@ import { cleanFields, type TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
-import { claimedPlans } from '../open-claims.ts'
+import { claimedPlans, claimOn } from '../open-claims.ts'
 import { lastTurnOf, planById, planIdOf } from '../plan.ts'
 import { type OpenClaim, proofOf } from '../proof.ts'
 import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskStatus } from '../task.ts'
@@ -61,7 +61,7 @@ export function edited(
 
   const drafts = cleanDrafts(state, command)
   if (drafts instanceof Refusal) return drafts
-  const targets = cleanTargets(state, command, asModel)
+  const targets = cleanTargets(state, command, asModel, ruled)
   if (targets instanceof Refusal) return targets
   const reviewed = asModel?.policy.review && drafts.length > 0
   const asked = reviewed ? reviewRequired(state, command, drafts, asModel.policy, now) : []
@@ -248,7 +248,12 @@ interface Targets {
   readonly removals: readonly Task[]
 }
 
-function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | undefined): Targets | Refusal {
+function cleanTargets(
+  state: Conversation,
+  command: Edit,
+  asModel: ModelTurn | undefined,
+  ruled: readonly OpenClaim[] = [],
+): Targets | Refusal {
   const changes: { task: Task; fields: Partial<TaskFields> }[] = []
   for (const [row, change] of (command.change ?? []).entries()) {
     const task = target(state, command, change, asModel, row)
@@ -267,6 +272,8 @@ function cleanTargets(state: Conversation, command: Edit, asModel: ModelTurn | u
     if (task instanceof Refusal) return task
     const by = asModel && (turnedDownBy(state, task.id) ?? (neverPassed(state, task) ? 'approval' : undefined))
     if (by) return new Refusal('rejected_task_stays', { row, task, action: 'delete', by })
+    const claim = asModel && claimOn(state, task.id)
+    if (claim && !ruled.includes(claim)) return new Refusal('claim_open', { row, task })
     if (asModel && task.judged_by === 'person') return new Refusal('settled_by_person', { row, task })
     if (asModel?.policy.review) return new Refusal('reviewed_tasks_are_fixed', { row, action: 'delete' })
     removals.push(task)
