@@ -128,7 +128,7 @@ export function settle(
   for (const claim of left()) {
     const checked = checkedBy(state, claim)
     if (checked.result === 'waiting') {
-      // A tick needs no process.
+      // A tick comes from a person, without a workspace
       if (ended !== 'no_workspace' || checked.check.kind === 'person') return { needs: 'checks' }
       end([claim])
     } else if (checked.result === 'failed' || checked.result === 'inconclusive')
