@@ -11,6 +11,7 @@ import {
   type Turn,
 } from '../src/index.ts'
 import { createJudge, planAgent, planLoop } from '../src/library/ai-sdk.ts'
+import type { Judge, JudgeCase } from '../src/index.ts'
 import { openChecks } from '../src/library/checks.ts'
 import { openSqliteStore } from '../src/library/sqlite.ts'
 import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts'
@@ -493,9 +494,36 @@ describe('the judge', () => {
     expect(await seen(chat, 'task_assessed')).toMatchObject([{ model: 'second look' }, { model: 'second look' }])
   })
 
-  it('[LI9] createRunsheet refuses a judge that createJudge did not return', () => {
-    expect(() => createRunsheet({ store: openMemoryStore(), judge: { model: 'x' } })).toThrow(
-      'createJudge of runsheet/ai-sdk',
-    )
+  it.each<[why: string, answers: readonly unknown[], asked: number, standing: string | undefined]>([
+    ['a yes', [{ ok: true, reason: 'Seen.' }], 1, 'judged'],
+    ['a no', [{ ok: false, reason: 'no word of it' }], 1, undefined],
+    ['neither, then a yes', [{ ok: null, reason: 'Unsure.' }, { ok: true }], 2, 'judged'],
+    ['a text, twice', ['yes', 'yes'], 2, undefined],
+    ['nothing, twice', [undefined, null], 2, undefined],
+    ['evidence that does not exist, twice', Array(2).fill({ ok: true, evidence: ['e9'] }), 2, undefined],
+    ['an error, twice', [new Error('no network'), new Error('no network')], 2, undefined],
+  ])('[AI7] a function may judge, and says %s', async (_, answers, asked, standing) => {
+    const cases: JudgeCase[] = []
+    const judge = (async theCase => {
+      const answer = answers[cases.length]
+      cases.push(theCase)
+      if (answer instanceof Error) throw answer
+      return answer
+    }) as Judge
+    const runsheet = createRunsheet({ store: openMemoryStore(), judge, policy: { review: false } })
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', { tasks: [{ title: 'Look' }] })
+    await turn.call('update', { id: 1, outcome: 'Looked.' })
+    expect(cases).toEqual(Array(asked).fill(expect.objectContaining({ task: 'Look', outcome: 'Looked.' })))
+    const [task] = await chat.tasks()
+    expect(task?.standing).toBe(standing)
+    expect(await seen(chat, 'task_assessed')).toMatchObject(Array(asked).fill({ model: 'judge' }))
+  })
+
+  it('[LI9] createRunsheet refuses a judge that is no function', () => {
+    const judge = { model: 'x' } as unknown as Judge
+    expect(() => createRunsheet({ store: openMemoryStore(), judge })).toThrow('judge must be a function')
   })
 })

@@ -12,6 +12,7 @@ import type { Task } from '../../src/domain/task.ts'
 import { type Door, openDoor } from '../../src/door/door.ts'
 import { Worker } from '../../src/runner/worker.ts'
 import { claimJudge } from '../../src/runner/claim-judge.ts'
+import { modelJudge } from '../../src/runner/model-judge.ts'
 import { LocalWorkspaces } from '../../src/runner/local-workspaces.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -114,7 +115,14 @@ export class Scene {
       ? openMemoryStore()
       : await openSqliteStore({ path: join(root, 'data', 'runsheet.db') })
     const door = openDoor({ store, checks: workspaces })
-    const judge = setup.judge && claimJudge({ door, models: judgeThat(setup.judge), redact })
+    const models = setup.judge && judgeThat(setup.judge)
+    const judge =
+      models &&
+      claimJudge({
+        door,
+        redact,
+        judge: async () => modelJudge(await models.assessorFor(models.defaultName), { redact }),
+      })
     const runner = new Worker({ door, workspaces, judge, onError: error => console.error(error) })
     runner.start()
     return new Scene(root, setup, door, runner, workspaces.took)

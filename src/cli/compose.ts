@@ -86,7 +86,14 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     onError: exceptStorage(error => log.warn({ err: error }, 'a conversation could not be named')),
   })
   const mcpServers = openServers(config)
-  const judge = claimJudge({ door, models, redact })
+  const judge = claimJudge({
+    door,
+    redact,
+    judge: async () => {
+      const { modelJudge } = await import('../runner/model-judge.ts')
+      return modelJudge(await models.assessorFor(models.defaultName), { redact })
+    },
+  })
   const worker = new Worker({
     door,
     models,

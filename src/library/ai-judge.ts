@@ -1,8 +1,8 @@
 import type { LanguageModel } from 'ai'
 import { redactor } from '../domain/redact.ts'
-import { claimJudge } from '../runner/claim-judge.ts'
-import { givenModels } from '../runner/given-models.ts'
-import { type Judge, keepJudge } from './handles.ts'
+import { declaresSchemas } from '../runner/given-models.ts'
+import type { Judge } from '../runner/judge.ts'
+import { modelJudge } from '../runner/model-judge.ts'
 
 /** What `createJudge` needs. */
 export interface JudgeOptions {
@@ -21,15 +21,8 @@ export interface JudgeOptions {
  * granted only after its ok. It sees the plan, the checks, and the tool calls that were reported as evidence.
  */
 export function createJudge({ model, name = nameOf(model), isStructured, secrets = [] }: JudgeOptions): Judge {
-  const models = givenModels(
-    new Map([[name, model]]),
-    name,
-    name,
-    ...(isStructured === undefined ? [] : [() => isStructured]),
-  )
-  const judge: Judge = { model: name }
-  keepJudge(judge, door => claimJudge({ door, models, redact: redactor({ known: secrets }) }))
-  return judge
+  const assessor = { name, model, isStructured: isStructured ?? declaresSchemas(model) }
+  return modelJudge(assessor, { redact: redactor({ known: secrets }) })
 }
 
 const nameOf = (model: LanguageModel): string => (typeof model === 'string' ? model : model.modelId)

@@ -15,7 +15,10 @@ import { plainMaker } from '../door/checks.ts'
 import { Worker } from '../runner/worker.ts'
 import type { Workspaces } from '../runner/workspaces.ts'
 import { keepInside } from './door-of.ts'
-import { type Checks, type Judge, openChecksOf, openJudgeOf } from './handles.ts'
+import { redactor } from '../domain/redact.ts'
+import { claimJudge } from '../runner/claim-judge.ts'
+import type { Judge } from '../runner/judge.ts'
+import { type Checks, openChecksOf } from './handles.ts'
 import { type OnReview, Reviewer } from './reviewer.ts'
 import { type CallOptions, turnAround } from './turn.ts'
 import { NO_CONTEXT } from '../toolsets/call-tool.ts'
@@ -48,8 +51,9 @@ export interface RunsheetOptions {
    */
   readonly checks?: Checks
   /**
-   * Judges what the models of your own loops claim (`createJudge` of `runsheet/ai-sdk`), where the policy's assessor is on.
-   * Without it their word is taken.
+   * Judges what the models of your own loops claim, where the policy's assessor is on: a function of yours,
+   * `async theCase => ({ ok, reason, evidence })`, or that of `createJudge` (`runsheet/ai-sdk`). Without it their word is
+   * taken.
    */
   readonly judge?: Judge
   /** Hears of every tool call: how long it took and how it ended, never its content. */
@@ -80,7 +84,9 @@ export class Runsheet {
     this.#reviewer = new Reviewer(onReview, onError)
     this.#store = store as OpenStore
     const workspaces = checks && openChecksOf(checks)(() => judge !== undefined)
-    const openJudge = judge && openJudgeOf(judge)
+    if (judge !== undefined && typeof judge !== 'function') {
+      throw new TypeError('judge must be a function: async theCase => ({ ok, reason, evidence })')
+    }
     const door = openDoor({
       store: this.#store,
       checks: workspaces ?? { ...plainMaker, judges: () => judge !== undefined },
@@ -96,7 +102,8 @@ export class Runsheet {
     this.#policy = policy
     keepInside(this, { door: this.#door, tenant, policy, workspaces })
     this.#workspaces = workspaces
-    this.#worker = new Worker({ door, workspaces, judge: openJudge?.(door), onError: exceptStorage(onError) })
+    const rules = judge && claimJudge({ door, judge: () => judge, redact: redactor() })
+    this.#worker = new Worker({ door, workspaces, judge: rules, onError: exceptStorage(onError) })
     this.#worker.start()
   }
 

@@ -4,12 +4,10 @@ import type { StoredEvent } from '../domain/event.ts'
 import { MAX_REPORTS } from '../domain/evidence.ts'
 import { planIdOf } from '../domain/plan.ts'
 import type { OpenClaim } from '../domain/proof.ts'
-import type { Redactor } from '../domain/redact.ts'
 import type { Door, Lease } from '../door/door.ts'
-import type { JudgedTurn } from './assessor.ts'
 import { type Work, work } from './evidence.ts'
-import type { Models } from './given-models.ts'
 import type { HeldLease } from './held-lease.ts'
+import { type JudgeDeps, type JudgedTurn, verdictsOn } from './judge.ts'
 import { isJudgeFailure } from './run.ts'
 
 /** Rules on a claim of an agent elsewhere, under the lease of its turn. */
@@ -19,17 +17,12 @@ export type ClaimJudge = (
   signal: AbortSignal,
 ) => Promise<readonly CommandOf<'assess_task'>[]>
 
-export interface ClaimJudgeDeps {
+export interface ClaimJudgeDeps extends JudgeDeps {
   readonly door: Door
-  readonly models: Models
-  readonly redact: Redactor
-  readonly retryMs?: number
 }
 
-const RETRY_MS = 1_000
-
 /** The judge of what agents elsewhere claim. Of their own tools it knows what they and their hosts report. */
-export function claimJudge({ door, models, redact, retryMs = RETRY_MS }: ClaimJudgeDeps): ClaimJudge {
+export function claimJudge({ door, ...deps }: ClaimJudgeDeps): ClaimJudge {
   return async (held, claim, signal) => {
     const { lease } = held
     const state = await door.read(lease)
@@ -40,12 +33,11 @@ export function claimJudge({ door, models, redact, retryMs = RETRY_MS }: ClaimJu
     const failures = own.reduce((count, { data }) => (isJudgeFailure(data) ? count + 1 : 0), 0)
     const turn: JudgedTurn = {
       work: await reportedWork(door, lease, state),
-      run: { state, verdicts: own.length, judgeFailures: failures, request: { model: models.defaultName } },
+      run: { state, verdicts: own.length, judgeFailures: failures },
       confirmLease: each => held.confirm(each),
       eventsOf: (task, types) => door.conversations.events(lease, { task, types }),
     }
-    const { verdictsOn } = await import('./judging.ts')
-    return verdictsOn(turn, { models, redact, retryMs }, claim, signal)
+    return verdictsOn(turn, deps, claim, signal)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai'
-import type { Assessor } from './assessor.ts'
+import type { Assessor } from './model-judge.ts'
 import { UnknownModel } from './model-errors.ts'
 
 /** The models that turns may name. The assessor is the same model, or another. */
@@ -46,5 +46,5 @@ export function givenModels(
 }
 
 /** Only some models say so: those of OpenAI-compatible providers. */
-const declaresSchemas = (model: LanguageModel): boolean =>
+export const declaresSchemas = (model: LanguageModel): boolean =>
   typeof model === 'object' && 'supportsStructuredOutputs' in model && model.supportsStructuredOutputs === true

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { LanguageModel } from 'ai'
 import { type Connection, DEMO, providerOf } from '../domain/settings.ts'
-import type { Assessor } from './assessor.ts'
+import type { Assessor } from './model-judge.ts'
 import type { Models } from './given-models.ts'
 import { ModelChanged, UnknownModel } from './model-errors.ts'
 import { isStructured, modelFor, type ModelSettings } from './models.ts'

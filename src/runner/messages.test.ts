@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RunDriver } from '../../test/support/runs.ts'
-import { ASSESSOR } from './assessor.ts'
+import { ASSESSOR } from './model-judge.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
 
 const many = (count: number): string[] => Array.from({ length: count }, (_, place) => `Step ${place + 1}`)

@@ -11,10 +11,11 @@ import { observe } from '../toolsets/observe.ts'
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
 import type { TurnDeps } from './drive.ts'
-import { verdictsOn } from './judging.ts'
+import { type Judge, verdictsOn } from './judge.ts'
+import { modelJudge } from './model-judge.ts'
 import type { Move } from './move.ts'
 import { answerOf, type OutsideTool } from './outside.ts'
-import { untilAborted } from './retry.ts'
+import { untilAborted } from './silence.ts'
 import { type Call, isAlwaysAllowed, type Run, type Step } from './run.ts'
 import { settleThrough } from './settling.ts'
 import { afterText } from './text-claims.ts'
@@ -103,9 +104,13 @@ export async function settleOwn(
     // After any other interruption, the claim is judged anew.
     if (turns.get(turn.run.turn)?.stop_requested) await deps.door.run({ ...turn.lease, lease: turn.lease }, ...facts)
   }
+  const judgeOfTurn = async (): Promise<Judge> => {
+    const { model, endpoint } = turn.run.request
+    return modelJudge(await deps.models.assessorFor(model, endpoint), deps)
+  }
   const judge = async (each: OpenClaim): Promise<readonly Command[]> => {
     await turn.catchUp()
-    return verdictsOn(turn, deps, each, signal, keep)
+    return verdictsOn(turn, { ...deps, judge: judgeOfTurn }, each, signal, keep)
   }
   await settleThrough(context, claim, { learnt, judge, onText: afterText(turn, claim.task_id) })
 }

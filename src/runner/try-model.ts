@@ -1,7 +1,7 @@
 import { APICallError, generateText, type LanguageModel } from 'ai'
 import type { Redactor } from '../domain/redact.ts'
 import { type Failure, failureOf } from './failure.ts'
-import { untilAborted } from './retry.ts'
+import { untilAborted } from './silence.ts'
 
 export interface TryOptions {
   readonly redact: Redactor

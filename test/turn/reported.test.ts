@@ -5,7 +5,8 @@ import { plainMaker } from '../../src/door/checks.ts'
 import { addEvidence, openDoor } from '../../src/door/door.ts'
 import { Worker } from '../../src/runner/worker.ts'
 import { claimJudge } from '../../src/runner/claim-judge.ts'
-import { givenModels } from '../../src/runner/given-models.ts'
+import type { Judge } from '../../src/runner/judge.ts'
+import { modelJudge } from '../../src/runner/model-judge.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { type Answers, Provider } from '../support/provider.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -33,14 +34,14 @@ async function judged(
   ends.push(() => provider.close())
   const door = openDoor({ store: openMemoryStore(), checks: { ...plainMaker, judges: () => true } })
   const make = createOpenAICompatible({ name: 'test', baseURL: provider.url, supportsStructuredOutputs: true })
-  const models = givenModels(new Map([['test', make('test')]]), 'test')
+  const judge = (): Judge => modelJudge({ name: 'test', model: make('test'), isStructured: true }, { redact })
   const workspaces = {
     keys: [],
     fingerprint: async () => undefined,
     baselineOf: async () => undefined,
     run: () => Promise.reject(new Error('there are no checks')),
   }
-  const checks = new Worker({ door, workspaces, judge: claimJudge({ door, models, redact }) })
+  const checks = new Worker({ door, workspaces, judge: claimJudge({ door, redact, judge }) })
   ends.push(() => checks.close())
   checks.start()
   const at = await startServer({ door, host: { review: false, assessor: true } })

@@ -3,7 +3,7 @@ import { TOOLSETS } from '../../domain/policy.ts'
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
 import type { ToolsetName } from '../../domain/policy.ts'
-import { ASSESSOR } from '../assessor.ts'
+import { ASSESSOR } from '../model-judge.ts'
 import type { Case } from '../case.ts'
 import { type Message, type Prompt, type Reply, think } from './think.ts'
 

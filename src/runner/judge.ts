@@ -1,0 +1,174 @@
+import type { Claim, Opinion } from '../domain/claim.ts'
+import type { CommandOf } from '../domain/command.ts'
+import type { EventType, StoredEvent, Usage } from '../domain/event.ts'
+import { claimText } from '../domain/open-claims.ts'
+import type { OpenClaim } from '../domain/proof.ts'
+import type { Redactor } from '../domain/redact.ts'
+import { cut } from '../domain/text.ts'
+import { StoreError } from '../door/door.ts'
+import { type Case, CASE_TYPES, caseOf } from './case.ts'
+import { refsOf, type Work } from './evidence.ts'
+import { UnknownModel } from './model-errors.ts'
+import { isJudgeFailure, type Run } from './run.ts'
+import { abortOnSilence, untilAborted } from './silence.ts'
+
+/** Rules on what an agent claims: `async theCase => ({ ok, reason, evidence })`. It sees the case, and nothing else. */
+export interface Judge {
+  (theCase: Case, options: JudgeOptions): Promise<JudgeAnswer>
+  /** The name that verdicts keep. Default: `judge`. */
+  readonly model?: string
+}
+
+/** How a judge is asked. */
+export interface JudgeOptions {
+  /** Aborts if the answer is no longer wanted, or takes too long. */
+  readonly signal: AbortSignal
+  /** Why the last answer was no verdict: it is asked once more. */
+  readonly unclear?: string
+}
+
+/** What a judge says. */
+export interface JudgeAnswer {
+  /** Whether the task is settled as claimed. Anything but true or false is no verdict. */
+  readonly ok: boolean | null
+  /** What is missing, in one sentence. */
+  readonly reason?: string
+  /** The ids of the evidence in the case that the verdict rests on. */
+  readonly evidence?: readonly string[]
+  /** The tokens that it took. */
+  readonly usage?: Usage
+}
+
+export interface JudgeDeps {
+  readonly judge: () => Judge | Promise<Judge>
+  readonly redact: Redactor
+}
+
+/** What the judge has to know of a turn. */
+export interface JudgedTurn {
+  readonly work: Work
+  readonly run: Pick<Run, 'state' | 'verdicts' | 'judgeFailures'>
+  confirmLease(signal: AbortSignal): Promise<void>
+  eventsOf(task: string, types: readonly EventType[]): Promise<readonly StoredEvent[]>
+}
+
+type Verdict = CommandOf<'assess_task'>
+
+/** Attempts at a clear verdict. */
+const MAX_TRIES = 2
+/** Calls in a row that may fail in a turn; then the judge is not asked again. */
+const MAX_FAILURES = 2
+/** Per turn. */
+const MAX_VERDICTS = 200
+const MAX_REASON = 2_000
+/** For one answer, with whatever the judge repeats. */
+const MAX_MS = 600_000
+const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
+
+/** Asks the judge about a claim. `onInterrupted` gets the verdicts so far if it is interrupted. */
+export async function verdictsOn(
+  turn: JudgedTurn,
+  deps: JudgeDeps,
+  claim: OpenClaim,
+  signal: AbortSignal,
+  onInterrupted?: (verdicts: readonly Verdict[]) => Promise<unknown>,
+): Promise<readonly Verdict[]> {
+  const { turn_id, task_id: task, seal, basis } = claim
+  const opinions: Opinion[] = []
+  const verdicts = (): readonly Verdict[] =>
+    opinions.map(opinion => ({ ...opinion, type: 'assess_task', turn_id, task, seal, basis }))
+  try {
+    await judge(turn, deps, claimText(turn.run.state, claim), signal, opinions)
+  } catch (error) {
+    if (opinions.length > 0) await onInterrupted?.(verdicts())
+    throw error
+  }
+  return verdicts()
+}
+
+/** Asks for a verdict, again if it is unclear. Fails closed: no clear verdict is no pass. */
+async function judge(
+  turn: JudgedTurn,
+  deps: JudgeDeps,
+  claim: Claim,
+  signal: AbortSignal,
+  opinions: Opinion[],
+): Promise<void> {
+  let chosen: Judge
+  try {
+    chosen = await deps.judge()
+  } catch (error) {
+    if (!(error instanceof UnknownModel)) throw error
+    opinions.push({ ...unreachable(error, deps.redact), model: error.model ?? 'judge' })
+    return
+  }
+  const model = chosen.model ?? 'judge'
+  const facts = caseOf(claim, turn.work, turn.run.state, await turn.eventsOf(claim.task, CASE_TYPES))
+  while (opinions.length < MAX_TRIES && (opinions.at(-1)?.verdict ?? 'unknown') === 'unknown') {
+    const reason = whyNotAsked(turn.run, opinions)
+    if (reason === undefined) {
+      await turn.confirmLease(signal)
+      const { cited, ...opinion } = await ask(chosen, deps, facts, signal, opinions.at(-1))
+      opinions.push({ ...opinion, model, ...(cited ? { cited: refsOf(turn.work, cited) } : {}) })
+    } else if (opinions.length > 0) break
+    else opinions.push({ verdict: 'unknown', reason, model })
+  }
+}
+
+/** Why the judge is not asked any more in this turn, after these opinions that are not in the log yet. */
+function whyNotAsked({ verdicts, judgeFailures }: JudgedTurn['run'], opinions: readonly Opinion[]): string | undefined {
+  if (verdicts + opinions.length >= MAX_VERDICTS) {
+    return `The assessor was not asked: a turn has at most ${MAX_VERDICTS} verdicts.`
+  }
+  const failures = opinions.reduce((count, each) => (isJudgeFailure(each) ? count + 1 : 0), judgeFailures)
+  return failures >= MAX_FAILURES ? 'The assessor was not asked: it had failed twice in a row.' : undefined
+}
+
+async function ask(
+  chosen: Judge,
+  { redact }: JudgeDeps,
+  facts: Case,
+  signal: AbortSignal,
+  last: Opinion | undefined,
+): Promise<Omit<Opinion, 'model'>> {
+  const unclear = last && !isJudgeFailure(last) ? { unclear: last.reason } : {}
+  try {
+    const answer = await abortOnSilence(MAX_MS, signal, each =>
+      untilAborted(Promise.resolve(chosen(facts, { signal: each, ...unclear })), each),
+    )
+    return opinionOf(answer, facts)
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    // The lease is lost, or the store is: no opinion of the judge.
+    if (error instanceof StoreError) throw error
+    return unreachable(error, redact)
+  }
+}
+
+/** An answer as the log has it. A function of a program may answer anything. */
+function opinionOf(answer: Partial<JudgeAnswer> | null | undefined, facts: Case): Omit<Opinion, 'model'> {
+  const { ok, reason, evidence, usage = NO_USAGE } = answer ?? {}
+  const said = typeof reason === 'string' ? cut(reason.trim(), MAX_REASON) : ''
+  if (typeof ok !== 'boolean')
+    return { verdict: 'unknown', reason: said || `The assessor said: ${cut(JSON.stringify(answer) ?? '', 200)}`, usage }
+  const cited = Array.isArray(evidence) ? evidence.map(String) : []
+  const citing = cited.length > 0 ? { cited } : {}
+  if (!ok) return { verdict: 'not_ok', reason: said || 'The assessor gave no reason.', usage, ...citing }
+  const invented = cited.find(id => !facts.evidence.some(each => each.id === id))
+  if (invented !== undefined) {
+    const problem = `The assessor said ok, but cited evidence that does not exist: ${cut(invented, 40)}.`
+    return { verdict: 'unknown', reason: problem, usage }
+  }
+  return { verdict: 'ok', reason: said, usage, rests: restsOn(cited, facts), ...citing }
+}
+
+/** What an ok rests on. */
+function restsOn(cited: readonly string[], { evidence, checks }: Case): NonNullable<Opinion['rests']> {
+  if (cited.length > 0) return 'cited'
+  return evidence.length === 0 && checks.length === 0 ? 'words' : 'uncited'
+}
+
+const unreachable = (error: unknown, redact: Redactor): Pick<Opinion, 'verdict' | 'reason'> => {
+  const message = redact.error(error instanceof Error ? error.message : String(error))
+  return { verdict: 'unknown', reason: `The assessor could not be reached. ${cut(message, 300)}` }
+}
