@@ -5,6 +5,7 @@ import { checkedOf, planOf, type Plans } from './plan.ts'
 import { partedWords } from './looked-at.ts'
 import { checkedBy, claimedPlans, claimsOf, plansEndedBy } from './open-claims.ts'
 import {
+  awaitedChecks,
   type CheckRequest,
   countingChecks,
   countingRun,
@@ -40,7 +41,7 @@ function claimed(state: Proofs, turnId: string): RunToMake | undefined {
   for (const claim of claimsOf(state, turnId)) {
     const task = valueIn(state.tasks, claim.task_id)
     if (!task || checkedBy(state, claim).result !== 'waiting') continue
-    const check = countingChecks(state, task).find(each => each.kind !== 'person' && !claim.results[each.hash])
+    const check = awaitedChecks(state, task).find(each => each.kind !== 'person' && !claim.results[each.hash])
     const { claim_id, at } = claim
     if (check) return { turn_id: turnId, task_id: task.id, check, why: 'claim', claim_id, at }
   }

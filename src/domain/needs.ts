@@ -41,8 +41,8 @@ export function needsOf(state: Conversation, turnId: string): Need | null {
   const claims = turn.status === 'open' ? settleable(state, turnId) : []
   const [claim] = claims
   if (claim) return claims.some(({ judge }) => judge) ? JUDGE : runsIn(state, turnId, claim.task_id)
-  if (!isRunning(turn) || isParked(state, turnId)) return null
-  // Any process may end a turn that is to stop.
+  // Any process may end a turn that is to stop, also one that waits.
+  if (!isRunning(turn) || (isParked(state, turnId) && !turn.stop_requested)) return null
   return turn.workspace && !turn.stop_requested ? driveIn(workspaceKey(turn.workspace)) : DRIVE
 }
 

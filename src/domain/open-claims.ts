@@ -2,15 +2,7 @@ import type { Check, CheckResult } from './check.ts'
 import type { Claim } from './claim.ts'
 import { cleanFields, type SomeFields } from './fields.ts'
 import { type Plan, planById } from './plan.ts'
-import {
-  type CheckRun,
-  countingChecks,
-  type HeldCall,
-  type OpenClaim,
-  proofOf,
-  type Proofs,
-  taskRuns,
-} from './proof.ts'
+import { awaitedChecks, type CheckRun, type HeldCall, type OpenClaim, proofOf, type Proofs, taskRuns } from './proof.ts'
 import { Refusal } from './refusal.ts'
 import { valueIn, valuesIn } from './table.ts'
 
@@ -28,7 +20,7 @@ export function checkedBy(state: Proofs, claim: OpenClaim): Checked {
   if (!task) return { result: draftOf(state, claim) ? 'passed' : 'closed' }
   if (Object.values(valueIn(state.edits, task.id) ?? {}).some(seq => seq > claim.seq)) return { result: 'closed' }
   if (claim.status === 'cancelled') return { result: 'passed' }
-  for (const check of countingChecks(state, task)) {
+  for (const check of awaitedChecks(state, task)) {
     const result = resultFor(state, claim, check)
     if (result === undefined) return { result: 'waiting', check }
     const { last } = taskRuns(state, task.id, check.hash) ?? {}
@@ -87,7 +79,7 @@ export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] 
   return []
 }
 
-/** The calls of agents elsewhere that a person's edits have closed: whoever comes next settles them. */
+/** Calls of agents elsewhere that a person's edits have closed. The next call or worker settles them. */
 export function closedCalls(state: Proofs): readonly OpenClaim[] {
   const calls = Map.groupBy(valuesIn(state.claims), ({ turn_id, tool_call_id }) => `${turn_id} ${tool_call_id}`)
   return [...calls.values()].flatMap(([first, ...others]) => {

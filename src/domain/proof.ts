@@ -258,6 +258,12 @@ export const workspaceOf = (state: Pick<Proofs, 'turns' | 'plans'>, task: Task):
   valueIn(state.turns, task.conversation_turn_id)?.workspace ??
   planById(state, task.plan_id).workspace
 
+/** The checks that a claim of this task waits for: none without a workspace. */
+export const awaitedChecks = (
+  state: Pick<Proofs, 'proof' | 'runs' | 'turns' | 'plans'>,
+  task: Task,
+): readonly Check[] => (workspaceOf(state, task) === undefined ? [] : countingChecks(state, task))
+
 /** Whether a claim of this task has something to wait for. */
 export const isChecked = (state: Pick<Proofs, 'proof' | 'runs' | 'turns' | 'plans'>, task: Task): boolean =>
-  workspaceOf(state, task) !== undefined && countingChecks(state, task).length > 0
+  awaitedChecks(state, task).length > 0

@@ -32,7 +32,10 @@ export function renamedLog(session_id: string, newId: () => string): (event: Sto
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, renamed(each, name, from)]))
   }
   return event => {
-    if (event.type === 'task_created') ids.set(event.data.task.id, newId())
+    // A call that is held names the tasks that it will create.
+    const created = event.type === 'claim_made' ? (event.data.held?.edit.create ?? []) : []
+    for (const { id } of created) ids.set(id, newId())
+    if (event.type === 'task_created' && !ids.has(event.data.task.id)) ids.set(event.data.task.id, newId())
     if (event.type === 'task_create_review_required') ids.set(event.data.review_id, newId())
     return { ...event, session_id, data: renamed(event.data, '', event.session_id) } as StoredEvent
   }

@@ -10,11 +10,12 @@ import { isGivenUp, isOpen, type Task } from './task.ts'
 export const whyOpen = (state: Proofs, task: Task): string | undefined =>
   isOpen(task) ? (whyReopened(state, task) ?? whyRed(state, task)) : undefined
 
-/** The same for any task that is not done; one that is blocked, or that a model cancelled, needs a check that passed. */
-export const whyUndone = (state: Proofs, task: Task): string | undefined =>
-  task.status === 'blocked' || isGivenUp(task)
-    ? (whyRed(state, task) ?? whyNeverPassed(state, task))
-    : whyOpen(state, task)
+/** The same for any task: one that is over without a person's word needs approved checks that passed. */
+export const whyUndone = (state: Proofs, task: Task): string | undefined => {
+  if (isOpen(task)) return whyOpen(state, task)
+  if (task.status === 'blocked' || isGivenUp(task)) return whyRed(state, task) ?? whyNeverPassed(state, task)
+  return task.status === 'completed' && task.judged_by !== 'person' ? whyNeverPassed(state, task) : undefined
+}
 
 function whyRed(state: Proofs, task: Task): string | undefined {
   for (const check of countingChecks(state, task)) {

@@ -169,7 +169,8 @@ export class CheckWork {
       const claim = needsOf(state, lease.turn) === need ? waitingClaim(state, lease.turn) : undefined
       if (!claim || this.isOver) return
       const context = { door: this.#door, ...lease, lease }
-      await settleCall(context, claim, because)
+      // It waits for something else as well, such as a tick.
+      if ((await settleCall(context, claim, because)) !== null) return
     }
   }
 

@@ -2,8 +2,9 @@ import type { SeenWorkspace } from '../domain/command.ts'
 import { currentTask, openTasks } from '../domain/conversation.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { followedTasks } from '../domain/gate.ts'
-import { awaitsFinal } from '../domain/check-runs.ts'
+import { awaitsBaseline, awaitsFinal, nextRun } from '../domain/check-runs.ts'
 import { claimsOf } from '../domain/open-claims.ts'
+import { planIdOf } from '../domain/plan.ts'
 import { isBlank } from '../domain/text.ts'
 import type { SavedRules } from '../domain/tool-rules.ts'
 import type { EndReason } from '../domain/turn.ts'
@@ -214,8 +215,31 @@ async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): P
   const step = lastStep(run)
   const [claim] = claimsOf(run.state, run.turn)
   if (step && claim) return settleOwn(turn, deps, { type: 'settle', step, claim }, signal)
+  if (awaitsBaseline(run.state, run.turn)) return endBaselines(turn, deps)
   if (awaitsFinal(run.state, run.turn)) await finish(turn, deps, 'unchecked')
 }
+
+/** Ends the runs at confirmation without a result: their checks only guard. */
+async function endBaselines({ run, lease }: ActiveTurn, { door }: TurnDeps): Promise<void> {
+  await door.transact({ ...lease, lease }, transaction => {
+    for (;;) {
+      const next = nextRun(transaction.state, run.turn)
+      if (next?.why !== 'baseline') return
+      const { turn_id, task_id, check } = next
+      if (task_id === undefined) {
+        const plan_id = planIdOf(transaction.state, turn_id)
+        transaction.mustRun({ type: 'take_baseline', turn_id, plan_id, covers: [], files: {}, incomplete: true })
+        continue
+      }
+      const ids = { turn_id, run_id: `run_${door.newId()}`, hash: check.hash }
+      const outcome = { result: 'inconclusive', duration_ms: 0, reason: UNSERVED } as const
+      transaction.mustRun({ type: 'start_check', ...ids, why: 'baseline' })
+      transaction.mustRun({ type: 'end_check', ...ids, outcome })
+    }
+  })
+}
+
+const UNSERVED = 'No process with its workspace was running.'
 
 /** The only way a turn ends: the final message and the status, in one commit. */
 async function finish(

@@ -34,7 +34,8 @@ export async function settleThrough(
   for (;;) {
     const wait = await settleCall(context, claim, facts, onText)
     if (wait?.needs === 'look' && look) facts = await look()
-    else if (wait?.needs === 'judge' && judge) facts = { ...facts, facts: await judge(wait.claim) }
+    // The files may change while the judge thinks: they are looked at again.
+    else if (wait?.needs === 'judge' && judge) facts = { ...learnt, facts: await judge(wait.claim) }
     else return wait
   }
 }

@@ -5,6 +5,7 @@ import type { Instant } from '../instant.ts'
 import { invalidField, invalidId, Refusal } from '../refusal.ts'
 import { captures, type PolicyPatch, policyWith, samePolicy, type ToolsetName, TOOLSETS } from '../policy.ts'
 import { awaitsFinal } from '../check-runs.ts'
+import { claimOn } from '../open-claims.ts'
 import { unpassedChecks } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
@@ -69,9 +70,13 @@ function joining(state: Conversation, turn_id: string): NewEvent[] {
   if (!newest) return []
   const own = planOf(state, turn_id)
   const plan_id = isUnplanned(own) ? newest.plan_id : own.id
-  const others = open.filter(task => task.plan_id !== plan_id)
+  const others = open.filter(task => task.plan_id !== plan_id && !isHeldUp(state, task))
   return [joined(turn_id, plan_id, others)]
 }
+
+/** Whether a claim or a run of this task is open, which its plan has the workspace for. */
+const isHeldUp = (state: Conversation, { id }: Task): boolean =>
+  claimOn(state, id) !== undefined || state.requests.some(({ task_id }) => task_id === id)
 
 const joined = (turn_id: string, plan_id: string, tasks: readonly Task[]): NewEvent => ({
   type: 'plan_joined',
@@ -188,8 +193,9 @@ export const isIdle = (state: Conversation, turnId: string): boolean =>
 
 /** The open tasks of a plan that one of agents elsewhere has taken over, with no turn of ours on it since. */
 function takenOver(state: Conversation, planId: string): Task[] {
-  return openTasks(state).filter(({ plan_id, conversation_turn_id }) => {
-    if (plan_id === planId || planIdOf(state, conversation_turn_id) !== planId) return false
+  return openTasks(state).filter(task => {
+    const { plan_id, conversation_turn_id } = task
+    if (plan_id === planId || planIdOf(state, conversation_turn_id) !== planId || isHeldUp(state, task)) return false
     return state.turns.get(lastTurnOf(planById(state, plan_id)))?.model === undefined
   })
 }
