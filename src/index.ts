@@ -1,12 +1,10 @@
 export { createRunsheet, Runsheet } from './library/runsheet.ts'
-export type { RunsheetOptions, Store } from './library/runsheet.ts'
+export type { Judge, JudgeAnswer, JudgeCall, JudgeCase, RunsheetOptions, Store } from './library/runsheet.ts'
 export { Conversation } from './library/conversation.ts'
 export type { DecidedReview, StartOptions, TaskEdit } from './library/conversation.ts'
 export { Turn } from './library/turn.ts'
 export type { CallOptions, FinishedTurn, FunctionDefinition, ToolDefinition, TurnOptions } from './library/turn.ts'
 export type { Checks } from './library/handles.ts'
-export type { Judge, JudgeAnswer, JudgeOptions } from './runner/judge.ts'
-export type { Case as JudgeCase } from './runner/case.ts'
 export type { OnReview } from './library/reviewer.ts'
 export { openMemoryStore } from './library/memory.ts'
 

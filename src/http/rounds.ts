@@ -10,11 +10,16 @@ const MAX_FREE_MS = 100
  * rest. What people send waits for one piece of work at most, not for all.
  */
 export class Rounds {
+  readonly #now: () => number
   readonly #waiting: (() => void)[] = []
   #startedAt: number | undefined
   /** How many rounds are still free of agents, and since when. */
   #free = 0
   #freeSince = 0
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
 
   /** Resolves when it is this work's turn. */
   turn(): Promise<void> {
@@ -28,7 +33,7 @@ export class Rounds {
   #next(): void {
     if (this.#free > 0) return
     if (this.#startedAt === undefined) {
-      this.#startedAt = performance.now()
+      this.#startedAt = this.#now()
       setImmediate(() => this.#endRound())
     }
     if (this.#hasTime()) this.#waiting.shift()?.()
@@ -38,7 +43,7 @@ export class Rounds {
     if (this.#free > 0) this.#free = this.#isFreeForLong() ? 0 : this.#free - 1
     else if (!this.#hasTime()) {
       this.#free = FREE_ROUNDS
-      this.#freeSince = performance.now()
+      this.#freeSince = this.#now()
     }
     if (this.#free > 0) return void setImmediate(() => this.#endRound())
     this.#startedAt = undefined
@@ -46,10 +51,10 @@ export class Rounds {
   }
 
   #isFreeForLong(): boolean {
-    return performance.now() - this.#freeSince >= MAX_FREE_MS
+    return this.#now() - this.#freeSince >= MAX_FREE_MS
   }
 
   #hasTime(): boolean {
-    return performance.now() - (this.#startedAt ?? 0) < MAX_MS
+    return this.#now() - (this.#startedAt ?? 0) < MAX_MS
   }
 }

@@ -23,6 +23,9 @@ import { type OnReview, Reviewer } from './reviewer.ts'
 import { type CallOptions, turnAround } from './turn.ts'
 import { NO_CONTEXT } from '../toolsets/call-tool.ts'
 
+export type { Judge, JudgeAnswer, JudgeCall } from '../runner/judge.ts'
+export type { Case as JudgeCase } from '../runner/case.ts'
+
 /**
  * Where plans are kept. Open one with `openSqliteStore` (`runsheet/sqlite`), `openFileStore` (`runsheet/files`),
  * `openPostgresStore` (`runsheet/postgres`) or `openMemoryStore`.

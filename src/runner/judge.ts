@@ -14,13 +14,13 @@ import { abortOnSilence, untilAborted } from './silence.ts'
 
 /** Rules on what an agent claims: `async theCase => ({ ok, reason, evidence })`. It sees the case, and nothing else. */
 export interface Judge {
-  (theCase: Case, options: JudgeOptions): Promise<JudgeAnswer>
+  (theCase: Case, options: JudgeCall): Promise<JudgeAnswer>
   /** The name that verdicts keep. Default: `judge`. */
   readonly model?: string
 }
 
 /** How a judge is asked. */
-export interface JudgeOptions {
+export interface JudgeCall {
   /** Aborts if the answer is no longer wanted, or takes too long. */
   readonly signal: AbortSignal
   /** Why the last answer was no verdict: it is asked once more. */
