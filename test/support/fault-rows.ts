@@ -48,6 +48,7 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'processes that open a new database at once': ['test/faults/processes.test.ts'],
   'a data folder that cannot be written': ['test/faults/read-only.test.ts'],
   'files that are deleted, moved or replaced under a server': ['test/faults/replaced.test.ts'],
+  'kill -9 while a call waits for a review': ['test/faults/server.test.ts'],
   'kill -9 right after a decision was answered (sqlite)': ['test/faults/server.test.ts'],
   'kill -9 right after a decision was answered (file)': ['test/faults/server.test.ts'],
   'kill -9 right after a decision was answered (postgres)': ['test/faults/server.test.ts'],
