@@ -30,7 +30,7 @@ const RUNS = inLongRun(500, 50)
 const COMMANDS = words(`
   set_policy open_turn start_turn stop_turn record finish_turn edit_tasks assess_task
   decide_review extend_review expire_review show_panel leave_panel undo_change
-  queue_message edit_queued withdraw_queued send_queued deliver_queued`)
+  send_message edit_queued withdraw_queued send_queued deliver_queued`)
 const EVENTS = words(`
   policy_set turn_opened turn_started turn_stop_requested turn_failed turn_finished tool_answered
   task_created task_changed task_removed task_assessed task_create_review_required task_create_review_resolved

@@ -148,7 +148,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
     return () => onQuiet(undefined)
   }, [onQuiet, isQuiet, session])
   // The queue shows it.
-  const steered = outgoing?.steers && outgoing.message
+  const steered = outgoing?.start ? undefined : outgoing?.text
   const plan = useTasks()
   const beside = usePlanBeside()
   const toggleHistory = (): void => (route.isHistory ? onChat() : onGo(historyRoute(session)))
@@ -283,7 +283,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             plan={plan}
             strings={strings}
             covered={covered}
-            outgoing={steered === undefined ? outgoing?.message : undefined}
+            outgoing={steered === undefined ? outgoing?.text : undefined}
             isStopping={isStopping}
             isRejected={review.rejection !== undefined}
             hasSandbox={models.hasSandbox(model)}

@@ -1,10 +1,11 @@
 import { Clock3, Pencil, Undo2 } from 'lucide-react'
-import { type ReactElement, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactElement, useRef } from 'react'
 import type { QueuedMessage } from 'runsheet/client'
 import { errorText, useRunsheet, useSteering } from 'runsheet/react'
 import { conversationStrings } from './english-conversation.ts'
 import { LineEditor } from './line-editor.tsx'
 import type { PageStrings } from './page-strings.ts'
+import { useStored } from './use-stored.ts'
 import './steering.css'
 
 interface SteeringProps {
@@ -28,7 +29,8 @@ export default function Steering(props: SteeringProps): ReactElement | null {
   const { session, view } = useRunsheet()
   const { conversation } = view.state
   const { queued, isHeld, isSending, isBusy, error, edit, takeBack, sendNow } = useSteering()
-  const [editing, setEditing] = useEdit(session)
+  // With the version that the person saw.
+  const [editing, setEditing] = useStored<QueuedMessage | undefined>(`runsheet.queue-edit.${session}`, undefined)
   const list = useRef<HTMLOListElement>(null)
   const close = ({ message_id }: QueuedMessage): void => {
     setEditing(undefined)
@@ -176,18 +178,4 @@ function Queued({ message, words, isFixed, onEdit, onTakeBack }: QueuedProps): R
       )}
     </>
   )
-}
-
-/** The message that is being edited, with the version that the person saw. A reload keeps it. */
-function useEdit(session: string) {
-  const key = `runsheet.queue-edit.${session}`
-  const [editing, setEditing] = useState<QueuedMessage | undefined>(() => {
-    const saved = sessionStorage.getItem(key)
-    return saved === null ? undefined : (JSON.parse(saved) as QueuedMessage)
-  })
-  useLayoutEffect(() => {
-    if (editing) sessionStorage.setItem(key, JSON.stringify(editing))
-    else sessionStorage.removeItem(key)
-  }, [key, editing])
-  return [editing, setEditing] as const
 }

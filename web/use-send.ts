@@ -1,20 +1,23 @@
-import { type Dispatch, type SetStateAction, useEffect, useLayoutEffect, useState } from 'react'
-import { type ChatRequest, type Client, type LiveState, randomId, RunsheetError } from 'runsheet/client'
+import { type Dispatch, type SetStateAction, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type Client, type LiveState, randomId, type SentStart } from 'runsheet/client'
 import type { ConversationView } from 'runsheet/react'
 import { markStarted } from './new-sessions.ts'
+import { useStored } from './use-stored.ts'
 
-/** A message on its way: it starts a turn, or `steers` the one at work. */
-export interface Outgoing extends ChatRequest {
-  /** The messages with the same text that there were before it. */
-  readonly steers?: readonly string[]
-  /** What the server has answered, if it has. */
+/** A message on its way, under the id that it will have in the log. */
+export interface Outgoing {
+  readonly message_id: string
+  readonly text: string
+  /** How it starts a turn. Absent: it joins the one at work. */
+  readonly start?: SentStart
+  /** It came from the message box. */
+  readonly isTyped: boolean
+  /** The log has what became of it once it is this long. */
   readonly seq?: number
 }
 
 export interface Failure {
   readonly error: unknown
-  /** The message that failed to send, if it was one. */
-  readonly request?: Outgoing
   readonly retry: () => void
 }
 
@@ -29,7 +32,7 @@ export interface Sending {
   /** Sends a message from the box, or an example; if that fails, the text returns to the box. */
   readonly sendTyped: (message: string) => void
   /** Sends a message on behalf of a button. */
-  readonly send: (message: string, more?: Pick<ChatRequest, 'continue_turn_id'>) => void
+  readonly send: (message: string, more?: Pick<SentStart, 'continue_turn_id'>) => void
 }
 
 /**
@@ -40,76 +43,65 @@ export function useSend(
   client: Client,
   session: string,
   { state, retry }: ConversationView,
-  choices: Partial<ChatRequest>,
+  choices: SentStart,
 ): Sending {
-  // A message that was being sent when the page was left.
-  const [interrupted, setInterrupted] = useState(() => loadOutgoing(session))
-  const [text, setText] = useSavedText(session, interrupted?.message)
-  const [sent, setSent] = useState<Outgoing>()
+  // Until the log has it. After a failure, or when the page is left, its text is in the box.
+  const [pending, setPending] = useState(() => loadPending(session))
+  const [isSending, setSending] = useState(false)
+  const [text, setText] = useStored(`runsheet.box.${session}`, pending?.text ?? '')
   const [failure, setFailure] = useState<Failure>()
   const { turns, queued, running_turn } = state.conversation
   const hasTurns = Object.keys(turns).length > 0
-  const outgoing = sent && !isKnown(sent, state) ? sent : undefined
-  // Only the answer was lost: the log has the message.
-  const hasArrived = failure?.request !== undefined && isKnown(failure.request, state)
+  const latest = useRef(state)
+  latest.current = state
+  const hasArrived = pending !== undefined && isKnown(pending, state)
+  const outgoing = isSending && !hasArrived ? pending : undefined
   useEffect(() => {
     if (!hasArrived) return
-    setText(typed => (typed.trim() === failure.request?.message ? '' : typed))
+    setPending(undefined)
+    setSending(false)
+    if (isSending) return
+    // Only the answer was lost.
+    setText(typed => (typed.trim() === pending.text ? '' : typed))
     setFailure(undefined)
-  }, [hasArrived, failure, setText])
-  // The text is back in the box, which is saved by itself. Layout effects, since a passive one may run after the next
-  // send, and would remove that one.
-  useLayoutEffect(() => removeOutgoing(session), [session])
+  }, [hasArrived, isSending, pending, setText])
   // A send that fails because the page is being left may have arrived: the next page finds out.
-  const isEdited = failure !== undefined && failure.request?.message !== text.trim()
+  const isKept = pending?.isTyped === true && (isSending || pending.text === text.trim())
   useLayoutEffect(() => {
-    if (isEdited) removeOutgoing(session)
-  }, [isEdited, session])
+    if (isKept) sessionStorage.setItem(pendingKey(session), JSON.stringify(pending))
+    else sessionStorage.removeItem(pendingKey(session))
+  }, [isKept, pending, session])
   useEffect(() => {
-    if (!interrupted) return
-    retry()
-    if (!isKnown(interrupted, state)) return
-    setText(typed => (typed.trim() === interrupted.message ? '' : typed))
-    setInterrupted(undefined)
-  }, [interrupted, session, retry, state, setText])
+    if (pending && !isSending) retry()
+  }, [pending, isSending, retry])
   useEffect(() => {
     if (hasTurns) markStarted(session)
   }, [session, hasTurns])
 
-  const post = async (request: Outgoing, isTyped: boolean): Promise<void> => {
+  const post = async (request: Outgoing): Promise<void> => {
+    const { message_id, text: message, start, isTyped } = request
     setFailure(undefined)
-    setSent(request)
-    if (isTyped) {
-      setText(typed => (typed.trim() === request.message ? '' : typed))
-      saveOutgoing(session, request)
-    }
+    setPending(request)
+    setSending(true)
+    if (isTyped) setText(typed => (typed.trim() === message ? '' : typed))
     try {
-      const { steers, seq: _, ...chat } = request
-      // The key makes a repeated request harmless, as the id of the turn does.
-      if (steers) setSent({ ...request, seq: (await client.sendMessage(session, chat.message, chat.turn_id)).seq })
-      else await client.chat(chat)
-      removeOutgoing(session)
+      const { seq } = await client.sendMessage(session, message, message_id, start)
+      if (!isKnown(request, latest.current)) setPending({ ...request, seq })
+      retry()
     } catch (error) {
-      // Another window was faster: the agent is at work.
-      if (!request.steers && error instanceof RunsheetError && error.code === 'turn_running') {
-        return post({ ...request, steers: idsOf(request.message, state) }, isTyped)
-      }
-      setSent(undefined)
+      if (isKnown(request, latest.current)) return
+      setSending(false)
       // Text typed in the meantime stays.
-      if (isTyped) setText(typed => (typed === '' ? request.message : typed))
-      setFailure({ error, request, retry: () => void post(request, isTyped) })
+      if (isTyped) setText(typed => (typed === '' ? message : typed))
+      setFailure({ error, retry: () => void post(request) })
     }
-    retry()
   }
-  const begin = (request: Omit<ChatRequest, 'turn_id'>, isTyped: boolean): void => {
+  const begin = (message: string, start: SentStart, isTyped: boolean): void => {
     if (outgoing) return
+    // What failed to be sent keeps its id: if it arrived after all, it is not sent twice.
+    const message_id = pending?.text === message ? pending.message_id : randomId()
     const joins = running_turn !== null || queued.length > 0
-    const wanted = joins
-      ? { session_id: session, message: request.message, steers: idsOf(request.message, state) }
-      : request
-    // The same request again keeps its turn id: if the first one arrived after all, the server starts no second turn.
-    const before = failure?.request ?? interrupted
-    void post(before && isSame(before, wanted) ? before : { ...wanted, turn_id: `turn-${randomId()}` }, isTyped)
+    void post({ message_id, text: message, isTyped, ...(joins ? {} : { start }) })
   }
   return {
     text,
@@ -117,50 +109,23 @@ export function useSend(
     outgoing,
     failure,
     setFailure,
-    sendTyped: message => begin({ session_id: session, message, ...choices }, true),
-    send: (message, more = {}) => begin({ session_id: session, message, ...choices, ...more }, false),
+    sendTyped: message => begin(message, choices, true),
+    send: (message, more = {}) => begin(message, { ...choices, ...more }, false),
   }
 }
 
 /** Whether the log has it. */
-function isKnown({ turn_id, message, steers, seq }: Outgoing, state: LiveState): boolean {
-  if (!steers) return turn_id in state.conversation.turns
-  if (seq !== undefined) return state.conversation.seq >= seq
-  return idsOf(message, state).some(id => !steers.includes(id))
-}
+const isKnown = ({ message_id, seq = Infinity }: Outgoing, { messages, conversation }: LiveState): boolean =>
+  conversation.seq >= seq || [conversation.queued, messages].some(each => each.some(hasId(message_id)))
 
-/** The messages of a person with this text. */
-const idsOf = (text: string, { messages, conversation }: LiveState): string[] => [
-  ...messages.filter(each => each.role === 'user' && each.text === text).map(({ message_id }) => message_id),
-  ...conversation.queued.filter(each => each.text === text).map(({ message_id }) => message_id),
-]
+const hasId =
+  (id: string) =>
+  ({ message_id }: { readonly message_id: string }): boolean =>
+    message_id === id
 
-function isSame(before: Outgoing, request: Omit<Outgoing, 'turn_id'>): boolean {
-  const bare = (each: Omit<Outgoing, 'turn_id'>): string =>
-    JSON.stringify({ ...each, turn_id: '', steers: each.steers !== undefined })
-  return bare(before) === bare(request)
-}
+const pendingKey = (session: string): string => `runsheet.pending.${session}`
 
-/** The text in the message box; a reload brings it back. */
-function useSavedText(
-  session: string,
-  initial: string | undefined,
-): readonly [string, Dispatch<SetStateAction<string>>] {
-  const key = `runsheet.typed.${session}`
-  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? initial ?? '')
-  useLayoutEffect(() => {
-    if (text === '') sessionStorage.removeItem(key)
-    else sessionStorage.setItem(key, text)
-  }, [key, text])
-  return [text, setText]
-}
-
-const outgoingKey = (session: string): string => `runsheet.sending.${session}`
-const saveOutgoing = (session: string, request: Outgoing): void =>
-  sessionStorage.setItem(outgoingKey(session), JSON.stringify(request))
-const removeOutgoing = (session: string): void => sessionStorage.removeItem(outgoingKey(session))
-
-function loadOutgoing(session: string): Outgoing | undefined {
-  const saved = sessionStorage.getItem(outgoingKey(session))
+function loadPending(session: string): Outgoing | undefined {
+  const saved = sessionStorage.getItem(pendingKey(session))
   return saved === null ? undefined : (JSON.parse(saved) as Outgoing)
 }

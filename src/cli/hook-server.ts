@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Redactor } from '../domain/redact.ts'
 import type { Door } from '../door/door.ts'
-import { type HookAnswer, SILENCE } from '../hooks/event.ts'
-import { handleHook } from '../hooks/handle.ts'
+import { MAX_HOOK_MS } from '../hooks/event.ts'
+import { deliverHook } from '../hooks/handle.ts'
 import { makePrivateFolder } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import { answerLine, type HookCommand, hostEvent, type HostEvent } from './hook-answer.ts'
+import { answerLine, type HookCommand, hostEvent } from './hook-answer.ts'
 import { HAS_SOCKETS, hookSocket, MAX_PAYLOAD } from './hook-socket.ts'
 import { fileNotes } from './host-notes.ts'
 import { hostProcess, hostsFolder } from './host-process.ts'
@@ -22,8 +22,6 @@ export interface HookServerOptions {
 
 /** Of the line before the payload. */
 const MAX_LINE = 1_024
-/** The command has given up by then. */
-const MAX_MS = 2_000
 /** Of a socket's path, in bytes. Systems allow 104 or more, and older versions of Node cut off the rest. */
 const MAX_PATH = 100
 
@@ -62,7 +60,7 @@ function listenPrivately(server: Server, path: string): void {
 function serve(socket: Socket, options: HookServerOptions): void {
   const chunks: Buffer[] = []
   let room = MAX_LINE + MAX_PAYLOAD
-  socket.on('error', () => {}).setTimeout(MAX_MS, () => socket.destroy())
+  socket.on('error', () => {}).setTimeout(MAX_HOOK_MS, () => socket.destroy())
   socket.on('data', (chunk: Buffer) => {
     chunks.push(chunk)
     room -= chunk.length
@@ -82,16 +80,10 @@ function serve(socket: Socket, options: HookServerOptions): void {
 async function answer(text: string, options: HookServerOptions): Promise<string> {
   const [line = ''] = text.split('\n', 1)
   const hook = hostEvent(JSON.parse(line) as HookCommand, text.slice(line.length + 1))
-  return hook ? answerLine(hook, await act(hook, options)) : ''
-}
-
-async function act(hook: HostEvent, options: HookServerOptions): Promise<HookAnswer> {
+  if (!hook) return ''
   const { data, door, redact, session, onError } = options
   const { host, event, features, given } = hook
   const ref = { tenant: LOCAL_TENANT, conversation: session ?? event.session }
-  const work = handleHook(event, { door, ref, features, notes: given ?? fileNotes(data, host), redact })
-  if (event.kind !== 'tool') return work
-  // There is nothing to answer, so the host need not wait until it is stored. Writes keep their order.
-  work.catch(onError)
-  return SILENCE
+  const notes = given ?? fileNotes(data, host)
+  return answerLine(hook, await deliverHook(event, { door, ref, features, notes, redact, onError }))
 }

@@ -1,13 +1,10 @@
 import { resolve } from 'node:path'
-import { HOOK_HOSTS } from '../hooks/event.ts'
+import { HOOK_HOSTS, MAX_HOOK_MS } from '../hooks/event.ts'
 import { expandHome, projectData } from './default-paths.ts'
 import type { HookCommand } from './hook-answer.ts'
 import { askMcpProcess, MAX_PAYLOAD } from './hook-socket.ts'
 
 // An entry of its own, without the command line library: a host waits for it at each of its events.
-
-/** How long a host may be kept waiting. */
-const MAX_MS = 2_000
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -16,7 +13,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
  * break the host: nothing is created, nothing is printed but an answer, and the exit code is 0.
  */
 export async function runHook(words: readonly string[], environment: Environment): Promise<never> {
-  setTimeout(() => process.exit(0), MAX_MS)
+  setTimeout(() => process.exit(0), MAX_HOOK_MS)
   try {
     const command = commandOf(words)
     const answer = command && (await answerTo(command, folderOf(words, environment)))

@@ -70,13 +70,16 @@ export interface ToolCallRequest {
   readonly provider?: string
   readonly model?: string
 }
+/** How a message starts a turn. */
+export interface SentStart extends Pick<PolicyPatch, 'toolset' | 'review' | 'assessor' | 'gate'> {
+  readonly model?: string
+  readonly continue_turn_id?: string
+}
 /** A message that starts a turn. */
-export interface ChatRequest extends Pick<PolicyPatch, 'toolset' | 'review' | 'assessor' | 'gate'> {
+export interface ChatRequest extends SentStart {
   readonly session_id: string
   readonly turn_id: string
   readonly message: string
-  readonly model?: string
-  readonly continue_turn_id?: string
 }
 /** What a person changes about a conversation. */
 export interface Filing {
@@ -141,11 +144,14 @@ export function createClient(options: ClientOptions) {
       await response.body?.cancel()
     },
     /**
-     * Writes to the agent at work: the message waits for its next model call. Without a running turn it starts one that
-     * continues the latest. With a key, a repeated request returns the first one's answer.
+     * Sends a message: it waits for the next model call of the running turn, or starts a turn, as `start` says; without
+     * `start`, one that continues the latest. The same id again is the same message.
      */
-    sendMessage: (id: string, text: string, key?: string) =>
-      json<SentMessageAnswer>(`${session(id)}/messages`, { method: 'POST', body: { text }, ...keyed(key) }),
+    sendMessage: (id: string, text: string, messageId?: string, start?: SentStart) =>
+      json<SentMessageAnswer>(`${session(id)}/messages`, {
+        method: 'POST',
+        body: { message_id: messageId, text, start },
+      }),
     /** Edits a message that waits. */
     editMessage: (id: string, messageId: string, version: number, text: string) =>
       json<QueuedMessageAnswer>(message(id, messageId), { method: 'PATCH', body: { text }, ...ifMatch(version) }),

@@ -150,20 +150,12 @@ export type Command =
       readonly workspace?: Workspace | undefined
       readonly done_checks?: readonly Check[] | undefined
     }
-  | {
+  | ({
       readonly type: 'start_turn'
       readonly turn_id: string
       readonly message_id: string
       readonly message: string
-      readonly model: string
-      /** Where the model is reached, if a person may change that while the turn runs. */
-      readonly endpoint?: string | undefined
-      readonly policy?: PolicyPatch
-      readonly host?: PolicyPatch
-      readonly continue_turn_id?: string | undefined
-      readonly workspace?: Workspace | undefined
-      readonly done_checks?: readonly Check[] | undefined
-    }
+    } & TurnStart)
   | { readonly type: 'stop_turn'; readonly turn_id: string }
   | { readonly type: 'record'; readonly turn_id: string; readonly fact: Fact }
   | {
@@ -179,11 +171,13 @@ export type Command =
       readonly next?: NextTurn | undefined
     }
   | {
-      /** A person writes to the agent of the running turn, or goes on with the latest one. */
-      readonly type: 'queue_message'
+      /** A person's message: it joins the running turn, or starts one. */
+      readonly type: 'send_message'
       readonly message_id: string
       readonly text: string
       readonly next: NextTurn
+      /** How it starts a turn if none runs and nothing waits. Absent: from the latest turn of ours. */
+      readonly start?: TurnStart | undefined
     }
   | {
       readonly type: 'edit_queued'
@@ -317,6 +311,18 @@ export type Command =
   | { readonly type: 'expire_review'; readonly review_id: string }
   | { readonly type: 'show_panel'; readonly review_id: string; readonly panel: string }
   | { readonly type: 'leave_panel'; readonly review_id: string; readonly panel: string }
+
+/** How a turn of ours starts. */
+export interface TurnStart {
+  readonly model: string
+  /** Where the model is reached, if a person may change that while the turn runs. */
+  readonly endpoint?: string | undefined
+  readonly policy?: PolicyPatch
+  readonly host?: PolicyPatch
+  readonly continue_turn_id?: string | undefined
+  readonly workspace?: Workspace | undefined
+  readonly done_checks?: readonly Check[] | undefined
+}
 
 /** An id for a turn that may have to be started. */
 export interface NextTurn {

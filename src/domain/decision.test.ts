@@ -90,11 +90,11 @@ it('[AD7] the decisions of a log are one for each, without origins too', () => {
 it('[AD5] a turn that messages start at the end of another is started by the system, and by whoever sends them else', () => {
   const chat = inRun()
   const next = { turn_id: 'turn-2' }
-  chat.run({ type: 'queue_message', message_id: 'm', text: 'Also this', next })
+  chat.run({ type: 'send_message', message_id: 'm', text: 'Also this', next })
   const originOf = (events: readonly NewEvent[]): unknown => origins(...events).at(-1)
   expect(originOf(chat.run({ ...finishes('turn-1'), next }))).toEqual(SYSTEM)
   chat.run(finishes('turn-2'))
-  const sent = chat.run({ type: 'queue_message', message_id: 'n', text: 'And that', next: { turn_id: 'turn-3' } })
+  const sent = chat.run({ type: 'send_message', message_id: 'n', text: 'And that', next: { turn_id: 'turn-3' } })
   expect(sent.map(({ type }) => type)).toEqual(['message_queued', 'turn_started'])
   expect(origins(...sent)).toEqual([ANN, ANN])
 })

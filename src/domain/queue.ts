@@ -1,5 +1,5 @@
 import type { Conversation } from './conversation.ts'
-import type { EventType, StoredEvent } from './event.ts'
+import type { StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import type { Handlers } from './projection.ts'
 import { changeTurn } from './proof-log.ts'
@@ -33,12 +33,12 @@ export const withoutQueued = ({ queued }: Conversation, messageId: string): Pick
   queued: queued.filter(({ message_id }) => message_id !== messageId),
 })
 
-/** The events that tell what became of a queued message. */
-export const FATE_TYPES = ['message_queued', 'queued_message_withdrawn'] as const satisfies readonly EventType[]
+/** The events that tell what became of a message. */
+export const FATE_TYPES = ['turn_started', 'message_queued', 'queued_message_withdrawn'] as const
 
 /** What became of a message that does not wait; undefined if there was none with this id. */
 export function fateOf(events: readonly StoredEvent[], messageId: string): 'delivered' | 'withdrawn' | undefined {
   const own = events.filter(({ data }) => 'message_id' in data && data.message_id === messageId)
   if (own.some(({ type }) => type === 'queued_message_withdrawn')) return 'withdrawn'
-  return own.some(({ type }) => type === 'message_queued') ? 'delivered' : undefined
+  return own.length > 0 ? 'delivered' : undefined
 }

@@ -50,11 +50,11 @@ export function asProse(raw: string): string {
   return clean instanceof Problem ? '' : clean
 }
 
-/** A message as it was written, 1 to 32,000 code points. */
-export function messageText(raw: unknown): string | Problem {
+/** A message as it was written, 1 to `limit` code points. */
+export function messageText(raw: unknown, limit: number = LIMITS.message): string | Problem {
   const text = wellFormed(raw)
   if (text instanceof Problem) return text
-  return isBlank(text) ? new Problem({ rule: 'empty' }) : within(text, LIMITS.message)
+  return isBlank(text) ? new Problem({ rule: 'empty' }) : within(text, limit)
 }
 
 export function tagList(raw: unknown): readonly string[] | Problem {

@@ -2,6 +2,9 @@
 export const HOOK_HOSTS = ['claude-code', 'codex', 'gemini', 'opencode', 'qwen'] as const
 export type HookHost = (typeof HOOK_HOSTS)[number]
 
+/** How long a host may be kept waiting. */
+export const MAX_HOOK_MS = 2_000
+
 /** What hooks do; each can be switched off. */
 export interface HookFeatures {
   /** Sends an agent back that stops while its plan is open. */

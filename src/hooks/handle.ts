@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { gateText } from '../domain/digest.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { followedTasks, GATE_EVENTS, heldPlan } from '../domain/gate.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { addEvidence, type Door, type Ref } from '../door/door.ts'
 import { type PlanLog, tellPlan } from './digest.ts'
-import { type HookAnswer, type HookEvent, type HookFeatures, SILENCE } from './event.ts'
+import { type HookAnswer, type HookEvent, type HookFeatures, MAX_HOOK_MS, SILENCE } from './event.ts'
 import type { HookNote, HookNotes } from './notes.ts'
 
 export interface HookDeps {
@@ -17,6 +18,21 @@ export interface HookDeps {
 
 /** How much of a log is read for the gate. */
 const MAX_EVENTS = 1_000
+
+/**
+ * Handles an event that a host brought to a process that serves it, by a tool call or a socket. The host does not wait long,
+ * and not at all for an event that has no answer: `onError` hears of its failure.
+ */
+export async function deliverHook(
+  event: HookEvent,
+  { onError, ...deps }: HookDeps & { readonly onError: (error: unknown) => void },
+): Promise<HookAnswer> {
+  const work = handleHook(event, deps)
+  if (event.kind !== 'tool') return Promise.race([work, delay(MAX_HOOK_MS, SILENCE, { ref: false })])
+  // Writes keep their order.
+  work.catch(onError)
+  return SILENCE
+}
 
 /** Acts on a host's event. It reads and adds evidence; it never confirms or settles anything. */
 export async function handleHook(event: HookEvent, deps: HookDeps): Promise<HookAnswer> {

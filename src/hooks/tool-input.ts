@@ -2,10 +2,10 @@ import type { HookEvent, HookHost } from './event.ts'
 import { eventOf, type Payload } from './payload.ts'
 
 /** The clients that call the tool `hook`, by the name that they give. */
-export const HOOK_CLIENTS: Readonly<Record<string, HookHost>> = {
-  'claude-code': 'claude-code',
-  'codex-mcp-client': 'codex',
-}
+export const HOOK_CLIENTS: ReadonlyMap<string | undefined, HookHost> = new Map([
+  ['claude-code', 'claude-code'],
+  ['codex-mcp-client', 'codex'],
+])
 
 /** The arguments of the tool and the fields of a payload that they stand for. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {

@@ -15,13 +15,16 @@ export const ifMatch = z.object({
   'if-match': z.string().meta({ description: 'the version that the change is based on' }),
 })
 
-/** Makes a repeated request harmless, if it has a key. */
-export function onceFor(header: Header, body: unknown): At['once'] {
+/** The `Idempotency-Key` of a request, if it has one. */
+export function keyIn(header: Header): string | undefined {
   const key = header('idempotency-key')
-  if (key === undefined) return undefined
-  if (!id.safeParse(key).success) throw invalidId('Idempotency-Key')
-  return { key: `http:${key}`, bodyHash: hashOf(body) }
+  if (key !== undefined && !id.safeParse(key).success) throw invalidId('Idempotency-Key')
+  return key
 }
+
+/** Makes a repeated request harmless, if it has a key. */
+export const onceFor = (key: string | undefined, body: unknown): At['once'] =>
+  key === undefined ? undefined : { key: `http:${key}`, bodyHash: hashOf(body) }
 
 /** The version that a change is based on; 428 without one. */
 export function versionIn(header: Header, of: 'task' | 'message'): number {

@@ -13,16 +13,12 @@ export interface HostHooksOptions {
 
 /** What the hooks of the host that started this process have told it. */
 export class HostHooks {
-  readonly features: HookFeatures
-  readonly redact: Redactor
+  readonly options: HostHooksOptions
   readonly notes: ProcessNotes = new ProcessNotes()
-  readonly #noted: HostHooksOptions['noted']
   #last: Hooked | undefined
 
-  constructor({ features, redact, noted }: HostHooksOptions) {
-    this.features = features
-    this.redact = redact
-    this.#noted = noted
+  constructor(options: HostHooksOptions) {
+    this.options = options
   }
 
   heard({ session, turn }: HookEvent): void {
@@ -34,7 +30,7 @@ export class HostHooks {
   hooked(client: string | undefined): Hooked | undefined {
     if (this.#last) return this.#last
     const { hookHost } = traitsOf(client)
-    const session = hookHost && this.#noted?.(hookHost)
+    const session = hookHost && this.options.noted?.(hookHost)
     return session === undefined ? undefined : { session, turn: undefined }
   }
 }

@@ -45,7 +45,7 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
   if (options.onRoots && connectionOptions.era === 'legacy') {
     offerChecksAtRoots(server, options, toolset, registered, connection)
   }
-  server.registerTool(
+  const waits = server.registerTool(
     AWAIT_REVIEW,
     {
       title: titleOf({ name: AWAIT_REVIEW }),
@@ -57,6 +57,7 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
     },
     (input: unknown, ctx: ServerContext) => connection.awaitReview(input, ctx),
   )
+  registered.set(AWAIT_REVIEW, waits)
   server.registerResource(
     'tasks',
     new ResourceTemplate(tasksUri('{conversation}'), { list: ctx => connection.listResources(ctx) }),
@@ -65,7 +66,7 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
   )
   offerPrompts(server, { ...options, toolset, connection })
   const { hooks } = connectionOptions
-  if (hooks) offerHookTool(server, { ...options, hooks, conversation: ctx => connection.conversationOf(ctx) })
+  if (hooks) offerHookTool(server, registered, hooks, connection, options)
   connection.sendUpdates()
   return server
 }

@@ -1,4 +1,9 @@
-import type { StandardSchemaWithJSON, ToolAnnotations } from '@modelcontextprotocol/server'
+import type {
+  RegisteredTool,
+  StandardSchemaWithJSON,
+  Tool as ListedTool,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { plainJsonSchema } from '../toolsets/formats.ts'
 import type { JsonObject, Tool } from '../toolsets/toolset.ts'
@@ -17,6 +22,17 @@ export function displaySchema(json: JsonObject): DisplaySchema {
     },
   }
 }
+
+/** A tool as a client sees it in the list. */
+export function listedTool(name: string, { inputSchema, outputSchema, ...tool }: RegisteredTool): ListedTool {
+  const { title, description, annotations, _meta } = tool
+  const input = { type: 'object' as const, ...inputSchema?.['~standard'].jsonSchema.input(TARGET) }
+  const output = outputSchema && { outputSchema: outputSchema['~standard'].jsonSchema.output(TARGET) }
+  return { name, title, description, inputSchema: input, annotations, _meta, ...output }
+}
+
+/** Our schemas are the same for every version. */
+const TARGET = { target: 'draft-2020-12' } as const
 
 // Made once per tool, not per connection: over HTTP every request may be a connection.
 const inputs = new WeakMap<Tool, DisplaySchema>()

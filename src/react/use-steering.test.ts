@@ -13,8 +13,8 @@ const next = { turn_id: 'turn-next' }
 /** A running turn with two messages that wait. */
 function steered(): Driver {
   const chat = inRun()
-  chat.run({ type: 'queue_message', message_id: 'a', text: 'One', next })
-  chat.run({ type: 'queue_message', message_id: 'b', text: 'Two', next })
+  chat.run({ type: 'send_message', message_id: 'a', text: 'One', next })
+  chat.run({ type: 'send_message', message_id: 'b', text: 'Two', next })
   return chat
 }
 
@@ -74,7 +74,7 @@ it('[TU14] what a stopped turn left is held', () => {
   expect(handleFor(inRun())).toMatchObject({ queued: [], isHeld: false, isSending: false })
 })
 
-it('[HT44] messages are sent one after the other; the same text after a failure has the same key', async () => {
+it('[HT44] messages are sent one after the other; the same text after a failure has the same id', async () => {
   const sent: (readonly unknown[])[] = []
   let failing = true
   const { send, retries } = handleFor(

@@ -36,8 +36,8 @@ export function useSteering(source?: RunsheetSource): SteeringHandle {
   const [open, setOpen] = useState(0)
   const [error, setError] = useState<unknown>()
   const before = useRef<Promise<unknown>>(Promise.resolve())
-  // Repeating a failed request with the same key cannot send the message twice.
-  const failed = useRef({ session, text: '', key: '' })
+  // A failed message keeps its id, so that repeating it cannot send it twice.
+  const failed = useRef({ session, text: '', id: '' })
 
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     setOpen(count => count + 1)
@@ -56,10 +56,10 @@ export function useSteering(source?: RunsheetSource): SteeringHandle {
   const send = (text: string): Promise<boolean> => {
     const sent = before.current.then(async () => {
       const last = failed.current
-      const key = last.session === session && last.text === text ? last.key : randomId()
-      failed.current = { session, text, key }
-      const answer = await attempt(() => client.sendMessage(session, text, key))
-      if (answer) failed.current = { session, text: '', key: '' }
+      const id = last.session === session && last.text === text ? last.id : randomId()
+      failed.current = { session, text, id }
+      const answer = await attempt(() => client.sendMessage(session, text, id))
+      if (answer) failed.current = { session, text: '', id: '' }
       return answer !== undefined
     })
     before.current = sent

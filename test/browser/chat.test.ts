@@ -815,7 +815,7 @@ it('[CH11] a message shows at once as being sent, and blocks another one', async
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
   const held = Promise.withResolvers<void>()
-  await page.route('**/api/chat', async route => {
+  await page.route('**/messages', async route => {
     await held.promise
     await route.continue()
   })
@@ -843,8 +843,8 @@ it('[CH11] a message that fails returns to the box with the reason; sent again i
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), { expected: /ERR_FAILED|404/ })
   const asked: string[] = []
-  await page.route('**/api/chat', async route => {
-    asked.push((route.request().postDataJSON() as { turn_id: string }).turn_id)
+  await page.route('**/messages', async route => {
+    asked.push((route.request().postDataJSON() as { message_id: string }).message_id)
     await (asked.length < 3 ? route.abort() : route.continue())
   })
   // Examples behave the same.
@@ -867,7 +867,7 @@ it('[CH11] a message that fails returns to the box with the reason; sent again i
 it('[CH11] a lost answer is no failure once the log has the message', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED/ })
-  await page.route('**/api/chat', async route => {
+  await page.route('**/messages', async route => {
     await route.fetch().catch(() => {})
     await route.abort()
   })
@@ -884,11 +884,36 @@ it('[CH11] a lost answer is no failure once the log has the message', async () =
   await turns.close()
 })
 
+it('[CH11] retried after a lost answer, before the log shows it, it is one message', async () => {
+  const turns = await start(() => 'Well.')
+  const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), { expected: /ERR_FAILED|404/ })
+  await page.route('**/api/sessions/**', route => route.abort())
+  await page.route('**/messages', async route => {
+    await route.fetch()
+    await route.abort()
+  })
+  await say(page, 'Something long')
+  await page.getByRole('alert').getByText('The server cannot be reached').waitFor()
+  await page.unroute('**/messages')
+  await page.route('**/messages', route => route.continue())
+  // The log shows it only once both requests were answered.
+  await box(page).press('Enter')
+  await expect.poll(() => box(page).inputValue()).toBe('')
+  await page.unrouteAll()
+  await messages(page).getByText('Well.').waitFor()
+  const log = await turns.log()
+  expect(log.filter(({ type }) => type === 'turn_started' || type === 'message_queued')).toHaveLength(1)
+  expect(await messages(page).getByText('Something long').count()).toBe(1)
+  expect(problems).toEqual([])
+  await context.close()
+  await turns.close()
+})
+
 it('[CH11] a message in flight survives a reload, and leaving before it fails', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
   const held = Promise.withResolvers<void>()
-  await page.route('**/api/chat', async route => {
+  await page.route('**/messages', async route => {
     await held.promise
     await route.abort().catch(() => {})
   })
@@ -906,12 +931,12 @@ it('[CH11] a message in flight survives a reload, and leaving before it fails', 
   await expect.poll(() => page.url()).toBe(first)
   await expect.poll(() => box(page).inputValue()).toBe('Something long')
   // A message that did arrive is in the log and not in the box.
-  await page.unroute('**/api/chat')
-  await page.route('**/api/chat', async route => {
+  await page.unroute('**/messages')
+  await page.route('**/api/sessions/**', route => route.abort())
+  await page.route('**/messages', async route => {
     await route.fetch().catch(() => {})
     await new Promise(() => {})
   })
-  await page.route('**/api/sessions/**', route => route.abort())
   await box(page).press('Enter')
   await messages(page).getByText('Sending…').waitFor()
   await expect
@@ -930,11 +955,11 @@ it('[CH11] a message in flight survives a reload, and leaving before it fails', 
 it('[CH11] after a reload, a message that arrived although sending it failed is not in the box', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
-  await page.route('**/api/chat', async route => {
+  await page.route('**/api/sessions/**', route => route.abort())
+  await page.route('**/messages', async route => {
     await route.fetch()
     await route.abort()
   })
-  await page.route('**/api/sessions/**', route => route.abort())
   await say(page, 'Something long')
   await page.getByRole('alert').getByText('The server cannot be reached').waitFor()
   expect(await box(page).inputValue()).toBe('Something long')
@@ -950,7 +975,7 @@ it('[CH11] after a reload, a message that arrived although sending it failed is 
 it('[CH11] a message that is sent again the moment it is back in the box is not forgotten', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
-  await page.route('**/api/chat', () => new Promise(() => {}))
+  await page.route('**/messages', () => new Promise(() => {}))
   await say(page, 'Something long')
   await messages(page).getByText('Sending…').waitFor()
   await page.addInitScript(() => {

@@ -243,7 +243,7 @@ it('[MS9] a tool server that is gone is a card, until one of its tools answers a
 it('[MS9] storage that fails is a card with what to do, and the text stays', async () => {
   const turns = await start(['Well.'])
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /404|507|503/ })
-  await page.route('**/api/chat', route =>
+  await page.route('**/messages', route =>
     route.fulfill({ status: 507, json: { error: { code: 'full', message: 'No space left.' } } }),
   )
   await say(page, 'Good morning')
@@ -251,7 +251,7 @@ it('[MS9] storage that fails is a card with what to do, and the text stays', asy
   await card.getByText('The server is out of disk space.').waitFor()
   await card.getByText('Look at its disk and data folder', { exact: false }).waitFor()
   expect(await box(page).inputValue()).toBe('Good morning')
-  await page.unroute('**/api/chat')
+  await page.unroute('**/messages')
   await card.getByRole('button', { name: 'Retry' }).click()
   await answers(page).getByText('Well.').waitFor()
   expect(problems).toEqual([])
@@ -329,7 +329,7 @@ it('[MS8][MS9][MS10][CH22] messages, cards and banner pass axe in both languages
   await say(page, 'Once more')
   await messages(page).getByRole('button', { name: 'Open settings' }).waitFor()
   await mine(page).first().getByRole('button', { name: 'Edit message' }).click()
-  await page.route('**/api/chat', route => route.abort())
+  await page.route('**/messages', route => route.abort())
   const found: string[] = []
   for (const width of [1280, 390]) {
     await page.setViewportSize({ width, height: 800 })

@@ -392,7 +392,7 @@ describe('with an external agent', () => {
     await panels.plan('A', 'B')
     for (const width of [390, 1280]) {
       const page = await panels.window({ viewport: { width, height: 844 } })
-      await page.route('**/api/chat', route => route.abort())
+      await page.route('**/messages', route => route.abort())
       await page.getByLabel('What do you want done?').fill('More')
       await summary(page).click()
       await rows(page).first().waitFor()

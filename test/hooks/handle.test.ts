@@ -3,7 +3,7 @@ import { redactor } from '../../src/domain/redact.ts'
 import type { EventType, StoredEvent } from '../../src/domain/event.ts'
 import { type Door, evidenceOf, openDoor } from '../../src/door/door.ts'
 import type { HookAnswer, HookEvent, HookFeatures } from '../../src/hooks/event.ts'
-import { handleHook } from '../../src/hooks/handle.ts'
+import { deliverHook, handleHook } from '../../src/hooks/handle.ts'
 import { ProcessNotes } from '../../src/hooks/process-notes.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 
@@ -159,4 +159,18 @@ describe('tools', () => {
     await hears({ kind: 'tool', call }, { evidence: false })
     expect(await logged('evidence_added')).toHaveLength(0)
   })
+})
+
+it('[HK9] a host does not wait for evidence, and is not told that it could not be stored', async () => {
+  const failed = Promise.withResolvers<unknown>()
+  const gone = new Error('The store is gone.')
+  const broken = new Proxy(door, {
+    get: (target, name) =>
+      name === 'transact' || name === 'read' ? () => Promise.reject(gone) : Reflect.get(target, name),
+  })
+  const deps = { door: broken, ref, notes, features: ALL, redact: redactor(), onError: failed.resolve }
+  const call = { tool: 'Bash', arguments: {}, answer: 'a', ok: true }
+  expect(await deliverHook({ session: 'chat', kind: 'tool', call }, deps)).toEqual({ kind: 'silence' })
+  expect(await failed.promise).toBe(gone)
+  await expect(deliverHook({ session: 'chat', kind: 'prompt' }, deps)).rejects.toBe(gone)
 })

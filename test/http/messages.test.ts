@@ -71,6 +71,50 @@ describe('a message to the agent at work', () => {
     ])
   })
 
+  it('[HT44] with an id of the sender, it is one message, wherever it is by then; another text is 409', async () => {
+    const server = await running()
+    const send = (message_id: string, text: string) =>
+      server.ask<SentMessageAnswer>('POST', POSTED, { body: { message_id, text } })
+    const [first, twin] = await Promise.all([send('m-1', 'Once'), send('m-1', 'Once')])
+    expect(first.body).toMatchObject({ message: { message_id: 'm-1', text: 'Once' }, turn_id: 't1' })
+    expect(twin.body).toEqual(first.body)
+    await server.door.run(ref, { type: 'deliver_queued', turn_id: 't1' })
+    expect((await send('m-1', 'Once')).body).toEqual(first.body)
+    expect(await queuedIn(server)).toEqual([])
+    expect(await server.refused(409, 'POST', POSTED, { body: { message_id: 'm-1', text: 'Twice' } })).toMatchObject({
+      code: 'key_conflict',
+    })
+    await server.refused(400, 'POST', POSTED, { body: { message_id: 'm 1', text: 'Once' } })
+  })
+
+  it('[HT44] it starts the first turn of a conversation, as it says, once', async () => {
+    const taken: string[] = []
+    const turns = {
+      names: ['demo', 'other'],
+      defaultName: 'demo',
+      take: (_: Ref, turn: string) => void taken.push(turn),
+    }
+    const server = await started({ turns })
+    const body = { message_id: 'm-1', text: 'Hello', start: { model: 'other', toolset: 'task_list', review: false } }
+    const first = await server.ask<SentMessageAnswer>('POST', POSTED, { body })
+    expect(first.body).toMatchObject({ started: true, message: { message_id: 'm-1', text: 'Hello', version: 1 } })
+    expect((await server.ask('POST', POSTED, { body })).body).toEqual(first.body)
+    expect(taken).toEqual([first.body.turn_id])
+    const session = await server.person.session('c1')
+    expect(session).toMatchObject({
+      policy: { toolset: 'task_list', review: false },
+      turns: [{ turn_id: first.body.turn_id, status: 'running' }],
+      messages: [{ message_id: 'm-1', text: 'Hello' }],
+    })
+    expect((await server.door.read(ref)).turns.get(first.body.turn_id)?.model).toBe('other')
+    // A turn runs by now: it joins that.
+    expect((await server.person.sendMessage('c1', 'And this', 'm-2', {})).turn_id).toBe(first.body.turn_id)
+    expect((await server.person.session('c1')).queued).toMatchObject([{ message_id: 'm-2' }])
+    await server.refused(422, 'POST', POSTED, { body: { text: 'x', start: { model: 'nobody' } } })
+    const noTurns = await started()
+    await noTurns.refused(501, 'POST', POSTED, { body: { text: 'x', start: {} } })
+  })
+
   it('[HT44] many at once are all kept, each once, up to 20', async () => {
     const server = await running('sqlite')
     const texts = Array.from({ length: 20 }, (_, count) => `Number ${count}`)

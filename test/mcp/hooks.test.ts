@@ -64,6 +64,11 @@ it('[HK12] the tool is offered with --hooks only, and to the two hosts whose hoo
   for (const era of ['2025', '2026'] as const) {
     const other = await started('a host', era, '--hooks')
     expect(await toolsOf(other)).not.toContain('hook')
+    // The rest of the list is as without hooks.
+    const plain = await started('claude-code', era, '--workspace', process.cwd())
+    const hooked = await started('claude-code', era, '--hooks')
+    const { tools } = await hooked.client.listTools()
+    expect(tools.filter(({ name }) => name !== 'hook')).toEqual((await plain.client.listTools()).tools)
     await expect(hook(other, 'Stop')).rejects.toThrow()
   }
 })

@@ -210,7 +210,7 @@ function anything(): Arbitrary<Drawn> {
     [1, command('stop_turn', { turn_id: turn })],
     [4, command('record', { turn_id: turn, fact })],
     [3, command('finish_turn', { turn_id: turn, because, steps: fc.nat(9), usage: fc.constant({}), next })],
-    [8, command('queue_message', { message_id: mostly(pick('new id'), queued, 20), text: mostly(name), next })],
+    [8, command('send_message', { message_id: mostly(pick('new id'), queued, 20), text: mostly(name), next })],
     [3, command('edit_queued', { message_id: queued, text: mostly(name), if_version: version })],
     [3, command('withdraw_queued', { message_id: queued, if_version: version })],
     [2, command('send_queued', { message_id: queued, next })],

@@ -343,7 +343,7 @@ function steered(): Story {
   story.answered('turn-2', 'call-1', 'git_tag', { error: 'Not yet' }, { ok: false })
   const queue = (text: string, turn_id: string): string => {
     const message_id = story.id()
-    story.run({ type: 'queue_message', message_id, text, next: { turn_id } })
+    story.run({ type: 'send_message', message_id, text, next: { turn_id } })
     return message_id
   }
   const kept = queue('Sign the tag', 'turn-3')

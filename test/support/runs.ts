@@ -92,7 +92,7 @@ export class RunDriver extends Driver {
 
   /** A message of a person, which waits. */
   writes(text: string): this {
-    this.run({ type: 'queue_message', message_id: this.id(), text, next: { turn_id: 'turn-next' } })
+    this.run({ type: 'send_message', message_id: this.id(), text, next: { turn_id: 'turn-next' } })
     return this
   }
 

@@ -6,7 +6,7 @@ import type { Instant } from '../instant.ts'
 import { assessTask } from './assessment.ts'
 import { addEvidence } from './evidence.ts'
 import { setArchived, setPinned, setTitle } from './filing.ts'
-import { deliverQueued, editQueued, finishAndFollow, queueMessage, sendQueued, withdrawQueued } from './queue.ts'
+import { deliverQueued, editQueued, finishAndFollow, sendMessage, sendQueued, withdrawQueued } from './queue.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
 import { acceptGuards } from './guards.ts'
 import { expireReview, extendReview, leavePanel, showPanel } from './reviews.ts'
@@ -43,7 +43,7 @@ const DECIDERS: { readonly [T in CommandType]: Decider<T> } = {
   stop_turn: stopTurn,
   record,
   finish_turn: finishAndFollow,
-  queue_message: queueMessage,
+  send_message: sendMessage,
   edit_queued: editQueued,
   withdraw_queued: withdrawQueued,
   send_queued: sendQueued,

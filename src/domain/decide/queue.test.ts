@@ -22,8 +22,8 @@ import type { EndReason } from '../turn.ts'
 import { view } from '../view.ts'
 
 const next = { turn_id: 'turn-next' }
-const writes = (message_id: string, text = `Text of ${message_id}`): CommandOf<'queue_message'> => ({
-  type: 'queue_message',
+const writes = (message_id: string, text = `Text of ${message_id}`): CommandOf<'send_message'> => ({
+  type: 'send_message',
   message_id,
   text,
   next,
@@ -115,6 +115,44 @@ describe('a message to the agent at work', () => {
   it('[TU15] only turns of ours take messages', () => {
     expect(new Driver().refusal(writes('a')).code).toBe('no_own_turn')
     expect(outside().refusal(writes('a')).code).toBe('no_own_turn')
+  })
+})
+
+describe('a message that may start a turn', () => {
+  const start = { model: SOME_MODEL, policy: { gate: false } }
+
+  it('[TU15] starts the first one, or another, as it says', () => {
+    const chat = new Driver()
+    expect(chat.run({ ...writes('a'), start })).toMatchObject([
+      { type: 'policy_set', data: { policy: { gate: false } } },
+      {
+        type: 'turn_started',
+        data: { turn_id: 'turn-next', message_id: 'a', message: 'Text of a', model: SOME_MODEL },
+      },
+    ])
+    expect(waiting(chat)).toEqual([])
+    expect(fateOf(chat.log, 'a')).toBe('delivered')
+    chat.run(finishes('turn-next'))
+    const again = { ...writes('b'), next: { turn_id: 'turn-2' }, start: { ...start, continue_turn_id: 'turn-next' } }
+    expect(dataOf(chat.run(again), 'turn_started')).toMatchObject([{ message_id: 'b', continue_turn_id: 'turn-next' }])
+  })
+
+  it('[TU15] joins the running turn, or what waits, all the same', () => {
+    const chat = inRun()
+    expect(typesOf(chat.run({ ...writes('a'), start }))).toEqual(['message_queued'])
+    chat.run(ends('error'))
+    const events = chat.run({ ...writes('b'), start })
+    expect(dataOf(events, 'turn_started')).toMatchObject([{ message_id: 'a', continue_turn_id: 'turn-1' }])
+    expect(waiting(chat)).toEqual(['b'])
+  })
+
+  it('[TU15] may be longer than one that waits, but has text and an id', () => {
+    const long = 'x'.repeat(LIMITS.message + 1)
+    expect(inRun().refusal({ ...writes('a', long), start }).code).toBe('invalid_field')
+    expect(dataOf(new Driver().run({ ...writes('a', long), start }), 'turn_started')).toMatchObject([{ message: long }])
+    const refusal = new Driver().refusal({ ...writes('a', ' '), start })
+    expect(refusal.data).toMatchObject({ field: 'text', rule: 'empty' })
+    expect(new Driver().refusal({ ...writes('a b'), start }).code).toBe('invalid_id')
   })
 })
 

@@ -6,17 +6,20 @@ import type { QueuedMessage } from '../queue.ts'
 import { idIsTaken, invalidField, invalidId, Refusal } from '../refusal.ts'
 import { isId, LIMITS, messageText, Problem } from '../text.ts'
 import { ENDINGS, isRunning, type Turn } from '../turn.ts'
-import { continueTurn, finishTurn, stopTurn, unfinishedTurn } from './turns.ts'
+import { continueTurn, finishTurn, startTurn, stopTurn, unfinishedTurn } from './turns.ts'
 
-/** A person's message waits for the next model call. If no turn runs any more, it goes on with the latest one. */
-export function queueMessage(
+/** A person's message starts a turn, or waits for the next model call of the running one. */
+export function sendMessage(
   state: Conversation,
-  { message_id, text: raw, next }: CommandOf<'queue_message'>,
+  { message_id, text: raw, next, start }: CommandOf<'send_message'>,
   now: Instant,
 ): NewEvent[] | Refusal {
-  const text = messageText(raw)
+  const starts = start !== undefined && state.running_turn === null && state.queued.length === 0
+  // What waits is kept in the state, and has a limit.
+  const text = messageText(raw, starts ? Infinity : LIMITS.message)
   if (text instanceof Problem) return invalidField('text', text.fact)
   if (!isId(message_id)) return invalidId('message_id')
+  if (starts) return startTurn(state, { type: 'start_turn', ...next, message_id, message: text, ...start }, now)
   if (queuedIn(state, message_id)) return idIsTaken('message_id')
   const turn = turnToSteer(state)
   if (!turn) return new Refusal('no_own_turn', {})

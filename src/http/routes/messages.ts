@@ -1,11 +1,13 @@
 import * as z from 'zod'
+import type { TurnStart } from '../../domain/command.ts'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
-import type { QueuedMessage } from '../../domain/queue.ts'
+import { invalidField, Refusal } from '../../domain/refusal.ts'
 import type { QueuedMessageAnswer, SentMessageAnswer, SentNowAnswer } from '../../domain/wire.ts'
-import { onQueued } from '../../door/door.ts'
-import { idempotencyKey, ifMatch, onceFor, versionIn } from '../preconditions.ts'
-import { type Answer, route } from '../route.ts'
+import { type Door, hashOf, onQueued, StoreError } from '../../door/door.ts'
+import { HttpError } from '../http-error.ts'
+import { idempotencyKey, ifMatch, keyIn, onceFor, versionIn } from '../preconditions.ts'
+import { type Answer, type Call, type Deps, route, type Turns } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'
 import { known } from './sessions.ts'
@@ -21,6 +23,72 @@ const CHANGED = {
 }
 const NO_VERSION = { description: '`If-Match` is missing' }
 
+/** How a message starts a turn. */
+const sentStart = z.strictObject({
+  model: z.string().optional(),
+  toolset: s.toolset.optional(),
+  review: z.boolean().optional(),
+  assessor: z.boolean().optional(),
+  gate: z.boolean().optional(),
+  continue_turn_id: s.id.optional(),
+})
+
+/** Starts a turn under an id of the sender, and follows it: for programs. */
+export const chatRoutes = [
+  route({
+    method: 'post',
+    path: '/api/chat',
+    operationId: 'startTurn',
+    tag: 'Turns',
+    role: 'person',
+    summary: 'Starts a turn and streams its events until it ends; the same request again attaches to it',
+    body: z.strictObject({
+      session_id: s.id,
+      turn_id: s.id,
+      // Only the limit of the body applies.
+      message: z.string().min(1).meta({ description: 'what the agent should do' }),
+      ...sentStart.shape,
+    }),
+    answers: {
+      200: {
+        description: 'Server-sent events, from `turn_started` to `turn_finished`',
+        type: 'text/event-stream',
+        message: shape('StreamedEvent'),
+      },
+      409: { description: '`turn_conflict`, `turn_running`' },
+      503: { description: 'Too many open streams: the turn was not started; see `Retry-After`' },
+      501: { description: 'This server does not run turns' },
+    },
+    handle: async ({ body, caller, connection }, deps) => {
+      const { door, streams } = deps
+      const { session_id, turn_id, message, ...start } = body
+      const turns = turnsOf(deps)
+      const started = {
+        type: 'start_turn',
+        turn_id,
+        message_id: door.newId(),
+        message,
+        ...startOf(start, deps),
+      } as const
+      const ref = { tenant: caller.tenant, conversation: session_id }
+      const once = { key: `turn:${turn_id}`, bodyHash: hashOf(body) }
+      return streams.serve(caller, connection, async () => {
+        const { value, replayed } = await door
+          .transact({ ...ref, once }, transaction => {
+            const event = transaction.mustRun(started).find(({ type }) => type === 'turn_started')
+            return event?.seq ?? 0
+          })
+          .catch((error: unknown) => {
+            if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
+            throw new Refusal('turn_conflict', { turn_id })
+          })
+        if (!replayed) turns.take(ref, turn_id)
+        return { ref, after: value - 1, until: turn_id }
+      })
+    },
+  }),
+]
+
 export const messageRoutes = [
   route({
     method: 'post',
@@ -28,22 +96,32 @@ export const messageRoutes = [
     operationId: 'sendMessage',
     tag: 'Turns',
     role: 'person',
-    summary: 'Writes to the agent at work; without a running turn, starts one that continues the latest',
+    summary: 'Sends a message: it joins the running turn, or starts one; the same message again changes nothing',
     params: ofSession,
     headers: idempotencyKey,
-    body: s.sentMessage,
+    body: s.sentMessage.extend({
+      message_id: s.id.optional().meta({ description: 'made by the sender; the same message again is one message' }),
+      start: sentStart.optional().meta({
+        description: 'how it starts a turn if none runs and nothing waits; absent: from the latest turn of this server',
+      }),
+    }),
     answers: {
-      201: { description: 'The message, which waits for the next model call', schema: shape('SentMessageAnswer') },
-      409: { description: '`too_many_queued`, or `no_own_turn`: start one with `POST /api/chat`' },
+      201: { description: 'The message, and the turn that it joins or starts', schema: shape('SentMessageAnswer') },
+      409: { description: '`too_many_queued`, `key_conflict` for a known id with another text, or `no_own_turn`' },
+      501: { description: 'This server does not run turns' },
     },
-    handle: async ({ params, body, caller, header }, { door, turns }) => {
+    handle: async ({ params, body, caller, header }, deps) => {
+      const { door, turns } = deps
       const ref = { tenant: caller.tenant, conversation: params.session_id }
-      await known(door, ref)
-      const message_id = door.newId()
+      const { text, message_id: key = keyIn(header) } = body
+      const message_id = key ?? door.newId()
+      const start = body.start && startOf(body.start, deps)
+      if (!start) await known(door, ref)
+      const once = onceFor(key, { text })
       const next = { turn_id: door.newId() }
-      const { value, replayed } = await door.transact({ ...ref, once: onceFor(header, body) }, transaction => {
-        const events = transaction.mustRun({ type: 'queue_message', message_id, text: body.text, next })
-        const message = { message_id, text: body.text, version: 1, queued_at: transaction.now }
+      const { value, replayed } = await door.transact({ ...ref, once }, transaction => {
+        const events = transaction.mustRun({ type: 'send_message', message_id, text, next, start })
+        const message = { message_id, text, version: 1, queued_at: transaction.now }
         return { message, ...joined(transaction.state, events) } satisfies SentMessageAnswer
       })
       if (value.started && !replayed) turns?.take(ref, value.turn_id)
@@ -66,20 +144,7 @@ export const messageRoutes = [
       412: CHANGED,
       428: NO_VERSION,
     },
-    handle: async ({ params: { session_id, message_id }, body, caller, header }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: session_id }
-      const command = {
-        type: 'edit_queued',
-        message_id,
-        text: body.text,
-        if_version: versionIn(header, 'message'),
-      } as const
-      const { value } = await onQueued(door, ref, message_id, transaction => {
-        transaction.mustRun(command)
-        return { message: queuedIn(transaction.state, message_id), seq: transaction.state.seq }
-      })
-      return answered(value)
-    },
+    handle: (call, { door }) => change(call, door, { type: 'edit_queued', text: call.body.text }),
   }),
   route({
     method: 'delete',
@@ -96,16 +161,7 @@ export const messageRoutes = [
       412: CHANGED,
       428: NO_VERSION,
     },
-    handle: async ({ params: { session_id, message_id }, caller, header }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: session_id }
-      const command = { type: 'withdraw_queued', message_id, if_version: versionIn(header, 'message') } as const
-      const { value } = await onQueued(door, ref, message_id, transaction => {
-        const before = transaction.state
-        transaction.mustRun(command)
-        return { message: queuedIn(before, message_id), seq: transaction.state.seq }
-      })
-      return answered(value)
-    },
+    handle: (call, { door }) => change(call, door, { type: 'withdraw_queued' }),
   }),
   route({
     method: 'post',
@@ -132,6 +188,29 @@ export const messageRoutes = [
   }),
 ]
 
+function turnsOf({ turns }: Deps): Turns {
+  if (turns) return turns
+  throw new HttpError(501, 'not_implemented', 'This server does not run turns; agents can call its tools.')
+}
+
+/** How a request starts a turn, on this server. */
+function startOf({ model, continue_turn_id, ...policy }: z.infer<typeof sentStart>, deps: Deps): TurnStart {
+  const { names, defaultName, endpointOf } = turnsOf(deps)
+  const { door, host } = deps
+  const name = model ?? defaultName
+  if (!names.includes(name)) throw invalidField('model', { rule: 'not_allowed', allowed: names })
+  const place = door.checks.offered?.(door.checks.own)
+  return {
+    model: name,
+    endpoint: endpointOf?.(name),
+    policy,
+    host,
+    continue_turn_id,
+    workspace: place?.workspace,
+    done_checks: place?.done,
+  }
+}
+
 /** The running turn, and whether these events started it. */
 function joined({ running_turn, seq }: Conversation, events: readonly StoredEvent[]): SentNowAnswer {
   if (running_turn === null) throw new TypeError('no turn is running')
@@ -139,10 +218,23 @@ function joined({ running_turn, seq }: Conversation, events: readonly StoredEven
   return { turn_id: running_turn, ...(isStarted ? { started: true } : {}), seq }
 }
 
-function queuedIn({ queued }: Conversation, id: string): QueuedMessage {
-  const message = queued.find(({ message_id }) => message_id === id)
-  if (!message) throw new TypeError('the message does not wait')
-  return message
+/** Edits or takes back a message that waits, as the person saw it. The answer has it as it is then, or was. */
+async function change(
+  { params: { session_id, message_id }, caller, header }: Call<z.infer<typeof ofMessage>, unknown, unknown>,
+  door: Door,
+  what: { readonly type: 'edit_queued'; readonly text: string } | { readonly type: 'withdraw_queued' },
+): Promise<Answer> {
+  const command = { ...what, message_id, if_version: versionIn(header, 'message') }
+  const ref = { tenant: caller.tenant, conversation: session_id }
+  const { value } = await onQueued(door, ref, message_id, transaction => {
+    const before = transaction.state
+    transaction.mustRun(command)
+    const { queued, seq } = transaction.state
+    const message = [...queued, ...before.queued].find(each => each.message_id === message_id)
+    if (!message) throw new TypeError('the message did not wait')
+    return { message, seq }
+  })
+  return answered(value)
 }
 
 const answered = (body: QueuedMessageAnswer, status = 200): Answer => ({

@@ -8,7 +8,7 @@ import type { FoundTasksAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../
 import { type Door, preparedChanges, preparedTask, taskPage, undoChange } from '../../door/door.ts'
 import { notFound } from '../http-error.ts'
 import { pageOf } from '../parse.ts'
-import { idempotencyKey, ifMatch, onceFor, versionIn } from '../preconditions.ts'
+import { idempotencyKey, ifMatch, keyIn, onceFor, versionIn } from '../preconditions.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'
@@ -86,7 +86,7 @@ export const taskRoutes = [
     body: s.newTask,
     answers: { 201: { description: 'The task', schema: shape('TaskAnswer') } },
     handle: async ({ params, body, caller, header }, { door }) => {
-      const at = { tenant: caller.tenant, conversation: params.session_id, once: onceFor(header, body) }
+      const at = { tenant: caller.tenant, conversation: params.session_id, once: onceFor(keyIn(header), body) }
       const id = door.newId()
       const { value } = await asOne(
         door.transact(at, transaction => {

@@ -1,0 +1,14 @@
+import { type Dispatch, type SetStateAction, useLayoutEffect, useState } from 'react'
+
+/** State that a reload brings back. Nothing is stored for `undefined` or ''. */
+export function useStored<T>(key: string, initial: T): readonly [T, Dispatch<SetStateAction<T>>] {
+  const [value, setValue] = useState<T>(() => {
+    const stored = sessionStorage.getItem(key)
+    return stored === null ? initial : (JSON.parse(stored) as T)
+  })
+  useLayoutEffect(() => {
+    if (value === undefined || value === '') sessionStorage.removeItem(key)
+    else sessionStorage.setItem(key, JSON.stringify(value))
+  }, [key, value])
+  return [value, setValue]
+}
