@@ -1,24 +1,79 @@
 import { awaitsBaseline } from '../domain/check-runs.ts'
-import type { OpenClaim } from '../domain/proof.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
+import { needsOf } from '../domain/needs.ts'
+import type { OpenClaim } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Commit, Door, Ref } from '../door/door.ts'
-import type { CallState } from './calls.ts'
+import type { CheckingCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
-import { servedUntil } from './serving.ts'
 
 /** Of a turn's newest calls, to find the one of a claim. */
 const MAX_CALLS = 1_000
+
+/** How long it takes until a claim that no process serves is ended. */
+const ENDED_MS = 15_000
+
+export interface ServedOptions {
+  readonly signal?: AbortSignal | undefined
+  /** A worker ends what no process serves: it is waited for. */
+  readonly isEnded?: boolean
+  /** Sees each commit that comes meanwhile. */
+  readonly onCommit?: ((commit: Commit) => void) | undefined
+}
+
+/**
+ * Waits until the runs of a turn are over, made by whichever process. Resolves with false if no process with their
+ * workspace, or with the judge, is alive. While a person is waited for, none needs to be.
+ */
+export async function servedUntil(
+  { door, tenant, conversation }: ToolContext,
+  turnId: string,
+  isOver: (state: Conversation) => boolean,
+  { signal, isEnded = false, onCommit }: ServedOptions = {},
+): Promise<boolean> {
+  const ref = { tenant, conversation }
+  const service = door.turns.watch(ref)
+  try {
+    const before = await door.read(ref)
+    if (isOver(before)) return true
+    service.needs(needsOf(before, turnId))
+    const until = AbortSignal.any([...(signal ? [signal] : []), ...(isEnded ? [] : [service.gone])])
+    for await (const commit of door.tail(ref, { after: before.seq, signal: until })) {
+      onCommit?.(commit)
+      const state = await door.read(ref)
+      if (isOver(state)) return true
+      service.needs(needsOf(state, turnId))
+    }
+    signal?.throwIfAborted()
+    // A door that is closed says so.
+    if (!service.gone.aborted) await door.read(ref)
+    return false
+  } finally {
+    service.end()
+  }
+}
+
+/**
+ * Waits until the checks of a plan have run as things are before the work. Not for ever: if no process with the workspace
+ * is alive, the plan is answered without.
+ */
+export async function awaitBaseline(context: ToolContext, turnId: string, signal?: AbortSignal): Promise<void> {
+  await servedUntil(context, turnId, state => !awaitsBaseline(state, turnId), { signal })
+}
+
+/** Sees to it that a claim which is in the way of a call ends, also if nobody serves it. */
+export function watchClaim({ claim_id, turn_id }: OpenClaim, context: ToolContext): void {
+  const isOver = ({ claims }: Conversation): boolean => !claims.has(claim_id)
+  const signal = AbortSignal.timeout(ENDED_MS)
+  void servedUntil(context, turn_id, isOver, { signal, isEnded: true }).catch(() => {})
+}
 
 /** How a call that made claims was answered. */
 export interface ClaimAnswer {
   readonly result: Json
   readonly ok: boolean
 }
-
-/** A call that waits for checks. */
-export type CheckingCall = Extract<CallState, { readonly status: 'checking' }>
 
 /** What a caller who cannot wait any longer asks for the answer with. */
 export const claimIdOf = ({ claim_ids: [first], call_id }: CheckingCall): string => first ?? call_id
