@@ -29,9 +29,7 @@ export function earlierCall(
     each => each.conversation_turn_id === turn && each.call_hash === hash && isJoined(each, isNamed),
   )
   if (review) return { status: 'pending_review', call_id: review.tool_call_id, review_id: review.review_id }
-  const claim = [...state.claims.values()].find(
-    ({ turn_id, held }) => turn_id === turn && held?.call_hash === hash && !(isNamed && held.edit.create),
-  )
+  const claim = [...state.claims.values()].find(({ turn_id, held }) => turn_id === turn && held?.call_hash === hash)
   if (!claim) return undefined
   const claims = claimsOf(state, turn, claim.tool_call_id)
   return { status: 'checking', call_id: claim.tool_call_id, claim_ids: claims.map(({ claim_id }) => claim_id) }

@@ -1,10 +1,11 @@
 import { awaitsBaseline } from '../domain/check-runs.ts'
 import type { Conversation } from '../domain/conversation.ts'
-import type { Json, StoredEvent } from '../domain/event.ts'
+import type { StoredEvent } from '../domain/event.ts'
 import { needsOf } from '../domain/needs.ts'
 import type { OpenClaim } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Commit, Door, Ref } from '../door/door.ts'
+import type { Told } from './answer.ts'
 import type { CheckingCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
 
@@ -69,12 +70,6 @@ export function watchClaim({ claim_id, turn_id }: OpenClaim, context: ToolContex
   void servedUntil(context, turn_id, isOver, { signal, isEnded: true }).catch(() => {})
 }
 
-/** How a call that made claims was answered. */
-export interface ClaimAnswer {
-  readonly result: Json
-  readonly ok: boolean
-}
-
 /** What a caller who cannot wait any longer asks for the answer with. */
 export const claimIdOf = ({ claim_ids: [first], call_id }: CheckingCall): string => first ?? call_id
 
@@ -86,14 +81,18 @@ export async function awaitClaims(
   { call_id, claim_ids }: CheckingCall,
   context: ToolContext,
   signal?: AbortSignal,
-): Promise<ClaimAnswer> {
-  const turn_id = await turnOf(context, claim_ids)
+): Promise<Told> {
+  const { door, tenant, conversation, turn } = context
   const isOver = (state: Conversation): boolean =>
-    claim_ids.length > 0 ? openOnes(state, claim_ids).length === 0 : !awaitsBaseline(state, turn_id)
-  let answer: ClaimAnswer | undefined
-  const onCommit = ({ events }: Commit): void => void (answer ??= answerAmong(events, turn_id, call_id))
-  await servedUntil(context, turn_id, isOver, { signal, onCommit, isEnded: claim_ids.length > 0 })
-  return answer ?? answerIn(context, turn_id, call_id)
+    claim_ids.length > 0 ? !claim_ids.some(id => state.claims.has(id)) : !awaitsBaseline(state, turn)
+  let answer: Told | undefined
+  const onCommit = ({ events }: Commit): void => void (answer ??= answerAmong(events, turn, call_id))
+  await servedUntil(context, turn, isOver, { signal, onCommit, isEnded: claim_ids.length > 0 })
+  if (answer) return answer
+  const filter = { types: ['tool_answered'], last: MAX_CALLS } as const
+  answer = answerAmong(await door.conversations.events({ tenant, conversation }, filter), turn, call_id)
+  if (!answer) throw new Refusal('turn_finished', { turn_id: turn, status: 'stopped' })
+  return answer
 }
 
 /** The call to wait for by the id that its caller was given, whether or not it is answered. */
@@ -114,32 +113,7 @@ export async function claimCall(
   return { turn_id: found.turn_id ?? '', call }
 }
 
-async function turnOf(context: ToolContext, [claimId]: readonly string[]): Promise<string> {
-  if (claimId === undefined) return context.turn
-  const { door, tenant, conversation } = context
-  const ref = { tenant, conversation }
-  const open = (await door.read(ref)).claims.get(claimId)
-  const turn = open?.turn_id ?? (await claimCall(door, ref, claimId))?.turn_id
-  if (turn === undefined) throw new TypeError(`The log has no claim ${claimId}.`)
-  return turn
-}
-
-const openOnes = ({ claims }: Conversation, ids: readonly string[]): OpenClaim[] =>
-  ids.flatMap(id => claims.get(id) ?? [])
-
-async function answerIn(
-  { door, tenant, conversation }: ToolContext,
-  turn_id: string,
-  callId: string,
-): Promise<ClaimAnswer> {
-  const ref = { tenant, conversation }
-  const answers = await door.conversations.events(ref, { types: ['tool_answered'], last: MAX_CALLS })
-  const answer = answerAmong(answers, turn_id, callId)
-  if (!answer) throw new Refusal('turn_finished', { turn_id, status: 'stopped' })
-  return answer
-}
-
-function answerAmong(events: readonly StoredEvent[], turnId: string, callId: string): ClaimAnswer | undefined {
+function answerAmong(events: readonly StoredEvent[], turnId: string, callId: string): Told | undefined {
   const answer = events.findLast(
     (event): event is StoredEvent<'tool_answered'> =>
       event.type === 'tool_answered' && event.turn_id === turnId && event.data.tool_call_id === callId,
