@@ -44,6 +44,7 @@ export interface ReviewOrigin {
   readonly tool_call_id: string
   readonly toolset: ToolsetName
   readonly tool: string
+  readonly call_hash?: string | undefined
   /** Commands of the workspace that a check may be picked from. */
   readonly commands?: readonly string[] | undefined
   /** The model sent checks that were left out. */

@@ -161,6 +161,8 @@ export interface HeldCall {
   readonly toolset: ToolsetName
   /** Absent for an answer in text. */
   readonly tool?: string
+  /** A hash of the tool and its arguments: an equal call has the same. */
+  readonly call_hash?: string
   readonly edit: ModelEdit
   /** The length of the longest list in its arguments. */
   readonly items: number

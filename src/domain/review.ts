@@ -111,6 +111,8 @@ export interface ReviewRequest {
   readonly toolset: ToolsetName
   /** The tool that asked. */
   readonly tool: string
+  /** A hash of the tool and its arguments: an equal call has the same. */
+  readonly call_hash?: string
   /** Commands of the workspace that a check may be picked from. */
   readonly commands?: readonly string[]
   /** The model sent checks, left out for want of a workspace. */

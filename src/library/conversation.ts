@@ -29,7 +29,7 @@ import type { Task } from '../domain/task.ts'
 import type { ToolApproval } from '../domain/tool-approval.ts'
 import type { EvidenceAdded, EvidenceAnswer, SentApproval, SentChecks, TaskView } from '../domain/wire.ts'
 import type { Workspaces } from '../runner/workspaces.ts'
-import { reviewAnswer } from '../toolsets/review-answer.ts'
+import { reviewAnswer } from '../toolsets/answer.ts'
 import type { Reviewer } from './reviewer.ts'
 import { Turn, type TurnOptions } from './turn.ts'
 

@@ -10,7 +10,7 @@ import { isFinished } from '../domain/turn.ts'
 import type { Door, Ref } from '../door/door.ts'
 import { followUpText } from '../runner/messages.ts'
 import type { Workspaces } from '../runner/workspaces.ts'
-import { servedUntil } from '../toolsets/serving.ts'
+import { servedUntil } from '../toolsets/waiting.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 
 interface EndDeps {

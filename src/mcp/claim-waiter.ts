@@ -1,6 +1,7 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
-import { awaitClaims, type CheckingCall, claimIdOf } from '../toolsets/claims.ts'
+import type { CheckingCall } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
+import { awaitClaims, claimIdOf } from '../toolsets/waiting.ts'
 import { checkingResult, errorResult, toolResult } from './tool-result.ts'
 import type { WaitLimits } from './wait-limits.ts'
 

@@ -17,19 +17,19 @@ import { redactor } from '../domain/redact.ts'
 import { invalidField, Refusal } from '../domain/refusal.ts'
 import { cut } from '../domain/text.ts'
 import { type Door, type ObservedCall, StoreError } from '../door/door.ts'
-import { beginCall, type CallState, failureAnswer } from '../toolsets/calls.ts'
-import { type CheckingCall, claimCall } from '../toolsets/claims.ts'
+import { failureAnswer } from '../toolsets/answer.ts'
+import { beginCall, type CallState, type CheckingCall } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { taskForModel } from '../toolsets/for-model.ts'
 import { AWAIT_REVIEW, countItems, observe } from '../toolsets/observe.ts'
 import { toolNamed } from '../toolsets/guidance.ts'
 import { type Tool, type Toolset, withChecks } from '../toolsets/toolset.ts'
+import { claimCall } from '../toolsets/waiting.ts'
 import { type Binding, bindingOf, turnFor } from './binding.ts'
 import { waitForClaims } from './claim-waiter.ts'
 import { clientOf } from './client-info.ts'
 import type { HostHooks } from './host-hooks.ts'
 import type { Environment } from './host-meta.ts'
-import { repeatedReview } from './repeated-call.ts'
 import type { ResourceUpdates } from './resource-updates.ts'
 import { type Hold, ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
 import { firstRoot } from './roots.ts'
@@ -129,9 +129,7 @@ export class Connection {
       if (round) return waited(round.review)
       const context = await counted(() => this.#toolContext(binding, ctx, tool.created !== undefined))
       try {
-        const repeated = binding.isHostCallId ? await counted(() => repeatedReview(tool, input, context)) : undefined
-        if (repeated !== undefined) return await waited(repeated)
-        const call = await this.#begin(tool, input, context, binding)
+        const call = await this.#begin(tool, input, context)
         if (call.status === 'answered') return call.ok ? toolResult(call.result) : errorResult(call.result)
         if (call.status === 'checking') return await this.#waitForClaims(call, context, ctx)
         return await waited(call.review_id)
@@ -247,12 +245,12 @@ export class Connection {
   }
 
   /** Some models repeat the ids of their calls, which then identify nothing. */
-  async #begin(tool: Tool, input: unknown, context: ToolContext, { isHostCallId }: Binding): Promise<CallState> {
+  async #begin(tool: Tool, input: unknown, context: ToolContext): Promise<CallState> {
     const toolset = this.#toolset
     try {
       return await beginCall(toolset, tool.name, input, context)
     } catch (error) {
-      if (!isHostCallId || !(error instanceof StoreError) || error.code !== 'key_conflict') throw error
+      if (!context.isHostCallId || !(error instanceof StoreError) || error.code !== 'key_conflict') throw error
       return beginCall(toolset, tool.name, input, { ...context, toolCallId: undefined })
     }
   }
@@ -300,11 +298,12 @@ export class Connection {
 
   async #toolContext(binding: Binding, ctx: ServerContext, creates: boolean): Promise<ToolContext> {
     const { tenant, host } = this.#options
-    const { conversation, toolCallId, sources } = binding
+    const { conversation, toolCallId, isHostCallId, sources } = binding
     const turn = binding.turn ?? turnFor(await this.#door.read({ tenant, conversation }), creates)
     const client = await this.#clientTitle(ctx, creates)
     const door = this.#door.from(this.#origin(ctx))
-    return { door, edge: 'mcp', tenant, conversation, turn, toolCallId, host: policyNow(host), client, ...sources }
+    const call = { conversation, turn, toolCallId, isHostCallId, ...sources }
+    return { door, edge: 'mcp', tenant, ...call, host: policyNow(host), client }
   }
 
   /** Where a tool call comes from. The client's answers to our questions are a person's. */

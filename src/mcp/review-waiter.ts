@@ -10,11 +10,12 @@ import {
 import type { Json } from '../domain/event.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import { awaitCall } from '../toolsets/calls.ts'
+import { callHash } from '../toolsets/earlier-call.ts'
 import { clientOf } from './client-info.ts'
 import { Elicitor, type Step, type WaitingCall } from './elicitor.ts'
 import { LegacyElicitation, type LegacyElicitationDeps } from './legacy-elicitation.ts'
 import { countTasks } from './review-form.ts'
-import { callHash, type RoundState } from './round-state.ts'
+import type { RoundState } from './round-state.ts'
 import { pendingResult, toolResult } from './tool-result.ts'
 import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from './wait-limits.ts'
 

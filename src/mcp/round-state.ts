@@ -9,7 +9,7 @@ export interface RoundState {
   /** What the client was asked, and when by the store's clock; absent while it only waits. */
   readonly asked?: Question & { readonly at: Instant }
   readonly round: number
-  /** The hash of the call, so that it is of no use for another one. */
+  /** A hash of what was sent, the same in every round, so that it is of no use for another one. */
   readonly call: string
 }
 
@@ -23,9 +23,3 @@ export const roundStateCodec = (secret: string): RequestStateCodec<RoundState> =
     ttlSeconds: TTL_S,
     bind: ({ mcpReq }) => mcpReq.method,
   })
-
-/** Identifies a call by what was sent: a client sends the same in every round. */
-export const callHash = (tool: string, input: unknown): string =>
-  createHash('sha256')
-    .update(JSON.stringify([tool, input]))
-    .digest('base64url')

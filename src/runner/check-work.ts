@@ -7,7 +7,7 @@ import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-r
 import { checkedBy, claimsOf, settleable } from '../domain/open-claims.ts'
 import { isApproved, MAX_TRIES, type OpenClaim, recordOf, workspaceOf } from '../domain/proof.ts'
 import { type Door, isGone } from '../door/door.ts'
-import { settleCall } from '../toolsets/calls.ts'
+import { settleCall } from '../toolsets/settle-call.ts'
 import { Baselines } from './baselines.ts'
 import { type CheckDeps, isStorage, Settling } from './settling.ts'
 import type { ClaimJudge } from './claim-judge.ts'

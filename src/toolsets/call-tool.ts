@@ -1,8 +1,9 @@
 import type { Json } from '../domain/event.ts'
-import { awaitCall, beginCall, failureAnswer } from './calls.ts'
-import { awaitClaims } from './claims.ts'
+import { failureAnswer } from './answer.ts'
+import { awaitCall, beginCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
 import type { Toolset } from './toolset.ts'
+import { awaitClaims } from './waiting.ts'
 
 export const NO_CONTEXT = 'Error: Task list is not available (no conversation context).'
 

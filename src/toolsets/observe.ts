@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Edge, ObservedCall, Observer } from '../door/door.ts'
+import type { Committed, Edge, ObservedCall, Observer } from '../door/door.ts'
 import type { ToolContext } from './context.ts'
 
 /** An observer that logs each call at debug level. */
@@ -23,12 +23,26 @@ export interface Observation extends Pick<ObservedCall, 'toolset' | 'tool' | 'it
 }
 
 /** Reports an answered call to the observers. */
-export function observe(caller: Caller, { callId, started, ...call }: Observation): void {
-  const { door, conversation, turn, provider, model } = caller
+export function observe(caller: Caller, { started, ...call }: Observation): void {
+  report(caller, { ...call, duration_ms: elapsed(started), edge: edgeOf(caller) })
+}
+
+/** Reports the calls that a commit answered. */
+export function observeAnswers(caller: Caller, { events, conversation }: Committed<unknown>): void {
+  for (const { type, turn_id, data } of events) {
+    if (type !== 'tool_answered') continue
+    const { tool_call_id: callId, tool, items = 0, duration_ms, ok, edge = edgeOf(caller) } = data
+    const toolset = conversation.policy?.toolset ?? 'unknown'
+    const call = { callId, toolset, tool, items, duration_ms, edge, stored: true } as const
+    report({ ...caller, turn: turn_id ?? undefined }, { ...call, outcome: ok ? 'ok' : 'refused' })
+  }
+}
+
+type Reported = Omit<Observation, 'started'> & Pick<ObservedCall, 'duration_ms' | 'edge'>
+
+function report({ door, conversation, turn, provider, model }: Caller, { callId, ...call }: Reported): void {
   door.observed({
     ...call,
-    duration_ms: elapsed(started),
-    edge: edgeOf(caller),
     session_id: conversation,
     ...(turn === undefined ? {} : { turn_id: turn }),
     ...(callId === undefined ? {} : { tool_call_id: callId }),

@@ -43,7 +43,7 @@ export function reviewRequired(
   if (!command.review || !command.turn_id) {
     return new Refusal('persons_only', { action: 'create_tasks' })
   }
-  const { review_id, tool_call_id, toolset, tool, commands, unchecked } = command.review
+  const { review_id, tool_call_id, toolset, tool, call_hash, commands, unchecked } = command.review
   if (!isId(review_id) || state.reviews.has(review_id)) return idIsTaken('review_id')
   const opening = drafts.filter(({ status = 'pending' }) => isOpen({ status }))
   const open = state.open.length + opening.length
@@ -68,6 +68,7 @@ export function reviewRequired(
         tool_call_id,
         toolset,
         tool,
+        ...(call_hash === undefined ? {} : { call_hash }),
         draft_tasks: drafts.map(asRow),
         ...deadlineOf(policy, now),
         ...sources,

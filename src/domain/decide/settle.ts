@@ -5,7 +5,7 @@ import type { CommandOf, Learnt } from '../command.ts'
 import { type Conversation, fold, stamped } from '../conversation.ts'
 import type { ClaimEnd, NewEvent, Verdict } from '../event.ts'
 import type { Instant } from '../instant.ts'
-import { type Checked, checkedBy, claimOn, claimsOf, heldBy } from '../open-claims.ts'
+import { type Checked, checkedBy, claimsOf, heldBy } from '../open-claims.ts'
 import { planById } from '../plan.ts'
 import { planGuards, unpassedChecks } from '../plan-checks.ts'
 import {
@@ -64,29 +64,6 @@ export function attempt(
     if (!edit.each) return made.at(row)
     refusals.set(row, made.at(row))
   }
-}
-
-/** An open claim of a call that does the same as this edit. */
-export function claimRepeatedBy(
-  state: Conversation,
-  { create = [], change = [], remove = [] }: Edit,
-): OpenClaim | undefined {
-  if (create.length > 0) return undefined
-  const claims = change.flatMap(each => {
-    const task = findTask(state, each?.task)
-    return (task && claimOn(state, task.id)) ?? []
-  })
-  return claims.find(({ turn_id, tool_call_id }) => {
-    const { edit } = heldBy(claimsOf(state, turn_id, tool_call_id)) ?? {}
-    return edit && isSame([edit.change ?? [], edit.remove ?? []], [change, remove])
-  })
-}
-
-/** Deep equality of plain data; what is undefined is absent. */
-function isSame(a: unknown, b: unknown): boolean {
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
-  const [one, other] = [new Map(Object.entries(a)), new Map(Object.entries(b))]
-  return [...new Set([...one.keys(), ...other.keys()])].every(key => isSame(one.get(key), other.get(key)))
 }
 
 /** How a call's claims stand: what they wait for, or which of them are refused; the others are granted. */

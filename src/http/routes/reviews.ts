@@ -9,7 +9,7 @@ import type {
   ReviewsAnswer,
 } from '../../domain/wire.ts'
 import { type Door, waitingApprovals } from '../../door/door.ts'
-import { reviewAnswer } from '../../toolsets/review-answer.ts'
+import { reviewAnswer } from '../../toolsets/answer.ts'
 import { pageOf } from '../parse.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'

@@ -8,7 +8,7 @@ import { available, PREFIX, promptFor, retryFor, toolNamed, withPrefix } from '.
 import { openAiTools } from '../../toolsets/formats.ts'
 import { toolsets } from '../../toolsets/index.ts'
 import { awaitCall, beginCall } from '../../toolsets/calls.ts'
-import { awaitClaims, claimIdOf } from '../../toolsets/claims.ts'
+import { awaitClaims, claimIdOf } from '../../toolsets/waiting.ts'
 import { countItems, observe } from '../../toolsets/observe.ts'
 import { type Toolset, withChecks } from '../../toolsets/toolset.ts'
 import type { Connection } from '../connection.ts'

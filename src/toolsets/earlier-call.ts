@@ -1,0 +1,48 @@
+import type { Conversation } from '../domain/conversation.ts'
+import type { Instant } from '../domain/instant.ts'
+import { claimsOf } from '../domain/open-claims.ts'
+import { type Review, statusAt } from '../domain/review.ts'
+import { hashOf } from '../door/door.ts'
+import type { WaitingCall } from './calls.ts'
+
+/** Identifies what a call asks for, whatever its id. */
+export const callHash = (tool: string, input: unknown): string => hashOf([tool, input])
+
+/** A call as it arrives. */
+export interface ArrivingCall {
+  readonly turn: string
+  readonly hash: string
+  /** Its caller gave it an id, which tells it from equal calls. */
+  readonly isNamed: boolean
+}
+
+/**
+ * The equal call of this turn that the arriving one joins: it waits for a review or for its claims, or nobody got its
+ * answer. A named call joins no other, but what would only stand in its way: an open claim, or a plan that a person reopened.
+ */
+export function earlierCall(
+  state: Conversation,
+  { turn, hash, isNamed }: ArrivingCall,
+  now: Instant,
+): WaitingCall | undefined {
+  const review = unheardReviews(state, now).find(
+    each => each.conversation_turn_id === turn && each.call_hash === hash && isJoined(each, isNamed),
+  )
+  if (review) return { status: 'pending_review', call_id: review.tool_call_id, review_id: review.review_id }
+  const claim = [...state.claims.values()].find(({ turn_id, held }) => turn_id === turn && held?.call_hash === hash)
+  if (!claim) return undefined
+  const claims = claimsOf(state, turn, claim.tool_call_id)
+  return { status: 'checking', call_id: claim.tool_call_id, claim_ids: claims.map(({ claim_id }) => claim_id) }
+}
+
+/** The reviews that wait, or whose answer nobody got. One that expired was never decided: the person is asked again. */
+const unheardReviews = ({ reviews, pending_reviews, unheard_reviews }: Conversation, now: Instant): Review[] =>
+  [...pending_reviews, ...unheard_reviews]
+    .flatMap(id => reviews.get(id) ?? [])
+    .filter(review => review.status === statusAt(review, now) && review.status !== 'expired')
+
+function isJoined({ reopens, status, reason }: Review, isNamed: boolean): boolean {
+  if (reopens === undefined) return !isNamed
+  // The call that asked was answered before: the agent that superseded the reopened plan does not wait for it.
+  return status === 'pending' || (!isNamed && reason !== 'superseded')
+}

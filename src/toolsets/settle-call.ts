@@ -1,0 +1,92 @@
+import type { Command, CommandOf, Learnt } from '../domain/command.ts'
+import type { AskedClaim } from '../domain/decide/claims.ts'
+import { type Settled, settled, type Wait } from '../domain/decide/settle.ts'
+import { claimsOf, heldBy } from '../domain/open-claims.ts'
+import type { OpenClaim } from '../domain/proof.ts'
+import type { Transaction } from '../door/door.ts'
+import { answered, type Answering, answerTo, type Told, unheardOutcome } from './answer.ts'
+import { leaseOf, type ToolContext } from './context.ts'
+import { toolsets } from './index.ts'
+import { observeAnswers } from './observe.ts'
+import { sealOf } from './seal.ts'
+
+/** What has come of the claims of a call since the last look, to be written in the same commit. */
+export interface Facts extends Learnt {
+  readonly facts?: readonly Command[] | undefined
+}
+
+/** What is written with the end of a call that no tool made: an answer in text. */
+export type TextAnswer = (transaction: Transaction, settled: Settled) => void
+
+/**
+ * Writes what has come of the claims of a call, and settles the call if they need nothing more: then its effects and its answer
+ * are in the same commit. Otherwise it says what comes next; runs before the end of a plan are asked for.
+ */
+export async function settleCall(
+  context: ToolContext,
+  claim: Pick<OpenClaim, 'turn_id' | 'tool_call_id'>,
+  { facts = [], ...learnt }: Facts = {},
+  onText?: TextAnswer,
+): Promise<Wait | null> {
+  const started = performance.now()
+  const { door, tenant, conversation } = context
+  const reopened = await unheardOutcome(context)
+  const committed = await door.transact({ tenant, conversation, ...leaseOf(context) }, transaction => {
+    // A verdict on a claim that was stopped meanwhile is refused.
+    for (const fact of facts) transaction.run(fact)
+    return settleIn({ context, transaction, started, reopened }, claim, learnt, onText)
+  })
+  observeAnswers(context, committed)
+  return committed.value
+}
+
+/** Settles a call within a transaction, and stores its answer. */
+export function settleIn(
+  deps: Pick<Answering, 'context' | 'transaction' | 'started' | 'reopened'>,
+  { turn_id: turn, tool_call_id: callId }: Pick<OpenClaim, 'turn_id' | 'tool_call_id'>,
+  learnt: Learnt = {},
+  onText?: TextAnswer,
+): Wait | null {
+  const { transaction } = deps
+  const claims = claimsOf(transaction.state, turn, callId)
+  if (claims.length === 0) return null
+  const command = { type: 'settle_call', turn_id: turn, tool_call_id: callId, ...learnt } as const
+  const done = settled(transaction.state, command, transaction.now)
+  if ('needs' in done) {
+    if (done.needs === 'runs') transaction.mustRun({ type: 'request_final', turn_id: turn, ...learnt.seen })
+    return done
+  }
+  transaction.take(done.events)
+  const held = heldBy(claims)
+  if (held?.tool === undefined) {
+    onText?.(transaction, done)
+    return null
+  }
+  const toolset = toolsets[held.toolset]
+  const tool = toolset.tools.find(({ name }) => name === held.tool)
+  if (!tool && learnt.ended !== 'failed') throw new TypeError(`${toolset.name} has no tool ${held.tool}`)
+  const view = { state: transaction.state, turnId: turn }
+  const told = tool && learnt.ended !== 'failed' ? answerTo(toolset, tool, view, held.edit, done) : ABANDONED
+  const call = { toolset, tool: tool ?? { name: held.tool }, callId, items: held.items, claims }
+  transaction.mustRun(answered({ ...deps, ...call, context: { ...deps.context, turn } }, told).command)
+  return null
+}
+
+const ABANDONED: Told = {
+  result: 'Error: The server failed unexpectedly; nothing was changed. Its log has the details.',
+  ok: false,
+}
+
+/** Claims with an id and a seal of the text that they are about. */
+export const newClaims = (newId: () => string, asked: readonly AskedClaim[]): CommandOf<'make_claims'>['claims'] =>
+  asked.map(claim => {
+    const { task, status, outcome, judge } = claim
+    return {
+      claim_id: `clm_${newId()}`,
+      task_id: task,
+      status,
+      outcome,
+      seal: sealOf(claim),
+      ...(judge ? { judge } : {}),
+    }
+  })

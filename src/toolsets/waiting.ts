@@ -1,0 +1,122 @@
+import { awaitsBaseline } from '../domain/check-runs.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import type { StoredEvent } from '../domain/event.ts'
+import { needsOf } from '../domain/needs.ts'
+import type { OpenClaim } from '../domain/proof.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Commit, Door, Ref } from '../door/door.ts'
+import type { Told } from './answer.ts'
+import type { CheckingCall } from './calls.ts'
+import type { ToolContext } from './context.ts'
+
+/** Of a turn's newest calls, to find the one of a claim. */
+const MAX_CALLS = 1_000
+
+/** How long it takes until a claim that no process serves is ended. */
+const ENDED_MS = 15_000
+
+export interface ServedOptions {
+  readonly signal?: AbortSignal | undefined
+  /** A worker ends what no process serves: it is waited for. */
+  readonly isEnded?: boolean
+  /** Sees each commit that comes meanwhile. */
+  readonly onCommit?: ((commit: Commit) => void) | undefined
+}
+
+/**
+ * Waits until the runs of a turn are over, made by whichever process. Resolves with false if no process with their
+ * workspace, or with the judge, is alive. While a person is waited for, none needs to be.
+ */
+export async function servedUntil(
+  { door, tenant, conversation }: ToolContext,
+  turnId: string,
+  isOver: (state: Conversation) => boolean,
+  { signal, isEnded = false, onCommit }: ServedOptions = {},
+): Promise<boolean> {
+  const ref = { tenant, conversation }
+  const service = door.turns.watch(ref)
+  try {
+    const before = await door.read(ref)
+    if (isOver(before)) return true
+    service.needs(needsOf(before, turnId))
+    const until = AbortSignal.any([...(signal ? [signal] : []), ...(isEnded ? [] : [service.gone])])
+    for await (const commit of door.tail(ref, { after: before.seq, signal: until })) {
+      onCommit?.(commit)
+      const state = await door.read(ref)
+      if (isOver(state)) return true
+      service.needs(needsOf(state, turnId))
+    }
+    signal?.throwIfAborted()
+    // A door that is closed says so.
+    if (!service.gone.aborted) await door.read(ref)
+    return false
+  } finally {
+    service.end()
+  }
+}
+
+/**
+ * Waits until the checks of a plan have run as things are before the work. Not for ever: if no process with the workspace
+ * is alive, the plan is answered without.
+ */
+export async function awaitBaseline(context: ToolContext, turnId: string, signal?: AbortSignal): Promise<void> {
+  await servedUntil(context, turnId, state => !awaitsBaseline(state, turnId), { signal })
+}
+
+/** Sees to it that a claim which is in the way of a call ends, also if nobody serves it. */
+export function watchClaim({ claim_id, turn_id }: OpenClaim, context: ToolContext): void {
+  const isOver = ({ claims }: Conversation): boolean => !claims.has(claim_id)
+  const signal = AbortSignal.timeout(ENDED_MS)
+  void servedUntil(context, turn_id, isOver, { signal, isEnded: true }).catch(() => {})
+}
+
+/** What a caller who cannot wait any longer asks for the answer with. */
+export const claimIdOf = ({ claim_ids: [first], call_id }: CheckingCall): string => first ?? call_id
+
+/**
+ * Waits until the claims of a call are settled, by whichever process, and returns its answer; without claims until the
+ * checks of its plan have run. If no process with their workspace is alive, a worker of this process ends claims.
+ */
+export async function awaitClaims(
+  { call_id, claim_ids }: CheckingCall,
+  context: ToolContext,
+  signal?: AbortSignal,
+): Promise<Told> {
+  const { door, tenant, conversation, turn } = context
+  const isOver = (state: Conversation): boolean =>
+    claim_ids.length > 0 ? !claim_ids.some(id => state.claims.has(id)) : !awaitsBaseline(state, turn)
+  let answer: Told | undefined
+  const onCommit = ({ events }: Commit): void => void (answer ??= answerAmong(events, turn, call_id))
+  await servedUntil(context, turn, isOver, { signal, onCommit, isEnded: claim_ids.length > 0 })
+  if (answer) return answer
+  const filter = { types: ['tool_answered'], last: MAX_CALLS } as const
+  answer = answerAmong(await door.conversations.events({ tenant, conversation }, filter), turn, call_id)
+  if (!answer) throw new Refusal('turn_finished', { turn_id: turn, status: 'stopped' })
+  return answer
+}
+
+/** The call to wait for by the id that its caller was given, whether or not it is answered. */
+export async function claimCall(
+  { conversations }: Door,
+  ref: Ref,
+  claimId: string,
+): Promise<{ readonly turn_id: string; readonly call: CheckingCall } | undefined> {
+  const types = ['claim_made', 'tool_answered'] as const
+  const found = (await conversations.events(ref, { types, last: MAX_CALLS })).findLast(event =>
+    event.type === 'claim_made'
+      ? event.data.claim_id === claimId
+      : event.type === 'tool_answered' && event.data.tool_call_id === claimId,
+  )
+  if (found?.type !== 'claim_made' && found?.type !== 'tool_answered') return undefined
+  const claim_ids = found.type === 'claim_made' ? [claimId] : []
+  const call = { status: 'checking', call_id: found.data.tool_call_id, claim_ids } as const
+  return { turn_id: found.turn_id ?? '', call }
+}
+
+function answerAmong(events: readonly StoredEvent[], turnId: string, callId: string): Told | undefined {
+  const answer = events.findLast(
+    (event): event is StoredEvent<'tool_answered'> =>
+      event.type === 'tool_answered' && event.turn_id === turnId && event.data.tool_call_id === callId,
+  )
+  return answer && { result: answer.data.result, ok: answer.data.ok }
+}
