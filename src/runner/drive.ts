@@ -16,7 +16,7 @@ import { askModel, toolsFor } from './ask.ts'
 import { makeCall, offeredTools, settleOwn, toolsetOf } from './tool-calls.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { UnknownModel } from './model-errors.ts'
-import type { HeldLease } from './held-lease.ts'
+import { type HeldLease, isLost, isStorage } from './held-lease.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { type Move, nextMove } from './move.ts'
@@ -290,10 +290,3 @@ const INTERNAL: Failure = {
   isRetryable: false,
 }
 const EMPTY = { code: 'empty_answer', message: 'The model gave no answer.' } as const
-
-/** Another process drives the turn now. */
-const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
-
-/** A storage failure that may be temporary: the turn is driven again later. */
-const isStorage = (error: unknown): boolean =>
-  error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'

@@ -1,6 +1,6 @@
 import { type ClaimOptions, type Door, type Lease, StoreError } from '../door/door.ts'
 
-/** The part of a lease that may pass without a renewal before a side effect. The runner renews after a third. */
+/** The part of a lease that may pass without a renewal before a side effect. The worker renews after a third. */
 const MAX_AGE = 1 / 2
 
 type Turns = Pick<Door['turns'], 'claim' | 'renew'>
@@ -80,3 +80,10 @@ interface Moment {
 }
 
 const momentOf = ({ monotonic, wall }: Clocks): Moment => ({ monotonic: monotonic(), wall: wall() })
+
+/** Another process has the lease now. */
+export const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
+
+/** A storage failure that may be temporary: the work is done later. */
+export const isStorage = (error: unknown): boolean =>
+  error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'

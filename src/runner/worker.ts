@@ -3,13 +3,12 @@ import type { Conversation } from '../domain/conversation.ts'
 import { checkIn, DRIVE, driveIn, JUDGE, type Need, needsOf, workspaceKey } from '../domain/needs.ts'
 import { claimsOf } from '../domain/open-claims.ts'
 import { originOf } from '../domain/origin.ts'
-import { type Door, type Lease, type Ref, refKey, type Service, StoreError } from '../door/door.ts'
+import { type Door, type Lease, type Ref, refKey, type Service } from '../door/door.ts'
 import { CheckWork } from './check-work.ts'
 import type { ClaimJudge } from './claim-judge.ts'
 import type { TurnOptions } from './drive.ts'
 import { DriveWork, turnDeps } from './drive-work.ts'
-import { HeldLease } from './held-lease.ts'
-import type { Rest } from './rest.ts'
+import { HeldLease, isLost } from './held-lease.ts'
 import { NO_WORKSPACES } from './workspaces.ts'
 
 /** With models it drives turns of ours, with workspaces it runs checks. */
@@ -30,14 +29,10 @@ interface Work {
   readonly held: HeldLease
   /** Whether it has to end. */
   readonly isOver: boolean
-  /** While there is nothing to do, and the lease is kept. */
-  readonly rest?: Rest
   /** Does what the turn needs, until that needs another lease. */
   run(): Promise<void>
   /** The conversation is like this now. */
   saw(state: Conversation): void
-  /** A commit to the conversation is on its way. */
-  beginAlong?(): void
   /** The process ends: another one goes on. */
   leave(): void
   /** Another process has the lease. */
@@ -86,8 +81,6 @@ export class Worker {
   #unsubscribe: readonly (() => void)[] = []
   #timers: readonly NodeJS.Timeout[] = []
   #claiming: Promise<void> | undefined
-  /** A turn could not be claimed, most likely because of a lease that we hold in its workspace. */
-  #isAwaited = false
 
   constructor(options: WorkerOptions) {
     const { models, workspaces = NO_WORKSPACES, leaseMs = LEASE_MS } = options
@@ -122,9 +115,6 @@ export class Worker {
       unsubscribe,
       // A turn whose lease is given back may be ours to go on with, and no commit says so.
       turns.onRelease(lease => this.#hear(lease)),
-      this.#door.accompany(ref => {
-        for (const { work } of this.#startedIn(ref)) work.beginAlong?.()
-      }),
     ]
     void this.#listen()
     this.#timers = [setInterval(() => this.#poll(), this.#pollMs), setInterval(() => this.#renew(), this.#leaseMs / 3)]
@@ -134,7 +124,7 @@ export class Worker {
 
   /** How many turns it works on now. */
   get size(): number {
-    return [...this.#started.values()].filter(({ work }) => !work.rest?.isOn).length
+    return this.#started.size
   }
 
   /** How many of them it drives. */
@@ -219,11 +209,7 @@ export class Worker {
   async #takeUp(wanted: TurnRef, need: Need | null): Promise<void> {
     const handler = this.#handlers.find(({ needs }) => need !== null && needs().includes(need))
     if (!need || !handler || this.#started.has(keyOf(wanted))) return
-    if (handler === this.#check) await this.#letGo()
-    if ((await this.#claim(handler, [need], wanted)) || handler === this.#drive) return
-    // The next lease that is given back may be the one that is waited for.
-    this.#isAwaited = true
-    for (const { work } of this.#started.values()) work.rest?.end()
+    await this.#claim(handler, [need], wanted)
   }
 
   async #claimAll(): Promise<void> {
@@ -269,18 +255,10 @@ export class Worker {
       if (this.#started.get(key)?.work === work) this.#started.delete(key)
       await this.#door.turns.release(lease).catch((error: unknown) => this.#report(error))
       if (handler === this.#drive) this.#options.onReleased?.(lease)
-      if (!this.#isAwaited) return
-      this.#isAwaited = false
-      await this.#claimAll()
+      // Another turn may wait for the same workspace.
+      else await this.#claimAll()
     }
     this.#started.set(key, { work, handler, ended: worked() })
-  }
-
-  /** Gives back the leases that are merely kept: the workspace is wanted for another turn. */
-  async #letGo(): Promise<void> {
-    const resting = [...this.#started.values()].filter(({ work }) => work.rest?.isOn)
-    for (const { work } of resting) work.rest?.end()
-    await Promise.all(resting.map(({ ended }) => ended))
   }
 
   /** Follows whether a turn of ours is served that waits for checks in a workspace of others. */
@@ -301,7 +279,6 @@ export class Worker {
   async #endWait(ref: Ref, need: Need): Promise<void> {
     if (this.#needs.includes(need)) return
     try {
-      await this.#letGo()
       const state = await this.#door.read(ref)
       for (const turn of turnsWithWork(state)) {
         const wanted = { tenant: ref.tenant, conversation: ref.conversation, turn }
@@ -360,6 +337,3 @@ const turnsWithWork = ({ running_turn, requests, claims }: Conversation): Readon
     ...requests.map(({ turn_id }) => turn_id),
     ...[...claims.values()].map(({ turn_id }) => turn_id),
   ])
-
-/** Another process has the lease now. */
-const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
