@@ -1,4 +1,4 @@
-import { isChinese } from './language.ts'
+import { isChinese } from './lexicon.ts'
 
 /** What the demo model says, besides what it writes for a step. */
 export interface Phrases {

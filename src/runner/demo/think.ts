@@ -1,20 +1,18 @@
 import { LIMITS } from '../../domain/text.ts'
 import { toolNames } from '../../toolsets/index.ts'
-import { asked } from './asked.ts'
 import { compute } from './compute.ts'
 import { planFor } from './goals.ts'
 import { caseIn, verdictOn } from './judge.ts'
 import { checkFor, mending, mendingSteps } from './mend.ts'
 import { type Phrases, phrasesFor } from './phrases.ts'
 import { type Call, PLANNERS } from './planners.ts'
-import { wishedInstead } from './revise.ts'
-import { planIn, revisedPlan, titlesIn } from './sent-back.ts'
+import { planIn, revisedPlan, titlesIn, wishedInstead } from './sent-back.ts'
 import { isGoal, isQuestion, isSmallTalk, stepsIn } from './split.ts'
 import { type Standing, standingIn, type Step } from './standing.ts'
+import { type Done, textFor } from './texts.ts'
 import { filled, type Offered, toolFor } from './tools.ts'
 import { asRecord, readable, textOf } from './values.ts'
 import { beyondTitle, isSimulated, type Past, workOn } from './work.ts'
-import type { Done } from './write.ts'
 
 /** The prompt of one model call. */
 export interface Prompt {
@@ -91,7 +89,7 @@ function stepsAdded({ prompt, request, since }: Scene): readonly string[] {
   const isNew = since.length === 0 && prompt.messages.at(-2)?.role === 'tool'
   const steps = isNew ? stepsIn(request) : []
   const [only = ''] = steps
-  return steps.length >= 2 || compute(only) !== undefined || asked(only) !== undefined ? steps : []
+  return steps.length >= 2 || compute(only) !== undefined || textFor(only) !== undefined ? steps : []
 }
 
 function propose({ prompt, planner, phrases, request }: Scene, steps: readonly string[], why = ''): Reply {

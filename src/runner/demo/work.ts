@@ -1,7 +1,6 @@
-import { asked } from './asked.ts'
 import { compute } from './compute.ts'
-import { isChinese } from './language.ts'
-import { type Done, write } from './write.ts'
+import { isChinese } from './lexicon.ts'
+import { type Done, textFor } from './texts.ts'
 
 /** What came of a step: its outcome, or that it was only simulated, and why. */
 export type Work = { readonly outcome: string } | { readonly simulated: string }
@@ -18,11 +17,9 @@ export function workOn(title: string, { done, hasGaps }: Past): Work {
   const words = isChinese(title) ? CHINESE : ENGLISH
   const result = compute(title)
   if (result !== undefined) return { outcome: result }
-  const text = asked(title)
-  if (text?.form === 'report' && (hasGaps || done.length === 0))
-    return { simulated: hasGaps ? words.gaps : words.nothingYet }
-  const outcome = text && write(title, text, done)
-  return outcome === undefined ? { simulated: words.noTool } : { outcome }
+  const text = textFor(title)
+  if (text?.isReport && (hasGaps || done.length === 0)) return { simulated: hasGaps ? words.gaps : words.nothingYet }
+  return text ? { outcome: text.written(done) } : { simulated: words.noTool }
 }
 
 /** What a step is reported as whose details or criteria ask for more than its title. */
