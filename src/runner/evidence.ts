@@ -1,4 +1,4 @@
-import type { Json, StoredEvent } from '../domain/event.ts'
+import type { Json } from '../domain/event.ts'
 import type { ToolFact } from '../domain/evidence.ts'
 import { type Projection, projection } from '../domain/projection.ts'
 import { runCallId } from '../domain/task-evidence.ts'
@@ -75,27 +75,6 @@ export const work: Projection<Work> = projection<Work>({
     },
   },
 })
-
-/** The work before this turn, in the turns that it continues. */
-export function workBefore(events: readonly StoredEvent[], turn: string): Work {
-  const turns = new Set(continuedTurns(events, turn))
-  return work.of(events.filter(({ turn_id }) => turn_id !== null && turns.has(turn_id)))
-}
-
-/** The chain of turns that a turn continues, the latest first. */
-export function continuedTurns(events: readonly StoredEvent[], turn: string): string[] {
-  const chain: string[] = []
-  for (let next = continuedBy(events, turn); next !== undefined && next !== turn && !chain.includes(next); ) {
-    chain.push(next)
-    next = continuedBy(events, next)
-  }
-  return chain
-}
-
-function continuedBy(events: readonly StoredEvent[], turn: string): string | undefined {
-  const started = events.find(event => event.type === 'turn_started' && event.turn_id === turn)
-  return started?.type === 'turn_started' ? started.data.continue_turn_id : undefined
-}
 
 /**
  * The evidence for a task: the answered calls made while it was current, or while none was. A task without any was

@@ -56,7 +56,6 @@ export interface Run {
     readonly model: string
     /** Where the model was reached when the turn began. */
     readonly endpoint?: string
-    readonly continues?: string
   }
   readonly steps: readonly Step[]
   /** Whether the model has something to react to: a message or a tool answer since its last step. */
@@ -82,7 +81,7 @@ export interface Run {
 /** A run before its first step. */
 export function startRun(state: Conversation, turn: string, started: StoredEvent): Run {
   if (started.type !== 'turn_started') throw new TypeError('A run must start with its turn_started event.')
-  const { message, message_id, model, endpoint, policy, continue_turn_id } = started.data
+  const { message, message_id, model, endpoint, policy } = started.data
   return {
     turn,
     state,
@@ -92,7 +91,6 @@ export function startRun(state: Conversation, turn: string, started: StoredEvent
       message_id,
       model,
       ...(endpoint === undefined ? {} : { endpoint }),
-      ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }),
     },
     steps: [],
     hasNewInput: true,
