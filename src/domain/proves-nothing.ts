@@ -1,6 +1,3 @@
-import { splitWords } from './command-line.ts'
-import { Problem } from './text.ts'
-
 /**
  * Whether a command ends the same whatever was done. A courtesy that knows the usual ways to do nothing, not a guarantee: what
  * it lets through passes from the start, and so proves nothing (red first).
@@ -9,11 +6,10 @@ export function provesNothing(run: readonly string[]): boolean {
   const [program = '', ...args] = withoutWrappers(run)
   const name = nameOf(program)
   if (name === 'test' || name === '[') return !args.some(arg => FILE_TEST.test(arg))
-  return NO_OPS.has(name) || (SHELLS.has(name) && isIdleShell(args))
+  return NO_OPS.has(name)
 }
 
 const NO_OPS: ReadonlySet<string> = new Set(['', ':', 'echo', 'exit', 'false', 'printf', 'pwd', 'set', 'sleep', 'true'])
-const SHELLS: ReadonlySet<string> = new Set(['ash', 'bash', 'dash', 'ksh', 'sh', 'zsh'])
 /** Without an operator that looks at files, `test` compares its own words. */
 const FILE_TEST = /^-([a-hkprstuwxGLNOS]|nt|ot|ef)$/
 
@@ -40,19 +36,6 @@ export function withoutWrappers(run: readonly string[]): readonly string[] {
   let at = 0
   while (SETTING.test(words[at] ?? '')) at += valued.includes(words[at] ?? '') ? 2 : 1
   return withoutWrappers(words.slice(at))
-}
-
-/** A shell without a script, or with one of no-ops only. */
-function isIdleShell(args: readonly string[]): boolean {
-  const flag = args.findIndex(arg => /^-[a-z]*c$/.test(arg))
-  if (flag < 0) return args.every(arg => arg.startsWith('-'))
-  return (args[flag + 1] ?? '').split(/&&|\|\||[;|&]/).every(isIdleCommand)
-}
-
-function isIdleCommand(text: string): boolean {
-  if (text.trim() === '') return true
-  const words = splitWords(text)
-  return !(words instanceof Problem) && provesNothing(words)
 }
 
 /** The name of a program, or of one of the system: a path elsewhere may lead to anything. */

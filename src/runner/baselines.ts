@@ -16,8 +16,6 @@ interface Known {
   /** When its first part was taken. */
   readonly at: Instant | undefined
   readonly baseline: Baseline
-  /** The hashes of checks that it covers. */
-  readonly covered: ReadonlySet<string>
 }
 
 /** What the guarded files were at confirmation, by plan. The log is read for it once. */
@@ -31,33 +29,14 @@ export class Baselines {
     this.#workspaces = workspaces
   }
 
-  /** The baseline of a run's plan, if it is known to cover the run's check. */
-  known(state: Conversation, next: RunToMake): Baseline | undefined {
-    const plan = planFor(state, next)
-    const known = this.#known.get(plan.id)
-    const isCurrent = known?.seq === plan.baseline && known?.covered.has(next.check.hash)
-    return isCurrent ? known?.baseline : undefined
-  }
-
   /** The baseline of a run's plan. The guarded files of a check that is new are looked at before it first runs. */
   async take(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<Baseline> {
-    const known = this.known(state, next)
-    if (known) return known
     const plan = planFor(state, next)
     const before = await this.#read(lease, plan)
     const checks = next.why === 'baseline' ? [...checksOf(state, plan), next.check] : [next.check]
     const taken = await this.#workspaces.baselineOf(workspace, checks, before.baseline)
-    const { events } = taken
-      ? await this.#door.run(
-          { ...lease, lease },
-          { type: 'take_baseline', turn_id: next.turn_id, plan_id: plan.id, ...taken },
-        )
-      : { events: [] }
-    const baseline = taken ? merged(before.baseline, taken) : before.baseline
-    const covered = new Set([...before.covered, ...checks.map(({ hash }) => hash)])
-    const at = before.at ?? events[0]?.timestamp
-    this.#known.set(plan.id, { seq: events.at(-1)?.seq ?? before.seq, at, baseline, covered })
-    return baseline
+    if (!taken) return before.baseline
+    return (await this.#store(lease, next.turn_id, before, plan, taken)).baseline
   }
 
   /** Looks at the guarded files of a plan before the work. If that fails, none of them count as unchanged. */
@@ -66,8 +45,8 @@ export class Baselines {
       return await this.take(lease, state, next, workspace)
     } catch (error) {
       const none = { covers: [], files: {}, incomplete: true } as const
-      const plan_id = planFor(state, next).id
-      await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id: next.turn_id, plan_id, ...none })
+      const plan = planFor(state, next)
+      await this.#store(lease, next.turn_id, await this.#read(lease, plan), plan, none)
       throw error
     }
   }
@@ -80,22 +59,34 @@ export class Baselines {
 
   /** Adds what a first run wrote itself. */
   async add(lease: Lease, state: Conversation, next: RunToMake, part: Baseline): Promise<void> {
-    const { id: plan_id } = planFor(state, next)
-    const command = { type: 'take_baseline', turn_id: next.turn_id, plan_id, ...part } as const
+    const plan = planFor(state, next)
+    await this.#store(lease, next.turn_id, await this.#read(lease, plan), plan, part)
+  }
+
+  async #store(lease: Lease, turn_id: string, before: Known, { id }: Plan, part: Baseline): Promise<Known> {
+    const command = { type: 'take_baseline', turn_id, plan_id: id, ...part } as const
     const { events } = await this.#door.run({ ...lease, lease }, command)
-    const known = this.#known.get(plan_id)
-    if (known) this.#known.set(plan_id, { ...known, seq: events.at(-1)?.seq, baseline: merged(known.baseline, part) })
+    const [event] = events
+    const known = {
+      seq: event?.seq ?? before.seq,
+      at: before.at ?? event?.timestamp,
+      baseline: merged(before.baseline, part),
+    }
+    this.#known.set(id, known)
+    return known
   }
 
   async #read(lease: Lease, { id, baseline: seq }: Plan): Promise<Known> {
     const known = this.#known.get(id)
-    if (known?.seq === seq && known) return known
+    if (known && (known.seq ?? 0) >= (seq ?? 0)) return known
     const events = await this.#door.conversations.events(lease, { types: ['baseline_taken'] })
     const own = events.filter(
       (event): event is StoredEvent<'baseline_taken'> => event.type === 'baseline_taken' && event.data.plan_id === id,
     )
     const baseline = own.reduce((sum: Baseline, { data }) => merged(sum, data), { covers: [], files: {} })
-    return { seq: own.at(-1)?.seq, at: own[0]?.timestamp, baseline, covered: new Set() }
+    const read = { seq: own.at(-1)?.seq, at: own[0]?.timestamp, baseline }
+    this.#known.set(id, read)
+    return read
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Workspace } from '../domain/check.ts'
 import type { Learnt, RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
-import { JUDGE, type Need, needsOf, workspaceKey } from '../domain/needs.ts'
+import { JUDGE, type Need, needsOf } from '../domain/needs.ts'
 import { checkedOf, planOf, planOfRun, tasksOf } from '../domain/plan.ts'
 import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
 import { checkedBy, claimedPlans, claimsOf, settleable } from '../domain/open-claims.ts'
@@ -10,11 +10,11 @@ import { type Door, isGone } from '../door/door.ts'
 import { settleCall } from '../toolsets/calls.ts'
 import { Baselines } from './baselines.ts'
 import type { ToolContext } from '../toolsets/context.ts'
-import type { ClaimJudge } from './claim-judge.ts'
+import type { ClaimJudge } from './judge.ts'
 import { type HeldLease, isStorage } from './held-lease.ts'
-import { LiveOutput } from './live-output.ts'
+import { LiveOutput } from './live.ts'
 import { settleThrough } from './settling.ts'
-import type { Baseline, Confirmed, Workspaces } from './workspaces.ts'
+import { type Baseline, type Confirmed, seenIn, type Workspaces } from './workspaces.ts'
 
 /** How long all runs at confirmation may take. What did not get its turn only guards. */
 const BASELINE_MS = 120_000
@@ -114,13 +114,10 @@ export class CheckWork {
 
   /** Without the workspace, everything in it counts as changed. If its folder is gone, the plan does not end. */
   async #seen(claim: OpenClaim): Promise<Learnt> {
-    const { workspaces } = this.#deps
     const state = await this.#door.read(this.held.lease)
-    const [plan = planOf(state, claim.turn_id)] = claimedPlans(state, [claim])
-    const { workspace } = plan
+    const [{ workspace } = planOf(state, claim.turn_id)] = claimedPlans(state, [claim])
     if (workspace && this.#door.checks.isGone?.(workspace)) return { ended: 'no_workspace', isGone: true }
-    if (!workspace || !workspaces.keys.includes(workspaceKey(workspace))) return { seen: {} }
-    return { seen: { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) } }
+    return { seen: (await seenIn(this.#deps.workspaces, workspace, state)) ?? {} }
   }
 
   /** Ends the claims that wait for what no process serves. */

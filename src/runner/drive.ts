@@ -3,8 +3,9 @@ import { currentTask, openTasks } from '../domain/conversation.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { followedTasks } from '../domain/gate.ts'
 import { awaitsBaseline, awaitsFinal, nextRun } from '../domain/check-runs.ts'
+import { hasFinalRuns } from '../domain/decide/final-runs.ts'
 import { claimsOf } from '../domain/open-claims.ts'
-import { planIdOf } from '../domain/plan.ts'
+import { planIdOf, planOf } from '../domain/plan.ts'
 import { isBlank } from '../domain/text.ts'
 import type { SavedRules } from '../domain/tool-rules.ts'
 import type { EndReason } from '../domain/turn.ts'
@@ -21,13 +22,12 @@ import type { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
-import { look, recheck } from './recheck.ts'
 import { ModelCallFailed, withRetries } from './retry.ts'
 import { abortOnSilence, untilAborted } from './silence.ts'
 import { lastStep, openInPlan, type Run } from './run.ts'
 import { claimText } from './text-claims.ts'
 import { ActiveTurn, isUnreadable } from './turn.ts'
-import type { Workspaces } from './workspaces.ts'
+import { seenIn, type Workspaces } from './workspaces.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
 
 /** Drives turns of ours with these. */
@@ -207,6 +207,22 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
     turn.fact({ type: 'gate_followed', data: { follow_up: followUp, open } }),
     turn.fact({ type: 'message_added', data: { message_id: door.newId(), role: 'user', text, synthetic: true } }),
   )
+}
+
+/** The workspace of the plan, if it matters for its end and this process has it. */
+async function look({ run: { state, turn } }: ActiveTurn, deps: TurnDeps): Promise<SeenWorkspace | undefined> {
+  const plan = planOf(state, turn)
+  return hasFinalRuns(state, plan) ? seenIn(deps.workspaces, plan.workspace, state) : undefined
+}
+
+/** Requests reruns of stale checks, in whichever process has the workspace; returns whether there are any. */
+async function recheck(turn: ActiveTurn, { door }: TurnDeps, seen: SeenWorkspace = {}): Promise<boolean> {
+  const { state, turn: turn_id, steps } = turn.run
+  const plan = planOf(state, turn_id)
+  if (!hasFinalRuns(state, plan)) return false
+  const key = `recheck:${steps.length}:${plan.passes}`
+  const { events } = await door.run(turn.at(key), { type: 'request_final', turn_id, ...seen })
+  return events.length > 0
 }
 
 /** Goes on without the checks that no process can run: what is claimed is refused, and a plan that is over is not done. */

@@ -1,9 +1,16 @@
 import type { Client, Tool, Transport } from '@modelcontextprotocol/client'
 import type { Json } from '../domain/event.ts'
+import {
+  type FoundSecrets,
+  secretsInArguments,
+  secretsInHeaders,
+  secretsInUrl,
+  secretsInVariables,
+  together,
+} from '../domain/secrets.ts'
 import { type AskFor, fingerprintOf, type RuledTool } from '../domain/tool-rules.ts'
 import type { ToolServerState } from '../domain/wire.ts'
 import { hashOf } from '../door/door.ts'
-import { secretsOf } from './mcp-secrets.ts'
 import type { CallIds, OutsideTool, OutsideTools } from './outside.ts'
 
 /** An MCP server, in the form that other hosts use in their settings. */
@@ -41,6 +48,16 @@ export function mcpTools(options: McpOptions): OutsideTools {
   const servers = new McpServers(options)
   return { secrets: secretsOf(options.servers), list: () => servers.list(), close: () => servers.close() }
 }
+
+/** The secrets in the settings of MCP servers: variables, arguments, headers and URLs. */
+export const secretsOf = (servers: Readonly<Record<string, McpServer>>): FoundSecrets =>
+  together(
+    Object.values(servers).flatMap(server =>
+      'url' in server
+        ? [secretsInUrl(server.url), secretsInHeaders(server.headers ?? {})]
+        : [secretsInArguments(server.args ?? []), secretsInVariables(server.env ?? {})],
+    ),
+  )
 
 /** Where a server stands. */
 export interface McpState {

@@ -1,5 +1,6 @@
 import type { Check } from '../check.ts'
 import { labelOf } from '../check-label.ts'
+import { waitingGuards } from '../check-state.ts'
 import type { CommandOf } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
@@ -7,7 +8,18 @@ import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
 import { claimedPlans, claimsOf } from '../open-claims.ts'
 import { checkedOf, lastTurnOf, planById, planOf } from '../plan.ts'
-import { isApproved, type OpenClaim, proofOf, recordOf, type StartedRun, workspaceOf } from '../proof.ts'
+import { planGuards } from '../plan-checks.ts'
+import {
+  countingRun,
+  isApproved,
+  type OpenClaim,
+  planRuns,
+  proofOf,
+  recordOf,
+  type StartedRun,
+  taskRuns,
+  workspaceOf,
+} from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import type { Task } from '../task.ts'
 import { refOf } from './approvals.ts'
@@ -133,6 +145,37 @@ export function tickCheck(state: Conversation, command: CommandOf<'tick_check'>)
 export function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'take_baseline'>): NewEvent[] {
   const { type: _type, ...rest } = data
   return [{ type: 'baseline_taken', turn_id, data: rest }]
+}
+
+/**
+ * A person accepts changes to guarded files: exactly those that the newest runs of the task's checks found, and those of
+ * the checks of its plan that are named.
+ */
+export function acceptGuards(state: Conversation, command: CommandOf<'accept_guards'>): NewEvent[] | Refusal {
+  const task = findTask(state, command.task)
+  if (!task) return new Refusal('task_not_found', { ref: command.task, ...openIn(state) })
+  const waiting = (task.checks ?? []).flatMap(check => {
+    const paths = waitingGuards(state, task, check)
+    const guard = countingRun(taskRuns(state, task.id, check.hash))?.guard
+    return paths.length > 0 && guard !== undefined ? [{ paths, guard }] : []
+  })
+  const given = new Set(command.paths)
+  const missing = waiting.flatMap(({ paths }) => paths).find(path => !given.has(path))
+  if (missing !== undefined) {
+    return invalidField('paths', { rule: 'invalid', expected: `all files that changed, ${missing} included` })
+  }
+  const plan = planById(state, task.plan_id)
+  const ofPlan = (plan.done_checks ?? []).flatMap(check => {
+    const paths = planGuards(state, plan, check)
+    const { guard = '' } = countingRun(planRuns(plan, check.hash)) ?? {}
+    return paths.length > 0 && paths.every(path => given.has(path)) ? [{ paths, guard }] : []
+  })
+  const distinct = new Map([...waiting, ...ofPlan].map(each => [each.guard, each]))
+  return [...distinct.values()].map(({ paths, guard }) => ({
+    type: 'guard_accepted',
+    turn_id: lastTurnOf(plan),
+    data: { task_id: task.id, paths, guard },
+  }))
 }
 
 /** The completed tasks of a plan that have this check are open again, unless a person settled them. */

@@ -112,11 +112,7 @@ const ENGLISH: readonly GoalKind[] = [
     of: /^(?:build|develop|create|make|design|implement|launch|release|ship|publish|set up|start|redesign|improve)\b/i,
     plan: goal => {
       const topic = the(topicOf(goal))
-      return [
-        ...drafts(topic, CRITERIA, OUTLINE),
-        capitalised(goal),
-        ...drafts(topic, CHECKLIST, 'the announcement of'),
-      ]
+      return [...drafts(topic, CRITERIA, OUTLINE), capitalised(goal), ...drafts(topic, CHECKLIST, 'a title for')]
     },
   },
   {

@@ -132,11 +132,6 @@ const ENGLISH: readonly Shape[] = [
       `Subject: ${bare(topic)}\n\n${to === '' ? 'Hello' : `Dear ${bare(to)}`},\n\nI am writing to you about ${topic}. Could we find a time this week to talk about it? Please tell me what suits you.\n\nThank you, and best wishes`,
   },
   {
-    of: /^announcement\s+(?:of|about|for)\s+(?<topic>.+)$/i,
-    write: topic =>
-      `Announcement: ${bare(topic)}\n\nWe are glad to announce ${topic}. Questions and ideas are welcome: please reply to this message.\n\nDate: …`,
-  },
-  {
     of: /^(?:poem|haiku)(?:\s+(?:about|on)\s+(?<topic>.+))?$/i,
     mayBeFact: true,
     write: topic => `${capitalised(topic || 'autumn')}.\nA slow light moves on the wall.\nNothing to be said.`,
@@ -256,10 +251,6 @@ const CHINESE: readonly Shape[] = [
     of: /^(?:[给致](?<to>.{1,6}?)的)?关于(?<topic>.+)的(?:邮件|信|消息)$/,
     write: (topic, to) =>
       `主题：${topic}\n\n${to || '您'}好：\n\n我想和您谈谈${topic}。请告诉我本周您什么时候方便。\n\n谢谢，此致敬礼`,
-  },
-  {
-    of: new RegExp(`^${FOR}(?:通知|公告)$`),
-    write: topic => `公告：${topic}\n\n我们很高兴地宣布${topic}。如有问题或建议，请回复。\n\n时间：……`,
   },
   {
     of: new RegExp(`^(?:${FOR})?(?:俳句|小?诗)$`),
