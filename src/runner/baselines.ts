@@ -9,16 +9,15 @@ import { isOpen } from '../domain/task.ts'
 import type { Door, Lease } from '../door/door.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
 
-/** What is known of a plan's baseline. */
 interface Known {
-  /** The seq of its newest part; undefined if there is none. */
+  /** Of its newest part. */
   readonly seq: number | undefined
   /** When its first part was taken. */
   readonly at: Instant | undefined
   readonly baseline: Baseline
 }
 
-/** What the guarded files were at confirmation, by plan. The log is read for it once. */
+/** The guarded files of plans as they were at confirmation, cached from the log. */
 export class Baselines {
   readonly #door: Door
   readonly #workspaces: Workspaces
@@ -29,7 +28,7 @@ export class Baselines {
     this.#workspaces = workspaces
   }
 
-  /** The baseline of a run's plan. The guarded files of a check that is new are looked at before it first runs. */
+  /** The baseline of a run's plan, which covers a new check before it first runs. */
   async take(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<Baseline> {
     const plan = planFor(state, next)
     const before = await this.#read(lease, plan)
@@ -39,7 +38,7 @@ export class Baselines {
     return (await this.#store(lease, next.turn_id, before, plan, taken)).baseline
   }
 
-  /** Looks at the guarded files of a plan before the work. If that fails, none of them count as unchanged. */
+  /** Takes the baseline before the work. If that fails, no file counts as unchanged. */
   async look(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<unknown> {
     try {
       return await this.take(lease, state, next, workspace)
@@ -51,13 +50,13 @@ export class Baselines {
     }
   }
 
-  /** Whether a run was asked for with the plan, before any work: of a later one, the code may be the agent's. */
+  /** Whether a run belongs to the confirmation: in a later one, the code may be the agent's. */
   isFirst(state: Conversation, next: RunToMake): boolean {
     const { at } = this.#known.get(planFor(state, next).id) ?? {}
     return next.why === 'baseline' && at !== undefined && next.at <= at
   }
 
-  /** Adds what a first run wrote itself. */
+  /** Adds the files that a first run wrote itself. */
   async add(lease: Lease, state: Conversation, next: RunToMake, part: Baseline): Promise<void> {
     const plan = planFor(state, next)
     await this.#store(lease, next.turn_id, await this.#read(lease, plan), plan, part)
@@ -96,13 +95,12 @@ function planFor(state: Conversation, { task_id, turn_id }: RunToMake): Plan {
   return task ? planById(state, proofOf(state, task.id).confirmed_in ?? task.plan_id) : planOf(state, turn_id)
 }
 
-/** The checks of a plan and of its open tasks. */
 const checksOf = (state: Conversation, plan: Plan): readonly Check[] => [
   ...(plan.done_checks ?? []),
   ...checkedOf(state, plan).flatMap(task => (isOpen(task) ? (task.checks ?? []) : [])),
 ]
 
-/** What was there first counts, but for what the check wrote itself before the work. */
+/** The first record of a file wins, unless the check itself wrote the file before the work. */
 function merged(known: Baseline, more: Baseline): Baseline {
   const incomplete = known.incomplete || more.incomplete
   const tracked = known.tracked ?? more.tracked

@@ -16,7 +16,7 @@ import { LiveOutput } from './live.ts'
 import { settleThrough } from './settling.ts'
 import { type Baseline, type Confirmed, seenIn, type Workspaces } from './workspaces.ts'
 
-/** How long all runs at confirmation may take. What did not get its turn only guards. */
+/** Time for all runs at confirmation together. Checks beyond it only guard. */
 const BASELINE_MS = 120_000
 
 export interface CheckDeps {
@@ -32,12 +32,12 @@ interface RunUnderWay {
   readonly stop: AbortController
 }
 
-/** The runs of one turn, and the claims in it of an agent elsewhere, under its lease. */
+/** Runs the checks of one turn, and settles the claims of an agent elsewhere, under the turn's lease. */
 export class CheckWork {
   readonly held: HeldLease
-  /** The process ends: the run under way is ended and handed back. */
+  /** The process ends: the current run is stopped and handed back. */
   readonly #leave = new AbortController()
-  /** The lease is another's: the run under way is killed, and that one repeats it. */
+  /** The lease is lost: the current run is killed, and its new owner repeats it. */
   readonly #lost = new AbortController()
   readonly #over = AbortSignal.any([this.#leave.signal, this.#lost.signal])
   readonly #deps: CheckDeps
@@ -46,7 +46,7 @@ export class CheckWork {
   readonly #unserved: Need | undefined
   #run: RunUnderWay | undefined
 
-  /** `unserved`: no process serves this need of the turn, and what waits for that ends. */
+  /** `unserved`: no process serves this need of the turn; claims that wait for it end. */
   constructor(held: HeldLease, deps: CheckDeps, unserved?: Need) {
     this.held = held
     this.#deps = deps
@@ -67,31 +67,31 @@ export class CheckWork {
     this.#lost.abort(new Error('Taken over.'))
   }
 
-  /** Ends the run under way if this state does not ask for it any more. */
+  /** Stops the current run if this state no longer asks for it. */
   saw(state: Conversation): void {
     const run = this.#run
     if (!run || isWanted(state, run.hash, run.run_id)) return
     const { started } = recordOf(state, run.hash)
-    // Only who has the lease begins it again.
+    // Only the owner of the lease starts it again.
     if (started && started.run_id !== run.run_id) this.lose()
     else run.stop.abort(new Error('Stopped.'))
   }
 
-  /** Makes the runs and settles the claims that the turn asks for, until there is nothing more for this lease. */
+  /** Works until the turn needs nothing more, or another lease. */
   async run(): Promise<void> {
     if (this.#unserved !== undefined) return this.#endWaits(this.#unserved)
     const { lease } = this.held
     while (!this.isOver) {
       const state = await this.#door.read(lease)
       const next = nextRun(state, lease.turn)
-      // In a turn of ours its driver settles.
+      // The driver settles the claims of our own turns.
       const [claim] = state.turns.get(lease.turn)?.status === 'open' ? settleable(state, lease.turn) : []
       if (next) await this.#make(state, next)
       else if (!claim || (claim.judge && !this.#deps.judge) || !(await this.#settle(claim))) return
     }
   }
 
-  /** Settles the call of a claim as far as this lease goes. False if another process, or another lease, goes on. */
+  /** Settles the call of a claim; false if another process or another lease has to go on. */
   async #settle(claim: OpenClaim): Promise<boolean> {
     const { judge, onError } = this.#deps
     try {
@@ -99,20 +99,20 @@ export class CheckWork {
         look: () => this.#seen(claim),
         judge: judge && (each => judge(this.held, each, this.#over)),
       })
-      // The runs before the end of the plan are asked for: the lease of the judge is not for them.
+      // The final runs are requested, and need the lease for checks.
       return wait === null || (wait.needs === 'runs' && !claim.judge)
     } catch (error) {
-      // Ended while it judged: the next process goes on.
+      // Aborted while it judged: the next process goes on.
       if (this.isOver) return false
       if (isStorage(error)) throw error
       onError(error)
     }
-    // It would fail again each time.
+    // A retry would fail in the same way.
     await settleCall(this.#context, claim, { ended: 'failed' })
     return true
   }
 
-  /** Without the workspace, everything in it counts as changed. If its folder is gone, the plan does not end. */
+  /** Without the workspace, all checks count as stale. If its folder is gone, the plan cannot end. */
   async #seen(claim: OpenClaim): Promise<Learnt> {
     const state = await this.#door.read(this.held.lease)
     const [{ workspace } = planOf(state, claim.turn_id)] = claimedPlans(state, [claim])
@@ -120,7 +120,7 @@ export class CheckWork {
     return { seen: (await seenIn(this.#deps.workspaces, workspace, state)) ?? {} }
   }
 
-  /** Ends the claims that wait for what no process serves. */
+  /** Ends the claims that wait for an unserved need. */
   async #endWaits(need: Need): Promise<void> {
     const { lease } = this.held
     const learnt: Learnt = {
@@ -130,7 +130,7 @@ export class CheckWork {
     while (!this.isOver) {
       const state = await this.#door.read(lease)
       const claim = needsOf(state, lease.turn) === need ? waitingClaim(state, lease.turn) : undefined
-      // It may wait for something else as well, such as a tick.
+      // It may also wait for a tick.
       if (!claim || (await settleCall(this.#context, claim, learnt)) !== null) return
     }
   }
@@ -193,12 +193,11 @@ export class CheckWork {
       else await this.#door.run({ ...lease, lease }, { type: 'hand_back_check', turn_id: lease.turn, run_id, hash })
     } finally {
       this.#run = undefined
-      // What a process that died has shown goes, too.
+      // Also clears what a dead process has left.
       if (live.isShown || place.isRepeated) await live.clear()
     }
   }
 
-  /** How a run ended that was begun. */
   async #outcome(
     { stop }: RunUnderWay,
     state: Conversation,
@@ -211,7 +210,7 @@ export class CheckWork {
     try {
       const maxMs = next.why === 'baseline' ? await this.#timeLeft(next) : undefined
       if (maxMs !== undefined && maxMs <= 0) return unrun('There was no time left for it.')
-      // Its end may have been asked for before this process could hear of it.
+      // It may have been stopped before this process could hear of it.
       this.saw(await this.#door.read(lease))
       return await this.#deps.workspaces.run(next.check, {
         workspace,
@@ -235,7 +234,7 @@ export class CheckWork {
     }
   }
 
-  /** Of the time for all runs at confirmation, by the store's clock. */
+  /** By the store's clock. */
   async #timeLeft({ at }: RunToMake): Promise<number> {
     return BASELINE_MS - (Date.parse(await this.#door.now()) - Date.parse(at))
   }
@@ -245,7 +244,7 @@ export class CheckWork {
     await this.#door.run({ ...lease, lease }, { type: 'end_check', turn_id: lease.turn, run_id, hash, outcome })
   }
 
-  /** Reports what would fail in the same way each time. A storage failure is thrown on: it may be temporary. */
+  /** Reports an error that a retry would repeat. Storage errors are rethrown: they may be temporary. */
   #unexpected(error: unknown): void {
     if (isStorage(error)) throw error
     this.#deps.onError(error)
@@ -257,15 +256,13 @@ type ConfirmedRun = { readonly baseline: Baseline; readonly others: readonly Con
 
 interface RunPlace extends ConfirmedRun {
   readonly workspace: Workspace
-  /** A process died or left while it made it. */
+  /** An earlier process died or left during this run. */
   readonly isRepeated: boolean
 }
 
-/** The claim that waits for what a turn needs. */
 const waitingClaim = (state: Conversation, turnId: string): OpenClaim | undefined =>
   settleable(state, turnId)[0] ?? claimsOf(state, turnId).find(claim => waitsForRun(state, claim))
 
-/** Whether a claim waits for a check that a process runs. */
 function waitsForRun(state: Conversation, claim: OpenClaim): boolean {
   const checked = checkedBy(state, claim)
   return checked.result === 'waiting' && checked.check.kind !== 'person'
@@ -278,10 +275,10 @@ function placeOf(state: Conversation, { task_id, turn_id }: RunToMake): Workspac
   return task ? workspaceOf(state, task) : planOf(state, turn_id).workspace
 }
 
-/** A check of the whole plan does not run before the work: only its guarded files are looked at. */
+/** A check of the whole plan does not run before the work; only its baseline is taken. */
 const isLook = ({ why, task_id }: RunToMake): boolean => why === 'baseline' && task_id === undefined
 
-/** The other tasks of a run's plan with the same check, and the plan itself: as if the run were for them. */
+/** The other tasks of the plan with the same check, and the plan itself if it has it, as if the run were for them. */
 function othersOf(state: Conversation, next: RunToMake): readonly RunToMake[] {
   const { check, turn_id, task_id, why, at } = next
   const own = planOfRun(state, task_id, turn_id)
@@ -294,7 +291,7 @@ function othersOf(state: Conversation, next: RunToMake): readonly RunToMake[] {
   return [...tasks.map(task => ({ turn_id, task_id: task.id, check, why, at })), ...plan]
 }
 
-/** The guarded files that a task may change; for a check of the whole plan, all that its tasks may. */
+/** The guarded files that a task, or any task of the plan, may change. */
 function mayChange(state: Conversation, { task_id, turn_id }: RunToMake): readonly string[] {
   const tasks = task_id === undefined ? tasksOf(state, planOf(state, turn_id)) : [state.tasks.get(task_id)]
   return tasks.flatMap(task => task?.may_change ?? [])

@@ -1,6 +1,6 @@
 import { type ClaimOptions, type Door, type Lease, StoreError } from '../door/door.ts'
 
-/** The part of a lease that may pass without a renewal before a side effect. The worker renews after a third. */
+/** The share of a lease after which it is renewed before a side effect. The worker renews after a third. */
 const MAX_AGE = 1 / 2
 
 type Turns = Pick<Door['turns'], 'claim' | 'renew'>
@@ -39,13 +39,13 @@ export class HeldLease {
     options: ClaimOptions,
     clock: () => Moment = now,
   ): Promise<HeldLease | undefined> {
-    // Read before the store starts the lease, which so ends no earlier than we think.
+    // Before the store starts the lease, so that it never ends earlier than we think.
     const at = clock()
     const lease = await turns.claim(runner, ttlMs, options)
     return lease && new HeldLease(lease, turns, ttlMs, clock, at)
   }
 
-  /** Whether it is still ours; then it lasts for its whole length again. */
+  /** Extends the lease; false if it is lost. */
   async renew(): Promise<boolean> {
     const at = this.#now()
     const isOurs = await this.#turns.renew(this.lease, this.#ttlMs)
@@ -67,7 +67,7 @@ export class HeldLease {
     signal.throwIfAborted()
   }
 
-  /** The longer of both times: either clock may stand still, and a wall clock that jumps ahead merely costs a renewal. */
+  /** By the faster clock: either may stand still, and a jump ahead only costs a renewal. */
   #age(): number {
     const { monotonic, wall } = this.#now()
     return Math.max(monotonic - this.#renewed.monotonic, wall - this.#renewed.wall)

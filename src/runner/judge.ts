@@ -48,7 +48,6 @@ export interface JudgeDeps {
   readonly redact: Redactor
 }
 
-/** What the judge has to know of a turn. */
 export interface JudgedTurn {
   readonly work: Work
   readonly run: Pick<Run, 'state' | 'verdicts' | 'judgeFailures'>
@@ -60,12 +59,12 @@ type Verdict = CommandOf<'assess_task'>
 
 /** Attempts at a clear verdict. */
 const MAX_TRIES = 2
-/** Calls in a row that may fail in a turn; then the judge is not asked again. */
+/** Failures in a row after which a turn stops asking. */
 const MAX_FAILURES = 2
 /** Per turn. */
 const MAX_VERDICTS = 200
 const MAX_REASON = 2_000
-/** For one answer, with whatever the judge repeats. */
+/** For one answer, retries included. */
 const MAX_MS = 600_000
 const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
 
@@ -90,7 +89,7 @@ export async function verdictsOn(
   return verdicts()
 }
 
-/** Asks for a verdict, again if it is unclear. Fails closed: no clear verdict is no pass. */
+/** Retries an unclear verdict once. Fails closed: no clear verdict is no pass. */
 async function judge(
   turn: JudgedTurn,
   deps: JudgeDeps,
@@ -119,7 +118,7 @@ async function judge(
   }
 }
 
-/** Why the judge is not asked any more in this turn, after these opinions that are not in the log yet. */
+/** Why the judge is not asked again in this turn, counting these opinions, which are not in the log yet. */
 function whyNotAsked({ verdicts, judgeFailures }: JudgedTurn['run'], opinions: readonly Opinion[]): string | undefined {
   if (verdicts + opinions.length >= MAX_VERDICTS) {
     return `The assessor was not asked: a turn has at most ${MAX_VERDICTS} verdicts.`
@@ -143,13 +142,13 @@ async function ask(
     return opinionOf(answer, facts)
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    // The lease is lost, or the store is: no opinion of the judge.
+    // A lost lease or store is no opinion of the judge.
     if (error instanceof StoreError) throw error
     return unreachable(error, redact)
   }
 }
 
-/** An answer as the log has it. A function of a program may answer anything. */
+/** A function of a program may answer anything. */
 function opinionOf(answer: Partial<JudgeAnswer> | null | undefined, facts: Case): Omit<Opinion, 'model'> {
   const { ok, reason, evidence, usage = NO_USAGE } = answer ?? {}
   const said = typeof reason === 'string' ? cut(reason.trim(), MAX_REASON) : ''
@@ -166,7 +165,6 @@ function opinionOf(answer: Partial<JudgeAnswer> | null | undefined, facts: Case)
   return { verdict: 'ok', reason: said, usage, rests: restsOn(cited, facts), ...citing }
 }
 
-/** What an ok rests on. */
 function restsOn(cited: readonly string[], { evidence, checks }: Case): NonNullable<Opinion['rests']> {
   if (cited.length > 0) return 'cited'
   return evidence.length === 0 && checks.length === 0 ? 'words' : 'uncited'
@@ -184,7 +182,7 @@ export type ClaimJudge = (
   signal: AbortSignal,
 ) => Promise<readonly CommandOf<'assess_task'>[]>
 
-/** The judge of what agents elsewhere claim. Of their own tools it knows what they and their hosts report. */
+/** Judges the claims of agents elsewhere by what they and their hosts report. */
 export function claimJudge({ door, ...deps }: JudgeDeps & { readonly door: Door }): ClaimJudge {
   return async (held, claim, signal) => {
     const { lease } = held
@@ -204,7 +202,7 @@ export function claimJudge({ door, ...deps }: JudgeDeps & { readonly door: Door 
   }
 }
 
-/** The calls that were reported in a turn, or before it for tasks of its plan. */
+/** The calls reported in this turn, or earlier for tasks of its plan. */
 async function reportedWork({ conversations }: Door, lease: Lease, state: Conversation): Promise<Work> {
   const reports = await conversations.events(lease, { types: ['evidence_added'], last: MAX_REPORTS })
   const isOfPlan = (taskId: string): boolean => {

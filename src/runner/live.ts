@@ -4,10 +4,9 @@ import { headOf } from './received.ts'
 
 /** How often a growing text is written for other processes. */
 const WRITE_INTERVAL_MS = 150
-/** So much of a text is shown while it is written: it is sent and stored again and again. */
+/** Longer texts grow unseen: each update sends and stores the whole text. */
 const MAX_SHOWN = 100_000
 
-/** How often a growing output is shown. */
 const LIVE_MS = 300
 
 /** The text of running steps: published at once in this process, and throttled to the store for others. */
@@ -41,7 +40,6 @@ export class LiveText {
     this.#onText(refOf(ref), entry.shown)
   }
 
-  /** All that was written so far. */
   textOf(ref: Ref): string {
     return this.#texts.get(refKey(ref))?.text ?? ''
   }
@@ -54,7 +52,7 @@ export class LiveText {
     await this.#door.liveText.clear(refOf(ref)).catch(() => {})
   }
 
-  /** Clears what a process that died may have left. */
+  /** Clears what a dead process may have left. */
   async clear(ref: Ref): Promise<void> {
     await this.#door.liveText.clear(refOf(ref)).catch(() => {})
   }
@@ -92,7 +90,6 @@ export class LiveOutput {
     this.#onError = onError
   }
 
-  /** A few times a second. */
   show(tail: () => string): void {
     const now = performance.now()
     if (this.#shownAt !== undefined && now - this.#shownAt < LIVE_MS) return

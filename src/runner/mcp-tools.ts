@@ -59,12 +59,10 @@ export const secretsOf = (servers: Readonly<Record<string, McpServer>>): FoundSe
     ),
   )
 
-/** Where a server stands. */
 export interface McpState {
   readonly state: ToolServerState
-  /** When it got there, in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly since: number
-  /** Why it failed. */
   readonly reason?: string
   readonly tools: readonly McpTool[]
 }
@@ -85,7 +83,7 @@ export class McpServers implements OutsideTools {
     this.use(servers)
   }
 
-  /** Connects to these servers. Those that are no longer named, or named otherwise, are left. */
+  /** Connects to these servers, and leaves those that are gone or changed. */
   use(servers: Readonly<Record<string, McpServer>>): void {
     const before = this.#connections
     this.#connections = new Map(
@@ -109,7 +107,6 @@ export class McpServers implements OutsideTools {
     return new Map([...this.#connections].map(([name, connection]) => [name, connection.look()]))
   }
 
-  /** Tries a server that failed again, now. */
   retry(name: string): boolean {
     const connection = this.#connections.get(name)
     connection?.retry()
@@ -142,7 +139,7 @@ class Connection {
   #tools: readonly McpTool[] | undefined
   #failedAt = Number.NEGATIVE_INFINITY
   #failure: string | undefined
-  /** It did not answer in time: turns do not wait for it again. */
+  /** It timed out: turns do not wait for it again. */
   #isSlow = false
   #since = Date.now()
   #isClosed = false
@@ -204,7 +201,7 @@ class Connection {
         listChanged: {
           tools: {
             onChanged: (error, tools) => {
-              // What cannot be listed again is not what was allowed.
+              // Tools that cannot be listed may not be those that were allowed.
               if (error || !tools) this.#forget(client)
               else if (this.#client === client && this.#tools) this.#tools = this.#read(client, tools)
             },

@@ -7,14 +7,12 @@ import type { ToolContext } from '../toolsets/context.ts'
 /** How a process finds out what claims need. */
 interface Ways {
   readonly learnt?: Learnt
-  /** The files as they are. */
   readonly look?: () => Promise<Learnt>
-  /** The verdicts on a claim. */
   readonly judge?: ((claim: OpenClaim) => Promise<readonly Command[]>) | undefined
   readonly onText?: TextAnswer
 }
 
-/** Settles the call of a claim as far as this process can. The rest is what it waits for. */
+/** Settles the call of a claim as far as this process can; returns what it still waits for. */
 export async function settleThrough(
   context: ToolContext,
   claim: OpenClaim,
@@ -24,7 +22,7 @@ export async function settleThrough(
   for (;;) {
     const wait = await settleCall(context, claim, facts, onText)
     if (wait?.needs === 'look' && look) facts = await look()
-    // The files may change while the judge thinks: they are looked at again.
+    // The files may change while the judge thinks, so they are looked at again.
     else if (wait?.needs === 'judge' && judge) facts = { ...learnt, facts: await judge(wait.claim) }
     else return wait
   }
