@@ -1,10 +1,9 @@
 import { withoutWrappers } from './proves-nothing.ts'
 
-/** What the words of a command are to it. */
 export interface Parted {
   /** Those that may decide what it means. */
   readonly decides: readonly string[]
-  /** Those that may be files which its program only looks at: they are what is checked, as the path of a `file` check is. */
+  /** Files that the program only reads: they are what is checked. */
   readonly looked: readonly string[]
 }
 
@@ -18,13 +17,12 @@ export const LINTERS: readonly string[] =
 export const BEFORE =
   /^(?:\w+=\S* |(?:npx|bunx|pnpx|uvx)(?: -\S+)* |(?:pnpm|yarn) (?:exec |dlx )?|npm exec (?:-- )?|(?:uv|poetry|pipenv) run |python[\d.]* -m )*(?:\S*\/)?/
 
-/** Nothing that the next word could be. */
 const NOTHING = /^\b$/
-/** Options of linters that load the next word, or tell what to leave out. */
+/** Options of linters whose next word is loaded or excluded. */
 const SETTINGS =
   /^(?:-[cfipr]|--(?!no-|ignore-missing)[\w-]*(?:config|rc|rule|plugin|project|parser|resolve|format|ignore|settings|require|import|loader|baseline|suppress|custom|syntax|schema|exclude|path|file|dir)[\w-]*)$/
 
-/** Programs that only look at the files they get, each with those of its options that do more with the next word. */
+/** Programs that only read the files they get, with the options that do more with the next word. */
 const LOOKS: ReadonlyMap<string, RegExp> = new Map([
   ...'test [ ls stat wc head tail py_compile'.split(' ').map(name => [name, NOTHING] as const),
   ...['node --check', 'node -c'].map(name => [name, NOTHING] as const),
@@ -36,7 +34,7 @@ const LOOKS: ReadonlyMap<string, RegExp> = new Map([
   ['prettier', /^--(?:config|ignore-path|plugin|parser|plugin-search-dir)$/],
 ])
 
-/** Parts the words of a command; all of them decide if its program does more than look at files. */
+/** If the program does more than read files, all its words decide. */
 export function partedWords(run: readonly string[]): Parted {
   const command = withoutWrappers(run)
   const at = command.join(' ').match(BEFORE)?.[0].split(' ').length ?? 1
@@ -58,12 +56,12 @@ function loadsOf(start: readonly string[], rest: readonly string[]): RegExp | un
     : (LOOKS.get(name) ?? LOOKS.get(`${name} ${rest[0]}`))
 }
 
-/** Whether a program is one that was installed: of a script of the workspace its name says nothing. */
+/** Whether a program was installed: the name of a workspace script says nothing. */
 const isTool = (program: string): boolean =>
   !program.includes('/') ||
   program.startsWith('/') ||
   /(?:^|\/)(?:node_modules\/\.bin|\.?venv\/bin|vendor\/bin)\//.test(program)
 
-/** Whether what stands before a command has it run in another folder. */
+/** Whether a wrapper changes the folder. */
 const goesElsewhere = (run: readonly string[], command: readonly string[]): boolean =>
   run.slice(0, run.length - command.length).some(word => /^(?:-C|--chdir)/.test(word))

@@ -2,7 +2,7 @@ import { type Conversation, givenUpIn, openTasks } from '../domain/conversation.
 import { labelOf } from '../domain/check-label.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
 import { planOf, tasksOf } from '../domain/plan.ts'
-import { unpassedChecks, whyUnpassed } from '../domain/plan-checks.ts'
+import { unpassedChecks, whyUnpassed, planFailures, whyUndone } from '../domain/plan-checks.ts'
 import { countingRun, planRuns, tailOf } from '../domain/proof.ts'
 import { doneWords } from '../domain/plan-words.ts'
 import { tallyOf } from '../domain/tally.ts'
@@ -12,7 +12,6 @@ import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { cut } from '../domain/text.ts'
 import { COUNTED, type EndReason, isEmptied } from '../domain/turn.ts'
-import { planFailures, whyUndone } from '../domain/why-open.ts'
 import type { Run } from './run.ts'
 
 /** The default system prompt of the assistant. */

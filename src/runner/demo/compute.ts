@@ -16,15 +16,8 @@ const ASKED = new RegExp(
 const BARE = new RegExp(
   String.raw`^(${NUMBER}(?:(?:\s+[-+*/x×÷]\s+|\s*[+*×÷]\s*)${NUMBER})+)\s*(?:等于多少|是多少)?\s*[=?？]*$`,
 )
-const LISTED = new RegExp(
-  String.raw`^(?:add|add up|sum|sum up|compute the sum of|calculate the sum of)\s+(${NUMBER}(?:\s*(?:,\s*and\b|,|\band\b)\s*${NUMBER})+)$`,
-  'i',
-)
-
 function arithmetic(title: string): string | undefined {
-  const [, listed] = LISTED.exec(title) ?? []
-  const [, asked] = ASKED.exec(title) ?? BARE.exec(title) ?? []
-  const expression = listed === undefined ? asked : (listed.match(new RegExp(NUMBER, 'g')) ?? []).join(' + ')
+  const [, expression] = ASKED.exec(title) ?? BARE.exec(title) ?? []
   if (expression === undefined || !/\d\s*\)*\s*[-+*/x×÷−]/.test(expression)) return undefined
   const value = valueOf(expression)
   return value === undefined ? undefined : `${spaced(expression)} = ${value}`

@@ -71,9 +71,8 @@ const ENGLISH: readonly GoalKind[] = [
   },
   {
     // A test to sit, not one of a program.
-    of: /\b(?:interview|exam|exams|presentation|talk|speech|lecture|pitch)\b|^(?:prepare|study|practi[cs]e|learn|pass|plan|revise)\b.*\btest\b/i,
-    plan: goal =>
-      drafts(the(topicOf(goal)), QUESTIONS, OUTLINE, 'a study plan for', SCHEDULE, 'a checklist for the day of'),
+    of: /\b(?:interview|exam|exams|presentation|talk|speech|lecture|pitch)\b|^(?:prepare|pass|plan|revise)\b.*\btest\b|^(?:learn|study|practi[cs]e|master)\s+(?!how\b|to\b)/i,
+    plan: goal => drafts(the(topicOf(goal)), QUESTIONS, OUTLINE, CRITERIA, SCHEDULE, CHECKLIST),
   },
   {
     of: EVENT,
@@ -98,14 +97,6 @@ const ENGLISH: readonly GoalKind[] = [
       const topic = the(topicOf(goal))
       const texts = drafts(topic, 'an itinerary for', BUDGET, 'a packing list for', CHECKLIST)
       return isPlanning(goal) ? [...drafts(topic, QUESTIONS), ...texts] : [...texts, 'Book the travel and the rooms']
-    },
-  },
-  {
-    of: /^(?:learn|study|practi[cs]e|master)\s+(?!how\b|to\b)/i,
-    plan: goal => {
-      const topic = topicOf(goal)
-      const subject = isNoun(topic) ? topic : quoted(topic)
-      return drafts(subject, QUESTIONS, 'a study plan for', SCHEDULE, CRITERIA, CHECKLIST)
     },
   },
   {
@@ -162,8 +153,8 @@ const CHINESE: readonly GoalKind[] = [
     },
   },
   {
-    of: /面试|考试|演讲|报告会|答辩|汇报/,
-    plan: goal => chineseDrafts(chineseTopic(goal), '问题', '大纲', '学习计划', '日程草案', '检查清单'),
+    of: /面试|考试|演讲|报告会|答辩|汇报|^学|^练习/,
+    plan: goal => chineseDrafts(chineseTopic(goal), '问题', '大纲', '标准', '日程草案', '检查清单'),
   },
   {
     of: CHINESE_EVENT,
@@ -185,10 +176,6 @@ const CHINESE: readonly GoalKind[] = [
       const texts = chineseDrafts(topic, '检查清单', '行程草案', '行李清单', '预算草案')
       return isChinesePlanning(goal) ? [...chineseDrafts(topic, '问题'), ...texts] : [...texts, '预订交通和住宿']
     },
-  },
-  {
-    of: /^(?:学|学习|练习)/,
-    plan: goal => chineseDrafts(chineseTopic(goal), '问题', '学习计划', '日程草案', '标准', '检查清单'),
   },
   {
     // One deed.

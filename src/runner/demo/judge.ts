@@ -2,8 +2,7 @@ import type { Case } from '../case.ts'
 import { compute } from './compute.ts'
 import { isCompound } from './lexicon.ts'
 import { flawInMending } from './mend.ts'
-import { textFor } from './texts.ts'
-import { isSimulated, workOn } from './work.ts'
+import { isSimulated, textFor, workOn } from './texts.ts'
 
 type Facts = Pick<Case, 'task' | 'details' | 'criteria' | 'claimed_status' | 'outcome' | 'worker_text' | 'evidence'>
 

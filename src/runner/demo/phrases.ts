@@ -10,7 +10,6 @@ const english = {
   demo: 'I am the demo model. For real work, connect a model in Settings (or set RUNSHEET_MODEL).',
   hello: 'Hello! Tell me what you want done, and I will plan it.',
   noAnswer: 'I cannot answer that.',
-  joke: 'A plan walks into a bar. Nothing happens: nobody had confirmed it.',
   stepsSeen: (count: number, of: number) =>
     `I see ${count} steps${of > count ? ` (of ${of}; a plan holds at most ${count})` : ''} and propose them as a plan.`,
   planned: (count: number) => `I propose a plan of ${count} ${count === 1 ? 'step' : 'steps'}.`,
@@ -40,7 +39,6 @@ const chinese: Phrases = {
   demo: '我是演示模型。要做真正的工作，请在设置中连接模型（或设置 RUNSHEET_MODEL）。',
   hello: '你好！告诉我你想做什么，我来制定计划。',
   noAnswer: '这个我回答不了。',
-  joke: '一个计划走进酒吧，什么都没发生：还没有人确认它。',
   stepsSeen: (count, of) =>
     `我看到 ${count} 个步骤${of > count ? `（共 ${of} 个，一个计划最多 ${count} 个）` : ''}，提议作为计划。`,
   planned: count => `我提议一个 ${count} 步的计划。`,

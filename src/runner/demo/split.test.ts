@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { planFor } from './goals.ts'
 import { isGoal, stepsIn } from './split.ts'
-import { workOn } from './work.ts'
+import { workOn } from './texts.ts'
 
 const REQUESTS: readonly (readonly [kind: string, request: string, steps: readonly string[]])[] = [
   ['a numbered list', '1. Buy milk\n2. Call mum\n3) Fix the bike', ['Buy milk', 'Call mum', 'Fix the bike']],

@@ -1,3 +1,4 @@
+import { compute } from './compute.ts'
 import {
   ACTIONS,
   AMBIGUOUS,
@@ -19,10 +20,49 @@ export interface Done {
 }
 
 /** A text that a title asks for, and that can be written without knowing more than the title says. */
-export interface Text {
+interface Text {
   readonly isReport: boolean
   readonly written: (done: readonly Done[]) => string
 }
+
+/** What came of a step: its outcome, or that it was only simulated, and why. */
+export type Work = { readonly outcome: string } | { readonly simulated: string }
+
+/** The steps before the one to work on. */
+export interface Past {
+  readonly done: readonly Done[]
+  /** Whether one of them was not done. */
+  readonly hasGaps: boolean
+}
+
+/** Does a step if all of it can be done without tools: computes, or writes the text that it asks for. */
+export function workOn(title: string, { done, hasGaps }: Past): Work {
+  const words = isChinese(title) ? CHINESE_REASONS : REASONS
+  const result = compute(title)
+  if (result !== undefined) return { outcome: result }
+  const text = textFor(title)
+  if (text?.isReport && (hasGaps || done.length === 0)) return { simulated: hasGaps ? words.gaps : words.nothingYet }
+  return text ? { outcome: text.written(done) } : { simulated: words.noTool }
+}
+
+/** What a step is reported as whose details or criteria ask for more than its title. */
+export const beyondTitle = (title: string): string => (isChinese(title) ? CHINESE_REASONS : REASONS).details
+
+const REASONS = {
+  noTool: 'Simulated: the demo model has no tool for this.',
+  nothingYet: 'Simulated: no step before this one was done, so there is nothing to write about.',
+  gaps: 'Simulated: a step before this one was not done, so there is not everything to write about.',
+  details: 'Simulated: the demo model goes by the title alone, and this step has details.',
+}
+const CHINESE_REASONS: typeof REASONS = {
+  noTool: '模拟：演示模型没有做这件事的工具。',
+  nothingYet: '模拟：前面没有完成的步骤，所以没有可写的内容。',
+  gaps: '模拟：前面有步骤没有完成，所以内容不全，写不出来。',
+  details: '模拟：演示模型只看标题，而这一步还有细节。',
+}
+
+/** Whether an outcome says that the step was only simulated. */
+export const isSimulated = (outcome: string): boolean => /^(?:Simulated:|模拟：)/.test(outcome.trim())
 
 /** The text that a title asks for; undefined if it asks for another one, or for anything else as well. */
 export function textFor(title: string): Text | undefined {
@@ -190,16 +230,6 @@ const ENGLISH: readonly Shape[] = [
     ),
   },
   {
-    of: /^study plan\s+for\s+(?<topic>.+)$/i,
-    write: listed(
-      'Study plan',
-      'week 1: the basics',
-      'week 2: examples of others',
-      'week 3: exercises',
-      'week 4: something of your own',
-    ),
-  },
-  {
     of: /^budget\s+for\s+(?<topic>.+)$/i,
     isDraft: true,
     write: listed('Budget', 'the place: …', 'food and travel: …', 'material and help: …', 'a tenth in reserve'),
@@ -285,10 +315,6 @@ const CHINESE: readonly Shape[] = [
     of: new RegExp(`^${FOR}行程草案$`),
     topic: CHINESE_JOURNEY,
     write: listed('行程', '第一天：到达，散步', '第二天：最想去的地方', '第三天：自由活动，返程'),
-  },
-  {
-    of: new RegExp(`^${FOR}学习计划$`),
-    write: listed('学习计划', '第一周：基础', '第二周：看别人的例子', '第三周：练习', '第四周：自己的作品'),
   },
   {
     of: new RegExp(`^${FOR}预算草案$`),

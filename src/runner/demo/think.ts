@@ -9,10 +9,9 @@ import { type Call, PLANNERS } from './planners.ts'
 import { planIn, revisedPlan, titlesIn, wishedInstead } from './sent-back.ts'
 import { isGoal, isQuestion, isSmallTalk, stepsIn } from './split.ts'
 import { type Standing, standingIn, type Step } from './standing.ts'
-import { type Done, textFor } from './texts.ts'
 import { filled, type Offered, toolFor } from './tools.ts'
 import { asRecord, readable, textOf } from './values.ts'
-import { beyondTitle, isSimulated, type Past, workOn } from './work.ts'
+import { beyondTitle, type Done, isSimulated, type Past, textFor, workOn } from './texts.ts'
 
 /** The prompt of one model call. */
 export interface Prompt {
@@ -112,7 +111,6 @@ function plain({ prompt, since, request, phrases }: Scene): Reply {
   if (helper && answer?.role === 'tool') return { text: phrases.toolAnswered(helper.name, short(answer.result)) }
   const result = compute(request)
   if (result !== undefined) return { text: result }
-  if (/\bjoke\b|笑话/i.test(request)) return { text: phrases.joke }
   const isTalk = isSmallTalk(request) || !isQuestion(request)
   return { text: `${isTalk ? phrases.hello : phrases.noAnswer} ${phrases.demo}` }
 }
