@@ -1,4 +1,4 @@
-import { provesNothing } from './proves-nothing.ts'
+import { provesNothing } from './looked-at.ts'
 import { invalidField, Refusal } from './refusal.ts'
 import { isId, kind, LIMITS, line, Problem } from './text.ts'
 

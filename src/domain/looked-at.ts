@@ -1,5 +1,3 @@
-import { withoutWrappers } from './proves-nothing.ts'
-
 export interface Parted {
   /** Those that may decide what it means. */
   readonly decides: readonly string[]
@@ -65,3 +63,38 @@ const isTool = (program: string): boolean =>
 /** Whether a wrapper changes the folder. */
 const goesElsewhere = (run: readonly string[], command: readonly string[]): boolean =>
   run.slice(0, run.length - command.length).some(word => /^(?:-C|--chdir)/.test(word))
+
+/**
+ * Whether a command obviously ends the same whatever was done. A courtesy: what it lets through passes before the work, and
+ * so proves nothing.
+ */
+export const provesNothing = (run: readonly string[]): boolean => NO_OPS.has(nameOf(withoutWrappers(run)[0] ?? ''))
+
+const NO_OPS: ReadonlySet<string> = new Set(['', ':', 'echo', 'exit', 'false', 'printf', 'pwd', 'set', 'sleep', 'true'])
+
+/** Programs that run another one, and those of their options that take the next word. */
+const WRAPPERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['builtin', []],
+  ['command', []],
+  ['env', ['-u', '--unset', '-C', '--chdir']],
+  ['exec', ['-a']],
+  ['nice', ['-n', '--adjustment']],
+  ['nohup', []],
+  ['setsid', []],
+  ['time', []],
+  ['timeout', ['-k', '--kill-after', '-s', '--signal']],
+])
+/** What stands before the command in a wrapper: an option, a variable, a duration. */
+const SETTING = /^-|^\w+=|^\d+(\.\d+)?[smhd]?$/
+
+function withoutWrappers(run: readonly string[]): readonly string[] {
+  const [wrapper = '', ...words] = run
+  const valued = WRAPPERS.get(nameOf(wrapper))
+  if (!valued) return run
+  let at = 0
+  while (SETTING.test(words[at] ?? '')) at += valued.includes(words[at] ?? '') ? 2 : 1
+  return withoutWrappers(words.slice(at))
+}
+
+/** The name of a program, or of one of the system: a path elsewhere may lead to anything. */
+const nameOf = (program: string): string => program.replace(/^(\/usr(\/local)?)?\/bin\//, '')

@@ -162,7 +162,6 @@ export class CheckWork {
     await this.#carryOut({ hash, run_id, stop: new AbortController() }, state, next, {
       ...confirmed,
       workspace,
-      isRepeated: started !== undefined,
     })
   }
 
@@ -193,8 +192,7 @@ export class CheckWork {
       else await this.#door.run({ ...lease, lease }, { type: 'hand_back_check', turn_id: lease.turn, run_id, hash })
     } finally {
       this.#run = undefined
-      // Also clears what a dead process has left.
-      if (live.isShown || place.isRepeated) await live.clear()
+      await live.clear()
     }
   }
 
@@ -256,8 +254,6 @@ type ConfirmedRun = { readonly baseline: Baseline; readonly others: readonly Con
 
 interface RunPlace extends ConfirmedRun {
   readonly workspace: Workspace
-  /** An earlier process died or left during this run. */
-  readonly isRepeated: boolean
 }
 
 const waitingClaim = (state: Conversation, turnId: string): OpenClaim | undefined =>

@@ -46,7 +46,6 @@ function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[]
   return start < 0 ? [request] : [request, ...end.slice(start)]
 }
 
-/** One turn's events as messages. */
 function messagesOf(events: readonly StoredEvent[], rooms: Rooms): ModelMessage[] {
   const answered = new Set(events.flatMap(event => (event.type === 'tool_answered' ? [event.data.tool_call_id] : [])))
   const history: History = { messages: [], steps: new Map(), called: new Set(), answered, rooms }
@@ -88,7 +87,6 @@ const HANDLERS: Handlers<History, void> = {
   },
 }
 
-/** The event types that become messages. */
 export const HISTORY_TYPES = typesOf(HANDLERS)
 
 type Parts = Exclude<Extract<ModelMessage, { role: 'assistant' }>['content'], string>

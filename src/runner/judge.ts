@@ -1,4 +1,4 @@
-import type { Claim, Opinion } from '../domain/claim.ts'
+import type { Opinion } from '../domain/claim.ts'
 import type { CommandOf } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, StoredEvent, Usage } from '../domain/event.ts'
@@ -68,7 +68,10 @@ const MAX_REASON = 2_000
 const MAX_MS = 600_000
 const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
 
-/** Asks the judge about a claim. `onInterrupted` gets the verdicts so far if it is interrupted. */
+/**
+ * Asks the judge about a claim, and once more if the answer is unclear. Fails closed: no clear verdict is no pass.
+ * `onInterrupted` gets the verdicts so far if it is interrupted.
+ */
 export async function verdictsOn(
   turn: JudgedTurn,
   deps: JudgeDeps,
@@ -77,45 +80,30 @@ export async function verdictsOn(
   onInterrupted?: (verdicts: readonly Verdict[]) => Promise<unknown>,
 ): Promise<readonly Verdict[]> {
   const { turn_id, task_id: task, seal, basis } = claim
-  const opinions: Opinion[] = []
-  const verdicts = (): readonly Verdict[] =>
-    opinions.map(opinion => ({ ...opinion, type: 'assess_task', turn_id, task, seal, basis }))
+  const { run, work: done } = turn
+  const verdicts: Verdict[] = []
+  const add = (opinion: Opinion): unknown =>
+    verdicts.push({ ...opinion, type: 'assess_task', turn_id, task, seal, basis })
   try {
-    await judge(turn, deps, claimText(turn.run.state, claim), signal, opinions)
-  } catch (error) {
-    if (opinions.length > 0) await onInterrupted?.(verdicts())
-    throw error
-  }
-  return verdicts()
-}
-
-/** Retries an unclear verdict once. Fails closed: no clear verdict is no pass. */
-async function judge(
-  turn: JudgedTurn,
-  deps: JudgeDeps,
-  claim: Claim,
-  signal: AbortSignal,
-  opinions: Opinion[],
-): Promise<void> {
-  let chosen: Judge
-  try {
-    chosen = await deps.judge()
-  } catch (error) {
-    if (!(error instanceof UnknownModel)) throw error
-    opinions.push({ ...unreachable(error, deps.redact), model: error.model ?? 'judge' })
-    return
-  }
-  const model = chosen.model ?? 'judge'
-  const facts = caseOf(claim, turn.work, turn.run.state, await turn.eventsOf(claim.task, CASE_TYPES))
-  while (opinions.length < MAX_TRIES && (opinions.at(-1)?.verdict ?? 'unknown') === 'unknown') {
-    const reason = whyNotAsked(turn.run, opinions)
-    if (reason === undefined) {
+    const chosen = await deps.judge()
+    const model = chosen.model ?? 'judge'
+    const facts = caseOf(claimText(run.state, claim), done, run.state, await turn.eventsOf(task, CASE_TYPES))
+    while (verdicts.length < MAX_TRIES && (verdicts.at(-1)?.verdict ?? 'unknown') === 'unknown') {
+      const reason = whyNotAsked(run, verdicts)
+      if (reason !== undefined) {
+        if (verdicts.length === 0) add({ verdict: 'unknown', reason, model })
+        break
+      }
       await turn.confirmLease(signal)
-      const { cited, ...opinion } = await ask(chosen, deps, facts, signal, opinions.at(-1))
-      opinions.push({ ...opinion, model, ...(cited ? { cited: refsOf(turn.work, cited) } : {}) })
-    } else if (opinions.length > 0) break
-    else opinions.push({ verdict: 'unknown', reason, model })
+      const { cited, ...opinion } = await ask(chosen, deps, facts, signal, verdicts.at(-1))
+      add({ ...opinion, model, ...(cited ? { cited: refsOf(done, cited) } : {}) })
+    }
+  } catch (error) {
+    if (verdicts.length > 0) await onInterrupted?.(verdicts)
+    if (!(error instanceof UnknownModel)) throw error
+    add({ ...unreachable(error, deps.redact), model: error.model ?? 'judge' })
   }
+  return verdicts
 }
 
 /** Why the judge is not asked again in this turn, counting these opinions, which are not in the log yet. */

@@ -18,8 +18,6 @@ export type FixedModelSettings = Pick<ModelSettings, 'environment' | 'demoPaceMs
 
 /** Former connections that running turns may still use. They end with the process. */
 const MAX_KEPT = 8
-/** Cached models. */
-const MAX_MADE = 32
 
 /**
  * The models of settings that change while turns run. A new turn gets what the settings say. A turn that began at an
@@ -97,7 +95,6 @@ export class LiveModels implements Models {
     const isOnPage = isOfPage && !isLocked
     const { environment = {}, ...fixed } = this.#fixed
     const model = modelFor(name, { ...fixed, url, key, isOnPage, environment: mayUseVariable ? environment : {} })
-    if (this.#made.size >= MAX_MADE) this.#made.clear()
     this.#made.set(id, model)
     // Failures are not cached.
     model.catch(() => this.#made.delete(id))

@@ -63,7 +63,6 @@ function whyIn(state: Conversation, task: Task): string {
 const WAYS_OUT =
   'Mend what a check reports and continue; or change the check, or settle the task yourself, in the plan.'
 
-/** Tasks that the last message lists, per section. */
 const MAX_LISTED = 20
 
 const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {

@@ -39,13 +39,11 @@ export const givenTools = (tools: readonly OutsideTool[]): OutsideTools => ({
   close: async () => {},
 })
 
-/** The tools of several sources. */
 export const joinedTools = (...sources: readonly OutsideTools[]): OutsideTools => ({
   list: async model => (await Promise.all(sources.map(source => source.list(model)))).flat(),
   close: async () => void (await Promise.all(sources.map(source => source.close()))),
 })
 
-/** The tools of a source, for one model only. */
 export const onlyFor = (model: string, tools: OutsideTools): OutsideTools => ({
   list: async asked => (asked === model ? tools.list(asked) : []),
   close: () => tools.close(),

@@ -204,23 +204,18 @@ function withMessage(run: Run, { text, synthetic }: EventData['message_added']):
 }
 
 function withCall(run: Run, id: string, change: (call: Call) => Partial<Call>): Run {
-  const steps = run.steps.map(step => ({
-    ...step,
-    calls: step.calls.map(call => (call.id === id ? { ...call, ...change(call) } : call)),
-  }))
-  return { ...run, steps }
+  return withCalls(run, call => (call.id === id ? change(call) : {}))
 }
 
-function withDecision(run: Run, { approval_id, decision, comment }: EventData['tool_approval_resolved']): Run {
+function withDecision(run: Run, { approval_id: id, decision, comment }: EventData['tool_approval_resolved']): Run {
   const said = { decision, ...(comment === undefined ? {} : { comment }) }
-  const steps = run.steps.map(step => ({
-    ...step,
-    calls: step.calls.map(call =>
-      call.approval?.id === approval_id ? { ...call, approval: { ...call.approval, ...said } } : call,
-    ),
-  }))
-  return { ...run, steps }
+  return withCalls(run, ({ approval }) => (approval?.id === id ? { approval: { ...approval, ...said } } : {}))
 }
+
+const withCalls = (run: Run, change: (call: Call) => Partial<Call>): Run => ({
+  ...run,
+  steps: run.steps.map(step => ({ ...step, calls: step.calls.map(call => ({ ...call, ...change(call) })) })),
+})
 
 /** Whether a person chose "always" for this exact tool in this turn. */
 export const isAlwaysAllowed = ({ steps }: Run, fingerprint: string): boolean =>

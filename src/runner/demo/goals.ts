@@ -100,13 +100,6 @@ const ENGLISH: readonly GoalKind[] = [
     },
   },
   {
-    of: /^(?:build|develop|create|make|design|implement|launch|release|ship|publish|set up|start|redesign|improve)\b/i,
-    plan: goal => {
-      const topic = the(topicOf(goal))
-      return [...drafts(topic, CRITERIA, OUTLINE), capitalised(goal), ...drafts(topic, CHECKLIST, 'a title for')]
-    },
-  },
-  {
     // One deed.
     of: new RegExp(`^(?:${[...ACTIONS].join('|')}|call|order|book)\\b`, 'i'),
     plan: goal => [...drafts(deed(goal), CHECKLIST), capitalised(goal), `Check that it worked: ${lower(goal)}`],

@@ -1,8 +1,7 @@
 import { clip, cut, LIMITS } from '../../domain/text.ts'
 import type { Phrases } from './phrases.ts'
 import { isQuestion, stepsIn } from './split.ts'
-import { wordsIn } from './tools.ts'
-import { asRecord, readable, textOf } from './values.ts'
+import { asRecord, readable, textOf, wordsIn } from './tools.ts'
 
 type Steps = readonly string[]
 
@@ -65,8 +64,6 @@ function commentsIn(list: unknown): ReadonlyMap<string, string> {
 
 /** The steps after what a person asked to change; undefined if the comment does not say. */
 function revised(steps: readonly string[], comment: string): readonly string[] | undefined {
-  const [, count] = ONLY_FIRST.exec(comment) ?? []
-  if (count !== undefined) return steps.slice(0, NUMBERS[count.toLowerCase()] ?? Number(count))
   const wishes = stepsIn(comment)
   const added = wishes.flatMap(wish => ADD.exec(wish)?.[1] ?? []).map(capitalised)
   const removed = wishes.flatMap(wish => REMOVE.exec(wish)?.[1] ?? [])
@@ -80,8 +77,6 @@ export const wishedInstead = (comment: string): string[] =>
 
 const ADD = /^(?:also |please )*(?:add|include|insert|append|加上|加入|添加|增加)\s*(?:a step(?: to)?\s*:?\s*)?(.+)$/i
 const REMOVE = /^(?:please )*(?:remove|drop|delete|skip|leave out|without|去掉|删除|删掉|不要)\s*(.+)$/i
-const ONLY_FIRST = /\b(?:only|just)\s+the\s+first\s+(\d+|one|two|three|four|five)\b/i
-const NUMBERS: Readonly<Record<string, number>> = { one: 1, two: 2, three: 3, four: 4, five: 5 }
 
 /** How a comment starts that says what is wrong rather than what to do. */
 const NO =

@@ -344,7 +344,7 @@ describe('the demo model', () => {
     it.each([
       ['Add a step: buy candles', [...PROPOSED, 'Buy candles']],
       ['Remove the invitation', ['Compute 2 + 3', 'Send it']],
-      ['Only the first two, please', ['Compute 2 + 3', 'Draft the invitation']],
+      ['Only the first two, please', [...PROPOSED, 'Take into account: “Only the first two, please”']],
       ['Call Anna instead', ['Call Anna']],
       ['加上买蜡烛', [...PROPOSED, '买蜡烛']],
     ])('[MO6] %s: proposes the plan with it', (comment, steps) => {

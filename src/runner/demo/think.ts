@@ -9,8 +9,7 @@ import { type Call, PLANNERS } from './planners.ts'
 import { planIn, revisedPlan, titlesIn, wishedInstead } from './sent-back.ts'
 import { isGoal, isQuestion, isSmallTalk, stepsIn } from './split.ts'
 import { type Standing, standingIn, type Step } from './standing.ts'
-import { filled, type Offered, toolFor } from './tools.ts'
-import { asRecord, readable, textOf } from './values.ts'
+import { asRecord, filled, type Offered, readable, textOf, toolFor } from './tools.ts'
 import { beyondTitle, type Done, isSimulated, type Past, textFor, workOn } from './texts.ts'
 
 /** The prompt of one model call. */
