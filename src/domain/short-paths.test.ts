@@ -5,7 +5,7 @@ import { shortPaths } from './short-paths.ts'
 
 const BIN = 'node_modules/.bin'
 
-it('[CM17] the programs of packages are one entry for each folder, in their place', () => {
+it('[CM19] the programs of packages are one entry for each folder, in their place', () => {
   const paths = ['a.test.js', `${BIN}/a`, `${BIN}/b`, 'c.test.js', `packages/x/${BIN}/a`, `packages/x/${BIN}/b`]
   expect(shortPaths(paths)).toEqual([
     'a.test.js',
@@ -16,7 +16,7 @@ it('[CM17] the programs of packages are one entry for each folder, in their plac
   expect(shortPaths([`${BIN}/a`, 'a'])).toEqual([`${BIN}/a`, 'a'])
 })
 
-it('[CM17] the reason of a task counts them, and its check names them all', () => {
+it('[CM19] the reason of a task counts them, and its check names them all', () => {
   const guarded = Array.from({ length: 57 }, (_, index) => `${BIN}/p${index}`)
   const plan = new Plan(approved('A', NPM), { title: 'B' })
   plan.runs('failed')

@@ -22,10 +22,20 @@ export class Baselines {
   readonly #door: Door
   readonly #workspaces: Workspaces
   readonly #known = new Map<string, Known>()
+  /** Checks that a plan's baseline covers. */
+  readonly #covered = new Set<string>()
 
   constructor(door: Door, workspaces: Workspaces) {
     this.#door = door
     this.#workspaces = workspaces
+  }
+
+  /** The baseline of a run's plan, if it is cached and covers the run's check. */
+  known(state: Conversation, next: RunToMake): Baseline | undefined {
+    const plan = planFor(state, next)
+    const known = this.#known.get(plan.id)
+    const isCurrent = known?.seq === plan.baseline && this.#covered.has(`${plan.id} ${next.check.hash}`)
+    return isCurrent ? known?.baseline : undefined
   }
 
   /** The baseline of a run's plan, which covers a new check before it first runs. */
@@ -34,6 +44,7 @@ export class Baselines {
     const before = await this.#read(lease, plan)
     const checks = next.why === 'baseline' ? [...checksOf(state, plan), next.check] : [next.check]
     const taken = await this.#workspaces.baselineOf(workspace, checks, before.baseline)
+    for (const { hash } of checks) this.#covered.add(`${plan.id} ${hash}`)
     if (!taken) return before.baseline
     return (await this.#store(lease, next.turn_id, before, plan, taken)).baseline
   }

@@ -1,7 +1,7 @@
 import type { Workspace } from '../domain/check.ts'
 import type { Learnt, RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
-import { JUDGE, type Need, needsOf } from '../domain/needs.ts'
+import { checkIn, JUDGE, type Need, needsOf, workspaceKey } from '../domain/needs.ts'
 import { checkedOf, planOf, planOfRun, tasksOf } from '../domain/plan.ts'
 import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
 import { checkedBy, claimedPlans, claimsOf, settleable } from '../domain/open-claims.ts'
@@ -13,9 +13,12 @@ import type { ToolContext } from '../toolsets/context.ts'
 import type { ClaimJudge } from './judge.ts'
 import { type HeldLease, isStorage } from './held-lease.ts'
 import { LiveOutput } from './live.ts'
+import { Rest } from './rest.ts'
 import { settleThrough } from './settling.ts'
 import { type Baseline, type Confirmed, seenIn, type Workspaces } from './workspaces.ts'
 
+/** How long a lease is kept for the next claim of its turn. */
+const KEEP_MS = 5_000
 /** Time for all runs at confirmation together. Checks beyond it only guard. */
 const BASELINE_MS = 120_000
 
@@ -35,6 +38,8 @@ interface RunUnderWay {
 /** Runs the checks of one turn, and settles the claims of an agent elsewhere, under the turn's lease. */
 export class CheckWork {
   readonly held: HeldLease
+  /** The lease is kept while there is nothing to do. */
+  readonly rest = new Rest()
   /** The process ends: the current run is stopped and handed back. */
   readonly #leave = new AbortController()
   /** The lease is lost: the current run is killed, and its new owner repeats it. */
@@ -45,6 +50,8 @@ export class CheckWork {
   readonly #baselines: Baselines
   readonly #unserved: Need | undefined
   #run: RunUnderWay | undefined
+  /** A run that begins in the flush of its claim. */
+  #beginning: Promise<Begun | undefined> | undefined
 
   /** `unserved`: no process serves this need of the turn; claims that wait for it end. */
   constructor(held: HeldLease, deps: CheckDeps, unserved?: Need) {
@@ -61,14 +68,26 @@ export class CheckWork {
 
   leave(): void {
     this.#leave.abort(new Error('The worker was closed.'))
+    this.rest.end()
   }
 
   lose(): void {
     this.#lost.abort(new Error('Taken over.'))
+    this.rest.end()
   }
 
-  /** Stops the current run if this state no longer asks for it. */
+  /** Stops the current run if this state no longer asks for it, and the rest if there is more to do. */
   saw(state: Conversation): void {
+    this.#endUnwanted(state)
+    if (!this.rest.isOn || this.#mayRest(state)) return
+    const need = needsOf(state, this.held.lease.turn)
+    const { judge, workspaces } = this.#deps
+    const isOurs = need === JUDGE ? judge !== undefined : workspaces.keys.some(key => checkIn(key) === need)
+    if (isOurs) this.rest.wake()
+    else this.rest.end()
+  }
+
+  #endUnwanted(state: Conversation): void {
     const run = this.#run
     if (!run || isWanted(state, run.hash, run.run_id)) return
     const { started } = recordOf(state, run.hash)
@@ -80,8 +99,17 @@ export class CheckWork {
   /** Works until the turn needs nothing more, or another lease. */
   async run(): Promise<void> {
     if (this.#unserved !== undefined) return this.#endWaits(this.#unserved)
+    do await this.#workThrough()
+    while (await this.#isNeededAgain())
+  }
+
+  async #workThrough(): Promise<void> {
     const { lease } = this.held
-    while (!this.isOver) {
+    for (;;) {
+      const begun = await this.#beginning
+      this.#beginning = undefined
+      if (begun) await this.#carryOut(begun)
+      if (this.isOver) return
       const state = await this.#door.read(lease)
       const next = nextRun(state, lease.turn)
       // The driver settles the claims of our own turns.
@@ -89,6 +117,48 @@ export class CheckWork {
       if (next) await this.#make(state, next)
       else if (!claim || (claim.judge && !this.#deps.judge) || !(await this.#settle(claim))) return
     }
+  }
+
+  /** Keeps the lease for the next claim; whether one came. */
+  async #isNeededAgain(): Promise<boolean> {
+    if (!this.#mayRest(await this.#door.read(this.held.lease))) return false
+    // What has begun is made, or handed back.
+    return (await this.rest.begin(KEEP_MS)) || (await this.#beginning) !== undefined
+  }
+
+  /** Whether only claims that are checked here can follow. */
+  #mayRest(state: Conversation): boolean {
+    const { turn: id } = this.held.lease
+    const turn = state.turns.get(id)
+    const isHere = turn?.workspace && this.#deps.workspaces.keys.includes(workspaceKey(turn.workspace))
+    return isHere === true && turn?.status === 'open' && needsOf(state, id) === null
+  }
+
+  /** Begins a run in the flush of the commit that is on its way, if that asks for one. */
+  beginAlong(): void {
+    if (!this.rest.isOn || this.#beginning) return
+    this.#beginning = this.#beginKnown().catch(() => undefined)
+    void this.#beginning.then(begun => {
+      if (begun) this.rest.wake()
+      else this.#beginning = undefined
+    })
+  }
+
+  /** Begins the next run if that needs no look at the workspace, and was not begun before. */
+  async #beginKnown(): Promise<Begun | undefined> {
+    const { lease } = this.held
+    const { value } = await this.#door.transact({ ...lease, lease }, transaction => {
+      const { state } = transaction
+      const next = nextRun(state, lease.turn)
+      const workspace = next && placeOf(state, next)
+      const confirmed = next && !isLook(next) ? this.#knownConfirmed(state, next) : undefined
+      if (!next || !confirmed || !workspace || recordOf(state, next.check.hash).started)
+        return transaction.discard(undefined)
+      const start = this.#start(next)
+      transaction.mustRun(start)
+      return { state: transaction.state, next, run_id: start.run_id, workspace, ...confirmed, isRepeated: false }
+    })
+    return value
   }
 
   /** Settles the call of a claim; false if another process or another lease has to go on. */
@@ -154,15 +224,17 @@ export class CheckWork {
       return this.#end(hash, started.run_id, unrun(`It was interrupted ${started.tries} times.`))
     }
     const confirmed = await this.#confirmed(state, next, workspace).catch((error: unknown) => this.#unexpected(error))
-    const run_id = `run_${this.#door.newId()}`
-    const start = { type: 'start_check', turn_id: lease.turn, run_id, hash, why: next.why } as const
+    const start = this.#start(next)
+    const { run_id } = start
     const { events } = await this.#door.run({ ...lease, lease }, start)
     if (events.length === 0) return
     if (!confirmed) return this.#end(hash, run_id, unrun(UNRUN))
-    await this.#carryOut({ hash, run_id, stop: new AbortController() }, state, next, {
-      ...confirmed,
-      workspace,
-    })
+    await this.#carryOut({ state, next, run_id, workspace, ...confirmed, isRepeated: started !== undefined })
+  }
+
+  #start({ check, why }: RunToMake) {
+    const run_id = `run_${this.#door.newId()}`
+    return { type: 'start_check', turn_id: this.held.lease.turn, run_id, hash: check.hash, why } as const
   }
 
   /** What the run's task was confirmed with, and the others of its plan with the same check. */
@@ -170,37 +242,45 @@ export class CheckWork {
     const { lease } = this.held
     const baseline = await this.#baselines.take(lease, state, next, workspace)
     const others: Confirmed[] = []
-    for (const other of othersOf(state, next)) {
-      others.push({
-        ...(other.task_id === undefined ? {} : { task_id: other.task_id }),
-        baseline: await this.#baselines.take(lease, state, other, workspace),
-        mayChange: mayChange(state, other),
-      })
-    }
+    for (const other of othersOf(state, next))
+      others.push(confirmedBy(state, other, await this.#baselines.take(lease, state, other, workspace)))
     return { baseline, others }
   }
 
-  async #carryOut(run: RunUnderWay, state: Conversation, next: RunToMake, place: RunPlace): Promise<void> {
+  /** The same from the cache alone. */
+  #knownConfirmed(state: Conversation, next: RunToMake): ConfirmedRun | undefined {
+    const baseline = this.#baselines.known(state, next)
+    const others: Confirmed[] = []
+    for (const other of othersOf(state, next)) {
+      const known = this.#baselines.known(state, other)
+      if (!known) return undefined
+      others.push(confirmedBy(state, other, known))
+    }
+    return baseline && { baseline, others }
+  }
+
+  async #carryOut(begun: Begun): Promise<void> {
     const { lease } = this.held
-    const { hash, run_id } = run
+    const { run_id } = begun
+    const { hash } = begun.next.check
+    const run = { hash, run_id, stop: new AbortController() }
     const live = new LiveOutput(this.#door, lease, run_id, this.#deps.onError)
     this.#run = run
     try {
-      const outcome = await this.#outcome(run, state, next, place, live)
+      const outcome = await this.#outcome(run, begun, live)
       if (this.#lost.signal.aborted) return
       if (!this.#leave.signal.aborted) await this.#end(hash, run_id, outcome)
       else await this.#door.run({ ...lease, lease }, { type: 'hand_back_check', turn_id: lease.turn, run_id, hash })
     } finally {
       this.#run = undefined
-      await live.clear()
+      // What a process that died has shown goes, too.
+      if (live.isShown || begun.isRepeated) await live.clear()
     }
   }
 
   async #outcome(
     { stop }: RunUnderWay,
-    state: Conversation,
-    next: RunToMake,
-    { workspace, baseline, others }: RunPlace,
+    { state, next, workspace, baseline, others }: Begun,
     live: LiveOutput,
   ): Promise<RunOutcome> {
     const { lease } = this.held
@@ -209,7 +289,7 @@ export class CheckWork {
       const maxMs = next.why === 'baseline' ? await this.#timeLeft(next) : undefined
       if (maxMs !== undefined && maxMs <= 0) return unrun('There was no time left for it.')
       // It may have been stopped before this process could hear of it.
-      this.saw(await this.#door.read(lease))
+      this.#endUnwanted(await this.#door.read(lease))
       return await this.#deps.workspaces.run(next.check, {
         workspace,
         baseline,
@@ -237,9 +317,21 @@ export class CheckWork {
     return BASELINE_MS - (Date.parse(await this.#door.now()) - Date.parse(at))
   }
 
+  /** Stores the result of a run. If it settles the run's claim, both are one commit. */
   async #end(hash: string, run_id: string, outcome: RunOutcome): Promise<void> {
     const { lease } = this.held
-    await this.#door.run({ ...lease, lease }, { type: 'end_check', turn_id: lease.turn, run_id, hash, outcome })
+    const ran = { type: 'end_check', turn_id: lease.turn, run_id, hash, outcome } as const
+    const state = await this.#door.read(lease)
+    const claim = state.claims.get(recordOf(state, hash).started?.claim_id ?? '')
+    if (claim && state.turns.get(lease.turn)?.status === 'open') {
+      try {
+        return void (await settleCall(this.#context, claim, { facts: [ran] }))
+      } catch (error) {
+        if (isStorage(error)) throw error
+        // Settling fails again by itself, and is reported then.
+      }
+    }
+    await this.#door.run({ ...lease, lease }, ran)
   }
 
   /** Reports an error that a retry would repeat. Storage errors are rethrown: they may be temporary. */
@@ -252,9 +344,21 @@ export class CheckWork {
 /** What a run's task was confirmed with, and the others of its plan with the same check. */
 type ConfirmedRun = { readonly baseline: Baseline; readonly others: readonly Confirmed[] }
 
-interface RunPlace extends ConfirmedRun {
+/** A run whose start is in the log. */
+interface Begun extends ConfirmedRun {
+  readonly state: Conversation
+  readonly next: RunToMake
+  readonly run_id: string
   readonly workspace: Workspace
+  /** It was begun before, by a process that died or left. */
+  readonly isRepeated: boolean
 }
+
+const confirmedBy = (state: Conversation, other: RunToMake, baseline: Baseline): Confirmed => ({
+  ...(other.task_id === undefined ? {} : { task_id: other.task_id }),
+  baseline,
+  mayChange: mayChange(state, other),
+})
 
 const waitingClaim = (state: Conversation, turnId: string): OpenClaim | undefined =>
   settleable(state, turnId)[0] ?? claimsOf(state, turnId).find(claim => waitsForRun(state, claim))

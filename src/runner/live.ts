@@ -98,6 +98,10 @@ export class LiveOutput {
     this.#door.liveText.write(this.#lease, entry).catch(this.#onError)
   }
 
+  get isShown(): boolean {
+    return this.#shownAt !== undefined
+  }
+
   async clear(): Promise<void> {
     await this.#door.liveText.clear(this.#lease).catch(this.#onError)
   }

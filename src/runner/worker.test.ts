@@ -1,4 +1,7 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { scratchFolder } from '../../test/support/scratch.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
 import { checkIn, workspaceKey } from '../domain/needs.ts'
 import { checkState } from '../domain/check-state.ts'
@@ -6,6 +9,8 @@ import type { PolicyPatch } from '../domain/policy.ts'
 import { plainMaker } from '../door/checks.ts'
 import { type Door, openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
+import { openSqliteStore } from '../store/sqlite/store.ts'
+import type { Store } from '../store/store.ts'
 import { callTool } from '../toolsets/call-tool.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { Worker } from './worker.ts'
@@ -22,8 +27,8 @@ afterEach(async () => {
 })
 
 /** A turn of an agent elsewhere, or of ours, with one task that has one approved check. */
-async function planned(own = false): Promise<Door> {
-  const door = openDoor({ store: openMemoryStore() })
+async function planned(own = false, store: Store = openMemoryStore()): Promise<Door> {
+  const door = openDoor({ store })
   ends.push(() => door.close())
   const host = { review: false, assessor: false }
   const opened = { turn_id: 't1', workspace: PLACE, host }
@@ -218,20 +223,22 @@ describe('a lease', () => {
     await reached(door, 'check_ran', 2)
   })
 
-  it('[CM16] is given back once there is nothing to do', async () => {
+  it('[CM16] is kept for the next claim of its turn, and given back at the end', async () => {
     const door = await planned()
     const { runner } = runs(door)
     await reached(door, 'check_ran')
     await vi.waitFor(() => expect(runner.size).toBe(0))
+    expect(await door.turns.served(NEED)).toBe(true)
+    await runner.close()
     expect(await door.turns.served(NEED)).toBe(false)
   })
 
-  it('[CM16] that is given back lets another turn in the workspace begin, without a poll', async () => {
+  it("[CM16] that is kept is in nobody's way: another turn in the workspace is served at once", async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const door = await planned()
-    const ended = Promise.withResolvers<void>()
-    runs(door, { run: () => ended.promise.then(() => ({ result: 'passed', duration_ms: 1 })) })
-    await reached(door, 'check_started')
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
     const there = { tenant: 'local', conversation: 'c2' }
     const create = [{ id: 'task-3', title: 'a', checks: [CHECK], allowed: [CHECK.hash] }]
     await door.run(
@@ -239,8 +246,26 @@ describe('a lease', () => {
       { type: 'open_turn', turn_id: 't2', workspace: PLACE, host: { review: false }, toolset: 'runsheet' },
       { type: 'edit_tasks', by: 'model', turn_id: 't2', create },
     )
-    ended.resolve()
     await vi.waitFor(async () => expect((await door.read(there)).runs.get(CHECK.hash)?.last).toBeDefined())
+  })
+
+  it('[CM16][CF20] a run that was begun under it is made or handed back, whatever ends it', async () => {
+    const door = await planned()
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
+    await Promise.all([claims(door), runner.close()])
+    const types = (await log(door)).map(({ type }) => type)
+    expect(types.filter(type => type === 'check_started')).toHaveLength(2)
+    expect(types.at(-1)).toBe('check_handed_back')
+  })
+
+  it('[CM16] of a turn of ours is not kept: its driver needs it', async () => {
+    const door = await planned(true)
+    const { runner } = runs(door)
+    await reached(door, 'check_ran')
+    await vi.waitFor(() => expect(runner.size).toBe(0))
+    expect(await door.turns.served(NEED)).toBe(false)
   })
 })
 
@@ -283,4 +308,31 @@ describe('a claim that no process serves', () => {
     const all = [...(await door.read(HERE)).tasks.values()]
     expect(all.filter(({ status }) => status === 'completed')).toEqual([])
   })
+})
+
+it('[CM17] a claim takes two flushes: with the start of its check, and with its result and all that follows', async () => {
+  const folder = scratchFolder()
+  ends.push(async () => rmSync(folder, { recursive: true }))
+  let flushes = 0
+  const onFaultPoint = (point: string): void => void (flushes += point === 'committed' ? 1 : 0)
+  const door = await planned(false, await openSqliteStore({ path: join(folder, 'runsheet.db'), onFaultPoint }))
+  const { runner } = runs(door)
+  await reached(door, 'check_ran')
+  await vi.waitFor(() => expect(runner.size).toBe(0))
+  const [before, { seq }] = [flushes, await door.read(HERE)]
+  const context = { door, ...HERE, turn: 't1', host: { review: false, assessor: false } }
+  expect(await callTool(toolsets.runsheet, 'update', { id: 1, outcome: 'Done.' }, context)).toMatchObject({
+    remaining: 1,
+  })
+  expect(flushes - before).toBe(2)
+  expect((await door.conversations.eventsAfter(HERE, seq, 10)).map(({ type }) => type)).toEqual([
+    'tool_called',
+    'claim_made',
+    'check_started',
+    'check_ran',
+    'task_changed',
+    'task_changed',
+    'claim_settled',
+    'tool_answered',
+  ])
 })

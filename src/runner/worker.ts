@@ -9,6 +9,7 @@ import type { ClaimJudge } from './judge.ts'
 import type { TurnOptions } from './drive.ts'
 import { DriveWork, turnDeps } from './drive-work.ts'
 import { HeldLease, isLost } from './held-lease.ts'
+import type { Rest } from './rest.ts'
 import { NO_WORKSPACES } from './workspaces.ts'
 
 /** With models it drives turns of ours, with workspaces it runs checks. */
@@ -27,9 +28,13 @@ export interface WorkerOptions extends Partial<TurnOptions> {
 interface Work {
   readonly held: HeldLease
   readonly isOver: boolean
+  /** While the lease is kept, and there is nothing to do. */
+  readonly rest?: Rest
   /** Works until the turn needs nothing more, or another lease. */
   run(): Promise<void>
   saw(state: Conversation): void
+  /** A commit to the conversation is on its way. */
+  beginAlong?(): void
   /** The process ends: another one goes on. */
   leave(): void
   lose(): void
@@ -76,6 +81,8 @@ export class Worker {
   #unsubscribe: readonly (() => void)[] = []
   #timers: readonly NodeJS.Timeout[] = []
   #claiming: Promise<void> | undefined
+  /** A turn could not be claimed, probably because we hold a lease in its workspace. */
+  #isAwaited = false
 
   constructor(options: WorkerOptions) {
     const { models, workspaces = NO_WORKSPACES, leaseMs = LEASE_MS } = options
@@ -110,6 +117,9 @@ export class Worker {
       unsubscribe,
       // A turn whose lease is given back may be ours to go on with, and no commit says so.
       turns.onRelease(lease => this.#hear(lease)),
+      this.#door.accompany(ref => {
+        for (const { work } of this.#startedIn(ref)) work.beginAlong?.()
+      }),
     ]
     void this.#listen()
     this.#timers = [setInterval(() => this.#poll(), this.#pollMs), setInterval(() => this.#renew(), this.#leaseMs / 3)]
@@ -118,7 +128,7 @@ export class Worker {
   }
 
   get size(): number {
-    return this.#started.size
+    return [...this.#started.values()].filter(({ work }) => !work.rest?.isOn).length
   }
 
   /** How many of them it drives. */
@@ -202,7 +212,11 @@ export class Worker {
   async #takeUp(wanted: TurnRef, need: Need | null): Promise<void> {
     const handler = this.#handlers.find(({ needs }) => need !== null && needs().includes(need))
     if (!need || !handler || this.#started.has(keyOf(wanted))) return
-    await this.#claim(handler, [need], wanted)
+    if (handler === this.#check) await this.#letGo()
+    if ((await this.#claim(handler, [need], wanted)) || handler === this.#drive) return
+    // The next lease to be released may be the awaited one.
+    this.#isAwaited = true
+    for (const { work } of this.#started.values()) work.rest?.end()
   }
 
   async #claimAll(): Promise<void> {
@@ -248,10 +262,18 @@ export class Worker {
       if (this.#started.get(key)?.work === work) this.#started.delete(key)
       await this.#door.turns.release(lease).catch((error: unknown) => this.#report(error))
       if (handler === this.#drive) this.#options.onReleased?.(lease)
-      // Another turn may wait for the same workspace.
-      else await this.#claimAll()
+      if (!this.#isAwaited) return
+      this.#isAwaited = false
+      await this.#claimAll()
     }
     this.#started.set(key, { work, handler, ended: worked() })
+  }
+
+  /** Releases kept leases: the workspace is wanted for another turn. */
+  async #letGo(): Promise<void> {
+    const resting = [...this.#started.values()].filter(({ work }) => work.rest?.isOn)
+    for (const { work } of resting) work.rest?.end()
+    await Promise.all(resting.map(({ ended }) => ended))
   }
 
   /** Watches whether anybody serves the checks that a turn of ours waits for. */
@@ -272,6 +294,7 @@ export class Worker {
   async #endWait(ref: Ref, need: Need): Promise<void> {
     if (this.#needs.includes(need)) return
     try {
+      await this.#letGo()
       const state = await this.#door.read(ref)
       for (const turn of turnsWithWork(state)) {
         const wanted = { tenant: ref.tenant, conversation: ref.conversation, turn }

@@ -14,8 +14,8 @@ const AGENT = [
   ...RUN,
   ...RUN,
   'tool_called claim_made',
-  ...RUN,
-  'task_changed task_changed claim_settled tool_answered',
+  'check_started',
+  'check_ran task_changed task_changed claim_settled tool_answered',
   'tool_called claim_made',
   ...RUN,
   // There is no fingerprint, so that what passed before runs once more.
@@ -58,8 +58,8 @@ describe.concurrent('a process that dies in a claim of an agent elsewhere', () =
   const few = [
     ['after', 2],
     ['after', 9],
-    ['before', 11],
-    ['after', 17],
+    ['before', 10],
+    ['after', 16],
   ] as const
   it.each(pointsOf(AGENT, few))(
     '[CF1] %s commit %i (%s): another one goes on, and the call finds its answer',
