@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { LearningRedactor } from '../domain/redact.ts'
 import { hashOf } from '../door/door.ts'
-import { secretsOf } from '../runner/mcp-secrets.ts'
+import { secretsOf } from '../runner/mcp-tools.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
 import { causeOf } from './cause.ts'
 import { serversIn } from './own-config.ts'

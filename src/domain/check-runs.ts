@@ -19,7 +19,6 @@ import {
 } from './proof.ts'
 import { valueIn, valuesIn } from './table.ts'
 
-/** A run to make now. */
 export interface RunToMake {
   readonly turn_id: string
   readonly task_id?: string
@@ -30,7 +29,7 @@ export interface RunToMake {
   readonly at: Instant
 }
 
-/** The next run in a turn's plan. Follows from the log alone, so that any process with the workspace goes on in the same way. */
+/** The next run of a turn, which follows from the log alone. */
 export function nextRun(state: Proofs, turnId: string): RunToMake | undefined {
   const asked = state.requests.filter(request => request.turn_id === turnId)
   const baseline = asked.find(({ why }) => why === 'baseline')
@@ -53,7 +52,7 @@ function requested(state: Proofs, { turn_id, task_id, hash, why, at }: CheckRequ
   return check && { turn_id, ...(task_id === undefined ? {} : { task_id }), check, why, at }
 }
 
-/** Whether a run under way still matters: neither it nor its claim was ended. */
+/** False once the run or its claim was ended. */
 export function isWanted(state: Proofs, hash: string, runId: string): boolean {
   const { started } = recordOf(state, hash)
   if (started?.run_id !== runId) return false
@@ -68,11 +67,11 @@ export function findCheck(state: Plans, turnId: string, taskId: string | undefin
   return checks?.find(check => check.hash === hash)
 }
 
-/** Whether the checks of a plan have still to be run as they are at the start. */
+/** Whether runs before the work are left. */
 export const awaitsBaseline = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
   requests.some(({ turn_id, why }) => turn_id === turnId && why === 'baseline')
 
-/** Whether checks of a plan have still to be run before it ends. */
+/** Whether runs before the end of the plan are left. */
 export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
   requests.some(({ turn_id, why }) => turn_id === turnId && why === 'final')
 
@@ -84,12 +83,12 @@ export function staleChecks(state: Proofs, turnId: string, fingerprint: string |
   const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
   const own = planOf(state, turnId)
   const isInPass = own.passes > 0
-  // The runs for a claim are of the pass that belongs to it, unless that has changed the files since.
+  // The runs for the last claim belong to the final pass, unless that has changed the files.
   const claimed = fingerprint === undefined ? new Set<string>() : lastClaimed(state, turnId)
   const isFresh = (runs: PlanRuns | undefined): boolean => {
     const run = countingRun(runs)
     if (!run || run.result === 'inconclusive' || run.fingerprint !== fingerprint) return false
-    // What a final pass has seen is known, whatever it was. Otherwise a failure may have been mended since.
+    // A result of the final pass counts, whatever it was. An older failure may have been mended.
     return isInPass && run.why === 'final' ? true : run.result === 'passed' && fingerprint !== undefined
   }
   for (const plan of new Set([own, ...claimedPlans(state, claimsOf(state, turnId))])) {
@@ -111,7 +110,7 @@ export function staleChecks(state: Proofs, turnId: string, fingerprint: string |
   return [...found.values()].map(each => ({ ...each, why: 'final', at: '' }))
 }
 
-/** The tasks whose claims as completed end a plan. */
+/** The tasks whose claims end a plan. */
 const lastClaimed = (state: Proofs, turnId: string): ReadonlySet<string> =>
   new Set(
     claimsOf(state, turnId)
@@ -119,13 +118,13 @@ const lastClaimed = (state: Proofs, turnId: string): ReadonlySet<string> =>
       .map(({ task_id }) => task_id),
   )
 
-/** The files that checks name, which count in a fingerprint even if git ignores them. */
+/** The files that checks name: they count in a fingerprint even if git ignores them. */
 export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] {
   const checks = [...valuesIn(tasks)].flatMap(task => task.checks ?? [])
   return [...new Set(checks.flatMap(lookedAt))].sort()
 }
 
-/** The paths that a check looks at, as far as its words tell. They need not be files. */
+/** The paths in a check's words. They need not be files. */
 function lookedAt(check: CheckSpec): readonly string[] {
   if (check.kind === 'file') return [check.path]
   if (check.kind !== 'command') return []

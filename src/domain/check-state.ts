@@ -7,12 +7,10 @@ import type { Task } from './task.ts'
 /** How a check stands; `stale`: it passed before the workspace changed. */
 export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclusive' | 'stale'
 
-/** How a check of a task stands, for people. */
 export function checkState(state: Proofs, task: Task, check: Check): CheckState {
   return check.kind !== 'person' && isRunning(state, check) ? 'running' : lastState(state, task, check)
 }
 
-/** How a check of the whole plan stands. */
 export function planCheckState(state: Pick<Proofs, 'runs' | 'turns'>, plan: Plan, check: Check): CheckState {
   if (isRunning(state, check)) return 'running'
   return stateOf(state, plan, countingRun(planRuns(plan, check.hash)))
@@ -20,7 +18,7 @@ export function planCheckState(state: Pick<Proofs, 'runs' | 'turns'>, plan: Plan
 
 const isRunning = (state: Pick<Proofs, 'runs'>, { hash }: Check): boolean => recordOf(state, hash).started !== undefined
 
-/** The same as of the last run: one under way changes nothing before it ends. */
+/** The same by the last finished run. */
 export function lastState(state: Proofs, task: Task, check: Check): CheckState {
   if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
   const stands = stateOf(state, planById(state, task.plan_id), countingRun(taskRuns(state, task.id, check.hash)))
@@ -32,7 +30,7 @@ function stateOf(state: Pick<Proofs, 'turns'>, plan: Plan, run: CheckRun | undef
   return run.result === 'passed' && isStale(state, plan, run) ? 'stale' : run.result
 }
 
-/** Whether a check last ran before its plan went on in another workspace, where nothing of this one is checked. */
+/** Whether a check last ran before its plan moved to another workspace. */
 export function hasMoved(state: Pick<Proofs, 'turns' | 'plans' | 'proof'>, task: Task, { hash }: Check): boolean {
   const { workspace, moved = 0, claimed = 0 } = planById(state, task.plan_id)
   const last = countingRun(taskRuns(state, task.id, hash))
@@ -48,7 +46,7 @@ function isStale({ turns }: Pick<Proofs, 'turns'>, { looked, claimed = 0, worksp
   const { turn_id, why, fingerprint, seq } = run
   const pathOf = (id: string): string | undefined => valueIn(turns, id)?.workspace?.path
   const path = pathOf(turn_id)
-  // Without a fingerprint, the run for a claim is of the pass that belongs to it.
+  // Without a fingerprint, the run for a claim belongs to the final pass.
   const isOfPass = why === 'final' || (why === 'claim' && !fingerprint)
   const isSeen = looked && looked.seq > seq && pathOf(looked.turn_id) === path
   if (isSeen && !(fingerprint && looked.fingerprint === fingerprint)) {
@@ -57,7 +55,7 @@ function isStale({ turns }: Pick<Proofs, 'turns'>, { looked, claimed = 0, worksp
   return !fingerprint && claimed > seq && workspace?.path === path
 }
 
-/** The guarded files that keep a check of a task from proving anything, until a person accepts them. */
+/** Changed guarded files that a person has not accepted: the check proves nothing. */
 export function waitingGuards(state: Pick<Proofs, 'proof'>, task: Task, check: Check): readonly string[] {
   const run = countingRun(taskRuns(state, task.id, check.hash))
   if (!run?.guarded?.length) return []

@@ -1,4 +1,4 @@
-import { provesNothing } from './proves-nothing.ts'
+import { provesNothing } from './looked-at.ts'
 import { invalidField, Refusal } from './refusal.ts'
 import { isId, kind, LIMITS, line, Problem } from './text.ts'
 
@@ -90,11 +90,7 @@ export type Workspace = {
 export type TrackedFiles = {
   /** The commit that was checked out. */
   readonly commit?: string
-  /**
-   * Files that were not in it.
-   *
-   * Each byte of a name is one character, because a name need not be UTF-8.
-   */
+  /** Files that were not in it. Each byte of a name is one character, because a name need not be UTF-8. */
   readonly others: readonly string[]
 }
 

@@ -2,12 +2,11 @@ import type { Check } from './check.ts'
 import { type Conversation, openTasks } from './conversation.ts'
 import type { Json, StoredEvent } from './event.ts'
 import { checkedOf, lastTurnOf, type Plan, planById, planIdOf, planOf } from './plan.ts'
-import { unpassedChecks } from './plan-checks.ts'
+import { unpassedChecks, whyOpen } from './plan-checks.ts'
 import { checkState, planCheckState } from './check-state.ts'
 import { checkedBy, claimOn } from './open-claims.ts'
 import { isOpen, type Task } from './task.ts'
 import { isFinished } from './turn.ts'
-import { whyOpen } from './why-open.ts'
 
 /** Follow-ups without progress before the gate gives up. */
 export const MAX_FOLLOW_UPS = 3

@@ -1,10 +1,7 @@
-import { withoutWrappers } from './proves-nothing.ts'
-
-/** What the words of a command are to it. */
 export interface Parted {
   /** Those that may decide what it means. */
   readonly decides: readonly string[]
-  /** Those that may be files which its program only looks at: they are what is checked, as the path of a `file` check is. */
+  /** Files that the program only reads: they are what is checked. */
   readonly looked: readonly string[]
 }
 
@@ -18,13 +15,12 @@ export const LINTERS: readonly string[] =
 export const BEFORE =
   /^(?:\w+=\S* |(?:npx|bunx|pnpx|uvx)(?: -\S+)* |(?:pnpm|yarn) (?:exec |dlx )?|npm exec (?:-- )?|(?:uv|poetry|pipenv) run |python[\d.]* -m )*(?:\S*\/)?/
 
-/** Nothing that the next word could be. */
 const NOTHING = /^\b$/
-/** Options of linters that load the next word, or tell what to leave out. */
+/** Options of linters whose next word is loaded or excluded. */
 const SETTINGS =
   /^(?:-[cfipr]|--(?!no-|ignore-missing)[\w-]*(?:config|rc|rule|plugin|project|parser|resolve|format|ignore|settings|require|import|loader|baseline|suppress|custom|syntax|schema|exclude|path|file|dir)[\w-]*)$/
 
-/** Programs that only look at the files they get, each with those of its options that do more with the next word. */
+/** Programs that only read the files they get, with the options that do more with the next word. */
 const LOOKS: ReadonlyMap<string, RegExp> = new Map([
   ...'test [ ls stat wc head tail py_compile'.split(' ').map(name => [name, NOTHING] as const),
   ...['node --check', 'node -c'].map(name => [name, NOTHING] as const),
@@ -36,7 +32,7 @@ const LOOKS: ReadonlyMap<string, RegExp> = new Map([
   ['prettier', /^--(?:config|ignore-path|plugin|parser|plugin-search-dir)$/],
 ])
 
-/** Parts the words of a command; all of them decide if its program does more than look at files. */
+/** If the program does more than read files, all its words decide. */
 export function partedWords(run: readonly string[]): Parted {
   const command = withoutWrappers(run)
   const at = command.join(' ').match(BEFORE)?.[0].split(' ').length ?? 1
@@ -58,12 +54,47 @@ function loadsOf(start: readonly string[], rest: readonly string[]): RegExp | un
     : (LOOKS.get(name) ?? LOOKS.get(`${name} ${rest[0]}`))
 }
 
-/** Whether a program is one that was installed: of a script of the workspace its name says nothing. */
+/** Whether a program was installed: the name of a workspace script says nothing. */
 const isTool = (program: string): boolean =>
   !program.includes('/') ||
   program.startsWith('/') ||
   /(?:^|\/)(?:node_modules\/\.bin|\.?venv\/bin|vendor\/bin)\//.test(program)
 
-/** Whether what stands before a command has it run in another folder. */
+/** Whether a wrapper changes the folder. */
 const goesElsewhere = (run: readonly string[], command: readonly string[]): boolean =>
   run.slice(0, run.length - command.length).some(word => /^(?:-C|--chdir)/.test(word))
+
+/**
+ * Whether a command obviously ends the same whatever was done. A courtesy: what it lets through passes before the work, and
+ * so proves nothing.
+ */
+export const provesNothing = (run: readonly string[]): boolean => NO_OPS.has(nameOf(withoutWrappers(run)[0] ?? ''))
+
+const NO_OPS: ReadonlySet<string> = new Set(['', ':', 'echo', 'exit', 'false', 'printf', 'pwd', 'set', 'sleep', 'true'])
+
+/** Programs that run another one, and those of their options that take the next word. */
+const WRAPPERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['builtin', []],
+  ['command', []],
+  ['env', ['-u', '--unset', '-C', '--chdir']],
+  ['exec', ['-a']],
+  ['nice', ['-n', '--adjustment']],
+  ['nohup', []],
+  ['setsid', []],
+  ['time', []],
+  ['timeout', ['-k', '--kill-after', '-s', '--signal']],
+])
+/** What stands before the command in a wrapper: an option, a variable, a duration. */
+const SETTING = /^-|^\w+=|^\d+(\.\d+)?[smhd]?$/
+
+function withoutWrappers(run: readonly string[]): readonly string[] {
+  const [wrapper = '', ...words] = run
+  const valued = WRAPPERS.get(nameOf(wrapper))
+  if (!valued) return run
+  let at = 0
+  while (SETTING.test(words[at] ?? '')) at += valued.includes(words[at] ?? '') ? 2 : 1
+  return withoutWrappers(words.slice(at))
+}
+
+/** The name of a program, or of one of the system: a path elsewhere may lead to anything. */
+const nameOf = (program: string): string => program.replace(/^(\/usr(\/local)?)?\/bin\//, '')

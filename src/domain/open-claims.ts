@@ -11,7 +11,7 @@ export type Checked =
   | { readonly result: 'waiting'; readonly check: Check }
   | { readonly result: 'passed' }
   | { readonly result: 'failed' | 'inconclusive'; readonly check: Check; readonly run?: CheckRun }
-  /** A person edited or removed the task: the checks do not matter any more. */
+  /** A person edited or removed the task. */
   | { readonly result: 'closed' }
 
 export function checkedBy(state: Proofs, claim: OpenClaim): Checked {
@@ -34,7 +34,7 @@ function resultFor(state: Proofs, claim: OpenClaim, check: Check): CheckResult |
   return proofOf(state, claim.task_id).ticked.includes(check.id) ? 'passed' : undefined
 }
 
-/** The open claims of a turn, or of one of its calls, oldest first. */
+/** Oldest first. */
 export function claimsOf({ claims }: Pick<Proofs, 'claims'>, turnId: string, callId?: string): OpenClaim[] {
   return [...valuesIn(claims)]
     .filter(claim => claim.turn_id === turnId && (callId === undefined || claim.tool_call_id === callId))
@@ -47,11 +47,10 @@ export const claimOn = ({ claims }: Pick<Proofs, 'claims'>, taskId: string): Ope
 /** The call that waits for these claims. */
 export const heldBy = (claims: readonly OpenClaim[]): HeldCall | undefined => claims.find(({ held }) => held)?.held
 
-/** The new task that a claim is about. */
 const draftOf = (state: Proofs, { turn_id, tool_call_id, task_id }: OpenClaim) =>
   heldBy(claimsOf(state, turn_id, tool_call_id))?.edit.create?.find(({ id }) => id === task_id)
 
-/** A claim with the text that it is about: as its call leaves the task. */
+/** The claim on the task as its call would leave it. */
 export function claimText(state: Proofs, claim: OpenClaim): Claim {
   const { turn_id, tool_call_id, task_id, status, outcome } = claim
   const task = valueIn(state.tasks, task_id)
@@ -65,7 +64,6 @@ export function claimText(state: Proofs, claim: OpenClaim): Claim {
   return { task: task_id, title, details, criteria, status, outcome }
 }
 
-/** Whether the checks of these claims are over: then their call goes on. */
 export const areChecked = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
   claims.every(claim => checkedBy(state, claim).result !== 'waiting')
 
@@ -79,7 +77,7 @@ export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] 
   return []
 }
 
-/** Calls of agents elsewhere that a person's edits have closed. The next call or worker settles them. */
+/** Calls of agents elsewhere that a person's edits have closed: the next call or worker settles them. */
 export function closedCalls(state: Proofs): readonly OpenClaim[] {
   const calls = Map.groupBy(valuesIn(state.claims), ({ turn_id, tool_call_id }) => `${turn_id} ${tool_call_id}`)
   return [...calls.values()].flatMap(([first, ...others]) => {
@@ -102,7 +100,6 @@ export function plansEndedBy(state: Proofs, { turn_id, tool_call_id }: OpenClaim
   return claimedPlans(state, together).filter(plan => plan.open.every(id => claimed.has(id)))
 }
 
-/** The plans that claims are about. */
 export const claimedPlans = (state: Proofs, claims: readonly OpenClaim[]): readonly Plan[] =>
   [...new Set(claims.flatMap(({ task_id }) => valueIn(state.tasks, task_id)?.plan_id ?? []))].map(id =>
     planById(state, id),

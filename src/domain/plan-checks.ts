@@ -1,12 +1,13 @@
 import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
+import { type CheckState, lastState } from './check-state.ts'
 import { checkedOf, hasTasks, type Plan, tasksOf } from './plan.ts'
 import { claimedPlans } from './open-claims.ts'
 import { countingChecks, countingRun, type OpenClaim, planRuns, proofOf, type Proofs, taskRuns } from './proof.ts'
 import { shortPaths } from './short-paths.ts'
-import { isOpen, type Task } from './task.ts'
+import { isGivenUp, isOpen, type Task } from './task.ts'
 
-/** The checks of the whole plan that ran and did not pass: it is not done before they do. */
+/** Checks of the whole plan that ran and did not pass. */
 export function unpassedChecks(state: Proofs, plan: Plan): readonly Check[] {
   if (!hasTasks(plan)) return []
   return (plan.done_checks ?? []).filter(check => {
@@ -15,7 +16,7 @@ export function unpassedChecks(state: Proofs, plan: Plan): readonly Check[] {
   })
 }
 
-/** The guarded files that keep a check of the whole plan from passing, until a person accepts them for one of its tasks. */
+/** Changed guarded files that a person has not accepted: the check does not count. */
 export function planGuards(state: Proofs, plan: Plan, { hash }: Check): readonly string[] {
   const { guarded = [], guard = '' } = countingRun(planRuns(plan, hash)) ?? {}
   if (guarded.length === 0) return []
@@ -32,7 +33,7 @@ export function whyUnpassed(state: Proofs, plan: Plan, check: Check): string {
   return `does not count: ${files} changed since the plan was confirmed. Put that back, or leave it to a person, who can accept it`
 }
 
-/** Why a task that was done is open: its check failed in the runs before the end of its plan. `since`: after this seq. */
+/** Why a done task was reopened: its check failed in the final runs after `since`. */
 export function whyReopened(state: Proofs, task: Task, since = 0): string | undefined {
   if (!isOpen(task)) return undefined
   for (const check of countingChecks(state, task)) {
@@ -49,7 +50,7 @@ export function reopenedBy(state: Proofs, claims: readonly OpenClaim[]): readonl
   const claimed = new Set(claims.map(({ task_id }) => task_id))
   const tasks = claimedPlans(state, claims).flatMap(plan => checkedOf(state, plan))
   return tasks.flatMap(task => {
-    // What is claimed was open before.
+    // Claimed tasks were open before.
     if (claimed.has(task.id)) return []
     const why = whyReopened(state, task, since)
     return why === undefined ? [] : { task, why }
@@ -62,3 +63,56 @@ export interface Reopened {
 }
 
 const codeOf = ({ exit }: { readonly exit?: number }): string => (exit === undefined ? '' : ` with exit code ${exit}`)
+
+/** The check that keeps a task open. */
+export const whyOpen = (state: Proofs, task: Task): string | undefined =>
+  isOpen(task) ? (whyReopened(state, task) ?? whyRed(state, task)) : undefined
+
+/** The same for any task: without a person's word, a settled one needs approved checks that passed. */
+export const whyUndone = (state: Proofs, task: Task): string | undefined => {
+  if (isOpen(task)) return whyOpen(state, task)
+  if (task.status === 'blocked' || isGivenUp(task)) return whyRed(state, task) ?? whyNeverPassed(state, task)
+  return task.status === 'completed' && task.judged_by !== 'person' ? whyNeverPassed(state, task) : undefined
+}
+
+function whyRed(state: Proofs, task: Task): string | undefined {
+  for (const check of countingChecks(state, task)) {
+    const { last } = taskRuns(state, task.id, check.hash) ?? {}
+    // Before the work a check is meant to fail.
+    if (!last || last.why === 'baseline' || last.result === 'passed') continue
+    if (last.result === 'inconclusive') return `its check \`${labelOf(check)}\` could not be run: ${short(last.reason)}`
+    return `its check \`${labelOf(check)}\` fails${last.exit === undefined ? '' : ` with exit code ${last.exit}`}`
+  }
+  return undefined
+}
+
+/** An approved check that never passed. */
+export const neverPassed = (state: Proofs, task: Task): Check | undefined =>
+  countingChecks(state, task).find(check => !PASSED.has(lastState(state, task, check)))
+
+function whyNeverPassed(state: Proofs, task: Task): string | undefined {
+  const waiting = neverPassed(state, task)
+  return waiting && `its check \`${labelOf(waiting)}\` never passed`
+}
+
+const PASSED: ReadonlySet<CheckState> = new Set(['passed', 'stale'])
+
+export const planFailures = (state: Proofs, plan: Plan): readonly string[] =>
+  unpassedChecks(state, plan).map(check => {
+    const why = whyUnpassed(state, plan, check).replace(/\.$/, '')
+    return `\`${labelOf(check)}\`, a check of the whole plan, ${why}.`
+  })
+
+/** The checks of done tasks whose final run had no result. */
+export const unseenChecks = (state: Proofs, plan: Plan): readonly string[] =>
+  checkedOf(state, plan).flatMap(task => {
+    const isClaimed = task.status === 'completed' && task.judged_by !== 'person'
+    return countingChecks(state, task).flatMap(check => {
+      const { last } = taskRuns(state, task.id, check.hash) ?? {}
+      if (!isClaimed || last?.why !== 'final' || last.result !== 'inconclusive') return []
+      return `\`${labelOf(check)}\`, the check of task ${task.number}, could not be run: ${short(last.reason)}.`
+    })
+  })
+
+/** The first sentence, without its full stop. */
+const short = (reason = 'it had no result'): string => reason.replace(/\.(?:\s[\s\S]*)?$/, '')

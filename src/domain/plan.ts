@@ -8,11 +8,7 @@ import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 export interface Plan {
   /** The turn that began it. */
   readonly id: string
-  /**
-   * The turns that worked on it, oldest first.
-   *
-   * What happens to it outside of a turn belongs to the last one.
-   */
+  /** The turns that worked on it, oldest first. What happens to it outside of a turn belongs to the last one. */
   readonly turns: readonly string[]
   /** The ids of its open tasks. */
   readonly open: readonly string[]
@@ -22,17 +18,9 @@ export interface Plan {
   readonly dropped: number
   /** The ids of its tasks that have checks. */
   readonly checked: readonly string[]
-  /**
-   * Where its checks run.
-   *
-   * The workspace of the newest turn that has one.
-   */
+  /** Where its checks run: the workspace of its newest turn that has one. */
   readonly workspace?: Workspace
-  /**
-   * Run once before it ends.
-   *
-   * The checks of the plan itself.
-   */
+  /** The checks of the plan itself, which run before it ends. */
   readonly done_checks?: readonly Check[]
   /** Hash to the runs of its own checks. */
   readonly runs?: Readonly<Record<string, PlanRuns>>

@@ -30,14 +30,14 @@ type ProofEvent = Extract<
 >
 type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ProofEvent>>
 
-/** Of an output, in the state: enough for an answer. The log keeps more. */
+/** Of an output, in the state. The log keeps more. */
 const MAX_TAIL = 2_000
 
 /** The reducers of claims and checks. */
 export const PROOF_REDUCERS: Reducers = {
   claim_made: (state, { data, turn_id, seq, timestamp }) => ({
     claims: state.claims.with(data.claim_id, { ...data, turn_id: turn_id ?? '', seq, at: timestamp, results: {} }),
-    // Every claim may end the plan, so each has all final passes: a model cannot spend them first.
+    // Each claim gets all final passes: a model cannot spend them first.
     ...claimedIn(state, [planIdOf(state, turn_id ?? ''), state.tasks.get(data.task_id)?.plan_id], seq),
   }),
   claim_settled: (state, { data: { claim_id, task_id, result, because }, turn_id }) => ({
@@ -74,7 +74,7 @@ export const PROOF_REDUCERS: Reducers = {
   check_ran: afterRun,
   baseline_taken: (state, { data: { plan_id }, seq }) => ({
     ...changePlan(state, plan_id, { baseline: seq }),
-    // The plan's own checks are looked at, and run at its end only.
+    // The plan's own checks run at its end only.
     requests: state.requests.filter(
       ({ turn_id, why, task_id }) =>
         planIdOf(state, turn_id) !== plan_id || why !== 'baseline' || task_id !== undefined,
@@ -88,12 +88,12 @@ export const PROOF_REDUCERS: Reducers = {
   },
   check_ticked: (state, { data: { task_id, check_id } }) =>
     changeProof(state, task_id, ({ ticked }) => ({ ticked: [...ticked.filter(each => each !== check_id), check_id] })),
-  // Only counted: evidence informs people and the judge, and settles nothing.
+  // Evidence informs people and the judge, and settles nothing.
   evidence_added: (state, { turn_id }) =>
     changeTurn(state, turn_id ?? '', ({ reports = 0 }) => ({ reports: reports + 1 })),
 }
 
-/** A check that is approved for the words of now keeps its runs. One that was taken from the task and is back is seen as it is now. */
+/** A check approved anew keeps its runs, unless it was taken from the task in between. */
 function approvedAnew(
   { approved, reworded, baseline, runs = {}, spent = {} }: TaskProof,
   hash: string,
@@ -106,7 +106,7 @@ function approvedAnew(
 const without = <T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(record).filter(([each]) => each !== key))
 
-/** A plan that goes on needs no runs before its end, unless another claim of the turn waits for them. */
+/** A plan that stays open needs no final runs, unless another claim of the turn waits for them. */
 function withoutFinal(
   state: Conversation,
   claimId: string,
@@ -120,7 +120,6 @@ function withoutFinal(
   return { requests: state.requests.filter(({ turn_id, why }) => turn_id !== turnId || why !== 'final') }
 }
 
-/** The state with another turn of this id, if there is one. */
 export function changeTurn(
   { turns }: Conversation,
   id: string,
@@ -131,7 +130,6 @@ export function changeTurn(
   return { turns: turns.with(id, { ...turn, ...(typeof change === 'function' ? change(turn) : change) }) }
 }
 
-/** The state with a change of this plan. */
 export function changePlan(
   state: Pick<Conversation, 'plans'>,
   id: string,
@@ -151,7 +149,7 @@ const claimedIn = (
     state,
   )
 
-/** A run ended: for its claim, for its request, and for every task of the plan that has the same check. */
+/** A run counts for its claim, its request, and every task of the plan with the same check. */
 function afterRun(state: Conversation, event: StoredEvent<'check_ran'>): Partial<Conversation> {
   const { data, seq, timestamp } = event
   const { hash, why } = data
@@ -176,7 +174,6 @@ function afterRun(state: Conversation, event: StoredEvent<'check_ran'>): Partial
   }
 }
 
-/** Each task of the plan with this check learns of its run. */
 function withRun(state: Conversation, plan: Plan, data: EventData['check_ran'], run: CheckRun): Conversation['proof'] {
   let { proof } = state
   for (const task of checkedOf(state, plan)) {
@@ -188,7 +185,7 @@ function withRun(state: Conversation, plan: Plan, data: EventData['check_ran'], 
   return proof
 }
 
-/** The plan learns of a run of a check of its own, and how the workspace was. */
+/** The plan keeps the runs of its own checks, and how the workspace was. */
 function seenIn(
   state: Conversation,
   plan: Plan,
@@ -198,7 +195,6 @@ function seenIn(
   const { hash } = data
   const isOfPlan = plan.done_checks?.some(check => check.hash === hash)
   const { turn_id, seq, why, fingerprint } = run
-  // A run without a result saw nothing.
   const hasLooked = run.result !== 'inconclusive' || fingerprint !== undefined
   return changePlan(state, plan.id, ({ runs }) => ({
     ...(isOfPlan ? { runs: { ...runs, [hash]: followed(runs?.[hash], guardedFor(run, data, undefined)) } } : {}),
@@ -206,7 +202,7 @@ function seenIn(
   }))
 }
 
-/** The run as a task sees it, or without an id the plan: with the guarded files that changed since its own confirmation. */
+/** The run as a task sees it (without an id, the plan): with the guarded files changed since its own confirmation. */
 function guardedFor(run: CheckRun, data: EventData['check_ran'], taskId: string | undefined): CheckRun {
   if (data.task_id === taskId || !data.others) return run
   const { guarded: _guarded, guard: _guard, ...bare } = run
@@ -214,14 +210,14 @@ function guardedFor(run: CheckRun, data: EventData['check_ran'], taskId: string 
   return own ? { ...bare, guarded: own.guarded, guard: own.guard } : bare
 }
 
-/** A stop, or a program that is missing, says nothing: the pass before it stands. Not at the end of a plan, which it has to see. */
+/** A run without a result leaves an earlier pass standing, except at the end of a plan. */
 function followed(before: PlanRuns | undefined, run: CheckRun): PlanRuns {
   if (run.result !== 'inconclusive' || run.why === 'final') return { last: run }
   const pass = before?.stood ?? (before?.last.result === 'passed' ? before.last : undefined)
   return { last: run, ...(pass ? { stood: pass } : {}) }
 }
 
-/** A check that turned green for a task was green before the work of other plans: for their tasks it only guards. */
+/** A check that turned green for one plan's task was green before the work of other plans: there it only guards. */
 function withSpent(state: Conversation, hash: string, turnedFor = ''): Conversation['proof'] {
   let { proof } = state
   const proven = state.tasks.get(turnedFor)
@@ -237,25 +233,25 @@ function withSpent(state: Conversation, hash: string, turnedFor = ''): Conversat
 
 const hasCheck = ({ checks }: Task, hash: string): boolean => checks?.some(check => check.hash === hash) ?? false
 
-/** Whether it is red now, and what it proves: the first task of a plan that it failed for at the start, and passes for when claimed. */
+/** A check proves the first task of a plan for which it failed at the start and passes when claimed. */
 function turned(state: Conversation, data: EventData['check_ran']): Partial<CheckRecord> {
   const { hash, result, why, task_id, guarded = [], guard = '' } = data
   if (result === 'failed') return { red: true }
   const task = state.tasks.get(task_id ?? '')
   if (!task || result !== 'passed' || !(why === 'claim' || (why === 'person' && isGranted(state, hash, task))))
     return {}
-  // With changed guarded files it proves nothing yet, and takes nothing from a task that does the work.
+  // With changed guarded files it proves nothing yet, for any task.
   const isClean = guarded.length === 0 || proofOf(state, task.id).accepted.includes(guard)
   return { red: false, ...(isClean ? provenFor(state, hash, task) : {}) }
 }
 
-/** Whether a claim saw the check pass, on guarded files that had changed: they may be as confirmed by now, or allowed. */
+/** Whether a claim saw the check pass on changed guarded files, which may have been restored or allowed since. */
 const isGranted = (state: Conversation, hash: string, task: Task): boolean => {
   const run = countingRun(taskRuns(state, task.id, hash))
   return task.status === 'completed' && run?.result === 'passed' && (run.guarded ?? []).length > 0
 }
 
-/** A task that a check turned green for, unless it did not fail for it at the start, or turned for another one. */
+/** Nothing, if the check did not fail for the task at the start, or turned for another one. */
 function provenFor(state: Conversation, hash: string, task: Task): Pick<CheckRecord, 'proves' | 'turned'> {
   const record = recordOf(state, hash)
   const { baseline, spent } = proofOf(state, task.id)
@@ -265,7 +261,7 @@ function provenFor(state: Conversation, hash: string, task: Task): Pick<CheckRec
   return { proves: task.id, ...(before.length > 0 ? { turned: before } : {}) }
 }
 
-/** What a person's acceptance of changed guarded files lets the checks of a completed task prove. */
+/** What the checks of a completed task prove once a person accepts the changed files. */
 function provenBy(state: Conversation, taskId: string, guard: string): Partial<Conversation> {
   const task = state.tasks.get(taskId)
   let { runs, proof } = state
@@ -279,7 +275,7 @@ function provenBy(state: Conversation, taskId: string, guard: string): Partial<C
   return { runs, proof }
 }
 
-/** The result for its claim. A final run is newer than those of all claims on tasks with the same check. */
+/** A final run replaces the results of all claims on tasks with the same check. */
 function withResult(
   { claims, tasks }: Conversation,
   { hash, why, result, claim_id }: EventData['check_ran'],
@@ -295,7 +291,7 @@ function withResult(
   )
 }
 
-/** A check that did not fail at a confirmation only guards in that plan, also for tasks that are planned later. */
+/** A check that did not fail at confirmation only guards in that plan, also for later tasks. */
 function withGuard(
   { runs }: Conversation,
   { hash, result }: EventData['check_ran'],
@@ -315,7 +311,7 @@ function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: s
 const tailIn = ({ result, tail }: EventData['check_ran']): Pick<CheckRun, 'tail'> =>
   result === 'passed' || tail === undefined ? {} : { tail: tail.slice(-MAX_TAIL) }
 
-/** The task that it ran for, and each open one of the plan with the same approved check, learns how it stood at the start. */
+/** The result before the work, for the task of the run and each open one with the same approved check. */
 function withBaseline(
   state: Conversation,
   { hash, task_id, result }: EventData['check_ran'],
@@ -333,7 +329,7 @@ function withBaseline(
   return { proof }
 }
 
-/** An ok: what it rests on, and whether the worker's own model gave it. */
+/** Keeps what an ok rests on, and whether the worker's own model gave it. */
 export function afterVerdict(state: Conversation, event: StoredEvent<'task_assessed'>): Partial<Conversation> {
   const { task_id, rests, model } = event.data
   const isOwn = state.turns.get(event.turn_id ?? '')?.model === model
@@ -345,7 +341,7 @@ export function afterVerdict(state: Conversation, event: StoredEvent<'task_asses
   return changeProof(state, task_id, () => ({ verdict }))
 }
 
-/** A person's edit of a task: what it asks for clears the count of red claims; other checks end its runs. */
+/** A person's edit clears the count of red claims; an edit of the checks ends their runs. */
 export function afterEdit(state: Conversation, task: Task, fields: readonly string[]): Partial<Conversation> {
   const clears = fields.some(field => CLEARS.has(field))
   const before = state.proof.get(task.id)
@@ -353,7 +349,7 @@ export function afterEdit(state: Conversation, task: Task, fields: readonly stri
   return fields.includes('checks') ? { ...withoutRuns(state, task), ...movedPlan(state, task), proof } : { proof }
 }
 
-/** A person wrote a check again for another folder, because that of its plan is gone: the plan goes on there. */
+/** A person wrote a check for another folder: the plan moves there. */
 function movedPlan(state: Conversation, task: Task): Partial<Conversation> {
   const workspace = task.checks?.find(check => check.workspace)?.workspace
   const from = state.turns.get(task.conversation_turn_id)?.workspace
@@ -367,14 +363,14 @@ function movedPlan(state: Conversation, task: Task): Partial<Conversation> {
   return { turns, ...(isSamePlace(plan.workspace, from) ? changePlan(state, plan.id, { workspace }) : {}) }
 }
 
-/** A model gave a task another text: what was approved and proven was the former one. */
+/** Approval and proof were for the former text. */
 export function afterRewording(state: Conversation, task: Task, fields: readonly string[]): Partial<Conversation> {
   if (!ASKED.some(field => fields.includes(field))) return {}
   const reworded = task.checks && changeProof(state, task.id, ({ approved }) => ({ reworded: approved }))
   return { ...reworded, runs: withoutProof(state, task) }
 }
 
-/** What proved a task proves nothing any more, for no other task of its plan either. */
+/** The proof of a task is void, for other tasks of its plan too. */
 function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
   let { runs } = state
   for (const { hash } of task.checks ?? []) {
@@ -391,7 +387,7 @@ function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
 
 const CLEARS: ReadonlySet<string> = new Set(['status', 'checks', ...ASKED])
 
-/** The checks of a task changed: runs of those that it no longer has end. */
+/** Ends the runs of checks that a task no longer has. */
 function withoutRuns(state: Conversation, task: Task): Partial<Conversation> {
   const has = (hash: string): boolean => task.checks?.some((check: Check) => check.hash === hash) ?? false
   let { runs } = state
@@ -402,7 +398,6 @@ function withoutRuns(state: Conversation, task: Task): Partial<Conversation> {
   return { runs, requests: state.requests.filter(({ task_id, hash }) => task_id !== task.id || has(hash)) }
 }
 
-/** The state without what was known of a removed task's checks. */
 export function withoutTask(state: Conversation, taskId: string): Partial<Conversation> {
   const task = state.tasks.get(taskId)
   return {

@@ -26,11 +26,7 @@ export interface CheckRun {
   readonly changed?: true
   /** The end of the output. */
   readonly tail?: string
-  /**
-   * A hash of the workspace.
-   *
-   * As the run left it. Without one, the run is out of date.
-   */
+  /** A hash of the workspace as the run left it. Without one, the run is stale. */
   readonly fingerprint?: string
   /** Guarded files that differ from those at confirmation. */
   readonly guarded?: readonly string[]
@@ -69,11 +65,7 @@ export interface CheckRecord {
   readonly guards?: Readonly<Record<string, CheckResult>>
   /** It failed, and no claim has seen it pass since. */
   readonly red: boolean
-  /**
-   * The task whose claim saw it turn green, in the newest plan with it.
-   *
-   * For every other task of that plan it guards.
-   */
+  /** The task whose claim saw it turn green, in the newest plan with it. For every other task of that plan it guards. */
   readonly proves?: string
   /** The tasks that it turned for before: in other plans, or with a text that is `gone`. */
   readonly turned?: readonly TurnedTask[]
@@ -101,19 +93,11 @@ export interface TaskProof {
   readonly accepted: readonly string[]
   /** Hash to the runs in its plan. */
   readonly runs?: Readonly<Record<string, PlanRuns>>
-  /**
-   * Hash to the task of another plan for which the check turned green meanwhile.
-   *
-   * It had failed for this one at the start.
-   */
+  /** Hash to the task of another plan for which the check turned green meanwhile. It had failed for this one at the start. */
   readonly spent?: Readonly<Record<string, string>>
   /** The plan whose record of guarded files counts, if not its own. */
   readonly confirmed_in?: string
-  /**
-   * Claims that a check refused.
-   *
-   * Since a person last changed the task.
-   */
+  /** Claims that a check refused since a person last changed the task. */
   readonly reds: number
   /** The newest ok of the judge. */
   readonly verdict?: {

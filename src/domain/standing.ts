@@ -20,7 +20,6 @@ import { SEALED, type Task } from './task.ts'
 /** How a completed task got there, strongest first. */
 export type Standing = 'proven' | 'confirmed' | 'judged' | 'reported'
 
-/** A standing and its reasons. */
 export interface Stood {
   readonly standing: Standing
   readonly reasons: readonly string[]
@@ -36,19 +35,17 @@ export function standingOf(state: Proofs, task: Task): Stood | undefined {
   return { standing, reasons: standing === 'proven' ? reasons : [wordFor(state, task), ...reasons] }
 }
 
-/** What became of a check after the run that counts. */
 function sinceThen(state: Proofs, task: Task, check: Check): string {
   if (isAskedAgain(state, task, check)) return '; it is being checked again'
   return taskRuns(state, task.id, check.hash)?.stood ? '; a later run had no result' : ''
 }
 
-/** Whether a check that ran is running, or waits for its turn. */
+/** Whether a check that ran is running again, or waits to. */
 const isAskedAgain = (state: Proofs, { id }: Task, { hash }: Check): boolean => {
   const isAsked = recordOf(state, hash).started !== undefined || state.requests.some(request => request.hash === hash)
   return isAsked && taskRuns(state, id, hash) !== undefined
 }
 
-/** The same without the reasons. */
 export function standingWordOf(state: Proofs, task: Task): Standing | undefined {
   if (task.status !== 'completed') return undefined
   const findings = (task.checks ?? []).map(check => findingOf(state, task, check))
@@ -91,10 +88,8 @@ export type Finding =
   | 'never_failed'
   | 'not_seen'
 
-/** Those that keep a task from being proven. */
 const IN_THE_WAY: ReadonlySet<Finding> = new Set(['failed', 'stale', 'not_passed', 'guarded'])
 
-/** What one check says about its task, for people. */
 export function findingOf(state: Proofs, task: Task, check: Check): Finding {
   if (!isApproved(state, task.id, check)) return 'unapproved'
   const now = lastState(state, task, check)
@@ -111,7 +106,7 @@ export function findingOf(state: Proofs, task: Task, check: Check): Finding {
   return provenTaskInstead(state, task, check) ? 'proves_other' : 'not_seen'
 }
 
-/** The task that a check proves instead, unless that is gone or has another text. */
+/** The task that a check proves instead. */
 function provenTaskInstead(state: Proofs, task: Task, { hash }: Check): Task | undefined {
   const other = turnedInPlan(state, recordOf(state, hash), task)
   const inPlan = other && !other.gone ? valueIn(state.tasks, other.task_id) : undefined

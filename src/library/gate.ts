@@ -1,7 +1,7 @@
 import { type Conversation, openTasks } from '../domain/conversation.ts'
 import { followedTasks, followUpsIn, MAX_FOLLOW_UPS } from '../domain/gate.ts'
 import type { StoredEvent } from '../domain/event.ts'
-import { awaitsFinal, namedFiles } from '../domain/check-runs.ts'
+import { awaitsFinal } from '../domain/check-runs.ts'
 import { hasFinalRuns } from '../domain/decide/final-runs.ts'
 import { workspaceKey } from '../domain/needs.ts'
 import { planOf } from '../domain/plan.ts'
@@ -9,7 +9,7 @@ import { unpassedChecks } from '../domain/plan-checks.ts'
 import { isFinished } from '../domain/turn.ts'
 import type { Door, Ref } from '../door/door.ts'
 import { followUpText } from '../runner/messages.ts'
-import type { Workspaces } from '../runner/workspaces.ts'
+import { seenIn, type Workspaces } from '../runner/workspaces.ts'
 import { servedUntil } from '../toolsets/waiting.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 
@@ -67,8 +67,8 @@ export async function checkedOnceMore(deps: EndDeps): Promise<Conversation> {
     const isUnsure = isHere ? hasFinalRuns(state, plan) : unpassedChecks(state, plan).length > 0
     const isEnding = plan.open.length === 0 && current && !isFinished(current) && !current.stop_requested
     if (!workspace || !isEnding || !isUnsure) return state
-    const fingerprint = isHere ? await workspaces?.fingerprint(workspace, namedFiles(state)) : undefined
-    const { events } = await door.run(ref, { type: 'request_final', turn_id: turn, fingerprint, isNewEnd })
+    const seen = await seenIn(workspaces, workspace, state)
+    const { events } = await door.run(ref, { type: 'request_final', turn_id: turn, ...seen, isNewEnd })
     isNewEnd = false
     if (events.length === 0 || !isHere) return afterFinalRuns(deps)
   }

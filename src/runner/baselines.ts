@@ -9,93 +9,94 @@ import { isOpen } from '../domain/task.ts'
 import type { Door, Lease } from '../door/door.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
 
-/** What is known of a plan's baseline. */
 interface Known {
-  /** The seq of its newest part; undefined if there is none. */
+  /** Of its newest part. */
   readonly seq: number | undefined
   /** When its first part was taken. */
   readonly at: Instant | undefined
   readonly baseline: Baseline
-  /** The hashes of checks that it covers. */
-  readonly covered: ReadonlySet<string>
 }
 
-/** What the guarded files were at confirmation, by plan. The log is read for it once. */
+/** The guarded files of plans as they were at confirmation, cached from the log. */
 export class Baselines {
   readonly #door: Door
   readonly #workspaces: Workspaces
   readonly #known = new Map<string, Known>()
+  /** Checks that a plan's baseline covers. */
+  readonly #covered = new Set<string>()
 
   constructor(door: Door, workspaces: Workspaces) {
     this.#door = door
     this.#workspaces = workspaces
   }
 
-  /** The baseline of a run's plan, if it is known to cover the run's check. */
+  /** The baseline of a run's plan, if it is cached and covers the run's check. */
   known(state: Conversation, next: RunToMake): Baseline | undefined {
     const plan = planFor(state, next)
     const known = this.#known.get(plan.id)
-    const isCurrent = known?.seq === plan.baseline && known?.covered.has(next.check.hash)
+    const isCurrent = known?.seq === plan.baseline && this.#covered.has(`${plan.id} ${next.check.hash}`)
     return isCurrent ? known?.baseline : undefined
   }
 
-  /** The baseline of a run's plan. The guarded files of a check that is new are looked at before it first runs. */
+  /** The baseline of a run's plan, which covers a new check before it first runs. */
   async take(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<Baseline> {
-    const known = this.known(state, next)
-    if (known) return known
     const plan = planFor(state, next)
     const before = await this.#read(lease, plan)
     const checks = next.why === 'baseline' ? [...checksOf(state, plan), next.check] : [next.check]
     const taken = await this.#workspaces.baselineOf(workspace, checks, before.baseline)
-    const { events } = taken
-      ? await this.#door.run(
-          { ...lease, lease },
-          { type: 'take_baseline', turn_id: next.turn_id, plan_id: plan.id, ...taken },
-        )
-      : { events: [] }
-    const baseline = taken ? merged(before.baseline, taken) : before.baseline
-    const covered = new Set([...before.covered, ...checks.map(({ hash }) => hash)])
-    const at = before.at ?? events[0]?.timestamp
-    this.#known.set(plan.id, { seq: events.at(-1)?.seq ?? before.seq, at, baseline, covered })
-    return baseline
+    for (const { hash } of checks) this.#covered.add(`${plan.id} ${hash}`)
+    if (!taken) return before.baseline
+    return (await this.#store(lease, next.turn_id, before, plan, taken)).baseline
   }
 
-  /** Looks at the guarded files of a plan before the work. If that fails, none of them count as unchanged. */
+  /** Takes the baseline before the work. If that fails, no file counts as unchanged. */
   async look(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<unknown> {
     try {
       return await this.take(lease, state, next, workspace)
     } catch (error) {
       const none = { covers: [], files: {}, incomplete: true } as const
-      const plan_id = planFor(state, next).id
-      await this.#door.run({ ...lease, lease }, { type: 'take_baseline', turn_id: next.turn_id, plan_id, ...none })
+      const plan = planFor(state, next)
+      await this.#store(lease, next.turn_id, await this.#read(lease, plan), plan, none)
       throw error
     }
   }
 
-  /** Whether a run was asked for with the plan, before any work: of a later one, the code may be the agent's. */
+  /** Whether a run belongs to the confirmation: in a later one, the code may be the agent's. */
   isFirst(state: Conversation, next: RunToMake): boolean {
     const { at } = this.#known.get(planFor(state, next).id) ?? {}
     return next.why === 'baseline' && at !== undefined && next.at <= at
   }
 
-  /** Adds what a first run wrote itself. */
+  /** Adds the files that a first run wrote itself. */
   async add(lease: Lease, state: Conversation, next: RunToMake, part: Baseline): Promise<void> {
-    const { id: plan_id } = planFor(state, next)
-    const command = { type: 'take_baseline', turn_id: next.turn_id, plan_id, ...part } as const
+    const plan = planFor(state, next)
+    await this.#store(lease, next.turn_id, await this.#read(lease, plan), plan, part)
+  }
+
+  async #store(lease: Lease, turn_id: string, before: Known, { id }: Plan, part: Baseline): Promise<Known> {
+    const command = { type: 'take_baseline', turn_id, plan_id: id, ...part } as const
     const { events } = await this.#door.run({ ...lease, lease }, command)
-    const known = this.#known.get(plan_id)
-    if (known) this.#known.set(plan_id, { ...known, seq: events.at(-1)?.seq, baseline: merged(known.baseline, part) })
+    const [event] = events
+    const known = {
+      seq: event?.seq ?? before.seq,
+      at: before.at ?? event?.timestamp,
+      baseline: merged(before.baseline, part),
+    }
+    this.#known.set(id, known)
+    return known
   }
 
   async #read(lease: Lease, { id, baseline: seq }: Plan): Promise<Known> {
     const known = this.#known.get(id)
-    if (known?.seq === seq && known) return known
+    if (known && (known.seq ?? 0) >= (seq ?? 0)) return known
     const events = await this.#door.conversations.events(lease, { types: ['baseline_taken'] })
     const own = events.filter(
       (event): event is StoredEvent<'baseline_taken'> => event.type === 'baseline_taken' && event.data.plan_id === id,
     )
     const baseline = own.reduce((sum: Baseline, { data }) => merged(sum, data), { covers: [], files: {} })
-    return { seq: own.at(-1)?.seq, at: own[0]?.timestamp, baseline, covered: new Set() }
+    const read = { seq: own.at(-1)?.seq, at: own[0]?.timestamp, baseline }
+    this.#known.set(id, read)
+    return read
   }
 }
 
@@ -105,13 +106,12 @@ function planFor(state: Conversation, { task_id, turn_id }: RunToMake): Plan {
   return task ? planById(state, proofOf(state, task.id).confirmed_in ?? task.plan_id) : planOf(state, turn_id)
 }
 
-/** The checks of a plan and of its open tasks. */
 const checksOf = (state: Conversation, plan: Plan): readonly Check[] => [
   ...(plan.done_checks ?? []),
   ...checkedOf(state, plan).flatMap(task => (isOpen(task) ? (task.checks ?? []) : [])),
 ]
 
-/** What was there first counts, but for what the check wrote itself before the work. */
+/** The first record of a file wins, unless the check itself wrote the file before the work. */
 function merged(known: Baseline, more: Baseline): Baseline {
   const incomplete = known.incomplete || more.incomplete
   const tracked = known.tracked ?? more.tracked

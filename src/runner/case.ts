@@ -27,9 +27,7 @@ export interface Case {
   readonly claimed_status: Claim['status']
   readonly outcome: string
   readonly earlier_verdicts: readonly { readonly verdict: string; readonly reason: string }[]
-  /** What a machine ran, or a person ticked, and what came of it. */
   readonly checks: readonly CheckFact[]
-  /** What a person did to the task. */
   readonly person: readonly { readonly did: 'reopened' | 'edited'; readonly now: Readonly<Record<string, Json>> }[]
   /** What the worker wrote, the latest last. */
   readonly worker_text: readonly string[]
@@ -39,7 +37,6 @@ export interface Case {
   readonly other_tasks: readonly { readonly task: string; readonly calls: number }[]
 }
 
-/** A check of the task that runs, and how it stands. */
 interface CheckFact {
   readonly check: string
   readonly state: CheckState
@@ -54,7 +51,7 @@ interface CheckFact {
 /** The types of a task's own events that belong to its case. */
 export const CASE_TYPES = ['task_assessed', 'task_changed'] as const
 
-/** The case of a claim: from the plan's work and the task's own events. */
+/** The case of a claim, from the plan's work and the task's own events. */
 export function caseOf(claim: Claim, work: Work, state: Conversation, events: readonly StoredEvent[]): Case {
   const found = evidenceFor(work, claim.task)
   const evidence = mostTelling(found, MAX_EVIDENCE)
@@ -111,7 +108,7 @@ function personEdit(event: StoredEvent): Case['person'] {
   return [{ did: reopens ? 'reopened' : 'edited', now }]
 }
 
-/** The texts about a task, or all if there are none. The end is kept: the latest work is what is claimed. */
+/** The texts about a task, else all. The latest are kept. */
 function textsFor({ texts }: Work, task: string): string[] {
   const own = texts.filter(each => each.task === task)
   const chosen = own.length > 0 ? own : texts

@@ -3,8 +3,9 @@ import { currentTask, openTasks } from '../domain/conversation.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { followedTasks } from '../domain/gate.ts'
 import { awaitsBaseline, awaitsFinal, nextRun } from '../domain/check-runs.ts'
+import { hasFinalRuns } from '../domain/decide/final-runs.ts'
 import { claimsOf } from '../domain/open-claims.ts'
-import { planIdOf } from '../domain/plan.ts'
+import { planIdOf, planOf } from '../domain/plan.ts'
 import { isBlank } from '../domain/text.ts'
 import type { SavedRules } from '../domain/tool-rules.ts'
 import type { EndReason } from '../domain/turn.ts'
@@ -16,40 +17,35 @@ import { askModel, toolsFor } from './ask.ts'
 import { makeCall, offeredTools, settleOwn, toolsetOf } from './tool-calls.ts'
 import { type Failure, failureOf } from './failure.ts'
 import { UnknownModel } from './model-errors.ts'
-import type { HeldLease } from './held-lease.ts'
+import { type HeldLease, isLost, isStorage } from './held-lease.ts'
 import type { LiveText } from './live.ts'
 import type { Models } from './given-models.ts'
 import { type Move, nextMove } from './move.ts'
 import type { OutsideLimits, OutsideTools } from './outside.ts'
-import { look, recheck } from './recheck.ts'
 import { ModelCallFailed, withRetries } from './retry.ts'
 import { abortOnSilence, untilAborted } from './silence.ts'
 import { lastStep, openInPlan, type Run } from './run.ts'
 import { claimText } from './text-claims.ts'
 import { ActiveTurn, isUnreadable } from './turn.ts'
-import type { Workspaces } from './workspaces.ts'
+import { seenIn, type Workspaces } from './workspaces.ts'
 import { ASSISTANT, followUpText, finalMessage } from './messages.ts'
 
-/** Drives turns of ours with these. */
 export interface TurnOptions {
   readonly door: Door
   readonly models: Models
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
-  /** A person's word on tools of MCP servers, as it is now. Default: none. */
+  /** What a person allows of MCP tools. Default: no rules. */
   readonly rules?: () => SavedRules
   readonly instructions?: string | undefined
-  /** The workspaces that this process has: it also drives turns in these. */
+  /** Also drives turns in these. */
   readonly workspaces?: Workspaces | undefined
-  /** Knows the secrets of this composition. Default: only their shapes. */
+  /** Default: recognizes secrets by their shapes only. */
   readonly redact?: Redactor
-  /** Receives the growing text of each step. */
   readonly onText?: (ref: Ref, entry: LiveEntry) => void
   /** Receives the cause of a failure that ends a turn. */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** The first backoff of a failed model call. */
   readonly retryMs?: number
-  /** How long a model may be silent before the call is aborted. */
   readonly silenceMs?: number | undefined
 }
 
@@ -57,7 +53,7 @@ type Defaulted = 'outside' | 'limits' | 'rules' | 'redact' | 'retryMs'
 
 export interface TurnDeps extends Omit<TurnOptions, Defaulted>, Required<Pick<TurnOptions, Defaulted>> {
   readonly live: LiveText
-  /** No process has the workspace that the turn waits for: it is not waited for any more. */
+  /** No process has the workspace: the turn goes on without its checks. */
   readonly isUnserved?: boolean
 }
 
@@ -90,7 +86,7 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
           return deps.isUnserved ? await endWait(turn, deps, either) : undefined
         case 'finish': {
           const seen = move.because === 'answered' ? await look(turn, deps) : undefined
-          // Runs again what is out of date; then the next move may be another.
+          // Stale checks run first; then the next move may be another.
           if (move.because === 'answered' && (await recheck(turn, deps, seen))) break
           return await finish(turn, deps, move.because, { seen })
         }
@@ -110,7 +106,7 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
           await settleOwn(turn, deps, move, either)
           break
         case 'follow':
-          // A check of the whole plan that failed may have been mended since.
+          // A failed check of the whole plan may pass by now.
           if (openInPlan(turn.run).length > 0 || !(await recheck(turn, deps, await look(turn, deps))))
             await follow(turn, deps, move)
           break
@@ -189,7 +185,7 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
   await deps.door.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
 }
 
-/** The toolset's guidance after its planning tool was called in the wrong form. */
+/** The toolset's guidance after a malformed plan. */
 function retryGuidance(run: Run, toolset: Toolset): string {
   const planner = toolset.tools.find(({ created }) => created)?.name
   const refused = lastStep(run)?.calls.some(({ tool, answer }) => tool === planner && answer?.ok === false)
@@ -209,7 +205,23 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
   )
 }
 
-/** Goes on without the checks that no process can run: what is claimed is refused, and a plan that is over is not done. */
+/** The workspace, if the plan has final runs and this process has it. */
+async function look({ run: { state, turn } }: ActiveTurn, deps: TurnDeps): Promise<SeenWorkspace | undefined> {
+  const plan = planOf(state, turn)
+  return hasFinalRuns(state, plan) ? seenIn(deps.workspaces, plan.workspace, state) : undefined
+}
+
+/** Requests reruns of stale checks, in whichever process has the workspace; returns whether there are any. */
+async function recheck(turn: ActiveTurn, { door }: TurnDeps, seen: SeenWorkspace = {}): Promise<boolean> {
+  const { state, turn: turn_id, steps } = turn.run
+  const plan = planOf(state, turn_id)
+  if (!hasFinalRuns(state, plan)) return false
+  const key = `recheck:${steps.length}:${plan.passes}`
+  const { events } = await door.run(turn.at(key), { type: 'request_final', turn_id, ...seen })
+  return events.length > 0
+}
+
+/** Goes on without the unserved checks: claims are refused, and a plan with final runs ends unchecked. */
 async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const step = lastStep(run)
@@ -219,7 +231,7 @@ async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): P
   if (awaitsFinal(run.state, run.turn)) await finish(turn, deps, 'unchecked')
 }
 
-/** Ends the runs at confirmation without a result: their checks only guard. */
+/** Ends the runs at confirmation as inconclusive: their checks only guard. */
 async function endBaselines({ run, lease }: ActiveTurn, { door }: TurnDeps): Promise<void> {
   await door.transact({ ...lease, lease }, transaction => {
     for (;;) {
@@ -255,7 +267,7 @@ async function finish(
   const said = isAnswer ? step.text : unfinished
   const answer = isBlank(said) ? '' : said.trim()
   const text = finalMessage(run, because, answer, failure?.message)
-  // Of an answer that was cut, the end says so.
+  // The step's text may end with a note that it was cut.
   const own = isAnswer && answer !== '' ? said.slice(0, step.answer_length).trim() : answer
   const written = own === text ? {} : { answer_length: own.length }
   const message_id = isAnswer ? step.message_id : deps.door.newId()
@@ -277,7 +289,6 @@ async function finish(
   await deps.live.done(turn.lease)
 }
 
-/** What ends a turn where neither a call nor the model can be told. */
 const unreadable = ({ code, file }: StoreError): Failure => ({
   code,
   message: `The task file${file ? ` ${file}` : ''} is corrupt or invalid. Repair it, then continue.`,
@@ -290,10 +301,3 @@ const INTERNAL: Failure = {
   isRetryable: false,
 }
 const EMPTY = { code: 'empty_answer', message: 'The model gave no answer.' } as const
-
-/** Another process drives the turn now. */
-const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
-
-/** A storage failure that may be temporary: the turn is driven again later. */
-const isStorage = (error: unknown): boolean =>
-  error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'

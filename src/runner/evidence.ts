@@ -1,13 +1,13 @@
-import type { Json, StoredEvent } from '../domain/event.ts'
+import type { Json } from '../domain/event.ts'
 import type { ToolFact } from '../domain/evidence.ts'
 import { type Projection, projection } from '../domain/projection.ts'
 import { runCallId } from '../domain/task-evidence.ts'
 import { isBlank } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 
-/** What was done in a plan's turns, folded from the log: what a claim is judged by. */
+/** What was done in the turns of a plan: what a claim is judged by. */
 export interface Work {
-  /** The first request, with what the person added while it was worked on: later turns continue its plan. */
+  /** The first request, with the person's later messages. */
   readonly request: string
   readonly calls: readonly WorkCall[]
   readonly texts: readonly { readonly text: string; readonly task: string | undefined }[]
@@ -25,7 +25,7 @@ interface WorkCall {
   /** The id of the task that was current when it was made. */
   readonly task: string | undefined
   readonly answered?: { readonly answer: Json; readonly ok: boolean }
-  /** What verdicts in the log cite it by, once it is answered. */
+  /** How verdicts cite it, once it is answered. */
   readonly ref?: string
 }
 
@@ -38,7 +38,6 @@ export interface Evidence extends ToolFact {
   readonly task?: string
 }
 
-/** Folds the events of the turns of one plan. */
 export const work: Projection<Work> = projection<Work>({
   initial: { request: '', calls: [], texts: [], ownTools: [] },
   on: {
@@ -51,7 +50,7 @@ export const work: Projection<Work> = projection<Work>({
       role === 'user' && !synthetic ? { ...state, request: `${state.request}\n\n${text}` } : state,
     step_finished: (state, { turn_id: turn, data }) => {
       const { text, tool_calls, task_id: task } = data
-      // A call with a problem was not made: its name and arguments are only words.
+      // A call with a problem was never made.
       const made = tool_calls.filter(({ tool, problem }) => problem === undefined && !state.ownTools.includes(tool))
       const calls = made.map(call => ({ source: 'runsheet' as const, turn, task, ...call, call: call.tool_call_id }))
       return {
@@ -76,27 +75,6 @@ export const work: Projection<Work> = projection<Work>({
   },
 })
 
-/** The work before this turn, in the turns that it continues. */
-export function workBefore(events: readonly StoredEvent[], turn: string): Work {
-  const turns = new Set(continuedTurns(events, turn))
-  return work.of(events.filter(({ turn_id }) => turn_id !== null && turns.has(turn_id)))
-}
-
-/** The chain of turns that a turn continues, the latest first. */
-export function continuedTurns(events: readonly StoredEvent[], turn: string): string[] {
-  const chain: string[] = []
-  for (let next = continuedBy(events, turn); next !== undefined && next !== turn && !chain.includes(next); ) {
-    chain.push(next)
-    next = continuedBy(events, next)
-  }
-  return chain
-}
-
-function continuedBy(events: readonly StoredEvent[], turn: string): string | undefined {
-  const started = events.find(event => event.type === 'turn_started' && event.turn_id === turn)
-  return started?.type === 'turn_started' ? started.data.continue_turn_id : undefined
-}
-
 /**
  * The evidence for a task: the answered calls made while it was current, or while none was. A task without any was
  * worked on ahead of its time: then all calls, each with the task that was current.
@@ -112,7 +90,7 @@ export function evidenceFor({ calls }: Work, task: string): Evidence[] {
   )
 }
 
-/** What the log cites evidence by, instead of its ids in a case. */
+/** The log's references for evidence ids of a case. */
 export const refsOf = ({ calls }: Work, ids: readonly string[]): string[] =>
   calls.flatMap(({ ref }, index) => (ref !== undefined && ids.includes(idAt(index)) ? [ref] : []))
 

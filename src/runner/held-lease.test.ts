@@ -17,8 +17,7 @@ async function held(renew: (table: Table) => boolean | Promise<boolean> = () => 
     },
     release: async () => {},
   }
-  const clocks = { monotonic: () => table.monotonic, wall: () => table.wall }
-  const lease = await HeldLease.claim(turns, 'r1', TTL, { abilities: ['drive'] }, clocks)
+  const lease = await HeldLease.claim(turns, 'r1', TTL, { abilities: ['drive'] }, () => ({ ...table }))
   if (!lease) throw new Error('not claimed')
   return { lease, table }
 }

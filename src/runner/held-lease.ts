@@ -1,33 +1,33 @@
 import { type ClaimOptions, type Door, type Lease, StoreError } from '../door/door.ts'
 
-/** The part of a lease that may pass without a renewal before a side effect. The runner renews after a third. */
+/** The share of a lease after which it is renewed before a side effect. The worker renews after a third. */
 const MAX_AGE = 1 / 2
 
 type Turns = Pick<Door['turns'], 'claim' | 'renew'>
 
-/** The clocks of this process. */
-export interface Clocks {
+/** The time by two clocks. */
+interface Moment {
   /** Goes on while the process is stopped, but perhaps not while the machine sleeps. */
-  readonly monotonic: () => number
+  readonly monotonic: number
   /** Goes on while the machine sleeps, and jumps. */
-  readonly wall: () => number
+  readonly wall: number
 }
 
-const CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() }
+const now = (): Moment => ({ monotonic: performance.now(), wall: Date.now() })
 
 /** A lease, and until when it is certain to be ours. */
 export class HeldLease {
   readonly lease: Lease
   readonly #turns: Turns
   readonly #ttlMs: number
-  readonly #clocks: Clocks
+  readonly #now: () => Moment
   #renewed: Moment
 
-  private constructor(lease: Lease, turns: Turns, ttlMs: number, clocks: Clocks, at: Moment) {
+  private constructor(lease: Lease, turns: Turns, ttlMs: number, clock: () => Moment, at: Moment) {
     this.lease = lease
     this.#turns = turns
     this.#ttlMs = ttlMs
-    this.#clocks = clocks
+    this.#now = clock
     this.#renewed = at
   }
 
@@ -37,17 +37,17 @@ export class HeldLease {
     runner: string,
     ttlMs: number,
     options: ClaimOptions,
-    clocks: Clocks = CLOCKS,
+    clock: () => Moment = now,
   ): Promise<HeldLease | undefined> {
-    // Read before the store starts the lease, which so ends no earlier than we think.
-    const at = momentOf(clocks)
+    // Before the store starts the lease, so that it never ends earlier than we think.
+    const at = clock()
     const lease = await turns.claim(runner, ttlMs, options)
-    return lease && new HeldLease(lease, turns, ttlMs, clocks, at)
+    return lease && new HeldLease(lease, turns, ttlMs, clock, at)
   }
 
-  /** Whether it is still ours; then it lasts for its whole length again. */
+  /** Extends the lease; false if it is lost. */
   async renew(): Promise<boolean> {
-    const at = momentOf(this.#clocks)
+    const at = this.#now()
     const isOurs = await this.#turns.renew(this.lease, this.#ttlMs)
     if (isOurs) this.#renewed = at
     return isOurs
@@ -67,16 +67,16 @@ export class HeldLease {
     signal.throwIfAborted()
   }
 
-  /** The longer of both times: either clock may stand still, and a wall clock that jumps ahead merely costs a renewal. */
+  /** By the faster clock: either may stand still, and a jump ahead only costs a renewal. */
   #age(): number {
-    const { monotonic, wall } = momentOf(this.#clocks)
+    const { monotonic, wall } = this.#now()
     return Math.max(monotonic - this.#renewed.monotonic, wall - this.#renewed.wall)
   }
 }
 
-interface Moment {
-  readonly monotonic: number
-  readonly wall: number
-}
+/** Another process has the lease now. */
+export const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
 
-const momentOf = ({ monotonic, wall }: Clocks): Moment => ({ monotonic: monotonic(), wall: wall() })
+/** A storage failure that may be temporary: the work is done later. */
+export const isStorage = (error: unknown): boolean =>
+  error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'

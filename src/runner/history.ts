@@ -11,7 +11,7 @@ export function historyOf(earlier: readonly StoredEvent[], own: readonly StoredE
   return [...earlierMessages(earlier, messages, limit, rooms), ...messages]
 }
 
-/** Only whole turns, so that no tool call lacks its answer. */
+/** Whole turns only: every tool call needs its answer. */
 function earlierMessages(
   events: readonly StoredEvent[],
   own: readonly ModelMessage[],
@@ -33,11 +33,11 @@ function earlierMessages(
   return earlier
 }
 
-/** Whether nothing came of a turn, and the next one has the same request, or there was none. */
+/** Whether a turn produced nothing and the next one repeats its request. */
 const isRetried = ([request, ...rest]: readonly ModelMessage[], [next]: readonly ModelMessage[]): boolean =>
   rest.length === 0 && (request === undefined || request.content === next?.content)
 
-/** A single turn beyond the limit: its request, and its end from the start of a step. */
+/** A turn beyond the limit: its request and its last whole steps. */
 function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[] {
   const [request, ...rest] = messages
   if (!request || limit < 2) return []
@@ -46,7 +46,6 @@ function endOf(messages: readonly ModelMessage[], limit: number): ModelMessage[]
   return start < 0 ? [request] : [request, ...end.slice(start)]
 }
 
-/** One turn's events as messages. */
 function messagesOf(events: readonly StoredEvent[], rooms: Rooms): ModelMessage[] {
   const answered = new Set(events.flatMap(event => (event.type === 'tool_answered' ? [event.data.tool_call_id] : [])))
   const history: History = { messages: [], steps: new Map(), called: new Set(), answered, rooms }
@@ -54,7 +53,6 @@ function messagesOf(events: readonly StoredEvent[], rooms: Rooms): ModelMessage[
   return history.messages.filter(({ content }) => content.length > 0)
 }
 
-/** The messages so far, and what later events need of them. */
 interface History {
   readonly messages: ModelMessage[]
   /** Message id of each step to its index in `messages`. */
@@ -73,7 +71,7 @@ const HANDLERS: Handlers<History, void> = {
   },
   tool_answered: ({ messages, called, rooms }, { turn_id, data }) => {
     const { tool_call_id: toolCallId, tool: toolName } = data
-    // A call of an agent elsewhere belongs to no step.
+    // Calls of agents elsewhere belong to no step.
     if (!called.has(toolCallId)) return
     const result = shrunkResult(data, rooms.get(keyOf('result', turn_id, toolCallId)))
     messages.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: output(result) }] })
@@ -89,7 +87,6 @@ const HANDLERS: Handlers<History, void> = {
   },
 }
 
-/** The event types that become messages. */
 export const HISTORY_TYPES = typesOf(HANDLERS)
 
 type Parts = Exclude<Extract<ModelMessage, { role: 'assistant' }>['content'], string>
@@ -111,7 +108,7 @@ function assistant(
   return { role: 'assistant', content: room === undefined ? content : withoutProse(content, shrunkText(text, room)) }
 }
 
-/** One text instead of all texts. Reasoning is left out: it may be signed, and cannot be cut. */
+/** Replaces all texts with one. Reasoning is dropped: it may be signed, and cannot be cut. */
 function withoutProse(parts: Parts, text: string): Parts {
   const others = parts.filter(({ type }) => type !== 'text' && type !== 'reasoning')
   return text === '' ? others : [{ type: 'text', text }, ...others]

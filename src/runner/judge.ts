@@ -1,13 +1,17 @@
-import type { Claim, Opinion } from '../domain/claim.ts'
+import type { Opinion } from '../domain/claim.ts'
 import type { CommandOf } from '../domain/command.ts'
+import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, StoredEvent, Usage } from '../domain/event.ts'
+import { MAX_REPORTS } from '../domain/evidence.ts'
 import { claimText } from '../domain/open-claims.ts'
+import { planIdOf } from '../domain/plan.ts'
 import type { OpenClaim } from '../domain/proof.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { cut } from '../domain/text.ts'
-import { StoreError } from '../door/door.ts'
+import { type Door, type Lease, StoreError } from '../door/door.ts'
 import { type Case, CASE_TYPES, caseOf } from './case.ts'
-import { refsOf, type Work } from './evidence.ts'
+import { refsOf, type Work, work } from './evidence.ts'
+import type { HeldLease } from './held-lease.ts'
 import { UnknownModel } from './model-errors.ts'
 import { isJudgeFailure, type Run } from './run.ts'
 import { abortOnSilence, untilAborted } from './silence.ts'
@@ -44,7 +48,6 @@ export interface JudgeDeps {
   readonly redact: Redactor
 }
 
-/** What the judge has to know of a turn. */
 export interface JudgedTurn {
   readonly work: Work
   readonly run: Pick<Run, 'state' | 'verdicts' | 'judgeFailures'>
@@ -56,16 +59,19 @@ type Verdict = CommandOf<'assess_task'>
 
 /** Attempts at a clear verdict. */
 const MAX_TRIES = 2
-/** Calls in a row that may fail in a turn; then the judge is not asked again. */
+/** Failures in a row after which a turn stops asking. */
 const MAX_FAILURES = 2
 /** Per turn. */
 const MAX_VERDICTS = 200
 const MAX_REASON = 2_000
-/** For one answer, with whatever the judge repeats. */
+/** For one answer, retries included. */
 const MAX_MS = 600_000
 const NO_USAGE: Usage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
 
-/** Asks the judge about a claim. `onInterrupted` gets the verdicts so far if it is interrupted. */
+/**
+ * Asks the judge about a claim, and once more if the answer is unclear. Fails closed: no clear verdict is no pass.
+ * `onInterrupted` gets the verdicts so far if it is interrupted.
+ */
 export async function verdictsOn(
   turn: JudgedTurn,
   deps: JudgeDeps,
@@ -74,48 +80,33 @@ export async function verdictsOn(
   onInterrupted?: (verdicts: readonly Verdict[]) => Promise<unknown>,
 ): Promise<readonly Verdict[]> {
   const { turn_id, task_id: task, seal, basis } = claim
-  const opinions: Opinion[] = []
-  const verdicts = (): readonly Verdict[] =>
-    opinions.map(opinion => ({ ...opinion, type: 'assess_task', turn_id, task, seal, basis }))
+  const { run, work: done } = turn
+  const verdicts: Verdict[] = []
+  const add = (opinion: Opinion): unknown =>
+    verdicts.push({ ...opinion, type: 'assess_task', turn_id, task, seal, basis })
   try {
-    await judge(turn, deps, claimText(turn.run.state, claim), signal, opinions)
-  } catch (error) {
-    if (opinions.length > 0) await onInterrupted?.(verdicts())
-    throw error
-  }
-  return verdicts()
-}
-
-/** Asks for a verdict, again if it is unclear. Fails closed: no clear verdict is no pass. */
-async function judge(
-  turn: JudgedTurn,
-  deps: JudgeDeps,
-  claim: Claim,
-  signal: AbortSignal,
-  opinions: Opinion[],
-): Promise<void> {
-  let chosen: Judge
-  try {
-    chosen = await deps.judge()
-  } catch (error) {
-    if (!(error instanceof UnknownModel)) throw error
-    opinions.push({ ...unreachable(error, deps.redact), model: error.model ?? 'judge' })
-    return
-  }
-  const model = chosen.model ?? 'judge'
-  const facts = caseOf(claim, turn.work, turn.run.state, await turn.eventsOf(claim.task, CASE_TYPES))
-  while (opinions.length < MAX_TRIES && (opinions.at(-1)?.verdict ?? 'unknown') === 'unknown') {
-    const reason = whyNotAsked(turn.run, opinions)
-    if (reason === undefined) {
+    const chosen = await deps.judge()
+    const model = chosen.model ?? 'judge'
+    const facts = caseOf(claimText(run.state, claim), done, run.state, await turn.eventsOf(task, CASE_TYPES))
+    while (verdicts.length < MAX_TRIES && (verdicts.at(-1)?.verdict ?? 'unknown') === 'unknown') {
+      const reason = whyNotAsked(run, verdicts)
+      if (reason !== undefined) {
+        if (verdicts.length === 0) add({ verdict: 'unknown', reason, model })
+        break
+      }
       await turn.confirmLease(signal)
-      const { cited, ...opinion } = await ask(chosen, deps, facts, signal, opinions.at(-1))
-      opinions.push({ ...opinion, model, ...(cited ? { cited: refsOf(turn.work, cited) } : {}) })
-    } else if (opinions.length > 0) break
-    else opinions.push({ verdict: 'unknown', reason, model })
+      const { cited, ...opinion } = await ask(chosen, deps, facts, signal, verdicts.at(-1))
+      add({ ...opinion, model, ...(cited ? { cited: refsOf(done, cited) } : {}) })
+    }
+  } catch (error) {
+    if (verdicts.length > 0) await onInterrupted?.(verdicts)
+    if (!(error instanceof UnknownModel)) throw error
+    add({ ...unreachable(error, deps.redact), model: error.model ?? 'judge' })
   }
+  return verdicts
 }
 
-/** Why the judge is not asked any more in this turn, after these opinions that are not in the log yet. */
+/** Why the judge is not asked again in this turn, counting these opinions, which are not in the log yet. */
 function whyNotAsked({ verdicts, judgeFailures }: JudgedTurn['run'], opinions: readonly Opinion[]): string | undefined {
   if (verdicts + opinions.length >= MAX_VERDICTS) {
     return `The assessor was not asked: a turn has at most ${MAX_VERDICTS} verdicts.`
@@ -139,13 +130,13 @@ async function ask(
     return opinionOf(answer, facts)
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    // The lease is lost, or the store is: no opinion of the judge.
+    // A lost lease or store is no opinion of the judge.
     if (error instanceof StoreError) throw error
     return unreachable(error, redact)
   }
 }
 
-/** An answer as the log has it. A function of a program may answer anything. */
+/** A function of a program may answer anything. */
 function opinionOf(answer: Partial<JudgeAnswer> | null | undefined, facts: Case): Omit<Opinion, 'model'> {
   const { ok, reason, evidence, usage = NO_USAGE } = answer ?? {}
   const said = typeof reason === 'string' ? cut(reason.trim(), MAX_REASON) : ''
@@ -162,7 +153,6 @@ function opinionOf(answer: Partial<JudgeAnswer> | null | undefined, facts: Case)
   return { verdict: 'ok', reason: said, usage, rests: restsOn(cited, facts), ...citing }
 }
 
-/** What an ok rests on. */
 function restsOn(cited: readonly string[], { evidence, checks }: Case): NonNullable<Opinion['rests']> {
   if (cited.length > 0) return 'cited'
   return evidence.length === 0 && checks.length === 0 ? 'words' : 'uncited'
@@ -171,4 +161,45 @@ function restsOn(cited: readonly string[], { evidence, checks }: Case): NonNulla
 const unreachable = (error: unknown, redact: Redactor): Pick<Opinion, 'verdict' | 'reason'> => {
   const message = redact.error(error instanceof Error ? error.message : String(error))
   return { verdict: 'unknown', reason: `The assessor could not be reached. ${cut(message, 300)}` }
+}
+
+/** Rules on a claim of an agent elsewhere, under the lease of its turn. */
+export type ClaimJudge = (
+  held: HeldLease,
+  claim: OpenClaim,
+  signal: AbortSignal,
+) => Promise<readonly CommandOf<'assess_task'>[]>
+
+/** Judges the claims of agents elsewhere by what they and their hosts report. */
+export function claimJudge({ door, ...deps }: JudgeDeps & { readonly door: Door }): ClaimJudge {
+  return async (held, claim, signal) => {
+    const { lease } = held
+    const state = await door.read(lease)
+    const verdicts = await door.conversations.events(lease, { types: ['task_assessed'] })
+    const own = verdicts.filter(
+      (event): event is StoredEvent<'task_assessed'> => event.type === 'task_assessed' && event.turn_id === lease.turn,
+    )
+    const failures = own.reduce((count, { data }) => (isJudgeFailure(data) ? count + 1 : 0), 0)
+    const turn: JudgedTurn = {
+      work: await reportedWork(door, lease, state),
+      run: { state, verdicts: own.length, judgeFailures: failures },
+      confirmLease: each => held.confirm(each),
+      eventsOf: (task, types) => door.conversations.events(lease, { task, types }),
+    }
+    return verdictsOn(turn, deps, claim, signal)
+  }
+}
+
+/** The calls reported in this turn, or earlier for tasks of its plan. */
+async function reportedWork({ conversations }: Door, lease: Lease, state: Conversation): Promise<Work> {
+  const reports = await conversations.events(lease, { types: ['evidence_added'], last: MAX_REPORTS })
+  const isOfPlan = (taskId: string): boolean => {
+    const task = state.tasks.get(taskId)
+    return task?.plan_id === planIdOf(state, lease.turn)
+  }
+  return work.of(
+    reports.filter(
+      event => event.type === 'evidence_added' && (event.turn_id === lease.turn || isOfPlan(event.data.task_id)),
+    ),
+  )
 }

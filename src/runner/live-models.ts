@@ -16,10 +16,8 @@ export interface ModelChoice {
 /** What does not change while the process runs. */
 export type FixedModelSettings = Pick<ModelSettings, 'environment' | 'demoPaceMs'>
 
-/** Connections of the past that turns may still go on with. They end with the process. */
+/** Former connections that running turns may still use. They end with the process. */
 const MAX_KEPT = 8
-/** Models that were made. */
-const MAX_MADE = 32
 
 /**
  * The models of settings that change while turns run. A new turn gets what the settings say. A turn that began at an
@@ -81,7 +79,7 @@ export class LiveModels implements Models {
       throw new UnknownModel(`The model ${name} is not configured. Available: ${this.names.join(', ')}.`, name)
     }
     const kept = this.#kept.get(endpoint)
-    // A provider that the settings have left has lost its key there.
+    // The settings no longer have the key of a former provider.
     if (endpoint === labelOf(name, now) && (now.key !== undefined || kept?.key === undefined)) return now
     if (kept) return kept
     throw new ModelChanged(
@@ -97,14 +95,13 @@ export class LiveModels implements Models {
     const isOnPage = isOfPage && !isLocked
     const { environment = {}, ...fixed } = this.#fixed
     const model = modelFor(name, { ...fixed, url, key, isOnPage, environment: mayUseVariable ? environment : {} })
-    if (this.#made.size >= MAX_MADE) this.#made.clear()
     this.#made.set(id, model)
-    // A failure is told to each turn that asks, and not kept.
+    // Failures are not cached.
     model.catch(() => this.#made.delete(id))
     return model
   }
 
-  /** What the settings say now; notes where its models are reached, for the turns that begin with them. */
+  /** The current settings. Keeps their connections for the turns that begin with them. */
   #choice(): ModelChoice {
     const choice = this.#current()
     if (choice === this.#seen) return choice
@@ -124,7 +121,7 @@ export class LiveModels implements Models {
   }
 }
 
-/** The name of an endpoint in the log, which agents read: it says when the URL is another, and not which. */
+/** How the log names an endpoint: it tells endpoints apart without showing the URL to agents. */
 const labelOf = (name: string, { url }: Connection): string =>
   url === undefined
     ? providerOf(name)

@@ -1,10 +1,13 @@
-import { type Door, type LiveEntry, type Ref, refKey } from '../door/door.ts'
+import { CHECK_OUTPUT } from '../domain/proof.ts'
+import { type Door, type Lease, type LiveEntry, type Ref, refKey } from '../door/door.ts'
 import { headOf } from './received.ts'
 
 /** How often a growing text is written for other processes. */
 const WRITE_INTERVAL_MS = 150
-/** So much of a text is shown while it is written: it is sent and stored again and again. */
+/** Longer texts grow unseen: each update sends and stores the whole text. */
 const MAX_SHOWN = 100_000
+
+const LIVE_MS = 300
 
 /** The text of running steps: published at once in this process, and throttled to the store for others. */
 export class LiveText {
@@ -37,7 +40,6 @@ export class LiveText {
     this.#onText(refOf(ref), entry.shown)
   }
 
-  /** All that was written so far. */
   textOf(ref: Ref): string {
     return this.#texts.get(refKey(ref))?.text ?? ''
   }
@@ -50,7 +52,7 @@ export class LiveText {
     await this.#door.liveText.clear(refOf(ref)).catch(() => {})
   }
 
-  /** Clears what a process that died may have left. */
+  /** Clears what a dead process may have left. */
   async clear(ref: Ref): Promise<void> {
     await this.#door.liveText.clear(refOf(ref)).catch(() => {})
   }
@@ -72,3 +74,35 @@ interface Entry {
 }
 
 const refOf = ({ tenant, conversation }: Ref): Ref => ({ tenant, conversation })
+
+/** The end of a run's output while it grows, as the live text of its turn. */
+export class LiveOutput {
+  readonly #door: Door
+  readonly #lease: Lease
+  readonly #message: string
+  readonly #onError: (error: unknown) => void
+  #shownAt: number | undefined
+
+  constructor(door: Door, lease: Lease, runId: string, onError: (error: unknown) => void) {
+    this.#door = door
+    this.#lease = lease
+    this.#message = `${CHECK_OUTPUT}${runId}`
+    this.#onError = onError
+  }
+
+  show(tail: () => string): void {
+    const now = performance.now()
+    if (this.#shownAt !== undefined && now - this.#shownAt < LIVE_MS) return
+    this.#shownAt = now
+    const entry = { turn_id: this.#lease.turn, message_id: this.#message, text: tail() }
+    this.#door.liveText.write(this.#lease, entry).catch(this.#onError)
+  }
+
+  get isShown(): boolean {
+    return this.#shownAt !== undefined
+  }
+
+  async clear(): Promise<void> {
+    await this.#door.liveText.clear(this.#lease).catch(this.#onError)
+  }
+}

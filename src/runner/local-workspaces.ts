@@ -28,18 +28,16 @@ import { Problem } from '../domain/text.ts'
 import { type CallChecks, type CheckMaker, madeCheck } from '../door/door.ts'
 import type { Baseline, RunOptions, Workspaces } from './workspaces.ts'
 
-/** What the checks of tasks may do here. */
 export interface LocalOptions {
   readonly workspaces: readonly Workspace[]
-  /** For turns that this process drives; agents elsewhere are not offered it. */
+  /** For our own turns; not offered to agents elsewhere. */
   readonly own?: Workspace | undefined
-  /** This machine, as workspaces name it. */
   readonly machine: () => string
   readonly environment: Environment
   readonly dataFolder: string
   readonly redact: Redactor
   readonly newId: () => string
-  /** Whether turns that begin now get the workspace of their own. Default: always. */
+  /** Whether new turns use it. Default: always. */
   readonly usesOwn?: () => boolean
   /** Whether a judge of ours rules on the claims of agents elsewhere. */
   readonly judges?: () => boolean
@@ -52,7 +50,7 @@ export interface LocalOptions {
 
 const OUT_OF_TIME = 'Time ran out: all runs at confirmation together took too long.'
 
-/** Stands for guarded files that are too many to look at. */
+/** Stands for guarded files that cannot all be read. */
 const UNWATCHED = 'more guarded files than can be watched'
 
 /** Workspaces on this machine, and the checks that run in them. */
@@ -69,7 +67,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     this.#workspaces = options.workspaces
   }
 
-  /** Takes the first folder of this machine among an MCP client's roots for new turns. Those of earlier turns stay known. */
+  /** Uses the first local folder among an MCP client's roots for new turns. Earlier workspaces stay known. */
   name(folders: readonly string[]): void {
     const machine = folders.length > 0 ? this.#options.machine() : ''
     const [root] = folders.flatMap(folder => opened(folder, machine) ?? [])
@@ -147,7 +145,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const isNew = (each: string): boolean => !known.covers.includes(each)
     const all = runnable.map(check => ({ hash: check.hash, guards: guardsOf(check, options, this.#protect) }))
     const globs = [...this.#protect, ...all.flatMap(({ guards }) => guards.globs), ...watched].filter(isNew)
-    // What was not there at the confirmation of a check is not looked for again.
+    // A file that was missing at the confirmation of a check is not looked for again.
     const added = all.filter(({ hash }) => isNew(hash))
     const paths = new Set(added.flatMap(({ guards }) => guards.paths).filter(isNew))
     if (globs.length + added.length === 0) return undefined
@@ -235,7 +233,7 @@ function guardsIn(
   mayChange: readonly string[],
   workspaceNow: string,
 ): Pick<RunOutcome, 'guarded' | 'guard'> {
-  // What a person accepts is how the files are now. Where that cannot be told, it is the whole workspace, or this run alone.
+  // A person accepts the files as they are now; where these are unknown, the whole workspace, or this run alone.
   if (!changed || !files) return { guarded: [UNWATCHED], guard: `unwatched:${files ? digestOf(files) : workspaceNow}` }
   const { matches } = globsOf(mayChange)
   const guarded = changed.filter(path => mayChange.length === 0 || !matches(path))

@@ -1,9 +1,16 @@
 import type { Client, Tool, Transport } from '@modelcontextprotocol/client'
 import type { Json } from '../domain/event.ts'
+import {
+  type FoundSecrets,
+  secretsInArguments,
+  secretsInHeaders,
+  secretsInUrl,
+  secretsInVariables,
+  together,
+} from '../domain/secrets.ts'
 import { type AskFor, fingerprintOf, type RuledTool } from '../domain/tool-rules.ts'
 import type { ToolServerState } from '../domain/wire.ts'
 import { hashOf } from '../door/door.ts'
-import { secretsOf } from './mcp-secrets.ts'
 import type { CallIds, OutsideTool, OutsideTools } from './outside.ts'
 
 /** An MCP server, in the form that other hosts use in their settings. */
@@ -42,12 +49,20 @@ export function mcpTools(options: McpOptions): OutsideTools {
   return { secrets: secretsOf(options.servers), list: () => servers.list(), close: () => servers.close() }
 }
 
-/** Where a server stands. */
+/** The secrets in the settings of MCP servers: variables, arguments, headers and URLs. */
+export const secretsOf = (servers: Readonly<Record<string, McpServer>>): FoundSecrets =>
+  together(
+    Object.values(servers).flatMap(server =>
+      'url' in server
+        ? [secretsInUrl(server.url), secretsInHeaders(server.headers ?? {})]
+        : [secretsInArguments(server.args ?? []), secretsInVariables(server.env ?? {})],
+    ),
+  )
+
 export interface McpState {
   readonly state: ToolServerState
-  /** When it got there, in milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   readonly since: number
-  /** Why it failed. */
   readonly reason?: string
   readonly tools: readonly McpTool[]
 }
@@ -68,7 +83,7 @@ export class McpServers implements OutsideTools {
     this.use(servers)
   }
 
-  /** Connects to these servers. Those that are no longer named, or named otherwise, are left. */
+  /** Connects to these servers, and leaves those that are gone or changed. */
   use(servers: Readonly<Record<string, McpServer>>): void {
     const before = this.#connections
     this.#connections = new Map(
@@ -92,7 +107,6 @@ export class McpServers implements OutsideTools {
     return new Map([...this.#connections].map(([name, connection]) => [name, connection.look()]))
   }
 
-  /** Tries a server that failed again, now. */
   retry(name: string): boolean {
     const connection = this.#connections.get(name)
     connection?.retry()
@@ -125,7 +139,7 @@ class Connection {
   #tools: readonly McpTool[] | undefined
   #failedAt = Number.NEGATIVE_INFINITY
   #failure: string | undefined
-  /** It did not answer in time: turns do not wait for it again. */
+  /** It timed out: turns do not wait for it again. */
   #isSlow = false
   #since = Date.now()
   #isClosed = false
@@ -187,7 +201,7 @@ class Connection {
         listChanged: {
           tools: {
             onChanged: (error, tools) => {
-              // What cannot be listed again is not what was allowed.
+              // Tools that cannot be listed may not be those that were allowed.
               if (error || !tools) this.#forget(client)
               else if (this.#client === client && this.#tools) this.#tools = this.#read(client, tools)
             },

@@ -2,7 +2,7 @@ import { type Conversation, givenUpIn, openTasks } from '../domain/conversation.
 import { labelOf } from '../domain/check-label.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
 import { planOf, tasksOf } from '../domain/plan.ts'
-import { unpassedChecks, whyUnpassed } from '../domain/plan-checks.ts'
+import { unpassedChecks, whyUnpassed, planFailures, whyUndone } from '../domain/plan-checks.ts'
 import { countingRun, planRuns, tailOf } from '../domain/proof.ts'
 import { doneWords } from '../domain/plan-words.ts'
 import { tallyOf } from '../domain/tally.ts'
@@ -12,14 +12,12 @@ import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { cut } from '../domain/text.ts'
 import { COUNTED, type EndReason, isEmptied } from '../domain/turn.ts'
-import { planFailures, whyUndone } from '../domain/why-open.ts'
 import type { Run } from './run.ts'
 
 /** The default system prompt of the assistant. */
 export const ASSISTANT = `You are a careful assistant that gets work done with the tools it has. Do what you were asked, step by step. Use
 tools where they help, and report what they returned. Never claim work that you did not do.`
 
-/** The gate's follow-up message. */
 export function followUpText(
   run: Pick<Run, 'state' | 'turn' | 'policy'>,
   toolset: Toolset = toolsets[run.policy.toolset],
@@ -48,13 +46,12 @@ export function followUpText(
   return `The plan is not finished. Open: ${names.join('; ')}${more}.${checks.join('')} Continue: do the work, and ${settlingFor(toolset)}`
 }
 
-/** The folder of a plan's workspace, in parentheses. */
 function folderOf({ state, turn }: Pick<Run, 'state' | 'turn'>): string {
   const path = planOf(state, turn).workspace?.path
   return path === undefined ? '' : ` (${path})`
 }
 
-/** Why a task is not done, in parentheses: what was said of it, and the check that stands against it. */
+/** Why a task is not done, in parentheses. */
 function whyIn(state: Conversation, task: Task): string {
   const why = whyUndone(state, task)
   if (isOpen(task)) return why === undefined ? '' : ` (${why})`
@@ -63,11 +60,9 @@ function whyIn(state: Conversation, task: Task): string {
   return ` (${task.status}${reasons === '' ? '' : `: ${reasons}`})`
 }
 
-/** What a person can do about a check that keeps a task open. */
 const WAYS_OUT =
   'Mend what a check reports and continue; or change the check, or settle the task yourself, in the plan.'
 
-/** Tasks that the last message lists, per section. */
 const MAX_LISTED = 20
 
 const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
@@ -95,7 +90,6 @@ function reasonFor(run: Run, because: keyof typeof REASONS): string {
   return `${REASONS[because]}: no process with its workspace${folderOf(run)} is running. Start Runsheet there, then continue; or remove the checks, or settle the tasks yourself, in the plan.`
 }
 
-/** The checks of the whole plan that did not pass, and what to do. */
 function inTheWay(run: Run): string {
   const checks = planFailures(run.state, planOf(run.state, run.turn))
   return checks.length > 0 ? `The plan is not done: ${checks.join(' ')} Mend that, then continue.` : ''
@@ -108,7 +102,7 @@ function tally({ state, turn }: Run): string {
   return counted ? `${doneWords(counted)}.` : ''
 }
 
-/** What is not done of the whole plan; after an answer, if neither assessor nor gate is on, only what checks say so of. */
+/** What is not done. After an answer without gate and assessor, only what checks stand against. */
 function leftOver({ state, turn, policy }: Run, because: EndReason): string {
   const isUnwatched = because === 'answered' && !policy.assessor && !policy.gate
   const isChecked = (task: Task): boolean => whyUndone(state, task) !== undefined

@@ -339,11 +339,4 @@ describe('the run', () => {
       .settle(1)
     expect(advanceRun(run, run.state, foreign.log)).toEqual(run)
   })
-
-  it('[TR19] it knows which turn it continues', () => {
-    const run = new RunDriver({}, 'turn-0').plan('A')
-    run.finish('turn-0')
-    run.start('turn-1', {}, 'turn-0')
-    expect(Object.assign(run, { turn: 'turn-1' }).told.request).toMatchObject({ continues: 'turn-0' })
-  })
 })

@@ -12,20 +12,20 @@ import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'
 export type Move =
   /** Asks the model; the last call of the budget is without tools. */
   | { readonly type: 'ask'; readonly isLast: boolean; readonly budget: number }
-  /** What a person wrote meanwhile becomes messages of this turn. */
+  /** Delivers queued messages of a person. */
   | { readonly type: 'deliver'; readonly first: string }
   | { readonly type: 'call'; readonly step: Step; readonly call: Call }
   /** The claims of a call or a text are checked: the judge rules on them. */
   | { readonly type: 'settle'; readonly step: Step; readonly claim: OpenClaim }
   /** Waits for a person or for checks: the lease is released. */
   | { readonly type: 'park' }
-  /** The text claims the task that the model was given. If that is settled by now (`undefined`), only advances. */
+  /** The text claims the step's task; `undefined` if that is settled by now. */
   | { readonly type: 'judge'; readonly step: Step; readonly task: string | undefined }
   /** The gate sends the model back to the open tasks. */
   | { readonly type: 'follow'; readonly followUp: number }
   | { readonly type: 'finish'; readonly because: EndReason }
 
-/** Plans in a row that a person may turn down. */
+/** Rejected plans in a row that end a turn. */
 const MAX_REFUSALS = 3
 /** Identical steps in a row that end a turn. */
 export const MAX_REPEATS = 3
@@ -38,7 +38,7 @@ export function nextMove(run: Run): Move {
   if (isUndecided(call) || awaitsChecks(run.state, run.turn)) return { type: 'park' }
   const [claim] = claimsOf(run.state, run.turn)
   if (step && claim) return { type: 'settle', step, claim }
-  // The third no is answered; a call that would ask for more is not made.
+  // The third rejection is still answered; then no further plan is proposed.
   if (run.refusals >= MAX_REFUSALS && !call?.review) return finish('rejected')
   if (step && call) return { type: 'call', step, call }
   if (run.hasReachedLimit) return finish('limit')
@@ -72,7 +72,7 @@ function ask(run: Run): Move {
   const budget = budgetOf(run)
   const isLast = run.steps.length + 1 >= budget
   const [waiting] = run.state.queued
-  // The last call has no tools: what waits starts the next turn instead.
+  // The last call has no tools: a queued message starts the next turn instead.
   if (waiting && !isLast) return { type: 'deliver', first: waiting.message_id }
   return { type: 'ask', budget, isLast }
 }

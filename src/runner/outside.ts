@@ -28,7 +28,7 @@ export interface OutsideTools {
   /** `model`: the one that works with them. */
   list(model?: string): Promise<readonly OutsideTool[]>
   close(): Promise<void>
-  /** What its settings hide, and its errors must not show. */
+  /** Must not show in its errors. */
   readonly secrets?: Secrets
 }
 
@@ -39,19 +39,17 @@ export const givenTools = (tools: readonly OutsideTool[]): OutsideTools => ({
   close: async () => {},
 })
 
-/** The tools of several sources. */
 export const joinedTools = (...sources: readonly OutsideTools[]): OutsideTools => ({
   list: async model => (await Promise.all(sources.map(source => source.list(model)))).flat(),
   close: async () => void (await Promise.all(sources.map(source => source.close()))),
 })
 
-/** The tools of a source, for one model only. */
 export const onlyFor = (model: string, tools: OutsideTools): OutsideTools => ({
   list: async asked => (asked === model ? tools.list(asked) : []),
   close: () => tools.close(),
 })
 
-/** The same tools as models may read them: no secrets of ours and no control characters in what they say of themselves. */
+/** Keeps our secrets and control characters out of what tools say of themselves. */
 export function withoutSecrets(tools: OutsideTools, redact: Redactor): OutsideTools {
   // Schemas are listed for every step and rarely change.
   const cleaned = new WeakMap<object, OutsideTool['inputSchema']>()

@@ -2,7 +2,7 @@ import type { Cut, Json, ToolCallRecord, Usage } from '../domain/event.ts'
 
 /** Per step; further calls are refused. */
 const MAX_CALLS = 32
-/** Where reading stops, so that an endless answer fills neither memory nor log. */
+/** Reading stops here: an endless answer must fill neither memory nor log. */
 const READ_LIMITS = { text: 1_000_000, arguments: 2_000_000, calls: 2 * MAX_CALLS } as const
 
 /** The result of one model call. */
@@ -15,7 +15,7 @@ export interface ModelAnswer {
   readonly usage: Usage
 }
 
-/** An answer as far as it has been received. */
+/** An answer while it is received. */
 export class Received {
   readonly calls: ToolCallRecord[] = []
   /** Calls whose arguments are still being received: id to tool. */
@@ -32,7 +32,6 @@ export class Received {
     return this.#text
   }
 
-  /** The limit that the answer is beyond. */
   get exceeded(): keyof typeof READ_LIMITS | undefined {
     return LIMIT_NAMES.find(name => this.#counts[name] > READ_LIMITS[name])
   }
@@ -41,7 +40,6 @@ export class Received {
     this.#counts[what] += size
   }
 
-  /** Adds what the limit leaves room for. */
   addText(delta: string): void {
     this.#text += delta.slice(0, Math.max(0, READ_LIMITS.text - this.#counts.text))
     this.count('text', delta.length)
@@ -68,9 +66,9 @@ export class Received {
     else this.#record(id, tool, args, problem)
   }
 
-  /** The answer up to where reading stopped. The calls that were not complete are refused. */
+  /** The answer up to the limit. Incomplete calls are refused. */
   cutShort(limit: keyof typeof READ_LIMITS): ModelAnswer {
-    // The other half of its last character may not have come.
+    // It may end in half a surrogate pair.
     this.#text = headOf(this.#text, this.#text.length)
     for (const [id, tool] of this.#begun) this.#record(id, tool, {}, `${TOO_MUCH[limit]} This call was not made.`)
     const why = `The answer was cut off here, after ${this.text.length.toLocaleString('en')} characters. ${TOO_MUCH[limit]}`
@@ -92,7 +90,6 @@ export class Received {
     }
   }
 
-  /** That the text received is all there is of an answer. */
   cut(cut: Cut): Pick<ModelAnswer, 'cut'> {
     return { cut: { cut, answer_length: this.text.length } }
   }
@@ -126,7 +123,6 @@ function unused(id: string, used: ReadonlySet<string>): string {
   for (let count = 2; ; count += 1) if (!used.has(`${name}_${count}`)) return `${name}_${count}`
 }
 
-/** A text and what is to be said about it. */
 export const withNote = (text: string, note: string): string => [text, note].filter(each => each !== '').join('\n\n')
 
 /** Providers accept only objects back, whatever their model sent. */

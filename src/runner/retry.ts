@@ -17,7 +17,6 @@ export class ModelCallFailed extends Error {
 }
 
 export interface RetryOptions {
-  /** The first backoff. */
   readonly backoffMs: number
   readonly signal: AbortSignal
   /** Awaited before each attempt. If it throws, there is none. */

@@ -5,7 +5,6 @@ import type { Policy } from '../domain/policy.ts'
 import type { ApprovalDecision } from '../domain/tool-approval.ts'
 import type { Task } from '../domain/task.ts'
 
-/** A tool call of a step, and its state. */
 export interface Call {
   readonly id: string
   readonly tool: string
@@ -21,7 +20,6 @@ export interface Call {
   readonly approval?: CallApproval
 }
 
-/** A call that a person has to allow. */
 export interface CallApproval {
   readonly id: string
   /** The tool as it was shown. */
@@ -31,20 +29,20 @@ export interface CallApproval {
   readonly comment?: string
 }
 
-/** One stored model call. */
+/** A stored model call. */
 export interface Step {
   readonly number: number
   readonly message_id: string
   readonly text: string
-  /** How much of a text that was cut the model wrote. */
+  /** How much of a cut text the model wrote itself. */
   readonly answer_length?: number
   readonly calls: readonly Call[]
   readonly digest_seq: number
-  /** The id of the task that was current when the model was asked: its text is about this task. */
+  /** The current task when the model was asked, which its text is about. */
   readonly task?: string
 }
 
-/** A turn, folded from its log: everything that the next move depends on. A run has no other state. */
+/** A turn folded from its log: all that the next move depends on. */
 export interface Run {
   readonly turn: string
   readonly state: Conversation
@@ -56,33 +54,30 @@ export interface Run {
     readonly model: string
     /** Where the model was reached when the turn began. */
     readonly endpoint?: string
-    readonly continues?: string
   }
   readonly steps: readonly Step[]
-  /** Whether the model has something to react to: a message or a tool answer since its last step. */
+  /** A message or a tool answer came since the last step. */
   readonly hasNewInput: boolean
   readonly budget: number
   /** Follow-ups of the gate since the last task was settled. */
   readonly followUps: number
   readonly advances: number
   readonly hasReachedLimit: boolean
-  /** The id of the task that the assessor gave no clear verdict on. */
+  /** The task without a clear verdict. */
   readonly unjudged: string | undefined
-  /** Answers of the assessor in this turn. */
   readonly verdicts: number
-  /** How often in a row the assessor failed. */
+  /** In a row. */
   readonly judgeFailures: number
-  /** Plans in a row that a person turned down, with nothing confirmed, revised, completed or changed by a person since. */
+  /** Plans that a person rejected in a row, without progress since. */
   readonly refusals: number
-  /** The ids of the tasks that were completed. Each counts as progress once: a model may reopen them. */
+  /** Completed tasks count as progress once: a model may reopen them. */
   readonly completed: ReadonlySet<string>
   readonly usage: Usage
 }
 
-/** A run before its first step. */
 export function startRun(state: Conversation, turn: string, started: StoredEvent): Run {
   if (started.type !== 'turn_started') throw new TypeError('A run must start with its turn_started event.')
-  const { message, message_id, model, endpoint, policy, continue_turn_id } = started.data
+  const { message, message_id, model, endpoint, policy } = started.data
   return {
     turn,
     state,
@@ -92,7 +87,6 @@ export function startRun(state: Conversation, turn: string, started: StoredEvent
       message_id,
       model,
       ...(endpoint === undefined ? {} : { endpoint }),
-      ...(continue_turn_id === undefined ? {} : { continues: continue_turn_id }),
     },
     steps: [],
     hasNewInput: true,
@@ -172,7 +166,7 @@ function applyEvent(run: Run, event: StoredEvent): Run {
       return afterChange(run, event.data)
     case 'task_assessed': {
       const { verdict, task_id, usage } = event.data
-      // A clear verdict on another task does not replace the missing one.
+      // A verdict on another task does not replace the missing one.
       const before = run.unjudged === task_id ? undefined : run.unjudged
       return {
         ...run,
@@ -191,7 +185,7 @@ function applyEvent(run: Run, event: StoredEvent): Run {
 export const isJudgeFailure = ({ verdict, usage }: Pick<EventData['task_assessed'], 'verdict' | 'usage'>): boolean =>
   verdict === 'unknown' && usage === undefined
 
-/** A system's cancel is no answer of a person. */
+/** A cancel by the system is no rejection. */
 function refusalsAfter({ refusals }: Run, resolved: EventData['task_create_review_resolved']): number {
   const { action, reason, via } = resolved
   if (action === 'confirm' || reason === 'changes_requested') return 0
@@ -202,7 +196,7 @@ function callOf({ tool_call_id: id, tool, arguments: args, problem }: ToolCallRe
   return { id, tool, arguments: args, called: false, ...(problem === undefined ? {} : { problem }) }
 }
 
-/** A person's own message also begins the counts anew that end a turn for want of progress. */
+/** A person's message resets the counts that end a turn without progress. */
 function withMessage(run: Run, { text, synthetic }: EventData['message_added']): Run {
   if (synthetic) return { ...run, hasNewInput: true }
   const request = { ...run.request, message: `${run.request.message}\n\n${text}` }
@@ -210,25 +204,20 @@ function withMessage(run: Run, { text, synthetic }: EventData['message_added']):
 }
 
 function withCall(run: Run, id: string, change: (call: Call) => Partial<Call>): Run {
-  const steps = run.steps.map(step => ({
-    ...step,
-    calls: step.calls.map(call => (call.id === id ? { ...call, ...change(call) } : call)),
-  }))
-  return { ...run, steps }
+  return withCalls(run, call => (call.id === id ? change(call) : {}))
 }
 
-function withDecision(run: Run, { approval_id, decision, comment }: EventData['tool_approval_resolved']): Run {
+function withDecision(run: Run, { approval_id: id, decision, comment }: EventData['tool_approval_resolved']): Run {
   const said = { decision, ...(comment === undefined ? {} : { comment }) }
-  const steps = run.steps.map(step => ({
-    ...step,
-    calls: step.calls.map(call =>
-      call.approval?.id === approval_id ? { ...call, approval: { ...call.approval, ...said } } : call,
-    ),
-  }))
-  return { ...run, steps }
+  return withCalls(run, ({ approval }) => (approval?.id === id ? { approval: { ...approval, ...said } } : {}))
 }
 
-/** Whether a person said in this turn that the tool, as it is now, is always allowed. */
+const withCalls = (run: Run, change: (call: Call) => Partial<Call>): Run => ({
+  ...run,
+  steps: run.steps.map(step => ({ ...step, calls: step.calls.map(call => ({ ...call, ...change(call) })) })),
+})
+
+/** Whether a person chose "always" for this exact tool in this turn. */
 export const isAlwaysAllowed = ({ steps }: Run, fingerprint: string): boolean =>
   steps.some(({ calls }) =>
     calls.some(({ approval }) => approval?.decision === 'always' && approval.fingerprint === fingerprint),
@@ -246,7 +235,6 @@ function afterChange(run: Run, { task, by, from }: EventData['task_changed']): R
   }
 }
 
-/** Adds numbers of the same name. */
 export function sumUsage(a: Usage, b: Usage): Usage {
   const sum: Record<string, Json> = { ...a }
   for (const [name, value] of Object.entries(b)) {

@@ -64,4 +64,21 @@ describe('the runner', () => {
     expect(reader.of('turn_finished')[0]?.data.status).toBe('incomplete')
     expect(await server.statuses()).toEqual([['Dig', 'in_progress']])
   })
+
+  it('[JU1] the judge is shown what earlier turns did for the plan, also where nothing was continued', async () => {
+    server = await startTurns({
+      host: { toolset: 'checklist', assessor: true },
+      answers: async (_, count) => {
+        if (count === 0)
+          return { calls: [{ tool: 'add_multiple_checklist_items', args: { items: [{ title: 'Dig' }] } }] }
+        if (count === 1) return 'I have dug three holes.'
+        const [task] = (await server?.tasks()) ?? []
+        const items = [{ id: task?.id, isChecked: true }]
+        return count === 2 ? { calls: [{ tool: 'update_checklist_items', args: { items } }] } : 'Ticked.'
+      },
+    })
+    await server.chat({ message: 'Dig.' })
+    await server.chat({ turn_id: 't2', message: 'Tick it.' })
+    expect(JSON.stringify(server.provider.judged)).toContain('three holes')
+  })
 })

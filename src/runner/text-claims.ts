@@ -12,7 +12,7 @@ import type { Move } from './move.ts'
 import type { Step } from './run.ts'
 import type { ActiveTurn } from './turn.ts'
 
-/** `manage_todos`: a text claims the task that it is about, as a call would. If that is settled by now, the next one comes. */
+/** `manage_todos`: a text claims its task as a call would, or goes on to the next if that is settled. */
 export async function claimText(
   turn: ActiveTurn,
   { door }: TurnDeps,
@@ -52,7 +52,7 @@ export const afterText =
 
 const textId = ({ number }: Step): string => `step:${number}`
 
-/** Sends the model back to its step, or on to the next one. Without a verdict the turn ends. */
+/** Sends the model back to its step or on to the next. Without a verdict the turn ends. */
 function goOn(turn: ActiveTurn, transaction: Transaction, task: string | undefined, refusal?: Refusal): null {
   const { run } = turn
   if (refusal?.is('not_accepted') && refusal.data.verdict === 'unknown') return null

@@ -11,7 +11,7 @@ import type { Models } from './given-models.ts'
 const MAX_REQUEST = 1_500
 const MAX_ANSWER = 500
 const MAX_TITLE = 60
-/** Leaves a model that thinks first some room to do so. */
+/** With room for a model that thinks first. */
 const MAX_OUTPUT_TOKENS = 400
 const TIMEOUT_MS = 30_000
 /** Calls at a time. Beyond that a conversation keeps its first message as its title. */
@@ -42,7 +42,7 @@ export class Titler {
     this.#options = options
   }
 
-  /** Looks at a turn that this process has just let go of. */
+  /** Names the conversation of a released turn, if it needs a name. */
   look(lease: Lease): void {
     if (this.#ending.signal.aborted || this.#calls.size >= MAX_CALLS) return
     const { tenant, conversation, turn } = lease
@@ -54,12 +54,10 @@ export class Titler {
     this.#calls.add(call)
   }
 
-  /** Resolves once nothing is under way. */
   async idle(): Promise<void> {
     await Promise.all(this.#calls)
   }
 
-  /** Gives up what is under way. */
   async close(): Promise<void> {
     this.#ending.abort()
     await this.idle()

@@ -21,20 +21,18 @@ import { settleThrough } from './settling.ts'
 import { afterText } from './text-claims.ts'
 import { type ActiveTurn, isUnreadable } from './turn.ts'
 
-/** The tools of a run. */
 export function toolsetOf({ policy, state, turn }: Run, { door }: Pick<TurnDeps, 'door'>): Toolset {
   const toolset = ownPart(toolsets[policy.toolset])
   const workspace = state.turns.get(turn)?.workspace
   return workspace && door.checks.offered?.(workspace) ? withChecks(toolset) : toolset
 }
 
-/** Without the tools for agents elsewhere. */
 const ownPart = (toolset: Toolset): Toolset =>
   toolset.tools.some(({ isOutside }) => isOutside)
     ? { ...toolset, tools: toolset.tools.filter(({ isOutside }) => !isOutside) }
     : toolset
 
-/** Makes one tool call of a step. Afterwards it is answered or waits for a review. */
+/** Makes a tool call: afterwards it is answered, or waits. */
 export async function makeCall(
   turn: ActiveTurn,
   deps: TurnDeps,
@@ -90,7 +88,7 @@ function contextOf({ run, lease }: ActiveTurn, { door, models }: TurnDeps, step:
   }
 }
 
-/** Settles the claims of a call or a text whose checks are over; the judge rules on one after the other. */
+/** Settles the checked claims of a call or a text; the judge rules on one after the other. */
 export async function settleOwn(
   turn: ActiveTurn,
   deps: TurnDeps,
@@ -101,7 +99,7 @@ export async function settleOwn(
   const learnt = deps.isUnserved ? { ended: 'no_workspace' as const } : {}
   const keep = async (facts: readonly Command[]): Promise<void> => {
     const { turns } = await deps.door.read(turn.lease)
-    // After any other interruption, the claim is judged anew.
+    // Kept only after a stop: otherwise the claim is judged again.
     if (turns.get(turn.run.turn)?.stop_requested) await deps.door.run({ ...turn.lease, lease: turn.lease }, ...facts)
   }
   const judgeOfTurn = async (): Promise<Judge> => {
@@ -115,7 +113,7 @@ export async function settleOwn(
   await settleThrough(context, claim, { learnt, judge, onText: afterText(turn, claim.task_id) })
 }
 
-/** The tools that a model gets: without those that a person never allows, nor more than it can take. */
+/** Outside tools for the model: without forbidden ones, and no more than it can take. */
 export const offeredTools = (
   tools: readonly OutsideTool[],
   { rules }: Pick<TurnDeps, 'rules'>,
@@ -125,9 +123,9 @@ export const offeredTools = (
   return offeredOf(allowed, ({ from }) => from?.server)
 }
 
-/** Whether a call may be made now. If not, it is answered, or waits for a person. */
+/** Whether a call may be made; else it is answered or waits for a person. */
 async function isAllowed(turn: ActiveTurn, deps: TurnDeps, call: Call, { from }: OutsideTool): Promise<boolean> {
-  // A call that was begun was allowed; whether it is repeated is another question.
+  // It was allowed before it began; whether it may be repeated is checked later.
   if (!from || call.called) return true
   const { rule, changed } = rulingFor(turn.run, from, deps.rules())
   const { approval } = call
@@ -143,7 +141,7 @@ async function isAllowed(turn: ActiveTurn, deps: TurnDeps, call: Call, { from }:
   return false
 }
 
-/** A rule that a person set counts; else what was said in this turn, which need not be saved yet. */
+/** A saved rule, else what the person said in this turn. */
 function rulingFor(run: Run, tool: RuledTool, saved: SavedRules): Pick<Ruling, 'rule' | 'changed'> {
   if (!savedRule(saved, tool) && isAlwaysAllowed(run, tool.fingerprint)) return { rule: 'always' }
   return rulingOf(tool, saved)
@@ -154,7 +152,7 @@ async function deny(turn: ActiveTurn, deps: TurnDeps, call: Call, why: string): 
   return false
 }
 
-/** Stores what a person is asked. The turn parks at its next move. */
+/** The turn parks at its next move. */
 async function askPerson(
   turn: ActiveTurn,
   { door }: TurnDeps,
@@ -201,7 +199,7 @@ async function callOutside(
   await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started), true)
 }
 
-/** Answers a call that never got to its tool. Its event counts it; this reports it. */
+/** Answers and reports a call that never reached its tool. */
 async function refuse(turn: ActiveTurn, deps: TurnDeps, call: Call, result: string): Promise<void> {
   const { run, lease } = turn
   const { name, tools } = toolsets[run.policy.toolset]
@@ -214,7 +212,7 @@ async function refuse(turn: ActiveTurn, deps: TurnDeps, call: Call, result: stri
   observe(caller, { ...labels, callId: call.id, items: 0, started, outcome: 'refused', stored: true })
 }
 
-/** Models number their calls anew in each turn, and another installation may use the same names. */
+/** Call ids repeat across turns and installations. */
 function idempotencyKey({ lease, run }: ActiveTurn, callId: string): string {
   const { tenant, conversation, turn } = lease
   return hashOf([tenant, conversation, run.state.created_at, turn, callId])

@@ -2,8 +2,9 @@ import type { ModelMessage } from 'ai'
 import type { CommandOf } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, StoredEvent } from '../domain/event.ts'
+import { planOf } from '../domain/plan.ts'
 import { type At, type Door, type Lease, type Ref, StoreError } from '../door/door.ts'
-import { continuedTurns, type Work, work, workBefore } from './evidence.ts'
+import { type Work, work } from './evidence.ts'
 import type { HeldLease } from './held-lease.ts'
 import { HISTORY_TYPES, historyOf } from './history.ts'
 import { startRun, type Run, advanceRun } from './run.ts'
@@ -11,6 +12,8 @@ import { startRun, type Run, advanceRun } from './run.ts'
 const PAGE_SIZE = 500
 /** Events of the first read: enough for most turns. */
 const FIRST_READ = 200
+/** Turns of the plan that are read however far back: a list may have hundreds. */
+const MAX_TURNS = 20
 
 /** A turn that this process drives: its log so far, and commits under its lease. */
 export class ActiveTurn {
@@ -29,7 +32,8 @@ export class ActiveTurn {
     this.#door = door
     this.#held = held
     this.lease = held.lease
-    this.#work = work.apply(workBefore([...earlier, started], held.lease.turn), started)
+    const turns = new Set<string | null>(planOf(run.state, run.turn).turns)
+    this.#work = work.apply(work.of(earlier.filter(({ turn_id }) => turns.has(turn_id))), started)
     this.#earlier = earlier
     this.#own = [started]
     this.#run = run
@@ -40,7 +44,8 @@ export class ActiveTurn {
     const { lease } = held
     const state = await door.read(lease)
     const limit = state.policy?.history_limit ?? 0
-    const events = await readHistory(door, lease, lease.turn, limit)
+    const turns = planOf(state, lease.turn).turns.filter(id => state.turns.get(id)?.model !== undefined)
+    const events = await readHistory(door, lease, turns.slice(-MAX_TURNS), limit)
     const started = events.find(event => isStart(event, lease.turn))
     if (!started) return undefined
     const turn = new ActiveTurn(door, startRun(state, lease.turn, started), held, events, started)
@@ -56,7 +61,7 @@ export class ActiveTurn {
     return historyOf(this.#earlier, this.#own, this.#run.policy.history_limit)
   }
 
-  /** What was done in this turn and in those that it continues. */
+  /** What was done for the plan, in this turn and in earlier ones. */
   get work(): Work {
     return this.#work
   }
@@ -108,17 +113,17 @@ export class ActiveTurn {
 export const isUnreadable = (error: unknown): error is StoreError =>
   error instanceof StoreError && error.code === 'file_invalid'
 
-/** The end of the log, from far enough before the turn. The cost does not grow with the conversation. */
+/** The end of the log, from far enough before the turn and with the starts of these. */
 async function readHistory(
   { conversations }: Door,
-  ref: Ref,
-  turn: string,
+  ref: Ref & { readonly turn: string },
+  turns: readonly string[],
   limit: number,
 ): Promise<readonly StoredEvent[]> {
   for (let last = FIRST_READ; ; last *= 4) {
     const events = await conversations.events(ref, { types: HISTORY_TYPES, last })
-    const start = events.findIndex(event => isStart(event, turn))
-    const isEnough = start > limit && continuedTurns(events, turn).every(id => events.some(event => isStart(event, id)))
+    const isFar = events.findIndex(event => isStart(event, ref.turn)) > limit
+    const isEnough = isFar && turns.every(id => events.some(event => isStart(event, id)))
     if (events.length < last || isEnough) return events
   }
 }

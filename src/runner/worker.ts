@@ -3,12 +3,12 @@ import type { Conversation } from '../domain/conversation.ts'
 import { checkIn, DRIVE, driveIn, JUDGE, type Need, needsOf, workspaceKey } from '../domain/needs.ts'
 import { claimsOf } from '../domain/open-claims.ts'
 import { originOf } from '../domain/origin.ts'
-import { type Door, type Lease, type Ref, refKey, type Service, StoreError } from '../door/door.ts'
+import { type Door, type Lease, type Ref, refKey, type Service } from '../door/door.ts'
 import { CheckWork } from './check-work.ts'
-import type { ClaimJudge } from './claim-judge.ts'
+import type { ClaimJudge } from './judge.ts'
 import type { TurnOptions } from './drive.ts'
 import { DriveWork, turnDeps } from './drive-work.ts'
-import { HeldLease } from './held-lease.ts'
+import { HeldLease, isLost } from './held-lease.ts'
 import type { Rest } from './rest.ts'
 import { NO_WORKSPACES } from './workspaces.ts'
 
@@ -25,26 +25,21 @@ export interface WorkerOptions extends Partial<TurnOptions> {
   readonly leaseMs?: number | undefined
 }
 
-/** A turn's work under one lease. */
 interface Work {
   readonly held: HeldLease
-  /** Whether it has to end. */
   readonly isOver: boolean
-  /** While there is nothing to do, and the lease is kept. */
+  /** While the lease is kept, and there is nothing to do. */
   readonly rest?: Rest
-  /** Does what the turn needs, until that needs another lease. */
+  /** Works until the turn needs nothing more, or another lease. */
   run(): Promise<void>
-  /** The conversation is like this now. */
   saw(state: Conversation): void
   /** A commit to the conversation is on its way. */
   beginAlong?(): void
   /** The process ends: another one goes on. */
   leave(): void
-  /** Another process has the lease. */
   lose(): void
 }
 
-/** Serves one kind of need. */
 interface Handler {
   /** The needs that it can serve now: workspaces and judges come and go. */
   readonly needs: () => readonly Need[]
@@ -80,13 +75,13 @@ export class Worker {
   readonly #check: Handler
   readonly #started = new Map<string, Started>()
   readonly #looks = new Map<string, Promise<void>>()
-  /** Of turns of ours that wait for a process with another workspace, by conversation. */
+  /** By conversation: turns of ours that wait for another process. */
   readonly #services = new Map<string, Service>()
   readonly #ending = new AbortController()
   #unsubscribe: readonly (() => void)[] = []
   #timers: readonly NodeJS.Timeout[] = []
   #claiming: Promise<void> | undefined
-  /** A turn could not be claimed, most likely because of a lease that we hold in its workspace. */
+  /** A turn could not be claimed, probably because we hold a lease in its workspace. */
   #isAwaited = false
 
   constructor(options: WorkerOptions) {
@@ -132,7 +127,6 @@ export class Worker {
     this.takeAll()
   }
 
-  /** How many turns it works on now. */
   get size(): number {
     return [...this.#started.values()].filter(({ work }) => !work.rest?.isOn).length
   }
@@ -142,19 +136,18 @@ export class Worker {
     return [...this.#started.values()].filter(({ handler }) => handler === this.#drive).length
   }
 
-  /** Claims and drives one turn, unless another process does. */
+  /** Drives one turn, unless another process does. */
   async take({ tenant, conversation }: Ref, turn: string): Promise<void> {
     await this.#claim(this.#drive, this.#drive.needs(), { tenant, conversation, turn })
   }
 
-  /** Claims every turn that it can serve, unless it is still at it. */
   takeAll(): void {
     this.#claiming ??= this.#claimAll().finally(() => {
       this.#claiming = undefined
     })
   }
 
-  /** Releases every turn, and hands back what is under way; another process goes on. */
+  /** Releases all turns, so that another process goes on with them. */
   async close(): Promise<void> {
     this.#ending.abort()
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
@@ -191,7 +184,7 @@ export class Worker {
     }
   }
 
-  /** One look after the other at each conversation: two at once would claim the same turn. */
+  /** Looks at a conversation one at a time: two looks at once would claim the same turn. */
   #hear({ tenant, conversation }: Ref): void {
     const ref = { tenant, conversation }
     const key = refKey(ref)
@@ -203,7 +196,7 @@ export class Worker {
     this.#looks.set(key, look)
   }
 
-  /** A conversation changed: ends what is not wanted any more, and takes up what has to be done. */
+  /** Ends unwanted work of a conversation, and takes up what it needs. */
   async #look(ref: Ref): Promise<void> {
     if (this.#ending.signal.aborted || this.#needs.length === 0) return
     try {
@@ -221,7 +214,7 @@ export class Worker {
     if (!need || !handler || this.#started.has(keyOf(wanted))) return
     if (handler === this.#check) await this.#letGo()
     if ((await this.#claim(handler, [need], wanted)) || handler === this.#drive) return
-    // The next lease that is given back may be the one that is waited for.
+    // The next lease to be released may be the awaited one.
     this.#isAwaited = true
     for (const { work } of this.#started.values()) work.rest?.end()
   }
@@ -234,7 +227,7 @@ export class Worker {
     }
   }
 
-  /** Claims a turn that needs one of these, any or the wanted one, and begins to work on it. */
+  /** Claims a turn with one of these needs, any or the wanted one, and begins its work. */
   async #claim(handler: Handler, abilities: readonly Need[], wanted?: TurnRef, unserved?: Need): Promise<boolean> {
     if (abilities.length === 0 || this.#ending.signal.aborted) return false
     // A process that is slow to renew its leases must not overtake itself.
@@ -276,14 +269,14 @@ export class Worker {
     this.#started.set(key, { work, handler, ended: worked() })
   }
 
-  /** Gives back the leases that are merely kept: the workspace is wanted for another turn. */
+  /** Releases kept leases: the workspace is wanted for another turn. */
   async #letGo(): Promise<void> {
     const resting = [...this.#started.values()].filter(({ work }) => work.rest?.isOn)
     for (const { work } of resting) work.rest?.end()
     await Promise.all(resting.map(({ ended }) => ended))
   }
 
-  /** Follows whether a turn of ours is served that waits for checks in a workspace of others. */
+  /** Watches whether anybody serves the checks that a turn of ours waits for. */
   #watch(ref: Ref, state: Conversation): void {
     const key = refKey(ref)
     const need = this.#isOurs(state, state.running_turn) ? needsOf(state, state.running_turn ?? '') : null
@@ -315,7 +308,6 @@ export class Worker {
     }
   }
 
-  /** Whether a turn is one that this process drives. */
   #isOurs(state: Conversation, turnId: string | null): boolean {
     if (turnId === null || turnId !== state.running_turn) return false
     const { workspace } = state.turns.get(turnId) ?? {}
@@ -326,7 +318,6 @@ export class Worker {
     return this.#options.drivesOnly ? [this.#drive] : [this.#drive, this.#check]
   }
 
-  /** All that this process can serve. */
   get #needs(): readonly Need[] {
     return [...this.#drive.needs(), ...this.#check.needs()]
   }
@@ -353,13 +344,10 @@ export class Worker {
 
 const keyOf = ({ turn, ...ref }: TurnRef): string => `${refKey(ref)}/${turn}`
 
-/** The turns that may have something to drive, to run or to settle. */
+/** The turns that may need work. */
 const turnsWithWork = ({ running_turn, requests, claims }: Conversation): ReadonlySet<string> =>
   new Set([
     ...(running_turn === null ? [] : [running_turn]),
     ...requests.map(({ turn_id }) => turn_id),
     ...[...claims.values()].map(({ turn_id }) => turn_id),
   ])
-
-/** Another process has the lease now. */
-const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'

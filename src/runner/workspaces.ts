@@ -1,5 +1,8 @@
 import type { Check, Workspace } from '../domain/check.ts'
-import type { RunOutcome } from '../domain/command.ts'
+import { namedFiles } from '../domain/check-runs.ts'
+import type { RunOutcome, SeenWorkspace } from '../domain/command.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { workspaceKey } from '../domain/needs.ts'
 import type { EventData } from '../domain/event.ts'
 
 /** The guarded files as they were at confirmation, and the names of all that a fingerprint covered. */
@@ -50,4 +53,14 @@ export const NO_WORKSPACES: Workspaces = {
   fingerprint: async () => undefined,
   baselineOf: async () => undefined,
   run: () => Promise.reject(new TypeError('This process has no workspace.')),
+}
+
+/** A workspace as it is now; undefined if this process does not have it. */
+export async function seenIn(
+  workspaces: Workspaces | undefined,
+  workspace: Workspace | undefined,
+  state: Conversation,
+): Promise<SeenWorkspace | undefined> {
+  if (!workspace || !workspaces?.keys.includes(workspaceKey(workspace))) return undefined
+  return { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) }
 }

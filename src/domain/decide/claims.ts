@@ -13,20 +13,18 @@ import type { Draft, ListEditor } from './list-editor.ts'
 
 type Edit = CommandOf<'edit_tasks'>
 
-/** Who settles the tasks of a model's edit. */
 export interface ClaimRules {
-  /** A judge rules on them. */
   readonly isJudged: boolean
-  /** The turn is of an agent elsewhere: its plan ends with the claim that leaves nothing open. */
+  /** The turn is of an agent elsewhere: the claim that leaves nothing open ends its plan. */
   readonly endsPlan: boolean
-  /** The claims of this very call, which are settled with it. */
+  /** The claims of this call, which are settled with it. */
   readonly ruled?: readonly OpenClaim[] | undefined
 }
 
 /** A claim that has to be checked, or that a judge rules on. */
 export type AskedClaim = Claim & { readonly judge?: true }
 
-/** Collects what a model's edit claims, one claim per task, while the edit is made as if each were granted. */
+/** Collects the claims of a model's edit, one per task, while the edit is made as if each were granted. */
 export class Claims {
   readonly #state: Conversation
   readonly #edit: Edit
@@ -60,7 +58,7 @@ export class Claims {
     })
   }
 
-  /** Notes that an element settles a task, unless its claims are spent or another call has claimed it. */
+  /** Notes that an element settles a task. Refused if its claims are spent, or another call has claimed it. */
   add(task: Task, fields: Partial<TaskFields>, row: number): Refusal | undefined {
     const { status = task.status } = fields
     const isRuled = this.#rules.ruled?.some(({ task_id }) => task_id === task.id) ?? false
@@ -73,7 +71,7 @@ export class Claims {
     this.#asked.add(task.id)
     if (isJudged) this.#judged.add(task.id)
     if (isRuled) return undefined
-    // Its checks were approved while the call was held.
+    // They were approved while the call was held.
     if (this.#rules.ruled)
       return new Refusal('not_checked', { row, task, reason: 'It has checks by now: settle it again.' })
     const spent = spentOn(this.#state, task)
@@ -93,7 +91,6 @@ export class Claims {
     return [...this.#new, ...asked]
   }
 
-  /** Puts the judge's name on what it granted. */
   sign(editor: ListEditor): void {
     for (const { task_id, verdict } of this.#rules.ruled ?? []) {
       const task = this.#settled.has(task_id) ? editor.get(task_id) : undefined
@@ -111,12 +108,11 @@ export class Claims {
     return [...this.#settled].flatMap(id => editor.get(id) ?? [])
   }
 
-  /** Whether the checks of a new task may run. */
   #hasChecks({ allowed = [] }: Draft): boolean {
     return allowed.length > 0 && planOf(this.#state, this.#edit.turn_id ?? '').workspace !== undefined
   }
 
-  /** Whether a task that is done gets another outcome in a plan that is over: the plan ends anew with it. */
+  /** Whether a done task of a finished plan gets another outcome: the plan ends anew with it. */
   #isSaidAgain(task: Task, { status = task.status, outcome }: Partial<TaskFields>): boolean {
     const isOther = outcome !== undefined && outcome !== task.outcome
     const isAgain = task.status === 'completed' && status === 'completed' && isOther
@@ -124,7 +120,6 @@ export class Claims {
   }
 }
 
-/** Who turned down claims on a task too often. */
 function spentOn(state: Conversation, { id }: Task): Pick<RefusalData['claims_spent'], 'by' | 'times'> | undefined {
   const { reds } = proofOf(state, id)
   if (reds >= MAX_RED_CLAIMS) return { by: 'checks', times: reds }
@@ -132,7 +127,6 @@ function spentOn(state: Conversation, { id }: Task): Pick<RefusalData['claims_sp
   return rejections >= MAX_REJECTED_CLAIMS ? { by: 'assessor', times: rejections } : undefined
 }
 
-/** Whether a model needs consent for this status. */
 const isClaim = (task: Task, status: TaskStatus): boolean =>
   REQUIRES[status].judge && NEXT[task.status].includes(status)
 

@@ -22,17 +22,16 @@ export function missingRuns(state: Conversation, turn_id: string, seen: SeenWork
   return !isAny || pass > MAX_PASSES ? [] : finalRuns(state, turn_id, pass, seen.fingerprint)
 }
 
-/** Whether a plan has checks that run before it ends. An earlier final pass says nothing about the next end. */
+/** Whether a plan has final runs. Those of an earlier end do not count. */
 export const hasFinalRuns = (state: Conversation, plan: Plan): boolean =>
   hasTasks(plan) && staleChecks(beforePasses(state, plan), lastTurnOf(plan), undefined).length > 0
 
-/** The same state at an end for which nothing ran yet. */
 export const beforePasses = (state: Conversation, { id }: Plan): Conversation => ({
   ...state,
   ...changePlan(state, id, { passes: 0 }),
 })
 
-/** Asks for the checks of a plan that did not run on this fingerprint; without one, for all of them. */
+/** Requests the checks of a plan that did not run on this fingerprint; without one, all of them. */
 const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerprint?: string): NewEvent[] =>
   staleChecks(state, turn_id, fingerprint).map(({ task_id, check_id, hash }) => ({
     type: 'check_requested',
@@ -56,7 +55,7 @@ export function finalRunsAfter(
   )
   const ended = edited.flatMap(task => {
     const plan = planById(state, task.plan_id)
-    // What a model says anew of a plan that is over is looked at anew.
+    // A new outcome in a finished plan is checked anew.
     const isSaidAgain = task.status === 'completed' && touched.has(task.id)
     return isSaidAgain || plan.open.length > 0 ? lastTurnOf(plan) : []
   })

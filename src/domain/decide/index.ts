@@ -8,9 +8,9 @@ import { addEvidence } from './evidence.ts'
 import { setArchived, setPinned, setTitle } from './filing.ts'
 import { deliverQueued, editQueued, finishAndFollow, sendMessage, sendQueued, withdrawQueued } from './queue.ts'
 import { decideAndContinue, reopenReview } from './reopened.ts'
-import { acceptGuards } from './guards.ts'
 import { expireReview, extendReview, leavePanel, showPanel } from './reviews.ts'
 import {
+  acceptGuards,
   endCheck,
   handBackCheck,
   requestCheck,

@@ -1,5 +1,6 @@
 import type { Check } from '../check.ts'
 import { labelOf } from '../check-label.ts'
+import { waitingGuards } from '../check-state.ts'
 import type { CommandOf } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
@@ -7,7 +8,18 @@ import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
 import { claimedPlans, claimsOf } from '../open-claims.ts'
 import { checkedOf, lastTurnOf, planById, planOf } from '../plan.ts'
-import { isApproved, type OpenClaim, proofOf, recordOf, type StartedRun, workspaceOf } from '../proof.ts'
+import { planGuards } from '../plan-checks.ts'
+import {
+  countingRun,
+  isApproved,
+  type OpenClaim,
+  planRuns,
+  proofOf,
+  recordOf,
+  type StartedRun,
+  taskRuns,
+  workspaceOf,
+} from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import type { Task } from '../task.ts'
 import { refOf } from './approvals.ts'
@@ -15,7 +27,7 @@ import { beforePasses, missingRuns } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
 import { findTask, openIn } from './tasks.ts'
 
-/** Ends the claims of a turn that is over, and all its runs but a person's. */
+/** Ends the claims of a finished turn, and its runs except a person's. */
 export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, reason: string): NewEvent[] {
   const claims = claimsOf(state, turnId)
   const ids = new Set(claims.map(({ claim_id }) => claim_id))
@@ -26,7 +38,7 @@ export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, 
   return [...runs, ...claims.map(claim => claimSettled(claim, 'refused', 'stopped'))]
 }
 
-/** The runs under way that refused claims wait for: their own, and those before the end of their plan. */
+/** Ends the runs that only refused claims wait for. */
 export function runsEndedWith(
   state: Conversation,
   refused: readonly OpenClaim[],
@@ -46,7 +58,6 @@ export function runsEndedWith(
 const isAskedIn = ({ requests }: Conversation, turnId: string, hash: string, why: StartedRun['why']): boolean =>
   requests.some(each => each.turn_id === turnId && each.hash === hash && each.why === why)
 
-/** Runs under way that are not waited for any more. */
 const endedRuns = (
   state: Conversation,
   turnId: string,
@@ -58,7 +69,7 @@ const endedRuns = (
     started && ends(started, hash) ? endedRun(turnId, hash, started, now, reason) : [],
   )
 
-/** Begins a run, if it is still the next one. */
+/** Starts a run if it is still the next one. */
 export function startCheck(state: Conversation, { turn_id, run_id, hash, why }: CommandOf<'start_check'>): NewEvent[] {
   const next = nextRun(state, turn_id)
   if (!next || next.check.hash !== hash || next.why !== why) return []
@@ -67,7 +78,7 @@ export function startCheck(state: Conversation, { turn_id, run_id, hash, why }: 
   return [{ type: 'check_started', turn_id, data: { ...refOf(task_id, check), run_id, why, ...claim } }]
 }
 
-/** Records how a run ended, unless it was ended otherwise. A task that its check fails before the plan ends is reopened. */
+/** Records the result of a run, unless it was ended before. A final failure reopens the tasks of the check. */
 export function endCheck(state: Conversation, command: CommandOf<'end_check'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, run_id, hash, outcome } = command
   const { started } = recordOf(state, hash)
@@ -78,11 +89,10 @@ export function endCheck(state: Conversation, command: CommandOf<'end_check'>, n
   return reopened instanceof Refusal ? reopened : [ran, ...reopened]
 }
 
-/** Whether a run is for a claim on a task that is done already. */
 const isSaidAgain = ({ claims, tasks }: Conversation, { why, claim_id = '' }: StartedRun): boolean =>
   why === 'claim' && tasks.get(claims.get(claim_id)?.task_id ?? '')?.status === 'completed'
 
-/** Leaves a run to whoever comes next. */
+/** Leaves a run to whoever has the lease next. */
 export function handBackCheck(
   state: Conversation,
   { turn_id, run_id, hash }: CommandOf<'hand_back_check'>,
@@ -91,7 +101,6 @@ export function handBackCheck(
   return started?.run_id === run_id ? [{ type: 'check_handed_back', turn_id, data: identityOf(hash, started) }] : []
 }
 
-/** A person asks for a run. */
 export function requestCheck(state: Conversation, command: CommandOf<'request_check'>): NewEvent[] | Refusal {
   const found = checkOf(state, command)
   if (found instanceof Refusal) return found
@@ -104,13 +113,13 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
   return [{ type: 'check_requested', turn_id: turnFor(state, task), data: { ...refOf(task.id, check), why: 'person' } }]
 }
 
-/** Asks for what is out of date before a plan ends. No events: everything is fresh, or was run often enough. */
+/** Requests stale checks before a plan ends. No events: everything is fresh, or ran often enough. */
 export const requestFinal = (state: Conversation, command: CommandOf<'request_final'>): NewEvent[] => {
   const { turn_id, fingerprint, isNewEnd } = command
   return missingRuns(isNewEnd ? beforePasses(state, planOf(state, turn_id)) : state, turn_id, { fingerprint })
 }
 
-/** A person stops a run. The process that makes it hears of it. */
+/** The process that makes the run hears of it. */
 export function stopCheck(state: Conversation, command: CommandOf<'stop_check'>, now: Instant): NewEvent[] | Refusal {
   const found = checkOf(state, command)
   if (found instanceof Refusal) return found
@@ -135,7 +144,38 @@ export function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'t
   return [{ type: 'baseline_taken', turn_id, data: rest }]
 }
 
-/** The completed tasks of a plan that have this check are open again, unless a person settled them. */
+/**
+ * A person accepts changes to guarded files: exactly those that the newest runs of the task's checks found, and those of
+ * the checks of its plan that are named.
+ */
+export function acceptGuards(state: Conversation, command: CommandOf<'accept_guards'>): NewEvent[] | Refusal {
+  const task = findTask(state, command.task)
+  if (!task) return new Refusal('task_not_found', { ref: command.task, ...openIn(state) })
+  const waiting = (task.checks ?? []).flatMap(check => {
+    const paths = waitingGuards(state, task, check)
+    const guard = countingRun(taskRuns(state, task.id, check.hash))?.guard
+    return paths.length > 0 && guard !== undefined ? [{ paths, guard }] : []
+  })
+  const given = new Set(command.paths)
+  const missing = waiting.flatMap(({ paths }) => paths).find(path => !given.has(path))
+  if (missing !== undefined) {
+    return invalidField('paths', { rule: 'invalid', expected: `all files that changed, ${missing} included` })
+  }
+  const plan = planById(state, task.plan_id)
+  const ofPlan = (plan.done_checks ?? []).flatMap(check => {
+    const paths = planGuards(state, plan, check)
+    const { guard = '' } = countingRun(planRuns(plan, check.hash)) ?? {}
+    return paths.length > 0 && paths.every(path => given.has(path)) ? [{ paths, guard }] : []
+  })
+  const distinct = new Map([...waiting, ...ofPlan].map(each => [each.guard, each]))
+  return [...distinct.values()].map(({ paths, guard }) => ({
+    type: 'guard_accepted',
+    turn_id: lastTurnOf(plan),
+    data: { task_id: task.id, paths, guard },
+  }))
+}
+
+/** Reopens the completed tasks of a check, unless a person settled them. */
 function reopen(state: Conversation, turnId: string, hash: string, now: Instant): NewEvent[] | Refusal {
   const plans = new Set([planOf(state, turnId), ...claimedPlans(state, claimsOf(state, turnId))])
   const tasks = [...plans].flatMap(plan => checkedOf(state, plan))
@@ -174,7 +214,6 @@ function checkOf(
 const notRunnable = (task: Task, check: Check, because: 'person' | 'unapproved' | 'no_workspace'): Refusal =>
   new Refusal('check_not_runnable', { task, check: labelOf(check), because })
 
-/** What the events of a run say of it. */
 function identityOf(hash: string, { tries: _tries, at: _at, ...run }: StartedRun): EventData['check_started'] {
   return { ...run, hash }
 }

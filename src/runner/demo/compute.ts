@@ -1,9 +1,6 @@
-import { valueOf } from './arithmetic.ts'
-import { ACTIONS } from './lexicon.ts'
-
-/** The result of a step that is a computation and nothing else: arithmetic, or a ranking of what the step names. */
+/** The result of a step that is a sum and nothing else: "12 * 7 = 84". */
 export const compute = (title: string): string | undefined =>
-  title.length > MAX_LENGTH ? undefined : (arithmetic(title) ?? ranking(title))
+  title.length > MAX_LENGTH ? undefined : arithmetic(title)
 
 /** Longer requests are no computations, and their regular expressions would take long. */
 const MAX_LENGTH = 400
@@ -19,15 +16,8 @@ const ASKED = new RegExp(
 const BARE = new RegExp(
   String.raw`^(${NUMBER}(?:(?:\s+[-+*/x×÷]\s+|\s*[+*×÷]\s*)${NUMBER})+)\s*(?:等于多少|是多少)?\s*[=?？]*$`,
 )
-const LISTED = new RegExp(
-  String.raw`^(?:add|add up|sum|sum up|compute the sum of|calculate the sum of)\s+(${NUMBER}(?:\s*(?:,\s*and\b|,|\band\b)\s*${NUMBER})+)$`,
-  'i',
-)
-
 function arithmetic(title: string): string | undefined {
-  const [, listed] = LISTED.exec(title) ?? []
-  const [, asked] = ASKED.exec(title) ?? BARE.exec(title) ?? []
-  const expression = listed === undefined ? asked : (listed.match(new RegExp(NUMBER, 'g')) ?? []).join(' + ')
+  const [, expression] = ASKED.exec(title) ?? BARE.exec(title) ?? []
   if (expression === undefined || !/\d\s*\)*\s*[-+*/x×÷−]/.test(expression)) return undefined
   const value = valueOf(expression)
   return value === undefined ? undefined : `${spaced(expression)} = ${value}`
@@ -40,19 +30,44 @@ const spaced = (expression: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim()
 
-/** "Compare Ann 120, Bob 95 and Cem 140": the named numbers, in order. */
-function ranking(title: string): string | undefined {
-  const [, list] = /^(?:compare|rank|sort|比较|排序)\s*[:：]?\s*(.+?)[.。]?$/i.exec(title) ?? []
-  const items = list?.split(/\s*[,，、]\s*(?:and\s+)?|\s+and\s+|和/i) ?? []
-  const named = items.flatMap(untrimmed => {
-    const item = untrimmed.trim()
-    const [, name = '', value] = /^((?:\p{L}+\s*){0,2}?)\s*[:：]?\s*(\d+(?:\.\d+)?)$/u.exec(item) ?? []
-    const isName = name.split(/\s+/).every(word => !ACTIONS.has(word.toLowerCase()))
-    return value === undefined || !isName ? [] : [{ name: name.trim(), value: Number(value) }]
-  })
-  if (named.length < 2 || named.length < items.length) return undefined
-  return named
-    .toSorted((a, b) => a.value - b.value)
-    .map(({ name, value }, place) => `${place + 1}. ${name === '' ? '' : `${name}: `}${value}`)
-    .join('\n')
+/** Larger results would be rounded. */
+const MAX_VALUE = 1e12
+
+/** The value of an expression of numbers, + - * / and brackets; undefined if it is none, or has none below 10^12. */
+function valueOf(expression: string): number | undefined {
+  const signs = expression.replaceAll(/[x×]/gi, '*').replaceAll('÷', '/').replaceAll('−', '-')
+  const tokens = signs.match(/\d+(?:\.\d+)?|[-+*/()]|\S/g) ?? []
+  let at = 0
+
+  const take = (...wanted: readonly string[]): string | undefined =>
+    wanted.includes(tokens[at] ?? '') ? tokens[at++] : undefined
+
+  function sum(): number {
+    let value = product()
+    for (let sign = take('+', '-'); sign !== undefined; sign = take('+', '-')) {
+      const right = product()
+      value = sign === '+' ? value + right : value - right
+    }
+    return value
+  }
+  function product(): number {
+    let value = factor()
+    for (let sign = take('*', '/'); sign !== undefined; sign = take('*', '/')) {
+      const right = factor()
+      value = sign === '*' ? value * right : value / right
+    }
+    return value
+  }
+  function factor(): number {
+    if (take('-') !== undefined) return -factor()
+    if (take('(') !== undefined) {
+      const value = sum()
+      return take(')') === undefined ? Number.NaN : value
+    }
+    const token = tokens[at++] ?? ''
+    return /^\d/.test(token) ? Number(token) : Number.NaN
+  }
+
+  const value = sum()
+  return at === tokens.length && Math.abs(value) < MAX_VALUE ? Number(value.toPrecision(12)) : undefined
 }

@@ -1,6 +1,4 @@
-import { bareGoal, VERBS } from './english-verbs.ts'
-import { isChinese } from './language.ts'
-import { ACTIONS, words } from './lexicon.ts'
+import { ACTIONS, isChinese, words } from './lexicon.ts'
 
 /** Whether a part of a sentence asks for something to be done: "order a cake" does, "with candles" and "fresh eggs" do not. */
 export const isDeed = (part: string): boolean => (isChinese(part) ? isChineseDeed(part) : isEnglishDeed(part))
@@ -24,12 +22,22 @@ export function withoutClauses(goal: string): string {
   return [core, ...(end < 0 ? parts : parts.slice(0, end))].join(', ')
 }
 
+/** What a person says before the goal itself. */
+const ASKING =
+  /^(?:please\s+|let[’']s\s+|(?:can|could|would) you (?:please\s+)?|help (?:me|us)(?: to)?\s+|(?:i|we)(?:\s+(?:want|need|have|would like|plan|hope)|[’']d like) to\s+|(?:start|begin|try) to\s+)+(?=\p{L})/iu
+
+/** "I want to run a marathon" is "Run a marathon". */
+export const bareGoal = (goal: string): string => {
+  const bare = goal.replace(ASKING, '')
+  return bare === goal ? goal : bare.charAt(0).toUpperCase() + bare.slice(1)
+}
+
 function isEnglishDeed(part: string): boolean {
   const bare = bareGoal(part.trim()).replace(/^\p{L}+ly\s+/iu, '')
   const [first = '', second = ''] = bare.toLowerCase().split(/\s+/)
   if (!/^\p{L}[\p{L}-]+$/u.test(first) || isClause(bare) || FINITE.test(second)) return false
   // "Use HTML" tells how, "use the key" what to do.
-  return (VERBS.has(first) && first !== 'use') || ACTIONS.has(first) || MORE_VERBS.has(first) || OBJECT.test(second)
+  return (VERBS.has(first) && first !== 'use') || ACTIONS.has(first) || OBJECT.test(second)
 }
 
 const isGerund = (part: string): boolean => /^\s*(?!bring|swing|spring)\p{L}{2,}ing\b/iu.test(part)
@@ -46,21 +54,29 @@ const CLAUSE =
 
 const CLAUSE_END = /\s(?:included|allowed|welcome|preferred|required|permitting)\W*$/i
 
-/** Verbs that steps begin with, besides those of goals. */
-const MORE_VERBS = words(`
-  accept adjust agree align announce answer approve assemble assess assign attach audit back backup benchmark block boil
-  brainstorm brew brief brush calculate celebrate charge chop circulate code combine comment compile compose compute confirm
-  connect contact copy count create define delegate describe design determine discuss document double-check draft drink drive
-  drop drop-off dry dust edit eliminate empty enable enter estimate evaluate examine explain export extract feed file fill
-  film find fold follow format fry gather generate greet hand hang harvest help hide highlight host identify implement
-  import inform insert inspect interview introduce inventory investigate iron issue label lay lead list load lock log look
-  mark measure mend mention merge mix mop mount mow name negotiate note number outline pack park peel pick pitch place plan
-  polish post pour present preview print program proofread propose provide pull put query question rank rearrange reboot
-  recruit recycle refresh register rehearse release remind rename reply report request research reset resolve respond
-  restart restore return review revise revisit rinse roast say scan schedule score scrub search select separate serve share
-  show sing sketch skip solve stir store stretch style subscribe suggest summarise summarize support sweep switch take talk
-  tell text think throw tie transcribe translate trim try turn type unpack upload vacuum vote wait walk warn watch water
-  weigh wipe wrap write
+/** Verbs that steps and goals begin with, where the words after them do not tell. */
+const VERBS = words(`
+  accept add adjust agree align analyse analyze announce answer apply approve archive ask assemble assess assign
+  attach audit automate back backup bake become benchmark block boil book boost brainstorm brew brief bring brush
+  build buy calculate call celebrate change charge check chop circulate clean clear close code collect combine comment
+  compare compile compose compute configure confirm connect contact convert cook copy count create cut debug decide
+  declutter decorate define delegate deploy describe design determine develop dig discuss do document double-check
+  draft draw drink drive drop drop-off dry dust earn eat edit eliminate empty enable enter estimate evaluate examine
+  exercise expand explain explore export extract feed file fill film find finish fix fold follow format fry gain
+  gather generate get give go greet grow hand hang harvest help hide highlight hire hold host identify implement
+  import improve increase inform insert inspect install integrate interview introduce inventory invest investigate
+  iron issue join keep label launch lay lead learn list load lock log look lose make manage mark master measure
+  meditate meet mend mention merge migrate mix modernize monitor mop mount move mow name negotiate note number open
+  optimize order organise organize outline pack paint park pay peel pick pitch place plan plant play polish post pour
+  practice practise prepare present preview print program proofread propose provide pull put query question quit rank
+  read rearrange reboot rebuild record recruit recycle redecorate reduce refactor refresh register rehearse release
+  relocate remind remove rename renew renovate rent repair replace reply report request research reset resolve respond
+  restart restore return review revise revisit rewrite rinse roast run save say scan schedule score scrub search
+  select sell send separate serve set sew share ship show sing sketch skip sleep solve sort speed split stir stop
+  store streamline stretch study style subscribe suggest summarise summarize support sweep swim switch take talk teach
+  tell test text think throw tidy tie track train transcribe translate travel trim try turn type understand unpack
+  update upgrade upload use vacuum validate verify visit vote wait walk warn wash watch water weigh win wipe work wrap
+  write
 `)
 
 const isChineseDeed = (part: string): boolean => !CHINESE_CLAUSE.test(part) && CHINESE_DEED.test(part)

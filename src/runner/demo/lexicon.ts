@@ -1,3 +1,6 @@
+/** Whether a text is answered in Chinese. */
+export const isChinese = (text: string): boolean => /\p{Script=Han}/u.test(text)
+
 /** Whether a step asks for more than one thing, as far as its joining words tell. Lists of numbers are one thing. */
 export function isCompound(title: string): boolean {
   const bare = unquoted(title).replaceAll(

@@ -1,5 +1,5 @@
 import type { Evidence } from '../evidence.ts'
-import { isChinese } from './language.ts'
+import { isChinese } from './lexicon.ts'
 import type { Call } from './planners.ts'
 import { SANDBOX } from './sandbox.ts'
 import type { Offered } from './tools.ts'

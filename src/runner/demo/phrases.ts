@@ -1,65 +1,44 @@
-import { isChinese } from './language.ts'
+import { isChinese } from './lexicon.ts'
 
 /** What the demo model says, besides what it writes for a step. */
-export interface Phrases {
-  /** Said where there is no other answer: the page says it once, above the conversation. */
-  readonly demo: string
-  readonly hello: string
-  readonly noAnswer: string
-  readonly joke: string
-  readonly stepsSeen: (count: number, of: number) => string
-  readonly planned: (count: number) => string
-  readonly youSaid: (comment: string) => string
-  readonly passedOn: string
-  /** The step for a request that the demo model cannot work into the others. */
-  readonly considered: (comment: string) => string
-  readonly planFailed: (error: string) => string
-  readonly rejected: (reason: string) => string
-  readonly instead: string
-  readonly toolAnswered: (tool: string, answer: string) => string
-  readonly toolFailed: (tool: string, error: string) => string
-  readonly notAccepted: (why: string) => string
-  readonly done: (count: number, of: number) => string
-  readonly simulated: string
-  readonly leftOpen: (titles: readonly string[]) => string
-  readonly notDone: (title: string, why: string) => string
-}
+export type Phrases = typeof english
 
 export const phrasesFor = (text: string): Phrases => (isChinese(text) ? chinese : english)
 
-const english: Phrases = {
+const english = {
+  /** Said where there is no other answer: the page says it once, above the conversation. */
   demo: 'I am the demo model. For real work, connect a model in Settings (or set RUNSHEET_MODEL).',
   hello: 'Hello! Tell me what you want done, and I will plan it.',
   noAnswer: 'I cannot answer that.',
-  joke: 'A plan walks into a bar. Nothing happens: nobody had confirmed it.',
-  stepsSeen: (count, of) =>
+  stepsSeen: (count: number, of: number) =>
     `I see ${count} steps${of > count ? ` (of ${of}; a plan holds at most ${count})` : ''} and propose them as a plan.`,
-  planned: count => `I propose a plan of ${count} ${count === 1 ? 'step' : 'steps'}.`,
-  youSaid: comment => `You said: “${comment}”.`,
+  planned: (count: number) => `I propose a plan of ${count} ${count === 1 ? 'step' : 'steps'}.`,
+  youSaid: (comment: string) => `You said: “${comment}”.`,
   passedOn: 'I passed it on with the plan.',
-  considered: comment => `Take into account: “${comment}”`,
-  planFailed: error => `The plan could not be created: ${error}`,
-  rejected: reason =>
+  /** The step for a request that the demo model cannot work into the others. */
+  considered: (comment: string) => `Take into account: “${comment}”`,
+  planFailed: (error: string) => `The plan could not be created: ${error}`,
+  rejected: (reason: string): string =>
     ({
       review_timeout: 'The review timed out, so nothing was written.',
       panel_closed: 'The review was closed without a decision, so nothing was written.',
       superseded: 'Another plan took its place, so nothing was written.',
     })[reason] ?? 'You rejected the plan, so nothing was written.',
   instead: 'Tell me what you would like instead.',
-  toolAnswered: (tool, answer) => `${tool} answered: ${answer}`,
-  toolFailed: (tool, error) => `${tool} failed: ${error}`,
-  notAccepted: why => `It was not accepted: ${why}`,
-  done: (count, of) => (count === of ? 'Finished.' : `${count} of ${of} ${of === 1 ? 'step is' : 'steps are'} done.`),
+  toolAnswered: (tool: string, answer: string) => `${tool} answered: ${answer}`,
+  toolFailed: (tool: string, error: string) => `${tool} failed: ${error}`,
+  notAccepted: (why: string) => `It was not accepted: ${why}`,
+  done: (count: number, of: number) =>
+    count === of ? 'Finished.' : `${count} of ${of} ${of === 1 ? 'step is' : 'steps are'} done.`,
   simulated: 'I have no tool for the rest, so I only simulated it.',
-  leftOpen: titles => `Left open for you: ${titles.join('; ')}.`,
-  notDone: (title, why) => `Not done: ${title}${why === '' ? '' : ` (${why})`}.`,
+  leftOpen: (titles: readonly string[]) => `Left open for you: ${titles.join('; ')}.`,
+  notDone: (title: string, why: string) => `Not done: ${title}${why === '' ? '' : ` (${why})`}.`,
 }
 
 const chinese: Phrases = {
   demo: '我是演示模型。要做真正的工作，请在设置中连接模型（或设置 RUNSHEET_MODEL）。',
   hello: '你好！告诉我你想做什么，我来制定计划。',
   noAnswer: '这个我回答不了。',
-  joke: '一个计划走进酒吧，什么都没发生：还没有人确认它。',
   stepsSeen: (count, of) =>
     `我看到 ${count} 个步骤${of > count ? `（共 ${of} 个，一个计划最多 ${count} 个）` : ''}，提议作为计划。`,
   planned: count => `我提议一个 ${count} 步的计划。`,

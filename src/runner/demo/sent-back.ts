@@ -1,7 +1,7 @@
 import { clip, cut, LIMITS } from '../../domain/text.ts'
 import type { Phrases } from './phrases.ts'
-import { revised, wishedInstead } from './revise.ts'
-import { asRecord, readable, textOf } from './values.ts'
+import { isQuestion, stepsIn } from './split.ts'
+import { asRecord, readable, textOf, wordsIn } from './tools.ts'
 
 type Steps = readonly string[]
 
@@ -61,3 +61,31 @@ function commentsIn(list: unknown): ReadonlyMap<string, string> {
     entries.map(({ comment, id: _id, ...named }) => [Object.values(named).map(textOf).join(''), textOf(comment)]),
   )
 }
+
+/** The steps after what a person asked to change; undefined if the comment does not say. */
+function revised(steps: readonly string[], comment: string): readonly string[] | undefined {
+  const wishes = stepsIn(comment)
+  const added = wishes.flatMap(wish => ADD.exec(wish)?.[1] ?? []).map(capitalised)
+  const removed = wishes.flatMap(wish => REMOVE.exec(wish)?.[1] ?? [])
+  const after = [...steps.filter(step => !removed.some(wish => isNamed(step, wish))), ...added]
+  return after.length === 0 || after.join('\n') === steps.join('\n') ? undefined : after
+}
+
+/** The steps that a person who said no wants instead. */
+export const wishedInstead = (comment: string): string[] =>
+  stepsIn(comment.replace(/,?\s*\binstead\b/gi, '')).filter(step => !NO.test(step) && !isQuestion(step))
+
+const ADD = /^(?:also |please )*(?:add|include|insert|append|加上|加入|添加|增加)\s*(?:a step(?: to)?\s*:?\s*)?(.+)$/i
+const REMOVE = /^(?:please )*(?:remove|drop|delete|skip|leave out|without|去掉|删除|删掉|不要)\s*(.+)$/i
+
+/** How a comment starts that says what is wrong rather than what to do. */
+const NO =
+  /^(?:no|nope|not|don't|do not|never|stop|too|only|just|fewer|less|wrong|wait|later|maybe|why|不|别|没|太)(?:\b|\p{Script=Han}|$)/iu
+
+/** Whether the wish names the step: by a word of it, or a part of its title. */
+function isNamed(step: string, wish: string): boolean {
+  const words = wordsIn(wish)
+  return step.includes(wish) || (words.length > 0 && words.every(word => wordsIn(step).includes(word)))
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

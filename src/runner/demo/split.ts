@@ -1,6 +1,6 @@
 import { cut } from '../../domain/text.ts'
 import { isClause, isDeed, isRemark } from './deeds.ts'
-import { isChinese } from './language.ts'
+import { isChinese } from './lexicon.ts'
 
 const MAX_TITLE = 200
 /** Leading words that are not part of a step. */
@@ -63,12 +63,9 @@ function sentences(request: string): string[] {
     .flatMap(series)
 }
 
-/** Its commas separate what is compared. */
-const COMPARISON = /^\s*(?:compare|rank|sort|比较|排序)\b.*\d/iu
-
 /** "Do this: read a, write b and send c" is three steps; "bread and butter" is one, and so is "plan a party, in June". */
 function series(sentence: string): string[] {
-  if (/\b(?:between|both|either)\b/i.test(sentence) || COMPARISON.test(sentence)) return [sentence]
+  if (/\b(?:between|both|either)\b/i.test(sentence)) return [sentence]
   const [, rest = sentence] = /^[^:：]{3,80}[:：]\s*(\S.*)$/.exec(sentence) ?? []
   // Every other one is what separates two parts.
   const pieces = rest.split(/(\s*[,，、]\s*(?:and\s+)?|\s+and\s+(?=\w+\s+\w+))/i)

@@ -191,14 +191,16 @@ describe('the demo model', () => {
 
   it('[MO8] plans a goal that names no steps', () => {
     expect(thought([user('Write a haiku about autumn')])).toEqual({
-      text: 'I propose a plan of 3 steps.',
+      text: 'I propose a plan of 5 steps.',
       call: {
         tool: 'plan',
         input: {
           tasks: [
-            { title: 'Write the checklist for a haiku' },
-            { title: 'Write the haiku about autumn' },
+            { title: 'Draft questions about the haiku about autumn' },
+            { title: 'Draft an outline for the haiku about autumn' },
+            { title: 'Write a haiku about autumn' },
             { title: 'Draft a title for the haiku about autumn' },
+            { title: 'Draft a checklist for the haiku about autumn' },
           ],
         },
       },
@@ -217,7 +219,7 @@ describe('the demo model', () => {
 
   it('[MO5] says that it is the demo model only where it has no other answer', () => {
     expect(thought([user('What is the capital of France?')]).text).toContain('I am the demo model')
-    for (const request of ['What is 12 * 7?', 'Tell me a joke', 'Plan a picnic']) {
+    for (const request of ['What is 12 * 7?', 'Plan a picnic']) {
       expect(thought([user(request)]).text).not.toContain('demo model')
     }
   })
@@ -275,11 +277,9 @@ describe('the demo model', () => {
   })
 
   it('[MO5] reports a text that it wrote in full', () => {
-    const settled = [
-      '1 Write the haiku about autumn (done: Autumn leaves the oak, a slow gold on the dark pond. Then the…)',
-    ]
+    const settled = ['1 Write the haiku about autumn (done: Autumn. A slow light moves on the wall. Nothing to…)']
     expect(thought([user(STEPS), answer('plan', {})], { settled }).text).toContain(
-      '- Write the haiku about autumn:\n\n  Autumn leaves the oak,\n  a slow gold on the dark pond.\n  Then the ripples rest.',
+      '- Write the haiku about autumn:\n\n  Autumn.\n  A slow light moves on the wall.\n  Nothing to be said.',
     )
   })
 
@@ -344,7 +344,7 @@ describe('the demo model', () => {
     it.each([
       ['Add a step: buy candles', [...PROPOSED, 'Buy candles']],
       ['Remove the invitation', ['Compute 2 + 3', 'Send it']],
-      ['Only the first two, please', ['Compute 2 + 3', 'Draft the invitation']],
+      ['Only the first two, please', [...PROPOSED, 'Take into account: “Only the first two, please”']],
       ['Call Anna instead', ['Call Anna']],
       ['加上买蜡烛', [...PROPOSED, '买蜡烛']],
     ])('[MO6] %s: proposes the plan with it', (comment, steps) => {
@@ -455,9 +455,8 @@ describe('the demo model', () => {
     it.each([
       ['Compute 2 + 3', '2 + 3 = 5', 'OK'],
       ['Compute 2 + 3', 'It is 6', 'NOT_OK: the result should be 2 + 3 = 5'],
-      ['Draft the invitation', 'You are invited to the party.', 'OK'],
+      ['Draft the invitation', 'You are invited to the party.', 'NOT_OK: the text itself is not there.'],
       ['Draft the invitation', 'I drafted the invitation for you.', 'NOT_OK: the text itself is not there.'],
-      ['Draft the invitation', 'Done.', 'NOT_OK: the text itself is not there.'],
       ['Transfer 500 euros to Bob', 'Transferred 500 euros to Bob.', 'NOT_OK: no tool has done this.'],
       [
         'Transfer 500 euros to Bob',

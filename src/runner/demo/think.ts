@@ -1,20 +1,16 @@
 import { LIMITS } from '../../domain/text.ts'
 import { toolNames } from '../../toolsets/index.ts'
-import { asked } from './asked.ts'
 import { compute } from './compute.ts'
 import { planFor } from './goals.ts'
 import { caseIn, verdictOn } from './judge.ts'
 import { checkFor, mending, mendingSteps } from './mend.ts'
 import { type Phrases, phrasesFor } from './phrases.ts'
 import { type Call, PLANNERS } from './planners.ts'
-import { wishedInstead } from './revise.ts'
-import { planIn, revisedPlan, titlesIn } from './sent-back.ts'
+import { planIn, revisedPlan, titlesIn, wishedInstead } from './sent-back.ts'
 import { isGoal, isQuestion, isSmallTalk, stepsIn } from './split.ts'
 import { type Standing, standingIn, type Step } from './standing.ts'
-import { filled, type Offered, toolFor } from './tools.ts'
-import { asRecord, readable, textOf } from './values.ts'
-import { beyondTitle, isSimulated, type Past, workOn } from './work.ts'
-import type { Done } from './write.ts'
+import { asRecord, filled, type Offered, readable, textOf, toolFor } from './tools.ts'
+import { beyondTitle, type Done, isSimulated, type Past, textFor, workOn } from './texts.ts'
 
 /** The prompt of one model call. */
 export interface Prompt {
@@ -91,7 +87,7 @@ function stepsAdded({ prompt, request, since }: Scene): readonly string[] {
   const isNew = since.length === 0 && prompt.messages.at(-2)?.role === 'tool'
   const steps = isNew ? stepsIn(request) : []
   const [only = ''] = steps
-  return steps.length >= 2 || compute(only) !== undefined || asked(only) !== undefined ? steps : []
+  return steps.length >= 2 || compute(only) !== undefined || textFor(only) !== undefined ? steps : []
 }
 
 function propose({ prompt, planner, phrases, request }: Scene, steps: readonly string[], why = ''): Reply {
@@ -114,7 +110,6 @@ function plain({ prompt, since, request, phrases }: Scene): Reply {
   if (helper && answer?.role === 'tool') return { text: phrases.toolAnswered(helper.name, short(answer.result)) }
   const result = compute(request)
   if (result !== undefined) return { text: result }
-  if (/\bjoke\b|笑话/i.test(request)) return { text: phrases.joke }
   const isTalk = isSmallTalk(request) || !isQuestion(request)
   return { text: `${isTalk ? phrases.hello : phrases.noAnswer} ${phrases.demo}` }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { secretsOf } from './mcp-secrets.ts'
+import { secretsOf } from './mcp-tools.ts'
 
 it('[TR38] the secrets of MCP servers are in their variables, arguments, headers and URLs', () => {
   const { known, suspected } = secretsOf({
