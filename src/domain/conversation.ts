@@ -40,6 +40,9 @@ import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-app
 import type { Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
 
+/** Raise it whenever the state or `apply` changes: stores then ignore other snapshots and fold the log. */
+export const SNAPSHOT_VERSION = 1
+
 /** The state of one conversation, folded from its log. It holds what decisions need: no messages, no tool results. */
 export interface Conversation {
   readonly session_id: string
