@@ -1,17 +1,28 @@
-import type { CommandOf } from '../command.ts'
+import type { CommandOf, Rules } from '../command.ts'
 import { type Conversation, taskInProgress } from '../conversation.ts'
-import type { NewEvent } from '../event.ts'
-import { boundedFact, MAX_REPORTS, plainJson } from '../evidence.ts'
+import type { EventData, NewEvent } from '../event.ts'
+import { boundedFact, MAX_REPORTS, plainJson, type ToolFact } from '../evidence.ts'
 import { lastTurnOf, planById } from '../plan.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import { LIMITS, line, Problem } from '../text.ts'
 import { findTask, openIn, turnRunning } from './tasks.ts'
 
+export type EvidenceCommand = ToolFact & {
+  /** A host or an agent elsewhere reports a call of a tool of its own. */
+  readonly type: 'add_evidence'
+  readonly evidence_id: string
+  readonly source: EventData['evidence_added']['source']
+  /** Default: the task in progress. */
+  readonly task?: string | number | undefined
+}
+
+export const EVIDENCE_RULES: Rules<EvidenceCommand> = { add_evidence: addEvidence }
+
 /**
  * Stores a call that a host or an agent elsewhere reports, for the task in progress or the one that it names. No events: no
  * task is in progress, or the turn has all the reports that it may have.
  */
-export function addEvidence(state: Conversation, command: CommandOf<'add_evidence'>): NewEvent[] | Refusal {
+function addEvidence(state: Conversation, command: CommandOf<'add_evidence'>): NewEvent[] | Refusal {
   const { task: ref, evidence_id, source, ok } = command
   const tool = line(command.tool, LIMITS.reference)
   if (tool instanceof Problem) return invalidField('tool', tool.fact)

@@ -1,19 +1,71 @@
 import type { Check } from '../check.ts'
 import { labelOf } from '../check-label.ts'
-import type { CommandOf } from '../command.ts'
+import { waitingGuards } from '../check-state.ts'
+import type { CheckTarget, CommandOf, Rules, RunOutcome } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
 import { claimedPlans, claimsOf } from '../open-claims.ts'
 import { checkedOf, lastTurnOf, planById, planOf } from '../plan.ts'
-import { isApproved, type OpenClaim, proofOf, recordOf, type StartedRun, workspaceOf } from '../proof.ts'
+import { planGuards } from '../plan-checks.ts'
+import {
+  countingRun,
+  isApproved,
+  type OpenClaim,
+  planRuns,
+  proofOf,
+  recordOf,
+  type RunReason,
+  type StartedRun,
+  taskRuns,
+  workspaceOf,
+} from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import type { Task } from '../task.ts'
 import { refOf } from './approvals.ts'
 import { beforePasses, missingRuns } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
 import { findTask, openIn } from './tasks.ts'
+
+export type CheckCommand =
+  | {
+      readonly type: 'start_check'
+      readonly turn_id: string
+      readonly run_id: string
+      readonly hash: string
+      readonly why: RunReason
+    }
+  | {
+      readonly type: 'end_check'
+      readonly turn_id: string
+      readonly run_id: string
+      readonly hash: string
+      readonly outcome: RunOutcome
+    }
+  | { readonly type: 'hand_back_check'; readonly turn_id: string; readonly run_id: string; readonly hash: string }
+  | {
+      readonly type: 'request_final'
+      readonly turn_id: string
+      readonly fingerprint?: string | undefined
+      /** Earlier final runs say nothing about this end. */
+      readonly isNewEnd?: boolean | undefined
+    }
+  | ({ readonly type: 'take_baseline'; readonly turn_id: string } & EventData['baseline_taken'])
+  | ({ readonly type: 'request_check' | 'stop_check' | 'tick_check' } & CheckTarget)
+  | { readonly type: 'accept_guards'; readonly task: string | number; readonly paths: readonly string[] }
+
+export const CHECK_RULES: Rules<CheckCommand> = {
+  start_check: startCheck,
+  end_check: endCheck,
+  hand_back_check: handBackCheck,
+  request_final: requestFinal,
+  take_baseline: takeBaseline,
+  request_check: requestCheck,
+  stop_check: stopCheck,
+  tick_check: tickCheck,
+  accept_guards: acceptGuards,
+}
 
 /** Ends the claims of a turn that is over, and all its runs but a person's. */
 export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, reason: string): NewEvent[] {
@@ -59,7 +111,7 @@ const endedRuns = (
   )
 
 /** Begins a run, if it is still the next one. */
-export function startCheck(state: Conversation, { turn_id, run_id, hash, why }: CommandOf<'start_check'>): NewEvent[] {
+function startCheck(state: Conversation, { turn_id, run_id, hash, why }: CommandOf<'start_check'>): NewEvent[] {
   const next = nextRun(state, turn_id)
   if (!next || next.check.hash !== hash || next.why !== why) return []
   const { task_id, check, claim_id } = next
@@ -68,7 +120,7 @@ export function startCheck(state: Conversation, { turn_id, run_id, hash, why }: 
 }
 
 /** Records how a run ended, unless it was ended otherwise. A task that its check fails before the plan ends is reopened. */
-export function endCheck(state: Conversation, command: CommandOf<'end_check'>, now: Instant): NewEvent[] | Refusal {
+function endCheck(state: Conversation, command: CommandOf<'end_check'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, run_id, hash, outcome } = command
   const { started } = recordOf(state, hash)
   if (started?.run_id !== run_id) return []
@@ -83,16 +135,13 @@ const isSaidAgain = ({ claims, tasks }: Conversation, { why, claim_id = '' }: St
   why === 'claim' && tasks.get(claims.get(claim_id)?.task_id ?? '')?.status === 'completed'
 
 /** Leaves a run to whoever comes next. */
-export function handBackCheck(
-  state: Conversation,
-  { turn_id, run_id, hash }: CommandOf<'hand_back_check'>,
-): NewEvent[] {
+function handBackCheck(state: Conversation, { turn_id, run_id, hash }: CommandOf<'hand_back_check'>): NewEvent[] {
   const { started } = recordOf(state, hash)
   return started?.run_id === run_id ? [{ type: 'check_handed_back', turn_id, data: identityOf(hash, started) }] : []
 }
 
 /** A person asks for a run. */
-export function requestCheck(state: Conversation, command: CommandOf<'request_check'>): NewEvent[] | Refusal {
+function requestCheck(state: Conversation, command: CommandOf<'request_check'>): NewEvent[] | Refusal {
   const found = checkOf(state, command)
   if (found instanceof Refusal) return found
   const { task, check } = found
@@ -105,13 +154,13 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
 }
 
 /** Asks for what is out of date before a plan ends. No events: everything is fresh, or was run often enough. */
-export const requestFinal = (state: Conversation, command: CommandOf<'request_final'>): NewEvent[] => {
+function requestFinal(state: Conversation, command: CommandOf<'request_final'>): NewEvent[] {
   const { turn_id, fingerprint, isNewEnd } = command
   return missingRuns(isNewEnd ? beforePasses(state, planOf(state, turn_id)) : state, turn_id, { fingerprint })
 }
 
 /** A person stops a run. The process that makes it hears of it. */
-export function stopCheck(state: Conversation, command: CommandOf<'stop_check'>, now: Instant): NewEvent[] | Refusal {
+function stopCheck(state: Conversation, command: CommandOf<'stop_check'>, now: Instant): NewEvent[] | Refusal {
   const found = checkOf(state, command)
   if (found instanceof Refusal) return found
   const { task, check } = found
@@ -119,7 +168,7 @@ export function stopCheck(state: Conversation, command: CommandOf<'stop_check'>,
   return started ? endedRun(turnFor(state, task), check.hash, started, now, RUN_STOPPED) : []
 }
 
-export function tickCheck(state: Conversation, command: CommandOf<'tick_check'>): NewEvent[] | Refusal {
+function tickCheck(state: Conversation, command: CommandOf<'tick_check'>): NewEvent[] | Refusal {
   const found = checkOf(state, command)
   if (found instanceof Refusal) return found
   const { task, check } = found
@@ -130,7 +179,38 @@ export function tickCheck(state: Conversation, command: CommandOf<'tick_check'>)
   return [{ type: 'check_ticked', turn_id: turnFor(state, task), data }]
 }
 
-export function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'take_baseline'>): NewEvent[] {
+/**
+ * A person accepts changes to guarded files: exactly those that the newest runs of the task's checks found, and those of
+ * the checks of its plan that are named.
+ */
+function acceptGuards(state: Conversation, command: CommandOf<'accept_guards'>): NewEvent[] | Refusal {
+  const task = findTask(state, command.task)
+  if (!task) return new Refusal('task_not_found', { ref: command.task, ...openIn(state) })
+  const waiting = (task.checks ?? []).flatMap(check => {
+    const paths = waitingGuards(state, task, check)
+    const guard = countingRun(taskRuns(state, task.id, check.hash))?.guard
+    return paths.length > 0 && guard !== undefined ? [{ paths, guard }] : []
+  })
+  const given = new Set(command.paths)
+  const missing = waiting.flatMap(({ paths }) => paths).find(path => !given.has(path))
+  if (missing !== undefined) {
+    return invalidField('paths', { rule: 'invalid', expected: `all files that changed, ${missing} included` })
+  }
+  const plan = planById(state, task.plan_id)
+  const ofPlan = (plan.done_checks ?? []).flatMap(check => {
+    const paths = planGuards(state, plan, check)
+    const { guard = '' } = countingRun(planRuns(plan, check.hash)) ?? {}
+    return paths.length > 0 && paths.every(path => given.has(path)) ? [{ paths, guard }] : []
+  })
+  const distinct = new Map([...waiting, ...ofPlan].map(each => [each.guard, each]))
+  return [...distinct.values()].map(({ paths, guard }) => ({
+    type: 'guard_accepted',
+    turn_id: lastTurnOf(plan),
+    data: { task_id: task.id, paths, guard },
+  }))
+}
+
+function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'take_baseline'>): NewEvent[] {
   const { type: _type, ...rest } = data
   return [{ type: 'baseline_taken', turn_id, data: rest }]
 }
