@@ -17,7 +17,6 @@ import {
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
 import { isSamePlace } from './check-state.ts'
-import { defined } from './defined.ts'
 import { awaitsBaseline, awaitsFinal } from './check-runs.ts'
 import { areChecked, claimOn, claimsOf } from './open-claims.ts'
 import {
@@ -530,4 +529,10 @@ function resolvedStatus({ action, reason, via }: EventData['task_create_review_r
   if (action === 'confirm') return 'confirmed'
   // Only the system expires a review: a person who gives this reason has cancelled it.
   return via === 'system' && reason === 'review_timeout' ? 'expired' : 'cancelled'
+}
+
+/** The fields that have a value. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const set = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(set) as ReturnType<typeof defined<T>>
 }

@@ -1,9 +1,8 @@
 import type { Check } from './check.ts'
 import type { Instant } from './instant.ts'
-import { OWN_TOOLS } from './own-tools.ts'
 import { lastTurnOf, planOf } from './plan.ts'
 import { type PlanCard, planCard } from './plan-card.ts'
-import { captures, type Policy } from './policy.ts'
+import { captures, type Policy, type ToolsetName } from './policy.ts'
 import { isApproved, type Proofs } from './proof.ts'
 import { startedBy } from './resolution.ts'
 import type { Review } from './review.ts'
@@ -278,4 +277,14 @@ const workedIn = (mark: Mark): readonly string[] => {
 function checkOf(state: ThreadState, turn: Turn, { task_id, hash }: Omit<MarkOf<'run'>, 'kind'>): Check | undefined {
   const checks = task_id === undefined ? planOf(state, turn.id).done_checks : valueIn(state.tasks, task_id)?.checks
   return checks?.find(check => check.hash === hash)
+}
+
+/** The names of each toolset's tools: what a thread leaves out, because the plan shows it. */
+export const OWN_TOOLS: Record<ToolsetName, readonly string[]> = {
+  manage_todos: ['manage_todos', 'report_todo'],
+  checklist: ['add_multiple_checklist_items', 'update_checklist_items'],
+  task_manager: ['add_task', 'list_tasks', 'update_task', 'complete_task', 'delete_task'],
+  turn_todos: ['create_todo', 'list_todo', 'complete_todo'],
+  task_list: ['ListTasks', 'AddTask', 'CompleteTask', 'UncompleteTask', 'DeleteTask'],
+  runsheet: ['plan', 'update', 'tasks'],
 }

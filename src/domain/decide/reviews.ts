@@ -24,8 +24,7 @@ import {
 import { isOpen } from '../task.ts'
 import { isId, LIMITS, line, Problem, prose } from '../text.ts'
 import { approved, planLook } from './approvals.ts'
-import { sourcesOf } from './sources.ts'
-import { type Draft, ListEditor } from './list-editor.ts'
+import { type Draft, ListEditor, sourcesOf } from './list-editor.ts'
 
 export type ReviewCommand =
   | {

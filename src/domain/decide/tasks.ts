@@ -16,8 +16,7 @@ import { type AskedClaim, Claims } from './claims.ts'
 import { approved, planLook, runsWithLeave } from './approvals.ts'
 import { finalRunsAfter } from './final-runs.ts'
 import { reviewRequired } from './reviews.ts'
-import { sourcesOf } from './sources.ts'
-import { type Draft, ListEditor } from './list-editor.ts'
+import { type Draft, ListEditor, sourcesOf } from './list-editor.ts'
 import { changedBy } from './transition.ts'
 
 export type TaskCommand = ModelEdit & {
