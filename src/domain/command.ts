@@ -1,6 +1,5 @@
 import type { Conversation } from './conversation.ts'
 import type { AssessmentCommand } from './decide/assessment.ts'
-import type { EvidenceCommand } from './decide/evidence.ts'
 import type { FilingCommand } from './decide/filing.ts'
 import type { CheckCommand } from './decide/proof.ts'
 import type { QueueCommand } from './decide/queue.ts'
@@ -135,7 +134,6 @@ export type Command =
   | UndoCommand
   | ClaimCommand
   | CheckCommand
-  | EvidenceCommand
 
 /** An id for a turn that may have to be started. */
 export interface NextTurn {

@@ -4,7 +4,6 @@ import { lastTurnOf, planOf } from './plan.ts'
 import { type PlanCard, planCard } from './plan-card.ts'
 import { captures, type Policy, type ToolsetName } from './policy.ts'
 import { isApproved, type Proofs } from './proof.ts'
-import { startedBy } from './resolution.ts'
 import type { Review } from './review.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { isSettledElsewhere, type PlanTally, tallied, tallyOf } from './tally.ts'
@@ -12,6 +11,7 @@ import type { Mark, MarkOf, TaskThen } from './thread-log.ts'
 import { type Message, type MessageCall, ownWords } from './transcript.ts'
 import { type EndReason, isFinished, type Turn, type TurnStatus } from './turn.ts'
 import type { View } from './view.ts'
+import type { Resolution } from './event.ts'
 
 /** A turn as the page tells it. */
 export interface ThreadTurn {
@@ -287,4 +287,13 @@ export const OWN_TOOLS: Record<ToolsetName, readonly string[]> = {
   turn_todos: ['create_todo', 'list_todo', 'complete_todo'],
   task_list: ['ListTasks', 'AddTask', 'CompleteTask', 'UncompleteTask', 'DeleteTask'],
   runsheet: ['plan', 'update', 'tasks'],
+}
+
+/** How the plan was decided that a turn goes on with: one that was reopened. The turn's message is ours, not the person's. */
+export function startedBy(
+  known: { readonly [review_id: string]: Resolution },
+  turnId: string,
+): 'approved' | 'changes_requested' | undefined {
+  const decision = Object.values(known).find(({ continued_by }) => continued_by === turnId)
+  return decision && (decision.action === 'confirm' ? 'approved' : 'changes_requested')
 }

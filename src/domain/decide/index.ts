@@ -14,7 +14,6 @@ import { REVIEW_RULES } from './reviews.ts'
 import { UNDO_RULES } from './undo.ts'
 import { CLAIM_RULES } from './settle.ts'
 import { CHECK_RULES } from './proof.ts'
-import { EVIDENCE_RULES } from './evidence.ts'
 
 /** One decider per command: a new command does not compile without one. */
 const DECIDERS: Rules<Command> = {
@@ -29,7 +28,6 @@ const DECIDERS: Rules<Command> = {
   ...UNDO_RULES,
   ...CLAIM_RULES,
   ...CHECK_RULES,
-  ...EVIDENCE_RULES,
 }
 
 /** Decides a command: the events to commit, or a refusal. Pure, so a store may run it again. */

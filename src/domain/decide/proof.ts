@@ -2,7 +2,7 @@ import type { Check } from '../check.ts'
 import { labelOf } from '../check-label.ts'
 import { waitingGuards } from '../check-state.ts'
 import type { CheckTarget, CommandOf, Rules, RunOutcome } from '../command.ts'
-import type { Conversation } from '../conversation.ts'
+import { type Conversation, taskInProgress } from '../conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
@@ -26,7 +26,9 @@ import type { Task } from '../task.ts'
 import { refOf } from './approvals.ts'
 import { beforePasses, missingRuns } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
-import { findTask, openIn } from './tasks.ts'
+import { findTask, openIn, turnRunning } from './tasks.ts'
+import { boundedFact, MAX_REPORTS, plainJson, type ToolFact } from '../evidence.ts'
+import { LIMITS, line, Problem } from '../text.ts'
 
 export type CheckCommand =
   | {
@@ -53,6 +55,14 @@ export type CheckCommand =
     }
   | ({ readonly type: 'take_baseline'; readonly turn_id: string } & EventData['baseline_taken'])
   | ({ readonly type: 'request_check' | 'stop_check' | 'tick_check' } & CheckTarget)
+  | (ToolFact & {
+      /** A host or an agent elsewhere reports a call of a tool of its own. */
+      readonly type: 'add_evidence'
+      readonly evidence_id: string
+      readonly source: EventData['evidence_added']['source']
+      /** Default: the task in progress. */
+      readonly task?: string | number | undefined
+    })
   | { readonly type: 'accept_guards'; readonly task: string | number; readonly paths: readonly string[] }
 
 export const CHECK_RULES: Rules<CheckCommand> = {
@@ -65,6 +75,7 @@ export const CHECK_RULES: Rules<CheckCommand> = {
   stop_check: stopCheck,
   tick_check: tickCheck,
   accept_guards: acceptGuards,
+  add_evidence: addEvidence,
 }
 
 /** Ends the claims of a turn that is over, and all its runs but a person's. */
@@ -275,3 +286,26 @@ export function claimSettled(
 ): NewEvent {
   return { type: 'claim_settled', turn_id, data: { claim_id, task_id, result, because } }
 }
+
+/**
+ * Stores a call that a host or an agent elsewhere reports, for the task in progress or the one that it names. No events: no
+ * task is in progress, or the turn has all the reports that it may have.
+ */
+function addEvidence(state: Conversation, command: CommandOf<'add_evidence'>): NewEvent[] | Refusal {
+  const { task: ref, evidence_id, source, ok } = command
+  const tool = line(command.tool, LIMITS.reference)
+  if (tool instanceof Problem) return invalidField('tool', tool.fact)
+  if (typeof ok !== 'boolean') return invalidField('ok', { rule: 'not_a_boolean' })
+  if (state.running_turn !== null) return turnRunning(state.running_turn)
+  const current = taskInProgress(state)
+  const task = ref === undefined ? current : findTask(state, ref)
+  if (!task && ref !== undefined) return new Refusal('task_not_found', { ref, ...openIn(state) })
+  const turn_id = task ? lastTurnOf(planById(state, task.plan_id)) : ''
+  if (!current || !task || hasAllReports(state, turn_id)) return []
+  const call = { tool, arguments: plainJson(command.arguments), answer: plainJson(command.answer), ok }
+  const data = { evidence_id, task_id: task.id, source, ...boundedFact(call) }
+  return [{ type: 'evidence_added', turn_id, data }]
+}
+
+const hasAllReports = ({ turns }: Conversation, turnId: string): boolean =>
+  (turns.get(turnId)?.reports ?? 0) >= MAX_REPORTS
