@@ -2,7 +2,7 @@ import type { Check } from './check.ts'
 import type { Instant } from './instant.ts'
 import { lastTurnOf, planOf } from './plan.ts'
 import { type PlanCard, planCard } from './plan-card.ts'
-import { captures, type Policy, type ToolsetName } from './policy.ts'
+import { captures, OWN_TOOLS, type Policy } from './policy.ts'
 import { isApproved, type Proofs } from './proof.ts'
 import type { Review } from './review.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
@@ -277,16 +277,6 @@ const workedIn = (mark: Mark): readonly string[] => {
 function checkOf(state: ThreadState, turn: Turn, { task_id, hash }: Omit<MarkOf<'run'>, 'kind'>): Check | undefined {
   const checks = task_id === undefined ? planOf(state, turn.id).done_checks : valueIn(state.tasks, task_id)?.checks
   return checks?.find(check => check.hash === hash)
-}
-
-/** The names of each toolset's tools: what a thread leaves out, because the plan shows it. */
-export const OWN_TOOLS: Record<ToolsetName, readonly string[]> = {
-  manage_todos: ['manage_todos', 'report_todo'],
-  checklist: ['add_multiple_checklist_items', 'update_checklist_items'],
-  task_manager: ['add_task', 'list_tasks', 'update_task', 'complete_task', 'delete_task'],
-  turn_todos: ['create_todo', 'list_todo', 'complete_todo'],
-  task_list: ['ListTasks', 'AddTask', 'CompleteTask', 'UncompleteTask', 'DeleteTask'],
-  runsheet: ['plan', 'update', 'tasks'],
 }
 
 /** How the plan was decided that a turn goes on with: one that was reopened. The turn's message is ours, not the person's. */
