@@ -229,7 +229,7 @@ export function editedSince(state: Conversation, task: Task, basis: number): Rec
 }
 
 /** Whether a turn waits for a review. */
-export const awaitsReview = (state: Conversation, turnId: string): boolean =>
+const awaitsReview = (state: Conversation, turnId: string): boolean =>
   state.pending_reviews.some(id => state.reviews.get(id)?.conversation_turn_id === turnId)
 
 /** Whether a turn waits for a review, for leave to make a call, or for checks. A parked turn holds no lease and no timer. */

@@ -1,7 +1,7 @@
 import { withoutWrappers } from './proves-nothing.ts'
 
 /** What the words of a command are to it. */
-export interface Parted {
+interface Parted {
   /** Those that may decide what it means. */
   readonly decides: readonly string[]
   /** Those that may be files which its program only looks at: they are what is checked, as the path of a `file` check is. */

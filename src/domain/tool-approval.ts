@@ -73,7 +73,7 @@ export const APPROVAL_TYPES = [
 ] as const satisfies readonly EventType[]
 
 /** An approval that was decided, as the log has it. */
-export interface DecidedApproval {
+interface DecidedApproval {
   readonly request: ToolApprovalRequest
   readonly decision: ApprovalDecision
   readonly via: DecisionVia

@@ -14,7 +14,7 @@ import type { Draft, ListEditor } from './list-editor.ts'
 type Edit = CommandOf<'edit_tasks'>
 
 /** Who settles the tasks of a model's edit. */
-export interface ClaimRules {
+interface ClaimRules {
   /** A judge rules on them. */
   readonly isJudged: boolean
   /** The turn is of an agent elsewhere: its plan ends with the claim that leaves nothing open. */

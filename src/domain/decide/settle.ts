@@ -65,7 +65,7 @@ function makeClaims(_: Conversation, command: CommandOf<'make_claims'>): NewEven
 }
 
 /** An edit with what of it is refused: of one that is made element by element, the elements; else all of it. */
-export type Attempt = { readonly made: Edited; readonly edit: Edit; readonly refusals: ReadonlyMap<number, Refusal> }
+type Attempt = { readonly made: Edited; readonly edit: Edit; readonly refusals: ReadonlyMap<number, Refusal> }
 
 /** Makes an edit, without the elements that are refused if each stands by itself. */
 export function attempt(
@@ -112,7 +112,7 @@ function isSame(a: unknown, b: unknown): boolean {
 }
 
 /** How a call's claims stand: what they wait for, or which of them are refused; the others are granted. */
-export type Settlement = Wait | { readonly needs: null; readonly refused: ReadonlyMap<string, Ruling> }
+type Settlement = Wait | { readonly needs: null; readonly refused: ReadonlyMap<string, Ruling> }
 
 /** The claims wait: for their checks, a look at the files, the runs before the end of the plan, or a verdict. */
 export type Wait =
@@ -131,7 +131,7 @@ interface Ruling {
  * What the claims of a call need next, in this order: their checks, a look at the files and the runs before the end of the plan
  * if nothing of it stays open, the judge.
  */
-export function settle(
+function settle(
   state: Conversation,
   claims: readonly OpenClaim[],
   { seen, ended, isGone }: Learnt,

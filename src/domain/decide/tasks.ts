@@ -161,7 +161,7 @@ export function findTask(state: Conversation, ref: string | number): Task | unde
   return undefined
 }
 
-export interface ModelTurn {
+interface ModelTurn {
   readonly turn: Turn
   readonly policy: Policy
 }
