@@ -1,7 +1,6 @@
 import type { Origin } from '../domain/origin.ts'
 import type { RunReason } from '../domain/proof.ts'
-import type { CallCounts } from '../domain/plan-log.ts'
-import type { CheckReceipt, Receipt, ReviewReceipt, StepReceipt } from '../domain/receipt.ts'
+import type { CallCounts, CheckReceipt, Receipt, ReviewReceipt, StepReceipt } from '../domain/receipt.ts'
 import { shortPaths } from '../domain/short-paths.ts'
 import { cut } from '../domain/text.ts'
 import { inCode, inText } from '../domain/markdown.ts'

@@ -99,7 +99,7 @@ export type CheckResult = 'passed' | 'failed' | 'inconclusive'
 
 export const MAX_CHECKS = 8
 export const DEFAULT_TIMEOUT_MS = 300_000
-export const MAX_TIMEOUT_MS = 3_600_000
+const MAX_TIMEOUT_MS = 3_600_000
 /** Folders of tests: what is in them is guarded by that alone. */
 export const TEST_FOLDERS =
   '**/{test,tests,spec,specs,Test,Tests,*.Tests,*[a-z]Test,*Tests,testdata,fixtures,__fixtures__,golden,goldens,expected,e2e,cypress}/**'

@@ -17,7 +17,6 @@ import {
 import { type Policy, TOOLSETS } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from './proof.ts'
 import { isSamePlace } from './check-state.ts'
-import { defined } from './defined.ts'
 import { awaitsBaseline, awaitsFinal } from './check-runs.ts'
 import { areChecked, claimOn, claimsOf } from './open-claims.ts'
 import {
@@ -39,6 +38,9 @@ import { ASKED, byPosition, isGivenUp, isOpen, type Task } from './task.ts'
 import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-approval.ts'
 import type { Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
+
+/** Raise it whenever the state or `apply` changes: stores then ignore other snapshots and fold the log. */
+export const SNAPSHOT_VERSION = 1
 
 /** The state of one conversation, folded from its log. It holds what decisions need: no messages, no tool results. */
 export interface Conversation {
@@ -227,7 +229,7 @@ export function editedSince(state: Conversation, task: Task, basis: number): Rec
 }
 
 /** Whether a turn waits for a review. */
-export const awaitsReview = (state: Conversation, turnId: string): boolean =>
+const awaitsReview = (state: Conversation, turnId: string): boolean =>
   state.pending_reviews.some(id => state.reviews.get(id)?.conversation_turn_id === turnId)
 
 /** Whether a turn waits for a review, for leave to make a call, or for checks. A parked turn holds no lease and no timer. */
@@ -527,4 +529,10 @@ function resolvedStatus({ action, reason, via }: EventData['task_create_review_r
   if (action === 'confirm') return 'confirmed'
   // Only the system expires a review: a person who gives this reason has cancelled it.
   return via === 'system' && reason === 'review_timeout' ? 'expired' : 'cancelled'
+}
+
+/** The fields that have a value. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const set = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(set) as ReturnType<typeof defined<T>>
 }

@@ -7,7 +7,7 @@ import { redactor } from './redact.ts'
 import type { Task } from './task.ts'
 
 const ANN: Origin = { actor: 'person', edge: 'page', credential: 'page' }
-const task = { id: 'a', number: 1, title: 'Look' } as Task
+const task = { id: 'a', number: 1, title: 'Look', status: 'blocked' } as Task
 
 const created = (by: 'model' | 'person' | 'system'): NewEvent => ({
   type: 'task_created',
@@ -79,11 +79,11 @@ it('[AD7] the decisions of a log are one for each, without origins too', () => {
   ].flatMap((commit, at) =>
     commit.map(event => ({ ...event, timestamp: `2026-01-01T00:00:0${at}.000Z` }) as StoredEvent),
   )
-  expect(decisionsIn(log).map(({ event, created }) => [event.type, created])).toEqual([
-    ['turn_stop_requested', 0],
-    ['task_created', 2],
-    ['task_create_review_resolved', 3],
-    ['task_changed', 0],
+  expect(decisionsIn(log).map(({ what }) => what)).toEqual([
+    'turn t stopped',
+    '2 tasks written without review, from task 1 "Look"',
+    'review r confirmed: 3 tasks',
+    'task 1 "Look" set to blocked',
   ])
 })
 

@@ -1,50 +1,23 @@
-import type { EventData, EventType, NewEvent, StoredEvent } from './event.ts'
+import { DECISIONS, type DecisionType, type NewEvent, type StoredEvent } from './event.ts'
 import { type Origin, SYSTEM } from './origin.ts'
 
-/** The events that may record a decision: those whose data has a place for an origin. */
-export type DecisionType = {
-  [T in EventType]: 'origin' extends keyof EventData[T] ? T : never
-}[EventType]
-
-type Rules = { readonly [T in DecisionType]: (data: EventData[T]) => boolean }
-
-const always = (): boolean => true
-const edited = ({ by }: EventData['task_changed' | 'task_removed']): boolean => by === 'person' || by === 'file'
-
-/** Whether an event records a decision. A type that gets a place for an origin does not compile without a rule. */
-const RULES: Rules = {
-  policy_set: always,
-  turn_opened: always,
-  turn_started: always,
-  turn_stop_requested: always,
-  message_queued: always,
-  queued_message_edited: always,
-  queued_message_withdrawn: always,
-  queue_released: always,
-  tool_approval_resolved: always,
-  // A model's new tasks are written without a review only where the policy has decided so.
-  task_created: ({ by }) => by !== 'system',
-  task_changed: edited,
-  task_removed: edited,
-  task_create_review_required: ({ reopens }) => reopens !== undefined,
-  task_create_review_resolved: always,
-  review_extended: always,
-  check_approved: ({ via }) => via !== 'configuration',
-  check_requested: ({ why }) => why === 'person',
-  guard_accepted: always,
-  check_ticked: always,
-}
-
 /** The types to read from a log for its decisions. */
-export const DECISION_TYPES = Object.keys(RULES) as readonly DecisionType[]
+export const DECISION_TYPES = Object.keys(DECISIONS) as readonly DecisionType[]
 
 const isDecision = <E extends NewEvent | StoredEvent>(event: E): event is Extract<E, { type: DecisionType }> =>
-  Object.hasOwn(RULES, event.type) && (RULES[event.type as DecisionType] as (data: unknown) => boolean)(event.data)
+  whatDecided(event, 0) !== undefined
 
-/** A decision in a log, and how many tasks it wrote, if it wrote any. */
+/** What an event decided; undefined if it is no decision. `created`: the tasks that it wrote. */
+function whatDecided({ type, data }: NewEvent, created: number): string | undefined {
+  if (!Object.hasOwn(DECISIONS, type)) return undefined
+  return (DECISIONS[type as DecisionType] as (data: unknown, created: number) => string | undefined)(data, created)
+}
+
+/** A decision in a log. */
 export interface RecordedDecision {
   readonly event: StoredEvent<DecisionType>
-  readonly created: number
+  /** What was decided. */
+  readonly what: string
 }
 
 /** The decisions in a log. */
@@ -57,7 +30,7 @@ export function decisionsIn(events: readonly StoredEvent[]): RecordedDecision[] 
     const record = decisions.find(isConfirm) ?? created[0]
     return decisions
       .filter(event => event.type !== 'task_created' || event === record)
-      .map(event => ({ event, created: event === record ? created.length : 0 }))
+      .map(event => ({ event, what: whatDecided(event, event === record ? created.length : 0) ?? '' }))
   })
 }
 

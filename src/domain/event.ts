@@ -5,9 +5,11 @@ import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
 import type { MadeClaim, RunReason } from './proof.ts'
+import { shortPaths } from './short-paths.ts'
 import type { Standing } from './standing.ts'
 import type { CancelReason, Changes, ConfirmedTask, ReviewRequest, RowChange, RowComment } from './review.ts'
 import type { Actor, Task } from './task.ts'
+import { cut } from './text.ts'
 import type { ApprovalDecision, ApprovalEnd, ToolApprovalRequest } from './tool-approval.ts'
 import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
 
@@ -511,3 +513,80 @@ export type StoredEvent<T extends EventType = EventType> = {
 
 /** The version that events are stored with. Raise it when one means something else: other versions are refused. */
 export const EVENT_VERSION = 2
+
+/** The events that are history of tasks and reviews. The page has a sentence for each. */
+export const TIMELINE = [
+  'task_created',
+  'task_changed',
+  'task_removed',
+  'task_assessed',
+  'task_create_review_required',
+  'task_create_review_resolved',
+  'review_extended',
+  'check_approved',
+  'check_ran',
+  'guard_accepted',
+  'check_ticked',
+] as const satisfies readonly EventType[]
+
+export type TimelineType = (typeof TIMELINE)[number]
+
+/** The events that may record a decision: those whose data has a place for an origin. */
+export type DecisionType = {
+  [T in EventType]: 'origin' extends keyof EventData[T] ? T : never
+}[EventType]
+
+/** What was decided, for the audit record; undefined if it was no decision. `created`: the tasks that it wrote. */
+type Decided = { readonly [T in DecisionType]: (data: EventData[T], created: number) => string | undefined }
+
+export const DECISIONS: Decided = {
+  policy_set: ({ policy }) => `policy set: ${policyWords(policy)}`,
+  turn_opened: ({ turn_id }) => `turn ${turn_id} opened`,
+  turn_started: ({ turn_id }) => `turn ${turn_id} started`,
+  turn_stop_requested: ({ turn_id }) => `turn ${turn_id} stopped`,
+  message_queued: ({ message_id }) => `message ${message_id} queued`,
+  queued_message_edited: ({ message_id }) => `queued message ${message_id} edited`,
+  queued_message_withdrawn: ({ message_id }) => `queued message ${message_id} taken back`,
+  queue_released: ({ turn_id }) => `queued messages to be sent when turn ${turn_id} stops`,
+  tool_approval_resolved: ({ approval_id, decision, reason }) =>
+    `call ${approval_id} ${ALLOWED[decision]}${reason === undefined ? '' : `: ${reason}`}`,
+  // A model's new tasks are written without a review only where the policy has decided so.
+  task_created: ({ task, by }, created) => {
+    if (by === 'system') return undefined
+    return by === 'model' ? `${tasks(created)} written without review, from ${named(task)}` : `${named(task)} added`
+  },
+  task_changed: ({ task, by, from }) => {
+    if (!isEdit(by)) return undefined
+    if ('removed_at' in from) return `${named(task)} brought back`
+    if ('status' in from) return `${named(task)} set to ${task.status}`
+    return `${named(task)} changed: ${Object.keys(from).join(', ')}`
+  },
+  task_removed: ({ task, by }) => (isEdit(by) ? `${named(task)} removed` : undefined),
+  task_create_review_required: ({ review_id, reopens }) =>
+    reopens === undefined ? undefined : `review ${reopens} reopened as ${review_id}`,
+  task_create_review_resolved: ({ review_id, action, reason }, created) =>
+    action === 'confirm' ? `review ${review_id} confirmed: ${tasks(created)}` : `review ${review_id} ended: ${reason}`,
+  review_extended: ({ review_id, expires_at }) => `review ${review_id} extended until ${expires_at}`,
+  check_approved: ({ task_id, check_id, hash, via }) =>
+    via === 'configuration' ? undefined : `check ${check_id} of task ${task_id} approved: ${hash}`,
+  check_requested: ({ task_id, check_id, why }) =>
+    why === 'person' ? `check ${check_id} of task ${task_id} run` : undefined,
+  guard_accepted: ({ task_id, paths }) => `changes accepted for task ${task_id}: ${shortPaths(paths).join(', ')}`,
+  check_ticked: ({ task_id, check_id }) => `check ${check_id} of task ${task_id} ticked`,
+}
+
+const ALLOWED: { readonly [D in ApprovalDecision]: string } = {
+  allow: 'allowed',
+  always: 'allowed, from now on always',
+  deny: 'denied',
+}
+
+const isEdit = (by: Actor): boolean => by === 'person' || by === 'file'
+
+const policyWords = ({ toolset, ...flags }: Policy): string =>
+  [toolset, ...(['review', 'assessor', 'gate'] as const).map(name => `${name} ${flags[name] ? 'on' : 'off'}`)].join(
+    ', ',
+  )
+
+const named = ({ number, title }: Task): string => `task ${number} "${cut(title, 60)}"`
+const tasks = (count: number): string => (count === 1 ? '1 task' : `${count} tasks`)

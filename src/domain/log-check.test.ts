@@ -41,6 +41,7 @@ it.each([
   ['the queue of an unknown turn', next('queue_released', { turn_id: 'x' }), /no such turn/],
   ['an unknown review ends', next('task_create_review_resolved', { review_id: 'x' }), /no such pending review/],
   ['a panel of an unknown review', next('review_panel_opened', { review_id: 'x' }), /no such review/],
+  ['a check of an unknown task is ticked', next('check_ticked', { task_id: 'x' }), /no such task/],
   ['a review of another conversation', next('task_create_review_required', { session_id: 'x' }), /session_id/],
 ] as const)('[BK7] %s: it cannot be the next event', (_, event, why) => {
   expect(eventProblem(state, event)).toMatch(why)
@@ -48,6 +49,10 @@ it.each([
 
 it('[BK7] every event of a log that we wrote can be the next', () => {
   expect(eventProblem(state, next('task_changed', { task }))).toBeUndefined()
+})
+
+it('[BK7] what is said of a task may come after its removal', () => {
+  expect(eventProblem(state, next('check_ran', { task_id: 'gone' }))).toBeUndefined()
 })
 
 it('[BK7][TU13] a log with messages that wait is imported under another id, and they wait there as well', () => {

@@ -30,17 +30,11 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
       return state.reviews.has(data.review_id) ? 'the review exists already' : undefined
     case 'task_create_review_resolved':
       return state.pending_reviews.includes(data.review_id) ? undefined : 'there is no such pending review'
-    case 'review_panel_opened':
-    case 'review_panel_left':
-    case 'review_extended':
-      return state.reviews.has(data.review_id) ? undefined : 'there is no such review'
     case 'message_queued':
       return isQueued(state, data.message_id) ? 'the message waits already' : undefined
     case 'queued_message_edited':
     case 'queued_message_withdrawn':
       return isQueued(state, data.message_id) ? undefined : 'there is no such queued message'
-    case 'queue_released':
-      return state.turns.has(data.turn_id) ? undefined : 'there is no such turn'
     case 'tool_approval_required':
       return isAsked(state, data.approval_id) ? 'the approval waits already' : undefined
     case 'tool_approval_resolved':
@@ -48,13 +42,29 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
     case 'turn_opened':
     case 'turn_started':
       return state.turns.has(data.turn_id) ? 'the turn exists already' : undefined
-    case 'turn_stop_requested':
-    case 'turn_failed':
-    case 'turn_finished':
-      return state.turns.has(data.turn_id) ? undefined : 'there is no such turn'
-    default:
+    // What is said of a task may come before it is created, and after it was removed.
+    case 'task_assessed':
+    case 'claim_made':
+    case 'claim_settled':
+    case 'check_started':
+    case 'check_handed_back':
+    case 'check_ran':
+    case 'step_finished':
       return undefined
+    default:
+      return unknownReference(state, data)
   }
+}
+
+/** A turn, task or review that an event names and the log does not have. */
+function unknownReference(state: Conversation, data: object): string | undefined {
+  const known = { turn: state.turns, task: state.tasks, review: state.reviews }
+  const fields = data as Readonly<Record<string, unknown>>
+  const missing = Object.entries(known).find(([noun, ids]) => {
+    const id = fields[`${noun}_id`]
+    return typeof id === 'string' && !ids.has(id)
+  })
+  return missing && `there is no such ${missing[0]}`
 }
 
 const isQueued = ({ queued }: Conversation, id: string): boolean => queued.some(({ message_id }) => message_id === id)

@@ -1,4 +1,4 @@
-export interface Parted {
+interface Parted {
   /** Those that may decide what it means. */
   readonly decides: readonly string[]
   /** Files that the program only reads: they are what is checked. */

@@ -187,7 +187,7 @@ export interface Proofs extends Plans {
 export const proofOf = (state: Pick<Proofs, 'proof'>, taskId: string): TaskProof =>
   valueIn(state.proof, taskId) ?? NO_PROOF
 
-export const NO_RUNS: CheckRecord = { red: false }
+const NO_RUNS: CheckRecord = { red: false }
 
 export const recordOf = (state: Pick<Proofs, 'runs'>, hash: string): CheckRecord => valueIn(state.runs, hash) ?? NO_RUNS
 

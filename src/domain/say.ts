@@ -18,7 +18,7 @@ export interface Vocabulary {
   readonly sentences?: Sentences
 }
 
-export type Sentences = { readonly [C in RefusalCode]?: (data: RefusalData[C], speaker: Speaker) => string }
+type Sentences = { readonly [C in RefusalCode]?: (data: RefusalData[C], speaker: Speaker) => string }
 
 /** The one renderer of refusals: what was wrong, what was expected, what to do. */
 export function say({ code, data }: Refused | Refusal, vocabulary: Vocabulary = {}): string {
@@ -29,7 +29,7 @@ export function say({ code, data }: Refused | Refusal, vocabulary: Vocabulary = 
 type Sentence = (data: RefusalData[RefusalCode], speaker: Speaker) => string
 
 /** Renders the parts of a sentence in the audience's words. */
-export class Speaker {
+class Speaker {
   readonly #vocabulary: Vocabulary
 
   constructor(vocabulary: Vocabulary) {

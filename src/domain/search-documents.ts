@@ -4,7 +4,7 @@ import type { Task } from './task.ts'
 import { ownWords } from './transcript.ts'
 
 /** What an event does to the index: a document with this text, or none. */
-export interface DocumentChange {
+interface DocumentChange {
   readonly kind: SearchKind
   /** Which one of its kind in its conversation. */
   readonly ref: string
@@ -13,7 +13,7 @@ export interface DocumentChange {
 }
 
 /** A message that can be found. */
-export interface FoundMessage {
+interface FoundMessage {
   readonly message_id: string
   readonly role: 'user' | 'assistant'
   readonly text: string

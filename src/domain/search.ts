@@ -12,7 +12,7 @@ export interface Term {
 }
 
 /** Characters and terms of a query at most; what follows is ignored. */
-export const MAX_QUERY = 400
+const MAX_QUERY = 400
 const MAX_TERMS = 16
 
 /** How many documents of a kind are ranked: the newest that match. */

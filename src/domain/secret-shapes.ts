@@ -16,7 +16,7 @@ export function withoutShapes(text: string): string {
 }
 
 /** Whether a value looks random: long, and neither words nor a number. */
-export const isRandom = (value: string): boolean => isUuid(value) || isRandomRun(value) || isGibberish(value)
+const isRandom = (value: string): boolean => isUuid(value) || isRandomRun(value) || isGibberish(value)
 
 /** Whether a word is a token: by its prefix, or because it looks random. Names of packages and paths are none. */
 export const isToken = (word: string): boolean =>

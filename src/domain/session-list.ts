@@ -12,7 +12,7 @@ export const SESSION_LISTS = ['active', 'archived', 'all'] as const
 export type SessionList = (typeof SESSION_LISTS)[number]
 
 /** What a list shows beside a title: a review or a call waits for a person, a turn of ours runs, or the latest turn failed. */
-export const SESSION_MARKS = ['waiting', 'running', 'failed'] as const
+const SESSION_MARKS = ['waiting', 'running', 'failed'] as const
 /** The mark of a conversation in a list. */
 export type SessionMark = (typeof SESSION_MARKS)[number]
 

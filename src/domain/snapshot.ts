@@ -1,8 +1,7 @@
-import type { Conversation } from './conversation.ts'
+import { type Conversation, emptyConversation, SNAPSHOT_VERSION } from './conversation.ts'
 import { Table, type TableRecord } from './table.ts'
 
-/** Raise it whenever the state or `apply` changes: stores then ignore other snapshots and fold the log. */
-export const SNAPSHOT_VERSION = 1
+export { SNAPSHOT_VERSION }
 
 /**
  * The state of a conversation, to apply events to.
@@ -17,20 +16,8 @@ export type ConversationSnapshot = {
 }
 
 export function snapshotOf(state: Conversation): ConversationSnapshot {
-  return {
-    version: SNAPSHOT_VERSION,
-    ...state,
-    tasks: state.tasks.toRecord(),
-    plans: state.plans.toRecord(),
-    edits: state.edits.toRecord(),
-    rejections: state.rejections.toRecord(),
-    turns: state.turns.toRecord(),
-    reviews: state.reviews.toRecord(),
-    proof: state.proof.toRecord(),
-    runs: state.runs.toRecord(),
-    claims: state.claims.toRecord(),
-    removed: state.removed.toRecord(),
-  }
+  const fields = Object.entries(state).map(([name, value]) => [name, value instanceof Table ? value.toRecord() : value])
+  return { version: SNAPSHOT_VERSION, ...(Object.fromEntries(fields) as Omit<ConversationSnapshot, 'version'>) }
 }
 
 /** Restores a state from its snapshot. Throws if the snapshot has another version. */
@@ -38,19 +25,12 @@ export function conversationOf({ version, ...snapshot }: ConversationSnapshot): 
   if (version !== SNAPSHOT_VERSION) {
     throw new TypeError(`Expected a snapshot of version ${SNAPSHOT_VERSION}, got version ${version}.`)
   }
-  return {
-    ...snapshot,
-    tasks: Table.fromRecord(snapshot.tasks),
-    plans: Table.fromRecord(snapshot.plans),
-    edits: Table.fromRecord(snapshot.edits),
-    rejections: Table.fromRecord(snapshot.rejections),
-    turns: Table.fromRecord(snapshot.turns),
-    reviews: Table.fromRecord(snapshot.reviews),
-    proof: Table.fromRecord(snapshot.proof),
-    runs: Table.fromRecord(snapshot.runs),
-    claims: Table.fromRecord(snapshot.claims),
-    removed: Table.fromRecord(snapshot.removed),
-  }
+  const empty = new Map<string, unknown>(Object.entries(emptyConversation(snapshot.session_id)))
+  const fields = Object.entries(snapshot).map(([name, value]) => [
+    name,
+    empty.get(name) instanceof Table ? Table.fromRecord(value as TableRecord<unknown>) : value,
+  ])
+  return Object.fromEntries(fields) as Conversation
 }
 
 /** A snapshot as text, which saves a cold load from folding a long log. Always derived from the log. */

@@ -4,7 +4,7 @@ import { approved, FILE, NPM, Plan, TICK } from '../../test/support/checked-plan
 import { CORPUS, corpusLog } from '../../test/support/corpus.ts'
 import { threadIn, told } from '../../test/support/thread.ts'
 import { toolsets } from '../toolsets/index.ts'
-import { OWN_TOOLS } from './own-tools.ts'
+import { OWN_TOOLS } from './policy.ts'
 import type { Command } from './command.ts'
 import type { PlanCard } from './plan-card.ts'
 import type { StoredEvent } from './event.ts'

@@ -1,11 +1,9 @@
 import type { Check } from './check.ts'
 import type { Instant } from './instant.ts'
-import { OWN_TOOLS } from './own-tools.ts'
 import { lastTurnOf, planOf } from './plan.ts'
 import { type PlanCard, planCard } from './plan-card.ts'
-import { captures, type Policy } from './policy.ts'
+import { captures, OWN_TOOLS, type Policy } from './policy.ts'
 import { isApproved, type Proofs } from './proof.ts'
-import { startedBy } from './resolution.ts'
 import type { Review } from './review.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { isSettledElsewhere, type PlanTally, tallied, tallyOf } from './tally.ts'
@@ -13,6 +11,7 @@ import type { Mark, MarkOf, TaskThen } from './thread-log.ts'
 import { type Message, type MessageCall, ownWords } from './transcript.ts'
 import { type EndReason, isFinished, type Turn, type TurnStatus } from './turn.ts'
 import type { View } from './view.ts'
+import type { Resolution } from './event.ts'
 
 /** A turn as the page tells it. */
 export interface ThreadTurn {
@@ -278,4 +277,13 @@ const workedIn = (mark: Mark): readonly string[] => {
 function checkOf(state: ThreadState, turn: Turn, { task_id, hash }: Omit<MarkOf<'run'>, 'kind'>): Check | undefined {
   const checks = task_id === undefined ? planOf(state, turn.id).done_checks : valueIn(state.tasks, task_id)?.checks
   return checks?.find(check => check.hash === hash)
+}
+
+/** How the plan was decided that a turn goes on with: one that was reopened. The turn's message is ours, not the person's. */
+export function startedBy(
+  known: { readonly [review_id: string]: Resolution },
+  turnId: string,
+): 'approved' | 'changes_requested' | undefined {
+  const decision = Object.values(known).find(({ continued_by }) => continued_by === turnId)
+  return decision && (decision.action === 'confirm' ? 'approved' : 'changes_requested')
 }

@@ -2,7 +2,7 @@ import { type Policy, type PolicyPatch, policyWith, TOOLSETS, type ToolsetName }
 import { Refusal } from './refusal.ts'
 
 /** A patch divided into the fields that make the policy stricter and the names of those that do not. */
-export interface Tightening {
+interface Tightening {
   readonly policy: PolicyPatch
   /** A field that changes nothing is not among them. */
   readonly ignored: readonly (keyof Policy)[]

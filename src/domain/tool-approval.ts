@@ -58,9 +58,13 @@ export const APPROVAL_REDUCERS: Reducers = {
   }),
 }
 
+/** The calls of a turn that wait. */
+export const approvalsOf = ({ approvals }: Pick<Conversation, 'approvals'>, turnId: string): readonly ToolApproval[] =>
+  approvals.filter(({ turn_id }) => turn_id === turnId)
+
 /** Whether a turn waits for a person to allow a call. */
-export const awaitsApproval = ({ approvals }: Pick<Conversation, 'approvals'>, turnId: string): boolean =>
-  approvals.some(({ turn_id }) => turn_id === turnId)
+export const awaitsApproval = (state: Pick<Conversation, 'approvals'>, turnId: string): boolean =>
+  approvalsOf(state, turnId).length > 0
 
 /** The events that tell what became of an approval. */
 export const APPROVAL_TYPES = [
@@ -69,7 +73,7 @@ export const APPROVAL_TYPES = [
 ] as const satisfies readonly EventType[]
 
 /** An approval that was decided, as the log has it. */
-export interface DecidedApproval {
+interface DecidedApproval {
   readonly request: ToolApprovalRequest
   readonly decision: ApprovalDecision
   readonly via: DecisionVia

@@ -1,12 +1,45 @@
-import type { Json } from './event.ts'
-import { limitedTurns, type LimitedTurns } from './limited-turns.ts'
+import type { Json, Resolution } from './event.ts'
 import { combined, projection } from './projection.ts'
-import type { Resolution } from './event.ts'
-import { resolutions } from './resolution.ts'
 import { title } from './title.ts'
 import { type ThreadLog, threadLog } from './thread-log.ts'
 import { type Message, transcript } from './transcript.ts'
 import { type Work, work } from './work.ts'
+
+/** The turns that hit a limit. */
+export interface LimitedTurns {
+  /** Turns that a limit ended. */
+  readonly turns: readonly string[]
+  /** Most model calls of the latest turn. */
+  readonly max_steps: number | null
+}
+
+export const limitedTurns = projection<LimitedTurns>({
+  initial: { turns: [], max_steps: null },
+  on: {
+    turn_started: ({ turns }, { data: { policy } }) => ({
+      turns,
+      max_steps: Math.max(policy.max_steps, policy.max_steps_with_plan),
+    }),
+    todos_limit_reached: (state, { turn_id }) => withTurn(state, turn_id),
+    turn_finished: (state, { data: { turn_id, status, steps } }) =>
+      status === 'incomplete' && state.max_steps !== null && steps >= state.max_steps
+        ? withTurn(state, turn_id)
+        : state,
+  },
+})
+
+function withTurn(state: LimitedTurns, turn: string | null): LimitedTurns {
+  if (turn === null || state.turns.includes(turn)) return state
+  return { ...state, turns: [...state.turns, turn] }
+}
+
+/** Review id to its resolution; a pending one has none. */
+const resolutions = projection<{ readonly [review_id: string]: Resolution }>({
+  initial: {},
+  on: {
+    task_create_review_resolved: (known, { data }) => ({ ...known, [data.review_id]: data }),
+  },
+})
 
 /**
  * What a page shows besides the state.

@@ -1,8 +1,14 @@
 import { taskInProgress } from '../domain/conversation.ts'
 import type { EventType, Json, StoredEvent } from '../domain/event.ts'
-import { asTextIfLong, type EvidenceSource, plainJson } from '../domain/evidence.ts'
+import {
+  asTextIfLong,
+  type EvidenceSource,
+  plainJson,
+  RUN_CALL_TYPES,
+  TASK_EVIDENCE_TYPES,
+  taskEvidence,
+} from '../domain/evidence.ts'
 import type { Redactor } from '../domain/redact.ts'
-import { RUN_CALL_TYPES, TASK_EVIDENCE_TYPES, taskEvidence } from '../domain/task-evidence.ts'
 import type { EvidenceAdded, EvidenceAnswer } from '../domain/wire.ts'
 import type { Ref } from '../store/store.ts'
 import type { Door } from './door.ts'

@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../domain/refusal.ts'
 import type { ErrorStrings } from './error-text.ts'
+import { chineseEvents } from './event-text.ts'
 import type { Strings, ThreadStrings } from './strings.ts'
 
 /** “最多 400 个字符（当前 401）”, as far as the numbers are known. */
@@ -480,40 +481,14 @@ export const chinese: Strings = {
     tryAgain: '重试',
   },
   thread,
+  events: chineseEvents,
 
   history: '历史记录',
   timeline: {
-    signed: (sentence, actor) => `${sentence}（${actor}）`,
     list: changes => changes.join('、'),
-    created: title => `添加：${title}`,
-    removed: title => `移除：${title}`,
     changed: (title, changes) => `${title}：${changes}`,
-    accepted: (title, judge) => `${title}：评审通过（${judge}）`,
-    rejected: (title, judge, reason) => `${title}：评审未通过（${judge}）：${reason}`,
-    notAssessed: (title, judge) => `${title}：未能评审（${judge}）`,
-    checkApproved: (title, check) => `${title}：已批准 ${check}`,
-    checkRan: (title, check, result) => `${title}：${check} ${result}`,
-    ranBecause: { baseline: '开工前', claim: '报告完成时', final: '计划结束前', person: '应你要求' },
-    guardsAccepted: (title, paths) => `${title}：已接受对 ${paths} 的改动`,
-    checkTicked: (title, check) => `${title}：已勾选“${check}”`,
     unknownCheck: '某项检查',
     wholePlan: '整个计划',
-    configuration: '配置',
-    unknownTask: '某项任务',
-    proposed: titles => `提出计划：${titles}`,
-    reopened: titles => `重新打开审阅（你）：${titles}`,
-    extended: '延长审阅时间（你）',
-    confirmed: '计划已确认',
-    notConfirmedBecause: {
-      user_cancelled: '计划被拒绝',
-      review_timeout: '时间已到，没有开始任何任务',
-      panel_closed: '决定之前页面已关闭',
-      turn_stopped: '决定之前已停止',
-      changes_requested: '要求修改',
-      superseded: '已被新计划取代',
-    },
-    notConfirmed: '计划未确认',
-    confirmedByPerson: '智能体提出，你已确认',
     actor: { model: '智能体', person: '你', assessor: '评审', file: '文件', system: '自动' },
     field: {
       title: '修改标题',

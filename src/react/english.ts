@@ -390,49 +390,11 @@ export const english = {
 
   history: 'History',
   timeline: {
-    /** A sentence, followed by who did it. */
-    signed: (sentence: string, actor: string) => `${sentence} (${actor})`,
     list: (changes: readonly string[]) => changes.join(', '),
-    created: (title: string) => `Added: ${title}`,
-    removed: (title: string) => `Removed: ${title}`,
     changed: (title: string, changes: string) => `${title}: ${changes}`,
-    accepted: (title: string, judge: string) => `${title}: accepted as done (${judge})`,
-    rejected: (title: string, judge: string, reason: string) => `${title}: not accepted (${judge}): ${reason}`,
-    notAssessed: (title: string, judge: string) => `${title}: not assessed (${judge})`,
-    checkApproved: (title: string, check: string) => `${title}: ${check} approved`,
-    checkRan: (title: string, check: string, result: string) => `${title}: ${check} ${result}`,
-    ranBecause: {
-      baseline: 'before the work',
-      claim: 'reported as done',
-      final: 'before the plan ended',
-      person: 'you asked',
-    },
-    guardsAccepted: (title: string, paths: string) => `${title}: changes accepted to ${paths}`,
-    checkTicked: (title: string, check: string) => `${title}: ticked “${check}”`,
     /** A check that is no longer known, or one of the whole plan. */
     unknownCheck: 'a check',
     wholePlan: 'Whole plan',
-    /** The actor of what the configuration approved. */
-    configuration: 'configuration',
-    /** A task that is no longer known. */
-    unknownTask: 'A task',
-    proposed: (titles: string) => `Proposed: ${titles}`,
-    reopened: (titles: string) => `Review reopened (you): ${titles}`,
-    /** A person gave a review more time. */
-    extended: 'More time to decide (you)',
-    confirmed: 'Plan confirmed',
-    /** How a plan ended that was not confirmed, by reason; other reasons are `notConfirmed`. */
-    notConfirmedBecause: {
-      user_cancelled: 'Plan rejected',
-      review_timeout: 'Time ran out; nothing was started',
-      panel_closed: 'Page closed before a decision',
-      turn_stopped: 'Stopped before a decision',
-      changes_requested: 'Changes requested',
-      superseded: 'Replaced by a newer plan',
-    },
-    notConfirmed: 'Plan not confirmed',
-    /** The actor of a task that the agent proposed and a person confirmed. */
-    confirmedByPerson: 'agent, confirmed by you',
     actor: { model: 'agent', person: 'you', assessor: 'assessor', file: 'file', system: 'automatic' },
     /** What happened to a field; fields that are not listed are left out. */
     field: {

@@ -1,7 +1,7 @@
 import type { Check } from '../domain/check.ts'
-import type { StoredEvent } from '../domain/event.ts'
+import type { EventData, StoredEvent, TimelineType } from '../domain/event.ts'
 import { checkLabel, runText } from './check-text.ts'
-import type { Strings, TimelineStrings } from './strings.ts'
+import type { EventStrings, Strings } from './strings.ts'
 
 /** What the events of a log only name by id. */
 export interface Names {
@@ -11,78 +11,68 @@ export interface Names {
 
 /** A timeline's sentence about an event; undefined for events that it leaves out. */
 export function eventText(event: StoredEvent, strings: Strings, names: Names): string | undefined {
-  const { timeline, status } = strings
-  const titleOf = (taskId: string): string => names.title(taskId) ?? timeline.unknownTask
-  const labelOf = (checkId: string): string => {
-    const check = names.check(checkId)
-    return check ? checkLabel(check, strings) : timeline.unknownCheck
-  }
-  switch (event.type) {
-    case 'task_created': {
-      const { task, by } = event.data
-      const isConfirmed = by === 'person' && task.created_by === 'tool'
-      return timeline.signed(
-        timeline.created(task.title),
-        isConfirmed ? timeline.confirmedByPerson : timeline.actor[by],
-      )
-    }
-    case 'task_changed': {
-      const { task, from, by } = event.data
-      const statuses: Readonly<Record<string, string>> = status
-      const fields: Readonly<Record<string, string>> = timeline.field
-      const changes = Object.keys(from).flatMap(field =>
-        field === 'status' ? `${statuses[from['status'] as string]} → ${statuses[task.status]}` : (fields[field] ?? []),
-      )
-      if (changes.length === 0) return undefined
-      return timeline.signed(timeline.changed(task.title, timeline.list(changes)), timeline.actor[by])
-    }
-    case 'task_removed':
-      return timeline.signed(timeline.removed(event.data.task.title), timeline.actor[event.data.by])
-    case 'task_assessed': {
-      const { task_id, verdict, reason, model } = event.data
-      const title = titleOf(task_id)
-      if (verdict === 'ok') return timeline.accepted(title, model)
-      return verdict === 'not_ok' ? timeline.rejected(title, model, reason) : timeline.notAssessed(title, model)
-    }
-    case 'task_create_review_required': {
-      const titles = event.data.draft_tasks.map(({ title }) => title).join(' · ')
-      return event.data.reopens === undefined ? timeline.proposed(titles) : timeline.reopened(titles)
-    }
-    case 'task_create_review_resolved': {
-      const { action, reason, comment, row_comments = [] } = event.data
-      const sentence = action === 'confirm' ? timeline.confirmed : notConfirmed(reason, timeline)
-      const said = [comment ?? [], row_comments.map(each => `${each.title}: ${each.comment}`)].flat()
-      return said.length === 0 ? sentence : `${sentence}: ${said.join(' · ')}`
-    }
-    case 'review_extended':
-      return timeline.extended
-    case 'check_approved': {
-      const { task_id, check_id, via } = event.data
-      const actor = via === 'configuration' ? timeline.configuration : timeline.actor.person
-      return timeline.signed(timeline.checkApproved(titleOf(task_id), labelOf(check_id)), actor)
-    }
-    case 'check_ran': {
-      const { task_id, check_id, why } = event.data
-      const title = task_id === undefined ? timeline.wholePlan : titleOf(task_id)
-      const sentence = timeline.checkRan(title, labelOf(check_id), runText(event.data, strings))
-      return timeline.signed(sentence, timeline.ranBecause[why])
-    }
-    case 'guard_accepted': {
-      const { task_id, paths } = event.data
-      return timeline.signed(timeline.guardsAccepted(titleOf(task_id), timeline.list(paths)), timeline.actor.person)
-    }
-    case 'check_ticked': {
-      const { task_id, check_id } = event.data
-      return timeline.signed(timeline.checkTicked(titleOf(task_id), labelOf(check_id)), timeline.actor.person)
-    }
-    default:
-      return undefined
-  }
+  if (!Object.hasOwn(SENTENCES, event.type)) return undefined
+  const words = { ...strings.timeline, ...(strings.events ?? englishEvents) }
+  const sentence = SENTENCES[event.type as TimelineType] as (data: unknown, words: Words) => string | undefined
+  return sentence(event.data, {
+    ...words,
+    strings,
+    titleOf: id => names.title(id) ?? words.unknownTask,
+    labelOf: id => {
+      const check = names.check(id)
+      return check ? checkLabel(check, strings) : words.unknownCheck
+    },
+  })
 }
 
-function notConfirmed(reason: string | undefined, timeline: TimelineStrings): string {
-  const known: Readonly<Record<string, string>> = timeline.notConfirmedBecause
-  return known[reason ?? ''] ?? timeline.notConfirmed
+/** The texts that a sentence is made of. */
+type Words = Strings['timeline'] &
+  EventStrings & {
+    readonly strings: Strings
+    readonly titleOf: (taskId: string) => string
+    readonly labelOf: (checkId: string) => string
+  }
+
+const SENTENCES: { readonly [T in TimelineType]: (data: EventData[T], words: Words) => string | undefined } = {
+  task_created: ({ task, by }, { signed, created, confirmedByPerson, actor }) => {
+    const isConfirmed = by === 'person' && task.created_by === 'tool'
+    return signed(created(task.title), isConfirmed ? confirmedByPerson : actor[by])
+  },
+  task_changed: ({ task, from, by }, { strings, signed, changed, list, actor, ...words }) => {
+    const status: Readonly<Record<string, string>> = strings.status
+    const field: Readonly<Record<string, string>> = words.field
+    const changes = Object.keys(from).flatMap(name =>
+      name === 'status' ? `${status[from['status'] as string]} → ${status[task.status]}` : (field[name] ?? []),
+    )
+    return changes.length === 0 ? undefined : signed(changed(task.title, list(changes)), actor[by])
+  },
+  task_removed: ({ task, by }, { signed, removed, actor }) => signed(removed(task.title), actor[by]),
+  task_assessed: ({ task_id, verdict, reason, model }, { titleOf, accepted, rejected, notAssessed }) => {
+    const title = titleOf(task_id)
+    if (verdict === 'ok') return accepted(title, model)
+    return verdict === 'not_ok' ? rejected(title, model, reason) : notAssessed(title, model)
+  },
+  task_create_review_required: ({ draft_tasks, reopens }, { proposed, reopened }) => {
+    const titles = draft_tasks.map(({ title }) => title).join(' · ')
+    return reopens === undefined ? proposed(titles) : reopened(titles)
+  },
+  task_create_review_resolved: ({ action, reason = '', comment, row_comments = [] }, words) => {
+    const because: Readonly<Record<string, string>> = words.notConfirmedBecause
+    const sentence = action === 'confirm' ? words.confirmed : (because[reason] ?? words.notConfirmed)
+    const said = [comment ?? [], row_comments.map(each => `${each.title}: ${each.comment}`)].flat()
+    return said.length === 0 ? sentence : `${sentence}: ${said.join(' · ')}`
+  },
+  review_extended: (_, { extended }) => extended,
+  check_approved: ({ task_id, check_id, via }, { titleOf, labelOf, signed, checkApproved, configuration, actor }) =>
+    signed(checkApproved(titleOf(task_id), labelOf(check_id)), via === 'configuration' ? configuration : actor.person),
+  check_ran: (run, { strings, titleOf, labelOf, signed, checkRan, wholePlan, ranBecause }) => {
+    const title = run.task_id === undefined ? wholePlan : titleOf(run.task_id)
+    return signed(checkRan(title, labelOf(run.check_id), runText(run, strings)), ranBecause[run.why])
+  },
+  guard_accepted: ({ task_id, paths }, { titleOf, signed, guardsAccepted, list, actor }) =>
+    signed(guardsAccepted(titleOf(task_id), list(paths)), actor.person),
+  check_ticked: ({ task_id, check_id }, { titleOf, labelOf, signed, checkTicked, actor }) =>
+    signed(checkTicked(titleOf(task_id), labelOf(check_id)), actor.person),
 }
 
 /** The latest title of each task, and every check that a task had. */
@@ -91,4 +81,76 @@ export function namesIn(events: readonly StoredEvent[]): Names {
   const titles = new Map(tasks.map(({ id, title }) => [id, title]))
   const checks = new Map(tasks.flatMap(task => task.checks ?? []).map(check => [check.id, check]))
   return { title: id => titles.get(id), check: id => checks.get(id) }
+}
+
+/** Both languages lie beside the sentences, which are loaded with the first history. */
+export const englishEvents = {
+  /** A sentence, followed by who did it. */
+  signed: (sentence: string, actor: string) => `${sentence} (${actor})`,
+  created: (title: string) => `Added: ${title}`,
+  removed: (title: string) => `Removed: ${title}`,
+  accepted: (title: string, judge: string) => `${title}: accepted as done (${judge})`,
+  rejected: (title: string, judge: string, reason: string) => `${title}: not accepted (${judge}): ${reason}`,
+  notAssessed: (title: string, judge: string) => `${title}: not assessed (${judge})`,
+  checkApproved: (title: string, check: string) => `${title}: ${check} approved`,
+  checkRan: (title: string, check: string, result: string) => `${title}: ${check} ${result}`,
+  ranBecause: {
+    baseline: 'before the work',
+    claim: 'reported as done',
+    final: 'before the plan ended',
+    person: 'you asked',
+  },
+  guardsAccepted: (title: string, paths: string) => `${title}: changes accepted to ${paths}`,
+  checkTicked: (title: string, check: string) => `${title}: ticked “${check}”`,
+  /** The actor of what the configuration approved. */
+  configuration: 'configuration',
+  /** A task that is no longer known. */
+  unknownTask: 'A task',
+  proposed: (titles: string) => `Proposed: ${titles}`,
+  reopened: (titles: string) => `Review reopened (you): ${titles}`,
+  /** A person gave a review more time. */
+  extended: 'More time to decide (you)',
+  confirmed: 'Plan confirmed',
+  /** How a plan ended that was not confirmed, by reason; other reasons are `notConfirmed`. */
+  notConfirmedBecause: {
+    user_cancelled: 'Plan rejected',
+    review_timeout: 'Time ran out; nothing was started',
+    panel_closed: 'Page closed before a decision',
+    turn_stopped: 'Stopped before a decision',
+    changes_requested: 'Changes requested',
+    superseded: 'Replaced by a newer plan',
+  },
+  notConfirmed: 'Plan not confirmed',
+  /** The actor of a task that the agent proposed and a person confirmed. */
+  confirmedByPerson: 'agent, confirmed by you',
+}
+
+export const chineseEvents: EventStrings = {
+  signed: (sentence, actor) => `${sentence}（${actor}）`,
+  created: title => `添加：${title}`,
+  removed: title => `移除：${title}`,
+  accepted: (title, judge) => `${title}：评审通过（${judge}）`,
+  rejected: (title, judge, reason) => `${title}：评审未通过（${judge}）：${reason}`,
+  notAssessed: (title, judge) => `${title}：未能评审（${judge}）`,
+  checkApproved: (title, check) => `${title}：已批准 ${check}`,
+  checkRan: (title, check, result) => `${title}：${check} ${result}`,
+  ranBecause: { baseline: '开工前', claim: '报告完成时', final: '计划结束前', person: '应你要求' },
+  guardsAccepted: (title, paths) => `${title}：已接受对 ${paths} 的改动`,
+  checkTicked: (title, check) => `${title}：已勾选“${check}”`,
+  configuration: '配置',
+  unknownTask: '某项任务',
+  proposed: titles => `提出计划：${titles}`,
+  reopened: titles => `重新打开审阅（你）：${titles}`,
+  extended: '延长审阅时间（你）',
+  confirmed: '计划已确认',
+  notConfirmedBecause: {
+    user_cancelled: '计划被拒绝',
+    review_timeout: '时间已到，没有开始任何任务',
+    panel_closed: '决定之前页面已关闭',
+    turn_stopped: '决定之前已停止',
+    changes_requested: '要求修改',
+    superseded: '已被新计划取代',
+  },
+  notConfirmed: '计划未确认',
+  confirmedByPerson: '智能体提出，你已确认',
 }

@@ -80,7 +80,7 @@ export type { PlanCheck, PlanProof, TaskCheck, TaskClaim } from './plan-proof.ts
 export type { TaskCounts, UnfinishedTurn } from './plan-progress.ts'
 
 export { StringsContext, useStrings } from './strings.ts'
-export type { CheckStrings, EvidenceStrings, Strings, ThreadStrings, TimelineStrings } from './strings.ts'
+export type { CheckStrings, EventStrings, EvidenceStrings, Strings, ThreadStrings, TimelineStrings } from './strings.ts'
 export { chinese } from './chinese.ts'
 export { english } from './english.ts'
 export { errorText } from './error-text.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { inRun, outside } from '../../test/support/domain.ts'
 import { listed, tasksInView } from '../domain/conversation.ts'
-import type { LimitedTurns } from '../domain/limited-turns.ts'
+import type { LimitedTurns } from '../domain/view.ts'
 import { tasksAt } from '../domain/plan.ts'
 import { snapshotOf } from '../domain/snapshot.ts'
 import { countTasks } from '../domain/tally.ts'

@@ -1,5 +1,5 @@
 import { openTasks } from '../domain/conversation.ts'
-import type { LimitedTurns } from '../domain/limited-turns.ts'
+import type { LimitedTurns } from '../domain/view.ts'
 import { planOf, tasksOf } from '../domain/plan.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import { captures } from '../domain/policy.ts'

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { chinese } from './chinese.ts'
 import { english } from './english.ts'
+import { englishEvents } from './event-text.ts'
 import { withThread } from './use-thread-strings.ts'
 
 /** Every text in an object of strings, by its path; functions are called with numbers. */
@@ -15,7 +16,7 @@ function textsIn(value: unknown, path = ''): [string, string][] {
 }
 
 it('[CH19] both languages have every text, each in its own script', () => {
-  const en = new Map(textsIn(withThread(english)))
+  const en = new Map(textsIn({ ...withThread(english), events: englishEvents }))
   const zh = new Map(textsIn(chinese))
   expect([...zh.keys()].toSorted()).toEqual([...en.keys()].toSorted())
   expect([...en].filter(([, text]) => text === '' || /\p{Script=Han}|undefined/u.test(text))).toEqual([])

@@ -1,6 +1,7 @@
 import { createContext, useContext } from 'react'
 import { english } from './english.ts'
 import type { englishThread } from './english-thread.ts'
+import type { englishEvents } from './event-text.ts'
 
 /**
  * Every text that the panels show: the keys and parameters of `english`. `english` and `chinese` are built in; another
@@ -9,6 +10,8 @@ import type { englishThread } from './english-thread.ts'
 export type Strings = Texts<typeof english> & {
   /** The texts of a thread; without them it is in English. */
   readonly thread?: ThreadStrings
+  /** What the timeline says of each event; without them it is in English. */
+  readonly events?: EventStrings
 }
 /** The texts of a thread: decided plans, steps, tools and ends. */
 export type ThreadStrings = Texts<typeof englishThread>
@@ -18,6 +21,8 @@ export type CheckStrings = Strings['checks']
 export type EvidenceStrings = Strings['evidence']
 /** The texts of the timeline. */
 export type TimelineStrings = Strings['timeline']
+/** What the timeline says of each event. */
+export type EventStrings = Texts<typeof englishEvents>
 
 /** The same texts in any language. */
 type Texts<T> = T extends string

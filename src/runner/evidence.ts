@@ -1,7 +1,6 @@
 import type { Json } from '../domain/event.ts'
-import type { ToolFact } from '../domain/evidence.ts'
+import { runCallId, type ToolFact } from '../domain/evidence.ts'
 import { type Projection, projection } from '../domain/projection.ts'
-import { runCallId } from '../domain/task-evidence.ts'
 import { isBlank } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 

@@ -1,5 +1,5 @@
-import { MAX_REJECTIONS, reasonIn } from '../claim.ts'
-import type { CommandOf } from '../command.ts'
+import { MAX_REJECTIONS, type Opinion, reasonIn } from '../claim.ts'
+import type { CommandOf, Rules } from '../command.ts'
 import { type Conversation, editedSince } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
@@ -12,11 +12,22 @@ import { finalRunsAfter } from './final-runs.ts'
 import { findTask, modelTurn, taskInReach } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
 
+export type AssessmentCommand = Opinion & {
+  readonly type: 'assess_task'
+  readonly turn_id: string
+  readonly task: string | number
+  /** A hash of what was judged. */
+  readonly seal: string
+  readonly basis?: number | undefined
+}
+
+export const ASSESSMENT_RULES: Rules<AssessmentCommand> = { assess_task: assessTask }
+
 /**
  * Records a verdict. The second `not_ok` blocks the task. If the task is gone, or a person edited it after `basis`, the
  * verdict is recorded and changes nothing.
  */
-export function assessTask(state: Conversation, command: CommandOf<'assess_task'>, now: Instant): NewEvent[] | Refusal {
+function assessTask(state: Conversation, command: CommandOf<'assess_task'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, verdict } = command
   const id = typeof command.task === 'string' ? command.task : findTask(state, command.task)?.id
   // What was asked about a claim is recorded, whatever has changed since.

@@ -13,7 +13,7 @@ import type { Draft, ListEditor } from './list-editor.ts'
 
 type Edit = CommandOf<'edit_tasks'>
 
-export interface ClaimRules {
+interface ClaimRules {
   readonly isJudged: boolean
   /** The turn is of an agent elsewhere: the claim that leaves nothing open ends its plan. */
   readonly endsPlan: boolean

@@ -1,11 +1,31 @@
-import type { CommandOf } from '../command.ts'
+import type { CommandOf, Rules } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
-import type { NewEvent } from '../event.ts'
+import type { NewEvent, Usage } from '../event.ts'
 import { invalidField, type Refusal } from '../refusal.ts'
 import { LIMITS, line, Problem } from '../text.ts'
 
+export type FilingCommand =
+  | {
+      /** A person names the conversation, or a model does, unless it has a name. */
+      readonly type: 'set_title'
+      readonly by: 'person' | 'model'
+      readonly title: string
+      readonly model?: string | undefined
+      readonly usage?: Usage | undefined
+    }
+  | { readonly type: 'set_pinned'; readonly pinned: boolean }
+  | { readonly type: 'set_archived'; readonly archived: boolean }
+
+export const FILING_RULES: Rules<FilingCommand> = {
+  set_title: setTitle,
+  set_pinned: (state, { pinned }) =>
+    state.pinned === pinned ? [] : [{ type: 'pin_set', turn_id: null, data: { pinned } }],
+  set_archived: (state, { archived }) =>
+    state.archived === archived ? [] : [{ type: 'archive_set', turn_id: null, data: { archived } }],
+}
+
 /** Names a conversation. A person's name always counts; a model's only where there is none. */
-export function setTitle(state: Conversation, command: CommandOf<'set_title'>): NewEvent[] | Refusal {
+function setTitle(state: Conversation, command: CommandOf<'set_title'>): NewEvent[] | Refusal {
   const { by, model, usage } = command
   if (by === 'model' && state.titled_by !== null) return []
   const text = line(command.title, LIMITS.name)
@@ -15,9 +35,3 @@ export function setTitle(state: Conversation, command: CommandOf<'set_title'>): 
   const spent = { ...(model === undefined ? {} : { model }), ...(usage === undefined ? {} : { usage }) }
   return [{ type: 'title_set', turn_id: null, data: { title, by, ...spent } }]
 }
-
-export const setPinned = (state: Conversation, { pinned }: CommandOf<'set_pinned'>): NewEvent[] =>
-  state.pinned === pinned ? [] : [{ type: 'pin_set', turn_id: null, data: { pinned } }]
-
-export const setArchived = (state: Conversation, { archived }: CommandOf<'set_archived'>): NewEvent[] =>
-  state.archived === archived ? [] : [{ type: 'archive_set', turn_id: null, data: { archived } }]

@@ -1,13 +1,14 @@
+import type { Sources } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { Json, NewEvent } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { lastTurnOf, planById, planIdOf } from '../plan.ts'
-import { Refusal } from '../refusal.ts'
+import { invalidField, Refusal } from '../refusal.ts'
 import { captures } from '../policy.ts'
 import type { RemovedTask } from '../removed.ts'
 import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
-import { LIMITS } from '../text.ts'
+import { LIMITS, line, Problem } from '../text.ts'
 import { positionBetween, longestIncreasing, placements, positionsBetween } from './position.ts'
 import { difference, notAllowed, withFields, withFormer, withStatus } from './transition.ts'
 
@@ -348,4 +349,19 @@ export class ListEditor {
     const next = { ...task, version: before.version + 1, updated_at: this.#now }
     return [{ type: 'task_changed', turn_id, data: { task: next, by, from } }]
   }
+}
+
+type CleanSources = { source_user_message_id?: string; source_assistant_message_id?: string }
+
+/** The message ids that the host named, validated. */
+export function sourcesOf(command: Sources): CleanSources | Refusal {
+  const clean: CleanSources = {}
+  for (const field of ['source_user_message_id', 'source_assistant_message_id'] as const) {
+    const raw = command[field]
+    if (raw === undefined) continue
+    const value = line(raw, LIMITS.reference)
+    if (value instanceof Problem) return invalidField(field, value.fact)
+    clean[field] = value
+  }
+  return clean
 }

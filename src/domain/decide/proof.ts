@@ -1,8 +1,8 @@
 import type { Check } from '../check.ts'
 import { labelOf } from '../check-label.ts'
 import { waitingGuards } from '../check-state.ts'
-import type { CommandOf } from '../command.ts'
-import type { Conversation } from '../conversation.ts'
+import type { CheckTarget, CommandOf, Rules, RunOutcome } from '../command.ts'
+import { type Conversation, taskInProgress } from '../conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
@@ -16,6 +16,7 @@ import {
   planRuns,
   proofOf,
   recordOf,
+  type RunReason,
   type StartedRun,
   taskRuns,
   workspaceOf,
@@ -25,7 +26,57 @@ import type { Task } from '../task.ts'
 import { refOf } from './approvals.ts'
 import { beforePasses, missingRuns } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
-import { findTask, openIn } from './tasks.ts'
+import { findTask, openIn, turnRunning } from './tasks.ts'
+import { boundedFact, MAX_REPORTS, plainJson, type ToolFact } from '../evidence.ts'
+import { LIMITS, line, Problem } from '../text.ts'
+
+export type CheckCommand =
+  | {
+      readonly type: 'start_check'
+      readonly turn_id: string
+      readonly run_id: string
+      readonly hash: string
+      readonly why: RunReason
+    }
+  | {
+      readonly type: 'end_check'
+      readonly turn_id: string
+      readonly run_id: string
+      readonly hash: string
+      readonly outcome: RunOutcome
+    }
+  | { readonly type: 'hand_back_check'; readonly turn_id: string; readonly run_id: string; readonly hash: string }
+  | {
+      readonly type: 'request_final'
+      readonly turn_id: string
+      readonly fingerprint?: string | undefined
+      /** Earlier final runs say nothing about this end. */
+      readonly isNewEnd?: boolean | undefined
+    }
+  | ({ readonly type: 'take_baseline'; readonly turn_id: string } & EventData['baseline_taken'])
+  | ({ readonly type: 'request_check' | 'stop_check' | 'tick_check' } & CheckTarget)
+  | (ToolFact & {
+      /** A host or an agent elsewhere reports a call of a tool of its own. */
+      readonly type: 'add_evidence'
+      readonly evidence_id: string
+      readonly source: EventData['evidence_added']['source']
+      /** Default: the task in progress. */
+      readonly task?: string | number | undefined
+    })
+  | { readonly type: 'accept_guards'; readonly task: string | number; readonly paths: readonly string[] }
+
+export const CHECK_RULES: Rules<CheckCommand> = {
+  start_check: startCheck,
+  end_check: endCheck,
+  hand_back_check: handBackCheck,
+  request_final: requestFinal,
+  take_baseline: takeBaseline,
+  request_check: requestCheck,
+  stop_check: stopCheck,
+  tick_check: tickCheck,
+  accept_guards: acceptGuards,
+  add_evidence: addEvidence,
+}
 
 /** Ends the claims of a finished turn, and its runs except a person's. */
 export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, reason: string): NewEvent[] {
@@ -70,7 +121,7 @@ const endedRuns = (
   )
 
 /** Starts a run if it is still the next one. */
-export function startCheck(state: Conversation, { turn_id, run_id, hash, why }: CommandOf<'start_check'>): NewEvent[] {
+function startCheck(state: Conversation, { turn_id, run_id, hash, why }: CommandOf<'start_check'>): NewEvent[] {
   const next = nextRun(state, turn_id)
   if (!next || next.check.hash !== hash || next.why !== why) return []
   const { task_id, check, claim_id } = next
@@ -79,7 +130,7 @@ export function startCheck(state: Conversation, { turn_id, run_id, hash, why }: 
 }
 
 /** Records the result of a run, unless it was ended before. A final failure reopens the tasks of the check. */
-export function endCheck(state: Conversation, command: CommandOf<'end_check'>, now: Instant): NewEvent[] | Refusal {
+function endCheck(state: Conversation, command: CommandOf<'end_check'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, run_id, hash, outcome } = command
   const { started } = recordOf(state, hash)
   if (started?.run_id !== run_id) return []
@@ -93,15 +144,12 @@ const isSaidAgain = ({ claims, tasks }: Conversation, { why, claim_id = '' }: St
   why === 'claim' && tasks.get(claims.get(claim_id)?.task_id ?? '')?.status === 'completed'
 
 /** Leaves a run to whoever has the lease next. */
-export function handBackCheck(
-  state: Conversation,
-  { turn_id, run_id, hash }: CommandOf<'hand_back_check'>,
-): NewEvent[] {
+function handBackCheck(state: Conversation, { turn_id, run_id, hash }: CommandOf<'hand_back_check'>): NewEvent[] {
   const { started } = recordOf(state, hash)
   return started?.run_id === run_id ? [{ type: 'check_handed_back', turn_id, data: identityOf(hash, started) }] : []
 }
 
-export function requestCheck(state: Conversation, command: CommandOf<'request_check'>): NewEvent[] | Refusal {
+function requestCheck(state: Conversation, command: CommandOf<'request_check'>): NewEvent[] | Refusal {
   const found = checkOf(state, command)
   if (found instanceof Refusal) return found
   const { task, check } = found
@@ -114,13 +162,13 @@ export function requestCheck(state: Conversation, command: CommandOf<'request_ch
 }
 
 /** Requests stale checks before a plan ends. No events: everything is fresh, or ran often enough. */
-export const requestFinal = (state: Conversation, command: CommandOf<'request_final'>): NewEvent[] => {
+function requestFinal(state: Conversation, command: CommandOf<'request_final'>): NewEvent[] {
   const { turn_id, fingerprint, isNewEnd } = command
   return missingRuns(isNewEnd ? beforePasses(state, planOf(state, turn_id)) : state, turn_id, { fingerprint })
 }
 
 /** The process that makes the run hears of it. */
-export function stopCheck(state: Conversation, command: CommandOf<'stop_check'>, now: Instant): NewEvent[] | Refusal {
+function stopCheck(state: Conversation, command: CommandOf<'stop_check'>, now: Instant): NewEvent[] | Refusal {
   const found = checkOf(state, command)
   if (found instanceof Refusal) return found
   const { task, check } = found
@@ -128,7 +176,7 @@ export function stopCheck(state: Conversation, command: CommandOf<'stop_check'>,
   return started ? endedRun(turnFor(state, task), check.hash, started, now, RUN_STOPPED) : []
 }
 
-export function tickCheck(state: Conversation, command: CommandOf<'tick_check'>): NewEvent[] | Refusal {
+function tickCheck(state: Conversation, command: CommandOf<'tick_check'>): NewEvent[] | Refusal {
   const found = checkOf(state, command)
   if (found instanceof Refusal) return found
   const { task, check } = found
@@ -139,16 +187,11 @@ export function tickCheck(state: Conversation, command: CommandOf<'tick_check'>)
   return [{ type: 'check_ticked', turn_id: turnFor(state, task), data }]
 }
 
-export function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'take_baseline'>): NewEvent[] {
-  const { type: _type, ...rest } = data
-  return [{ type: 'baseline_taken', turn_id, data: rest }]
-}
-
 /**
  * A person accepts changes to guarded files: exactly those that the newest runs of the task's checks found, and those of
  * the checks of its plan that are named.
  */
-export function acceptGuards(state: Conversation, command: CommandOf<'accept_guards'>): NewEvent[] | Refusal {
+function acceptGuards(state: Conversation, command: CommandOf<'accept_guards'>): NewEvent[] | Refusal {
   const task = findTask(state, command.task)
   if (!task) return new Refusal('task_not_found', { ref: command.task, ...openIn(state) })
   const waiting = (task.checks ?? []).flatMap(check => {
@@ -173,6 +216,11 @@ export function acceptGuards(state: Conversation, command: CommandOf<'accept_gua
     turn_id: lastTurnOf(plan),
     data: { task_id: task.id, paths, guard },
   }))
+}
+
+function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'take_baseline'>): NewEvent[] {
+  const { type: _type, ...rest } = data
+  return [{ type: 'baseline_taken', turn_id, data: rest }]
 }
 
 /** Reopens the completed tasks of a check, unless a person settled them. */
@@ -234,3 +282,26 @@ export function claimSettled(
 ): NewEvent {
   return { type: 'claim_settled', turn_id, data: { claim_id, task_id, result, because } }
 }
+
+/**
+ * Stores a call that a host or an agent elsewhere reports, for the task in progress or the one that it names. No events: no
+ * task is in progress, or the turn has all the reports that it may have.
+ */
+function addEvidence(state: Conversation, command: CommandOf<'add_evidence'>): NewEvent[] | Refusal {
+  const { task: ref, evidence_id, source, ok } = command
+  const tool = line(command.tool, LIMITS.reference)
+  if (tool instanceof Problem) return invalidField('tool', tool.fact)
+  if (typeof ok !== 'boolean') return invalidField('ok', { rule: 'not_a_boolean' })
+  if (state.running_turn !== null) return turnRunning(state.running_turn)
+  const current = taskInProgress(state)
+  const task = ref === undefined ? current : findTask(state, ref)
+  if (!task && ref !== undefined) return new Refusal('task_not_found', { ref, ...openIn(state) })
+  const turn_id = task ? lastTurnOf(planById(state, task.plan_id)) : ''
+  if (!current || !task || hasAllReports(state, turn_id)) return []
+  const call = { tool, arguments: plainJson(command.arguments), answer: plainJson(command.answer), ok }
+  const data = { evidence_id, task_id: task.id, source, ...boundedFact(call) }
+  return [{ type: 'evidence_added', turn_id, data }]
+}
+
+const hasAllReports = ({ turns }: Conversation, turnId: string): boolean =>
+  (turns.get(turnId)?.reports ?? 0) >= MAX_REPORTS

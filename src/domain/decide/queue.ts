@@ -1,15 +1,65 @@
-import type { CommandOf, NextTurn } from '../command.ts'
+import type { CommandOf, NextTurn, Rules, SeenWorkspace, TurnStart } from '../command.ts'
 import { type Conversation, fold, stamped } from '../conversation.ts'
-import type { NewEvent } from '../event.ts'
+import type { NewEvent, Usage } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import type { QueuedMessage } from '../queue.ts'
 import { idIsTaken, invalidField, invalidId, Refusal } from '../refusal.ts'
 import { isId, LIMITS, messageText, Problem } from '../text.ts'
-import { ENDINGS, isRunning, type Turn } from '../turn.ts'
+import { ENDINGS, type EndReason, isRunning, type Turn } from '../turn.ts'
 import { continueTurn, finishTurn, startTurn, stopTurn, unfinishedTurn } from './turns.ts'
 
+export type QueueCommand =
+  | {
+      readonly type: 'finish_turn'
+      readonly turn_id: string
+      readonly because: EndReason
+      readonly failure?: { readonly code: string; readonly message: string }
+      readonly steps: number
+      readonly usage: Usage
+      /** The workspace of its plan. Absent: no process with it has looked. */
+      readonly seen?: SeenWorkspace | undefined
+      /** The turn that queued messages start. Absent: none. */
+      readonly next?: NextTurn | undefined
+    }
+  | {
+      /** A person's message: it joins the running turn, or starts one. */
+      readonly type: 'send_message'
+      readonly message_id: string
+      readonly text: string
+      readonly next: NextTurn
+      /** How it starts a turn if none runs and nothing waits. Absent: from the latest turn of ours. */
+      readonly start?: TurnStart | undefined
+    }
+  | {
+      readonly type: 'edit_queued'
+      readonly message_id: string
+      readonly text: string
+      readonly if_version: number
+    }
+  | { readonly type: 'withdraw_queued'; readonly message_id: string; readonly if_version: number }
+  | {
+      /** A person does not want to wait for the next model call: stops the turn, and starts one with what waits. */
+      readonly type: 'send_queued'
+      readonly message_id: string
+      readonly next: NextTurn
+    }
+  | {
+      /** What waits becomes user messages of the running turn. */
+      readonly type: 'deliver_queued'
+      readonly turn_id: string
+    }
+
+export const QUEUE_RULES: Rules<QueueCommand> = {
+  finish_turn: finishAndFollow,
+  send_message: sendMessage,
+  edit_queued: editQueued,
+  withdraw_queued: withdrawQueued,
+  send_queued: sendQueued,
+  deliver_queued: deliverQueued,
+}
+
 /** A person's message starts a turn, or waits for the next model call of the running one. */
-export function sendMessage(
+function sendMessage(
   state: Conversation,
   { message_id, text: raw, next, start }: CommandOf<'send_message'>,
   now: Instant,
@@ -30,7 +80,7 @@ export function sendMessage(
   return turn.stop_requested ? [queued, ...release(turn)] : [queued]
 }
 
-export function editQueued(state: Conversation, command: CommandOf<'edit_queued'>): NewEvent[] | Refusal {
+function editQueued(state: Conversation, command: CommandOf<'edit_queued'>): NewEvent[] | Refusal {
   const text = messageText(command.text)
   if (text instanceof Problem) return invalidField('text', text.fact)
   const message = atVersion(state, command)
@@ -41,7 +91,7 @@ export function editQueued(state: Conversation, command: CommandOf<'edit_queued'
   return [{ type: 'queued_message_edited', turn_id: latestOf(state), data }]
 }
 
-export function withdrawQueued(state: Conversation, command: CommandOf<'withdraw_queued'>): NewEvent[] | Refusal {
+function withdrawQueued(state: Conversation, command: CommandOf<'withdraw_queued'>): NewEvent[] | Refusal {
   const message = atVersion(state, command)
   if (message instanceof Refusal) return message
   const { message_id } = message
@@ -49,7 +99,7 @@ export function withdrawQueued(state: Conversation, command: CommandOf<'withdraw
 }
 
 /** Stops the running turn, whose end then starts one with all that waits; without a running one it starts at once. */
-export function sendQueued(
+function sendQueued(
   state: Conversation,
   { message_id, next }: CommandOf<'send_queued'>,
   now: Instant,
@@ -62,10 +112,7 @@ export function sendQueued(
 }
 
 /** What waits becomes user messages of the turn, in order. After a stop it keeps waiting. */
-export function deliverQueued(
-  state: Conversation,
-  { turn_id }: CommandOf<'deliver_queued'>,
-): readonly NewEvent[] | Refusal {
+function deliverQueued(state: Conversation, { turn_id }: CommandOf<'deliver_queued'>): readonly NewEvent[] | Refusal {
   const turn = unfinishedTurn(state, turn_id)
   if (turn instanceof Refusal) return turn
   if (!isRunning(turn) || turn.stop_requested) return []
@@ -77,11 +124,7 @@ export function deliverQueued(
 }
 
 /** Ends a turn. What waits starts the next one, in the same commit. */
-export function finishAndFollow(
-  state: Conversation,
-  command: CommandOf<'finish_turn'>,
-  now: Instant,
-): NewEvent[] | Refusal {
+function finishAndFollow(state: Conversation, command: CommandOf<'finish_turn'>, now: Instant): NewEvent[] | Refusal {
   const finished = finishTurn(state, command, now)
   const turn = state.turns.get(command.turn_id)
   if (finished instanceof Refusal || !turn || !isOurs(turn) || !command.next || !goesOn(turn, command)) return finished

@@ -1,6 +1,6 @@
-import type { CommandOf } from '../command.ts'
+import type { CommandOf, Decision, Rules } from '../command.ts'
 import { type Conversation, fold, stamped } from '../conversation.ts'
-import type { EventData, NewEvent } from '../event.ts'
+import type { DecisionVia, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { idIsTaken, Refusal } from '../refusal.ts'
 import { confirmedRows, isReopenable, overdue, requestOf, type Review, type Row, statusAt } from '../review.ts'
@@ -10,8 +10,31 @@ import { cancelled, deadlineOf, decideReview, reviewNotFound } from './reviews.t
 import { turnRunning } from './tasks.ts'
 import { continueTurn } from './turns.ts'
 
+export type DecisionCommand =
+  | {
+      readonly type: 'decide_review'
+      readonly review_id: string
+      readonly decision: Decision
+      readonly via: DecisionVia
+      /** Ids for the tasks that a confirm creates, at least one per row. */
+      readonly ids: readonly string[]
+      /** Ids for the turn that goes on with a reopened plan, if its turn is over. */
+      readonly continuation?: { readonly turn_id: string; readonly message_id: string }
+    }
+  | {
+      /** A person opens a review again that nobody decided. */
+      readonly type: 'reopen_review'
+      readonly review_id: string
+      readonly new_review_id: string
+    }
+
+export const DECISION_RULES: Rules<DecisionCommand> = {
+  decide_review: decideAndContinue,
+  reopen_review: reopenReview,
+}
+
 /** Opens a review again with its draft: a new review, which names the old one. The old one stays as it ended. */
-export function reopenReview(
+function reopenReview(
   state: Conversation,
   { review_id, new_review_id }: CommandOf<'reopen_review'>,
   now: Instant,
@@ -39,7 +62,7 @@ export function reopenReview(
 }
 
 /** Decides a review. A reopened plan whose own turn is over goes on in a new turn, in the same commit. */
-export function decideAndContinue(
+function decideAndContinue(
   state: Conversation,
   command: CommandOf<'decide_review'>,
   now: Instant,

@@ -1,4 +1,4 @@
-import type { CommandOf, Said } from '../command.ts'
+import type { CommandOf, Said, Rules } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { DecisionVia, NewEvent } from '../event.ts'
 import { type Instant, plusMs } from '../instant.ts'
@@ -24,8 +24,26 @@ import {
 import { isOpen } from '../task.ts'
 import { isId, LIMITS, line, Problem, prose } from '../text.ts'
 import { approved, planLook } from './approvals.ts'
-import { sourcesOf } from './sources.ts'
-import { type Draft, ListEditor } from './list-editor.ts'
+import { type Draft, ListEditor, sourcesOf } from './list-editor.ts'
+
+export type ReviewCommand =
+  | {
+      /** A person gives a review with a deadline more time. */
+      readonly type: 'extend_review'
+      readonly review_id: string
+      /** How long it waits from now, at least. Default: as long as it had at first. */
+      readonly ms?: number | undefined
+    }
+  | { readonly type: 'expire_review'; readonly review_id: string }
+  | { readonly type: 'show_panel'; readonly review_id: string; readonly panel: string }
+  | { readonly type: 'leave_panel'; readonly review_id: string; readonly panel: string }
+
+export const REVIEW_RULES: Rules<ReviewCommand> = {
+  extend_review: extendReview,
+  expire_review: expireReview,
+  show_panel: showPanel,
+  leave_panel: leavePanel,
+}
 
 /** The longest that a page may hold a rejection back. */
 const MAX_HELD_MS = 60_000
@@ -98,7 +116,7 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
 }
 
 /** Gives a review more time. The latest deadline counts: a request for an earlier one changes nothing. */
-export function extendReview(
+function extendReview(
   state: Conversation,
   { review_id, ms }: CommandOf<'extend_review'>,
   now: Instant,
@@ -116,18 +134,14 @@ export function extendReview(
 }
 
 /** Expiry is an ordinary command: any process may run it, and the first one wins. */
-export function expireReview(
-  state: Conversation,
-  command: CommandOf<'expire_review'>,
-  now: Instant,
-): NewEvent[] | Refusal {
+function expireReview(state: Conversation, command: CommandOf<'expire_review'>, now: Instant): NewEvent[] | Refusal {
   const review = state.reviews.get(command.review_id)
   if (!review) return reviewNotFound(command.review_id)
   const reason = overdue(review, now)
   return reason ? [cancelled(review, reason, 'system')] : []
 }
 
-export function showPanel(state: Conversation, command: CommandOf<'show_panel'>, now: Instant): NewEvent[] | Refusal {
+function showPanel(state: Conversation, command: CommandOf<'show_panel'>, now: Instant): NewEvent[] | Refusal {
   const review = pendingReview(state, command.review_id, now)
   if (review instanceof Refusal) return review
   const panel = line(command.panel, LIMITS.reference)
@@ -136,7 +150,7 @@ export function showPanel(state: Conversation, command: CommandOf<'show_panel'>,
   return [panelEvent('review_panel_opened', review, panel)]
 }
 
-export function leavePanel(state: Conversation, command: CommandOf<'leave_panel'>): NewEvent[] | Refusal {
+function leavePanel(state: Conversation, command: CommandOf<'leave_panel'>): NewEvent[] | Refusal {
   const review = state.reviews.get(command.review_id)
   if (!review) return reviewNotFound(command.review_id)
   const panel = line(command.panel, LIMITS.reference)

@@ -1,7 +1,7 @@
 import type { Check } from '../check.ts'
 import { describeCheck, labelOf } from '../check-label.ts'
 import { reasonIn } from '../claim.ts'
-import type { CommandOf, Learnt } from '../command.ts'
+import type { CommandOf, Learnt, NewClaim, Rules } from '../command.ts'
 import { type Conversation, fold, stamped } from '../conversation.ts'
 import type { ClaimEnd, NewEvent, Verdict } from '../event.ts'
 import type { Instant } from '../instant.ts'
@@ -28,10 +28,32 @@ import { ListEditor } from './list-editor.ts'
 import { claimSettled, runsEndedWith } from './proof.ts'
 import { type Edited, edited, findTask } from './tasks.ts'
 
+export type ClaimCommand =
+  | {
+      /** Stores the claims of a call, which waits until they are settled. */
+      readonly type: 'make_claims'
+      readonly turn_id: string
+      readonly tool_call_id: string
+      readonly basis: number
+      readonly claims: readonly NewClaim[]
+      readonly held: HeldCall
+    }
+  | ({
+      /** Settles the claims of a call, and makes it. No events while a claim needs more. */
+      readonly type: 'settle_call'
+      readonly turn_id: string
+      readonly tool_call_id: string
+    } & Learnt)
+
+export const CLAIM_RULES: Rules<ClaimCommand> = {
+  make_claims: makeClaims,
+  settle_call: settleCall,
+}
+
 type Edit = CommandOf<'edit_tasks'>
 
 /** Stores what a call claims, one claim per task. */
-export function makeClaims(_: Conversation, command: CommandOf<'make_claims'>): NewEvent[] {
+function makeClaims(_: Conversation, command: CommandOf<'make_claims'>): NewEvent[] {
   const { turn_id, tool_call_id, basis, claims } = command
   // As the log has it: without what is undefined.
   const held = JSON.parse(JSON.stringify(command.held)) as HeldCall
@@ -43,7 +65,7 @@ export function makeClaims(_: Conversation, command: CommandOf<'make_claims'>): 
 }
 
 /** An edit with what of it is refused: of one that is made element by element, the elements; else all of it. */
-export type Attempt = { readonly made: Edited; readonly edit: Edit; readonly refusals: ReadonlyMap<number, Refusal> }
+type Attempt = { readonly made: Edited; readonly edit: Edit; readonly refusals: ReadonlyMap<number, Refusal> }
 
 /** Makes an edit, without the elements that are refused if each stands by itself. */
 export function attempt(
@@ -67,7 +89,7 @@ export function attempt(
 }
 
 /** How a call's claims stand: what they wait for, or which of them are refused; the others are granted. */
-export type Settlement = Wait | { readonly needs: null; readonly refused: ReadonlyMap<string, Ruling> }
+type Settlement = Wait | { readonly needs: null; readonly refused: ReadonlyMap<string, Ruling> }
 
 /** The claims wait: for their checks, a look at the files, the runs before the end of the plan, or a verdict. */
 export type Wait =
@@ -86,7 +108,7 @@ interface Ruling {
  * What the claims of a call need next, in this order: their checks, a look at the files and the runs before the end of the plan
  * if nothing of it stays open, the judge.
  */
-export function settle(
+function settle(
   state: Conversation,
   claims: readonly OpenClaim[],
   { seen, ended, isGone }: Learnt,
@@ -175,7 +197,7 @@ export function settled(state: Conversation, command: CommandOf<'settle_call'>, 
   }
 }
 
-export function settleCall(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): readonly NewEvent[] {
+function settleCall(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): readonly NewEvent[] {
   if (claimsOf(state, command.turn_id, command.tool_call_id).length === 0) return []
   const done = settled(state, command, now)
   return 'needs' in done ? [] : done.events

@@ -1,5 +1,5 @@
 import { neverPassed } from '../plan-checks.ts'
-import type { CommandOf, TaskChange, TaskRemoval } from '../command.ts'
+import type { CommandOf, ModelEdit, ReviewOrigin, Rules, TaskChange, TaskRemoval } from '../command.ts'
 import { type Conversation, editedSince, openTasks } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import { cleanFields, type TaskFields } from '../fields.ts'
@@ -16,9 +16,24 @@ import { type AskedClaim, Claims } from './claims.ts'
 import { approved, planLook, runsWithLeave } from './approvals.ts'
 import { finalRunsAfter } from './final-runs.ts'
 import { reviewRequired } from './reviews.ts'
-import { sourcesOf } from './sources.ts'
-import { type Draft, ListEditor } from './list-editor.ts'
+import { type Draft, ListEditor, sourcesOf } from './list-editor.ts'
 import { changedBy } from './transition.ts'
+
+export type TaskCommand = ModelEdit & {
+  /** Creates, changes and removes, in this order, all or nothing. */
+  readonly type: 'edit_tasks'
+  readonly by: 'model' | 'person' | 'file'
+  /** The model's turn. New tasks of a person or a file join the running or latest turn. */
+  readonly turn_id?: string
+  /** The task ids, new ones included, in the order of the file. */
+  readonly order?: readonly string[]
+  /** The seq that a model's call was based on. Default: the newest tool answer. */
+  readonly basis?: number | undefined
+  /** Used when new tasks need a review. */
+  readonly review?: ReviewOrigin
+}
+
+export const TASK_RULES: Rules<TaskCommand> = { edit_tasks: editTasks }
 
 type Edit = CommandOf<'edit_tasks'>
 
@@ -27,7 +42,7 @@ const FILE_TURN = 'file'
 /** How many open tasks a refusal lists. */
 const MAX_LISTED = 20
 
-export function editTasks(state: Conversation, command: Edit, now: Instant): readonly NewEvent[] | Refusal {
+function editTasks(state: Conversation, command: Edit, now: Instant): readonly NewEvent[] | Refusal {
   const made = edited(state, command, now)
   if (made instanceof Refusal) return made
   // Its call has to be held.
@@ -146,7 +161,7 @@ export function findTask(state: Conversation, ref: string | number): Task | unde
   return undefined
 }
 
-export interface ModelTurn {
+interface ModelTurn {
   readonly turn: Turn
   readonly policy: Policy
 }

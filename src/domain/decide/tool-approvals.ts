@@ -1,13 +1,33 @@
-import type { CommandOf } from '../command.ts'
+import type { CommandOf, Rules } from '../command.ts'
+import { type ApprovalDecision, approvalsOf, type ToolApprovalRequest } from '../tool-approval.ts'
 import type { Conversation } from '../conversation.ts'
-import type { NewEvent } from '../event.ts'
+import type { DecisionVia, NewEvent } from '../event.ts'
 import { idIsTaken, invalidField, invalidId, Refusal } from '../refusal.ts'
 import { isId, Problem, prose } from '../text.ts'
-import { approvalsOf } from './denied-approvals.ts'
 import { turnFinished, unfinishedTurn } from './turns.ts'
 
+export type ApprovalCommand =
+  | {
+      /** A call of a tool from outside has to be allowed first. */
+      readonly type: 'ask_approval'
+      readonly turn_id: string
+      readonly approval: ToolApprovalRequest
+    }
+  | {
+      readonly type: 'decide_approval'
+      readonly approval_id: string
+      readonly decision: ApprovalDecision
+      readonly comment?: string | undefined
+      readonly via: DecisionVia
+    }
+
+export const APPROVAL_RULES: Rules<ApprovalCommand> = {
+  ask_approval: askApproval,
+  decide_approval: decideApproval,
+}
+
 /** A call waits for a person. Asking again for the same call changes nothing. */
-export function askApproval(state: Conversation, command: CommandOf<'ask_approval'>): NewEvent[] | Refusal {
+function askApproval(state: Conversation, command: CommandOf<'ask_approval'>): NewEvent[] | Refusal {
   const { turn_id, approval } = command
   if (!isId(approval.approval_id)) return invalidId('approval_id')
   const turn = unfinishedTurn(state, turn_id)
@@ -19,7 +39,7 @@ export function askApproval(state: Conversation, command: CommandOf<'ask_approva
 }
 
 /** A person decides a call that waits. The first decision counts. */
-export function decideApproval(state: Conversation, command: CommandOf<'decide_approval'>): NewEvent[] | Refusal {
+function decideApproval(state: Conversation, command: CommandOf<'decide_approval'>): NewEvent[] | Refusal {
   const { approval_id, decision, via } = command
   const comment = prose(command.comment ?? '')
   if (comment instanceof Problem) return invalidField('comment', comment.fact)

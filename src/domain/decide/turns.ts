@@ -1,4 +1,5 @@
-import type { CommandOf } from '../command.ts'
+import type { CommandOf, Rules, RunFact, TurnStart } from '../command.ts'
+import type { Check, Workspace } from '../check.ts'
 import { apply, type Conversation, givenUpIn, isParked, listed, openTasks, stamped } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
@@ -9,17 +10,61 @@ import { claimOn } from '../open-claims.ts'
 import { unpassedChecks, whyUndone } from '../plan-checks.ts'
 import { standingsOf } from '../standing.ts'
 import { isBlank, isId } from '../text.ts'
+import { type ApprovalEnd, approvalsOf } from '../tool-approval.ts'
 import { checkedOf, isUnplanned, lastTurnOf, openOf, type Plan, planById, planIdOf, planOf } from '../plan.ts'
 import type { Task } from '../task.ts'
 import { ENDINGS, finalStatus, isFinished, isRunning, type Turn } from '../turn.ts'
 import { missingRuns } from './final-runs.ts'
 import { cancelReviewsOf } from './reviews.ts'
 import { RUN_STOPPED, stopClaimsOf } from './proof.ts'
-import { denyApprovalsOf } from './denied-approvals.ts'
 import { turnRunning } from './tasks.ts'
 import { ListEditor } from './list-editor.ts'
 
-export function setPolicy(state: Conversation, command: CommandOf<'set_policy'>): NewEvent[] | Refusal {
+type Fact = {
+  readonly [T in RunFact['type']]: { readonly type: T; readonly data: Extract<RunFact, { type: T }>['data'] }
+}[RunFact['type']]
+
+export type TurnCommand =
+  | {
+      readonly type: 'set_policy'
+      readonly by: 'person' | 'model'
+      readonly policy: PolicyPatch
+      readonly host?: PolicyPatch
+    }
+  | {
+      /** A tool call of an agent elsewhere: opens its turn if it is new. */
+      readonly type: 'open_turn'
+      readonly turn_id: string
+      /** The program that opens it and its folder, for people. */
+      readonly client?: string | undefined
+      /** The call makes a plan of its own, so it joins none. */
+      readonly plans?: boolean
+      /** The call only reads, so it joins none, either. */
+      readonly reads?: boolean
+      readonly toolset?: ToolsetName | undefined
+      readonly host?: PolicyPatch
+      /** Where the checks of a new turn run, and those that run before its plan ends. */
+      readonly workspace?: Workspace | undefined
+      readonly done_checks?: readonly Check[] | undefined
+    }
+  | ({
+      readonly type: 'start_turn'
+      readonly turn_id: string
+      readonly message_id: string
+      readonly message: string
+    } & TurnStart)
+  | { readonly type: 'stop_turn'; readonly turn_id: string }
+  | { readonly type: 'record'; readonly turn_id: string; readonly fact: Fact }
+
+export const TURN_RULES: Rules<TurnCommand> = {
+  set_policy: setPolicy,
+  open_turn: openTurn,
+  start_turn: startTurn,
+  stop_turn: stopTurn,
+  record,
+}
+
+function setPolicy(state: Conversation, command: CommandOf<'set_policy'>): NewEvent[] | Refusal {
   if (command.by === 'model') return new Refusal('persons_only', { action: 'set_policy' })
   if (state.running_turn !== null) return turnRunning(state.running_turn)
   const policy = policyWith(state.policy, command.host ?? {}, command.policy)
@@ -29,7 +74,7 @@ export function setPolicy(state: Conversation, command: CommandOf<'set_policy'>)
 }
 
 /** Opens the turn of an agent elsewhere for a call. If that neither plans nor only reads, an idle turn joins what is open. */
-export function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Instant): NewEvent[] | Refusal {
+function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, toolset, host = {}, plans = false, reads = false } = command
   if (!isId(turn_id)) return invalidId('turn_id')
   if (state.running_turn !== null) return turnRunning(state.running_turn)
@@ -143,7 +188,7 @@ export function stopTurn(state: Conversation, command: CommandOf<'stop_turn'>, n
   return [{ type: 'turn_stop_requested', turn_id, data: { turn_id } }, ...endWaits(state, turn_id, now, RUN_STOPPED)]
 }
 
-export function record(state: Conversation, command: CommandOf<'record'>): NewEvent[] | Refusal {
+function record(state: Conversation, command: CommandOf<'record'>): NewEvent[] | Refusal {
   const turn = unfinishedTurn(state, command.turn_id)
   if (turn instanceof Refusal) return turn
   return [{ ...command.fact, turn_id: command.turn_id }]
@@ -231,3 +276,11 @@ export function unfinishedTurn(state: Conversation, turnId: string): Turn | Refu
 const turnNotFound = (turn_id: string): Refusal => new Refusal('turn_not_found', { turn_id })
 
 export const turnFinished = ({ id, status }: Turn): Refusal => new Refusal('turn_finished', { turn_id: id, status })
+
+/** What a turn that is over waited for is not allowed. */
+const denyApprovalsOf = (state: Conversation, turnId: string, reason: ApprovalEnd): NewEvent[] =>
+  approvalsOf(state, turnId).map(({ approval_id }) => ({
+    type: 'tool_approval_resolved',
+    turn_id: turnId,
+    data: { approval_id, decision: 'deny', via: 'system', reason },
+  }))

@@ -1,6 +1,6 @@
-import type { CommandOf } from '../command.ts'
+import type { CommandOf, Rules } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
-import type { NewEvent } from '../event.ts'
+import type { NewEvent, StoredEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { Refusal, type RefusalData } from '../refusal.ts'
 import { isBack } from '../removed.ts'
@@ -8,17 +8,22 @@ import { finalRunsAfter } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
 import { difference } from './transition.ts'
 
+export type UndoCommand = {
+  /** Takes back a person's change to a task, on a person's behalf. */
+  readonly type: 'undo_change'
+  /** The change, as the log has it. */
+  readonly change: StoredEvent<'task_created' | 'task_changed' | 'task_removed'>
+}
+
+export const UNDO_RULES: Rules<UndoCommand> = { undo_change: undoChange }
+
 type Change = CommandOf<'undo_change'>['change']
 
 /**
  * Takes back what a person changed, as an edit of its own: to take that one back is a redo. Refused if what was changed has
  * changed again since.
  */
-export function undoChange(
-  state: Conversation,
-  { change }: CommandOf<'undo_change'>,
-  now: Instant,
-): NewEvent[] | Refusal {
+function undoChange(state: Conversation, { change }: CommandOf<'undo_change'>, now: Instant): NewEvent[] | Refusal {
   if (change.data.by !== 'person') return notUndoable('not_persons')
   const editor = new ListEditor(state, now, 'person', null)
   const refused = undone(state, change, editor)

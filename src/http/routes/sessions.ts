@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { type Conversation, isParked, listed } from '../../domain/conversation.ts'
-import type { EventType, StoredEvent } from '../../domain/event.ts'
-import { limitedTurns } from '../../domain/limited-turns.ts'
+import { type EventType, type StoredEvent, TIMELINE } from '../../domain/event.ts'
 import { withoutOrigin } from '../../domain/origin.ts'
 import { standingsOf } from '../../domain/standing.ts'
 import { taskOnWire } from '../../domain/proof-view.ts'
@@ -10,10 +9,9 @@ import { type ReviewRequest, statusAt } from '../../domain/review.ts'
 import { snapshotOf } from '../../domain/snapshot.ts'
 import type { Task } from '../../domain/task.ts'
 import { markOf, SESSION_LISTS } from '../../domain/session-list.ts'
-import { TIMELINE } from '../../domain/timeline.ts'
 import { title } from '../../domain/title.ts'
 import { transcript } from '../../domain/transcript.ts'
-import { type View, view } from '../../domain/view.ts'
+import { limitedTurns, type View, view } from '../../domain/view.ts'
 import type {
   EventAnswer,
   PolicyAnswer,

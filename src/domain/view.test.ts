@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { inRun, START } from '../../test/support/domain.ts'
 import type { StoredEvent } from './event.ts'
-import { limitedTurns } from './limited-turns.ts'
+import { limitedTurns } from './view.ts'
 
 const { log } = inRun({ max_steps: 3, max_steps_with_plan: 5 })
 const after = (event: Pick<StoredEvent, 'type' | 'data'>): readonly string[] => {
