@@ -1,4 +1,5 @@
-import { type DraftRow, type RowStatus, TASK_STATUS } from '../domain/review.ts'
+import type { DraftRow } from '../domain/review.ts'
+import { type RowStatus, TASK_STATUS } from '../domain/row.ts'
 import { PRIORITIES, type Priority } from '../domain/task.ts'
 import { checkIn, checkLines, CheckLineError, listIn, listText } from './check-lines.ts'
 import { isAllowed, type PlanCheck, type PlanRow } from './plan-rows.ts'

@@ -1,5 +1,6 @@
 import type { Check, CheckSpec } from '../domain/check.ts'
-import type { DraftRow, RowStatus } from '../domain/review.ts'
+import type { DraftRow } from '../domain/review.ts'
+import type { RowStatus } from '../domain/row.ts'
 import type { Priority } from '../domain/task.ts'
 import type { SentRow } from '../domain/wire.ts'
 

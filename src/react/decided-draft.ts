@@ -1,5 +1,6 @@
 import type { Resolution } from '../domain/event.ts'
-import type { ReviewRequest, Row, RowComment } from '../domain/review.ts'
+import type { ReviewRequest, RowComment } from '../domain/review.ts'
+import type { Row } from '../domain/row.ts'
 import { sentBackRows } from '../domain/revision.ts'
 import { splitList } from './check-text.ts'
 import { commentedRows, type Draft, fieldsOf, type RowFields } from './draft.ts'

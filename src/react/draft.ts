@@ -1,5 +1,6 @@
 import type { Resolution } from '../domain/event.ts'
-import type { ConfirmedTask, DraftRow, ReviewRequest, RowStatus } from '../domain/review.ts'
+import type { ConfirmedTask, DraftRow, ReviewRequest } from '../domain/review.ts'
+import type { RowStatus } from '../domain/row.ts'
 import { decidedRows, outOfOrder } from '../domain/revision.ts'
 import type { Priority } from '../domain/task.ts'
 import { LIMITS } from '../domain/text.ts'

@@ -1,7 +1,7 @@
 import { Minus, Pencil, Plus } from 'lucide-react'
 import { type ReactElement, useRef } from 'react'
 import type { PlanCard, PlanRow } from '../domain/plan-card.ts'
-import type { Row } from '../domain/review.ts'
+import type { Row } from '../domain/row.ts'
 import { checkLabel, textOf } from './check-text.ts'
 import { ScrollCue } from './scroll-cue.tsx'
 import type { Strings } from './strings.ts'

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react'
-import type { RowStatus } from '../domain/review.ts'
+import type { RowStatus } from '../domain/row.ts'
 import type { Priority } from '../domain/task.ts'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
 import { EMPTY, type EditableRow, type RowFields } from './draft.ts'

@@ -1,6 +1,6 @@
 import { Trash2, X } from 'lucide-react'
 import { type ReactElement, useState } from 'react'
-import type { RowStatus } from '../domain/review.ts'
+import type { RowStatus } from '../domain/row.ts'
 import type { Priority } from '../domain/task.ts'
 import { splitList } from './check-text.ts'
 import { IconButton } from './icon-button.tsx'

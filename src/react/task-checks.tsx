@@ -1,5 +1,5 @@
 import { type ReactElement, useEffect, useRef } from 'react'
-import type { PersonsFields } from '../client/client.ts'
+import type { PersonsFields } from '../domain/wire.ts'
 import type { SentCheck } from '../domain/wire.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { acceptWord } from './accept-word.ts'

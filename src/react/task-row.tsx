@@ -1,6 +1,6 @@
 import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, ListChecks, Pencil, RotateCcw } from 'lucide-react'
 import { lazy, memo, type ReactElement, type ReactNode, type RefObject, Suspense, useId, useState } from 'react'
-import type { PersonsFields } from '../client/client.ts'
+import type { PersonsFields } from '../domain/wire.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
 import { LineInput } from './line-input.tsx'

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
-import type { Client, PersonsFields } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
+import type { PersonsFields } from '../domain/wire.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
 import type { Task } from '../domain/task.ts'
 

@@ -1,6 +1,7 @@
 import type { CommandOf, Said } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { DecisionVia, NewEvent } from '../event.ts'
+import { defined } from '../defined.ts'
 import { type Instant, plusMs } from '../instant.ts'
 import { MAX_REVIEW_TIMEOUT_MS, type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, invalidField, Refusal } from '../refusal.ts'
@@ -18,9 +19,8 @@ import {
   type RowComment,
   rowComments,
   type RowChange,
-  ROW_STATUS,
-  TASK_STATUS,
 } from '../review.ts'
+import { BLANK, ROW_STATUS, TASK_STATUS, visibleFields } from '../row.ts'
 import { isOpen } from '../task.ts'
 import { isId, LIMITS, line, Problem, prose } from '../text.ts'
 import { approved, planLook } from './approvals.ts'
@@ -292,20 +292,11 @@ function panelEvent(type: 'review_panel_opened' | 'review_panel_left', review: R
 }
 
 function asRow(draft: Draft): DraftRow {
-  const { title, details = '', criteria = '', priority = 'medium', status = 'pending', tags = [] } = draft
-  const { agent_type, parent_id, order, checks, may_change, allowed } = draft
+  const { status = 'pending', agent_type, parent_id, order, allowed } = draft
+  const row = { ...BLANK, ...draft, status: status === 'cancelled' ? 'todo' : ROW_STATUS[status] }
   return {
-    title,
-    details,
-    criteria,
-    priority,
-    status: status === 'cancelled' ? 'todo' : ROW_STATUS[status],
-    tags,
-    ...(agent_type === undefined ? {} : { agent_type }),
-    ...(parent_id === undefined ? {} : { parent_id }),
-    ...(order === undefined ? {} : { order }),
-    ...(checks?.length ? { checks } : {}),
-    ...(may_change?.length ? { may_change } : {}),
+    ...visibleFields(row),
+    ...defined({ agent_type, parent_id, order }),
     ...(allowed?.length ? { allowed } : {}),
   }
 }
