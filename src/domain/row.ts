@@ -102,6 +102,14 @@ export const FIELD_WORDS: { readonly [K in RowField]-?: Words } = {
 
 export const FIELD_NAMES = /* @__PURE__ */ Object.keys(FIELDS) as readonly RowField[]
 
+/** A field that is shown and edited like others of its kind; the title and the checks are not. */
+export type PlainField = Exclude<RowField, 'title' | 'checks'>
+/** The plain fields of these kinds. */
+export const plainFields = (...kinds: readonly FieldKind[]): readonly PlainField[] =>
+  FIELD_NAMES.filter(
+    (name): name is PlainField => name !== 'title' && name !== 'checks' && kinds.includes(FIELDS[name].kind),
+  )
+
 /** What people change in a task; other fields follow from these. */
 export const EDITABLE = /* @__PURE__ */ [...FIELD_NAMES, 'outcome', 'position'] as const
 
@@ -140,12 +148,13 @@ function compared(row: AnyRow, name: RowField): string {
   return JSON.stringify(FIELDS[name].kind === 'list' ? [...value].toSorted() : value)
 }
 
-/** A field in a few English words; undefined where it says nothing. */
-export function fieldText(row: Omit<Row, 'checks'>, name: Exclude<RowField, 'checks'>): string | undefined {
-  const value = row[name] ?? FIELDS[name].blank
-  const { name: label, says } = FIELD_WORDS[name]
-  if (value.length === 0 || value === FIELDS[name].blank) return undefined
-  const text = typeof value === 'string' ? value : value.join(', ')
-  if (says) return says(text)
-  return label === undefined ? text : `${label}: ${text}`
-}
+/** What the plain fields of these kinds say, in a few English words each; nothing for those that say nothing. */
+export const fieldTexts = (row: Pick<Row, PlainField>, ...kinds: readonly FieldKind[]): readonly string[] =>
+  plainFields(...kinds).flatMap(name => {
+    const value = row[name] ?? FIELDS[name].blank
+    if (value === FIELDS[name].blank || value.length === 0) return []
+    const text = typeof value === 'string' ? value : value.join(', ')
+    const { name: label, says = (said: string) => (label === undefined ? said : `${label}: ${said}`) } =
+      FIELD_WORDS[name]
+    return says(text)
+  })

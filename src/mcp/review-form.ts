@@ -2,6 +2,7 @@ import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@modelc
 import type { Check } from '../domain/check.ts'
 import { describeCheck, isLegible } from '../domain/check-label.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
+import { fieldTexts } from '../domain/row.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 
 export type Choice = 'approve' | 'changes' | 'reject' | 'page'
@@ -153,15 +154,8 @@ function rowFields(review: ReviewRequest, typed: FormContent): Record<string, Pr
 
 /** What a row says besides its title. Each is one line, so that no text can look like a row of the plan. */
 function notes(row: DraftRow, shown: readonly Check[]): string[] {
-  const { details, criteria, priority, status, tags, may_change = [] } = row
-  const facts = [
-    ...(priority === 'medium' ? [] : [`${priority} priority`]),
-    ...(status === 'todo' ? [] : [`starts as ${status}`]),
-    ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
-    ...(may_change.length === 0 ? [] : [`may change: ${may_change.join(', ')}`]),
-  ]
-  const texts = [details && short(details), criteria && `Done when: ${short(criteria)}`, facts.join(', ')]
-  return [...checkNotes(row, shown), ...texts.filter(Boolean)]
+  const facts = fieldTexts(row, 'choice', 'line', 'list', 'globs').join(', ')
+  return [...checkNotes(row, shown), ...fieldTexts(row, 'text').map(short), ...(facts === '' ? [] : [facts])]
 }
 
 /** First, and each in full: it is what a person allows. */
