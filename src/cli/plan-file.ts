@@ -232,7 +232,10 @@ class PlanParser {
 const unescaped = (line: string): string => (ESCAPED.test(line) ? line.slice(1) : line)
 
 function valueIn(field: PlainField, value: string, line: number): string | readonly string[] {
-  const { kind, of } = FIELDS[field]
-  if (of && !of.includes(value)) throw new PlanFileError(line, `${nameOf(field)} must be one of: ${of.join(', ')}`)
+  const { values } = FIELD_WORDS[field]
+  if (values && !values.includes(value)) {
+    throw new PlanFileError(line, `${nameOf(field)} must be one of: ${values.join(', ')}`)
+  }
+  const { kind } = FIELDS[field]
   return kind === 'list' || kind === 'globs' ? listIn(value) : value
 }

@@ -1,6 +1,6 @@
 import type { Check, CheckSpec } from '../domain/check.ts'
 import type { DraftRow } from '../domain/review.ts'
-import { BLANK, changedFields, fieldsIn, type Row } from '../domain/row.ts'
+import { BLANK, differentFields, fieldsIn, type Row } from '../domain/row.ts'
 import type { SentRow } from '../domain/wire.ts'
 
 /** A check, with its id and hash if it was proposed. */
@@ -44,7 +44,7 @@ export const sentRows = (rows: readonly PlanRow[], draft: readonly DraftRow[]): 
 /** Whether a row says something else than its proposed one, whatever its marks. */
 export function isEdited(row: PlanRow, draft: readonly DraftRow[]): boolean {
   const proposed = draft[row.draft_index ?? -1]
-  return !proposed || changedFields(proposed, { ...row, checks: row.checks.map(({ check }) => check) }).length > 0
+  return !proposed || differentFields(proposed, { ...row, checks: row.checks.map(({ check }) => check) }).length > 0
 }
 
 /** Whether a machine runs it. */

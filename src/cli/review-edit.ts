@@ -182,9 +182,9 @@ function helpFor({ commands = [] }: ReviewRequest): readonly string[] {
 
 /** A line for each field that has a name. */
 const FIELD_HELP = plainFields('text', 'choice', 'line', 'list', 'globs').flatMap(field => {
-  const { name, about, example } = FIELD_WORDS[field]
-  const { kind, of = [] } = FIELDS[field]
+  const { name, about, example, values = [] } = FIELD_WORDS[field]
+  const { kind } = FIELDS[field]
   if (name === undefined) return []
   const form = kind === 'text' ? `${name}: ...` : `- ${name}: ${example}`
-  return `${form.padEnd(16)}  ${kind === 'choice' ? `or ${of.filter(value => value !== example).join(', ')}` : about}`
+  return `${form.padEnd(16)}  ${kind === 'choice' ? `or ${values.filter(value => value !== example).join(', ')}` : about}`
 })

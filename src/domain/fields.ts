@@ -1,6 +1,6 @@
 import { cleanChecks, cleanGlobs } from './check.ts'
 import { invalidField, Refusal } from './refusal.ts'
-import { FIELD_NAMES, type FieldKind, FIELDS, isOptional, type Row, type RowField } from './row.ts'
+import { FIELD_NAMES, FIELD_WORDS, type FieldKind, FIELDS, isOptional, type Row, type RowField } from './row.ts'
 import { STATUSES, type TaskStatus } from './task.ts'
 import { isBlank, LIMITS, line, Problem, prose, tagList } from './text.ts'
 
@@ -24,7 +24,7 @@ type Rule = (raw: unknown) => unknown
 const KINDS: { readonly [K in FieldKind]: (name: RowField) => Rule } = {
   line: name => raw => (isOptional(name) && isNothing(raw) ? '' : line(raw)),
   text: () => prose,
-  choice: name => oneOf(FIELDS[name].of ?? []),
+  choice: name => oneOf(FIELD_WORDS[name].values ?? []),
   list: () => tagList,
   globs: () => cleanGlobs,
   checks: () => cleanChecks,

@@ -3,7 +3,7 @@ import { cleanRowFields } from './fields.ts'
 import type { Instant } from './instant.ts'
 import type { ToolsetName } from './policy.ts'
 import { invalidField, Refusal } from './refusal.ts'
-import { BLANK, changedFields, type Row, visibleFields } from './row.ts'
+import { BLANK, differentFields, type Row, visibleFields } from './row.ts'
 import { LIMITS, Problem, prose } from './text.ts'
 
 export type ReviewStatus = 'pending' | 'confirmed' | 'cancelled' | 'expired'
@@ -385,4 +385,4 @@ export function approvedIn(draft: readonly DraftRow[], row: ConfirmedRow): { per
 }
 
 /** Whether a person sees the same. */
-export const sameRow = (a: Row, b: Row): boolean => changedFields(a, b).length === 0
+export const sameRow = (a: Row, b: Row): boolean => differentFields(a, b).length === 0

@@ -51,8 +51,6 @@ interface Field<T> {
   readonly kind: FieldKind
   /** Its value where it says nothing. */
   readonly blank: T
-  /** The values of a choice. */
-  readonly of?: readonly string[]
 }
 /** Where it says nothing, it is absent from tasks and rows. */
 interface OptionalField<T> extends Field<T> {
@@ -66,8 +64,8 @@ export const FIELDS: {
   title: { kind: 'line', blank: '' },
   details: { kind: 'text', blank: '' },
   criteria: { kind: 'text', blank: '' },
-  priority: { kind: 'choice', blank: 'medium', of: PRIORITIES },
-  status: { kind: 'choice', blank: 'todo', of: ROW_STATUSES },
+  priority: { kind: 'choice', blank: 'medium' },
+  status: { kind: 'choice', blank: 'todo' },
   tags: { kind: 'list', blank: [] },
   checks: { kind: 'checks', blank: [], isOptional: true },
   may_change: { kind: 'globs', blank: [], isOptional: true },
@@ -81,6 +79,8 @@ interface Words {
   /** A value, if it is not named. */
   readonly says?: (value: string) => string
   readonly example?: string
+  /** Those of a choice. */
+  readonly values?: readonly string[]
 }
 
 /** The English words for fields, in the terminal, the forms of hosts and the API. The page has its own. */
@@ -88,12 +88,19 @@ export const FIELD_WORDS: { readonly [K in RowField]-?: Words } = {
   title: { about: 'one line of 1 to 400 characters' },
   details: { about: 'what to do' },
   criteria: { about: 'how to tell that it is done', name: 'Done when' },
-  priority: { about: 'its importance', name: 'priority', says: value => `${value} priority`, example: 'high' },
+  priority: {
+    about: 'its importance',
+    name: 'priority',
+    says: value => `${value} priority`,
+    example: 'high',
+    values: PRIORITIES,
+  },
   status: {
     about: 'the status that the task starts with',
     name: 'status',
     says: value => `starts as ${value}`,
     example: 'doing',
+    values: ROW_STATUSES,
   },
   tags: { about: 'at most 20, each of up to 64 characters', name: 'tags', example: 'a, b' },
   checks: { about: 'all of its checks, at most 8; a new one is approved by writing it' },
@@ -111,7 +118,10 @@ export const plainFields = (...kinds: readonly FieldKind[]): readonly PlainField
   )
 
 /** What people change in a task; other fields follow from these. */
-export const EDITABLE = /* @__PURE__ */ [...FIELD_NAMES, 'outcome', 'position'] as const
+export const EDITABLE = /* @__PURE__ */ (FIELD_NAMES as readonly (RowField | 'outcome' | 'position')[]).concat([
+  'outcome',
+  'position',
+])
 
 /** A row in which nothing is filled in. */
 export const BLANK = /* @__PURE__ */ Object.fromEntries(
@@ -137,15 +147,14 @@ export type AnyRow = {
 }
 
 /** The fields in which two rows differ for a person: that decides what counts as edited, everywhere. */
-export const changedFields = (before: AnyRow, after: AnyRow): readonly RowField[] =>
+export const differentFields = (before: AnyRow, after: AnyRow): readonly RowField[] =>
   FIELD_NAMES.filter(name => compared(before, name) !== compared(after, name))
 
-/** Of checks their content; the order of tags says nothing. */
+/** Of a check its content. The order of a list says nothing. */
 function compared(row: AnyRow, name: RowField): string {
-  const { checks = [] } = row
-  if (name === 'checks') return JSON.stringify(checks.map(check => check.hash ?? check))
-  const value = row[name] ?? FIELDS[name].blank
-  return JSON.stringify(FIELDS[name].kind === 'list' ? [...value].toSorted() : value)
+  const value: string | readonly (string | { readonly hash?: string })[] = row[name] ?? FIELDS[name].blank
+  if (typeof value === 'string') return value
+  return JSON.stringify(value.map(each => (typeof each === 'string' ? each : (each.hash ?? each))).toSorted())
 }
 
 /** What the plain fields of these kinds say, in a few English words each; nothing for those that say nothing. */

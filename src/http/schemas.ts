@@ -120,7 +120,7 @@ const sentCheck = exact<SentCheck>()(
 const KINDS: { readonly [K in FieldKind]: (name: RowField) => z.ZodType } = {
   line: () => z.string(),
   text: () => z.string(),
-  choice: name => z.enum([...(FIELDS[name].of ?? [])]),
+  choice: name => z.enum([...(FIELD_WORDS[name].values ?? [])]),
   list: () => z.array(z.string()),
   globs: () => z.array(z.string()),
   checks: () => z.array(sentCheck),

@@ -67,7 +67,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
       )}
       {canCheck && !mark && (
         <IconButton
-          label={strings.checks.title}
+          label={strings.fields.checks}
           about={about}
           icon={ListChecks}
           isExpanded={showsChecks}
@@ -161,7 +161,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
           )}
         </div>
       ) : (
-        <LineInput label={strings.title} text={draft} onText={setDraft} onDone={rename} />
+        <LineInput label={strings.fields.title} text={draft} onText={setDraft} onDone={rename} />
       )}
       <IconButton
         className="rs-fold"
