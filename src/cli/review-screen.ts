@@ -1,6 +1,7 @@
 import type { Check, CheckSpec } from '../domain/check.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
+import { CANCELLING } from '../domain/review-action.ts'
 import { fieldTexts } from '../domain/row.ts'
 import { checkLines } from './check-lines.ts'
 import { isAllowed, isEdited, isRunnable, type PlanCheck, type PlanRow } from './plan-rows.ts'
@@ -68,8 +69,7 @@ export function keysText({ rows, review }: Screen, isChanged: boolean, paint: Pa
   return [
     key('a', `approve ${isChanged ? 'as edited' : 'as proposed'}${runs}`),
     key('e', 'edit in your editor'),
-    key('c', 'request changes: the agent proposes again'),
-    key('r', 'reject'),
+    ...Object.values(CANCELLING).map(action => key(action.key, action.does)),
     `${key('s', 'skip')}${key('q', 'quit')}    ${paint.dim('(it goes on waiting)')}`,
   ]
 }

@@ -3,19 +3,11 @@ import { cleanRowFields } from './fields.ts'
 import type { Instant } from './instant.ts'
 import type { ToolsetName } from './policy.ts'
 import { invalidField, Refusal } from './refusal.ts'
+import { REOPENABLE } from './review-action.ts'
 import { BLANK, differentFields, type Row, visibleFields } from './row.ts'
 import { LIMITS, Problem, prose } from './text.ts'
 
 export type ReviewStatus = 'pending' | 'confirmed' | 'cancelled' | 'expired'
-/** Why a review ended without tasks. A person may give a reason of their own instead. */
-export type CancelReason =
-  | 'user_cancelled'
-  | 'review_timeout'
-  | 'panel_closed'
-  | 'turn_stopped'
-  | 'changes_requested'
-  | 'superseded'
-
 /** A row that a model proposed. */
 export interface DraftRow extends Row {
   /** The kind of agent it is for; not shown. */
@@ -175,7 +167,7 @@ export function requestOf(review: Review): ReviewRequest {
 export function isReopenable({ status, reason, via, successor }: Ended): boolean {
   if (successor !== undefined) return false
   if (status !== 'cancelled') return status === 'expired'
-  return reason === 'panel_closed' || reason === 'changes_requested' || via === 'mcp_form'
+  return REOPENABLE.includes(reason ?? '') || via === 'mcp_form'
 }
 
 type Ended = Pick<Review, 'status'> & Partial<Pick<Review, 'reason' | 'via' | 'successor'>>

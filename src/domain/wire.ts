@@ -1,5 +1,5 @@
 import type { Check, CheckSpec, CommandCheck, Workspace } from './check.ts'
-import type { Decision } from './command.ts'
+import type { Decision } from './review-action.ts'
 import type { ClaimEnd, Json, StoredEvent, Verdict } from './event.ts'
 import type { EvidenceSource, LeftOut, ToolFact } from './evidence.ts'
 import type { TaskFields } from './fields.ts'

@@ -11,7 +11,7 @@ import {
 } from '../domain/check.ts'
 import { labelOf } from '../domain/check-label.ts'
 import { isSamePlace } from '../domain/check-state.ts'
-import type { Decision, NewTask, TaskChange } from '../domain/command.ts'
+import type { NewTask, TaskChange } from '../domain/command.ts'
 import { splitWords } from '../domain/command-line.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { checkedOf, planById } from '../domain/plan.ts'
@@ -19,6 +19,7 @@ import { findTask } from '../domain/decide/tasks.ts'
 import { type Need, workspaceIn } from '../domain/needs.ts'
 import { isApproved, workspaceOf } from '../domain/proof.ts'
 import { invalidField, Refusal } from '../domain/refusal.ts'
+import type { Decision } from '../domain/review-action.ts'
 import type { DraftRow, SubmittedRow } from '../domain/review.ts'
 import type { Task } from '../domain/task.ts'
 import { Problem } from '../domain/text.ts'
@@ -164,7 +165,7 @@ export function preparedDecision(
   reviewId: string,
   decision: SentDecision,
 ): Decision {
-  if (decision.action === 'cancel') return decision
+  if (decision.action !== 'confirm' && decision.action !== 'revise') return decision
   const review = state.reviews.get(reviewId)
   const { workspace } = state.turns.get(review?.conversation_turn_id ?? '') ?? {}
   const prepared = (rows: readonly SentRow[]): readonly SubmittedRow[] =>

@@ -2,10 +2,11 @@ import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@modelc
 import type { Check } from '../domain/check.ts'
 import { describeCheck, isLegible } from '../domain/check-label.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
+import { CANCELLING, CANCELLING_ACTIONS, type ReviewAction } from '../domain/review-action.ts'
 import { fieldTexts } from '../domain/row.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 
-export type Choice = 'approve' | 'changes' | 'reject' | 'page'
+export type Choice = ReviewAction | 'page'
 
 /**
  * How a client draws forms: the plan can be `rows` to edit, each cut at the end of its line, or a message, of which a
@@ -15,11 +16,14 @@ export type FormKind = 'rows' | 'screen' | 'plain'
 
 /** The choices of the first form. The values are what clients show: not all of them show titles of values. */
 export const choicesFor = (review: ReviewRequest, kind: FormKind): Readonly<Record<Choice, string>> => ({
-  approve: `${kind === 'rows' ? 'Approve as shown' : 'Approve as proposed'}${allowing(review, kind)}`,
-  changes: 'Request changes',
-  reject: 'Reject',
+  confirm: `${kind === 'rows' ? 'Approve as shown' : 'Approve as proposed'}${allowing(review, kind)}`,
+  ...choices,
   page: 'Edit on the page',
 })
+
+const choices = Object.fromEntries(CANCELLING_ACTIONS.map(action => [action, CANCELLING[action].choice])) as Readonly<
+  Record<keyof typeof CANCELLING, string>
+>
 
 /** Approving a plan allows the checks that the form shows, so the choice says so. */
 function allowing(review: ReviewRequest, kind: FormKind): string {

@@ -50,7 +50,7 @@ export function decideAndContinue(
   const turn = state.turns.get(review?.conversation_turn_id ?? '')
   const { continuation, decision } = command
   if (decided instanceof Refusal || !review?.reopens || !turn || !continuation) return decided
-  if (decision.action === 'cancel' || !wasOurs(turn)) return decided
+  if ((decision.action !== 'confirm' && decision.action !== 'revise') || !wasOurs(turn)) return decided
   const events = decided.map(event => continuedBy(event, continuation.turn_id))
   const rows = decision.tasks ? confirmedRows(review.draft_tasks, decision.tasks) : review.draft_tasks
   if (rows instanceof Refusal) return rows

@@ -1,4 +1,4 @@
-import type { CommandOf, Said } from '../command.ts'
+import type { CommandOf } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { DecisionVia, NewEvent } from '../event.ts'
 import { defined } from '../defined.ts'
@@ -20,6 +20,7 @@ import {
   rowComments,
   type RowChange,
 } from '../review.ts'
+import { CANCELLING, type Said } from '../review-action.ts'
 import { BLANK, ROW_STATUS, TASK_STATUS, visibleFields } from '../row.ts'
 import { isOpen } from '../task.ts'
 import { isId, LIMITS, line, Problem, prose } from '../text.ts'
@@ -87,7 +88,7 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
   if (said instanceof Refusal) return said
   if (decision.action === 'confirm') return confirm(state, review, decision.tasks, command.ids, via, said, now)
   if (decision.action === 'revise') return sendBack(review, decision, via, said)
-  const reason = line(decision.reason ?? 'user_cancelled', LIMITS.reference)
+  const reason = line(decision.reason ?? CANCELLING[decision.action].reason, LIMITS.reference)
   if (reason instanceof Problem) return invalidField('reason', reason.fact)
   const { held_ms } = decision
   if (held_ms !== undefined && !(Number.isInteger(held_ms) && held_ms >= 0 && held_ms <= MAX_HELD_MS)) {
@@ -248,7 +249,7 @@ function sendBack(
   if (rows instanceof Refusal) return rows
   const { draft_tasks: draft } = review
   const sent = rows && { changes: changesBetween(draft, rows), rows: rows.map(row => changeOf(draft, row)) }
-  return [cancelled(review, 'changes_requested', via, said, sent)]
+  return [cancelled(review, CANCELLING.revise.reason, via, said, sent)]
 }
 
 /** The review, if it can still be decided. */
