@@ -1,5 +1,6 @@
 import type { Check } from './check.ts'
 import { PRIORITIES, type Priority, type TaskStatus } from './task.ts'
+import type { SentCheck } from './wire.ts'
 
 export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
 
@@ -143,7 +144,7 @@ export const visibleFields = (row: Row): Row =>
 
 /** Rows whose checks may be new ones, without a hash. */
 export type AnyRow = {
-  readonly [K in RowField]?: (K extends 'checks' ? readonly { readonly hash?: string }[] : Row[K]) | undefined
+  readonly [K in RowField]?: (K extends 'checks' ? readonly SentCheck[] : Row[K]) | undefined
 }
 
 /** The fields in which two rows differ for a person: that decides what counts as edited, everywhere. */
@@ -152,9 +153,10 @@ export const differentFields = (before: AnyRow, after: AnyRow): readonly RowFiel
 
 /** Of a check its content. The order of a list says nothing. */
 function compared(row: AnyRow, name: RowField): string {
-  const value: string | readonly (string | { readonly hash?: string })[] = row[name] ?? FIELDS[name].blank
+  const value: string | readonly (string | SentCheck)[] = row[name] ?? FIELDS[name].blank
   if (typeof value === 'string') return value
-  return JSON.stringify(value.map(each => (typeof each === 'string' ? each : (each.hash ?? each))).toSorted())
+  const items = value.map(each => (typeof each === 'string' ? each : (each.hash ?? JSON.stringify(each))))
+  return JSON.stringify(items.toSorted())
 }
 
 /** What the plain fields of these kinds say, in a few English words each; nothing for those that say nothing. */

@@ -58,15 +58,12 @@ export const newRow = (fields: Partial<RowFields> = {}): EditableRow => ({ ...EM
 
 /** The editable fields of a proposed row or of a template's. */
 export function fieldsOf(row: Partial<DraftRow>): RowFields {
-  const fields = FIELD_NAMES.map(name => {
-    const value = row[name] ?? FIELDS[name].blank
-    return [name, typeof value === 'string' ? value : value.join(', ')]
-  })
+  const fields = FIELD_NAMES.map(name => [
+    name,
+    isList(name) ? (row[name] ?? []).join(', ') : (row[name] ?? FIELDS[name].blank),
+  ])
   return { ...(Object.fromEntries(fields) as EditableFields), checks: editableChecks(row), comment: '' }
 }
-
-/** A row without anything. */
-export const EMPTY = /* @__PURE__ */ fieldsOf({})
 
 /** A row as it is sent: every field, so that what was seen is what is written. */
 export function submittedRow(row: EditableRow): SentRow {
@@ -77,6 +74,9 @@ export function submittedRow(row: EditableRow): SentRow {
 /** Whether a field is edited as one text, separated by commas. */
 export const isList = (name: RowField): name is 'tags' | 'may_change' =>
   FIELDS[name].kind === 'list' || FIELDS[name].kind === 'globs'
+
+/** A row without anything. */
+export const EMPTY = /* @__PURE__ */ fieldsOf({})
 
 /** The rows with one of them as and where it was proposed, or all as they were. What was said about a row stays. */
 export function asProposed(rows: readonly EditableRow[], review: ReviewRequest, key?: string): readonly EditableRow[] {

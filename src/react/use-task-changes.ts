@@ -8,7 +8,7 @@ import type { Task } from '../domain/task.ts'
 const LOG_DELAY_MS = 4_000
 
 /** Fields that wait for the server, since they change other tasks, too, or are not sent as they are stored. The others show at once. */
-const WAITING = ['status', 'position', 'checks', 'check', 'approve', 'may_change']
+const WAITING: ReadonlySet<string> = new Set(['status', 'position', 'checks', 'check', 'approve', 'may_change'])
 
 /** The fields to send, computed when the changes before it are through; undefined where there is nothing to send. */
 export type FieldsToSend = (tasks: readonly Task[]) => PersonsFields | undefined
@@ -92,7 +92,7 @@ function valueOf(task: Task, field: string): unknown {
 type Optimistic = Partial<Task>
 
 function optimisticOf(fields: PersonsFields): Optimistic | undefined {
-  const entries = Object.entries(fields).filter(([name, value]) => value !== undefined && !WAITING.includes(name))
+  const entries = Object.entries(fields).filter(([name, value]) => value !== undefined && !WAITING.has(name))
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
