@@ -139,7 +139,7 @@ export const fieldsIn = <T extends { readonly [K in RowField]?: unknown }>(row: 
 /** The row as a person sees it. */
 export const visibleFields = (row: Row): Row =>
   Object.fromEntries(
-    Object.entries(fieldsIn(row)).filter(([name, value]) => !isOptional(name as RowField) || value.length > 0),
+    FIELD_NAMES.filter(name => !isOptional(name) || row[name]?.length).map(name => [name, row[name]]),
   ) as Row
 
 /** Rows whose checks may be new ones, without a hash. */
@@ -165,7 +165,7 @@ export const fieldTexts = (row: Pick<Row, PlainField>, ...kinds: readonly FieldK
     const value = row[name] ?? FIELDS[name].blank
     if (value === FIELDS[name].blank || value.length === 0) return []
     const text = typeof value === 'string' ? value : value.join(', ')
-    const { name: label, says = (said: string) => (label === undefined ? said : `${label}: ${said}`) } =
-      FIELD_WORDS[name]
-    return says(text)
+    const { name: label, says } = FIELD_WORDS[name]
+    if (says) return says(text)
+    return label === undefined ? text : `${label}: ${text}`
   })
