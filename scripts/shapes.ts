@@ -226,8 +226,11 @@ function read(checker: Checker, events: Symbols, wire: Symbols): Shapes {
     return type.isUnionType() ? type.getTypes() : [type]
   }
 
+  /** As they are written: a type's own first, then those that it has from another file. */
   function propertiesOf(type: Type | undefined): readonly Symbol[] {
-    return type ? checker.getPropertiesOfType(type) : []
+    const own = type?.getSymbol()?.declarations[0]?.path
+    const place = ({ declarations: [at] }: Symbol): number => (at?.path === own ? 0 : 1e9) + (at?.index ?? 0)
+    return type ? checker.getPropertiesOfType(type).toSorted((a, b) => place(a) - place(b)) : []
   }
 
   function typeOf(symbol: Symbol): Type {

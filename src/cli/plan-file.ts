@@ -1,5 +1,5 @@
-import { type DraftRow, type RowStatus, TASK_STATUS } from '../domain/review.ts'
-import { PRIORITIES, type Priority } from '../domain/task.ts'
+import type { DraftRow } from '../domain/review.ts'
+import { BLANK, FIELDS, FIELD_WORDS, type PlainField, plainFields } from '../domain/row.ts'
 import { checkIn, checkLines, CheckLineError, listIn, listText } from './check-lines.ts'
 import { isAllowed, type PlanCheck, type PlanRow } from './plan-rows.ts'
 
@@ -52,14 +52,14 @@ export function parsePlan(text: string, draft: readonly DraftRow[]): PlanFile {
 }
 
 function printRow(row: PlanRow, draft: readonly DraftRow[], notes: readonly string[]): string {
-  const { draft_index, title, details, criteria, priority, status, tags, checks, may_change } = row
+  const { draft_index, title, checks } = row
   const name = draft_index === undefined ? 'new' : draft_index + 1
-  const [first = '', ...rest] = criteria.split('\n')
+  const texts = [BODY, ...NAMED].flatMap(field => (row[field] === '' ? [] : [printText(field, valueText(row[field]))]))
   const fields = [
-    ...(priority === 'medium' ? [] : [`- priority: ${priority}`]),
-    ...(status === 'todo' ? [] : [`- status: ${status}`]),
-    ...(tags.length === 0 ? [] : [`- tags: ${listText(tags)}`]),
-    ...(may_change.length === 0 ? [] : [`- may change: ${listText(may_change)}`]),
+    ...LINES.flatMap(field => {
+      const text = valueText(row[field])
+      return text === valueText(FIELDS[field].blank) ? [] : `- ${nameOf(field)}: ${text}`
+    }),
     ...checks.flatMap(({ check, isApproved }) => {
       const mark = isApproved ? 'x' : isAllowed(check, row, draft) ? '*' : ' '
       return checkLines(check).map((line, index) => (index === 0 ? `- [${mark}] ${line}` : `  ${line}`))
@@ -69,20 +69,36 @@ function printRow(row: PlanRow, draft: readonly DraftRow[], notes: readonly stri
     [`## [${name}] ${title.replaceAll(/[\r\n]+/g, ' ')}`, ...(notes.length === 0 ? [] : [commentLines(notes)])].join(
       '\n',
     ),
-    ...(details === '' ? [] : [escaped(details)]),
-    ...(criteria === '' ? [] : [[`Done when: ${first}`, ...rest.map(escapedLine)].join('\n')]),
+    ...texts,
     ...(fields.length === 0 ? [] : [fields.join('\n')]),
   ].join('\n\n')
 }
 
+/** A text of several lines. The body of a step has no name. */
+function printText(field: PlainField, text: string): string {
+  if (field === BODY) return escaped(text)
+  const [first = '', ...rest] = text.split('\n')
+  return [`${nameOf(field)}: ${first}`, ...rest.map(escapedLine)].join('\n')
+}
+
+const valueText = (value: string | readonly string[]): string => (typeof value === 'string' ? value : listText(value))
+
+const [BODY = 'details', ...NAMED] = plainFields('text')
+const LINES = plainFields('choice', 'line', 'list', 'globs')
+const nameOf = (field: PlainField): string => FIELD_WORDS[field].name ?? field
+const fieldNamed = (fields: readonly PlainField[], name = ''): PlainField | undefined =>
+  fields.find(field => nameOf(field).toLowerCase() === name.toLowerCase())
+
 /** What has a meaning at the beginning of a line. In a text it gets a backslash. */
-const MEANING = String.raw`(?:##?(?:\s|$)|done when:|- \[[ x*]\]|- (?:priority|status|tags|may change):)`
+const TEXT_NAMES = NAMED.map(nameOf).join('|')
+const LINE_NAMES = LINES.map(nameOf).join('|')
+const MEANING = String.raw`(?:##?(?:\s|$)|(?:${TEXT_NAMES}):|- \[[ x*]\]|- (?:${LINE_NAMES}):)`
 const MEANS = new RegExp(String.raw`^\\*${MEANING}`, 'i')
 const ESCAPED = new RegExp(String.raw`^\\+${MEANING}`, 'i')
 const HEADING = /^##(?:\s+(.*))?$/s
 const COMMENT = /^#(?:\s|$)/
-const CRITERIA = /^done when:(.*)$/is
-const FIELD = /^- (priority|status|tags|may change):(.*)$/is
+const TEXT = new RegExp(`^(${TEXT_NAMES}):(.*)$`, 'is')
+const FIELD = new RegExp(`^- (${LINE_NAMES}):(.*)$`, 'is')
 const CHECK = /^- \[([ x*])\](.*)$/is
 
 const escapedLine = (line: string): string => (MEANS.test(line) ? `\\${line}` : line)
@@ -92,9 +108,10 @@ interface OpenRow {
   readonly line: number
   readonly draft_index: number | undefined
   readonly title: string
-  readonly details: string[]
-  criteria: string[] | undefined
-  readonly fields: Map<string, string>
+  readonly texts: Map<PlainField, string[]>
+  /** The text that a line without a meaning belongs to. */
+  text: string[]
+  readonly fields: Map<PlainField, string | readonly string[]>
   readonly checks: { readonly line: number; readonly mark: string; readonly lines: string[] }[]
 }
 
@@ -134,7 +151,8 @@ class PlanParser {
     const title = (name === undefined ? heading : named).trim()
     if (title === '') throw new PlanFileError(line, 'a step needs a title: ## Title')
     const draft_index = name === undefined || /^new$/i.test(name) ? undefined : this.#indexOf(Number(name), line)
-    this.#row = { line, draft_index, title, details: [], criteria: undefined, fields: new Map(), checks: [] }
+    const text: string[] = []
+    this.#row = { line, draft_index, title, texts: new Map([[BODY, text]]), text, fields: new Map(), checks: [] }
   }
 
   #indexOf(number: number, line: number): number {
@@ -158,33 +176,31 @@ class PlanParser {
       this.#check = { line: number, mark: mark.toLowerCase(), lines: [check.trim()] }
       return void row.checks.push(this.#check)
     }
-    const [, field, value = ''] = FIELD.exec(line) ?? []
-    if (field !== undefined) {
-      const name = field.toLowerCase()
-      if (row.fields.has(name)) throw new PlanFileError(number, `the step has "${name}" twice`)
-      checkField(name, value.trim(), number)
-      return void row.fields.set(name, value.trim())
+    const [, named, value = ''] = FIELD.exec(line) ?? []
+    const field = fieldNamed(LINES, named)
+    if (field) {
+      if (row.fields.has(field)) throw new PlanFileError(number, `the step has "${nameOf(field)}" twice`)
+      return void row.fields.set(field, valueIn(field, value.trim(), number))
     }
-    const [, criteria] = CRITERIA.exec(line) ?? []
-    if (criteria === undefined) return void (row.criteria ?? row.details).push(unescaped(line))
-    if (row.criteria) throw new PlanFileError(number, 'the step has "Done when:" twice')
-    row.criteria = [criteria]
+    const [, name, first = ''] = TEXT.exec(line) ?? []
+    const text = fieldNamed(NAMED, name)
+    if (!text) return void row.text.push(unescaped(line))
+    if (row.texts.has(text)) throw new PlanFileError(number, `the step has "${nameOf(text)}:" twice`)
+    row.text = [first]
+    row.texts.set(text, row.text)
   }
 
   #end(): void {
     const row = this.#row
     if (!row) return
-    const { draft_index, title, details, criteria = [], fields, checks } = row
+    const { draft_index, title, texts, fields, checks } = row
     this.#rows.push({
       ...(draft_index === undefined ? {} : { draft_index }),
+      ...BLANK,
       title,
-      details: details.join('\n').trim(),
-      criteria: criteria.join('\n').trim(),
-      priority: (fields.get('priority') ?? 'medium') as Priority,
-      status: (fields.get('status') ?? 'todo') as RowStatus,
-      tags: listIn(fields.get('tags') ?? ''),
+      ...Object.fromEntries([...texts].map(([field, lines]) => [field, lines.join('\n').trim()])),
+      ...Object.fromEntries(fields),
       checks: checks.map(each => this.#checkOf(each, draft_index)),
-      may_change: listIn(fields.get('may change') ?? ''),
     })
     this.#lines.push(row.line)
     this.#row = undefined
@@ -215,14 +231,11 @@ class PlanParser {
 
 const unescaped = (line: string): string => (ESCAPED.test(line) ? line.slice(1) : line)
 
-const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  priority: PRIORITIES,
-  status: Object.keys(TASK_STATUS),
-}
-
-function checkField(name: string, value: string, line: number): void {
-  const allowed = ALLOWED[name]
-  if (allowed && !allowed.includes(value)) {
-    throw new PlanFileError(line, `${name} must be one of: ${allowed.join(', ')}`)
+function valueIn(field: PlainField, value: string, line: number): string | readonly string[] {
+  const { values } = FIELD_WORDS[field]
+  if (values && !values.includes(value)) {
+    throw new PlanFileError(line, `${nameOf(field)} must be one of: ${values.join(', ')}`)
   }
+  const { kind } = FIELDS[field]
+  return kind === 'list' || kind === 'globs' ? listIn(value) : value
 }

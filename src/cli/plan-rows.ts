@@ -1,6 +1,6 @@
 import type { Check, CheckSpec } from '../domain/check.ts'
-import type { DraftRow, RowStatus } from '../domain/review.ts'
-import type { Priority } from '../domain/task.ts'
+import type { DraftRow } from '../domain/review.ts'
+import { BLANK, differentFields, fieldsIn, type Row } from '../domain/row.ts'
 import type { SentRow } from '../domain/wire.ts'
 
 /** A check, with its id and hash if it was proposed. */
@@ -13,25 +13,18 @@ export interface PlanCheck {
 }
 
 /** A row as a person edits it. */
-export interface PlanRow {
+export interface PlanRow extends Omit<Required<Row>, 'checks'> {
   /** Which of the proposed rows it is. Absent: the person added it. */
   readonly draft_index?: number
-  readonly title: string
-  readonly details: string
-  readonly criteria: string
-  readonly priority: Priority
-  readonly status: RowStatus
-  readonly tags: readonly string[]
   readonly checks: readonly PlanCheck[]
-  readonly may_change: readonly string[]
 }
 
 /** The proposed rows. Their checks are marked, unless the configuration allows them anyway. */
 export const rowsOf = (draft: readonly DraftRow[]): PlanRow[] =>
   draft.map((row, draft_index) => {
-    const { title, details, criteria, priority, status, tags, checks = [], may_change = [], allowed = [] } = row
+    const { checks = [], allowed = [] } = row
     const marked = checks.map(check => ({ check, isApproved: !allowed.includes(check.hash) }))
-    return { draft_index, title, details, criteria, priority, status, tags, checks: marked, may_change }
+    return { draft_index, ...BLANK, ...fieldsIn(row), checks: marked }
   })
 
 /** The rows as a decision sends them. An unedited row is sent as proposed. */
@@ -50,20 +43,9 @@ export const sentRows = (rows: readonly PlanRow[], draft: readonly DraftRow[]): 
 
 /** Whether a row says something else than its proposed one, whatever its marks. */
 export function isEdited(row: PlanRow, draft: readonly DraftRow[]): boolean {
-  const proposed = rowsOf(draft)[row.draft_index ?? -1]
-  return !proposed || JSON.stringify(comparable(row)) !== JSON.stringify(comparable(proposed))
+  const proposed = draft[row.draft_index ?? -1]
+  return !proposed || differentFields(proposed, { ...row, checks: row.checks.map(({ check }) => check) }).length > 0
 }
-
-const comparable = ({ checks, ...row }: PlanRow): unknown[] => [
-  row.title,
-  row.details,
-  row.criteria,
-  row.priority,
-  row.status,
-  row.tags,
-  row.may_change,
-  checks.map(({ check }) => check.hash ?? check),
-]
 
 /** Whether a machine runs it. */
 export const isRunnable = ({ kind }: MaybeProposed): boolean => kind !== 'person'

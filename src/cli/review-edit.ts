@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Conversation } from '../domain/conversation.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { confirmedRows, type ReviewRequest } from '../domain/review.ts'
+import { FIELD_WORDS, FIELDS, plainFields } from '../domain/row.ts'
 import { say } from '../domain/say.ts'
 import type { Door } from '../door/door.ts'
 import { preparedRows } from '../door/checks.ts'
@@ -167,11 +168,7 @@ function helpFor({ commands = [] }: ReviewRequest): readonly string[] {
     '',
     '## [1] Title      a proposed step; it keeps its number wherever it goes',
     '## Title          a step of your own',
-    'Done when: ...    how to tell that the step is done',
-    '- priority: high  or medium, low',
-    '- status: doing   or todo, blocked, done',
-    '- tags: a, b',
-    '- may change: test/**   guarded files that the step may change',
+    ...FIELD_HELP,
     '- [x] npm test    a check that may run; one with [ ] may not',
     '  timeout: 90s    also in: FOLDER, exit: 1, contains: "text"',
     '- [*] npm test    a check that your configuration allows',
@@ -182,3 +179,12 @@ function helpFor({ commands = [] }: ReviewRequest): readonly string[] {
     ...(commands.length === 0 ? [] : ['', `Commands of this project: ${commands.join(', ')}`]),
   ]
 }
+
+/** A line for each field that has a name. */
+const FIELD_HELP = plainFields('text', 'choice', 'line', 'list', 'globs').flatMap(field => {
+  const { name, about, example, values = [] } = FIELD_WORDS[field]
+  const { kind } = FIELDS[field]
+  if (name === undefined) return []
+  const form = kind === 'text' ? `${name}: ...` : `- ${name}: ${example}`
+  return `${form.padEnd(16)}  ${kind === 'choice' ? `or ${values.filter(value => value !== example).join(', ')}` : about}`
+})

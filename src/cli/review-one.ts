@@ -4,6 +4,7 @@ import type { Conversation } from '../domain/conversation.ts'
 import type { EventData } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ReviewRequest } from '../domain/review.ts'
+import { CANCELLING, CANCELLING_ACTIONS } from '../domain/review-action.ts'
 import type { Decision, Door, ReviewRecord } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
@@ -79,16 +80,20 @@ export class Reviewer {
     for (const line of ['', ...planText(screen, columns, paint), '']) print(line)
     await dropKeys(terminal.input)
     for (const line of keysText(screen, this.#isEdited, paint)) print(line)
-    const key = await pressedKey('aecrsq', terminal, signal)
+    const key = await pressedKey(
+      `aesq${Object.values(CANCELLING)
+        .map(each => each.key)
+        .join('')}`,
+      terminal,
+      signal,
+    )
+    const cancelling = CANCELLING_ACTIONS.find(action => CANCELLING[action].key === key)
+    if (cancelling) return this.#cancel(cancelling)
     switch (key) {
       case 'a':
         return this.#decide({ action: 'confirm', tasks: this.#rows, ...this.#comment })
       case 'e':
         return this.#edit()
-      case 'c':
-        return this.#requestChanges()
-      case 'r':
-        return this.#reject()
       case 's':
         return 'skipped'
       default:
@@ -148,18 +153,15 @@ export class Reviewer {
     return JSON.stringify(this.#plan) !== JSON.stringify(this.#proposed)
   }
 
-  async #requestChanges(): Promise<Left | undefined> {
-    const comment = await this.#ask('What should the agent change? ')
-    if (comment === undefined) return 'interrupted'
-    if (comment === '') return undefined
-    const tasks = this.#isEdited ? { tasks: this.#rows } : {}
-    return this.#decide({ action: 'revise', comment, ...tasks })
-  }
-
-  async #reject(): Promise<Left | undefined> {
-    const comment = await this.#ask('Why? The agent is told (Enter: no reason). ')
-    if (comment === undefined) return 'interrupted'
-    return this.#decide({ action: 'cancel', ...(comment === '' ? {} : { comment }) })
+  /** Only a plan that is sent back takes edits along. */
+  async #cancel(action: keyof typeof CANCELLING): Promise<Left | undefined> {
+    const { asks, needsComment } = CANCELLING[action]
+    const said = await this.#ask(asks)
+    if (said === undefined) return 'interrupted'
+    if (said === '' && needsComment) return undefined
+    const comment = said === '' ? {} : { comment: said }
+    const tasks = this.#isEdited && action === 'revise' ? { tasks: this.#rows } : {}
+    return this.#decide({ action, ...comment, ...tasks })
   }
 
   /** Undefined after Ctrl-C. */
@@ -196,9 +198,10 @@ export class Reviewer {
     const next = isOurs
       ? 'The turn goes on as soon as a server runs.'
       : 'The agent goes on if it still waits, else it hears of it with its next call.'
-    if (action === 'cancel') return ['Rejected: nothing was written.', next]
-    if (action === 'revise') {
-      return ['Sent back: nothing was written.', next, `To see the next plan: ${this.#options.waitCommand}`]
+    if (action !== 'confirm') {
+      const { done } = CANCELLING[action]
+      const again = action === 'revise' ? [`To see the next plan: ${this.#options.waitCommand}`] : []
+      return [`${done.charAt(0).toUpperCase()}${done.slice(1)}: nothing was written.`, next, ...again]
     }
     const { rows } = this.#plan
     const runs = rows.flatMap(row => row.checks.filter(each => isRun(each, row, this.#review.draft_tasks))).length
@@ -255,6 +258,7 @@ const ENDED: Readonly<Record<string, string>> = {
 
 function decidedElsewhere({ action, reason = '', via }: Resolution): string {
   if (via === 'system') return `Not decided here: ${ENDED[reason] ?? 'it is over.'}`
-  const what = action === 'confirm' ? 'approved' : reason === 'changes_requested' ? 'sent back' : 'rejected'
+  const { done } = Object.values(CANCELLING).find(each => each.reason === reason) ?? CANCELLING.cancel
+  const what = action === 'confirm' ? 'approved' : done
   return `Not decided here: it was ${what} ${WHERE[via] ?? 'elsewhere'} a moment before.`
 }

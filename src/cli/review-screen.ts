@@ -1,6 +1,8 @@
 import type { Check, CheckSpec } from '../domain/check.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
+import { CANCELLING } from '../domain/review-action.ts'
+import { fieldTexts } from '../domain/row.ts'
 import { checkLines } from './check-lines.ts'
 import { isAllowed, isEdited, isRunnable, type PlanCheck, type PlanRow } from './plan-rows.ts'
 import { steps } from './status-text.ts'
@@ -67,8 +69,7 @@ export function keysText({ rows, review }: Screen, isChanged: boolean, paint: Pa
   return [
     key('a', `approve ${isChanged ? 'as edited' : 'as proposed'}${runs}`),
     key('e', 'edit in your editor'),
-    key('c', 'request changes: the agent proposes again'),
-    key('r', 'reject'),
+    ...Object.values(CANCELLING).map(action => key(action.key, action.does)),
     `${key('s', 'skip')}${key('q', 'quit')}    ${paint.dim('(it goes on waiting)')}`,
   ]
 }
@@ -78,22 +79,21 @@ export const isRun = ({ check, isApproved }: PlanCheck, row: PlanRow, draft: rea
   isRunnable(check) && (isApproved || check.hash === undefined || isAllowed(check, row, draft))
 
 function rowText(row: PlanRow, number: number, screen: Screen, columns: number, paint: Paint): string[] {
-  const { title, details, criteria, checks, may_change } = row
+  const { title, checks } = row
   const draft = screen.review.draft_tasks
   const head = `${String(number).padStart(2)}  `
   const change = row.draft_index === undefined ? 'added' : isEdited(row, draft) ? 'edited' : ''
   const mark = change === '' ? '' : ` (${change})`
   const [first = '', ...rest] = wrapped(title, columns - widthOf(head) - widthOf(mark))
   const parent = screen.parentOf(row)
-  const facts = factsOf(row)
+  const facts = fieldTexts(row, 'choice', 'line', 'list').join(', ')
   return [
     `${head}${paint.bold(first)}${paint.yellow(mark)}`,
     ...rest.map(line => `    ${paint.bold(line)}`),
     ...(facts === '' ? [] : indented(facts, columns).map(paint.dim)),
     ...(parent === undefined ? [] : [paint.dim(`    under: ${fitted(parent, columns - 11)}`)]),
-    ...(details === '' ? [] : indented(details, columns)),
-    ...(criteria === '' ? [] : indented(`Done when: ${criteria}`, columns)),
-    ...(may_change.length === 0 ? [] : indented(`May change: ${visible(may_change.join(', '))}`, columns)),
+    ...fieldTexts(row, 'text').flatMap(text => indented(text, columns)),
+    ...fieldTexts(row, 'globs').flatMap(text => indented(visible(text), columns)),
     ...checks.flatMap(check => checkText(check, row, draft, columns, paint)),
   ]
 }
@@ -119,13 +119,6 @@ const checkWords = (check: CheckSpec): string => checkLines(check).map(visible).
 
 const indented = (text: string, columns: number): string[] =>
   wrapped(text, columns - 4).map(line => (line === '' ? '' : `    ${line}`))
-
-const factsOf = ({ priority, status, tags }: PlanRow): string =>
-  [
-    ...(priority === 'medium' ? [] : [`${priority} priority`]),
-    ...(status === 'todo' ? [] : [`starts as ${status}`]),
-    ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
-  ].join(', ')
 
 const askedWords = (askedAt: Instant | undefined, now: Instant): string[] =>
   askedAt === undefined ? [] : [askedText(askedAt, now)]

@@ -1,5 +1,4 @@
 import type { Json } from '../domain/event.ts'
-import type { TaskFields } from '../domain/fields.ts'
 import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { SearchKind } from '../domain/search.ts'
@@ -17,6 +16,7 @@ import type {
   FiledSessionAnswer,
   FoundTasksAnswer,
   ModelsAnswer,
+  PersonsFields,
   PolicyAnswer,
   QueuedMessageAnswer,
   RetryAnswer,
@@ -24,7 +24,6 @@ import type {
   ReviewsAnswer,
   SearchAnswer,
   SentApproval,
-  SentChecks,
   SentDecision,
   SentEvidence,
   SentMessageAnswer,
@@ -52,12 +51,6 @@ import { type Ask, ask, askJson, type ClientOptions } from './http.ts'
 import { type LiveConversation, liveConversation, type LiveOptions } from './live.ts'
 import { RunsheetError } from './runsheet-error.ts'
 
-/** The fields of a task that a person may set. */
-export type PersonsFields = {
-  readonly [K in 'title' | 'details' | 'criteria' | 'priority' | 'tags' | 'status' | 'outcome' | 'position']?:
-    | TaskFields[K]
-    | undefined
-} & SentChecks
 /** A tool call, and the conversation and turn it belongs to. */
 export interface ToolCallRequest {
   readonly session_id: string

@@ -17,7 +17,6 @@ import type { Instant } from './instant.ts'
 import type { PolicyPatch, ToolsetName } from './policy.ts'
 import type { MadeClaim } from './proof.ts'
 import type { Refusal } from './refusal.ts'
-import type { SentRowComment, SubmittedRow } from './review.ts'
 
 /** The host's messages that new tasks came from. */
 export interface Sources {
@@ -82,31 +81,6 @@ export interface TaskChange {
 export interface TaskRemoval {
   readonly task: string | number
   readonly if_version?: number | undefined
-}
-
-/** A person's answer to a review: confirm with the edited rows, cancel, or send it back to be revised. */
-export type Decision<Row = SubmittedRow> = Said &
-  (
-    | { readonly action: 'confirm'; readonly tasks: readonly Row[] }
-    | {
-        readonly action: 'cancel'
-        readonly reason?: string | undefined
-        /** Milliseconds since the person decided, in which it could be undone. */
-        readonly held_ms?: number | undefined
-      }
-    | {
-        /** The comment, or a comment on a row, says what to change. */
-        readonly action: 'revise'
-        /** The rows as the person edited them; nothing is written. */
-        readonly tasks?: readonly Row[] | undefined
-      }
-  )
-
-/** What a person says with a decision. */
-export interface Said {
-  readonly comment?: string | undefined
-  /** About rows of the proposal, also those that are not confirmed. */
-  readonly row_comments?: readonly SentRowComment[] | undefined
 }
 
 /** Facts of a run. They are recorded as long as their turn is not over. */

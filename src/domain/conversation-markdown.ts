@@ -3,7 +3,8 @@ import { listed } from './conversation.ts'
 import { labelOf } from './check-label.ts'
 import { inCode, inText } from './markdown.ts'
 import { plainText } from './plain-text.ts'
-import type { PlanCard, PlanOutcome, PlanRow } from './plan-card.ts'
+import type { PlanCard, PlanRow } from './plan-card.ts'
+import type { PlanOutcome } from './review-action.ts'
 import { doneWords, seconds, STANDING_WORDS, STATUS_WORDS, when } from './plan-words.ts'
 import { standingWordOf } from './standing.ts'
 import type { Task } from './task.ts'
@@ -62,13 +63,11 @@ function messageParts(message: Message, calls: readonly MessageCall[]): string[]
   return [`## ${who}, ${when(created_at)}`, ...(body === '' ? [] : [body]), ...callLines(calls)]
 }
 
-const OUTCOMES: Record<PlanOutcome, string> = {
-  approved: 'approved',
-  rejected: 'rejected',
+/** Where the outcome itself is not the word. */
+const OUTCOMES: { readonly [K in PlanOutcome]?: string } = {
   changes_requested: 'sent back for changes',
   timed_out: 'not decided in time',
   closed: 'closed without a decision',
-  stopped: 'stopped',
   superseded: 'replaced by another plan',
 }
 
@@ -93,7 +92,7 @@ function planParts({
   }
   const said = [...(comment ? [comment] : []), ...row_comments.map(each => `${each.title}: ${each.comment}`)]
   return [
-    `### Plan: ${OUTCOMES[outcome]}`,
+    `### Plan: ${OUTCOMES[outcome] ?? outcome}`,
     `${counts.join(', ')}. ${when(decided_at)}.`,
     ...(said.length > 0 ? [said.map(text => `> ${inText(text)}`).join('\n>\n')] : []),
     rows.map(row => `- ${rowText(row)}`).join('\n'),

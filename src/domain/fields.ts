@@ -1,15 +1,11 @@
-import { type Check, cleanChecks, cleanGlobs } from './check.ts'
+import { cleanChecks, cleanGlobs } from './check.ts'
 import { invalidField, Refusal } from './refusal.ts'
-import { PRIORITIES, type Priority, STATUSES, type TaskStatus } from './task.ts'
-import { LIMITS, line, Problem, prose, tagList } from './text.ts'
+import { FIELD_NAMES, FIELD_WORDS, type FieldKind, FIELDS, isOptional, type Row, type RowField } from './row.ts'
+import { STATUSES, type TaskStatus } from './task.ts'
+import { isBlank, LIMITS, line, Problem, prose, tagList } from './text.ts'
 
 /** The fields of a task that a caller may set. Each is validated here and nowhere else. */
-export interface TaskFields {
-  readonly title: string
-  readonly details: string
-  readonly criteria: string
-  readonly priority: Priority
-  readonly tags: readonly string[]
+export interface TaskFields extends Required<Omit<Row, 'status'>> {
   readonly status: TaskStatus
   readonly outcome: string
   /** The position of the task whose place it takes. */
@@ -19,21 +15,27 @@ export interface TaskFields {
   readonly agent_type: string
   readonly parent_id: string
   readonly file_id: string
-  /** With the ids and hashes that the edge gave them. */
-  readonly checks: readonly Check[]
-  /** Globs of guarded files that the task may change. */
-  readonly may_change: readonly string[]
 }
 export type SomeFields = { readonly [K in keyof TaskFields]?: TaskFields[K] | undefined }
 
-type Rule<T> = (raw: unknown) => T | Problem | Refusal
+type Rule = (raw: unknown) => unknown
 
-const RULES: { readonly [K in keyof TaskFields]: Rule<TaskFields[K]> } = {
-  title: raw => line(raw),
-  details: prose,
-  criteria: prose,
-  priority: oneOf(PRIORITIES),
-  tags: tagList,
+/** How the fields of each kind are cleaned. */
+const KINDS: { readonly [K in FieldKind]: (name: RowField) => Rule } = {
+  line: name => raw => (isOptional(name) && isNothing(raw) ? '' : line(raw)),
+  text: () => prose,
+  choice: name => oneOf(FIELD_WORDS[name].values ?? []),
+  list: () => tagList,
+  globs: () => cleanGlobs,
+  checks: () => cleanChecks,
+}
+
+const ROW_RULES = Object.fromEntries(FIELD_NAMES.map(name => [name, KINDS[FIELDS[name].kind](name)])) as {
+  readonly [K in RowField]: Rule
+}
+
+const RULES: { readonly [K in keyof TaskFields]: Rule } = {
+  ...ROW_RULES,
   status: oneOf(STATUSES),
   outcome: prose,
   // `+ 0` turns -0 into 0, as JSON does.
@@ -42,17 +44,25 @@ const RULES: { readonly [K in keyof TaskFields]: Rule<TaskFields[K]> } = {
   agent_type: raw => line(raw, LIMITS.tag),
   parent_id: raw => line(raw, LIMITS.reference),
   file_id: raw => line(raw, LIMITS.reference),
-  checks: cleanChecks,
-  may_change: cleanGlobs,
 }
 
 /** The fields that are set, cleaned; or the first that is invalid. Unknown keys and `undefined` are ignored. */
 export function cleanFields(raw: SomeFields, row?: number): Partial<TaskFields> | Refusal {
+  return cleaned(raw, RULES, row)
+}
+
+/** The same for a row of a review. */
+export function cleanRowFields(raw: { readonly [K in RowField]?: unknown }, row: number): Partial<Row> | Refusal {
+  return cleaned(raw, ROW_RULES, row)
+}
+
+function cleaned(raw: object, rules: Readonly<Record<string, Rule>>, row?: number): object | Refusal {
   if (typeof raw !== 'object' || raw === null) return invalidField('row', { rule: 'not_an_object' }, row)
   const clean: Record<string, unknown> = {}
-  for (const field of Object.keys(raw) as (keyof TaskFields)[]) {
-    if (raw[field] === undefined || !Object.hasOwn(RULES, field)) continue
-    const value = RULES[field](raw[field])
+  for (const [field, given] of Object.entries(raw)) {
+    const rule = Object.hasOwn(rules, field) ? rules[field] : undefined
+    if (given === undefined || !rule) continue
+    const value = rule(given)
     if (value instanceof Refusal) return row === undefined ? value : value.at(row)
     if (value instanceof Problem) return invalidField(field, value.fact, row)
     clean[field] = value
@@ -60,6 +70,8 @@ export function cleanFields(raw: SomeFields, row?: number): Partial<TaskFields> 
   return clean
 }
 
-function oneOf<T extends string>(allowed: readonly T[]): Rule<T> {
+const isNothing = (raw: unknown): boolean => typeof raw === 'string' && isBlank(raw)
+
+function oneOf(allowed: readonly string[]): Rule {
   return raw => allowed.find(value => value === raw) ?? new Problem({ rule: 'not_allowed', allowed })
 }

@@ -2,20 +2,12 @@ import type { Check } from './check.ts'
 import type { Instant } from './instant.ts'
 import { isApproved, type Proofs } from './proof.ts'
 import type { Resolution } from './event.ts'
-import type { Changes, Row, RowComment } from './review.ts'
+import { type CancelReason, OUTCOMES, type PlanOutcome } from './review-action.ts'
+import type { Changes, RowComment } from './review.ts'
+import type { Row } from './row.ts'
 import { decidedRows } from './revision.ts'
 import { valueIn } from './table.ts'
 import type { MarkOf } from './thread-log.ts'
-
-/** How a proposed plan was decided, or ended without a decision. */
-export type PlanOutcome =
-  | 'approved'
-  | 'rejected'
-  | 'changes_requested'
-  | 'timed_out'
-  | 'closed'
-  | 'stopped'
-  | 'superseded'
 
 /** A row of a plan: what became of it. */
 export interface PlanRow {
@@ -85,17 +77,10 @@ export function planCard(
   }
 }
 
-const OUTCOMES: Readonly<Record<string, PlanOutcome>> = {
-  changes_requested: 'changes_requested',
-  review_timeout: 'timed_out',
-  panel_closed: 'closed',
-  turn_stopped: 'stopped',
-  superseded: 'superseded',
-}
-
+/** The words of a person are no reason of ours. */
 function outcomeOf({ action, reason = '' }: Resolution): PlanOutcome {
   if (action === 'confirm') return 'approved'
-  return (Object.hasOwn(OUTCOMES, reason) ? OUTCOMES[reason] : undefined) ?? 'rejected'
+  return Object.hasOwn(OUTCOMES, reason) ? OUTCOMES[reason as CancelReason] : 'rejected'
 }
 
 /** Only of a row whose task is still there: the checks of no other could run. */

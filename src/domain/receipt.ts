@@ -12,7 +12,8 @@ import { isApproved, planRuns, proofOf, type RunReason } from './proof.ts'
 import { type Standing, standingOf, standingsOf } from './standing.ts'
 import type { Changes } from './review.ts'
 import { countTasks } from './tally.ts'
-import { EDITABLE, type Task, type TaskStatus } from './task.ts'
+import { EDITABLE } from './row.ts'
+import type { Task, TaskStatus } from './task.ts'
 import type { TurnStatus } from './turn.ts'
 
 /** What a plan was, who confirmed it, and how far each "done" can be trusted: as JSON, its documented form. */

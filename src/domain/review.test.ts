@@ -7,10 +7,10 @@ import {
   type DraftRow,
   dueAt,
   overdue,
-  type Row,
   statusAt,
   type SubmittedRow,
 } from './review.ts'
+import type { Row } from './row.ts'
 
 const BLANK: Omit<Row, 'title'> = { details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }
 const row = (title: string, more: Partial<DraftRow> = {}): DraftRow => ({ ...BLANK, title, ...more })

@@ -1,46 +1,13 @@
 import type { Check } from './check.ts'
-import { cleanFields, type SomeFields } from './fields.ts'
+import { cleanRowFields } from './fields.ts'
 import type { Instant } from './instant.ts'
 import type { ToolsetName } from './policy.ts'
 import { invalidField, Refusal } from './refusal.ts'
-import type { Priority, TaskStatus } from './task.ts'
+import { REOPENABLE } from './review-action.ts'
+import { BLANK, differentFields, type Row, visibleFields } from './row.ts'
 import { LIMITS, Problem, prose } from './text.ts'
 
-export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
 export type ReviewStatus = 'pending' | 'confirmed' | 'cancelled' | 'expired'
-/** Why a review ended without tasks. A person may give a reason of their own instead. */
-export type CancelReason =
-  | 'user_cancelled'
-  | 'review_timeout'
-  | 'panel_closed'
-  | 'turn_stopped'
-  | 'changes_requested'
-  | 'superseded'
-
-/**
- * A task as a person sees and edits it in a review.
- *
- * A type, not an interface, so that it is assignable to `Json`.
- */
-export type Row = {
-  /** One line of 1 to 400 characters. */
-  readonly title: string
-  /** What to do. */
-  readonly details: string
-  /** How to tell that it is done. */
-  readonly criteria: string
-  /** Its importance. */
-  readonly priority: Priority
-  /** The status that the task starts with. */
-  readonly status: RowStatus
-  /** At most 20, each of up to 64 characters. */
-  readonly tags: readonly string[]
-  /** How to see whether it is done. */
-  readonly checks?: readonly Check[]
-  /** Globs of guarded files that the task may change. */
-  readonly may_change?: readonly string[]
-}
-
 /** A row that a model proposed. */
 export interface DraftRow extends Row {
   /** The kind of agent it is for; not shown. */
@@ -165,21 +132,6 @@ export type Changes = {
   readonly reordered: boolean
 }
 
-export const TASK_STATUS: Record<RowStatus, TaskStatus> = {
-  todo: 'pending',
-  doing: 'in_progress',
-  blocked: 'blocked',
-  done: 'completed',
-}
-export const ROW_STATUS: Record<Exclude<TaskStatus, 'cancelled'>, RowStatus> = {
-  pending: 'todo',
-  in_progress: 'doing',
-  blocked: 'blocked',
-  completed: 'done',
-}
-
-const BLANK: Omit<DraftRow, 'title'> = { details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] }
-
 /** Reviews that a model may ask for in one turn. */
 export const MAX_REVIEWS = 20
 
@@ -217,7 +169,7 @@ export function requestOf(review: Review): ReviewRequest {
 export function isReopenable({ status, reason, via, successor }: Ended): boolean {
   if (successor !== undefined) return false
   if (status !== 'cancelled') return status === 'expired'
-  return reason === 'panel_closed' || reason === 'changes_requested' || via === 'mcp_form'
+  return REOPENABLE.includes(reason ?? '') || via === 'mcp_form'
 }
 
 type Ended = Pick<Review, 'status'> & Partial<Pick<Review, 'reason' | 'via' | 'successor'>>
@@ -310,21 +262,15 @@ type CleanRow = { readonly [K in keyof Row]?: Row[K] } & {
 
 function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number): CleanRow | Refusal {
   if (typeof row !== 'object' || row === null) return invalidField('row', { rule: 'not_an_object' }, index)
-  const { draft_index, status, title, details, criteria, priority, tags, checks, may_change, approve, inserted } = row
+  const { draft_index, approve, inserted } = row
   const names = draft_index ?? undefined
   if (names !== undefined && (!Number.isInteger(names) || draft[names] === undefined)) {
     return invalidField('draft_index', { rule: 'out_of_range', min: 0, max: draft.length - 1 }, index)
   }
-  if (status !== undefined && !isRowStatus(status)) {
-    return invalidField('status', { rule: 'not_allowed', allowed: Object.keys(TASK_STATUS) }, index)
-  }
-  const given = { title, details, criteria, priority, tags, checks, may_change } satisfies SomeFields
-  const fields = cleanFields(given, index)
+  const fields = cleanRowFields(row, index)
   if (fields instanceof Refusal) return fields
-  const { status: _status, ...rest } = fields
   return {
-    ...rest,
-    ...(status === undefined ? {} : { status }),
+    ...fields,
     ...(draft_index === undefined ? {} : { draft_index }),
     ...(approve === undefined ? {} : { approve }),
     ...(inserted === undefined ? {} : { inserted }),
@@ -407,29 +353,13 @@ function mergedRow(
   index: number,
 ): ConfirmedRow | Refusal {
   const named = typeof draft_index === 'number' ? { draft_index } : {}
-  const merged = { ...BLANK, ...draft[draft_index ?? -1], ...row, ...named }
-  if (merged.title === undefined) return invalidField('title', { rule: 'empty' }, index)
+  const merged = { ...visibleFields(BLANK), ...draft[draft_index ?? -1], ...row, ...named }
+  if (merged.title === BLANK.title) return invalidField('title', { rule: 'empty' }, index)
   const hashes = new Set((merged.checks ?? []).map(({ hash }) => hash))
   if (row.approve?.some(hash => !hashes.has(hash))) {
     return invalidField('approve', { rule: 'invalid', expected: "hashes of this row's checks" }, index)
   }
-  return { ...merged, title: merged.title }
-}
-
-const isRowStatus = (raw: unknown): raw is RowStatus => typeof raw === 'string' && Object.hasOwn(TASK_STATUS, raw)
-
-/** The row as a person sees it. */
-export function visibleFields({ title, details, criteria, priority, status, tags, checks, may_change }: Row): Row {
-  return {
-    title,
-    details,
-    criteria,
-    priority,
-    status,
-    tags,
-    ...(checks?.length ? { checks } : {}),
-    ...(may_change?.length ? { may_change } : {}),
-  }
+  return merged
 }
 
 /** The checks of a confirmed row that run: approved by hash, newly written by the person, or allowed by the configuration. */
@@ -448,10 +378,5 @@ export function approvedIn(draft: readonly DraftRow[], row: ConfirmedRow): { per
   }
 }
 
-/** Whether a person sees the same; the order of tags says nothing. */
-export const sameRow = (a: Row, b: Row): boolean => comparable(a) === comparable(b)
-
-const comparable = (row: Row): string => {
-  const { checks, ...fields } = visibleFields(row)
-  return JSON.stringify({ ...fields, tags: row.tags.toSorted(), checks: checks?.map(({ hash }) => hash) })
-}
+/** Whether a person sees the same. */
+export const sameRow = (a: Row, b: Row): boolean => differentFields(a, b).length === 0

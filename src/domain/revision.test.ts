@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { cancels, dataOf, inRun } from '../../test/support/domain.ts'
-import type { Row } from './review.ts'
+import type { Row } from './row.ts'
 import { isUnchanged, outOfOrder, revisionOf, sentBackRows } from './revision.ts'
 import { BY_PLAN } from '../../test/support/asked-by.ts'
 

@@ -1,5 +1,6 @@
 import type { Resolution } from './event.ts'
-import { type Row, type RowChange, sameRow } from './review.ts'
+import { type RowChange, sameRow } from './review.ts'
+import type { Row } from './row.ts'
 
 /** What a revised plan changed, compared with the plan that was sent back. */
 export interface Revision {

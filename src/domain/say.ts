@@ -2,7 +2,8 @@ import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import type { TaskFields } from './fields.ts'
 import { shortPaths } from './short-paths.ts'
-import { EDITABLE, isSettled } from './task.ts'
+import { EDITABLE } from './row.ts'
+import { isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
 
 /** The words of an audience: a toolset's model, a form, a page in its language. Absent parts use our own words. */

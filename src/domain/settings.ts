@@ -1,3 +1,4 @@
+import { defined } from './defined.ts'
 import { type Policy, type PolicyPatch, policyProblem, policyWith, type ToolsetName } from './policy.ts'
 import { invalidField, Refusal } from './refusal.ts'
 import type { SavedRules } from './tool-rules.ts'
@@ -248,11 +249,4 @@ function keyView(sources: SettingsSources): KeyView {
   const variable = mayUseVariable ? variables[providerOf(model)] : undefined
   if (variable !== undefined) return { is_set: true, source: 'environment', variable, ...locked }
   return { is_set: false, source: lock?.source ?? 'default', ...locked }
-}
-
-/** The fields that have a value. */
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 }

@@ -1,5 +1,5 @@
-import type { Check } from './check.ts'
 import type { Instant } from './instant.ts'
+import type { Row } from './row.ts'
 
 /** Where a task stands. */
 export type TaskStatus = 'pending' | 'in_progress' | 'completed' | 'blocked' | 'cancelled'
@@ -13,7 +13,7 @@ export type Actor = 'model' | 'person' | 'assessor' | 'file' | 'system'
  *
  * Optional fields are absent, never null, while they have no value.
  */
-export interface Task {
+export interface Task extends Omit<Row, 'status'> {
   /** A UUIDv7. */
   readonly id: string
   /** Its number in the conversation, from 1. */
@@ -25,24 +25,14 @@ export interface Task {
   readonly plan_id: string
   /** Its parent task. */
   readonly parent_id?: string
-  /** One line of 1 to 400 characters. */
-  readonly title: string
-  /** What to do. */
-  readonly details: string
-  /** How to tell that it is done. */
-  readonly criteria: string
   /** The kind of agent it is for. */
   readonly agent_type?: string
-  /** Its importance. */
-  readonly priority: Priority
   /**
    * Sorts the list; not a rank.
    *
    * A task moved between two others may be at 2.5.
    */
   readonly position: number
-  /** At most 20, each of up to 64 characters. */
-  readonly tags: readonly string[]
   /** Its progress. */
   readonly status: TaskStatus
   /** The result. */
@@ -57,10 +47,6 @@ export interface Task {
   readonly source_assistant_message_id?: string
   /** Its id in a JSON file, if not its number. */
   readonly file_id?: string
-  /** How to see whether it is done. */
-  readonly checks?: readonly Check[]
-  /** Globs of guarded files that the task may change. */
-  readonly may_change?: readonly string[]
   /** Increases with each change; send it as If-Match. */
   readonly version: number
   /** When it was created. */
@@ -103,20 +89,6 @@ export const REQUIRES: Record<TaskStatus, { readonly outcome: boolean; readonly 
 
 /** The fields that say what a task asks for. */
 export const ASKED = ['title', 'details', 'criteria'] as const
-
-/** What people change in a task; other fields follow from these. */
-export const EDITABLE = [
-  'title',
-  'details',
-  'criteria',
-  'priority',
-  'tags',
-  'status',
-  'outcome',
-  'position',
-  'checks',
-  'may_change',
-] as const satisfies readonly (keyof Task)[]
 
 /** The fields that a verdict is about. Its seal is a hash of them. */
 export const SEALED = ['title', 'details', 'criteria', 'outcome'] as const

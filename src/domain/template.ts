@@ -1,5 +1,6 @@
 import { invalidField, Refusal } from './refusal.ts'
-import { confirmedRows, type Row, type SubmittedRow, visibleFields } from './review.ts'
+import { confirmedRows, type SubmittedRow } from './review.ts'
+import { type Row, visibleFields } from './row.ts'
 import { LIMITS, line, Problem } from './text.ts'
 
 /** A saved list of tasks. */

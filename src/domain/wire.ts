@@ -1,13 +1,15 @@
 import type { Check, CheckSpec, CommandCheck, Workspace } from './check.ts'
-import type { Decision } from './command.ts'
+import type { Decision } from './review-action.ts'
 import type { ClaimEnd, Json, StoredEvent, Verdict } from './event.ts'
 import type { EvidenceSource, LeftOut, ToolFact } from './evidence.ts'
+import type { TaskFields } from './fields.ts'
 import type { Instant } from './instant.ts'
 import type { Policy, ToolsetName } from './policy.ts'
 import type { CheckState } from './check-state.ts'
 import type { Standing } from './standing.ts'
 import type { QueuedMessage } from './queue.ts'
 import type { ReviewRequest, SubmittedRow } from './review.ts'
+import type { EDITABLE } from './row.ts'
 import type { SessionMark } from './session-list.ts'
 import type { Part } from './search-marks.ts'
 import type { ApprovalDecision, ToolApproval, ToolChange } from './tool-approval.ts'
@@ -78,6 +80,10 @@ export interface SentChecks {
   /** Globs of guarded files that the task may change. */
   readonly may_change?: readonly string[] | undefined
 }
+/** The fields of a task that a person can set. */
+export type PersonsFields = {
+  readonly [K in Exclude<(typeof EDITABLE)[number], keyof SentChecks>]?: TaskFields[K] | undefined
+} & SentChecks
 /** A row of a decision or a template as it is sent. */
 export type SentRow = Omit<SubmittedRow, 'checks' | 'inserted'> & SentChecks
 /** A decision as it is sent. */

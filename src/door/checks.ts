@@ -11,19 +11,19 @@ import {
 } from '../domain/check.ts'
 import { labelOf } from '../domain/check-label.ts'
 import { isSamePlace } from '../domain/check-state.ts'
-import type { Decision, NewTask, TaskChange } from '../domain/command.ts'
+import type { NewTask, TaskChange } from '../domain/command.ts'
 import { splitWords } from '../domain/command-line.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { checkedOf, planById } from '../domain/plan.ts'
 import { findTask } from '../domain/decide/tasks.ts'
-import type { SomeFields } from '../domain/fields.ts'
 import { type Need, workspaceIn } from '../domain/needs.ts'
 import { isApproved, workspaceOf } from '../domain/proof.ts'
 import { invalidField, Refusal } from '../domain/refusal.ts'
+import type { Decision } from '../domain/review-action.ts'
 import type { DraftRow, SubmittedRow } from '../domain/review.ts'
 import type { Task } from '../domain/task.ts'
 import { Problem } from '../domain/text.ts'
-import type { SentChecks, SentDecision, SentRow } from '../domain/wire.ts'
+import type { PersonsFields, SentChecks, SentDecision, SentRow } from '../domain/wire.ts'
 import { sorted } from './hash.ts'
 
 /** Reads command lines, and says what exactly a person approves. */
@@ -67,14 +67,11 @@ interface Making {
   readonly newId: () => string
 }
 
-/** Fields of a task as a person sends them. */
-export type SentFields = Omit<SomeFields, keyof SentChecks> & SentChecks
-
 /**
  * A person's new task, with its checks as they are stored. Like all of these: throws the refusal if a check is invalid,
  * and takes no id and no hash from outside.
  */
-export function preparedTask(state: Conversation, door: Making, id: string, sent: SentFields): NewTask {
+export function preparedTask(state: Conversation, door: Making, id: string, sent: PersonsFields): NewTask {
   const { checks, check, approve: _approve, ...fields } = sent
   const turn = state.turns.get(state.running_turn ?? state.latest_turn ?? '')
   return { ...fields, ...prepareChecks({ checks, check }, [], turn?.workspace, door).fields, id }
@@ -85,7 +82,7 @@ export function preparedChanges(
   state: Conversation,
   door: Making,
   ref: string | number,
-  sent: SentFields,
+  sent: PersonsFields,
   if_version?: number,
 ): readonly TaskChange[] {
   const change = preparedChange(state, door, ref, sent, if_version)
@@ -113,7 +110,7 @@ export function preparedChange(
   state: Conversation,
   door: Making,
   ref: string | number,
-  sent: SentFields,
+  sent: PersonsFields,
   if_version?: number,
 ): TaskChange {
   const { checks, check, approve, ...fields } = sent
@@ -168,7 +165,7 @@ export function preparedDecision(
   reviewId: string,
   decision: SentDecision,
 ): Decision {
-  if (decision.action === 'cancel') return decision
+  if (decision.action !== 'confirm' && decision.action !== 'revise') return decision
   const review = state.reviews.get(reviewId)
   const { workspace } = state.turns.get(review?.conversation_turn_id ?? '') ?? {}
   const prepared = (rows: readonly SentRow[]): readonly SubmittedRow[] =>

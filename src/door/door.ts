@@ -41,7 +41,6 @@ export {
   madeCheck,
   preparedChanges,
   preparedTask,
-  type SentFields,
 } from './checks.ts'
 export { hashOf } from './hash.ts'
 export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './evidence.ts'

@@ -1,6 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { EventType, StoredEvent, Usage } from '../domain/event.ts'
 import { dispatch, type Handlers } from '../domain/projection.ts'
+import { CANCELLING, CANCELLING_ACTIONS, OUTCOMES } from '../domain/review-action.ts'
 import type { Resolution } from '../domain/event.ts'
 import { type Door, type Edge, type ObservedCall, type Ref, refKey } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
@@ -19,15 +20,7 @@ const MAX_MODELS = 50
 export type ReportedCall = Pick<ObservedCall, 'toolset' | 'tool' | 'outcome' | 'items' | 'duration_ms'>
 
 /** A person may give any reason: only these become labels. */
-const REASONS: ReadonlySet<string> = new Set([
-  'none',
-  'user_cancelled',
-  'review_timeout',
-  'panel_closed',
-  'turn_stopped',
-  'changes_requested',
-  'superseded',
-])
+const REASONS: ReadonlySet<string> = new Set(['none', ...Object.keys(OUTCOMES)])
 
 const TOOLSET_OF: ReadonlyMap<string, string> = new Map(
   Object.values(toolsets).flatMap(({ name, tools }) => tools.map(tool => [tool.name, name])),
@@ -156,7 +149,10 @@ export class PlanMetrics {
         seconds => seconds === undefined || this.#metrics.waited.observe({ action }, seconds),
       )
       if (via !== 'system') {
-        const labels = { action: reason === 'changes_requested' ? 'revise' : action, edited: isEdited(data) }
+        const labels = {
+          action: CANCELLING_ACTIONS.find(each => CANCELLING[each].reason === reason) ?? action,
+          edited: isEdited(data),
+        }
         void this.#seconds(ref, this.#shownAt.get(key), timestamp, 'review_panel_opened', isIt).then(
           // A person decides when they click, not when it can no longer be undone.
           seconds =>

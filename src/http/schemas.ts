@@ -1,11 +1,13 @@
 import * as z from 'zod'
 import type { Json } from '../domain/event.ts'
 import { type PolicyPatch, type ToolsetName, TOOLSETS } from '../domain/policy.ts'
-import { PRIORITIES, STATUSES } from '../domain/task.ts'
+import { FIELD_NAMES, FIELD_WORDS, type FieldKind, FIELDS, type RowField } from '../domain/row.ts'
+import { STATUSES } from '../domain/task.ts'
 import { ID_PATTERN } from '../domain/text.ts'
 import { APPROVAL_DECISIONS } from '../domain/tool-approval.ts'
 import { TOOL_RULES } from '../domain/tool-rules.ts'
 import type {
+  PersonsFields,
   SentApproval,
   SentCheck,
   SentEvidence,
@@ -46,10 +48,7 @@ export const searchedText = z
 
 export const json: z.ZodType<Json> = z.json().meta({ id: 'Json', description: 'Any JSON value' })
 
-const title = described(z.string(), 'one line of 1 to 400 characters')
 const text = described(z.string(), 'up to 8,000 characters')
-const tags = described(z.array(z.string()), 'at most 20, each of up to 64 characters')
-const priority = described(z.enum(PRIORITIES), 'its importance')
 export const taskStatus = described(z.enum(STATUSES), 'its progress')
 export const toolset = z.enum(Object.keys(TOOLSETS) as ToolsetName[])
 
@@ -118,31 +117,32 @@ const sentCheck = exact<SentCheck>()(
     .meta({ id: 'SentCheck', description: 'A new check, or one as it was read' }),
 )
 
-/** What a person may say about the checks of a task. */
-const sentChecks = {
-  checks: described(z.array(sentCheck), 'all of its checks, at most 8; a new one is approved by writing it'),
+const KINDS: { readonly [K in FieldKind]: (name: RowField) => z.ZodType } = {
+  line: () => z.string(),
+  text: () => z.string(),
+  choice: name => z.enum([...(FIELD_WORDS[name].values ?? [])]),
+  list: () => z.array(z.string()),
+  globs: () => z.array(z.string()),
+  checks: () => z.array(sentCheck),
+}
+/** The fields of a row, and what a person may say about its checks. */
+const rowFields = {
+  ...(Object.fromEntries(
+    FIELD_NAMES.map(name => [name, described(KINDS[FIELDS[name].kind](name), FIELD_WORDS[name].about)]),
+  ) as { readonly [K in RowField]-?: z.ZodType<NonNullable<SentRow[K]>> }),
   check: described(z.string(), 'short for one command in `checks`: its command line, without a shell'),
-  may_change: described(z.array(z.string()), 'globs of guarded files that the task may change'),
 }
 const approve = described(z.array(z.string()), 'the hashes of checks that the person approves')
 
 /** The fields of a task that a person may set. */
-const personsFields = {
-  title,
-  details: text,
-  criteria: text,
-  priority,
-  tags,
-  status: taskStatus,
-  outcome: text,
-  position: z.number(),
-  ...sentChecks,
-}
+const personsFields = { ...rowFields, status: taskStatus, outcome: text, position: z.number() }
 export const newTask = z.strictObject(personsFields).partial().required({ title: true }).meta({ id: 'NewTask' })
-export const taskPatch = z
-  .strictObject({ ...personsFields, approve })
-  .partial()
-  .meta({ id: 'TaskPatch' })
+export const taskPatch = exact<PersonsFields>()(
+  z
+    .strictObject({ ...personsFields, approve })
+    .partial()
+    .meta({ id: 'TaskPatch' }),
+)
 
 export const sentEvidence = exact<SentEvidence>()(
   z
@@ -159,13 +159,7 @@ export const sentEvidence = exact<SentEvidence>()(
 const sentRow = exact<SentRow>()(
   z
     .strictObject({
-      title,
-      details: described(text, 'what to do'),
-      criteria: described(text, 'how to tell that it is done'),
-      priority,
-      status: described(z.enum(['todo', 'doing', 'blocked', 'done']), 'the status that the task starts with'),
-      tags,
-      ...sentChecks,
+      ...rowFields,
       approve,
       draft_index: described(z.int().min(0).nullable(), 'the index of its draft row, from 0; null: it is new'),
       agent_type: described(z.string(), 'accepted and ignored: it is as in the draft'),

@@ -17,7 +17,6 @@ import type { CommandOf } from '../domain/command.ts'
 import { type Conversation as State, listed } from '../domain/conversation.ts'
 import { findTask, openIn } from '../domain/decide/tasks.ts'
 import type { Json, StoredEvent } from '../domain/event.ts'
-import type { SomeFields } from '../domain/fields.ts'
 import type { Policy, PolicyPatch } from '../domain/policy.ts'
 import { taskOnWire } from '../domain/proof-view.ts'
 import { redactor } from '../domain/redact.ts'
@@ -27,7 +26,7 @@ import type { ReviewRequest } from '../domain/review.ts'
 import { type ConversationSnapshot, snapshotOf } from '../domain/snapshot.ts'
 import type { Task } from '../domain/task.ts'
 import type { ToolApproval } from '../domain/tool-approval.ts'
-import type { EvidenceAdded, EvidenceAnswer, SentApproval, SentChecks, TaskView } from '../domain/wire.ts'
+import type { EvidenceAdded, EvidenceAnswer, PersonsFields, SentApproval, TaskView } from '../domain/wire.ts'
 import type { Workspaces } from '../runner/workspaces.ts'
 import { reviewAnswer } from '../toolsets/answer.ts'
 import type { Reviewer } from './reviewer.ts'
@@ -43,11 +42,7 @@ export interface ConversationDeps {
 }
 
 /** The fields of a task that a person can set. */
-export type TaskEdit = Pick<
-  SomeFields,
-  'title' | 'details' | 'criteria' | 'priority' | 'tags' | 'status' | 'outcome' | 'position'
-> &
-  SentChecks
+export type TaskEdit = PersonsFields
 
 /** A decided review. */
 export interface DecidedReview {

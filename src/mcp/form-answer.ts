@@ -1,4 +1,5 @@
 import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
+import { CANCELLING } from '../domain/review-action.ts'
 import { isBlank, LIMITS } from '../domain/text.ts'
 import type { Decision } from '../door/door.ts'
 import { type Choice, choicesFor, type FormContent, type FormKind, shownChecks } from './review-form.ts'
@@ -25,19 +26,12 @@ export function answerIn(screen: FormScreen, review: ReviewRequest, content: For
 
 function chosen(review: ReviewRequest, content: FormContent): FormAnswer {
   const { choice, kind = 'plain' } = choiceIn(review, content) ?? {}
-  const comment = textIn(content, 'comment')
-  switch (choice) {
-    case 'approve':
-      return approval(review, content, kind)
-    case 'changes':
-      return comment === undefined ? { kind: 'changes' } : decided({ action: 'revise', comment })
-    case 'reject':
-      return decided({ action: 'cancel', ...commentIn(content) })
-    case 'page':
-      return { kind: 'page' }
-    case undefined:
-      return { kind: 'nothing' }
-  }
+  const comment = commentIn(content)
+  if (choice === undefined) return { kind: 'nothing' }
+  if (choice === 'page') return { kind: 'page' }
+  if (choice === 'confirm') return approval(review, content, kind)
+  if (CANCELLING[choice].needsComment && !comment.comment) return { kind: 'changes' }
+  return decided({ action: choice, ...comment })
 }
 
 /** What was chosen, and in which kind of form: those that allow other checks say so in other words. */

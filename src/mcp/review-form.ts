@@ -2,9 +2,11 @@ import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@modelc
 import type { Check } from '../domain/check.ts'
 import { describeCheck, isLegible } from '../domain/check-label.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
+import { CANCELLING, CANCELLING_ACTIONS, type ReviewAction } from '../domain/review-action.ts'
+import { fieldTexts } from '../domain/row.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 
-export type Choice = 'approve' | 'changes' | 'reject' | 'page'
+export type Choice = ReviewAction | 'page'
 
 /**
  * How a client draws forms: the plan can be `rows` to edit, each cut at the end of its line, or a message, of which a
@@ -14,11 +16,14 @@ export type FormKind = 'rows' | 'screen' | 'plain'
 
 /** The choices of the first form. The values are what clients show: not all of them show titles of values. */
 export const choicesFor = (review: ReviewRequest, kind: FormKind): Readonly<Record<Choice, string>> => ({
-  approve: `${kind === 'rows' ? 'Approve as shown' : 'Approve as proposed'}${allowing(review, kind)}`,
-  changes: 'Request changes',
-  reject: 'Reject',
+  confirm: `${kind === 'rows' ? 'Approve as shown' : 'Approve as proposed'}${allowing(review, kind)}`,
+  ...choices,
   page: 'Edit on the page',
 })
+
+const choices = Object.fromEntries(CANCELLING_ACTIONS.map(action => [action, CANCELLING[action].choice])) as Readonly<
+  Record<keyof typeof CANCELLING, string>
+>
 
 /** Approving a plan allows the checks that the form shows, so the choice says so. */
 function allowing(review: ReviewRequest, kind: FormKind): string {
@@ -153,15 +158,8 @@ function rowFields(review: ReviewRequest, typed: FormContent): Record<string, Pr
 
 /** What a row says besides its title. Each is one line, so that no text can look like a row of the plan. */
 function notes(row: DraftRow, shown: readonly Check[]): string[] {
-  const { details, criteria, priority, status, tags, may_change = [] } = row
-  const facts = [
-    ...(priority === 'medium' ? [] : [`${priority} priority`]),
-    ...(status === 'todo' ? [] : [`starts as ${status}`]),
-    ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
-    ...(may_change.length === 0 ? [] : [`may change: ${may_change.join(', ')}`]),
-  ]
-  const texts = [details && short(details), criteria && `Done when: ${short(criteria)}`, facts.join(', ')]
-  return [...checkNotes(row, shown), ...texts.filter(Boolean)]
+  const facts = fieldTexts(row, 'choice', 'line', 'list', 'globs').join(', ')
+  return [...checkNotes(row, shown), ...fieldTexts(row, 'text').map(short), ...(facts === '' ? [] : [facts])]
 }
 
 /** First, and each in full: it is what a person allows. */

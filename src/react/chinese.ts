@@ -9,6 +9,17 @@ function atMost({ limit, got }: Pick<FieldProblem, 'limit' | 'got'>, unit: strin
   return `最多 ${limit} ${unit}${typeof got === 'number' ? `（当前 ${got}）` : ''}`
 }
 
+const fields: Strings['fields'] = {
+  title: '标题',
+  details: '详情',
+  criteria: '完成标准',
+  priority: '优先级',
+  status: '状态',
+  tags: '标签',
+  checks: '检查',
+  may_change: '可以改动',
+}
+
 const errors: ErrorStrings = {
   byCode: {
     unreachable: () => '无法连接服务器。',
@@ -75,13 +86,8 @@ const errors: ErrorStrings = {
     },
   },
   field: {
+    ...fields,
     row: '该步骤',
-    title: '标题',
-    details: '详情',
-    criteria: '完成标准',
-    priority: '优先级',
-    status: '状态',
-    tags: '标签',
     outcome: '结果',
     position: '位置',
     comment: '留言',
@@ -302,13 +308,8 @@ export const chinese: Strings = {
   reviewPending: tasks => `有一份包含 ${tasks} 个步骤的计划待你审阅。`,
   timeLeft: time => `剩余 ${time}，到时不会开始任何任务`,
   moreTime: '延长时间',
-  title: '标题',
-  details: '详情',
-  criteria: '完成标准',
-  priorityLabel: '优先级',
-  statusLabel: '状态',
-  tagsLabel: '标签',
-  tagsInput: '标签，用逗号分隔',
+  fields,
+  byCommas: field => `${field}，用逗号分隔`,
   separatedByCommas: '用逗号分隔',
   moreFields: '展开更多字段',
   fewerFields: '收起字段',
@@ -392,7 +393,6 @@ export const chinese: Strings = {
   yourEdits: '你的修改',
 
   checks: {
-    title: '检查',
     count: checks => `${checks} 项检查`,
     kind: { command: '检查', file: '文件存在', absent: '文件不存在', unchanged: '保持不变', person: '由你查看' },
     exists: path => `${path} 存在`,
@@ -407,7 +407,6 @@ export const chinese: Strings = {
     leftOut: '智能体提出了检查，但没有可运行检查的文件夹。启动时可指定',
     add: '添加检查',
     addInput: example => `一条命令，例如 ${example}`,
-    mayChange: '可以改动',
     mayChangeInput: example => `此任务可以改动的受保护文件，例如 ${example}`,
     approve: '运行这项检查',
     approveOne: '批准',

@@ -1,8 +1,9 @@
 import type { Resolution } from '../domain/event.ts'
-import type { ReviewRequest, Row, RowComment } from '../domain/review.ts'
+import type { ReviewRequest, RowComment } from '../domain/review.ts'
+import { FIELD_NAMES, type Row } from '../domain/row.ts'
 import { sentBackRows } from '../domain/revision.ts'
 import { splitList } from './check-text.ts'
-import { commentedRows, type Draft, fieldsOf, type RowFields } from './draft.ts'
+import { commentedRows, type Draft, fieldsOf, isList, type RowFields } from './draft.ts'
 
 /** Whether a review was approved, or sent back, as the draft has it: nothing of the draft is lost. */
 export function isAsDecided(
@@ -24,13 +25,11 @@ export function isAsDecided(
 }
 
 /** A row as a person reads it: the server cleans what they typed. */
-const comparable = ({ title, details, criteria, priority, status, tags, checks, may_change }: RowFields): unknown => [
-  ...[title, details, criteria, ...checks.map(({ text }) => text)].map(clean),
-  priority,
-  status,
-  [...new Set(splitList(tags).map(clean))],
-  splitList(may_change).map(clean),
-]
+const comparable = (row: RowFields): unknown =>
+  FIELD_NAMES.map(name => {
+    if (name === 'checks') return row.checks.map(({ text }) => clean(text))
+    return isList(name) ? [...new Set(splitList(row[name]).map(clean))] : clean(row[name])
+  })
 
 const saidOf = (comments: readonly RowComment[]): unknown =>
   comments.map(each => [each.draft_index, clean(each.comment)]).toSorted(([a], [b]) => Number(a) - Number(b))

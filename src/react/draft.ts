@@ -1,7 +1,7 @@
 import type { Resolution } from '../domain/event.ts'
-import type { ConfirmedTask, DraftRow, ReviewRequest, RowStatus } from '../domain/review.ts'
+import type { ConfirmedTask, DraftRow, ReviewRequest } from '../domain/review.ts'
+import { differentFields, FIELD_NAMES, FIELDS, type Row, type RowField } from '../domain/row.ts'
 import { decidedRows, outOfOrder } from '../domain/revision.ts'
-import type { Priority } from '../domain/task.ts'
 import { LIMITS } from '../domain/text.ts'
 import type { SentRow } from '../domain/wire.ts'
 import { kindLabel, splitList, withText } from './check-text.ts'
@@ -10,21 +10,16 @@ import type { Strings } from './strings.ts'
 
 export const MAX_ROWS = LIMITS.batch
 
+type EditableFields = {
+  readonly [K in Exclude<RowField, 'checks'>]-?: Required<Row>[K] extends readonly string[] ? string : Required<Row>[K]
+}
 /** A row as it is edited. Tags and globs are one text each, separated by commas. */
-export interface EditableRow {
+export interface EditableRow extends EditableFields {
   /** Stays the same while the row is edited and moved. */
   readonly key: string
   /** The proposed row that it was made from; absent for an added one. */
   readonly draft_index?: number
-  readonly title: string
-  readonly details: string
-  readonly criteria: string
-  readonly priority: Priority
-  readonly status: RowStatus
-  readonly tags: string
   readonly checks: readonly EditableCheck[]
-  /** Globs of guarded files that the task may change. */
-  readonly may_change: string
   /** What the person says about a proposed row. About a row of their own there is nobody to tell. */
   readonly comment: string
 }
@@ -39,19 +34,6 @@ export interface Draft {
 /** A draft with the titles of the proposal that it was made from. */
 export interface SavedDraft extends Draft {
   readonly proposed: readonly string[]
-}
-
-/** A row without anything. */
-export const EMPTY: RowFields = {
-  title: '',
-  details: '',
-  criteria: '',
-  priority: 'medium',
-  status: 'todo',
-  tags: '',
-  checks: [],
-  may_change: '',
-  comment: '',
 }
 
 export function draftOf({ draft_tasks }: ReviewRequest): Draft {
@@ -75,18 +57,26 @@ export const editableRow = (row: Omit<DraftRow, 'order'>, draft_index: number): 
 export const newRow = (fields: Partial<RowFields> = {}): EditableRow => ({ ...EMPTY, ...fields, key: newKey() })
 
 /** The editable fields of a proposed row or of a template's. */
-export function fieldsOf(row: Omit<DraftRow, 'order'>): RowFields {
-  const { title, details, criteria, priority, status, tags, may_change = [] } = row
-  const lists = { tags: tags.join(', '), checks: editableChecks(row), may_change: may_change.join(', ') }
-  return { title, details, criteria, priority, status, ...lists, comment: '' }
+export function fieldsOf(row: Partial<DraftRow>): RowFields {
+  const fields = FIELD_NAMES.map(name => [
+    name,
+    isList(name) ? (row[name] ?? []).join(', ') : (row[name] ?? FIELDS[name].blank),
+  ])
+  return { ...(Object.fromEntries(fields) as EditableFields), checks: editableChecks(row), comment: '' }
 }
 
 /** A row as it is sent: every field, so that what was seen is what is written. */
 export function submittedRow(row: EditableRow): SentRow {
-  const { title, details, criteria, priority, status, tags, checks, may_change, draft_index } = row
-  const lists = { tags: splitList(tags), ...sentChecks(checks), may_change: splitList(may_change) }
-  return { title, details, criteria, priority, status, ...lists, draft_index: draft_index ?? null }
+  const fields = FIELD_NAMES.map(name => [name, isList(name) ? splitList(row[name]) : row[name]])
+  return { ...Object.fromEntries(fields), ...sentChecks(row.checks), draft_index: row.draft_index ?? null }
 }
+
+/** Whether a field is edited as one text, separated by commas. */
+export const isList = (name: RowField): name is 'tags' | 'may_change' =>
+  FIELDS[name].kind === 'list' || FIELDS[name].kind === 'globs'
+
+/** A row without anything. */
+export const EMPTY = /* @__PURE__ */ fieldsOf({})
 
 /** The rows with one of them as and where it was proposed, or all as they were. What was said about a row stays. */
 export function asProposed(rows: readonly EditableRow[], review: ReviewRequest, key?: string): readonly EditableRow[] {
@@ -168,20 +158,13 @@ export function draftTally(rows: readonly EditableRow[], review: ReviewRequest):
   }
 }
 
-/** A field of a row that is sent with it. */
-export type RowField = Exclude<keyof RowFields, 'comment'>
-
 /** The fields in which two rows differ, as they would be sent. */
-export function changedFields(before: EditableRow, after: EditableRow): readonly RowField[] {
-  const [from, to] = [submittedRow(before), submittedRow(after)]
-  return FIELDS.filter(field => JSON.stringify(from[field]) !== JSON.stringify(to[field]))
-}
-
-const FIELDS = ['title', 'details', 'criteria', 'priority', 'status', 'tags', 'checks', 'may_change'] as const
+export const changedFields = (before: EditableRow, after: EditableRow): readonly RowField[] =>
+  differentFields(submittedRow(before), submittedRow(after))
 
 /** Whether a row says nothing. */
-export const isBlank = ({ title, details, criteria, tags, checks }: EditableRow): boolean =>
-  title + details + criteria + tags === '' && checks.length === 0
+export const isBlank = (row: EditableRow): boolean =>
+  FIELD_NAMES.every(name => FIELDS[name].kind === 'choice' || row[name].length === 0)
 
 export const isEdited = (draft: Draft, review: ReviewRequest): boolean =>
   draft.comment !== '' || commentedRows(draft.rows).length > 0 || areRowsEdited(draft, review)
@@ -233,18 +216,26 @@ export function draftText({ rows, comment }: Draft, strings: Strings): string {
 
 /** The fields of a row besides its title that differ from an empty row's, each as a line. */
 export function filledFields(row: EditableRow, strings: Strings): string[] {
-  const { details, criteria, priority, status, tags, checks, may_change, comment } = row
-  return [
-    details,
-    criteria === '' ? '' : `${strings.criteria}: ${criteria}`,
-    priority === EMPTY.priority ? '' : `${strings.priorityLabel}: ${strings.priority[priority]}`,
-    status === EMPTY.status ? '' : `${strings.statusLabel}: ${strings.rowStatus[status]}`,
-    tags === '' ? '' : `${strings.tagsLabel}: ${tags}`,
-    ...checks.map(({ spec, text }) => `${kindLabel(spec, strings)}: ${text}`),
-    may_change === '' ? '' : `${strings.checks.mayChange}: ${may_change}`,
-    comment === '' ? '' : `${strings.rowComment}: ${comment}`,
-  ].filter(line => line !== '')
+  const lines = FIELD_NAMES.flatMap(name => {
+    if (name === 'title' || row[name] === EMPTY[name]) return []
+    if (name === 'checks') return row.checks.map(({ spec, text }) => `${kindLabel(spec, strings)}: ${text}`)
+    const text = valueText(row, name, strings)
+    return name === 'details' ? text : `${strings.fields[name]}: ${text}`
+  })
+  return row.comment === '' ? lines : [...lines, `${strings.rowComment}: ${row.comment}`]
 }
+
+/** The value of a field in words. */
+export function valueText(row: RowFields, name: RowField, strings: Strings): string {
+  if (name === 'checks') return row.checks.map(({ text }) => text).join(' · ')
+  return choicesOf(name, strings)?.[row[name]] ?? row[name]
+}
+
+/** The words for the values of a choice. */
+export const choicesOf = (
+  name: RowField,
+  { priority, rowStatus: status }: Strings,
+): Readonly<Record<string, string>> | undefined => ({ priority, status })[name as 'priority' | 'status']
 
 /** A key that no other row or check has. */
 export const newKey = (): string => `n${Math.random().toString(36).slice(2)}`

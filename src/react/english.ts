@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../domain/refusal.ts'
+import type { RowField } from '../domain/row.ts'
 import type { ErrorStrings } from './error-text.ts'
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
@@ -8,6 +9,18 @@ function atMost({ limit, got }: Pick<FieldProblem, 'limit' | 'got'>, unit: strin
   if (limit === undefined) return undefined
   return `at most ${limit}${unit}${typeof got === 'number' ? ` (now ${got})` : ''}`
 }
+
+/** The fields of a step. */
+const fields = {
+  title: 'Title',
+  details: 'Details',
+  criteria: 'Done when',
+  priority: 'Priority',
+  status: 'Status',
+  tags: 'Tags',
+  checks: 'Checks',
+  may_change: 'May edit',
+} satisfies Readonly<Record<RowField, string>>
 
 const errors: ErrorStrings = {
   byCode: {
@@ -76,13 +89,9 @@ const errors: ErrorStrings = {
     },
   },
   field: {
+    ...fields,
     row: 'The step',
-    title: 'Title',
-    details: 'Details',
     criteria: '“Done when”',
-    priority: 'Priority',
-    status: 'Status',
-    tags: 'Tags',
     outcome: 'Outcome',
     position: 'Position',
     comment: 'Comment',
@@ -187,13 +196,8 @@ export const english = {
   reviewPending: (tasks: number) => `A plan with ${plural(tasks, 'step')} is waiting for your review.`,
   timeLeft: (time: string) => `${time} left, then nothing is started`,
   moreTime: 'More time',
-  title: 'Title',
-  details: 'Details',
-  criteria: 'Done when',
-  priorityLabel: 'Priority',
-  statusLabel: 'Status',
-  tagsLabel: 'Tags',
-  tagsInput: 'Tags, separated by commas',
+  fields,
+  byCommas: (field: string) => `${field}, separated by commas`,
   separatedByCommas: 'separated by commas',
   moreFields: 'More fields',
   fewerFields: 'Fewer fields',
@@ -287,7 +291,6 @@ export const english = {
   yourEdits: 'Your edits',
 
   checks: {
-    title: 'Checks',
     count: (checks: number) => plural(checks, 'check'),
     /** What a check is, as the name of its text. */
     kind: { command: 'Check', file: 'File exists', absent: 'No file', unchanged: 'Unchanged', person: 'You look' },
@@ -305,7 +308,6 @@ export const english = {
     leftOut: 'The agent proposed checks, but there is no folder to run them in. Name one at the start',
     add: 'Add a check',
     addInput: (example: string) => `A command, such as ${example}`,
-    mayChange: 'May edit',
     mayChangeInput: (example: string) => `Guarded files that it may edit, such as ${example}`,
     approve: 'Run this check',
     approveOne: 'Approve',

@@ -71,7 +71,8 @@ export type {
   TurnEnd,
   WorkedStep,
 } from '../domain/thread.ts'
-export type { PlanCard, PlanOutcome, PlanRow } from '../domain/plan-card.ts'
+export type { PlanCard, PlanRow } from '../domain/plan-card.ts'
+export type { PlanOutcome } from '../domain/review-action.ts'
 export { revisionOf } from '../domain/revision.ts'
 export type { Revision } from '../domain/revision.ts'
 export { useTasks } from './use-tasks.ts'

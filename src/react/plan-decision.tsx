@@ -1,6 +1,7 @@
 import { Ban, ChevronRight, CircleCheck, Clock, type LucideIcon, Pencil, Replace } from 'lucide-react'
 import { lazy, memo, type ReactElement, Suspense, useState } from 'react'
-import type { PlanCard, PlanOutcome } from '../domain/plan-card.ts'
+import type { PlanCard } from '../domain/plan-card.ts'
+import type { PlanOutcome } from '../domain/review-action.ts'
 import { classNames } from './class-names.ts'
 import type { Reopening } from './use-review-outcome.ts'
 import { useThreadStrings } from './use-thread-strings.ts'
@@ -8,13 +9,11 @@ import { useThreadStrings } from './use-thread-strings.ts'
 /** Loaded with the first card that is opened. */
 const PlanDiff = lazy(() => import('./plan-diff.tsx'))
 
-const ICONS: Record<PlanOutcome, LucideIcon> = {
+const ICONS: { readonly [K in PlanOutcome]?: LucideIcon } = {
   approved: CircleCheck,
-  rejected: Ban,
   changes_requested: Pencil,
   timed_out: Clock,
   closed: Clock,
-  stopped: Ban,
   superseded: Replace,
 }
 
@@ -32,7 +31,7 @@ export const PlanDecision = memo(function PlanDecision(props: PlanDecisionProps)
   const { thread, checks, reopen } = useThreadStrings()
   const [isOpen, setOpen] = useState(false)
   const { outcome, comment, steps, edited, added, removed, reordered, row_comments, unapproved, continued_by } = card
-  const Icon = ICONS[outcome]
+  const Icon = ICONS[outcome] ?? Ban
   const changes = [
     edited > 0 ? thread.edited(edited) : '',
     added > 0 ? thread.added(added) : '',

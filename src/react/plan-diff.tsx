@@ -1,8 +1,9 @@
 import { Minus, Pencil, Plus } from 'lucide-react'
 import { type ReactElement, useRef } from 'react'
 import type { PlanCard, PlanRow } from '../domain/plan-card.ts'
-import type { Row } from '../domain/review.ts'
-import { checkLabel, textOf } from './check-text.ts'
+import { differentFields, type Row } from '../domain/row.ts'
+import { checkLabel } from './check-text.ts'
+import { fieldsOf, valueText } from './draft.ts'
 import { ScrollCue } from './scroll-cue.tsx'
 import type { Strings } from './strings.ts'
 import { useRowsOutOfSight } from './use-rows-out-of-sight.ts'
@@ -82,18 +83,12 @@ interface FieldChange {
 
 /** The fields besides the title that differ. */
 function changedFields(from: Row, to: Row, strings: Strings): readonly FieldChange[] {
-  const fields = (row: Row): readonly (readonly [label: string, text: string])[] => [
-    [strings.details, row.details],
-    [strings.criteria, row.criteria],
-    [strings.priorityLabel, strings.priority[row.priority]],
-    [strings.statusLabel, strings.rowStatus[row.status]],
-    [strings.tagsLabel, strings.timeline.list(row.tags)],
-    [strings.checks.title, (row.checks ?? []).map(textOf).join(' · ')],
-    [strings.checks.mayChange, strings.timeline.list(row.may_change ?? [])],
-  ]
-  const after = fields(to)
-  return fields(from).flatMap(([label, before], index) => {
-    const now = after[index]?.[1] ?? ''
-    return now === before ? [] : [{ label, before, after: now }]
-  })
+  const [before, after] = [fieldsOf(from), fieldsOf(to)]
+  return differentFields(from, to)
+    .filter(name => name !== 'title')
+    .map(name => ({
+      label: strings.fields[name],
+      before: valueText(before, name, strings),
+      after: valueText(after, name, strings),
+    }))
 }

@@ -1,8 +1,7 @@
 import type { ReactElement } from 'react'
-import type { RowStatus } from '../domain/review.ts'
-import type { Priority } from '../domain/task.ts'
+import { type PlainField, plainFields } from '../domain/row.ts'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
-import { EMPTY, type EditableRow, type RowFields } from './draft.ts'
+import { choicesOf, EMPTY, type EditableRow, isList, type RowFields } from './draft.ts'
 import type { ReviewChecks } from './edit-checks.ts'
 import { RowChecks } from './review-checks.tsx'
 import { useStrings } from './strings.ts'
@@ -37,78 +36,32 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
     'aria-invalid': error?.field === name,
     ...(error?.field === name ? { 'aria-describedby': errorId } : {}),
   })
-  const shows = (name: Exclude<keyof RowFields, 'title' | 'checks'>): boolean =>
-    isOpen || row[name] !== EMPTY[name] || error?.field === name
-  const hasMeta = shows('priority') || shows('status') || shows('tags')
+  const shows = (name: PlainField): boolean => isOpen || row[name] !== EMPTY[name] || error?.field === name
+  const texts = plainFields('text').filter(shows)
+  const facts = plainFields('choice', 'line', 'list').filter(shows)
   return (
     <>
-      {shows('details') && (
-        <label className="rs-field">
-          {isOpen && <span aria-hidden="true">{strings.details}</span>}
+      {texts.map(name => (
+        <label key={name} className="rs-field">
+          {(isOpen || name !== 'details') && <span aria-hidden="true">{strings.fields[name]}</span>}
           <AutosizeTextarea
-            {...field(strings.details, 'details')}
-            className="rs-input rs-quiet rs-details"
+            {...field(strings.fields[name], name)}
+            className={`rs-input rs-quiet rs-${name}`}
             placeholder=" "
             rows={1}
-            value={row.details}
-            onChange={event => onChange({ details: event.target.value })}
+            value={row[name]}
+            onChange={event => onChange({ [name]: event.target.value })}
           />
         </label>
-      )}
-      {shows('criteria') && (
-        <label className="rs-field">
-          <span aria-hidden="true">{strings.criteria}</span>
-          <AutosizeTextarea
-            {...field(strings.criteria, 'criteria')}
-            className="rs-input rs-quiet"
-            placeholder=" "
-            rows={1}
-            value={row.criteria}
-            onChange={event => onChange({ criteria: event.target.value })}
-          />
-        </label>
-      )}
-      {hasMeta && (
+      ))}
+      {facts.length > 0 && (
         <div className="rs-meta">
-          {shows('priority') && (
-            <label>
-              <span aria-hidden="true">{strings.priorityLabel}</span>
-              <select
-                {...field(strings.priorityLabel, 'priority')}
-                className={`rs-input rs-quiet rs-priority-${row.priority}`}
-                value={row.priority}
-                onChange={event => onChange({ priority: event.target.value as Priority })}
-              >
-                <Options texts={strings.priority} />
-              </select>
+          {facts.map(name => (
+            <label key={name} className={choicesOf(name, strings) ? undefined : 'rs-meta-text'}>
+              <span aria-hidden="true">{strings.fields[name]}</span>
+              <FactInput name={name} value={row[name]} field={field} onValue={value => onChange({ [name]: value })} />
             </label>
-          )}
-          {shows('status') && (
-            <label>
-              <span aria-hidden="true">{strings.statusLabel}</span>
-              <select
-                {...field(strings.statusLabel, 'status')}
-                className="rs-input rs-quiet"
-                value={row.status}
-                onChange={event => onChange({ status: event.target.value as RowStatus })}
-              >
-                <Options texts={strings.rowStatus} />
-              </select>
-            </label>
-          )}
-          {shows('tags') && (
-            <label className="rs-meta-tags">
-              <span aria-hidden="true">{strings.tagsLabel}</span>
-              <input
-                {...field(strings.tagsInput, 'tags')}
-                className="rs-input rs-quiet"
-                dir="auto"
-                placeholder={strings.separatedByCommas}
-                value={row.tags}
-                onChange={event => onChange({ tags: event.target.value })}
-              />
-            </label>
-          )}
+          ))}
         </div>
       )}
       <RowChecks
@@ -122,9 +75,9 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
       {/* Files are guarded only where there are checks. */}
       {shows('may_change') && (checks.count + checks.ofPlan.length > 0 || row.may_change !== '') && (
         <label className="rs-field">
-          <span aria-hidden="true">{strings.checks.mayChange}</span>
+          <span aria-hidden="true">{strings.fields.may_change}</span>
           <input
-            {...field(strings.checks.mayChange, 'may_change')}
+            {...field(strings.fields.may_change, 'may_change')}
             className="rs-input rs-quiet rs-code"
             placeholder={strings.checks.mayChangeInput('test/**')}
             value={row.may_change}
@@ -145,6 +98,43 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
         />
       )}
     </>
+  )
+}
+
+interface FactInputProps {
+  readonly name: PlainField
+  readonly value: string
+  /** The attributes of an input with this label. */
+  readonly field: (label: string, name: string) => object
+  readonly onValue: (value: string) => void
+}
+
+/** A choice, or a field of one line. */
+function FactInput({ name, value, field, onValue }: FactInputProps): ReactElement {
+  const strings = useStrings()
+  const label = strings.fields[name]
+  const choices = choicesOf(name, strings)
+  if (choices) {
+    return (
+      <select
+        {...field(label, name)}
+        className={`rs-input rs-quiet rs-choice-${value}`}
+        value={value}
+        onChange={event => onValue(event.target.value)}
+      >
+        <Options texts={choices} />
+      </select>
+    )
+  }
+  return (
+    <input
+      {...field(isList(name) ? strings.byCommas(label) : label, name)}
+      className="rs-input rs-quiet"
+      dir="auto"
+      {...(isList(name) ? { placeholder: strings.separatedByCommas } : {})}
+      value={value}
+      onChange={event => onValue(event.target.value)}
+    />
   )
 }
 

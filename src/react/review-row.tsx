@@ -98,12 +98,12 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
       <div className="rs-fields">
         <div className="rs-row-head">
           <AutosizeTextarea
-            aria-label={strings.title + about}
+            aria-label={strings.fields.title + about}
             aria-invalid={row.title.trim() === '' || error?.field === 'title'}
             {...(error?.field === 'title' ? { 'aria-describedby': errorId } : {})}
             rows={1}
             className="rs-input rs-quiet rs-row-title"
-            placeholder={strings.title}
+            placeholder={strings.fields.title}
             value={row.title}
             onChange={event => onChange({ title: event.target.value.replaceAll(/[\r\n]+/g, ' ') })}
             onFocus={caretAtEnd}

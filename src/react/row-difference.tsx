@@ -2,7 +2,8 @@ import { RotateCcw } from 'lucide-react'
 import type { ReactElement } from 'react'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { Revision } from '../domain/revision.ts'
-import { changedFields, type EditableRow, editableRow, proposedRow, type RowField } from './draft.ts'
+import type { RowField } from '../domain/row.ts'
+import { changedFields, type EditableRow, editableRow, proposedRow } from './draft.ts'
 import { type Strings, useStrings } from './strings.ts'
 
 /** How a step differs from the proposal (`edited`, `added`), or the proposal from the plan before (`revised`, `new`). */
@@ -62,7 +63,7 @@ export function RowMark({ difference, about, onReset }: RowMarkProps): ReactElem
   const { reviewing } = strings
   const isOnlyMoved = isMoved && was === undefined && fields.length === 0
   const parts = [
-    ...fields.map(field => fieldLabel(field, strings)),
+    ...fields.map(field => strings.fields[field]),
     ...(isMoved && !isOnlyMoved ? [reviewing.revision.moved] : []),
   ]
   return (
@@ -110,17 +111,4 @@ function markText(kind: RowDifference['kind'], isOnlyMoved: boolean, strings: St
   const { change, revision } = strings.reviewing
   if (isOnlyMoved) return kind === 'edited' ? change.moved : revision.moved
   return { edited: change.edited, added: change.added, revised: revision.edited, new: revision.new }[kind]
-}
-
-function fieldLabel(field: RowField, strings: Strings): string {
-  return {
-    title: strings.title,
-    details: strings.details,
-    criteria: strings.criteria,
-    priority: strings.priorityLabel,
-    status: strings.statusLabel,
-    tags: strings.tagsLabel,
-    checks: strings.checks.title,
-    may_change: strings.checks.mayChange,
-  }[field]
 }

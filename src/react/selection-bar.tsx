@@ -1,6 +1,6 @@
 import { Trash2, X } from 'lucide-react'
 import { type ReactElement, useState } from 'react'
-import type { RowStatus } from '../domain/review.ts'
+import type { RowStatus } from '../domain/row.ts'
 import type { Priority } from '../domain/task.ts'
 import { splitList } from './check-text.ts'
 import { IconButton } from './icon-button.tsx'
@@ -37,23 +37,23 @@ export function SelectionBar({ editing, count }: SelectionBarProps): ReactElemen
       </label>
       <select
         className="rs-input"
-        aria-label={strings.priorityLabel}
+        aria-label={strings.fields.priority}
         value=""
         onChange={event => editSelected({ priority: event.target.value as Priority })}
       >
         <option value="" disabled>
-          {strings.priorityLabel}
+          {strings.fields.priority}
         </option>
         <Options texts={strings.priority} />
       </select>
       <select
         className="rs-input"
-        aria-label={strings.statusLabel}
+        aria-label={strings.fields.status}
         value=""
         onChange={event => editSelected({ status: event.target.value as RowStatus })}
       >
         <option value="" disabled>
-          {strings.statusLabel}
+          {strings.fields.status}
         </option>
         <Options texts={strings.rowStatus} />
       </select>
@@ -69,8 +69,8 @@ export function SelectionBar({ editing, count }: SelectionBarProps): ReactElemen
       >
         <input
           className="rs-input"
-          aria-label={strings.tagsInput}
-          placeholder={strings.tagsLabel}
+          aria-label={strings.byCommas(strings.fields.tags)}
+          placeholder={strings.fields.tags}
           value={tags}
           onChange={event => setTags(event.target.value)}
         />

@@ -1,5 +1,5 @@
 import { type ReactElement, useEffect, useRef } from 'react'
-import type { PersonsFields } from '../client/client.ts'
+import type { PersonsFields } from '../domain/wire.ts'
 import type { SentCheck } from '../domain/wire.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { acceptWord } from './accept-word.ts'
@@ -37,7 +37,7 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
   const isUndone = isOpen(task) || task.status === 'blocked'
   const canAccept = isUndone ? hasComplaint : standing === 'reported' || standing === 'judged'
   return (
-    <div ref={section} id={id} className="rs-proof" role="group" aria-label={strings.checks.title + about}>
+    <div ref={section} id={id} className="rs-proof" role="group" aria-label={strings.fields.checks + about}>
       {standing !== undefined && <p className="rs-note">{strings.checks.standingReason[standing]}</p>}
       {checks.length > 0 && (
         <ul className="rs-checks">

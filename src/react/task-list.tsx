@@ -7,7 +7,7 @@ import {
   useRef,
   useState,
 } from 'react'
-import type { PersonsFields } from '../client/client.ts'
+import type { PersonsFields } from '../domain/wire.ts'
 import type { Task } from '../domain/task.ts'
 import { mostRelevant } from './plan-progress.ts'
 import { rowMark } from './row-mark.ts'

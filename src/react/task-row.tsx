@@ -1,6 +1,6 @@
 import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, ListChecks, Pencil, RotateCcw } from 'lucide-react'
 import { lazy, memo, type ReactElement, type ReactNode, type RefObject, Suspense, useId, useState } from 'react'
-import type { PersonsFields } from '../client/client.ts'
+import type { PersonsFields } from '../domain/wire.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
 import { LineInput } from './line-input.tsx'
@@ -67,7 +67,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
       )}
       {canCheck && !mark && (
         <IconButton
-          label={strings.checks.title}
+          label={strings.fields.checks}
           about={about}
           icon={ListChecks}
           isExpanded={showsChecks}
@@ -161,7 +161,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
           )}
         </div>
       ) : (
-        <LineInput label={strings.title} text={draft} onText={setDraft} onDone={rename} />
+        <LineInput label={strings.fields.title} text={draft} onText={setDraft} onDone={rename} />
       )}
       <IconButton
         className="rs-fold"

@@ -140,14 +140,9 @@ function decisionOf(
     ...(onRows.length > 0 ? { row_comments: onRows } : {}),
   }
   const tasks = sentRows(action, draft).map(submittedRow)
-  switch (action) {
-    case 'confirm':
-      return { action, tasks, ...said }
-    case 'cancel':
-      return { action, ...said, ...(heldMs === undefined ? {} : { held_ms: heldMs }) }
-    case 'revise':
-      return { action, ...said, ...(areRowsEdited && tasks.length > 0 ? { tasks } : {}) }
-  }
+  if (action === 'confirm') return { action, tasks, ...said }
+  if (action === 'revise') return { action, ...said, ...(areRowsEdited && tasks.length > 0 ? { tasks } : {}) }
+  return { action, ...said, ...(heldMs === undefined ? {} : { held_ms: heldMs }) }
 }
 
 /** The row that an error is about, and its field. */

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useState } from 'react'
 import type { Client } from '../client/client.ts'
-import { isReopenable, type Review } from '../domain/review.ts'
+import { isReopenable, type Review, type ReviewStatus } from '../domain/review.ts'
 import { isFinished } from '../domain/turn.ts'
 import { reviewsInOrder } from './chronological.ts'
 import { dismissReview, isDismissed } from './dismissed-reviews.ts'
@@ -8,7 +8,7 @@ import { isAsDecided } from './decided-draft.ts'
 import { type Draft, draftOf } from './draft.ts'
 import { loadDraft, removeSharedDraft } from './draft-storage.ts'
 import { errorText } from './error-text.ts'
-import { sentBeforeReload } from './sent-decision.ts'
+import { type SentHere, sentBeforeReload } from './sent-decision.ts'
 import { useStrings } from './strings.ts'
 import type { ConversationView } from './use-conversation.ts'
 import type { Decision } from './use-decision.ts'
@@ -45,7 +45,8 @@ export interface Reopening {
   readonly error: string | undefined
 }
 
-const OUTCOME_OF = { confirm: 'confirmed', cancel: 'cancelled', revise: 'cancelled' } as const
+const statusAfter = ({ action }: Pick<SentHere, 'action'>): ReviewStatus =>
+  action === 'confirm' ? 'confirmed' : 'cancelled'
 
 /** The outcome of the latest turn's review, until it is dismissed, and whether the newest plan can be opened again. */
 export function useReviewOutcome(
@@ -81,13 +82,13 @@ export function useReviewOutcome(
     if (!last || pendingId !== undefined || last.conversation_turn_id !== conversation.latest_turn) return undefined
     const { review_id, status, reason } = last
     if (shownId !== review_id) return undefined
-    if (sent?.reviewId === review_id && OUTCOME_OF[sent.action] === status && !isUnanswered) return undefined
+    if (sent?.reviewId === review_id && statusAfter(sent) === status && !isUnanswered) return undefined
     if (reason === 'user_cancelled' && isRejectedHere(review_id)) return undefined
     const own = unsent.of(review_id)
     const isAsMeant = isAsDecided(own ?? draftOf(last), last, resolutions[review_id])
     // The answer to a decision may be lost in a reload.
     const before = sentBeforeReload(review_id)
-    if (before && OUTCOME_OF[before.action] === status && isAsMeant && !isUnanswered) return undefined
+    if (before && statusAfter(before) === status && isAsMeant && !isUnanswered) return undefined
     const edits = isAsMeant ? undefined : (own ?? (isUndecided ? loadDraft(review_id) : undefined))
     const isLeft = isUndecided || isUnanswered
     // A page that never showed the review only says what is left to do.

@@ -1,6 +1,7 @@
 import { planOf } from '../domain/plan.ts'
 import { useEffect, useState } from 'react'
-import type { ConfirmedTask, Review, Row, RowComment } from '../domain/review.ts'
+import type { ConfirmedTask, Review, RowComment } from '../domain/review.ts'
+import type { Row } from '../domain/row.ts'
 import { sentBackRows } from '../domain/revision.ts'
 import {
   areRowsEdited,

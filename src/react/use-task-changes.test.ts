@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { outside } from '../../test/support/domain.ts'
-import { createClient, type PersonsFields } from '../client/client.ts'
+import { createClient } from '../client/client.ts'
+import type { PersonsFields } from '../domain/wire.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
 import type { Task } from '../domain/task.ts'
 import { changeTask } from './use-task-changes.ts'

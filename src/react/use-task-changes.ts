@@ -1,13 +1,14 @@
 import { useEffect, useRef, useState } from 'react'
-import type { Client, PersonsFields } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
+import type { PersonsFields } from '../domain/wire.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
 import type { Task } from '../domain/task.ts'
 
 /** Longest wait for the log to show an accepted change: without a stream the client polls every two seconds. */
 const LOG_DELAY_MS = 4_000
 
-/** Fields that show at once. Status and position wait for the server, since they change other tasks, too. */
-const OPTIMISTIC = ['title', 'details', 'criteria', 'priority', 'tags', 'outcome'] as const
+/** Fields that wait for the server, since they change other tasks, too, or are not sent as they are stored. The others show at once. */
+const WAITING: ReadonlySet<string> = new Set(['status', 'position', 'checks', 'check', 'approve', 'may_change'])
 
 /** The fields to send, computed when the changes before it are through; undefined where there is nothing to send. */
 export type FieldsToSend = (tasks: readonly Task[]) => PersonsFields | undefined
@@ -88,10 +89,10 @@ function valueOf(task: Task, field: string): unknown {
   return (task.checks ?? []).map(({ hash }) => hash).join(' ')
 }
 
-type Optimistic = Partial<Pick<Task, (typeof OPTIMISTIC)[number]>>
+type Optimistic = Partial<Task>
 
 function optimisticOf(fields: PersonsFields): Optimistic | undefined {
-  const entries = OPTIMISTIC.flatMap(field => (fields[field] === undefined ? [] : [[field, fields[field]] as const]))
+  const entries = Object.entries(fields).filter(([name, value]) => value !== undefined && !WAITING.has(name))
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 

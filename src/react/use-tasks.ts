@@ -1,6 +1,7 @@
 import { lastTurnOf, planById } from '../domain/plan.ts'
 import { useMemo, useReducer, useRef, useState } from 'react'
-import type { Client, PersonsFields } from '../client/client.ts'
+import type { Client } from '../client/client.ts'
+import type { PersonsFields } from '../domain/wire.ts'
 import type { LiveState } from '../client/live-state.ts'
 import { randomId } from '../client/random-id.ts'
 import { tasksInView } from '../domain/conversation.ts'

@@ -3,7 +3,8 @@ import * as z from 'zod'
 import { describeCheck } from '../domain/check-label.ts'
 import { listed } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
-import type { Changes, ConfirmedTask, Row } from '../domain/review.ts'
+import type { Changes, ConfirmedTask } from '../domain/review.ts'
+import { BLANK, type Row } from '../domain/row.ts'
 import { isOpen, type Task, type TaskStatus } from '../domain/task.ts'
 import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
@@ -136,8 +137,9 @@ function different(from: Row, to: Row): JsonObject {
 }
 
 /** A row in the model's words; of a check, what has to hold. */
-function briefly({ criteria, checks = [], may_change = [], ...rest }: Row): JsonObject {
-  return { ...rest, done_when: criteria, checks: checks.map(describeCheck), may_change }
+function briefly(row: Row): JsonObject {
+  const { criteria, checks, ...rest } = { ...BLANK, ...row }
+  return { ...rest, done_when: criteria, checks: checks.map(describeCheck) }
 }
 
 /** The tasks that `update` may change: this turn's plan, and every other open task. */

@@ -7,6 +7,7 @@ import { lastTurnOf, planById, planIdOf } from '../plan.ts'
 import { invalidField, Refusal } from '../refusal.ts'
 import { captures } from '../policy.ts'
 import type { RemovedTask } from '../removed.ts'
+import { BLANK, visibleFields } from '../row.ts'
 import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { LIMITS, line, Problem } from '../text.ts'
 import { positionBetween, longestIncreasing, placements, positionsBetween } from './position.ts'
@@ -180,12 +181,8 @@ export class ListEditor {
       session_id: this.#state.session_id,
       conversation_turn_id: turnId,
       plan_id: planId,
-      title: draft.title,
-      details: '',
-      criteria: '',
-      priority: 'medium',
+      ...visibleFields({ ...BLANK, title: draft.title }),
       position: Number.POSITIVE_INFINITY,
-      tags: [],
       status: 'pending',
       judged_by: null,
       created_by: draft.created_by,

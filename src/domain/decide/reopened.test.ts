@@ -11,7 +11,8 @@ import {
   typesOf,
   underReview,
 } from '../../../test/support/domain.ts'
-import type { Command, CommandOf, Decision } from '../command.ts'
+import type { Command, CommandOf } from '../command.ts'
+import type { Decision } from '../review-action.ts'
 import { successorOf } from '../conversation.ts'
 import { plusMs } from '../instant.ts'
 import type { PolicyPatch } from '../policy.ts'

@@ -1,9 +1,11 @@
-import type { CommandOf, Decision, Rules } from '../command.ts'
+import type { CommandOf, Rules } from '../command.ts'
 import { type Conversation, fold, stamped } from '../conversation.ts'
 import type { DecisionVia, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { idIsTaken, Refusal } from '../refusal.ts'
-import { confirmedRows, isReopenable, overdue, requestOf, type Review, type Row, statusAt } from '../review.ts'
+import { confirmedRows, isReopenable, overdue, requestOf, type Review, statusAt } from '../review.ts'
+import type { Decision } from '../review-action.ts'
+import type { Row } from '../row.ts'
 import { isId } from '../text.ts'
 import { isFinished, type Turn } from '../turn.ts'
 import { cancelled, deadlineOf, decideReview, reviewNotFound } from './reviews.ts'
@@ -72,7 +74,7 @@ function decideAndContinue(
   const turn = state.turns.get(review?.conversation_turn_id ?? '')
   const { continuation, decision } = command
   if (decided instanceof Refusal || !review?.reopens || !turn || !continuation) return decided
-  if (decision.action === 'cancel' || !wasOurs(turn)) return decided
+  if ((decision.action !== 'confirm' && decision.action !== 'revise') || !wasOurs(turn)) return decided
   const events = decided.map(event => continuedBy(event, continuation.turn_id))
   const rows = decision.tasks ? confirmedRows(review.draft_tasks, decision.tasks) : review.draft_tasks
   if (rows instanceof Refusal) return rows

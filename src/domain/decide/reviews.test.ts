@@ -12,7 +12,8 @@ import {
   typesOf,
   underReview,
 } from '../../../test/support/domain.ts'
-import type { Command, Decision } from '../command.ts'
+import type { Command } from '../command.ts'
+import type { Decision } from '../review-action.ts'
 import type { ToolsetName } from '../policy.ts'
 import type { SubmittedRow } from '../review.ts'
 import { BY_PLAN } from '../../../test/support/asked-by.ts'

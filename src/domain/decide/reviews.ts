@@ -1,6 +1,7 @@
-import type { CommandOf, Said, Rules } from '../command.ts'
+import type { CommandOf, Rules } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
 import type { DecisionVia, NewEvent } from '../event.ts'
+import { defined } from '../defined.ts'
 import { type Instant, plusMs } from '../instant.ts'
 import { MAX_REVIEW_TIMEOUT_MS, type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, invalidField, Refusal } from '../refusal.ts'
@@ -18,9 +19,9 @@ import {
   type RowComment,
   rowComments,
   type RowChange,
-  ROW_STATUS,
-  TASK_STATUS,
 } from '../review.ts'
+import { CANCELLING, type Said } from '../review-action.ts'
+import { BLANK, ROW_STATUS, TASK_STATUS, visibleFields } from '../row.ts'
 import { isOpen } from '../task.ts'
 import { isId, LIMITS, line, Problem, prose } from '../text.ts'
 import { approved, planLook } from './approvals.ts'
@@ -106,7 +107,7 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
   if (said instanceof Refusal) return said
   if (decision.action === 'confirm') return confirm(state, review, decision.tasks, command.ids, via, said, now)
   if (decision.action === 'revise') return sendBack(review, decision, via, said)
-  const reason = line(decision.reason ?? 'user_cancelled', LIMITS.reference)
+  const reason = line(decision.reason ?? CANCELLING[decision.action].reason, LIMITS.reference)
   if (reason instanceof Problem) return invalidField('reason', reason.fact)
   const { held_ms } = decision
   if (held_ms !== undefined && !(Number.isInteger(held_ms) && held_ms >= 0 && held_ms <= MAX_HELD_MS)) {
@@ -263,7 +264,7 @@ function sendBack(
   if (rows instanceof Refusal) return rows
   const { draft_tasks: draft } = review
   const sent = rows && { changes: changesBetween(draft, rows), rows: rows.map(row => changeOf(draft, row)) }
-  return [cancelled(review, 'changes_requested', via, said, sent)]
+  return [cancelled(review, CANCELLING.revise.reason, via, said, sent)]
 }
 
 /** The review, if it can still be decided. */
@@ -307,20 +308,11 @@ function panelEvent(type: 'review_panel_opened' | 'review_panel_left', review: R
 }
 
 function asRow(draft: Draft): DraftRow {
-  const { title, details = '', criteria = '', priority = 'medium', status = 'pending', tags = [] } = draft
-  const { agent_type, parent_id, order, checks, may_change, allowed } = draft
+  const { status = 'pending', agent_type, parent_id, order, allowed } = draft
+  const row = { ...BLANK, ...draft, status: status === 'cancelled' ? 'todo' : ROW_STATUS[status] }
   return {
-    title,
-    details,
-    criteria,
-    priority,
-    status: status === 'cancelled' ? 'todo' : ROW_STATUS[status],
-    tags,
-    ...(agent_type === undefined ? {} : { agent_type }),
-    ...(parent_id === undefined ? {} : { parent_id }),
-    ...(order === undefined ? {} : { order }),
-    ...(checks?.length ? { checks } : {}),
-    ...(may_change?.length ? { may_change } : {}),
+    ...visibleFields(row),
+    ...defined({ agent_type, parent_id, order }),
     ...(allowed?.length ? { allowed } : {}),
   }
 }

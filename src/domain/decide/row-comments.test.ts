@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cancels, dataOf, type Driver, inRun, plain, underReview } from '../../../test/support/domain.ts'
-import type { Command, Decision } from '../command.ts'
+import type { Command } from '../command.ts'
+import type { Decision } from '../review-action.ts'
 import type { RowComment } from '../review.ts'
 
 const decides = (decision: Decision): Command => ({ ...cancels(), decision, ids: [] })

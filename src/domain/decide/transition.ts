@@ -2,6 +2,7 @@ import type { Json } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
 import { inRow, Refusal } from '../refusal.ts'
+import { FIELD_NAMES, isOptional } from '../row.ts'
 import { type Actor, isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../task.ts'
 
 /** The task in another status, with the timestamps and `judged_by` that go with it. */
@@ -34,20 +35,16 @@ function withoutOutcome({ outcome: _outcome, ...task }: Task): Task {
 
 /** The task with other fields. A model that changes what the assessor judged loses the verdict. */
 export function withFields(task: Task, fields: Partial<TaskFields>, by: Actor): Task {
-  const { outcome, checks, may_change, ...rest } = fields
-  const kept = without(task, { outcome: outcome === '', checks: isNone(checks), may_change: isNone(may_change) })
-  const next = {
-    ...kept,
-    ...rest,
-    ...(outcome ? { outcome } : {}),
-    ...(checks?.length ? { checks } : {}),
-    ...(may_change?.length ? { may_change } : {}),
-  }
+  const merged = Object.entries<string | readonly unknown[]>({ ...task, ...fields } as {})
+  const next = Object.fromEntries(
+    merged.filter(([field, value]) => !ABSENT.has(field) || value.length > 0),
+  ) as unknown as Task
   const isSealed = by !== 'model' || SEALED.every(field => task[field] === next[field])
   return task.judged_by === 'assessor' && !isSealed ? { ...next, judged_by: null } : next
 }
 
-const isNone = (list: readonly unknown[] | undefined): boolean => list?.length === 0
+/** Fields that a task does not have while they are empty. */
+const ABSENT: ReadonlySet<string> = new Set(['outcome', ...FIELD_NAMES.filter(isOptional)])
 
 /** The task without those of these fields that are to go. */
 function without(task: Task, gone: { readonly [K in keyof Task]?: boolean }): Task {

@@ -4,6 +4,7 @@ import type { NewEvent, StoredEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { Refusal, type RefusalData } from '../refusal.ts'
 import { isBack } from '../removed.ts'
+import { FIELD_NAMES } from '../row.ts'
 import { finalRunsAfter } from './final-runs.ts'
 import { ListEditor } from './list-editor.ts'
 import { difference } from './transition.ts'
@@ -58,17 +59,7 @@ function undone(state: Conversation, change: Change, editor: ListEditor): Refusa
 }
 
 /** Fields that say that a task was worked on: not its place, nor what the rules set. */
-const WORKED_ON: ReadonlySet<string> = new Set([
-  'title',
-  'details',
-  'criteria',
-  'priority',
-  'tags',
-  'status',
-  'outcome',
-  'checks',
-  'may_change',
-])
+const WORKED_ON = [...FIELD_NAMES, 'outcome']
 
 /** Who changed these fields since. */
 function changedBy(state: Conversation, { seq, data }: Change, fields: readonly string[]): 'person' | 'agent' {

@@ -1,0 +1,97 @@
+import type { SentRowComment, SubmittedRow } from './review.ts'
+
+// A new action is a line in `Decision` and in the tables below, which the forms of hosts and the terminal walk over. It also
+// needs its schema in `http/schemas.ts`, and on the page a button and words.
+
+/** A person's answer to a review: confirm with the edited rows, cancel, or send it back to be revised. */
+export type Decision<Row = SubmittedRow> = Said &
+  (
+    | { readonly action: 'confirm'; readonly tasks: readonly Row[] }
+    | {
+        readonly action: 'cancel'
+        readonly reason?: string | undefined
+        /** Milliseconds since the person decided, in which it could be undone. */
+        readonly held_ms?: number | undefined
+      }
+    | {
+        /** The comment, or a comment on a row, says what to change. */
+        readonly action: 'revise'
+        /** The rows as the person edited them; nothing is written. */
+        readonly tasks?: readonly Row[] | undefined
+      }
+  )
+export type ReviewAction = Decision['action']
+
+/** What a person says with a decision. */
+export interface Said {
+  readonly comment?: string | undefined
+  /** About rows of the proposal, also those that are not confirmed. */
+  readonly row_comments?: readonly SentRowComment[] | undefined
+}
+
+/** Why a review ended without tasks. A person may give a reason of their own instead. */
+export type CancelReason =
+  | 'user_cancelled'
+  | 'review_timeout'
+  | 'panel_closed'
+  | 'turn_stopped'
+  | 'changes_requested'
+  | 'superseded'
+
+/** How a proposed plan was decided, or ended without a decision. */
+export type PlanOutcome =
+  | 'approved'
+  | 'rejected'
+  | 'changes_requested'
+  | 'timed_out'
+  | 'closed'
+  | 'stopped'
+  | 'superseded'
+
+/** What became of a plan that was cancelled for a reason. */
+export const OUTCOMES: Readonly<Record<CancelReason, PlanOutcome>> = {
+  user_cancelled: 'rejected',
+  review_timeout: 'timed_out',
+  panel_closed: 'closed',
+  turn_stopped: 'stopped',
+  changes_requested: 'changes_requested',
+  superseded: 'superseded',
+}
+
+/** The reasons after which a person may open the review again. */
+export const REOPENABLE: readonly string[] = ['panel_closed', 'changes_requested'] satisfies CancelReason[]
+
+interface Cancelling {
+  readonly reason: CancelReason
+  /** It has to be said why. */
+  readonly needsComment?: true
+  /** In the forms of hosts. */
+  readonly choice: string
+  /** In the terminal: its key, what that does, what is asked then, and what was done. */
+  readonly key: string
+  readonly does: string
+  readonly asks: string
+  readonly done: string
+}
+
+/** The actions that write nothing and cancel the review, in the order in which they are offered, with their English words. */
+export const CANCELLING: Readonly<Record<Exclude<ReviewAction, 'confirm'>, Cancelling>> = {
+  revise: {
+    reason: 'changes_requested',
+    needsComment: true,
+    choice: 'Request changes',
+    key: 'c',
+    does: 'request changes: the agent proposes again',
+    asks: 'What should the agent change? ',
+    done: 'sent back',
+  },
+  cancel: {
+    reason: 'user_cancelled',
+    choice: 'Reject',
+    key: 'r',
+    does: 'reject',
+    asks: 'Why? The agent is told (Enter: no reason). ',
+    done: 'rejected',
+  },
+}
+export const CANCELLING_ACTIONS = /* @__PURE__ */ Object.keys(CANCELLING) as readonly (keyof typeof CANCELLING)[]

@@ -1,0 +1,171 @@
+import type { Check } from './check.ts'
+import { PRIORITIES, type Priority, type TaskStatus } from './task.ts'
+import type { SentCheck } from './wire.ts'
+
+export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
+
+/**
+ * A task as a person sees and edits it in a review.
+ *
+ * A type, not an interface, so that it is assignable to `Json`.
+ */
+// A new field is a line here and in the two tables below. What else validates, shows or edits rows walks over them.
+export type Row = {
+  /** One line of 1 to 400 characters. */
+  readonly title: string
+  /** What to do. */
+  readonly details: string
+  /** How to tell that it is done. */
+  readonly criteria: string
+  /** Its importance. */
+  readonly priority: Priority
+  /** The status that the task starts with. */
+  readonly status: RowStatus
+  /** At most 20, each of up to 64 characters. */
+  readonly tags: readonly string[]
+  /** How to see whether it is done. */
+  readonly checks?: readonly Check[]
+  /** Globs of guarded files that the task may change. */
+  readonly may_change?: readonly string[]
+}
+export type RowField = keyof Row
+
+export const TASK_STATUS: Record<RowStatus, TaskStatus> = {
+  todo: 'pending',
+  doing: 'in_progress',
+  blocked: 'blocked',
+  done: 'completed',
+}
+export const ROW_STATUS: Record<Exclude<TaskStatus, 'cancelled'>, RowStatus> = {
+  pending: 'todo',
+  in_progress: 'doing',
+  blocked: 'blocked',
+  completed: 'done',
+}
+// Marked as pure: a bundle that does not use it goes without.
+const ROW_STATUSES = /* @__PURE__ */ Object.keys(TASK_STATUS) as readonly RowStatus[]
+
+/** How a field is cleaned, sent and edited: one line, several lines, one of some values, tags, globs, or checks. */
+export type FieldKind = 'line' | 'text' | 'choice' | 'list' | 'globs' | 'checks'
+
+interface Field<T> {
+  readonly kind: FieldKind
+  /** Its value where it says nothing. */
+  readonly blank: T
+}
+/** Where it says nothing, it is absent from tasks and rows. */
+interface OptionalField<T> extends Field<T> {
+  readonly isOptional: true
+}
+
+/** The fields of a row, in the order in which they are shown. */
+export const FIELDS: {
+  readonly [K in RowField]-?: {} extends Pick<Row, K> ? OptionalField<Required<Row>[K]> : Field<Row[K]>
+} = {
+  title: { kind: 'line', blank: '' },
+  details: { kind: 'text', blank: '' },
+  criteria: { kind: 'text', blank: '' },
+  priority: { kind: 'choice', blank: 'medium' },
+  status: { kind: 'choice', blank: 'todo' },
+  tags: { kind: 'list', blank: [] },
+  checks: { kind: 'checks', blank: [], isOptional: true },
+  may_change: { kind: 'globs', blank: [], isOptional: true },
+}
+
+interface Words {
+  /** What it is for, or its limits. */
+  readonly about: string
+  /** Its name before its value. */
+  readonly name?: string
+  /** A value, if it is not named. */
+  readonly says?: (value: string) => string
+  readonly example?: string
+  /** Those of a choice. */
+  readonly values?: readonly string[]
+}
+
+/** The English words for fields, in the terminal, the forms of hosts and the API. The page has its own. */
+export const FIELD_WORDS: { readonly [K in RowField]-?: Words } = {
+  title: { about: 'one line of 1 to 400 characters' },
+  details: { about: 'what to do' },
+  criteria: { about: 'how to tell that it is done', name: 'Done when' },
+  priority: {
+    about: 'its importance',
+    name: 'priority',
+    says: value => `${value} priority`,
+    example: 'high',
+    values: PRIORITIES,
+  },
+  status: {
+    about: 'the status that the task starts with',
+    name: 'status',
+    says: value => `starts as ${value}`,
+    example: 'doing',
+    values: ROW_STATUSES,
+  },
+  tags: { about: 'at most 20, each of up to 64 characters', name: 'tags', example: 'a, b' },
+  checks: { about: 'all of its checks, at most 8; a new one is approved by writing it' },
+  may_change: { about: 'globs of guarded files that the task may change', name: 'may change', example: 'test/**' },
+}
+
+export const FIELD_NAMES = /* @__PURE__ */ Object.keys(FIELDS) as readonly RowField[]
+
+/** A field that is shown and edited like others of its kind; the title and the checks are not. */
+export type PlainField = Exclude<RowField, 'title' | 'checks'>
+/** The plain fields of these kinds. */
+export const plainFields = (...kinds: readonly FieldKind[]): readonly PlainField[] =>
+  FIELD_NAMES.filter(
+    (name): name is PlainField => name !== 'title' && name !== 'checks' && kinds.includes(FIELDS[name].kind),
+  )
+
+/** What people change in a task; other fields follow from these. */
+export const EDITABLE = /* @__PURE__ */ (FIELD_NAMES as readonly (RowField | 'outcome' | 'position')[]).concat([
+  'outcome',
+  'position',
+])
+
+/** A row in which nothing is filled in. */
+export const BLANK = /* @__PURE__ */ Object.fromEntries(
+  FIELD_NAMES.map(name => [name, FIELDS[name].blank]),
+) as Required<Row>
+
+/** Whether a field is absent where it says nothing. */
+export const isOptional = (name: RowField): boolean => 'isOptional' in FIELDS[name]
+
+/** The fields of a row that are set, without what else it has. */
+export const fieldsIn = <T extends { readonly [K in RowField]?: unknown }>(row: T): Pick<T, keyof T & RowField> =>
+  Object.fromEntries(FIELD_NAMES.flatMap(name => (row[name] === undefined ? [] : [[name, row[name]]]))) as T
+
+/** The row as a person sees it. */
+export const visibleFields = (row: Row): Row =>
+  Object.fromEntries(
+    FIELD_NAMES.filter(name => !isOptional(name) || row[name]?.length).map(name => [name, row[name]]),
+  ) as Row
+
+/** Rows whose checks may be new ones, without a hash. */
+export type AnyRow = {
+  readonly [K in RowField]?: (K extends 'checks' ? readonly SentCheck[] : Row[K]) | undefined
+}
+
+/** The fields in which two rows differ for a person: that decides what counts as edited, everywhere. */
+export const differentFields = (before: AnyRow, after: AnyRow): readonly RowField[] =>
+  FIELD_NAMES.filter(name => compared(before, name) !== compared(after, name))
+
+/** Of a check its content. The order of a list says nothing. */
+function compared(row: AnyRow, name: RowField): string {
+  const value: string | readonly (string | SentCheck)[] = row[name] ?? FIELDS[name].blank
+  if (typeof value === 'string') return value
+  const items = value.map(each => (typeof each === 'string' ? each : (each.hash ?? JSON.stringify(each))))
+  return JSON.stringify(items.toSorted())
+}
+
+/** What the plain fields of these kinds say, in a few English words each; nothing for those that say nothing. */
+export const fieldTexts = (row: Pick<Row, PlainField>, ...kinds: readonly FieldKind[]): readonly string[] =>
+  plainFields(...kinds).flatMap(name => {
+    const value = row[name] ?? FIELDS[name].blank
+    if (value === FIELDS[name].blank || value.length === 0) return []
+    const text = typeof value === 'string' ? value : value.join(', ')
+    const { name: label, says } = FIELD_WORDS[name]
+    if (says) return says(text)
+    return label === undefined ? text : `${label}: ${text}`
+  })
