@@ -17,6 +17,13 @@ export interface LocatedReview extends Ref {
   readonly record: ReviewRecord
 }
 
+/** What the reviews of all origins share. */
+interface Shared {
+  readonly store: Seam
+  /** Callers in this process that wait for a decision. */
+  reviewWaiters: number
+}
+
 type Answer<T> = (conversation: Conversation, record: ReviewRecord) => T
 
 /**
@@ -24,11 +31,11 @@ type Answer<T> = (conversation: Conversation, record: ReviewRecord) => T
  * tenant has no such review.
  */
 export class Reviews {
-  readonly #core: { readonly store: Seam; reviewWaiters: number }
+  readonly #core: Shared
   readonly #store: Seam
   readonly #door: Door
 
-  constructor(core: { readonly store: Seam; reviewWaiters: number }, door: Door) {
+  constructor(core: Shared, door: Door) {
     this.#core = core
     this.#store = core.store
     this.#door = door
