@@ -80,7 +80,7 @@ describe('the client', () => {
   })
 
   it('[LC1] a person does everything through it', async () => {
-    const { person, agent } = await started({ host: { review: true } })
+    const { person, agent } = await started({ store: 'sqlite', host: { review: true } })
     const asked = agent.call('runsheet', 'plan', {
       session_id: 'c',
       turn_id: 't',

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { PolicyPatch } from '../src/domain/policy.ts'
 import { type Commit, openDoor, hashOf, type Door } from '../src/door/door.ts'
-import { cancel, note, openTurn, propose, run, startTurn } from './store/contract.ts'
+import { cancel, note, openTurn, propose, run, startTurn, type LiveStore } from './store/contract.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import type { Ref, Store } from '../src/store/store.ts'
 import { type Place, placeFor, type StoreKind } from './support/stores.ts'
@@ -12,7 +12,7 @@ const url = inject('postgresUrl')
 
 describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door on %s', kind => {
   let place: Place
-  let store: Store
+  let store: LiveStore
   let door: Door
   const others: Door[] = []
   beforeEach(async () => {

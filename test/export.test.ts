@@ -12,7 +12,7 @@ import { add, confirm, finish, note, openTurn, propose, run, startTurn } from '.
 import { openFileStore } from '../src/store/json/store.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import type { Ref, Store } from '../src/store/store.ts'
+import type { FullStore, Ref } from '../src/store/store.ts'
 import { BUILT, inLongRun, NO_SETTINGS, runCli, runProcess } from './support/children.ts'
 import { wholeLog } from './support/ledger.ts'
 import { freshDatabase } from './support/postgres.ts'
@@ -47,7 +47,7 @@ async function done(...args: readonly string[]): Promise<string> {
 /** Where plans can be: the options that name it, and its store. */
 interface Place {
   readonly options: readonly string[]
-  readonly open: () => Promise<Store>
+  readonly open: () => Promise<FullStore>
 }
 const sqlite = (name: string): Place => ({
   options: ['--data', at(name)],
@@ -63,7 +63,7 @@ async function postgres(): Promise<Place> {
   return { options: ['--store', url], open: () => openPostgresStore({ url }) }
 }
 
-async function within<T>(place: Place, work: (store: Store) => Promise<T>): Promise<T> {
+async function within<T>(place: Place, work: (store: FullStore) => Promise<T>): Promise<T> {
   const store = await place.open()
   try {
     return await work(store)

@@ -1,8 +1,12 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setImmediate as immediate } from 'node:timers/promises'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createRunner, demoModel } from '../src/library/runner-entry.ts'
 import type { ReviewRequest } from '../src/domain/review.ts'
+import { openSqliteStore } from '../src/library/sqlite.ts'
 import { createRunsheet, openMemoryStore, Refusal, type Runsheet, type RunsheetOptions } from '../src/index.ts'
+import { scratchFolder } from './support/scratch.ts'
 
 let runsheet: Runsheet
 const open = (options: Partial<RunsheetOptions> = {}): Runsheet =>
@@ -294,7 +298,10 @@ describe('a conversation', () => {
   })
 
   it('[SE11] is found by its words', async () => {
-    const chat = open({ policy: { review: false } }).conversation('chat-1')
+    const folder = scratchFolder()
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const store = await openSqliteStore(join(folder, 'runsheet.db'))
+    const chat = open({ store, policy: { review: false } }).conversation('chat-1')
     await chat.turn('turn-1').call('plan', { tasks: [{ title: 'Größe ändern' }] })
     for (let index = 0; index < 60; index += 1) await chat.addTask({ title: `Größe ${index}` })
     const { results, indexing } = await runsheet.find('grosse and')

@@ -10,29 +10,28 @@ import type { SearchResult } from '../src/domain/wire.ts'
 import { add, openTurn, rename, run, settle, startTurn, testId } from './store/contract.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { StoreError } from '../src/store/store-error.ts'
-import type { Found, Page, Ref, Store } from '../src/store/store.ts'
+import type { Found, FullStore, Page, Ref } from '../src/store/store.ts'
 import { inLongRun, runWriter } from './support/children.ts'
 import { scratchFolder } from './support/scratch.ts'
-import { type Place, placeFor, type StoreKind } from './support/stores.ts'
+import { type FullKind, type Place, placeFor } from './support/stores.ts'
 import { SCHEMA } from '../src/store/postgres/schema.ts'
 
 const url = inject('postgresUrl')
-const ALL: readonly StoreKind[] = ['memory', 'sqlite', 'json', 'postgres']
+const ALL: readonly FullKind[] = ['sqlite', 'json', 'postgres']
 const KINDS = ALL.filter(kind => kind !== 'postgres' || url !== '')
-const DURABLE = KINDS.filter(kind => kind !== 'memory')
 
 const cleanups: (() => Promise<unknown> | void)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
 })
 
-async function placeOf(kind: StoreKind): Promise<Place> {
+async function placeOf(kind: FullKind): Promise<Place<FullStore>> {
   const place = await placeFor(kind, url)
   cleanups.push(place.remove)
   return place
 }
 
-async function opened(place: Place): Promise<Store> {
+async function opened(place: Place<FullStore>): Promise<FullStore> {
   const store = await place.open()
   cleanups.push(() => store.close())
   return store
@@ -40,10 +39,10 @@ async function opened(place: Place): Promise<Store> {
 
 const at = (conversation: string, tenant = 'local'): Ref => ({ tenant, conversation })
 
-const found = async (store: Store, text: string, tenant = 'local'): Promise<readonly SearchResult[]> =>
+const found = async (store: FullStore, text: string, tenant = 'local'): Promise<readonly SearchResult[]> =>
   (await store.search.all(tenant, text, { limit: 50 })).results
 
-const titles = async (store: Store, text: string): Promise<string[]> =>
+const titles = async (store: FullStore, text: string): Promise<string[]> =>
   (await found(store, text)).map(result =>
     (result.kind === 'message' ? result.excerpt : result.title).map(part => part.text).join(''),
   )
@@ -255,7 +254,7 @@ describe.each(KINDS)('a search on %s', kind => {
 
 describe.each(KINDS)('many matches on %s', kind => {
   /** The tasks that a search finds, page by page, by the number in their title. */
-  async function numbers(store: Store, query: string): Promise<number[]> {
+  async function numbers(store: FullStore, query: string): Promise<number[]> {
     const read: number[] = []
     for (let cursor: string | undefined; ; ) {
       const page = await store.search.tasks('local', query, { limit: 70, ...(cursor === undefined ? {} : { cursor }) })
@@ -265,7 +264,7 @@ describe.each(KINDS)('many matches on %s', kind => {
     }
   }
 
-  async function filled(store: Store): Promise<void> {
+  async function filled(store: FullStore): Promise<void> {
     for (let commit = 0; commit < 60; commit += 1) {
       const titles = Array.from({ length: 10 }, (_, index) => `needle item${1_000 + commit * 10 + index}`)
       const rare = commit % 20 === 0 ? ['needle in haystack 1'] : []
@@ -297,7 +296,7 @@ describe.each(KINDS)('many matches on %s', kind => {
     expect(await numbers(store, 'needle it')).not.toContain(1_001)
   })
 
-  it.skipIf(kind === 'memory')('[SE9] are found in the same order in an index that was made from the log', async () => {
+  it('[SE9] are found in the same order in an index that was made from the log', async () => {
     const place = await placeOf(kind)
     const before = await place.open()
     await filled(before)
@@ -310,7 +309,7 @@ describe.each(KINDS)('many matches on %s', kind => {
   })
 })
 
-describe.each(DURABLE)('the index on %s', kind => {
+describe.each(KINDS)('the index on %s', kind => {
   it('[SE7] a search has what any process wrote before it', async () => {
     const place = await placeOf(kind)
     const [store, another] = [await opened(place), await opened(place)]
@@ -441,7 +440,7 @@ function stateOf(path: string): { indexed: number; documents: number; live: numb
   }
 }
 
-async function forgetIndexVersion(kind: StoreKind, { address }: Place): Promise<void> {
+async function forgetIndexVersion(kind: FullKind, { address }: Place): Promise<void> {
   if (kind !== 'postgres') {
     const db = new DatabaseSync(address)
     db.exec('UPDATE search_state SET version = 0')

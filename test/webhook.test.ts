@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { Notice } from '../src/domain/notice.ts'
 import { type Door, openDoor } from '../src/door/door.ts'
+import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { cancel, finish, propose, startTurn } from './store/contract.ts'
 import type { WebhookFailure } from '../src/webhook/failure.ts'
 import { type DeliveryOutcome, MAX_TRIES, WebhookSender, type SenderOptions } from '../src/webhook/sender.ts'
 import { BUILT, runChild, runCli, runProcess } from './support/children.ts'
 import { scratchFolder } from './support/scratch.ts'
 import { TOKENS } from './support/server.ts'
-import { type Place, placeFor } from './support/stores.ts'
+import { type FullKind, type Place, placeFor } from './support/stores.ts'
 import { type Answering, answering, Receiver } from './support/webhook-receiver.ts'
 
 const SECRET = 'a-secret-of-at-least-32-characters'
@@ -28,7 +29,7 @@ async function receiver(answer?: Answering): Promise<Receiver> {
   return started
 }
 
-async function place(kind: 'memory' | 'sqlite' | 'json' | 'postgres'): Promise<Place> {
+async function place(kind: FullKind): Promise<Place> {
   const made = await placeFor(kind, kind === 'postgres' ? inject('postgresUrl') : '')
   ends.push(() => made.remove())
   return made
@@ -83,7 +84,7 @@ const waits = (door: Door, conversation: string, review = `rev-${conversation}`)
     propose('t1', review, 'A secret title', 'Two'),
   )
 
-describe.each(['memory', 'sqlite', 'json', 'postgres'] as const)('a webhook on %s', kind => {
+describe.each(['sqlite', 'json', 'postgres'] as const)('a webhook on %s', kind => {
   it('[WH1][WH2] is told of a plan that waits and of a turn that ended, signed, without any text', async () => {
     const to = await receiver()
     const door = await doorTo(await place(kind))
@@ -110,7 +111,7 @@ describe.each(['memory', 'sqlite', 'json', 'postgres'] as const)('a webhook on %
     const to = await receiver()
     const where = await place(kind)
     const one = await doorTo(where)
-    const two = kind === 'memory' ? one : await doorTo(where)
+    const two = await doorTo(where)
     const senders = [await sending(one, to), await sending(two, to)]
     for (let index = 0; index < 12; index += 1) await ended(index % 2 ? one : two, `c${index}`)
     await expect.poll(() => senders.flatMap(({ outcomes }) => outcomes).length).toBe(12)
@@ -155,7 +156,7 @@ describe('a receiver that fails', () => {
       // Says nothing.
       else if (count > 4) response.writeHead(200).end('thanks')
     })
-    const door = await doorTo(await place('memory'))
+    const door = await doorTo(await place('sqlite'))
     const sent = await sending(door, to, { timings: { timeoutMs: 300 } })
     await ended(door, 'c1')
     await expect.poll(() => sent.outcomes).toEqual(['failed', 'failed', 'failed', 'failed', 'delivered'])
@@ -175,7 +176,7 @@ describe('a receiver that fails', () => {
     ['refuses', answering(404), { code: 'status', status: 404 }],
   ])('[WH8] one that %s is named, without the path', async (_, answer, failure) => {
     const to = await receiver(answer)
-    const door = await doorTo(await place('memory'))
+    const door = await doorTo(await place('sqlite'))
     const sent = await sending(door, to, { timings: { timeoutMs: 200, backoffMs: 60_000 } })
     await ended(door, 'c1')
     await expect.poll(() => sent.failures).toMatchObject([failure])
@@ -185,7 +186,7 @@ describe('a receiver that fails', () => {
 
   it('[WH3] is not asked for ever', async () => {
     const to = await receiver(answering(503))
-    const door = await doorTo(await place('memory'))
+    const door = await doorTo(await place('sqlite'))
     const { outcomes } = await sending(door, to, { timings: { backoffMs: 0, maxBackoffMs: 0 } })
     await ended(door, 'c1')
     await expect.poll(() => outcomes.at(-1)).toBe('given_up')
@@ -196,7 +197,7 @@ describe('a receiver that fails', () => {
   it('[WH9] a slow one holds up four deliveries and no commit', async () => {
     const held: (() => void)[] = []
     const to = await receiver(response => void held.push(() => response.writeHead(204).end()))
-    const door = await doorTo(await place('memory'))
+    const door = await doorTo(await place('sqlite'))
     const { outcomes, sender } = await sending(door, to)
     for (let index = 0; index < 10; index += 1) await ended(door, `c${index}`)
     await to.until(({ received }) => received.length === 4)
@@ -212,14 +213,15 @@ describe('a receiver that fails', () => {
 
   it('[WH3] a review that was decided meanwhile is not told, nor what is a day old', async () => {
     const to = await receiver()
-    const door = await doorTo(await place('memory'))
+    const door = await doorTo(await place('sqlite'))
     await door.notices.want('local', 60_000)
     await waits(door, 'c1')
     await door.run(at('c1'), cancel('rev-c1'))
     const { outcomes } = await sending(door, to)
     await expect.poll(() => outcomes).toEqual(['dropped'])
     let skew = 0
-    const aged = openDoor({ store: (await import('../src/store/memory.ts')).openMemoryStore({ skewMs: () => skew }) })
+    const { address } = await place('sqlite')
+    const aged = openDoor({ store: await openSqliteStore({ path: address, skewMs: () => skew }) })
     ends.push(() => aged.close())
     await aged.notices.want('local', 60_000)
     await ended(aged, 'c1')
@@ -264,7 +266,7 @@ it('[WH2] the program of the documentation verifies what is sent, and prints eac
   onTestFinished(() => void program.process.kill('SIGKILL'))
   await program.line(line => line === 'listening')
   const url = new URL(`http://127.0.0.1:${port}/`)
-  const door = await doorTo(await place('memory'))
+  const door = await doorTo(await place('sqlite'))
   await door.notices.want('local', 60_000)
   const outcomes: DeliveryOutcome[] = []
   const start = (secret: string): WebhookSender => {
@@ -337,6 +339,12 @@ describe('runsheet serve', () => {
       ['--webhook', 'http://hooks.example'],
       { RUNSHEET_WEBHOOK_SECRET: SECRET },
       /--webhook-hosts hooks\.example/,
+    ],
+    [
+      'a store without notices',
+      ['--webhook', 'https://hooks.example', '--store', 'memory'],
+      { RUNSHEET_WEBHOOK_SECRET: SECRET },
+      /cannot use --store memory/,
     ],
     ['no URL', ['--webhook', 'nonsense'], { RUNSHEET_WEBHOOK_SECRET: SECRET }, /https:\/\/ URL/],
   ])('[WH4] %s is one line, and the server does not start', async (_, args, env, line) => {

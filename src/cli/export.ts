@@ -77,7 +77,7 @@ class Exporter {
   }
 
   async everything(tenant: string): Promise<void> {
-    const templates = await this.#store.templates.list(tenant)
+    const templates = (await this.#store.templates?.list(tenant)) ?? []
     const sessions = await this.#sessions(tenant)
     await this.#output.write(lineOf(archiveHeaderOf(sessions.length, templates)))
     for (const template of templates) await this.#output.write(lineOf(template))

@@ -8,7 +8,7 @@ import { renamedLog } from '../domain/renamed-log.ts'
 import type { Template } from '../domain/template.ts'
 import { isId } from '../domain/text.ts'
 import { type Commit, commitOf } from '../store/commit.ts'
-import type { Ref, Store } from '../store/store.ts'
+import type { FullStore, Ref } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { counted } from './counted.ts'
@@ -38,7 +38,8 @@ export async function readImport(options: ImportOptions): Promise<void> {
   try {
     const checked = checkFile(options)
     const folder = storeLocation(options.store) === 'folder' ? new DataFolder(options.data, environment) : undefined
-    const store = await openWritableStore(options)
+    // Memory was refused.
+    const store = (await openWritableStore(options)) as FullStore
     try {
       console.log(await new Importer(store, options, checked).run())
     } finally {
@@ -85,7 +86,7 @@ function checkFile({ file, as }: ImportOptions): Checked {
 }
 
 class Importer {
-  readonly #store: Store
+  readonly #store: FullStore
   readonly #options: ImportOptions
   readonly #checked: Checked
   /** What an earlier import of the same archive has written. */
@@ -93,7 +94,7 @@ class Importer {
   #conversations = 0
   #events = 0
 
-  constructor(store: Store, options: ImportOptions, checked: Checked) {
+  constructor(store: FullStore, options: ImportOptions, checked: Checked) {
     this.#store = store
     this.#options = options
     this.#checked = checked

@@ -1,12 +1,12 @@
 import { redactor } from '../domain/redact.ts'
 import { StoreError } from '../store/store-error.ts'
-import type { Store } from '../store/store.ts'
+import type { LiveText, Store } from '../store/store.ts'
 
 const redact = redactor()
 
 /**
- * A store that may open late. As long as it cannot be opened, calls fail with the reason, and each one tries again; what
- * runs in the background waits.
+ * A store that may open late, with what an MCP server needs. As long as it cannot be opened, calls fail with the reason, and
+ * each one tries again; what runs in the background waits.
  */
 export class LateStore implements Store {
   readonly #open: () => Promise<Store>
@@ -42,7 +42,6 @@ export class LateStore implements Store {
   readonly now: Store['now'] = async () => (await this.#tried()).now()
   readonly load: Store['load'] = async (...args) => (await this.#tried()).load(...args)
   readonly eventsAfter: Store['eventsAfter'] = async (...args) => (await this.#tried()).eventsAfter(...args)
-  readonly importLog: Store['importLog'] = async (...args) => (await this.#tried()).importLog(...args)
 
   readonly claim: Store['claim'] = async (...args) => this.#store.claim(...args)
   readonly served: Store['served'] = async need => this.#store.served(need)
@@ -60,37 +59,14 @@ export class LateStore implements Store {
     waitingCount: async (...args) => (await this.#tried()).queries.waitingCount(...args),
     events: async (...args) => (await this.#tried()).queries.events(...args),
   }
-  readonly search: Store['search'] = {
-    conversations: async (...args) => (await this.#tried()).search.conversations(...args),
-    tasks: async (...args) => (await this.#tried()).search.tasks(...args),
-    all: async (...args) => (await this.#tried()).search.all(...args),
-  }
-  readonly templates: Store['templates'] = {
-    get: async (...args) => (await this.#tried()).templates.get(...args),
-    list: async (...args) => (await this.#tried()).templates.list(...args),
-    put: async (...args) => (await this.#tried()).templates.put(...args),
-    rename: async (...args) => (await this.#tried()).templates.rename(...args),
-    delete: async (...args) => (await this.#tried()).templates.delete(...args),
-  }
-  readonly live: Store['live'] = {
-    write: async (...args) => this.#store.live.write(...args),
-    read: async (...args) => this.#store.live.read(...args),
-    clear: async (...args) => this.#store.live.clear(...args),
-  }
-
-  readonly notices: Store['notices'] = {
-    want: async (...args) => this.#store.notices.want(...args),
-    take: async (...args) => this.#store.notices.take(...args),
-    settle: async (...args) => this.#store.notices.settle(...args),
-    waiting: async (...args) => this.#store.notices.waiting(...args),
+  readonly live: LiveText = {
+    write: async (...args) => this.#store.live?.write(...args),
+    read: async (...args) => this.#store.live?.read(...args),
+    clear: async (...args) => this.#store.live?.clear(...args),
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {
     return this.#opened ? this.#opened.changes(signal) : this.#laterChanges(signal)
-  }
-
-  verifiable(): ReturnType<Store['verifiable']> {
-    return this.#store.verifiable()
   }
 
   get place(): string {

@@ -32,6 +32,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const stopped = signalled()
 
   const config = await configure(folder, options)
+  if (config.webhook && store === 'memory')
+    throw new CliError('a webhook cannot use --store memory: it keeps no notices.')
   const onError = (error: unknown): void => config.log.error({ err: error }, 'background work failed')
   const opened = await withNotice(`Opening ${storeLabel(store)} …`, openWritableStore(options))
   const door = openDoor({ store: opened, onError, observe: logCalls(config.log), checks: config.workspaces })

@@ -81,7 +81,7 @@ function checkUnfinished(path: string): void {
 async function* inOpenStore(options: ReadOptions): AsyncGenerator<string> {
   const store = await openStore(options)
   try {
-    yield* verify(store.verifiable())
+    if (store.verifiable) yield* verify(store.verifiable())
   } finally {
     await store.close()
   }

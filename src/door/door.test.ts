@@ -2,11 +2,13 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { SubmittedRow } from '../domain/review.ts'
 import { openDoor, type ObservedCall, type Door } from './door.ts'
 import { propose, startTurn } from '../../test/store/contract.ts'
+import type { Template } from '../domain/template.ts'
 import { openMemoryStore } from '../store/memory.ts'
+import type { Store } from '../store/store.ts'
 
 const ref = { tenant: 'local', conversation: 'c1' }
 const CANCEL = { action: 'cancel' } as const
-const PARTS: ReadonlySet<string> = new Set(['queries', 'templates', 'live'])
+const PARTS: ReadonlySet<string> = new Set(['queries', 'live'])
 /** The store calls of the deadline sweep, which may happen at any time. */
 const SWEEP: ReadonlySet<string> = new Set(['due', 'now'])
 
@@ -73,15 +75,45 @@ describe('templates', () => {
     ['with a name of two lines', 'week\nly', [{ title: 'a' }]],
   ])('[HT19] one %s is refused, and nothing is written', async (_, name, rows) => {
     await expect(door.templates.save('local', name, rows)).rejects.toMatchObject({ name: 'Refusal' })
-    expect(calls).not.toContain('templates.put')
+    expect(calls).toEqual([])
   })
 
-  it('[HT19] one is saved with its defaults, listed, read and deleted', async () => {
-    const saved = await door.templates.save('local', 'weekly', [{ title: ' a ' }])
+  it('[HT19] one is saved with its defaults', async () => {
+    const put: Template[] = []
+    const templates = { put: async (_: string, template: Template) => void put.push(template) }
+    const keeping = openDoor({ store: Object.assign(openMemoryStore(), { templates }) })
+    onTestFinished(() => keeping.close())
+    const saved = await keeping.templates.save('local', 'weekly', [{ title: ' a ' }])
     expect(saved.tasks).toMatchObject([{ title: 'a', priority: 'medium', status: 'todo' }])
-    expect(await door.templates.list('local')).toEqual([saved])
-    expect(await door.templates.get('local', 'weekly')).toEqual(saved)
-    expect([await door.templates.delete('local', 'weekly'), await door.templates.list('local')]).toEqual([true, []])
+    expect(put).toEqual([saved])
+  })
+})
+
+describe('a store without a capability', () => {
+  it('[ST29] has nothing of it', async () => {
+    expect(await door.templates.list('local')).toEqual([])
+    expect(await door.templates.get('local', 'weekly')).toBeUndefined()
+    expect(await door.templates.rename('local', 'weekly', 'daily')).toBe('unknown')
+    expect(await door.templates.delete('local', 'weekly')).toBe(false)
+    expect(await door.notices.waiting('local')).toEqual({ count: 0 })
+    const silent = openDoor({ store: Object.assign(openMemoryStore(), { live: undefined }) as Store })
+    onTestFinished(() => silent.close())
+    await silent.liveText.write(ref, { turn_id: 't', message_id: 'm', text: 'Hello' })
+    expect(await silent.liveText.read(ref)).toBeUndefined()
+  })
+
+  it('[ST29] refuses what it should do or keep, which is no failure of storage', async () => {
+    const failed: unknown[] = []
+    door.observeStorage(report => failed.push(report))
+    const refused = [
+      door.search.all('local', 'a', { limit: 1 }),
+      door.search.tasks('local', 'a', { limit: 1 }),
+      door.search.conversations('local', 'a', { limit: 1 }),
+      door.templates.save('local', 'weekly', [{ title: 'a' }]),
+      door.notices.want('local', 1_000),
+    ]
+    for (const call of refused) await expect(call).rejects.toMatchObject({ name: 'StoreError', code: 'unsupported' })
+    expect(failed).toEqual([])
   })
 })
 

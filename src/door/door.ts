@@ -1,36 +1,24 @@
-import type { CheckMaker } from './checks.ts'
-import type { EventObserver } from './every-commit.ts'
-import type { Service } from './service-watch.ts'
-import type { StorageObserver } from './storage-health.ts'
-import { StoreDoor } from './store-door.ts'
-import type { Transaction } from './transaction.ts'
+import { v7 } from 'uuid'
+import { type CheckMaker, plainMaker } from './checks.ts'
+import { checked } from './check-ids.ts'
+import { Conversations, liveTextIn } from './conversations.ts'
+import { Deadlines } from './deadlines.ts'
+import { EveryCommit, type EventObserver } from './every-commit.ts'
+import { Reviews } from './reviews.ts'
+import { type Seam, seamOf } from './seam.ts'
+import { exceptStorage, StorageHealth, type StorageObserver } from './storage-health.ts'
+import { Tails } from './tails.ts'
+import { Templates } from './templates.ts'
+import { Transaction } from './transaction.ts'
+import { Turns } from './turns.ts'
 import type { Command } from '../domain/command.ts'
-import type { Conversation } from '../domain/conversation.ts'
-import type { DecisionVia, Edge, EventType, StoredEvent } from '../domain/event.ts'
+import { type Conversation, nextDeadline } from '../domain/conversation.ts'
+import type { Edge } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
-import type { Need } from '../domain/needs.ts'
-import type { Origin } from '../domain/origin.ts'
-import type { ReviewRequest } from '../domain/review.ts'
-import type { SessionList } from '../domain/session-list.ts'
-import type { Template } from '../domain/template.ts'
-import type { SentDecision, SentRow } from '../domain/wire.ts'
+import { type Origin, SYSTEM } from '../domain/origin.ts'
 import type { Commit } from '../store/commit.ts'
-import type { ReviewRecord } from '../store/rows.ts'
-import type {
-  At,
-  ClaimOptions,
-  Committed,
-  ConversationSummary,
-  Hint,
-  Lease,
-  LiveEntry,
-  Notices,
-  Page,
-  Paged,
-  Ref,
-  Search,
-  Store,
-} from '../store/store.ts'
+import { closed } from '../store/store-error.ts'
+import type { At, Committed, Hint, LiveEntry, LiveText, Notices, Ref, Search, Store } from '../store/store.ts'
 
 // Edges import everything that comes through the door from here, and nothing from the store.
 export {
@@ -125,11 +113,75 @@ export type Observer = (call: ObservedCall) => void
 /** Hears of a commit that is on its way to this conversation. */
 export type Companion = (ref: Ref) => void
 
+/** Where a tail starts and what ends it. */
+export interface TailOptions {
+  /** The last seq that the caller has; 0 for the whole log. */
+  readonly after?: number
+  /** Ends the tail. Closing the runsheet ends it, too. */
+  readonly signal?: AbortSignal
+}
+
+/** Opens the door to a store. */
+export function openDoor(options: DoorOptions): Door {
+  const core = new Core(options)
+  if (!options.readOnly) {
+    const door = new Door(core, SYSTEM)
+    core.deadlines = new Deadlines(
+      core.store,
+      ({ review_id, ...ref }) => door.run(ref, { type: 'expire_review', review_id }),
+      core.onError,
+    )
+  }
+  return new Door(core)
+}
+
+/** What the doors of all origins share. */
+class Core {
+  readonly options: DoorOptions
+  readonly onError: (error: unknown) => void
+  readonly health: StorageHealth
+  readonly store: Seam
+  readonly newId: () => string
+  readonly checks: CheckMaker
+  readonly conversations: Conversations
+  readonly search: Search
+  readonly templates: Templates
+  readonly turns: Turns
+  readonly liveText: LiveText
+  readonly notices: Notices
+  readonly tails: Tails
+  readonly observers = new Set<Observer>()
+  readonly companions = new Set<Companion>()
+  readonly eventObservers = new Set<EventObserver>()
+  readonly ending = new AbortController()
+  deadlines: Deadlines | undefined
+  reviewWaiters = 0
+  hasPage = false
+
+  constructor(options: DoorOptions) {
+    const { store, newId = v7, checks = plainMaker, onError = () => {}, observe } = options
+    this.options = options
+    this.onError = exceptStorage(onError)
+    this.health = new StorageHealth(store)
+    this.store = seamOf(store, this.health)
+    this.newId = newId
+    this.checks = checks
+    this.conversations = new Conversations(this.store)
+    this.search = this.store.search
+    this.templates = new Templates(this.store, this)
+    this.turns = new Turns(this.store, checks)
+    this.liveText = liveTextIn(this.store)
+    this.notices = this.store.notices
+    this.tails = new Tails(this.store, this.onError)
+    if (observe) this.observers.add(observe)
+  }
+}
+
 /**
- * The door: the only way to the store. Commands are decided on the current state and committed with their events in
- * one transaction; readers get the state, the log, or the rows derived from it.
+ * The door: the only way to the store, which is private to it. Commands are decided on the current state and committed with
+ * their events in one transaction; readers get the state, the log, or the rows derived from it.
  */
-export interface Door {
+export class Door {
   /** Draws an id for a task, a review or a message. */
   readonly newId: () => string
   /** Reads command lines and hashes checks. */
@@ -148,166 +200,182 @@ export interface Door {
   readonly liveText: LiveText
   /** Events to be told to the outside, each taken by one process at a time. */
   readonly notices: Notices
+  readonly #core: Core
+  readonly #origin: Origin | undefined
+
+  /** For `openDoor` and `from`. */
+  constructor(core: Core, origin?: Origin) {
+    this.newId = core.newId
+    this.checks = core.checks
+    this.conversations = core.conversations
+    this.search = core.search
+    this.reviews = new Reviews(core, this)
+    this.templates = core.templates
+    this.turns = core.turns
+    this.liveText = core.liveText
+    this.notices = core.notices
+    this.#core = core
+    this.#origin = origin
+  }
 
   /** The same door, for what comes from there: the log records the origin of each decision. For edges. */
-  from(origin: Origin): Door
+  from(origin: Origin): Door {
+    return new Door(this.#core, origin)
+  }
+
   /** Runs commands as one commit. Throws the refusal if one is refused; then nothing is written. */
-  run(at: At, ...commands: readonly Command[]): Promise<Committed<null>>
+  run(at: At, ...commands: readonly Command[]): Promise<Committed<null>> {
+    return this.transact(at, transaction => {
+      for (const command of commands) transaction.mustRun(command)
+      return null
+    })
+  }
+
   /** Runs `work` as one commit: it runs commands, inspects the state between them, and returns the value. */
-  transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>>
+  async transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>> {
+    const committing = this.#core.store.commit(checked(at), (state, now) => {
+      const transaction = new Transaction(state, now, this.#origin)
+      return transaction.decided(work(transaction))
+    })
+    if (!at.lease) for (const companion of this.#core.companions) companion(at)
+    const committed = await committing
+    this.#noteDeadline(committed)
+    this.#noteReviews(at, committed)
+    this.#noteEvents(at, committed)
+    return committed
+  }
+
   /** The current state of a conversation; empty if nothing was written yet. */
-  read(ref: Ref, need?: 'list'): Promise<Conversation>
+  async read(ref: Ref, need?: 'list'): Promise<Conversation> {
+    return this.#core.store.load(checked(ref), need)
+  }
+
   /** Yields the commits after seq `after`, then new ones, until the signal: without gaps or duplicates. */
-  tail(ref: Ref, options?: TailOptions): AsyncIterable<Commit>
+  tail(ref: Ref, { after = 0, signal }: TailOptions = {}): AsyncIterable<Commit> {
+    return this.#core.tails.follow(checked(ref), after, this.#untilEnd(signal))
+  }
+
   /** Yields the text of a running step each time a process writes it, until the signal. */
-  texts(ref: Ref, options?: { readonly signal?: AbortSignal }): AsyncIterable<LiveEntry>
+  texts(ref: Ref, { signal }: { readonly signal?: AbortSignal } = {}): AsyncIterable<LiveEntry> {
+    return this.#core.tails.followText(checked(ref), this.#untilEnd(signal))
+  }
+
   /** Yields a hint whenever any process changes a conversation, until the signal. Hints may be lost or repeated. */
-  changes(signal: AbortSignal): AsyncIterable<Hint>
+  changes(signal: AbortSignal): AsyncIterable<Hint> {
+    return this.#core.store.changes(signal)
+  }
 
   /** The store's clock, which leases and deadlines go by. */
-  now(): Promise<Instant>
+  now(): Promise<Instant> {
+    return this.#core.store.now()
+  }
+
   /** Resolves if a write works, rejects with the reason if not. */
-  ready(): Promise<void>
+  async ready(): Promise<void> {
+    if (this.#core.ending.signal.aborted) throw closed()
+    await this.#core.health.ready()
+  }
+
   /**
    * Adds an observer of storage: of every failure, whichever call met it, once until storage works again; and of that.
    * Returns a function that removes it.
    */
-  observeStorage(observer: StorageObserver): () => void
+  observeStorage(observer: StorageObserver): () => void {
+    return this.#core.health.observe(observer)
+  }
+
   /** Adds an observer of tool calls. Returns a function that removes it. */
-  observe(observer: Observer): () => void
+  observe(observer: Observer): () => void {
+    return added(this.#core.observers, observer)
+  }
+
   /**
    * Adds an observer of committed events, each reported once: those of this process, or with `others` those of every
    * process on the store. Returns a function that removes it.
    */
-  observeEvents(observer: EventObserver, options?: { readonly others?: boolean }): () => void
+  observeEvents(observer: EventObserver, { others = false } = {}): () => void {
+    const { store, onError, eventObservers } = this.#core
+    const observe: EventObserver = (ref, events) => guarded(() => observer(ref, events))
+    const ending = new AbortController()
+    const every = others && new EveryCommit(store, observe, onError, this.#untilEnd(ending.signal))
+    const remove = added(eventObservers, every ? (ref, events) => every.committed(ref, events) : observe)
+    return () => {
+      remove()
+      ending.abort()
+    }
+  }
+
   /**
    * Adds a companion of commits without a lease: it is called when one is on its way, and what it commits to the same
    * conversation at once comes right behind, in the same flush. Returns a function that removes it.
    */
-  accompany(companion: Companion): () => void
+  accompany(companion: Companion): () => void {
+    return added(this.#core.companions, companion)
+  }
+
   /** Reports a tool call to all observers. For the code that performs calls. */
-  observed(call: ObservedCall): void
+  observed(call: ObservedCall): void {
+    for (const observer of this.#core.observers) guarded(() => observer(call))
+  }
+
   /** Says that this process serves the page, so that a person can decide reviews there. */
-  servesPage(): void
+  servesPage(): void {
+    this.#core.hasPage = true
+  }
+
   /** Whether a person can decide reviews on a page of this process. */
-  hasPage(): boolean
+  hasPage(): boolean {
+    return this.#core.hasPage
+  }
+
   /** Ends tails and the deadline timer, finishes commits in flight, and closes the store. */
-  close(): Promise<void>
+  async close(): Promise<void> {
+    this.#core.ending.abort()
+    await this.#core.deadlines?.stop()
+    await this.#core.store.close()
+  }
+
+  #noteEvents({ tenant, conversation }: Ref, { events }: Committed<unknown>): void {
+    if (events.length === 0) return
+    for (const observer of this.#core.eventObservers) observer({ tenant, conversation }, events)
+  }
+
+  #noteReviews({ tenant, conversation }: Ref, { events }: Committed<unknown>): void {
+    const { onReviewOpened } = this.#core.options
+    if (!onReviewOpened) return
+    for (const event of events) {
+      // The person who reopened a review decides it.
+      if (event.type === 'task_create_review_required' && event.data.reopens === undefined) {
+        onReviewOpened({ tenant, conversation }, event.data.review_id)
+      }
+    }
+  }
+
+  /** Deadlines that this process sets are met on time; those of other processes are found by the regular sweep. */
+  #noteDeadline({ events, conversation }: Committed<unknown>): void {
+    const last = events.at(-1)
+    if (!last || conversation.pending_reviews.length === 0) return
+    const next = nextDeadline(conversation)
+    if (next) this.#core.deadlines?.within(Date.parse(next) - Date.parse(last.timestamp))
+  }
+
+  #untilEnd(signal: AbortSignal | undefined): AbortSignal {
+    const ending = this.#core.ending.signal
+    return signal ? AbortSignal.any([signal, ending]) : ending
+  }
 }
 
-/** Where a tail starts and what ends it. */
-export interface TailOptions {
-  /** The last seq that the caller has; 0 for the whole log. */
-  readonly after?: number
-  /** Ends the tail. Closing the runsheet ends it, too. */
-  readonly signal?: AbortSignal
+/** Adds to a set. Returns a function that removes it. */
+function added<T>(set: Set<T>, member: T): () => void {
+  set.add(member)
+  return () => void set.delete(member)
 }
 
-/** Conversations and their logs. */
-export interface Conversations {
-  /** A page of one of the tenant's lists of conversations, newest first; `active` unless told. */
-  list(tenant: string, page: Page, list?: SessionList): Promise<Paged<ConversationSummary>>
-  /** Those of these that exist, in any order. */
-  summaries(tenant: string, conversations: readonly string[]): Promise<readonly ConversationSummary[]>
-  /** One conversation as the list shows it, or undefined if it does not exist. */
-  summary(ref: Ref): Promise<ConversationSummary | undefined>
-  /** The events that match the filter, in log order. */
-  events(ref: Ref, filter: EventFilter): Promise<readonly StoredEvent[]>
-  /** Up to `limit` events after `seq`, in log order; with `maxBytes` no more than fit, but at least one. */
-  eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
-}
-
-/** Selects events of a log; an absent field matches everything. */
-export interface EventFilter {
-  /** Only events of these types. */
-  readonly types?: readonly EventType[] | undefined
-  /** Only events about the task with this id. */
-  readonly task?: string | undefined
-  /** Only the newest of the matching events, this many. */
-  readonly last?: number | undefined
-}
-
-/** A review and the conversation it belongs to. */
-export interface LocatedReview extends Ref {
-  /** The review with its drafts, and how it ended if it did. */
-  readonly record: ReviewRecord
-}
-
-/** Reviews. All methods reject with `review_not_found` if the tenant has no such review. */
-export interface Reviews {
-  /** The review as of now: an overdue one reads as over even before that is written. */
-  get(tenant: string, reviewId: string): Promise<LocatedReview>
-  /** How many callers in this process wait for a decision. */
-  readonly waiters: number
-  /** The conversation that the review belongs to. */
-  locate(tenant: string, reviewId: string): Promise<Ref>
-  /** Decides a review. Repeating the same decision returns the same answer; a different one is refused. */
-  decide(tenant: string, reviewId: string, decision: SentDecision, via: DecisionVia): Promise<ReviewRecord>
-  /** Decides, and makes the answer in the same commit. `answer` must return JSON; repetitions get it again. */
-  decide<T>(
-    tenant: string,
-    reviewId: string,
-    decision: SentDecision,
-    via: DecisionVia,
-    answer: (conversation: Conversation, record: ReviewRecord) => T,
-  ): Promise<T>
-  /** Opens a review again that nobody decided, on a person's behalf. Resolves with the new one. */
-  reopen(tenant: string, reviewId: string): Promise<ReviewRequest>
-  /** Gives a review more time, on a person's behalf: from now `ms`, by default as long as it had at first. */
-  extend(tenant: string, reviewId: string, ms?: number): Promise<ReviewRequest>
-  /** The id of the review to wait for instead: the one that reopens it, or revises it once that was heard. */
-  successorOf(tenant: string, reviewId: string): Promise<string>
-  /** Resolves when the review is over, in whichever process. Rejects with the signal's reason if that comes first. */
-  await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord>
-  /** Pending reviews by deadline, soonest first, those without one last: of one conversation, or of all. */
-  waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>>
-  /** How many reviews are pending; not counted beyond `most`. */
-  waitingCount(tenant: string, most: number): Promise<number>
-}
-
-/** Saved batches of rows, by name. */
-export interface Templates {
-  /** All templates of the tenant, by name. */
-  list(tenant: string): Promise<readonly Template[]>
-  /** A template, or undefined if none has the name. */
-  get(tenant: string, name: string): Promise<Template | undefined>
-  /** Validates and saves the rows under the name, replacing what it held. Throws the refusal if a row is invalid. */
-  save(tenant: string, name: string, rows: readonly SentRow[]): Promise<Template>
-  /** Gives a template another name, unless that is taken. Throws the refusal if the name is invalid. */
-  rename(tenant: string, name: string, to: string): Promise<Template | 'unknown' | 'taken'>
-  /** Deletes a template. Resolves with false if none has the name. */
-  delete(tenant: string, name: string): Promise<boolean>
-}
-
-/** Leases: the right to act on a turn. */
-export interface Turns {
-  /** Claims a turn that needs one of the abilities and has no lease, or the wanted one; undefined if there is none. */
-  claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined>
-  /** Whether a lease for this need is held now, by whichever process. */
-  served(need: Need): Promise<boolean>
-  /** Follows whether a process is alive that does what is needed in this conversation: for who waits for it. */
-  watch(ref: Ref): Service
-  /** Adds a listener for needs that somebody in this process waits for and no process serves. Returns a function that removes it. */
-  onUnserved(listener: (ref: Ref, need: Need) => void): () => void
-  /** Extends a lease. Resolves with false if another runner has taken over. */
-  renew(lease: Lease, ttlMs: number): Promise<boolean>
-  /** Gives a lease back. */
-  release(lease: Lease): Promise<void>
-  /** Adds a listener for leases that this process gave back. Returns a function that removes it. */
-  onRelease(listener: (lease: Lease) => void): () => void
-}
-
-/** The text of a running step: replaced as it grows, never part of the log. */
-export interface LiveText {
-  /** Replaces the text of the conversation's running step. */
-  write(ref: Ref, entry: LiveEntry): Promise<void>
-  /** The text so far, or undefined if no step is being written. */
-  read(ref: Ref): Promise<LiveEntry | undefined>
-  /** Removes the text. */
-  clear(ref: Ref): Promise<void>
-}
-
-/** Opens the door to a store. */
-export function openDoor(options: DoorOptions): Door {
-  return new StoreDoor(options)
+/** What an observer throws must not fail what it observes. */
+function guarded(observe: () => void): void {
+  try {
+    observe()
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error))
+  }
 }

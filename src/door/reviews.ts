@@ -2,33 +2,46 @@ import { type Conversation, successorOf } from '../domain/conversation.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { DecisionVia } from '../domain/event.ts'
 import { requestOf, type ReviewRequest, statusAt } from '../domain/review.ts'
-import type { Decision, LocatedReview, Reviews, Door } from './door.ts'
+import type { SentDecision } from '../domain/wire.ts'
+import type { Door } from './door.ts'
 import { StoreError } from '../store/store-error.ts'
 import { decidedReview, type ReviewRecord } from '../store/rows.ts'
-import type { Page, Paged, Ref, Store } from '../store/store.ts'
+import type { Page, Paged, Ref } from '../store/store.ts'
 import { preparedDecision } from './checks.ts'
 import { hashOf } from './hash.ts'
+import type { Seam } from './seam.ts'
 
-type DoorPart = Pick<Door, 'newId' | 'checks' | 'transact' | 'tail'>
+/** A review and the conversation it belongs to. */
+export interface LocatedReview extends Ref {
+  /** The review with its drafts, and how it ended if it did. */
+  readonly record: ReviewRecord
+}
+
+/** What the reviews of all origins share. */
+interface Shared {
+  readonly store: Seam
+  /** Callers in this process that wait for a decision. */
+  reviewWaiters: number
+}
+
 type Answer<T> = (conversation: Conversation, record: ReviewRecord) => T
 
-/** Reviews behind the door: a decision costs one lookup and one commit. */
-export class DoorReviews implements Reviews {
-  readonly #store: Store
-  readonly #door: DoorPart
-  readonly #waiting: { count: number }
+/**
+ * Reviews behind the door: a decision costs one lookup and one commit. All methods reject with `review_not_found` if the
+ * tenant has no such review.
+ */
+export class Reviews {
+  readonly #core: Shared
+  readonly #store: Seam
+  readonly #door: Door
 
-  constructor(store: Store, door: DoorPart, waiting = { count: 0 }) {
-    this.#store = store
+  constructor(core: Shared, door: Door) {
+    this.#core = core
+    this.#store = core.store
     this.#door = door
-    this.#waiting = waiting
   }
 
-  /** The same reviews, decided through another door. */
-  through(door: DoorPart): DoorReviews {
-    return new DoorReviews(this.#store, door, this.#waiting)
-  }
-
+  /** The review as of now: an overdue one reads as over even before that is written. */
   async get(tenant: string, reviewId: string): Promise<LocatedReview> {
     const found = await this.#find(tenant, reviewId)
     if (found.record.resolution) return found
@@ -39,15 +52,20 @@ export class DoorReviews implements Reviews {
     return { ...found, record: { ...record, review: { ...record.review, status: statusAt(review, now) } } }
   }
 
+  /** The conversation that the review belongs to. */
   async locate(tenant: string, reviewId: string): Promise<Ref> {
     const { conversation } = await this.#find(tenant, reviewId)
     return { tenant, conversation }
   }
 
-  async decide<T = ReviewRecord>(
+  /** Decides a review. Repeating the same decision returns the same answer; a different one is refused. */
+  decide(tenant: string, reviewId: string, decision: SentDecision, via: DecisionVia): Promise<ReviewRecord>
+  /** Decides, and makes the answer in the same commit. `answer` must return JSON; repetitions get it again. */
+  decide<T>(tenant: string, reviewId: string, decision: SentDecision, via: DecisionVia, answer: Answer<T>): Promise<T>
+  async decide<T>(
     tenant: string,
     reviewId: string,
-    decision: Decision,
+    decision: SentDecision,
     via: DecisionVia,
     answer?: Answer<T>,
   ): Promise<T | ReviewRecord> {
@@ -77,6 +95,7 @@ export class DoorReviews implements Reviews {
     return value.answer ?? answer(conversation, value.record)
   }
 
+  /** Opens a review again that nobody decided, on a person's behalf. Resolves with the new one. */
   async reopen(tenant: string, reviewId: string): Promise<ReviewRequest> {
     const ref = await this.locate(tenant, reviewId)
     const new_review_id = `rev_${this.#door.newId()}`
@@ -87,6 +106,7 @@ export class DoorReviews implements Reviews {
     return value
   }
 
+  /** Gives a review more time, on a person's behalf: from now `ms`, by default as long as it had at first. */
   async extend(tenant: string, reviewId: string, ms?: number): Promise<ReviewRequest> {
     const ref = await this.locate(tenant, reviewId)
     const { conversation } = await this.#door.transact(ref, transaction => {
@@ -95,30 +115,35 @@ export class DoorReviews implements Reviews {
     return reviewIn(conversation, reviewId)
   }
 
+  /** The id of the review to wait for instead: the one that reopens it, or revises it once that was heard. */
   async successorOf(tenant: string, reviewId: string): Promise<string> {
     return successorOf(await this.#store.load(await this.locate(tenant, reviewId)), reviewId)
   }
 
+  /** Resolves when the review is over, in whichever process. Rejects with the signal's reason if that comes first. */
   async await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord> {
     const { record, ...ref } = await this.#find(tenant, reviewId)
     if (record.resolution) return record
-    this.#waiting.count += 1
+    this.#core.reviewWaiters += 1
     try {
       await this.#resolved(ref, reviewId, signal)
     } finally {
-      this.#waiting.count -= 1
+      this.#core.reviewWaiters -= 1
     }
     return (await this.#find(tenant, reviewId)).record
   }
 
+  /** How many callers in this process wait for a decision. */
   get waiters(): number {
-    return this.#waiting.count
+    return this.#core.reviewWaiters
   }
 
+  /** Pending reviews by deadline, soonest first, those without one last: of one conversation, or of all. */
   waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>> {
     return this.#store.queries.waiting(tenant, conversation, page)
   }
 
+  /** How many reviews are pending; not counted beyond `most`. */
   waitingCount(tenant: string, most: number): Promise<number> {
     return this.#store.queries.waitingCount(tenant, most)
   }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Commit, commitsAfter } from '../store/commit.ts'
-import { type Hint, type LiveEntry, type Ref, refKey, type Store } from '../store/store.ts'
+import { type Hint, type LiveEntry, type Ref, refKey } from '../store/store.ts'
+import type { Seam } from './seam.ts'
 import { Follower, type Member, TextFollower } from './follower.ts'
 
 /** Events per read. */
@@ -11,13 +12,13 @@ const RETRY_LISTENING_MS = 500
 
 /** All followers of logs in this process. Waiting costs an entry in a map: no timer, no polling, no connection. */
 export class Tails {
-  readonly #store: Store
+  readonly #store: Seam
   readonly #onError: (error: unknown) => void
   readonly #feeds = new Map<string, Feed>()
   #listening: AbortController | undefined
   #keepAlive: NodeJS.Timeout | undefined
 
-  constructor(store: Store, onError: (error: unknown) => void) {
+  constructor(store: Seam, onError: (error: unknown) => void) {
     this.#store = store
     this.#onError = onError
   }

@@ -110,6 +110,7 @@ const STORAGE: Record<StoreError['code'], StorageAnswer> = {
   unknown_outcome: { status: 503 },
   file_invalid: { status: 409 },
   id_taken: { status: 409 },
+  unsupported: { status: 501 },
   closed: { status: 503, retry: true },
 }
 

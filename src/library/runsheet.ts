@@ -159,6 +159,7 @@ export class Runsheet {
    */
   async verify(): Promise<readonly string[]> {
     const differences: string[] = []
+    if (!this.#store.verifiable) return differences
     for await (const difference of verify(this.#store.verifiable())) differences.push(difference)
     return differences
   }

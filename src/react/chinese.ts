@@ -30,6 +30,7 @@ const errors: ErrorStrings = {
     too_many_streams: () => '打开的窗口过多，请关闭一个后重试。',
     body_too_large: () => '内容过长，无法发送。',
     not_implemented: () => '此服务器没有自带模型，请通过其他智能体使用。',
+    unsupported: () => '此服务器仅在内存中保存计划，不支持此操作。',
     internal: () => '服务器出错，详情请查看服务器日志。',
     busy: () => '服务器繁忙，请稍后再试。',
     io: () => '服务器未能保存，请稍后再试。',

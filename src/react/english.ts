@@ -32,6 +32,7 @@ const errors: ErrorStrings = {
     too_many_streams: () => 'Too many windows are open on this server. Close one and try again.',
     body_too_large: () => 'This is too much text to send at once.',
     not_implemented: () => 'This server has no model of its own. Use it from another agent.',
+    unsupported: () => 'This server keeps plans in memory and cannot do this.',
     internal: () => 'Something went wrong on the server. Its log has the details.',
     busy: () => 'The server is busy. Try again in a moment.',
     io: () => 'The server could not save this. Try again in a moment.',

@@ -35,6 +35,7 @@ type ServerCode =
   | 'too_many_streams'
   | 'body_too_large'
   | 'not_implemented'
+  | 'unsupported'
   | 'internal'
   | 'busy'
   | 'io'

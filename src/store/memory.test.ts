@@ -1,8 +1,7 @@
 import { subjectOn } from '../../test/support/store-subject.ts'
 import { storeContract } from '../../test/store/contract.ts'
 import { leaseContract, type LeaseSubject } from '../../test/store/lease-contract.ts'
-import { openMemoryStore } from './memory.ts'
-import type { Entry } from './memory-entry.ts'
+import { type Entry, openMemoryStore } from './memory.ts'
 import { refKey } from './store.ts'
 
 async function subject(): Promise<LeaseSubject> {

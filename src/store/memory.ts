@@ -1,38 +1,32 @@
-import type { Conversation } from '../domain/conversation.ts'
+import { type Conversation, emptyConversation } from '../domain/conversation.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, plusMs } from '../domain/instant.ts'
-import type { Need } from '../domain/needs.ts'
-import { freeze, SNAPSHOT_VERSION } from '../domain/snapshot.ts'
-import type { Template } from '../domain/template.ts'
+import { isExclusive, type Need } from '../domain/needs.ts'
+import { markOf } from '../domain/session-list.ts'
 import { StoreClock } from './clock.ts'
-import { type Commit, eventsOf } from './commit.ts'
+import { eventsOf } from './commit.ts'
 import { CONVERSATION_ORDER, fitting, paged, sortedPage, type SortKey } from './cursor.ts'
-import { closed, idTaken } from './store-error.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
-import { Entry, loaded, summaryOf } from './memory-entry.ts'
-import { MemoryLeases } from './memory-leases.ts'
-import { MemoryNotices } from './memory-notices.ts'
-import { MemoryIndex } from './memory-search.ts'
-import { logExists, piecesOf } from './pieces.ts'
-import { type ReviewRow, rowsOf, taskIdOf, titleAfter } from './rows.ts'
-import { searchIn } from './search.ts'
-import { type Call, stage, type Staged } from './stage.ts'
+import { type ReviewRow, rowsOf, taskIdOf, titleAfter, type TurnRow } from './rows.ts'
+import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
 import {
   type At,
+  type Capabilities,
   type ClaimOptions,
   type Committed,
+  type ConversationSummary,
   type Decide,
   type DueReview,
   type Lease,
+  type LiveEntry,
   type LiveText,
   type Queries,
   type Ref,
   refKey,
   type Store,
-  type Templates,
 } from './store.ts'
-import { type Verifiable, Replay, type StoredRows } from './verify.ts'
+import { closed, idTaken } from './store-error.ts'
 
 export interface MemoryStoreOptions {
   /** How far the store's clock is ahead of the machine's: lets tests pass a deadline. */
@@ -41,29 +35,48 @@ export interface MemoryStoreOptions {
   readonly entries?: Map<string, Entry>
 }
 
-/** A store that keeps nothing after `close`: for tests and experiments. */
-export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
+/** A store that keeps nothing after `close`: for tests and experiments. It has live text, and no other capability. */
+export function openMemoryStore(options: MemoryStoreOptions = {}): Store & Pick<Capabilities, 'live'> {
   return new MemoryStore(options)
+}
+
+interface TurnLease extends TurnRow {
+  readonly attempt: number
+  /** When the lease is over, in elapsed milliseconds; null without one. */
+  readonly until: number | null
+  /** The need that the lease was claimed for. */
+  readonly serves: Need | null
+}
+
+/** All that is stored of one conversation. */
+export class Entry {
+  readonly ref: Ref
+  state: Conversation
+  title: string | null = null
+  readonly events: StoredEvent[] = []
+  readonly keys = new Map<string, KeyRow>()
+  readonly turns = new Map<string, TurnLease>()
+  readonly reviews = new Map<string, ReviewRow>()
+  live: LiveEntry | undefined
+
+  constructor({ tenant, conversation }: Ref) {
+    this.ref = { tenant, conversation }
+    this.state = emptyConversation(conversation)
+  }
 }
 
 class MemoryStore implements Store {
   readonly #entries: Map<string, Entry>
   /** The conversation that owns a task or review, by tenant and id. */
   readonly #owners = new Map<string, Entry>()
-  readonly #templates = new Map<string, Map<string, Template>>()
   readonly #hints = new Hints()
   readonly #clock: StoreClock
-  readonly #leases: MemoryLeases
-  readonly #index = new MemoryIndex()
-  readonly notices: MemoryNotices
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
   #closed = false
 
   constructor({ skewMs, entries = new Map() }: MemoryStoreOptions) {
     this.#entries = entries
     this.#clock = new StoreClock({ isAwaited: () => this.#isAwaited(), skewMs })
-    this.#leases = new MemoryLeases(this.#entries, this.#clock)
-    this.notices = new MemoryNotices(this.#clock)
   }
 
   async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
@@ -79,18 +92,14 @@ class MemoryStore implements Store {
   }
 
   async load(ref: Ref): Promise<Conversation> {
-    this.#check()
     return this.#peek(ref).state
   }
 
-  async eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]> {
-    this.#check()
+  async eventsAfter(ref: Ref, seq: number, limit: number, maxBytes = Infinity): Promise<readonly StoredEvent[]> {
     const events = this.#peek(ref).events.slice(seq, seq + limit)
-    if (maxBytes === undefined) return events
-    return events.slice(
-      0,
-      fitting(events, ({ data }) => JSON.stringify(data).length, maxBytes),
-    )
+    if (maxBytes === Infinity) return events
+    const count = fitting(events, ({ data }) => JSON.stringify(data).length, maxBytes)
+    return events.slice(0, count)
   }
 
   changes(signal: AbortSignal): ReturnType<Store['changes']> {
@@ -98,43 +107,38 @@ class MemoryStore implements Store {
     return this.#hints.subscribe(signal)
   }
 
-  async claim(_runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined> {
-    this.#check()
-    return this.#leases.claim(ttlMs, options)
+  async claim(_runner: string, ttlMs: number, { abilities, wanted }: ClaimOptions): Promise<Lease | undefined> {
+    const able = new Set<Need | null>(abilities.filter(need => !isExclusive(need) || !this.#isServed(need)))
+    for (const [{ ref, turns }, row] of this.#turns()) {
+      if (wanted && (refKey(ref) !== refKey(wanted) || row.turn !== wanted.turn)) continue
+      if (!able.has(row.needs) || this.#isHeld(row)) continue
+      if (isExclusive(row.needs)) this.#overtake(row.needs)
+      const attempt = row.attempt + 1
+      turns.set(row.turn, { ...row, attempt, until: this.#clock.elapsed() + ttlMs, serves: row.needs })
+      return { ...ref, turn: row.turn, attempt }
+    }
+    return undefined
   }
 
   async served(need: Need): Promise<boolean> {
-    this.#check()
-    return this.#leases.served(need)
+    return this.#isServed(need)
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<boolean> {
-    this.#check()
-    return this.#leases.renew(lease, ttlMs)
+    return this.#setLease(lease, { until: this.#clock.elapsed() + ttlMs })
   }
 
   async release(lease: Lease): Promise<void> {
-    this.#check()
-    this.#leases.release(lease)
+    this.#setLease(lease, { until: null, serves: null })
   }
 
   async due(limit: number): ReturnType<Store['due']> {
     this.#check()
     const now = this.#clock.now()
-    const waiting = this.#timed()
-    const next = waiting.find(({ due_at }) => due_at > now)?.due_at
-    const reviews = waiting.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
+    const timed = this.#timed()
+    const next = timed.find(({ due_at }) => due_at > now)?.due_at
+    const reviews = timed.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
     return { reviews: reviews.slice(0, limit), ...(next === undefined ? {} : { next }) }
-  }
-
-  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
-    this.#check()
-    if (this.#peek(ref).state.seq > 0) throw logExists()
-    const pieces = [...piecesOf(ref, commits)]
-    const [first, last] = [pieces[0], pieces.at(-1)]
-    // In one go: an id that another conversation has must leave nothing behind.
-    if (first && last)
-      this.#write(this.#ensure(ref), { ...last, before: first.before, commits: pieces.flatMap(piece => piece.commits) })
   }
 
   async probe(): Promise<void> {
@@ -143,23 +147,17 @@ class MemoryStore implements Store {
 
   readonly queries: Queries = {
     conversations: async (tenant, page, list = 'active') => {
-      const rows = this.#of(tenant)
-        .filter(({ state }) => state.seq > 0)
-        .map(summaryOf)
-        .filter(({ archived }) => list === 'all' || archived === (list === 'archived'))
+      const rows = this.#summaries(tenant).filter(
+        ({ archived }) => list === 'all' || archived === (list === 'archived'),
+      )
       const { kinds, keyOf } = CONVERSATION_ORDER[list === 'all' ? 'created' : 'active']
       return sortedPage(rows, page, kinds, keyOf, 'descending')
     },
-    summaries: async (tenant, conversations) => {
-      const wanted = new Set(conversations)
-      return this.#of(tenant)
-        .filter(({ ref, state }) => state.seq > 0 && wanted.has(ref.conversation))
-        .map(summaryOf)
-    },
+    summaries: async (tenant, conversations) =>
+      this.#summaries(tenant).filter(({ session_id }) => conversations.includes(session_id)),
     conversation: async ref => {
-      this.#check()
-      const entry = this.#entries.get(refKey(ref))
-      return entry && entry.state.seq > 0 ? summaryOf(entry) : undefined
+      const entry = this.#peek(ref)
+      return entry.state.seq > 0 ? summaryOf(entry) : undefined
     },
     review: async (tenant, reviewId) => {
       this.#check()
@@ -168,7 +166,7 @@ class MemoryStore implements Store {
       return entry && row && { ...entry.ref, record: row.body }
     },
     waiting: async (tenant, conversation, page) => {
-      const rows = this.#waiting(tenant).filter(row => conversation === undefined || row.conversation === conversation)
+      const rows = this.#waiting(tenant, conversation)
       const keyOf = ({ due_at, id }: ReviewRow): SortKey => [due_at ?? NEVER, id]
       const { items, next_cursor } = sortedPage(rows, page, ['string', 'string'], keyOf, 'ascending')
       const fits = fitting(items, ({ body }) => JSON.stringify(body).length)
@@ -176,47 +174,16 @@ class MemoryStore implements Store {
       return { items: cut.items, next_cursor: cut.next_cursor ?? next_cursor }
     },
     waitingCount: async (tenant, most) => Math.min(most, this.#waiting(tenant).length),
-    events: async (ref, { types, task, last }) => {
+    events: async (ref, { types, task, last = Infinity }) => {
       const found = this.#peek(ref).events.filter(
         event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
       )
-      return last === undefined ? found : found.slice(-last)
+      return found.slice(-last)
     },
-  }
-
-  readonly search = searchIn({
-    places: ['number'],
-    newest: async (...asked) => {
-      this.#check()
-      return this.#index.newest(...asked)
-    },
-    load: async (tenant, documents) => documents.map(document => loaded(this.#peek({ ...document, tenant }), document)),
-  })
-
-  readonly templates: Templates = {
-    get: async (tenant, name) => this.#templates.get(tenant)?.get(name),
-    list: async tenant => [...(this.#templates.get(tenant)?.values() ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1)),
-    put: async (tenant, template) => {
-      this.#check()
-      const templates = this.#templates.get(tenant) ?? new Map<string, Template>()
-      this.#templates.set(tenant, templates.set(template.name, template))
-    },
-    rename: async (tenant, name, to) => {
-      this.#check()
-      const templates = this.#templates.get(tenant)
-      const template = templates?.get(name)
-      if (!templates || !template) return 'unknown'
-      if (templates.has(to)) return 'taken'
-      templates.delete(name)
-      templates.set(to, { ...template, name: to })
-      return 'renamed'
-    },
-    delete: async (tenant, name) => this.#templates.get(tenant)?.delete(name) ?? false,
   }
 
   readonly live: LiveText = {
     write: async (ref, entry) => {
-      this.#check()
       this.#ensure(ref).live = entry
       this.#hints.publish({ ...ref, kind: 'text' })
     },
@@ -224,23 +191,6 @@ class MemoryStore implements Store {
     clear: async ref => {
       this.#ensure(ref).live = undefined
     },
-  }
-
-  verifiable(): Verifiable {
-    const entries = this.#entries
-    return {
-      conversations: async function* () {
-        for (const { ref, state } of entries.values()) if (state.seq > 0) yield ref
-      },
-      differences: async ref => {
-        const entry = this.#peek(ref)
-        const rows = storedRows(entry)
-        const replay = new Replay(ref, rows.snapshot)
-        replay.add(entry.events)
-        return replay.differences(rows)
-      },
-      problems: async function* () {},
-    }
   }
 
   async close(): Promise<void> {
@@ -252,7 +202,7 @@ class MemoryStore implements Store {
     for (const group of Map.groupBy(calls, ({ at }) => refKey(at)).values()) {
       const [first] = group
       if (!first) continue
-      const entry = this.#peek(first.at)
+      const entry = this.#entries.get(refKey(first.at)) ?? new Entry(first.at)
       const staged = stage(
         group,
         { state: entry.state, key: key => entry.keys.get(key), attempt: turn => entry.turns.get(turn)?.attempt },
@@ -260,8 +210,7 @@ class MemoryStore implements Store {
       )
       staged.rejectRefused()
       try {
-        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(this.#ensure(first.at), staged)
-        this.notices.add(entry.ref, eventsOf(staged.commits))
+        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(entry, staged)
         staged.resolve()
       } catch (error) {
         staged.reject(error)
@@ -274,15 +223,13 @@ class MemoryStore implements Store {
     const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${entry.ref.tenant}/${id}`)
     if (owned.some(key => (this.#owners.get(key) ?? entry) !== entry)) throw idTaken()
     for (const key of owned) this.#owners.set(key, entry)
+    this.#entries.set(refKey(entry.ref), entry)
     entry.state = after
     entry.title = titleAfter(entry.title, rows.conversation)
     entry.events.push(...eventsOf(commits))
-    this.#index.add(entry.ref, entry.title, eventsOf(commits))
     for (const row of keys) entry.keys.set(row.key, row)
-    for (const row of rows.tasks) entry.tasks.set(row.id, row)
     for (const row of rows.turns) {
-      const { attempt = 0, until = null, serves = null } = entry.turns.get(row.turn) ?? {}
-      entry.turns.set(row.turn, { ...row, attempt, until, serves })
+      entry.turns.set(row.turn, { attempt: 0, until: null, serves: null, ...entry.turns.get(row.turn), ...row })
     }
     for (const row of rows.reviews) entry.reviews.set(row.id, row)
     if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
@@ -296,24 +243,69 @@ class MemoryStore implements Store {
   }
 
   /** The reviews that have a deadline, soonest first. */
-  #timed(): { review: DueReview; due_at: Instant }[] {
+  #timed(): { readonly review: DueReview; readonly due_at: Instant }[] {
     return [...this.#entries.values()]
-      .flatMap(({ ref, reviews, state: { updated_at } }) =>
-        [...reviews.values()].flatMap(({ id, due_at }) =>
-          due_at === null
-            ? []
-            : [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -this.#clock.aheadMs(ref, updated_at)) }],
-        ),
-      )
+      .flatMap(({ ref, reviews, state }) => [...reviews.values()].map(row => ({ ref, state, row })))
+      .flatMap(({ ref, state, row: { id, due_at } }) => {
+        if (due_at === null) return []
+        const ahead = this.#clock.aheadMs(ref, state.updated_at)
+        return [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -ahead) }]
+      })
       .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
   }
 
-  #check(): void {
-    if (this.#closed) throw closed()
+  #isServed(need: Need): boolean {
+    return this.#turns().some(([, row]) => row.serves === need && this.#isHeld(row))
+  }
+
+  #isHeld({ until }: TurnLease): boolean {
+    return until !== null && until > this.#clock.elapsed()
+  }
+
+  /** Changes a lease that was not overtaken or given back. Returns whether it was one. */
+  #setLease({ turn, attempt, ...ref }: Lease, change: Partial<TurnLease>): boolean {
+    const { turns } = this.#peek(ref)
+    const row = turns.get(turn)
+    if (row?.attempt !== attempt || row.until === null) return false
+    turns.set(turn, { ...row, ...change })
+    return true
+  }
+
+  /** Ends the leases for a need that are over: their holders may be late, and must not go on. */
+  #overtake(need: Need | null): void {
+    for (const [{ turns }, row] of this.#turns()) {
+      if (row.serves !== need) continue
+      turns.set(row.turn, { ...row, attempt: row.attempt + 1, until: null, serves: null })
+    }
+  }
+
+  #turns(): (readonly [Entry, TurnLease])[] {
+    this.#check()
+    return [...this.#entries.values()].flatMap(entry => [...entry.turns.values()].map(row => [entry, row] as const))
+  }
+
+  #summaries(tenant: string): ConversationSummary[] {
+    return this.#of(tenant)
+      .filter(({ state }) => state.seq > 0)
+      .map(summaryOf)
+  }
+
+  #waiting(tenant: string, conversation?: string): ReviewRow[] {
+    const now = this.#clock.now()
+    return this.#of(tenant)
+      .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
+      .flatMap(({ reviews }) => [...reviews.values()])
+      .filter(({ pending, due_at }) => pending && (due_at === null || due_at > now))
+  }
+
+  #of(tenant: string): Entry[] {
+    this.#check()
+    return [...this.#entries.values()].filter(({ ref }) => ref.tenant === tenant)
   }
 
   #peek(ref: Ref): Entry {
-    return this.#entries.get(refKey(ref)) ?? new Entry({ tenant: ref.tenant, conversation: ref.conversation })
+    this.#check()
+    return this.#entries.get(refKey(ref)) ?? new Entry(ref)
   }
 
   #ensure(ref: Ref): Entry {
@@ -322,30 +314,22 @@ class MemoryStore implements Store {
     return entry
   }
 
-  #waiting(tenant: string): (ReviewRow & { readonly conversation: string })[] {
-    const now = this.#clock.now()
-    return this.#of(tenant)
-      .flatMap(({ ref, reviews }) => [...reviews.values()].map(row => ({ ...row, conversation: ref.conversation })))
-      .filter(({ pending, due_at }) => pending && (due_at === null || due_at > now))
-  }
-
-  #of(tenant: string): Entry[] {
-    this.#check()
-    return [...this.#entries.values()].filter(({ ref }) => ref.tenant === tenant)
+  #check(): void {
+    if (this.#closed) throw closed()
   }
 }
 
 /** Sorts after every deadline. */
 const NEVER = '~'
 
-function storedRows(entry: Entry): StoredRows {
-  const { state, tasks, turns, reviews } = entry
-  const { session_id: _, ...conversation } = summaryOf(entry)
-  return {
-    conversation,
-    tasks: [...tasks.values()],
-    turns: [...turns.values()].map(({ turn, status, needs }) => ({ turn, status, needs })),
-    reviews: [...reviews.values()],
-    snapshot: { seq: state.seq, v: SNAPSHOT_VERSION, state: freeze(state) },
-  }
-}
+const summaryOf = ({ state, title }: Entry): ConversationSummary => ({
+  session_id: state.session_id,
+  title,
+  seq: state.seq,
+  created_at: state.created_at ?? '',
+  updated_at: state.updated_at ?? '',
+  active_at: state.active_at ?? state.created_at ?? '',
+  pinned: state.pinned,
+  archived: state.archived,
+  mark: markOf(state),
+})

@@ -24,6 +24,8 @@ export type StoreErrorCode =
   | 'file_invalid'
   /** A file name, or a task or review id, that belongs to another conversation. */
   | 'id_taken'
+  /** This kind of store cannot do it: in memory there is no search, for example. */
+  | 'unsupported'
   | 'closed'
 
 /** Failures of storage itself, which an operator should know of. */

@@ -2,7 +2,6 @@ import type { Conversation } from '../domain/conversation.ts'
 import type { EventType, NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Need } from '../domain/needs.ts'
-import type { Origin } from '../domain/origin.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import type { SearchKind } from '../domain/search.ts'
 import type { SessionList, SessionMark } from '../domain/session-list.ts'
@@ -47,8 +46,6 @@ export interface Once {
 export interface At extends Ref {
   readonly once?: Once | undefined
   readonly lease?: Lease | undefined
-  /** For the door, which records it with decisions. */
-  readonly origin?: Origin | undefined
 }
 
 /** Synchronous and pure: it may run twice, and a throw writes nothing. With `once`, `value` must be JSON. */
@@ -170,8 +167,8 @@ export interface Notices {
 /** The event at `seq`, taken for the `tries`th time. A type, not an interface, so that a database row can be cast to it. */
 export type TakenNotice = Ref & { readonly seq: number; readonly tries: number }
 
-/** Where logs live. `contract.ts` is the test suite of the rules that every store keeps. */
-export interface Store {
+/** Where logs live: what every store does. `contract.ts` is the test suite of the rules that every store keeps. */
+export interface Store extends Partial<Capabilities> {
   /** Runs `decide` on the current state and commits its events. Resolves once that is durable. */
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>>
   /** The clock by which leases end and reviews fall due. */
@@ -193,22 +190,29 @@ export interface Store {
   release(lease: Lease): Promise<void>
   /** Overdue reviews that are not resolved yet, by deadline; and the next deadline. */
   due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant }>
-  /** Writes a whole log as it is, or nothing. Refuses a conversation that has events, and ids that another has. */
-  importLog(ref: Ref, commits: Iterable<Commit>): Promise<void>
+  readonly queries: Queries
   /** Proves that writes work, by a small one that no log shows. `room`: also that the disk has space again. */
   probe(options: { readonly room: boolean }): Promise<void>
-  readonly queries: Queries
-  readonly search: Search
-  readonly templates: Templates
-  readonly live: LiveText
-  readonly notices: Notices
-  /** All that is stored, for `verify`. */
-  verifiable(): Verifiable
   /** The file that failures are about, where their error names none. */
   readonly place?: string
   /** Finishes the calls under way, then frees everything. */
   close(): Promise<void>
 }
+
+/** What a store may have besides. `door/without.ts` says what is answered where it has not. */
+export interface Capabilities {
+  readonly search: Search
+  readonly templates: Templates
+  readonly live: LiveText
+  readonly notices: Notices
+  /** Writes a whole log as it is, or nothing. Refuses a conversation that has events, and ids that another has. */
+  importLog(ref: Ref, commits: Iterable<Commit>): Promise<void>
+  /** All that is stored, for `verify`. */
+  verifiable(): Verifiable
+}
+
+/** A store that has it all, as those have that keep something. */
+export type FullStore = Store & Capabilities
 
 export interface DueReview extends Ref {
   readonly review_id: string

@@ -1,17 +1,20 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { openDoor } from '../../src/door/door.ts'
-import { openMemoryStore } from '../../src/store/memory.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
 import { builtPage, visit, type Visit } from '../support/page.ts'
 import type { Answers } from '../support/provider.ts'
+import { scratchFolder } from '../support/scratch.ts'
 import { startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
 let browser: Browser
 let turns: TestTurns
 let visits: Visit[] = []
+let folder: string
 /** How far the server's clock is behind. */
 let agoMs = 0
 
@@ -24,12 +27,15 @@ afterEach(async () => {
   for (const { context } of visits) await context.close()
   visits = []
   await turns.close()
+  rmSync(folder, { recursive: true })
   expect(problems).toEqual([])
 })
 
 const start = async (answers: Answers = () => 'Well.', options: TurnsOptions = {}): Promise<void> => {
   agoMs = 0
-  const door = openDoor({ store: openMemoryStore({ skewMs: () => -agoMs }) })
+  folder = scratchFolder()
+  const path = join(folder, 'runsheet.db')
+  const door = openDoor({ store: await openSqliteStore({ path, skewMs: () => -agoMs }) })
   turns = await startTurns({ page: builtPage(), answers, host: { review: false }, door, ...options })
 }
 const open = async (

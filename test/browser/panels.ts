@@ -36,7 +36,7 @@ export class Panels {
   }
 
   static async open(browser: Browser, host: PolicyPatch = {}): Promise<Panels> {
-    return new Panels(browser, await startServer({ page: builtPage, host }))
+    return new Panels(browser, await startServer({ page: builtPage, host, store: 'sqlite' }))
   }
 
   /** A signed-in window; windows of one context share their storage. Its clock may be off by some minutes. */

@@ -17,7 +17,7 @@ import { freeze } from '../../src/domain/snapshot.ts'
 import { add, openTurn, run } from '../store/contract.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import type { Ref, Store } from '../../src/store/store.ts'
+import type { FullStore, Ref } from '../../src/store/store.ts'
 import { acknowledged, type Child, inLongRun, killedAtRename, runCli, runWriter } from '../support/children.ts'
 import { fault, held } from '../support/faults.ts'
 import { checkLedger, wholeLog } from '../support/ledger.ts'
@@ -43,7 +43,7 @@ afterEach(async () => {
 fault('backup and restore: cut, damaged, foreign, full, in use')
 
 const at = (name: string): string => join(scratch, name)
-const open = (kind: 'sqlite' | 'file', folder: string): Promise<Store> =>
+const open = (kind: 'sqlite' | 'file', folder: string): Promise<FullStore> =>
   kind === 'sqlite' ? openSqliteStore({ path: join(folder, 'runsheet.db') }) : openFileStore({ data: folder })
 
 async function said(...args: readonly string[]): Promise<{ code: number | null; out: string; stderr: string }> {

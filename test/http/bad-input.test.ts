@@ -7,7 +7,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 const JSON_TYPE = { 'content-type': 'application/json' }
 const WITH_BODY = EVERY_ROUTE.filter(({ body }) => body !== undefined)
 
-describe('in memory', () => badInput('memory'))
+describe('on SQLite', () => badInput('sqlite'))
 
 describe('what is not about storage', () => {
   fault('requests with bad input')

@@ -6,7 +6,7 @@ import type { ReviewsAnswer, SessionAnswer, SessionsAnswer } from '../../src/dom
 import { add, finish, propose, startTurn } from '../store/contract.ts'
 import { type CheckedServer, started } from '../support/checked.ts'
 
-const STORES = ['memory', 'sqlite', 'json', 'postgres'] as const
+const STORES = ['sqlite', 'json', 'postgres'] as const
 
 const REVIEWED = { toolset: 'task_list', review: true } as const
 
@@ -67,7 +67,7 @@ describe.each(STORES)('conversations on %s', store => {
 
 describe('a title', () => {
   it("[HT47] is a person's to set: in lists, in the conversation, in search and in the stream", async () => {
-    const server = await started()
+    const server = await started({ store: 'sqlite' })
     await ended(server, 'c1', 'Could you please report on the quarter?')
     const session = await server.person.fileSession('c1', { title: ' Q3\nreport ', pinned: true })
     expect(session).toMatchObject({ title: 'Q3 report', pinned: true })

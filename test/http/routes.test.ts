@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Command } from '../../src/domain/command.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { Policy, ToolsetName } from '../../src/domain/policy.ts'
@@ -24,8 +24,11 @@ import { openAiTools } from '../../src/toolsets/formats.ts'
 import { toolsets } from '../../src/toolsets/index.ts'
 import { type Answered, type CheckedServer, started, storeWith } from '../support/checked.ts'
 import { CREATING, resultOf, Table } from '../support/reviews.ts'
+import { placeFor } from '../support/stores.ts'
 
 const STORES = ['memory', 'sqlite', 'postgres'] as const
+/** Those with search and templates. */
+const FULL_STORES = ['sqlite', 'postgres'] as const
 const TEMPLATES = '/api/task-manager/templates'
 
 /** A model's call from outside. */
@@ -151,7 +154,7 @@ describe('sessions', () => {
     expect(paged.flatMap(({ sessions }) => sessions)).toEqual(all.sessions)
   })
 
-  it.each(STORES)('[HT10][ST23] with q they are those with these words in their title (%s)', async store => {
+  it.each(FULL_STORES)('[HT10][ST23] with q they are those with these words in their title (%s)', async store => {
     const server = await started({ store })
     for (const [session_id, title] of [
       ['c1', 'Plan the ÜBERGABE'],
@@ -179,7 +182,7 @@ describe('sessions', () => {
     expect(error).toMatchObject({ code: 'invalid_request', field: 'limit' })
   })
 
-  it.each(STORES)('[HT7] a cursor that no page gave out is 400 (%s)', async store => {
+  it.each(FULL_STORES)('[HT7] a cursor that no page gave out is 400 (%s)', async store => {
     const server = await started({ store })
     await withTasks(server, 'A')
     for (const path of ['/api/sessions?', '/api/sessions/c1/tasks?', '/api/tasks?q=a&']) {
@@ -417,7 +420,7 @@ describe('tasks', () => {
     expect(turn).toMatchObject({ code: 'invalid_id', field: 'turn_id' })
   })
 
-  it.each(STORES)(
+  it.each(FULL_STORES)(
     '[HT14] are found by title, details and outcome in all conversations, newest first (%s)',
     async store => {
       const server = await started({ store })
@@ -456,7 +459,7 @@ describe('tasks', () => {
 })
 
 describe('a search', () => {
-  it.each(STORES)('[SE11] finds conversations, tasks and messages, best first (%s)', async store => {
+  it.each(FULL_STORES)('[SE11] finds conversations, tasks and messages, best first (%s)', async store => {
     const server = await started({ store })
     await withTasks(server, 'Buy BREAD', 'Rest')
     await server.door.run(HERE, {
@@ -478,7 +481,7 @@ describe('a search', () => {
   })
 
   it('[SE10] is open to an agent, who may read the same', async () => {
-    const server = await started()
+    const server = await started({ store: 'sqlite' })
     await withTasks(server, 'Buy bread')
     const { status, body } = await server.ask('GET', '/api/search?q=bread', { as: 'agent' })
     expect(status).toBe(200)
@@ -493,7 +496,7 @@ describe('a search', () => {
     },
   )
 
-  it.each(STORES)('[HT7] a cursor of nowhere is accepted, one of another list refused (%s)', async store => {
+  it.each(FULL_STORES)('[HT7] a cursor of nowhere is accepted, one of another list refused (%s)', async store => {
     const server = await started({ store })
     const cursors =
       store === 'postgres'
@@ -793,8 +796,23 @@ describe('the timeline', () => {
   })
 })
 
+describe('a store without search and templates', () => {
+  it('[ST29] is 501 for what it cannot do, and has no templates', async () => {
+    const server = await started({ store: 'memory' })
+    for (const path of ['/api/search?q=a', '/api/sessions?q=a', '/api/tasks?q=a']) {
+      expect((await server.refused(501, 'GET', path)).code).toBe('unsupported')
+    }
+    expect((await server.person.templates()).templates).toEqual([])
+    const body = { tasks: [{ title: 'a' }] }
+    expect((await server.refused(501, 'PUT', `${TEMPLATES}/weekly`, { body })).message).toBe(
+      'This store has no templates. SQLite, JSON files and PostgreSQL have.',
+    )
+    await server.refused(404, 'GET', `${TEMPLATES}/weekly`)
+  })
+})
+
 describe('templates', () => {
-  it.each(STORES)('[HT19] are saved, listed by name, replaced and forgotten (%s)', async store => {
+  it.each(FULL_STORES)('[HT19] are saved, listed by name, replaced and forgotten (%s)', async store => {
     const server = await started({ store })
     const list = async (): Promise<readonly Template[]> =>
       (await server.ask<{ templates: Template[] }>('GET', TEMPLATES, { as: 'agent' })).body.templates
@@ -828,7 +846,7 @@ describe('templates', () => {
   })
 
   it('[HT19] what was saved can be submitted to a review as it is', async () => {
-    const table = await Table.laid(await started({ reviewWaitMs: 1 }))
+    const table = await Table.laid(await started({ store: 'sqlite', reviewWaitMs: 1 }))
     const { tasks } = await table.server.person.saveTemplate('t', [{ title: 'x', criteria: 'c', status: 'doing' }])
     expect((await table.confirm(await table.proposed(), ...tasks)).status).toBe(200)
     expect(await table.titles()).toEqual(['x'])
@@ -856,7 +874,7 @@ describe('templates', () => {
   })
 
   it('[HT19] a name is one line of up to 64 characters', async () => {
-    const server = await started()
+    const server = await started({ store: 'sqlite' })
     const body = { tasks: [{ title: 'x' }] }
     const long = await server.refused(422, 'PUT', `${TEMPLATES}/${'x'.repeat(65)}`, { body })
     expect(long).toMatchObject({ code: 'invalid_field', field: 'name' })
@@ -1029,7 +1047,9 @@ describe('chat', () => {
 
 /** A server whose store can be made to fail. */
 async function fragile(): Promise<{ server: CheckedServer; fail: (error: Error | undefined) => void }> {
-  const memory = openMemoryStore()
+  const place = await placeFor('sqlite', '')
+  const stored = await place.open()
+  onTestFinished(place.remove)
   let failure: Error | undefined
   const failing = async (): Promise<never> => {
     throw failure
@@ -1041,18 +1061,18 @@ async function fragile(): Promise<{ server: CheckedServer; fail: (error: Error |
         return failure ? failing : typeof value === 'function' ? value.bind(target) : value
       },
     })
-  const commit: Store['commit'] = (at, decide) => (failure ? failing() : memory.commit(at, decide))
-  const due: Store['due'] = limit => (failure ? failing() : memory.due(limit))
-  const probe: Store['probe'] = options => (failure ? failing() : memory.probe(options))
+  const commit: Store['commit'] = (at, decide) => (failure ? failing() : stored.commit(at, decide))
+  const due: Store['due'] = limit => (failure ? failing() : stored.due(limit))
+  const probe: Store['probe'] = options => (failure ? failing() : stored.probe(options))
   const parts = {
     commit,
     due,
     probe,
-    queries: failsOf(memory.queries),
-    search: failsOf(memory.search),
-    templates: failsOf(memory.templates),
+    queries: failsOf(stored.queries),
+    search: failsOf(stored.search),
+    templates: failsOf(stored.templates),
   }
-  const server = await started({ door: openDoor({ store: storeWith(memory, parts) }) })
+  const server = await started({ door: openDoor({ store: storeWith(stored, parts) }) })
   return { server, fail: error => (failure = error) }
 }
 

@@ -1,11 +1,11 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkIn, type Need } from '../../src/domain/needs.ts'
-import { finish, held, note, openTurn, run, startTurn, type Subject } from './contract.ts'
+import { finish, held, note, openTurn, run, startTurn, type LiveStore, type Subject } from './contract.ts'
 import type { Lease, Ref, Store } from '../../src/store/store.ts'
 
 /** A store under test, in which a turn can be made to need something that its log does not call for. */
-export interface LeaseSubject extends Subject {
+export interface LeaseSubject<S extends Store = LiveStore> extends Subject<S> {
   readonly need: (at: Ref & { readonly turn: string }, need: Need | null) => Promise<void>
 }
 

@@ -15,7 +15,7 @@ export interface Served {
 
 export async function serveProcess(args: readonly string[] = []): Promise<Served> {
   const data = scratchFolder()
-  const child = runCli(['serve', '--port', '0', '--data', data, '--store', 'memory', ...args], {
+  const child = runCli(['serve', '--port', '0', '--data', data, ...args], {
     cwd: data,
     file: BUILT,
   })

@@ -4,12 +4,12 @@ import type { LeaseSubject } from '../store/lease-contract.ts'
 import type { Store } from '../../src/store/store.ts'
 
 /** For tests: a store on data of its own, which can be opened again, with a clock that the test moves ahead. */
-export async function subjectOn(
-  open: (skewMs: () => number) => Promise<Store>,
+export async function subjectOn<S extends Store>(
+  open: (skewMs: () => number) => Promise<S>,
   dispose: () => Promise<void> | void,
-): Promise<Subject> {
+): Promise<Subject<S>> {
   let skew = 0
-  const again = (): Promise<Store> => open(() => skew)
+  const again = (): Promise<S> => open(() => skew)
   return {
     store: await again(),
     another: again,

@@ -8,6 +8,7 @@ import type { Store } from '../../src/store/store.ts'
 import type { Answer } from '../support/provider.ts'
 import { follow } from '../support/sse.ts'
 import { placeFor } from '../support/stores.ts'
+import type { LiveStore } from '../store/contract.ts'
 import { type ChatReader, confirmAll, MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
 const ref = { tenant: 'local', conversation: 'c1' }
@@ -307,9 +308,9 @@ describe('text of a step that is over', () => {
 })
 
 /** A store whose disk takes its time with live text. */
-function slowToClear(store: Store, ms: number): Store {
+function slowToClear(store: LiveStore, ms: number): Store {
   const { live } = store
-  const slow: Store['live'] = {
+  const slow: LiveStore['live'] = {
     write: (to, entry) => live.write(to, entry),
     read: from => live.read(from),
     clear: async from => {

@@ -39,7 +39,7 @@ const notes: OutsideTool = {
 }
 
 beforeAll(async () => {
-  turns = await startTurns({ host: { review: false }, outside: [notes] })
+  turns = await startTurns({ store: 'sqlite', host: { review: false }, outside: [notes] })
 })
 afterEach(() => {
   expect(turns.complaints).toEqual([])

@@ -81,6 +81,7 @@ describe('a message to the agent at work', () => {
   it('[TR42][HT45] once the model is asked with it, it is too late to take it back; search finds it from then on', async () => {
     const [first, second] = [gate(), gate()]
     const turns = await started({
+      store: 'sqlite',
       answers: [
         { ...(add('a') as object), after: first.opened },
         { text: 'Done.', after: second.opened },

@@ -54,7 +54,7 @@ export class FolderLock {
 
   async close(): Promise<void> {
     await this.#turn
-    this.#db.close()
+    if (this.#db.isOpen) this.#db.close()
   }
 }
 

@@ -5,16 +5,13 @@ import { decide } from '../../domain/decide/index.ts'
 import { attributed } from '../../domain/decision.ts'
 import { originOf } from '../../domain/origin.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import type { EventType, StoredEvent } from '../../domain/event.ts'
-import type { Instant } from '../../domain/instant.ts'
-import type { Need } from '../../domain/needs.ts'
+import type { EventType } from '../../domain/event.ts'
 import { closed, StoreError } from '../store-error.ts'
 import type { Commit } from '../commit.ts'
 import { Group } from '../group.ts'
 import type { Call } from '../stage.ts'
-import { type At, type Committed, type Decide, type Lease, type Ref, refKey, type Store } from '../store.ts'
-import { connectUnflushed, retryWhileBusy } from '../sqlite/open.ts'
-import { openSqliteStore, type SqliteStore } from '../sqlite/store.ts'
+import { type At, type Committed, type Decide, type FullStore, type Ref, refKey, type Store } from '../store.ts'
+import { openSqlite, SqliteStore, type SqliteStoreOptions } from '../sqlite/store.ts'
 import type { Verifiable } from '../verify.ts'
 import { fileProblems } from './file-problems.ts'
 import { invalid } from './document.ts'
@@ -31,25 +28,23 @@ export interface FileStoreOptions {
 }
 
 /** SQLite mirrored to JSON files: imports edits from the file, decides, commits, writes the file, answers. */
-export async function openFileStore({ data, skewMs, onFaultPoint = () => {} }: FileStoreOptions): Promise<Store> {
+export async function openFileStore(options: FileStoreOptions): Promise<FullStore> {
+  const { data, skewMs, onFaultPoint = () => {} } = options
   const path = join(data, 'runsheet.db')
   const mirror = new Mirror(data, onFaultPoint)
-  const inner = await openSqliteStore({
+  const sqlite: SqliteStoreOptions = {
     path,
     ...(skewMs ? { skewMs } : {}),
     onFaultPoint,
     onWrite: (db, ref, after) => mirror.prepare(db, ref, after),
-  })
+  }
+  const store = await openSqlite(sqlite, (db, liveDb) => new FileStore(db, liveDb, sqlite, data, mirror))
   try {
     mirror.open()
-    const store = new FileStore(data, inner, mirror, await retryWhileBusy(() => connectUnflushed(path)))
-    await store.sweep().catch(async (error: unknown) => {
-      await store.close()
-      throw error
-    })
+    await store.sweep()
     return store
   } catch (error) {
-    await inner.close()
+    await store.close()
     throw openError(error, data)
   }
 }
@@ -61,15 +56,8 @@ function openError(error: unknown, data: string): unknown {
   return new StoreError(error.code, message, { cause: error })
 }
 
-class FileStore implements Store {
-  readonly queries: Store['queries']
-  readonly search: Store['search']
-  readonly templates: Store['templates']
-  readonly live: Store['live']
-  readonly notices: Store['notices']
+class FileStore extends SqliteStore {
   readonly #data: string
-  readonly place: string
-  readonly #inner: SqliteStore
   readonly #mirror: Mirror
   readonly #group = new Group<Call>((calls, since) => this.#serve(calls, since))
   /** For reads, and for writes that need no flush. */
@@ -78,63 +66,29 @@ class FileStore implements Store {
   readonly #broken = new Map<string, StoreError>()
   #closed = false
 
-  constructor(data: string, inner: SqliteStore, mirror: Mirror, db: DatabaseSync) {
+  constructor(db: DatabaseSync, unflushed: DatabaseSync, options: SqliteStoreOptions, data: string, mirror: Mirror) {
+    super(db, unflushed, options)
     this.#data = data
-    this.#inner = inner
     this.#mirror = mirror
-    this.#db = db
-    this.queries = inner.queries
-    this.search = inner.search
-    this.templates = inner.templates
-    this.live = inner.live
-    this.notices = inner.notices
-    this.place = inner.place
+    this.#db = unflushed
   }
 
-  async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
+  override async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
     this.#check()
     return new Promise<Committed<T>>((resolve, reject) => {
       this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
     })
   }
 
-  async now(): Promise<Instant> {
-    return this.#inner.now()
-  }
-
-  async load(ref: Ref, need?: 'list'): Promise<Conversation> {
+  override async load(ref: Ref, need?: 'list'): Promise<Conversation> {
     await this.#sync(ref).catch((error: unknown) => {
       if (need === 'list' || !isInvalid(error)) throw error
     })
-    return this.#inner.load(ref)
+    return super.load(ref)
   }
 
-  async eventsAfter(...args: Parameters<Store['eventsAfter']>): Promise<readonly StoredEvent[]> {
-    return this.#inner.eventsAfter(...args)
-  }
-
-  changes(signal: AbortSignal): ReturnType<Store['changes']> {
-    return this.#inner.changes(signal)
-  }
-
-  async claim(...args: Parameters<Store['claim']>): Promise<Lease | undefined> {
-    return this.#inner.claim(...args)
-  }
-
-  async served(need: Need): Promise<boolean> {
-    return this.#inner.served(need)
-  }
-
-  async renew(lease: Lease, ttlMs: number): Promise<boolean> {
-    return this.#inner.renew(lease, ttlMs)
-  }
-
-  async release(lease: Lease): Promise<void> {
-    return this.#inner.release(lease)
-  }
-
-  async due(limit: number): ReturnType<Store['due']> {
-    const due = await this.#inner.due(limit)
+  override async due(limit: number): ReturnType<Store['due']> {
+    const due = await super.due(limit)
     try {
       this.#mirror.check()
     } catch (error) {
@@ -143,8 +97,8 @@ class FileStore implements Store {
     return due
   }
 
-  verifiable(): Verifiable {
-    const inner = this.#inner.verifiable()
+  override verifiable(): Verifiable {
+    const inner = super.verifiable()
     const [data, db] = [this.#data, this.#db]
     return {
       ...inner,
@@ -155,28 +109,27 @@ class FileStore implements Store {
     }
   }
 
-  async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
+  override async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
     this.#check()
     await this.#exclusively(async () => {
       if (!this.#mirror.isUnused(this.#db, ref)) throw fileExists(ref)
-      await this.#inner.importLog(ref, commits)
+      await super.importLog(ref, commits)
       await this.#publish(ref)
     })
   }
 
-  async probe(options: { readonly room: boolean }): Promise<void> {
+  override async probe(options: { readonly room: boolean }): Promise<void> {
     this.#check()
-    await this.#inner.probe(options)
+    await super.probe(options)
     await this.#exclusively(async () => this.#mirror.probe())
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
     await this.#group.idle()
     await this.#mirror.close()
-    this.#db.close()
-    await this.#inner.close()
+    await super.close()
   }
 
   /** Removes temporary files of dead processes. */
@@ -186,7 +139,7 @@ class FileStore implements Store {
 
   async #serve(calls: readonly Call[], since: number): Promise<void> {
     try {
-      const lost = this.#inner.lost()
+      const lost = this.lost()
       if (lost) throw lost
       await this.#exclusively(() => this.#serveLocked(calls), since)
     } catch (error) {
@@ -209,7 +162,7 @@ class FileStore implements Store {
         await this.#serveUnreadable(group, error)
         return
       }
-      const outcomes = await Promise.allSettled(group.map(({ at, decide }) => this.#inner.commit(at, decide)))
+      const outcomes = await Promise.allSettled(group.map(({ at, decide }) => super.commit(at, decide)))
       const unwritten = await this.#publish(ref).then(
         () => undefined,
         (cause: unknown) =>
@@ -229,7 +182,7 @@ class FileStore implements Store {
     for (const { at, decide, resolve, reject } of calls) {
       if (!isInvalid(error)) reject(error)
       else {
-        const commit = (): Promise<Committed<unknown>> => this.#inner.commit(at, exceptList(decide, error))
+        const commit = (): Promise<Committed<unknown>> => super.commit(at, exceptList(decide, error))
         await this.#mirror.leaveAlone(at, commit).then(resolve, reject)
       }
     }
@@ -238,7 +191,7 @@ class FileStore implements Store {
   /** Imports edits from the file before the list is read. Where nothing can be written, the log alone is read. */
   async #sync(ref: Ref): Promise<void> {
     this.#check()
-    if (this.#inner.lost()) return
+    if (this.lost()) return
     await this.#naming(ref, async () => {
       if (!this.#mirror.inSync(this.#db, ref)) await this.#exclusively(() => this.#look(ref))
     })
@@ -269,10 +222,10 @@ class FileStore implements Store {
 
   /** Whether it changed the list. */
   async #importEdits(ref: Ref): Promise<boolean> {
-    const command = await this.#mirror.look(this.#db, ref, await this.#inner.load(ref))
+    const command = await this.#mirror.look(this.#db, ref, await super.load(ref))
     if (!command) return false
     try {
-      const { events } = await this.#inner.commit(ref, (current, now) => {
+      const { events } = await super.commit(ref, (current, now) => {
         const events = decide(current, command, now)
         if (events instanceof Refusal) throw events
         return { events: attributed(events, originOf('program', 'file')), value: null }
@@ -292,7 +245,7 @@ class FileStore implements Store {
   }
 
   async #refresh(ref: Ref): Promise<void> {
-    await this.#mirror.refresh(this.#db, ref, await this.#inner.load(ref))
+    await this.#mirror.refresh(this.#db, ref, await super.load(ref))
   }
 
   async #exclusively<T>(work: () => Promise<T>, since?: number): Promise<T> {
@@ -305,7 +258,7 @@ class FileStore implements Store {
 
   /** Where the database was replaced with its folder, the folder is only a part of that. */
   #causeOf(error: unknown): unknown {
-    return error instanceof StoreError && error.code === 'replaced' ? (this.#inner.lost() ?? error) : error
+    return error instanceof StoreError && error.code === 'replaced' ? (this.lost() ?? error) : error
   }
 
   #check(): void {

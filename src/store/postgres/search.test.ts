@@ -5,7 +5,7 @@ import { describePostgres, ownDatabase, ownStore, sql, terminate } from '../../.
 import { atTestEnd } from '../../../test/support/test-end.ts'
 import { SEARCH_KINDS, termsOf } from '../../domain/search.ts'
 import { add, openTurn, run } from '../../../test/store/contract.ts'
-import type { Store } from '../store.ts'
+import type { FullStore, Store } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Database } from './connections.ts'
 import { postgresSearch } from './search-index.ts'
@@ -146,7 +146,7 @@ const plan = (store: Store, conversation: string, title: string): Promise<unknow
   store.commit({ tenant: 'local', conversation }, run(openTurn('t'), add('t', title)))
 
 /** Whether all is indexed. */
-const indexed = async (store: Store, word: string): Promise<boolean> =>
+const indexed = async (store: FullStore, word: string): Promise<boolean> =>
   !(await store.search.all('local', word, { limit: 1 })).indexing
 
 const until = (holds: () => Promise<void>): Promise<void> => vi.waitFor(holds, { timeout: 20_000, interval: 20 })

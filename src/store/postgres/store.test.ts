@@ -5,16 +5,16 @@ import { freshDatabase } from '../../../test/support/postgres.ts'
 import { describePostgres, ownDatabase, ownStore, postgresUrl, sql } from '../../../test/support/postgres-store.ts'
 import { subjectOn } from '../../../test/support/store-subject.ts'
 import { checkIn } from '../../domain/needs.ts'
-import { add, note, openTurn, run, startTurn, storeContract } from '../../../test/store/contract.ts'
+import { add, fullContract, note, openTurn, run, startTurn } from '../../../test/store/contract.ts'
 import { leaseContract, type LeaseSubject } from '../../../test/store/lease-contract.ts'
-import type { Lease, Store } from '../store.ts'
+import type { FullStore, Lease, Store } from '../store.ts'
 import { openPostgresStore } from './store.ts'
 import { SCHEMA } from './schema.ts'
 
 const ref = { tenant: 'acme', conversation: 'chat-1' }
 
 describePostgres('postgres', () => {
-  const subject = async (): Promise<LeaseSubject> => {
+  const subject = async (): Promise<LeaseSubject<FullStore>> => {
     const { url, drop } = await freshDatabase(postgresUrl)
     const opened = await subjectOn(skewMs => openPostgresStore({ url, skewMs }), drop)
     const need: LeaseSubject['need'] = async ({ conversation }, needs) => {
@@ -23,7 +23,7 @@ describePostgres('postgres', () => {
     }
     return { ...opened, need }
   }
-  storeContract('postgres', subject)
+  fullContract('postgres', subject)
   leaseContract('postgres', subject)
 
   it('[PG1] twenty stores that open an empty database at once create it once, and all work', async () => {

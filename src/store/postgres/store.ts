@@ -9,6 +9,7 @@ import type {
   ClaimOptions,
   Committed,
   Decide,
+  FullStore,
   Hint,
   Lease,
   LiveText,
@@ -89,7 +90,7 @@ interface Lanes {
   readonly leases: Database
 }
 
-export class PostgresStore implements Store {
+export class PostgresStore implements FullStore {
   readonly queries: Queries
   readonly search: Search
   readonly templates: Templates

@@ -20,6 +20,7 @@ import {
   type ClaimOptions,
   type Committed,
   type Decide,
+  type FullStore,
   type Lease,
   type LiveText,
   type Queries,
@@ -70,17 +71,24 @@ const NOTHING: Written = { events: 0, templates: 0 }
 
 const isCall = (item: Call | SmallWrite): item is Call => 'decide' in item
 
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const db = await openDatabase(options.path)
+export const openSqliteStore = (options: SqliteStoreOptions): Promise<SqliteStore> =>
+  openSqlite(options, (db, liveDb) => new SqliteStore(db, liveDb, options))
+
+/** Opens the database, and a second connection for what is not flushed, for the store that `make` makes of them. */
+export async function openSqlite<S extends SqliteStore>(
+  { path }: SqliteStoreOptions,
+  make: (db: DatabaseSync, liveDb: DatabaseSync) => S | Promise<S>,
+): Promise<S> {
+  const db = await openDatabase(path)
   try {
-    return new SqliteStore(db, await retryWhileBusy(() => connectUnflushed(options.path)), options)
+    return await make(db, await retryWhileBusy(() => connectUnflushed(path)))
   } catch (error) {
     db.close()
-    throw openError(error, options.path)
+    throw openError(error, path)
   }
 }
 
-export class SqliteStore implements Store {
+export class SqliteStore implements FullStore {
   readonly queries: Queries
   readonly search: Search
   readonly templates: Templates

@@ -1,0 +1,50 @@
+import { Refusal } from '../domain/refusal.ts'
+import { type Template, templateNameProblem, templateOf } from '../domain/template.ts'
+import type { SentRow } from '../domain/wire.ts'
+import { checkTenant } from './check-ids.ts'
+import { type CheckMaker, preparedRows } from './checks.ts'
+import type { Seam } from './seam.ts'
+
+/** Saved batches of rows, by name. */
+export class Templates {
+  readonly #store: Seam
+  readonly #making: { readonly checks: CheckMaker; readonly newId: () => string }
+
+  constructor(store: Seam, making: { readonly checks: CheckMaker; readonly newId: () => string }) {
+    this.#store = store
+    this.#making = making
+  }
+
+  /** All templates of the tenant, by name. */
+  list(tenant: string): Promise<readonly Template[]> {
+    return this.#store.templates.list(tenant)
+  }
+
+  /** A template, or undefined if none has the name. */
+  get(tenant: string, name: string): Promise<Template | undefined> {
+    return this.#store.templates.get(tenant, name)
+  }
+
+  /** Validates and saves the rows under the name, replacing what it held. Throws the refusal if a row is invalid. */
+  async save(tenant: string, name: string, rows: readonly SentRow[]): Promise<Template> {
+    checkTenant(tenant)
+    const template = templateOf(name, preparedRows(rows, [], undefined, this.#making))
+    if (template instanceof Refusal) throw template
+    await this.#store.templates.put(tenant, template)
+    return template
+  }
+
+  /** Gives a template another name, unless that is taken. Throws the refusal if the name is invalid. */
+  async rename(tenant: string, name: string, to: string): Promise<Template | 'unknown' | 'taken'> {
+    const wrong = templateNameProblem(to)
+    if (wrong) throw wrong
+    const outcome = name === to ? 'renamed' : await this.#store.templates.rename(tenant, name, to)
+    if (outcome !== 'renamed') return outcome
+    return (await this.get(tenant, to)) ?? 'unknown'
+  }
+
+  /** Deletes a template. Resolves with false if none has the name. */
+  delete(tenant: string, name: string): Promise<boolean> {
+    return this.#store.templates.delete(tenant, name)
+  }
+}

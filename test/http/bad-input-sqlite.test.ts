@@ -1,3 +1,0 @@
-import { badInput } from '../support/bad-input.ts'
-
-badInput('sqlite')
