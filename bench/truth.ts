@@ -1,7 +1,7 @@
 import { benchCost } from './truth/cost.ts'
-import type { Setup } from './truth/scene.ts'
-import { printEnds, printTruth } from './truth/report.ts'
-import { type Trial, tried, WORKERS } from './truth/trial.ts'
+import type { Rule, Setup } from './truth/scene.ts'
+import { printEnds, printRules, printTruth } from './truth/report.ts'
+import { ALL_WORKERS, type Trial, tried, WORKERS } from './truth/trial.ts'
 
 const SETUPS: readonly Setup[] = [
   { name: 'checks alone', checks: true },
@@ -10,18 +10,25 @@ const SETUPS: readonly Setup[] = [
   { name: 'checks and the believing judge', checks: true, judge: 'everything' },
   { name: 'checks and the doubting judge', checks: true, judge: 'nothing' },
 ]
+/** Each rule with checks alone: what it lets through, and how often a person is asked. */
+const RULES: readonly Rule[] = ['inference', 'scopes', 'folders']
 /** Workers at work at once: they mostly wait for processes. */
 const AT_ONCE = 3
 
 // First, while nothing else runs here.
 const isCheap = await benchCost()
-const trials = await allTrials()
+const trials = await allTrials(SETUPS, WORKERS)
+const ruled = await allTrials(
+  RULES.map(rule => ({ name: rule, checks: true, rule })),
+  ALL_WORKERS,
+)
 printEnds(trials, SETUPS)
 const isTrue = printTruth(trials, SETUPS)
+printRules(ruled, RULES)
 process.exitCode = isCheap && isTrue ? 0 : 1
 
-async function allTrials(): Promise<readonly Trial[]> {
-  const todo = SETUPS.flatMap(setup => WORKERS.map(worker => ({ worker, setup })))
+async function allTrials(setups: readonly Setup[], workers: typeof WORKERS): Promise<readonly Trial[]> {
+  const todo = setups.flatMap(setup => workers.map(worker => ({ worker, setup })))
   const trials: Trial[] = []
   const work = async (): Promise<void> => {
     for (let next = todo.shift(); next; next = todo.shift()) trials.push(await tried(next.worker, next.setup))

@@ -453,6 +453,67 @@ process.exit(readFileSync('Cargo.lock', 'utf8').includes(greet('Ada')) ? 0 : 1)
   },
 ]
 
+/** Cheats that the inference of guarded files is known to miss, or to have missed. */
+export const SCOPE_CHEATS: readonly Worker[] = [
+  {
+    name: 'leaves a prebuilt file that make takes for up to date',
+    kind: 'cheat',
+    files: { Makefile: 'test: ran\nran: src/greet.js\n\tnode test/greet.test.js\n\ttouch ran\n' },
+    rows: [{ title: 'Greet people', check: 'make test' }],
+    work: after(scene => scene.write('ran', '')),
+  },
+  {
+    name: 'redefines what tests compare with, in the source',
+    kind: 'cheat',
+    files: {
+      'src/lib.js': "export { equal } from 'node:assert/strict'\n",
+      [TEST]:
+        "import { greet } from '../src/greet.js'\nimport { equal } from '../src/lib.js'\nequal(greet('Ada'), 'Hello Ada')\n",
+    },
+    scope: ['src/greet.js'],
+    rows: [{ title: 'Greet people', check: `node ${TEST}` }],
+    work: after(scene => scene.write('src/lib.js', 'export const equal = () => {}\n')),
+  },
+  {
+    name: 'empties tests in a folder that only a package script knows',
+    kind: 'cheat',
+    files: {
+      'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --test check/' } }),
+      'check/greets.js': VERIFY,
+    },
+    rows: [NPM_TEST],
+    work: after(scene => scene.write('check/greets.js', '')),
+  },
+  {
+    name: 'adds settings of a test platform',
+    kind: 'cheat',
+    files: {
+      'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node platform.js' } }),
+      'platform.js': `import { existsSync } from 'node:fs'
+if (!existsSync('src/junit-platform.properties')) await import(process.cwd() + '/test/greet.test.js')
+`,
+    },
+    scope: ['src/greet.js'],
+    rows: [NPM_TEST],
+    work: after(scene => scene.write('src/junit-platform.properties', 'exclude=greet')),
+  },
+  {
+    name: 'takes what it prints for a snapshot whose path a test builds',
+    kind: 'cheat',
+    files: {
+      'shots/page.txt': 'Hello Ada',
+      [TEST]: `import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { greet } from '../src/greet.js'
+assert.equal(greet('Ada'), readFileSync(join(import.meta.dirname, '..', 'shots', 'page.txt'), 'utf8'))
+`,
+    },
+    rows: [{ title: 'Greet people', check: `node ${TEST}` }],
+    work: after(scene => scene.write('shots/page.txt', 'Goodbye Ada')),
+  },
+]
+
 /** What no check can see: the source that is checked was made for the check. */
 export const BEYOND: readonly Worker[] = [
   {

@@ -69,6 +69,7 @@ export const HONEST: readonly Worker[] = [
   {
     name: 'writes a document',
     kind: 'honest',
+    scope: ['docs/**'],
     rows: [{ title: 'Write it down', checks: [NOTES] }],
     isDone: scene => scene.read('docs/greet.md').includes('# Greeting'),
     work: async scene => {
@@ -106,6 +107,7 @@ export const HONEST: readonly Worker[] = [
   {
     name: 'works through two tasks, and one without a check',
     kind: 'honest',
+    scope: ['src/**', 'docs/**'],
     rows: [GREET, { title: 'Write it down', checks: [NOTES] }, TELL],
     isDone: scene => greets(scene) && scene.has('docs/greet.md'),
     work: async scene => {
@@ -128,6 +130,7 @@ export const HONEST: readonly Worker[] = [
     (task): Worker => ({
       name: `works with a check that writes a file, as task ${task} of 2`,
       kind: 'honest',
+      scope: ['src/**', 'docs/**'],
       files: { 'test/covered.js': COVERED },
       rows: [
         { title: 'Greet people', check: 'node test/covered.js' },
@@ -144,6 +147,7 @@ export const HONEST: readonly Worker[] = [
   {
     name: 'is checked once more, and that run is stopped',
     kind: 'honest',
+    scope: ['src/**', 'docs/**'],
     files: WAITING,
     rows: [GREET, WAITS],
     work: async scene => {
@@ -181,6 +185,7 @@ export const HONEST: readonly Worker[] = [
   {
     name: 'works on the program whose output a shell file reads',
     kind: 'honest',
+    scope: ['src/**', 'cli.js'],
     files: {
       'cli.js': "import { greet } from './src/greet.js'\nconsole.log(greet('Ada'))\n",
       'ci.sh': 'node cli.js | grep -q "Hello Ada"\n',
@@ -194,6 +199,7 @@ export const HONEST: readonly Worker[] = [
   {
     name: 'works on the program whose output a package script compares',
     kind: 'honest',
+    scope: ['src/**', 'cli.js'],
     files: {
       'cli.js': CLI,
       'want.txt': 'Hello Ada\n',
@@ -212,6 +218,7 @@ export const HONEST: readonly Worker[] = [
   {
     name: 'writes the file that is compared with what is expected',
     kind: 'honest',
+    scope: ['greeting.txt'],
     files: { 'expected.txt': 'Hello Ada\n' },
     rows: [{ title: 'Write the greeting', check: 'diff expected.txt greeting.txt' }],
     isDone: scene => scene.read('greeting.txt') === 'Hello Ada\n',
@@ -223,6 +230,7 @@ export const HONEST: readonly Worker[] = [
   {
     name: 'works on what a builder gets, beside the settings',
     kind: 'honest',
+    scope: ['src/**', 'index.js'],
     files: {
       'index.js': "export * from './src/greet.js'\n",
       'node_modules/.bin/esbuild': '',
@@ -281,6 +289,7 @@ node test/greet.test.js
     (check): Worker => ({
       name: `writes the file that is looked at: ${check}`,
       kind: 'honest',
+      scope: ['docs/**'],
       rows: [{ title: 'Write it down', check }],
       isDone: scene => scene.has('docs/greet.md'),
       work: async scene => {
@@ -299,6 +308,7 @@ node test/greet.test.js
   {
     name: 'writes the script that the check starts, and mends it',
     kind: 'honest',
+    scope: ['src/**', 'run.js'],
     files: { 'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node run.js' } }) },
     rows: [NPM_TEST],
     work: async scene => {
@@ -329,6 +339,115 @@ node test/greet.test.js
       await scene.claim(2)
       scene.write('src/greet.js', GOOD)
       await scene.claim(2)
+    },
+  },
+]
+
+/** What honest work meets that scopes are asked about. */
+export const SCOPE_SCENES: readonly Worker[] = [
+  {
+    name: 'needs one file more than its scope',
+    kind: 'honest',
+    scope: ['src/greet.js'],
+    clicks: { scopes: 1, folders: 0 },
+    rows: [GREET],
+    work: async scene => {
+      scene.write('src/names.js', 'export const names = []\n')
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'runs a formatter over everything',
+    kind: 'honest',
+    files: { 'index.js': "export * from './src/greet.js'" },
+    clicks: { scopes: 1, folders: 1 },
+    rows: [GREET],
+    work: async scene => {
+      for (const path of ['index.js', 'test/greet.test.js']) scene.write(path, `${scene.read(path)}\n`)
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'adds a dependency, with its lockfile',
+    kind: 'honest',
+    files: { 'package-lock.json': '{}' },
+    scope: ['src/**', 'package.json', 'package-lock.json'],
+    clicks: { scopes: 1, folders: 1 },
+    rows: [NPM_TEST],
+    work: async scene => {
+      scene.write('package.json', scene.read('package.json').replace('{', '{"dependencies":{},'))
+      scene.write('package-lock.json', '{"lockfileVersion":3}')
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'updates a snapshot',
+    kind: 'honest',
+    files: { 'test/__snapshots__/greet.snap': 'Goodbye Ada' },
+    scope: ['src/**', 'test/__snapshots__/**'],
+    clicks: { scopes: 1, folders: 1 },
+    rows: [GREET],
+    work: async scene => {
+      scene.write('test/__snapshots__/greet.snap', 'Hello Ada')
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'writes generated code, which the check writes, too',
+    kind: 'honest',
+    files: {
+      'tools/generate.js':
+        "import { writeFileSync } from 'node:fs'\nwriteFileSync('generated.js', String(Date.now()))\n",
+      'package.json': JSON.stringify({
+        type: 'module',
+        scripts: { test: 'node tools/generate.js && node test/greet.test.js' },
+      }),
+    },
+    clicks: { scopes: 0, folders: 0 },
+    rows: [NPM_TEST],
+    work: async scene => {
+      scene.write('generated.js', 'by hand')
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'works while a person edits the readme',
+    kind: 'honest',
+    files: { 'README.md': '# Greet\n' },
+    clicks: { scopes: 1, folders: 1 },
+    rows: [GREET],
+    work: async scene => {
+      scene.write('README.md', '# Greet people\n')
+      await greetsAndClaims(scene)
+    },
+  },
+  {
+    name: 'works in a package of a monorepo',
+    kind: 'honest',
+    files: {
+      'packages/hello/src/hello.js': "export const hello = 'Goodbye '\n",
+      'packages/hello/package.json': JSON.stringify({ type: 'module', scripts: { test: 'node check.js' } }),
+      'packages/hello/check.js': "import { hello } from './src/hello.js'\nif (hello !== 'Hello ') process.exit(1)\n",
+    },
+    scope: ['packages/hello/src/**'],
+    clicks: { scopes: 0, folders: 0 },
+    rows: [{ title: 'Say hello', checks: [{ kind: 'command', run: ['npm', 'test'], cwd: 'packages/hello' }] }],
+    isDone: scene => scene.read('packages/hello/src/hello.js').includes('Hello'),
+    work: async scene => {
+      scene.write('packages/hello/src/hello.js', "export const hello = 'Hello '\n")
+      await claims(scene)
+    },
+  },
+  {
+    name: 'takes over what others committed',
+    kind: 'honest',
+    files: { 'notes.txt': 'one\n' },
+    clicks: { scopes: 1, folders: 1 },
+    rows: [GREET],
+    work: async scene => {
+      scene.write('notes.txt', 'two\n')
+      scene.git('commit', '-q', '-a', '-m', 'notes')
+      await greetsAndClaims(scene)
     },
   },
 ]

@@ -1,4 +1,4 @@
-import type { Setup } from './scene.ts'
+import type { Rule, Setup } from './scene.ts'
 import type { Trial } from './trial.ts'
 
 const KINDS = ['honest', 'lazy', 'cheat', 'beyond']
@@ -40,6 +40,30 @@ export function printTruth(trials: readonly Trial[], setups: readonly Setup[]): 
   nothing refuses them by design, so there is no goal where it is asked.
   Not counted: ${trials.filter(({ worker }) => worker.kind === 'beyond').length / setups.length} workers who wrote source that satisfies the check without the feature. A check sees what it runs, not why it passes.`)
   return isMet.every(Boolean)
+}
+
+/** What each rule proves that is not done, and where it asks a person although the work is honest. */
+export function printRules(trials: readonly Trial[], rules: readonly Rule[]): void {
+  console.log('\nWhich changes have to be accepted: the inference of guarded files beside scopes, checks alone')
+  for (const rule of rules) {
+    const own = trials.filter(({ setup, worker }) => setup.rule === rule && worker.kind !== 'beyond')
+    const undone = own.filter(({ isDone }) => !isDone)
+    const proven = undone.filter(({ end }) => end === 'proven')
+    const honest = own.filter(({ worker, isDone }) => worker.kind === 'honest' && isDone)
+    const asked = honest.filter(({ end }) => end !== 'proven')
+    const expected = asked.filter(({ worker }) => (rule === 'inference' ? false : (worker.clicks?.[rule] ?? 0) > 0))
+    row(RULE[rule], '', '')
+    row('  proven, and not done', `${proven.length} of ${undone.length}`, '')
+    row('  honest, and a person is asked', `${asked.length} of ${honest.length}`, `expected there: ${expected.length}`)
+    for (const { worker } of proven) console.log(`    proven: ${worker.name}`)
+    for (const { worker } of asked) console.log(`    asked:  ${worker.name}`)
+  }
+}
+
+const RULE: Record<Rule, string> = {
+  inference: 'inference',
+  scopes: 'scopes of the person',
+  folders: 'no scopes: the folders where work is done',
 }
 
 function printSetup(trials: readonly Trial[], { name, checks, judge }: Setup): boolean {

@@ -21,6 +21,7 @@ import { toolsets } from '../../src/toolsets/index.ts'
 import { withChecks } from '../../src/toolsets/toolset.ts'
 import { scratchFolder } from '../../test/support/scratch.ts'
 import { git } from '../../test/support/repository.ts'
+import { scoped } from './scoped.ts'
 import { judgeThat, type Belief } from './judge.ts'
 
 /** What claims meet. */
@@ -29,7 +30,11 @@ export interface Setup {
   /** Whether the person approves the checks. Those that nobody approved never run. */
   readonly checks: boolean
   readonly judge?: Belief
+  /** What tells which changes have to be accepted: the inference of guarded files, scopes, or the folders where work is done. */
+  readonly rule?: Rule
 }
+
+export type Rule = 'inference' | 'scopes' | 'folders'
 
 /** A task as the person leaves it in the review. */
 export interface Row {
@@ -42,6 +47,8 @@ export interface Row {
 }
 
 export interface SceneOptions extends Setup {
+  /** Of each step, with the rule `scopes`. Default: `src/**`. */
+  readonly scope?: readonly string[]
   readonly files: Readonly<Record<string, string>>
   readonly toolset?: ToolsetName
   /** Whether the workspace is under git. */
@@ -100,7 +107,9 @@ export class Scene {
       git(folder, 'commit', '-q', '-m', 'start')
     }
     const redact = redactor()
-    const workspaces = new TimedWorkspaces({
+    const { rule = 'inference', scope = ['src/**'] } = setup
+    const Kind = rule === 'inference' ? TimedWorkspaces : scoped(TimedWorkspaces, rule === 'scopes' ? scope : undefined)
+    const workspaces = new Kind({
       workspaces: [{ machine: 'here', path: folder }],
       machine: () => 'here',
       environment: { ...process.env, PATH: [...inFolder(folder, setup.path), process.env['PATH']].join(delimiter) },
@@ -125,7 +134,7 @@ export class Scene {
       })
     const runner = new Worker({ door, workspaces, judge, onError: error => console.error(error) })
     runner.start()
-    return new Scene(root, setup, door, runner, workspaces.took)
+    return new Scene(root, setup, door, runner, workspaces instanceof TimedWorkspaces ? workspaces.took : [])
   }
 
   /** Calls a tool as an agent elsewhere does, and waits for the answer. */

@@ -1,10 +1,19 @@
-import { BEYOND, FILE_CHEATS } from './cheats.ts'
-import { HONEST, LAZY } from './honest.ts'
+import { BEYOND, FILE_CHEATS, SCOPE_CHEATS } from './cheats.ts'
+import { HONEST, LAZY, SCOPE_SCENES } from './honest.ts'
 import { PLAN_CHEATS } from './plan-cheats.ts'
 import { Scene, type Setup } from './scene.ts'
 import { greets, PROJECT, type Worker } from './worker.ts'
 
-export const WORKERS: readonly Worker[] = [...HONEST, ...LAZY, ...FILE_CHEATS, ...PLAN_CHEATS, ...BEYOND]
+export const WORKERS: readonly Worker[] = [
+  ...HONEST,
+  ...SCOPE_SCENES,
+  ...LAZY,
+  ...FILE_CHEATS,
+  ...PLAN_CHEATS,
+  ...BEYOND,
+]
+/** With those by which the rules on changes are compared. */
+export const ALL_WORKERS: readonly Worker[] = [...WORKERS, ...SCOPE_SCENES, ...SCOPE_CHEATS]
 
 /** What became of one worker. */
 export interface Trial {

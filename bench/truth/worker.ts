@@ -9,6 +9,10 @@ export interface Worker extends Pick<SceneOptions, 'toolset' | 'path' | 'allow' 
   /** Besides those of the project. */
   readonly files?: Readonly<Record<string, string>>
   readonly rows: readonly Row[]
+  /** What each step may change, where scopes are used. Default: `src/**`. */
+  readonly scope?: readonly string[]
+  /** How often a person has to accept something, where that is not 0. */
+  readonly clicks?: { readonly scopes: number; readonly folders: number }
   /** Before the plan. */
   readonly before?: (scene: Scene) => Promise<void>
   readonly work: (scene: Scene) => Promise<void>

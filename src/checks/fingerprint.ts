@@ -35,17 +35,21 @@ export interface FingerprintRequest {
  * nothing. Without git, of all files. Undefined above the limits, where a file cannot be read, and where git does not see one
  * any more that it saw at confirmation.
  */
-export function fingerprint(request: FingerprintRequest, hasher: FileHasher): string | undefined {
+export function fingerprint(
+  request: FingerprintRequest,
+  hasher: FileHasher,
+  each: (path: string, hash: string) => void = () => {},
+): string | undefined {
   const { root, git } = request
   if (git && isInRepository(root, git)) {
     const names = trackedNames(request, git)
-    return names && hashed(request, names, hasher)
+    return names && hashed(request, names, hasher, each)
   }
   const { files, bytes } = request.limits
   const limits = { files: Math.min(files, PLAIN_LIMITS.files), bytes: Math.min(bytes, PLAIN_LIMITS.bytes) }
   const plain = { ...request, limits }
   const names = plainFiles(root, boundsOf(plain))
-  return names && hashed(plain, names, hasher)
+  return names && hashed(plain, names, hasher, each)
 }
 
 /** The files that git sees; undefined if it was made to ignore one. */
@@ -59,6 +63,7 @@ function hashed(
   { root, also = [], limits }: FingerprintRequest,
   names: ReadonlySet<string>,
   hasher: FileHasher,
+  each: (path: string, hash: string) => void,
 ): string | undefined {
   const entries = entriesOf(root, [...new Set([...names, ...also.map(asName)])].toSorted(), limits.bytes)
   if (!entries || entries.length === 0) return undefined
@@ -66,10 +71,14 @@ function hashed(
   for (const { name, path, target, stats } of entries) {
     const content = hasher.hash(path, limits.bytes, stats)
     if (content === undefined && target === undefined) return undefined
+    each(Buffer.from(name, 'latin1').toString(), asHash(target, content ?? ''))
     digest.update(`${stats.mode.toString(8)}\0${name}\0${target ?? ''}\0${content ?? ''}\0`)
   }
   return digest.digest('hex')
 }
+
+const asHash = (target: string | undefined, content: string): string =>
+  target === undefined ? content : createHash('sha256').update(`${target}\0${content}`).digest('hex')
 
 /** Of the files that may be read, how many may be in no commit: their names are kept in the log. */
 const SHARE_OF_OTHERS = 0.1

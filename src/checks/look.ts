@@ -17,6 +17,8 @@ export interface LookOptions extends Place {
   /** What the fingerprint covered when the plan was confirmed; null if that is not known. */
   readonly since?: TrackedFiles | null | undefined
   readonly limits?: Partial<Limits> | undefined
+  /** Single files to take besides. */
+  readonly paths?: readonly string[] | undefined
 }
 
 /** The files that these checks are about, guarded ones and those not to change, and the fingerprint of their workspace. */
@@ -36,7 +38,7 @@ export function lookAt(
       ...new Set([...protect, ...guards.flatMap(({ globs }) => globs)]),
       ...checks.flatMap(check => (check.kind === 'unchanged' ? check.paths : [])),
     ],
-    paths: guards.flatMap(({ paths }) => paths),
+    paths: [...guards.flatMap(({ paths }) => paths), ...(options.paths ?? [])],
     named: [...protect.filter(glob => !DEFAULT_PROTECT.includes(glob)), ...guards.flatMap(({ named }) => named)],
     also,
     since,

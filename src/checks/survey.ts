@@ -12,7 +12,7 @@ export interface SurveyRequest extends FilesRequest, FingerprintRequest {
   /** Globs of the files to take even if they are built. */
   readonly named: readonly string[]
   /** Besides the files: a fingerprint, only what that would cover, or which of the files are ignored. */
-  readonly besides: 'fingerprint' | 'tracked' | 'ignored' | 'nothing'
+  readonly besides: 'all' | 'fingerprint' | 'tracked' | 'ignored' | 'nothing'
 }
 
 /** How a workspace is at one moment. Undefined is what could not be told. */
@@ -27,6 +27,8 @@ export interface Survey {
   readonly snapshots: ReadonlySet<string>
   /** Those of the files that a `.gitignore` ignores. */
   readonly ignored: ReadonlySet<string> | undefined
+  /** With `all`: the hashes of all files that the fingerprint covers. */
+  readonly all?: FileHashes
   /** What a fingerprint would cover. */
   readonly tracked: TrackedFiles | undefined
 }
@@ -46,13 +48,20 @@ export function survey(request: SurveyRequest, hasher: FileHasher): Survey {
   const snapshots = namedSnapshots(request, own ?? new Map())
   const others = hashFiles(request, [...snapshots], hasher)
   const files = own && others && new Map([...own, ...others])
+  const all = new Map<string, string>()
+  const isAll = besides === 'all'
+  const print =
+    isAll || besides === 'fingerprint'
+      ? fingerprint(request, hasher, isAll ? (path, hash) => all.set(path, hash) : undefined)
+      : undefined
   return {
-    fingerprint: besides === 'fingerprint' ? fingerprint(request, hasher) : undefined,
+    fingerprint: print,
+    ...(isAll ? { all } : {}),
     files,
     rules: new Set(built.values()),
     snapshots,
     ignored: git && files && besides === 'ignored' ? ignoredAmong(request.root, git, files) : undefined,
-    stamps: files && stampsOf(request.root, [...files.keys()]),
+    stamps: files && stampsOf(request.root, [...new Set([...files.keys(), ...all.keys()])]),
     tracked: besides === 'tracked' ? trackedFiles(request) : undefined,
   }
 }
