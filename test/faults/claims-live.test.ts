@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { checkLines, claim, ClaimScene, HERE, markedBy, PLAN, resultOf, SOON } from '../support/claim-scene.ts'
+import { aroundCommits } from '../support/ending.ts'
 import { fault } from '../support/faults.ts'
 import { TOKENS } from '../support/server.ts'
 
@@ -16,6 +17,18 @@ const running = (play: (scene: ClaimScene, answered: ReturnType<ClaimScene['call
     await play(scene, answered)
   })
 
+/** Resolves once a call has joined an open claim. */
+function joinedCall({ turns: { door } }: ClaimScene): Promise<void> {
+  const joined = Promise.withResolvers<void>()
+  const restore = aroundCommits(door, async (commit, work) => {
+    const committed = await commit(work)
+    const isJoined = (committed.value as { status?: string } | null)?.status === 'checking'
+    if (isJoined && committed.events.length === 0) joined.resolve()
+    return committed
+  })
+  return joined.promise.finally(restore)
+}
+
 const said = async (answered: ReturnType<ClaimScene['call']>): Promise<string> =>
   JSON.stringify(resultOf(await answered))
 
@@ -23,8 +36,9 @@ describe.concurrent('two claims of the same task at once', () => {
   fault('a claim that is raced, edited, stopped or left')
   it('[CF4] are one: both calls get its answer, and find it again by their ids', () =>
     running(async (scene, first) => {
+      const joined = joinedCall(scene)
       const second = scene.call(claim(1, 'call-other'))
-      await scene.reached('tool_called', 2)
+      await joined
       // Other tasks are served meanwhile.
       const third = scene.call(['update', { id: 2, status: 'cancelled', outcome: 'not needed' }, 'call-cancel'])
       expect(resultOf(await third)).toMatchObject({ remaining: 1 })

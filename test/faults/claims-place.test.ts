@@ -1,8 +1,9 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { CLI, inLongRun } from '../support/children.ts'
 import { claim, ClaimScene, HERE, PLAN, resultOf, SOON } from '../support/claim-scene.ts'
+import { aroundCommits } from '../support/ending.ts'
 import { fault } from '../support/faults.ts'
 import { hostOf, overHttp, overStdio, startMcpServer } from '../support/mcp.ts'
 import { mountSmallDisk, whyNoMounts } from '../support/mounts.ts'
@@ -225,19 +226,18 @@ describe('over MCP', () => {
 /** The event types of commits that could not be written. */
 function lostCommits({ turns: { door } }: ClaimScene): readonly string[] {
   const lost: string[] = []
-  const transact = door.transact.bind(door)
-  door.transact = async (at, work) => {
+  const restore = aroundCommits(door, (commit, work) => {
     let types = ''
-    const noted: typeof work = transaction => {
+    return commit(transaction => {
       const value = work(transaction)
       types = transaction.events.map(({ type }) => type).join(' ')
       return value
-    }
-    return transact(at, noted).catch((error: unknown) => {
+    }).catch((error: unknown) => {
       lost.push(types)
       throw error
     })
-  }
+  })
+  onTestFinished(restore)
   return lost
 }
 

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import type { NewEvent } from '../../src/domain/event.ts'
-import type { Door } from '../../src/door/door.ts'
+import type { At, Committed, Door, Transaction } from '../../src/door/door.ts'
 
 /** Where a process ends or freezes: before or after a commit with events. */
 export interface EndAt {
@@ -20,9 +20,8 @@ export function endingAt(door: Door, { when, nth, line, signal }: EndAt): void {
     count += 1
     if (count === nth) freeze(types, signal)
   }
-  const transact = door.transact.bind(door)
-  door.transact = async (where, work) => {
-    const committed = await transact(where, transaction => {
+  aroundCommits(door, async (commit, work) => {
+    const committed = await commit(transaction => {
       const value = work(transaction)
       if (when === 'before') reached(transaction.events)
       return value
@@ -31,6 +30,23 @@ export function endingAt(door: Door, { when, nth, line, signal }: EndAt): void {
     if (when === 'after' && signal === 'SIGSTOP') await new Promise(resolve => setTimeout(resolve, 5))
     if (when === 'after') reached(committed.events)
     return committed
+  })
+}
+
+type Work<T> = (transaction: Transaction) => T
+
+/** Wraps the commits of all doors of this process. The function takes it back. */
+export function aroundCommits(
+  door: Door,
+  wrap: <T>(commit: (work: Work<T>) => Promise<Committed<T>>, work: Work<T>) => Promise<Committed<T>>,
+): () => void {
+  const doors = Object.getPrototypeOf(door) as Door
+  const { transact } = doors
+  doors.transact = function <T>(this: Door, at: At, work: Work<T>): Promise<Committed<T>> {
+    return wrap<T>(wrapped => transact.call(this, at, wrapped as Work<unknown>) as Promise<Committed<T>>, work)
+  }
+  return () => {
+    doors.transact = transact
   }
 }
 
