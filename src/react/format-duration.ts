@@ -1,4 +1,4 @@
-/** Minutes and seconds, or hours and minutes: `1:05`, `2:30 h`. */
+/** `1:05`, or from one hour on `2:30 h`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000))
   const pad = (value: number): string => String(value).padStart(2, '0')

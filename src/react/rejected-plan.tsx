@@ -9,7 +9,7 @@ interface RejectedPlanProps {
   readonly onUndo: () => void
 }
 
-/** A rejection that is not sent yet: it can be undone. */
+/** A rejection that can still be undone, because it is not sent yet. */
 export function RejectedPlan({ rejection, isBusy, onUndo }: RejectedPlanProps): ReactElement {
   const strings = useStrings()
   const { reviewing } = strings
