@@ -30,7 +30,7 @@ export const englishThread = {
     changes_requested: 'The agent changes the plan, as you asked.',
   },
   quoted: (comment: string) => `“${comment}”`,
-  /** What happened to a row. */
+  /** The change to a row. */
   row: { edited: 'Edited', added: 'Added', removed: 'Removed' },
   removedStep: 'removed',
   /** A tool by its action, when done and while running. The subject follows. */
@@ -111,7 +111,7 @@ export const englishThread = {
   retryBlocked: 'Retry blocked',
   failed: 'Something went wrong',
   openSettings: 'Open settings',
-  /** What failed, by code. `failureAnswer` follows: the provider's status, the URL and the provider's message. */
+  /** Failures by code. `failureAnswer` follows: the provider's status, the URL and the provider's message. */
   failureSays: {
     provider_unreachable: 'The model could not be reached',
     provider_denied: "The model's provider refused",

@@ -241,9 +241,9 @@ export const english = {
     reordered: 'reordered',
     resetAll: 'Reset all',
     reset: 'Reset',
-    /** What the person did to a step. */
+    /** The person's change to a step. */
     change: { edited: 'edited by you', added: 'added by you', moved: 'moved by you', removed: 'removed by you' },
-    /** What the agent changed in a step since the previous plan. */
+    /** The agent's change to a step since the previous plan. */
     revision: { edited: 'changed', new: 'new', moved: 'moved' },
     /** Shown if a plan equals the one that was sent back. */
     unrevised: 'The agent proposes the plan as you sent it back.',
@@ -328,7 +328,7 @@ export const english = {
       inconclusive: 'inconclusive',
       stale: 'passed before the files changed',
     },
-    /** What a check says about its task, where its state does not say it. */
+    /** A check's finding about its task, where its state does not express it. */
     finding: {
       ticked: 'you ticked it',
       reworded: 'approved for other words: proves nothing',

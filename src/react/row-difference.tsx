@@ -6,17 +6,19 @@ import type { RowField } from '../domain/row.ts'
 import { changedFields, type EditableRow, editableRow, proposedRow } from './draft.ts'
 import { type Strings, useStrings } from './strings.ts'
 
-/** How a step differs from the proposal (`edited`, `added`), or the proposal from the plan before (`revised`, `new`). */
+/**
+ * The difference from the proposal (`edited`, `added`), or of the proposal from the previous plan (`revised`, `new`).
+ */
 export interface RowDifference {
   readonly kind: 'edited' | 'added' | 'revised' | 'new'
-  /** The title that it had. */
+  /** The previous title. */
   readonly was?: string
-  /** The other fields that differ. */
+  /** The other changed fields. */
   readonly fields: readonly RowField[]
   readonly isMoved: boolean
 }
 
-/** What the person did to a row, else what the agent did to it; undefined where neither did anything. */
+/** The person's change takes precedence over the agent's; undefined without a change. */
 export function rowDifference(
   row: EditableRow,
   review: ReviewRequest,
@@ -56,7 +58,6 @@ interface RowMarkProps {
   readonly onReset: () => void
 }
 
-/** Says how a step differs, with a way back from the person's own edits. */
 export function RowMark({ difference, about, onReset }: RowMarkProps): ReactElement {
   const strings = useStrings()
   const { kind, was, fields, isMoved } = difference
@@ -82,12 +83,12 @@ export function RowMark({ difference, about, onReset }: RowMarkProps): ReactElem
 
 interface RemovedRowProps {
   readonly title: string
-  /** The plan has no room for it. */
+  /** The plan has the maximum number of rows. */
   readonly isFull: boolean
   readonly onRestore: () => void
 }
 
-/** Where a proposed step was that the person removed, with a way to bring it back. */
+/** Marks the place of a removed step and offers to restore it. */
 export function RemovedRow({ title, isFull, onRestore }: RemovedRowProps): ReactElement {
   const { reviewing, timeline } = useStrings()
   return (

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef } from 'react'
 import { withDragAndDrop } from './with-drag-and-drop.ts'
 
-/** Accepts drops below the last row of a list: the row becomes the last one. */
+/** A row dropped below the last row becomes the last row. */
 export function useDropAtEnd(
   list: string,
   rows: RefObject<HTMLElement | null>,
