@@ -128,10 +128,7 @@ export function createClient(options: ClientOptions) {
       (await json<EventAnswer>(`${session(id)}/events/${seq}`, { signal })).event,
     /** Follows a conversation; reconnects automatically until it is closed. */
     live: (id: string, more: LiveOptions = {}): LiveConversation => liveConversation(watched, id, more),
-    /**
-     * Starts a turn, or attaches to it; resolves once it runs on the server. Follow it with `live`, stop it with
-     * `stop`.
-     */
+    /** Starts a turn, or attaches to it; resolves once the server runs it. See `live` and `stop`. */
     chat: async (request: ChatRequest, signal?: AbortSignal): Promise<void> => {
       const response = await ask(watched, '/api/chat', { method: 'POST', body: request, signal })
       await response.body?.cancel()
@@ -190,7 +187,7 @@ export function createClient(options: ClientOptions) {
     stopCheck: (id: string, taskId: string, checkId: string) => check(id, taskId, checkId, 'stop'),
     /** Ticks a check of kind `person`. */
     tickCheck: (id: string, taskId: string, checkId: string) => check(id, taskId, checkId, 'tick'),
-    /** Accepts changes to guarded files: every path that the checks of the task list in `guarded`. */
+    /** Accepts changes to guarded files: every path in `guarded` of the task's checks. */
     acceptGuards: (id: string, taskId: string, paths: readonly string[]) =>
       json<TaskAnswer>(`${task(id, taskId)}/guards/accept`, { method: 'POST', body: { paths } }),
 

@@ -21,10 +21,7 @@ export interface LiveSessions {
   readonly reload: () => Promise<void>
   /** Loads another page. */
   readonly more: () => Promise<void>
-  /**
-   * Renames, pins or archives a conversation optimistically; rolls back if the server refuses. Resolves to whether it
-   * succeeded.
-   */
+  /** Files a conversation optimistically; resolves to false and rolls back if the server refuses. */
   readonly file: (id: string, change: Filing) => Promise<boolean>
   /** Restores the conversation that this client archived last. */
   readonly unarchive: () => Promise<boolean>

@@ -45,9 +45,7 @@ async function standing(turn: Turn, call: Call): Promise<ToolApprovalStatus> {
   return { type: 'user-approval', reason: `${call.name} ${JSON.stringify(call.input)}` }
 }
 
-/**
- * AI SDK checks again before it runs an approved call. It runs only calls that the log allows with the same arguments.
- */
+/** AI SDK checks again before it runs an approved call. Only calls that the log allows with equal arguments run. */
 async function heard(turn: Turn, call: Call, { approved, reason }: Asked): Promise<ToolApprovalStatus> {
   if (!knownIn(await approvalEvents(turn), turn, call))
     return { type: 'denied', reason: 'Nobody was asked about this call.' }

@@ -174,9 +174,7 @@ export class Conversation {
     return this.#onTask({ type: 'tick_check', task, check_id: checkId })
   }
 
-  /**
-   * Accepts changes to guarded files on a person's behalf: every path that the checks of the task list in `guarded`.
-   */
+  /** Accepts changes to guarded files on a person's behalf: every path in `guarded` of the task's checks. */
   acceptGuards(task: string | number, paths: readonly string[]): Promise<TaskView> {
     return this.#onTask({ type: 'accept_guards', task, paths })
   }

@@ -32,10 +32,7 @@ export interface HandlerOptions extends LimitOptions {
    * headers. Behind a proxy that terminates TLS, list your public origin.
    */
   readonly origins?: readonly string[]
-  /**
-   * The models of your runner, which drives the turns that `POST /api/chat` starts. Without them that route answers
-   * 501.
-   */
+  /** The models of your runner, which drives turns started by `POST /api/chat`. Without them it answers 501. */
   readonly models?: { readonly names: readonly string[]; readonly defaultName: string }
   /** Default: unexpected errors go to stderr. */
   readonly log?: Logger

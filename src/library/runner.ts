@@ -13,9 +13,7 @@ import type { Runsheet } from './runsheet.ts'
 export interface RunnerOptions {
   /** The plans to work on. */
   readonly runsheet: Runsheet
-  /**
-   * The AI SDK models that turns may name: `{ 'gpt-5': openai('gpt-5') }`. A turn without a model name uses the first.
-   */
+  /** The AI SDK models that turns may name: `{ 'gpt-5': openai('gpt-5') }`. The first is the default. */
   readonly models: Readonly<Record<string, LanguageModel>>
   /** The name of the model that judges claims. Default: the turn's own. */
   readonly assessor?: string
@@ -28,9 +26,7 @@ export interface RunnerOptions {
    * patterns such as `sk-…` are redacted anyway. Secrets shorter than 8 characters are ignored.
    */
   readonly secrets?: readonly string[]
-  /**
-   * Receives errors of turns that could not be driven. A storage failure is reported once until storage works again.
-   */
+  /** Receives errors of turns that could not be driven; a storage failure once until storage works again. */
   readonly onError?: (error: unknown) => void
 }
 

@@ -41,9 +41,7 @@ export interface RunsheetOptions {
   readonly store: Store
   /** The tenant that owns everything: 1 to 128 characters of A-Z a-z 0-9 _ -. Default `local`. */
   readonly tenant?: string
-  /**
-   * The policy of new conversations, merged over the toolset's defaults: `{ toolset: 'turn_todos', review: false }`.
-   */
+  /** The policy of new conversations over the toolset's defaults: `{ toolset: 'turn_todos', review: false }`. */
   readonly policy?: PolicyPatch
   /**
    * Decides a review that this process opens: by `Turn.call`, by a runner or through a handler. Return a decision, or

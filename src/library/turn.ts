@@ -21,9 +21,7 @@ import { checkedOnceMore, nextFollowUp } from './gate.ts'
 export interface TurnOptions {
   /** The toolset to offer. Default: the toolset of the runsheet's policy, else `runsheet`. */
   readonly toolset?: ToolsetName
-  /**
-   * Prefix of each tool name, to avoid conflicts with other tools: `plan_` makes `plan_update`. At most 32 characters.
-   */
+  /** Prefix of tool names, to avoid conflicts: `plan_` makes `plan_update`. At most 32 characters. */
   readonly prefix?: string
   /** The tools to offer, by name without the prefix. Default: all tools of the toolset. */
   readonly names?: readonly string[]
@@ -44,10 +42,7 @@ export interface FunctionDefinition {
 
 /** Options of a tool call. */
 export interface CallOptions {
-  /**
-   * The model's id of the call. Idempotency key: a repeated id returns the first answer instead of running the tool
-   * twice.
-   */
+  /** The model's id of the call. A repeated id returns the first answer instead of running the tool twice. */
   readonly id?: string
   /** Stops waiting for a review. The review stays pending. */
   readonly signal?: AbortSignal

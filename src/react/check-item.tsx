@@ -18,7 +18,6 @@ interface CheckItemProps {
   readonly task: Task
   readonly of: TaskCheck
   readonly onApprove: () => void
-  /** Resolves to whether the server accepted it. */
   readonly onEdit: (text: string) => Promise<boolean>
   readonly onRemove: () => void
 }

@@ -24,7 +24,7 @@ export function isAsDecided(
   )
 }
 
-/** Normalised like the server's copy, which trims what a person typed. */
+/** The server trims what a person typed, so both sides are normalised. */
 const comparable = (row: RowFields): unknown =>
   FIELD_NAMES.map(name => {
     if (name === 'checks') return row.checks.map(({ text }) => clean(text))

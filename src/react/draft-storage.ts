@@ -3,7 +3,6 @@ import type { Draft, SavedDraft } from './draft.ts'
 
 const keyOf = (reviewId: string): string => `runsheet.review.${reviewId}`
 
-/** This window's edits, else the latest edits in this browser. */
 export const loadDraft = (reviewId: string): SavedDraft | undefined =>
   loadOwnDraft(reviewId) ?? read(reviewId, () => localStorage)
 

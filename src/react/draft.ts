@@ -51,7 +51,6 @@ export const editableRow = (row: Omit<DraftRow, 'order'>, draft_index: number): 
   draft_index,
 })
 
-/** A row that is not in the proposal. */
 export const newRow = (fields: Partial<RowFields> = {}): EditableRow => ({ ...EMPTY, ...fields, key: newKey() })
 
 export function fieldsOf(row: Partial<DraftRow>): RowFields {
@@ -164,7 +163,7 @@ export const areRowsEdited = ({ rows }: Draft, review: ReviewRequest): boolean =
 
 const sent = (rows: readonly EditableRow[]): string => JSON.stringify(rows.map(submittedRow))
 
-/** The rows sent with a request for changes; undefined if none were sent. */
+/** Undefined if the person sent no rows. */
 export function sentDraft({ draft_tasks }: ReviewRequest, sent: Resolution | undefined): SavedDraft | undefined {
   if (!sent?.rows) return undefined
   const hashes = new Set(draft_tasks.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)))
@@ -202,7 +201,6 @@ export function draftText({ rows, comment }: Draft, strings: Strings): string {
   return [...lines, ...(comment === '' ? [] : ['', comment])].join('\n')
 }
 
-/** The fields besides the title that differ from an empty row's, one per line. */
 export function filledFields(row: EditableRow, strings: Strings): string[] {
   const lines = FIELD_NAMES.flatMap(name => {
     if (name === 'title' || row[name] === EMPTY[name]) return []

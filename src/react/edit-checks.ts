@@ -36,14 +36,12 @@ interface DraftChecksOptions {
   readonly rows: Rows
   /** Pass `field` while a person types in it: undo then merges the keystrokes into one change. */
   readonly setRows: (change: (rows: Rows) => Rows, field?: string) => void
-  /** The proposed checks of all rows. */
   readonly proposed: readonly SentCheck[]
   readonly areOffered: boolean
   readonly commands: readonly string[]
   readonly ofPlan: readonly Check[]
   readonly typed: TypedCheck | undefined
   readonly setTyped: (typed: TypedCheck | undefined) => void
-  /** Called before a check of a row changes. */
   readonly onEdit: (rowKey: string) => void
 }
 

@@ -3,7 +3,6 @@ import type { EventData, StoredEvent, TimelineType } from '../domain/event.ts'
 import { checkLabel, runText } from './check-text.ts'
 import type { EventStrings, Strings } from './strings.ts'
 
-/** Events refer to these only by id. */
 export interface Names {
   readonly title: (taskId: string) => string | undefined
   readonly check: (checkId: string) => Check | undefined

@@ -1,7 +1,6 @@
 import { type ComponentType, createElement, lazy, type ReactElement, useState } from 'react'
 import { useStrings } from './strings.ts'
 
-/** A component outside of the initial bundle. */
 interface LazyPart<P> {
   readonly Part: ComponentType<P>
   readonly preload: () => void

@@ -6,7 +6,6 @@ interface MenuButtonProps {
   readonly label: string
   /** Names the row for screen readers; appended to the label. */
   readonly about?: string
-  /** Called when the menu opens. */
   readonly items: () => readonly MenuItem[]
 }
 

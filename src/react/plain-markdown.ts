@@ -29,14 +29,11 @@ export const plainLine = (text: string): string =>
 /** Paragraph breaks and starts of list items. */
 const PARTS = /\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d{1,9}[.)]) )/
 const ITEM = /^\s*[-*+] /
-/** Fence lines of code blocks. */
 const FENCES = /^ {0,3}(?:```|~~~).*\n?/gm
 /** Horizontal rules, and the line below a table's head. */
 const RULES = /^[ \t]*(?:\|[ \t]*)?:?-{3,}:?[ \t]*(?:\|[ \t]*:?-{3,}:?[ \t]*)*(?:\|[ \t]*)?(?:\n|$)/gm
 const TABLE_ROWS = /^[ \t]*\|(.+)\|[ \t]*$/gm
-/** Headings and quotations. */
 const BLOCK_MARKS = /^([ \t]*(?:[-*+] |\d{1,9}[.)] )?)(?:#{1,6} |> ?)/gm
-/** Task-list checkboxes. */
 const BOXES = /^([ \t]*(?:[-*+]|\d{1,9}[.)]) )\[[ xX]\] /gm
 // Every quantifier is bounded, so that no text causes slow backtracking.
 const LINKS = /!?\[([^\]\n]{0,500})\]\([^)\s]{0,2000}(?: "[^"\n]{0,500}")?\)/g

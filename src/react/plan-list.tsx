@@ -10,7 +10,6 @@ interface PlanListProps {
   readonly client: Client
   readonly view: ConversationView
   readonly plan: TasksHandle
-  /** The task that this window added last. */
   readonly addedId: string | undefined
   readonly renderOutcome: ((outcome: string) => ReactNode) | undefined
 }

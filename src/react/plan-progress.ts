@@ -59,7 +59,6 @@ function settledTurn(state: ConversationSnapshot): Turn | undefined {
     : undefined
 }
 
-/** The latest turn, if it has ended and no turn runs. */
 function endedTurn({ running_turn, latest_turn, turns }: ConversationSnapshot): Turn | undefined {
   const turn = running_turn === null ? turns[latest_turn ?? ''] : undefined
   return turn && isFinished(turn) ? turn : undefined

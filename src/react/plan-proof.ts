@@ -72,10 +72,7 @@ export interface PlanProof {
   readonly run: (task: Task, check: Check) => Promise<boolean>
   readonly stop: (task: Task, check: Check) => Promise<boolean>
   readonly tick: (task: Task, check: Check) => Promise<boolean>
-  /**
-   * Accepts every change to guarded files that a task's checks wait for; without a task, those of the whole plan's
-   * checks.
-   */
+  /** Accepts all guarded changes that a task's checks wait for; without a task, those of the whole plan's checks. */
   readonly acceptGuards: (task?: Task) => Promise<boolean>
   /** The end of a run's output; undefined if it could not be read. */
   readonly outputOf: (run: CheckRun) => Promise<string | undefined>

@@ -9,7 +9,6 @@ interface RejectedPlanProps {
   readonly onUndo: () => void
 }
 
-/** A rejection that can still be undone, because it is not sent yet. */
 export function RejectedPlan({ rejection, isBusy, onUndo }: RejectedPlanProps): ReactElement {
   const strings = useStrings()
   const { reviewing } = strings

@@ -7,7 +7,6 @@ export function moveItem<T>(items: readonly T[], from: number, to: number): read
 
 export type DropEdge = 'before' | 'after'
 
-/** The edge of the target where the dragged item is inserted. */
 export const dropEdge = (from: number, to: number): DropEdge => (from < to ? 'after' : 'before')
 
 export const edgeClass = (edge: DropEdge | undefined): string => (edge === undefined ? '' : ` rs-drop-${edge}`)

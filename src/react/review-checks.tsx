@@ -15,7 +15,6 @@ interface RowChecksProps {
   /** Names the row for screen readers; appended to labels. */
   readonly about: string
   readonly isExpanded: boolean
-  /** The index of the check that the server refused, and the id of its error message. */
   readonly refused: number | undefined
   readonly errorId: string
 }

@@ -22,7 +22,6 @@ interface RowFieldsEditorProps {
   readonly error: RowError | undefined
   readonly errorId: string
   readonly onChange: (fields: Partial<RowFields>) => void
-  /** Called when the comment is left empty. */
   readonly onCommented: () => void
 }
 
@@ -102,7 +101,6 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
 interface FactInputProps {
   readonly name: PlainField
   readonly value: string
-  /** Returns the attributes of an input with this label. */
   readonly field: (label: string, name: string) => object
   readonly onValue: (value: string) => void
 }
@@ -135,7 +133,6 @@ function FactInput({ name, value, field, onValue }: FactInputProps): ReactElemen
   )
 }
 
-/** The options of a select, sorted by text. */
 export function Options({ texts }: { readonly texts: Readonly<Record<string, string>> }): ReactElement[] {
   return Object.entries(texts).map(([value, text]) => (
     <option key={value} value={value}>

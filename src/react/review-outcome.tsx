@@ -11,7 +11,6 @@ interface ReviewOutcomeProps {
   readonly className: string | undefined
 }
 
-/** A review that this person did not decide here, with their unsent edits. */
 export default function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): ReactElement {
   const strings = useStrings()
   const { panel, onFocus } = usePanelFocus<HTMLElement>()

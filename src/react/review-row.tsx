@@ -28,13 +28,11 @@ interface ReviewRowProps {
   readonly index: number
   readonly count: number
   readonly isSelected: boolean
-  /** The difference from the proposal, or else from the previous plan. */
   readonly difference: RowDifference | undefined
   readonly error: RowError | undefined
   readonly onSelect: (isOn: boolean) => void
   readonly onChange: (fields: Partial<RowFields>) => void
   readonly onMove: (from: number, to: number) => void
-  /** Adds a step after this one, or before it. */
   readonly onEnter: (isAtStart: boolean) => void
   readonly onReset: () => void
   /** With Backspace the focus moves to the previous step. */

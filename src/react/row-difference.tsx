@@ -6,14 +6,10 @@ import type { RowField } from '../domain/row.ts'
 import { changedFields, type EditableRow, editableRow, proposedRow } from './draft.ts'
 import { type Strings, useStrings } from './strings.ts'
 
-/**
- * The difference from the proposal (`edited`, `added`), or of the proposal from the previous plan (`revised`, `new`).
- */
+/** `edited` and `added` compare with the proposal; `revised` and `new` compare the proposal with the previous plan. */
 export interface RowDifference {
   readonly kind: 'edited' | 'added' | 'revised' | 'new'
-  /** The previous title. */
   readonly was?: string
-  /** The other changed fields. */
   readonly fields: readonly RowField[]
   readonly isMoved: boolean
 }
@@ -83,12 +79,10 @@ export function RowMark({ difference, about, onReset }: RowMarkProps): ReactElem
 
 interface RemovedRowProps {
   readonly title: string
-  /** The plan has the maximum number of rows. */
   readonly isFull: boolean
   readonly onRestore: () => void
 }
 
-/** Marks the place of a removed step and offers to restore it. */
 export function RemovedRow({ title, isFull, onRestore }: RemovedRowProps): ReactElement {
   const { reviewing, timeline } = useStrings()
   return (

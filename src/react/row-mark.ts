@@ -11,7 +11,6 @@ export interface RowMark {
   readonly text: string
 }
 
-/** Undefined if the row needs no mark. */
 export function rowMark(task: Task, proof: PlanProof, strings: Strings): RowMark | undefined {
   const standing = proof.standingOf(task)
   const isRejected = proof.rejectionOf(task) !== undefined

@@ -5,11 +5,9 @@ import { useStrings } from './strings.ts'
 interface ScrollCueProps {
   readonly count: number
   readonly where: 'above' | 'below'
-  /** The scroll container. */
   readonly of: RefObject<HTMLElement | null>
 }
 
-/** Shows how many steps are out of view; a click scrolls to them. */
 export function ScrollCue({ count, where, of }: ScrollCueProps): ReactElement | null {
   const { reviewing } = useStrings()
   const [Icon, text] =

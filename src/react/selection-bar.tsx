@@ -10,7 +10,6 @@ import type { RowEditing } from './use-row-editing.ts'
 
 interface SelectionBarProps {
   readonly editing: RowEditing
-  /** The total number of steps. */
   readonly count: number
 }
 

@@ -19,7 +19,6 @@ export function sentBeforeReload(reviewId: string): SentHere | undefined {
   }
 }
 
-/** Keeps the last decision; undefined removes it. */
 export function rememberSent(sent: SentHere | undefined): void {
   try {
     if (sent) sessionStorage.setItem(KEY, JSON.stringify(sent))

@@ -41,7 +41,6 @@ export class SettingsStore {
 
   readonly snapshot = (): SettingsState => this.#state
 
-  /** Loads the settings with the first listener. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     if (this.#listeners.size === 1) {
@@ -65,10 +64,7 @@ export class SettingsStore {
     }
   }
 
-  /**
-   * Saves changes sequentially, each based on the latest version this window has seen. Resolves to whether it was
-   * saved.
-   */
+  /** Saves changes sequentially, each based on the latest version this window has seen. */
   readonly save = (change: SettingsChange): Promise<boolean> => {
     const saved = this.#last.then(() => this.#save(change))
     this.#last = saved

@@ -32,7 +32,7 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
   const current = task.checks ?? []
   const hasComplaint = proof.rejectionOf(task) !== undefined || checks.some(({ finding }) => finding === 'failed')
   const accept = acceptWord(task, hasComplaint, strings)
-  // Without a complaint, the checkbox of the row is enough.
+  // Without a complaint the row's own checkbox is enough.
   const isUndone = isOpen(task) || task.status === 'blocked'
   const canAccept = isUndone ? hasComplaint : standing === 'reported' || standing === 'judged'
   return (

@@ -1,4 +1,3 @@
-/** The task version that a person's change produced. */
 export interface Changed {
   readonly id: string
   readonly version: number

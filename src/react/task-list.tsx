@@ -26,7 +26,6 @@ interface TaskListProps {
   readonly renderOutcome: ((outcome: string) => ReactNode) | undefined
 }
 
-/** Long lists hide most finished tasks behind a button. */
 export function TaskList({ plan, addedId, renderOutcome }: TaskListProps): ReactElement {
   const strings = useStrings()
   const { tasks, current, elapsedMs, isUnseen, proof, change } = plan

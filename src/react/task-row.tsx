@@ -21,15 +21,11 @@ interface TaskRowProps {
   readonly count: number
   /** A person changed it and the agent has not seen that yet. */
   readonly isUnseen: boolean
-  /** An agent works on it now. */
   readonly isRunning: boolean
-  /** The combined result of its checks. */
   readonly mark: RowMark['kind'] | undefined
   readonly markText: string | undefined
-  /** True if its checks can run. */
   readonly canCheck: boolean
   readonly renderOutcome: ((outcome: string) => ReactNode) | undefined
-  /** Resolves to whether the server accepted the change. */
   readonly onChange: (id: string, fields: PersonsFields) => Promise<boolean>
   readonly onMove: (id: string, to: number) => void
 }
@@ -181,7 +177,6 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
 
 interface OutcomeProps {
   readonly text: string
-  /** Clips the text to one line; opening the row shows all of it. */
   readonly isFolded: boolean
   readonly render: TaskRowProps['renderOutcome']
 }

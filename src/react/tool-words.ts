@@ -2,7 +2,6 @@ import type { Json } from '../domain/event.ts'
 import type { ThreadStrings } from './strings.ts'
 import type { AllStrings } from './use-thread-strings.ts'
 
-/** The verbs that a tool's name can contain. */
 type ToolVerb = keyof ThreadStrings['use']
 
 export interface ToolWords {

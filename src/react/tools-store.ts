@@ -71,7 +71,6 @@ export class ToolsStore {
   /** Reconnects a failed server. */
   readonly retry = (server: string): Promise<boolean> => this.#change(() => this.#client.retryToolServer(server))
 
-  /** Runs changes sequentially. */
   #change(work: () => Promise<ToolsAnswer>): Promise<boolean> {
     const changed = this.#last.then(async () => {
       this.#set({ isSaving: true, error: undefined })

@@ -9,10 +9,7 @@ type FailureCode = keyof ThreadStrings['failures']
 /** Failures whose message quotes the provider or the connection error. */
 type AnsweredFailure = keyof ThreadStrings['failureSays']
 
-/**
- * Translates a failure. Messages are stored in English, so their parts are extracted; an unknown message is shown as it
- * is.
- */
+/** Messages are stored in English: known parts are extracted and translated, an unknown message is shown unchanged. */
 export function failureText({ code, message }: TurnFailure, { thread }: AllStrings): string {
   const { failureSays: says, failureAnswer, modelChanged } = thread
   const [, before, now] = CHANGED.exec(message) ?? []
@@ -52,9 +49,7 @@ interface FailureWords {
 
 /** How a turn ended, apart from failures; empty strings are not shown. */
 export interface EndWords {
-  /** The result of the turn. */
   readonly result: string
-  /** Why it ended early. */
   readonly reason: string
 }
 

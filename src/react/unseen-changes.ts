@@ -1,7 +1,6 @@
 import type { LiveState } from '../client/live-state.ts'
 import type { Task } from '../domain/task.ts'
 
-/** True if a person added the task, or changed it since the agent last saw it. */
 export function isUnseen({ conversation, added, before }: LiveState, task: Task): boolean {
   if ((added[task.id] ?? 0) > conversation.answered_seq) return true
   return Object.entries(before[task.id] ?? {}).some(

@@ -3,7 +3,6 @@ import type { Json } from '../domain/event.ts'
 import type { CallAnswer } from '../domain/transcript.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 
-/** A tool's result and its loading state. */
 export interface CallResult {
   /** The whole result, or the part that is loaded. */
   readonly result: Json | undefined

@@ -22,7 +22,6 @@ interface DecisionOptions {
   readonly client: Client
   readonly reviewId: string | undefined
   readonly draft: Draft
-  /** The comment that the person has typed. */
   readonly comment: string
   readonly areRowsEdited: boolean
   readonly onAccepted: () => void
@@ -39,7 +38,6 @@ export interface Decision {
   readonly send: (action: Action, comment?: string, heldMs?: number) => Promise<boolean>
   /** Rejects the plan while the page unloads. */
   readonly rejectOnLeave: (heldMs: number) => void
-  /** Clears the error of a row that is being edited. */
   readonly clearRowError: (key: string) => void
 }
 

@@ -17,14 +17,12 @@ export interface EditedDraft {
   readonly draft: Draft
   readonly update: (change: (draft: Draft) => Draft) => void
   readonly isEdited: boolean
-  /** Deletes the saved edits once the review is decided. */
   readonly forget: () => void
   /** Unsent edits of an earlier proposal. */
   readonly earlierEdits: EarlierEdits | undefined
   readonly unsentEdits: UnsentEdits
 }
 
-/** Edits of a review that this window did not decide. */
 export interface UnsentEdits {
   readonly of: (reviewId: string) => Draft | undefined
   readonly discard: (reviewId: string) => void

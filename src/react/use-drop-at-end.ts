@@ -1,7 +1,6 @@
 import { type RefObject, useEffect, useRef } from 'react'
 import { withDragAndDrop } from './with-drag-and-drop.ts'
 
-/** A row dropped below the last row becomes the last row. */
 export function useDropAtEnd(
   list: string,
   rows: RefObject<HTMLElement | null>,

@@ -9,7 +9,7 @@ import { useNow } from './use-now.ts'
 const UNDO_MS = 10_000
 /** The server's maximum for `held_ms`; a reload can prolong the hold beyond `UNDO_MS`. */
 const MAX_HELD_MS = 60_000
-/** A held rejection must arrive before the review's own deadline. */
+/** Sends a held rejection this long before the review's deadline, so that it arrives in time. */
 const BEFORE_DEADLINE_MS = 2_000
 
 /** A rejection that is not sent yet. */

@@ -6,7 +6,6 @@ import { withDragAndDrop } from './with-drag-and-drop.ts'
 interface Reorder {
   readonly item: RefObject<HTMLLIElement | null>
   readonly handle: RefObject<HTMLSpanElement | null>
-  /** The edge where the dragged item would be inserted. */
   readonly edge: DropEdge | undefined
   readonly onKeyDown: (event: KeyboardEvent) => void
 }

@@ -113,16 +113,11 @@ export interface ReviewHandle {
   readonly isBusy: boolean
   /** Why the last decision was refused. */
   readonly error: ReviewError | undefined
-  /**
-   * Milliseconds until the review times out, updated every second; undefined before the first effect or without a
-   * deadline.
-   */
+  /** Milliseconds until the deadline, updated every second; undefined before the first effect or without a deadline. */
   readonly remainingMs: number | undefined
   /** Undefined without a deadline. */
   readonly moreTime: MoreTime | undefined
-  /**
-   * The outcome of the last review, if this person did not decide it here or their request for changes got no new plan.
-   */
+  /** The outcome of the last review, if it was not decided here or a request for changes got no new plan. */
   readonly outcome: ReviewOutcomeHandle | undefined
   /** The newest plan, if it can be reopened now. */
   readonly reopening: Reopening | undefined

@@ -18,9 +18,7 @@ export interface RowEditing {
   readonly add: (rows?: readonly Partial<RowFields>[], at?: number) => void
   readonly move: (from: number, to: number) => void
   readonly remove: (key: string, isBackwards?: boolean) => void
-  /** Restores a proposed row and focuses it. */
   readonly restore: (draftIndex: number, place: number) => void
-  /** True if the rows differ from the proposal. */
   readonly isChanged: boolean
   readonly resetAll: () => void
   /** Undoes the last change; false if there is none. */
@@ -41,7 +39,6 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
     if (!isAdding.current) setDidNotFit(false)
     isAdding.current = false
   }, [rows])
-  // Drops removed rows from the selection.
   const selected = new Set(rows.flatMap(({ key }) => (checked.has(key) ? key : [])))
   const showStep = (after: ReturnType<ReviewHandle['undo']>, text: string): boolean => {
     if (!after) return false

@@ -8,7 +8,6 @@ interface OutOfSight {
   readonly below: number
 }
 
-/** Counts the rows above and below the visible part of a list. */
 export function useRowsOutOfSight(scroller: RefObject<HTMLElement | null>, rows: string): OutOfSight {
   const [hidden, setHidden] = useState<OutOfSight>({ above: 0, below: 0 })
   useEffect(() => {

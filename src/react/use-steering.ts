@@ -18,10 +18,7 @@ export interface SteeringHandle {
    * has the message; otherwise `error` says why not.
    */
   readonly send: (text: string) => Promise<boolean>
-  /**
-   * Edits a message; pass it as it was when the person began. Resolves to false if it has changed since or was
-   * delivered.
-   */
+  /** Edits a message, given as the person saw it. Resolves to false if it has changed since or was delivered. */
   readonly edit: (message: QueuedMessage, text: string) => Promise<boolean>
   /** Withdraws a message. Resolves to its text, to restore the input field, or to undefined if it was too late. */
   readonly takeBack: (message: QueuedMessage) => Promise<string | undefined>

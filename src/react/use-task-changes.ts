@@ -14,7 +14,6 @@ const WAITING: ReadonlySet<string> = new Set(['status', 'position', 'checks', 'c
 export type FieldsToSend = (tasks: readonly Task[]) => PersonsFields | undefined
 
 interface TaskChanges {
-  /** The tasks including changes in flight. */
   readonly tasks: readonly Task[]
   /** Resolves to the version that the change produced; undefined if nothing was sent. */
   readonly change: (id: string, fields: PersonsFields | FieldsToSend) => Promise<number | undefined>
@@ -31,7 +30,6 @@ export function useTaskChanges(client: Client, tasks: readonly Task[]): TaskChan
   useEffect(() => onTasks.current(), [tasks])
   const queue = useRef<Promise<unknown>>(Promise.resolve())
 
-  /** Resolves once the log shows this version of the task. */
   const shown = (id: string, version: number): Promise<void> =>
     new Promise(resolve => {
       const timer = setTimeout(resolve, LOG_DELAY_MS)

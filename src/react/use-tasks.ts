@@ -47,10 +47,7 @@ export interface TasksHandle {
   readonly change: (id: string, fields: PersonsFields) => Promise<boolean>
   /** Removes a task from the list. */
   readonly remove: (id: string) => Promise<boolean>
-  /**
-   * Completes a task on the person's word with the agent's last claimed outcome, regardless of the judge and the
-   * checks.
-   */
+  /** Completes a task on the person's word with the agent's last claimed outcome; overrides judge and checks. */
   readonly accept: (task: Task) => Promise<boolean>
   /** Reopens a settled task. */
   readonly reopen: (task: Task) => Promise<boolean>

@@ -5,11 +5,9 @@ import { type EditableRow, submittedRow } from './draft.ts'
 import { errorText } from './error-text.ts'
 import { useStrings } from './strings.ts'
 
-/** The saved plans and the actions on them. */
 export interface TemplatesHandle {
   /** Undefined until loaded. */
   readonly templates: readonly Template[] | undefined
-  /** The result of the last action. */
   readonly message: string
   readonly problem: string
   /** The template that was deleted last; `restore` saves it again. */

@@ -10,7 +10,6 @@ const PAUSE_MS = 1_000
 export interface RowHistory {
   readonly past: readonly Rows[]
   readonly future: readonly Rows[]
-  /** The last field typed in, and when. */
   readonly typed?: { readonly field: string; readonly at: number }
 }
 
