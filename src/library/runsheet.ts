@@ -54,9 +54,9 @@ export interface RunsheetOptions {
    */
   readonly checks?: Checks
   /**
-   * Judges the claims of models in your own agent loops, where the policy's `assessor` is on: your own function, `async
-   * theCase => ({ ok, reason, evidence })`, or one from `createJudge` (`runsheet/ai-sdk`). Without a judge, claims are
-   * granted.
+   * Judges the claims of models in your own agent loops, where the policy's `assessor` is on. Pass your own function,
+   * `async theCase => ({ ok, reason, evidence })`, or one from `createJudge` (`runsheet/ai-sdk`). Without a judge, claims
+   * are granted.
    */
   readonly judge?: Judge
   /** Receives the duration and outcome of every tool call, never its content. */
