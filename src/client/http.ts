@@ -1,11 +1,11 @@
 import type { ErrorBody } from '../domain/wire.ts'
 import { RunsheetError, unreachable } from './runsheet-error.ts'
 
-/** Where the server is, and how to sign in. */
+/** How to reach the server and sign in. */
 export interface ClientOptions {
-  /** Where the server is, with its base path if it has one. In a browser it may be relative to the page. */
+  /** The server's URL with its base path, if it has one. In a browser it may be relative to the page. */
   readonly url: string | URL
-  /** A token, or how to get one for each request. Only `login` works without. */
+  /** A token, or a function that returns one for each request. Only `login` works without a token. */
   readonly token?: string | (() => string | Promise<string>)
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
@@ -17,11 +17,10 @@ export interface Ask {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** Sends the request even while the page is being closed. */
+  /** Lets the request outlive the page. */
   readonly keepalive?: boolean
 }
 
-/** Sends a request. An answer other than 2xx is thrown. */
 export async function ask(options: ClientOptions, path: string, request: Ask = {}): Promise<Response> {
   const { method = 'GET', query = {}, body, headers, signal, keepalive } = request
   const url = new URL(`.${path}`, baseOf(options.url))
@@ -55,7 +54,6 @@ export async function askJson<T>(options: ClientOptions, path: string, request: 
   }
 }
 
-/** The server's root, as a folder. */
 function baseOf(url: string | URL): URL {
   const { location } = globalThis as { location?: { readonly href: string } }
   const base = new URL(url, location?.href)

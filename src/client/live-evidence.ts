@@ -4,21 +4,21 @@ import type { Client } from './client.ts'
 import type { LiveConversation } from './live.ts'
 import { RunsheetError } from './runsheet-error.ts'
 
-/** The evidence of a task as it is known now. */
+/** The loading state of a task's evidence. */
 export interface EvidenceState {
-  /** Null until it is loaded. */
+  /** Null until loaded. */
   readonly evidence: EvidenceAnswer | null
   readonly isLoading: boolean
-  /** Why it could not be loaded the last time. */
+  /** Why the last load failed. */
   readonly error: RunsheetError | null
 }
 
-/** The evidence of a task as it changes: `subscribe` and `snapshot` are what `useSyncExternalStore` takes. */
+/** Live evidence of a task. `subscribe` and `snapshot` fit `useSyncExternalStore`. */
 export interface LiveEvidence {
   readonly snapshot: () => EvidenceState
-  /** Loads it with the first listener, and follows it until the last one leaves. */
+  /** Loads the evidence with the first listener and follows it until the last one unsubscribes. */
   readonly subscribe: (listener: () => void) => () => void
-  /** Loads it again. */
+  /** Loads the evidence again. */
   readonly reload: () => void
 }
 
@@ -54,7 +54,7 @@ export function liveEvidence(
   }
   const reload = (): void => {
     isDue = true
-    // What changes while it is loaded is loaded right after.
+    // A change during a load triggers another load right after.
     if (state.isLoading || listeners.size === 0) return
     set({ isLoading: true })
     void load(leave)
@@ -83,7 +83,6 @@ export function liveEvidence(
   }
 }
 
-/** Whether the evidence of a task may be another after an event. */
 function isAbout(event: StoredEvent, taskId: string): boolean {
   switch (event.type) {
     case 'evidence_added':
@@ -92,7 +91,7 @@ function isAbout(event: StoredEvent, taskId: string): boolean {
     case 'claim_settled':
       return event.data.task_id === taskId
     case 'tool_answered':
-      // A call of an outside tool in a turn of ours; which task was current is known to the server.
+      // A tool call in a turn that a runner drives. Only the server knows which task was current.
       return event.data.edge === undefined
     default:
       return false

@@ -3,40 +3,40 @@ import type { Session } from '../domain/wire.ts'
 import type { Client, Filing } from './client.ts'
 import { polled } from './polled.ts'
 
-/** A list of conversations as it is now. */
+/** The loading state of a list of conversations. */
 export interface SessionsState {
-  /** Undefined until they are loaded. */
+  /** Undefined until loaded. */
   readonly sessions: readonly Session[] | undefined
   readonly hasMore: boolean
-  /** The conversation that was archived here last, and can be brought back. */
+  /** The conversation that this client archived last; `unarchive` restores it. */
   readonly archived: Session | undefined
-  /** Why the list, or a change to it, failed last. */
+  /** Why the last load or change failed. */
   readonly error: unknown
 }
 
-/** A list of conversations that follows the server, and what a person can do with it. */
+/** A live list of conversations, and the changes a person can make to it. */
 export interface LiveSessions {
   readonly snapshot: () => SessionsState
   readonly subscribe: (listener: () => void) => () => void
   readonly reload: () => Promise<void>
-  /** Shows more of them. */
+  /** Loads another page. */
   readonly more: () => Promise<void>
-  /** Names, pins or archives one: here at once, and undone if the server refuses. Resolves with whether it is done. */
+  /** Files a conversation optimistically; resolves to false and rolls back if the server refuses. */
   readonly file: (id: string, change: Filing) => Promise<boolean>
-  /** Brings back the one that was archived here last. */
+  /** Restores the conversation that this client archived last. */
   readonly unarchive: () => Promise<boolean>
-  /** Takes the offer to bring it back away. */
+  /** Dismisses the offer to unarchive. */
   readonly forget: () => void
 }
 
-/** Which list, and how often to look again. */
+/** Which list to follow, and how often to poll it. */
 export interface LiveSessionsOptions {
   readonly list?: Exclude<SessionList, 'all'>
   readonly everyMs?: number
 }
 
 const FIRST_PAGE = 50
-/** The server's largest page. */
+/** The server's maximum page size. */
 const MAX_PAGE = 200
 const EVERY_MS = 15_000
 
@@ -45,7 +45,7 @@ interface Loaded {
   readonly hasMore: boolean
 }
 
-/** Follows one of the lists of conversations while somebody listens. */
+/** Follows a list of conversations while it has listeners. */
 export function liveSessions(
   client: Pick<Client, 'sessions' | 'fileSession'>,
   { list = 'active', everyMs = EVERY_MS }: LiveSessionsOptions = {},
@@ -55,7 +55,7 @@ export function liveSessions(
   const listeners = new Set<() => void>()
   let aside: Pick<SessionsState, 'archived' | 'error'> = { archived: undefined, error: null }
   let made: { from: readonly [unknown, unknown]; state: SessionsState } | undefined
-  /** The same object while nothing changes. */
+  /** `useSyncExternalStore` needs the same object until something changes. */
   const snapshot = (): SessionsState => {
     const page = pages.snapshot()
     if (made?.from[0] === page && made.from[1] === aside) return made.state
@@ -118,13 +118,12 @@ export function liveSessions(
   }
 }
 
-/** The first conversations of a list, page by page. */
 async function loaded(client: Pick<Client, 'sessions'>, list: SessionList, most: number): Promise<Loaded> {
   const sessions = new Map<string, Session>()
   for (let cursor: string | undefined; ; ) {
     const limit = Math.min(MAX_PAGE, most - sessions.size)
     const page = await client.sessions({ list, limit, ...(cursor === undefined ? {} : { cursor }) })
-    // One that became active between two pages comes twice.
+    // A conversation that becomes active between two page requests appears twice.
     for (const session of page.sessions) sessions.set(session.session_id, session)
     cursor = page.next_cursor ?? undefined
     if (cursor === undefined || sessions.size >= most) {
@@ -133,7 +132,6 @@ async function loaded(client: Pick<Client, 'sessions'>, list: SessionList, most:
   }
 }
 
-/** As the server lists them. */
 const inOrder = (sessions: readonly Session[], list: SessionList): readonly Session[] =>
   sessions
     .filter(({ archived }) => archived === (list === 'archived'))

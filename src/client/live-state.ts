@@ -5,28 +5,26 @@ import { type View, view } from '../domain/view.ts'
 import type { SnapshotAnswer } from '../domain/wire.ts'
 import { RunsheetError } from './runsheet-error.ts'
 
-/** A conversation as it is now. Plain data: it can be serialised, compared and kept. */
+/** The state of a live conversation as plain, serialisable data. */
 export interface LiveState extends View {
-  /** `waiting`: the conversation does not exist yet. `failed`: retrying is no use; `error` says why. */
+  /** `waiting`: the conversation does not exist yet. `failed`: a retry cannot help; `error` says why. */
   readonly status: 'connecting' | 'live' | 'reconnecting' | 'waiting' | 'failed' | 'closed'
   readonly conversation: ConversationSnapshot
-  /** The text of the step that is being written. */
+  /** The text of the message that is being streamed. */
   readonly text: { readonly message_id: string; readonly text: string } | null
-  /** The end of the output of the check that is running. */
+  /** The end of the running check's output. */
   readonly output: { readonly run_id: string; readonly text: string } | null
   readonly error: RunsheetError | null
 }
 
-/** What a live conversation has besides the folded log. */
 export type Connection = Pick<LiveState, 'status' | 'text' | 'output' | 'error'>
 
-/** The log of a conversation, folded as far as it was read. */
 export interface Folded {
   readonly conversation: Conversation
   readonly view: View
 }
 
-/** As `view.initial`, without the code that folds: `useConversation` alone does not need that. */
+/** Copies `view.initial` so that `useConversation` does not load the code that folds events. */
 const NOTHING: View = {
   title: null,
   messages: [],
@@ -64,13 +62,12 @@ export const liveState = ({ conversation, view }: Folded, connection: Connection
 
 const SHOWN = new WeakMap<Conversation, ConversationSnapshot>()
 
-/** The same object for the same state, so that text which is being written changes nothing else. */
+/** Cached per state, so that streamed text does not change the snapshot. */
 function shown(conversation: Conversation): ConversationSnapshot {
   const snapshot = SHOWN.get(conversation) ?? snapshotOf(conversation)
   SHOWN.set(conversation, snapshot)
   return snapshot
 }
 
-/** The state before anything is known of a conversation. */
 export const initialState = (sessionId: string, status: LiveState['status'] = 'connecting'): LiveState =>
   liveState(emptyFold(sessionId), { status, text: null, output: null, error: null })

@@ -15,29 +15,29 @@ export interface LiveConversation {
   readonly subscribe: (listener: () => void) => () => void
   /** Calls back for each stored event once it is applied, in order. */
   readonly onEvent: (listener: (event: StoredEvent) => void) => () => void
-  /** Retries at once instead of after the backoff. */
+  /** Retries immediately instead of after the backoff. */
   readonly retry: () => void
   readonly close: () => void
 }
 
 /** How a live conversation connects and reconnects. */
 export interface LiveOptions {
-  /** The conversation does not exist yet: wait for `retry` before the first request. */
+  /** The conversation does not exist yet: the first request waits for `retry`. */
   readonly isNew?: boolean
   /** The first backoff; it doubles up to `maxPauseMs`. */
   readonly pauseMs?: number
   readonly maxPauseMs?: number
-  /** A stream that is silent for this long is reopened; heartbeats come every 15 s. */
+  /** A stream without data for this long is reopened; heartbeats come every 15 s. */
   readonly silenceMs?: number
   /**
-   * Reserves a connection for the stream and returns how to release it, or nothing if there is none left: the
-   * conversation is then polled every two seconds. A browser opens six connections to a server.
+   * Reserves a connection for the stream and returns its release function, or nothing if none is free: then the
+   * conversation is polled every two seconds. A browser opens at most six connections to a server.
    */
   readonly slot?: () => Promise<(() => void) | undefined>
 }
 
 const POLL_MS = 2_000
-/** Statuses that a retry does not change. */
+/** Statuses that a retry cannot change. */
 const FINAL: ReadonlySet<number> = new Set([400, 401, 403, 426])
 
 export function liveConversation(options: ClientOptions, sessionId: string, more: LiveOptions = {}): LiveConversation {
@@ -55,7 +55,7 @@ class Live implements LiveConversation {
   readonly #end = new AbortController()
   #folded: Folded
   #connection: Connection
-  /** Made when it is asked for, so that a burst of events costs one. */
+  /** Built lazily, so that a burst of events costs one snapshot. */
   #shown: LiveState | undefined
   #isLoaded = false
   #pauses = 0
@@ -109,7 +109,7 @@ class Live implements LiveConversation {
     }
   }
 
-  /** Everything as of one seq; the stream goes on from there. */
+  /** Loads a snapshot at one seq; the stream continues from there. */
   async #load(): Promise<void> {
     const answer = (await this.#read('/snapshot', {}, body => new Response(body).json())) as SnapshotAnswer
     this.#isLoaded = true
@@ -135,7 +135,7 @@ class Live implements LiveConversation {
     })
   }
 
-  /** Reads an answer as it comes: a line that goes silent is given up, a slow one is not. */
+  /** Reads a response chunk by chunk: a silent connection is dropped, a slow one is not. */
   async #read<T>(path: string, headers: Record<string, string>, take: (body: Body) => Promise<T>): Promise<T> {
     const line = new AbortController()
     const cut = (): void => line.abort()
@@ -151,7 +151,7 @@ class Live implements LiveConversation {
     }
   }
 
-  /** Takes one event; false if the stream has to be opened anew. */
+  /** Applies one event; returns false if the stream has to be reopened. */
   #take(event: StoredEvent | TransientEvent): boolean {
     if ('seq' in event) return this.#fold(event)
     switch (event.type) {
@@ -167,7 +167,7 @@ class Live implements LiveConversation {
         return true
       }
       case 'reset':
-        // The server's log is not the one that was folded here.
+        // The server's log is not the log that was folded here.
         this.#isLoaded = false
         return false
       default:
@@ -193,7 +193,7 @@ class Live implements LiveConversation {
     return true
   }
 
-  /** Notes what went wrong; false if a retry is no use. */
+  /** Records the error; returns false if a retry cannot help. */
   #canRetry(error: unknown): boolean {
     const known = error instanceof RunsheetError ? error : null
     if (known?.status === 404) {
@@ -211,7 +211,7 @@ class Live implements LiveConversation {
     const asked = this.#connection.error?.retryAfterMs ?? 0
     const usual = Math.min(maxPauseMs, pauseMs * 2 ** this.#pauses)
     this.#pauses = Math.min(this.#pauses + 1, 16)
-    // Jitter, so that clients do not all come back at the same moment.
+    // Jitter, so that clients do not all reconnect at the same moment.
     const ms = Math.max(asked, usual / 2) + (usual / 2) * Math.random()
     await this.#rest(ms)
   }

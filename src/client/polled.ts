@@ -1,27 +1,26 @@
-/** What a server last answered, and why asking again failed, if it did. */
+/** The last answer of a server, and the error of the last poll if it failed. */
 export interface PolledState<T> {
   /** Undefined until the first answer. */
   readonly value: T | undefined
   readonly error: unknown
 }
 
-/** An answer that is asked for again and again while somebody listens. */
 export interface Polled<T> {
   readonly snapshot: () => PolledState<T>
   readonly subscribe: (listener: () => void) => () => void
-  /** Asks now, and again if an answer was on its way. Never rejects: the state has the error. */
+  /** Reloads now, and once more if a request is in flight. Never rejects: errors are in the state. */
   readonly reload: () => Promise<void>
-  /** Puts another value in the place of the answer; one that is on its way is asked for again. */
+  /** Replaces the answer; a request in flight is repeated. */
   readonly put: (value: T) => void
 }
 
 export interface PollOptions {
   readonly everyMs: number
-  /** Also while the page is hidden. */
+  /** Also polls while the page is hidden. */
   readonly whileHidden?: boolean
 }
 
-/** Polls `load` from the first listener to the last, and whenever the page becomes visible. */
+/** Polls `load` while there are listeners, and whenever the page becomes visible. */
 export function polled<T>(load: () => Promise<T>, { everyMs, whileHidden = false }: PollOptions): Polled<T> {
   const listeners = new Set<() => void>()
   let state: PolledState<T> = { value: undefined, error: null }
@@ -42,7 +41,7 @@ export function polled<T>(load: () => Promise<T>, { everyMs, whileHidden = false
         next = { ...state, error }
       }
       if (version !== asked) continue
-      // Before the listeners hear of it: one that reloads asks anew.
+      // Cleared before listeners run: one that reloads has to start a new request.
       underWay = undefined
       return set(next)
     }
@@ -84,7 +83,6 @@ export function polled<T>(load: () => Promise<T>, { everyMs, whileHidden = false
   }
 }
 
-/** Where there is a page. */
 interface Page {
   readonly visibilityState: string
   addEventListener(type: string, listener: () => void): void

@@ -1,14 +1,14 @@
 import type { ErrorBody, ErrorDetails } from '../domain/wire.ts'
 
-/** A request that failed, with the server's code and message. */
+/** A failed request, with the server's code and message. */
 export class RunsheetError extends Error {
   override readonly name = 'RunsheetError'
-  /** The HTTP status; 0 if there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number
   readonly code: string
-  /** Everything else that the error carries, such as `row`, `field` or `task`. */
+  /** The other fields of the error, such as `row`, `field` or `task`. */
   readonly details: ErrorDetails
-  /** In how many milliseconds to retry, if the server says so. */
+  /** Milliseconds to wait before a retry, if the server says so. */
   readonly retryAfterMs: number | undefined
 
   constructor(status: number, { code, message, ...details }: ErrorBody, retryAfterMs?: number) {

@@ -1,6 +1,6 @@
 import type { Session } from '../domain/wire.ts'
 
-/** Where a list has a heading. `week` and `month`: within the last 7 and 30 days; `older`: a month before that. */
+/** A heading of the list. `week` and `month`: within the last 7 and 30 days; `older`: one group per month. */
 export type SessionGroup = 'pinned' | 'today' | 'yesterday' | 'week' | 'month' | 'older'
 
 const DAYS: readonly (readonly [SessionGroup, number])[] = [
@@ -14,12 +14,12 @@ const DAYS: readonly (readonly [SessionGroup, number])[] = [
 /** Conversations under one heading. */
 export interface GroupedSessions {
   readonly group: SessionGroup
-  /** Of `older`: the beginning of its month. */
+  /** For `older`: the first day of the month. */
   readonly month?: Date
   readonly sessions: readonly Session[]
 }
 
-/** Conversations by the day of their last activity, by the clock and calendar of this machine, in the order of the list. */
+/** Groups conversations by the local day of their last activity, in list order. */
 export function groupSessions(sessions: readonly Session[], now: number = Date.now()): readonly GroupedSessions[] {
   const groups = Map.groupBy(sessions, session => (session.pinned ? 'pinned' : groupOf(session, now)))
   const order: readonly SessionGroup[] = ['pinned', ...DAYS.map(([group]) => group)]
@@ -43,7 +43,7 @@ function groupOf({ active_at }: Session, now: number): SessionGroup {
   return DAYS.find(([, most]) => days <= most)?.[0] ?? 'older'
 }
 
-/** The number of a day here: not the elapsed time, since some days have 23 or 25 hours. */
+/** The day number in local time. Elapsed time would be wrong: some days have 23 or 25 hours. */
 function dayOf(at: number): number {
   const date = new Date(at)
   return Math.round(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / 86_400_000)

@@ -1,4 +1,4 @@
-/** Calls back once a stream was silent for too long: a dead connection does not always close. */
+/** Calls back when a stream is silent for too long: a dead connection does not always close. */
 export class Watchdog {
   readonly #ms: number
   readonly #onSilence: () => void
@@ -10,7 +10,7 @@ export class Watchdog {
     this.#timer = setTimeout(onSilence, ms)
   }
 
-  /** Passes everything on; each chunk starts the time anew. */
+  /** Passes chunks through; each one restarts the timer. */
   watched(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
     return new TransformStream({
       transform: (chunk, controller) => {

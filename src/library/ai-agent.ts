@@ -3,14 +3,14 @@ import { planLoop, type PlanLoop, type PlanLoopOptions } from './ai-loop.ts'
 import { toolsOf } from './ai-tools.ts'
 import type { Turn } from './turn.ts'
 
-/** What a `ToolLoopAgent` takes, without what the plan sets; and how the turn takes part. */
+/** The settings of a `ToolLoopAgent` except those that the plan sets, with the options of `planLoop`. */
 export type PlanAgentSettings = Omit<
   ToolLoopAgentSettings<never, ToolSet>,
   'instructions' | 'prepareCall' | 'prepareStep' | 'stopWhen' | 'toolCallConcurrency'
 > &
   PlanLoopOptions
 
-/** A `ToolLoopAgent` that works on a turn's plan, as `planLoop` has it, in each call. */
+/** A `ToolLoopAgent` that works on a turn's plan. Each call gets its own `planLoop`. */
 export function planAgent(turn: Turn, settings: PlanAgentSettings): Agent<never, ToolSet> {
   const { instructions, review, approve, force, evidence, ...own } = settings
   const ready = async () => {
@@ -44,7 +44,7 @@ export function planAgent(turn: Turn, settings: PlanAgentSettings): Agent<never,
 
 type Approvals = ToolApprovalConfiguration<ToolSet, Record<string, unknown>>
 
-/** The plan's tools have approvals of their own; all others those that the program gave. */
+/** Planning tools use the plan's approvals; all other tools use those that the program passed. */
 function bothOf(plan: PlanLoop['toolApproval'], given: Approvals | undefined): Approvals {
   if (typeof given !== 'function') return { ...given, ...plan }
   return options => {

@@ -8,13 +8,12 @@ import { beginCall } from '../toolsets/calls.ts'
 import { namesOf } from '../toolsets/guidance.ts'
 import type { Turn } from './turn.ts'
 
-/** AI SDK's approval of the calls of one tool. */
 export type Approval = (
   input: unknown,
   options: { readonly toolCallId: string; readonly messages?: readonly ModelMessage[] },
 ) => Promise<ToolApprovalStatus>
 
-/** AI SDK's approval for the tools of a turn that plan: their review is in the log before the request goes out. */
+/** AI SDK approvals for a turn's planning tools. The review is in the log before the approval request is sent. */
 export function approvalsOf(turn: Turn): Record<string, Approval> {
   return Object.fromEntries(
     planningTools(turn).map(name => [
@@ -27,7 +26,7 @@ export function approvalsOf(turn: Turn): Record<string, Approval> {
   )
 }
 
-/** Confirms the plan of an approved call as it was proposed, with the checks that the request named. */
+/** Confirms the plan of an approved call as proposed, with the checks that the request listed. */
 export async function confirmAsShown(turn: Turn, { id, name, input }: AskedCall): Promise<void> {
   const review = await propose(turn, name, input, id)
   if (!review) return
@@ -46,7 +45,7 @@ export async function hearDenials(turn: Turn, messages: readonly ModelMessage[])
     if (!review) continue
     const comment = reason === undefined || reason.trim() === '' ? {} : { comment: reason }
     await decide(turn, review, { action: 'cancel', ...comment })
-    // AI SDK answers the model; this is the answer in the log.
+    // AI SDK answers the model; this call puts the answer into the log.
     await turn.call(call.name, call.input, { id: call.id })
   }
 }
@@ -55,11 +54,11 @@ function planningTools({ inside: { toolset } }: Turn): readonly string[] {
   return toolset.tools.filter(({ created }) => created).map(({ name }) => namesOf(toolset)(name))
 }
 
-/** Begins a call, or finds it by its id. Resolves with the review that it waits for; undefined if there is none. */
+/** Begins a call, or finds it by its id. Resolves with the review that it waits for, if any. */
 async function propose(turn: Turn, name: string, input: unknown, id: string): Promise<ReviewRequest | undefined> {
   const { toolset, deps, context } = turn.inside
   const { door, ref, reviewer } = deps
-  // What cannot be begun is answered when it is called: also an id that was used with other arguments.
+  // A call that cannot begin is answered when it is executed; this includes a reused id with other arguments.
   const call = await beginCall(toolset, name, input, context(id)).catch((error: unknown) => {
     if (error instanceof Refusal || error instanceof StoreError) return undefined
     throw error
@@ -74,13 +73,13 @@ async function decide(turn: Turn, { review_id }: ReviewRequest, decision: Decisi
   try {
     await door.reviews.decide(ref.tenant, review_id, decision, 'library')
   } catch (error) {
-    // Somebody decided it elsewhere: that counts.
+    // Already decided elsewhere: the first decision wins.
     if (error instanceof Refusal && (error.is('review_already_decided') || error.is('review_expired'))) return
     throw error
   }
 }
 
-/** What an approver is shown: every task, and every command that the approval allows. */
+/** The approver sees every task and every command that the approval allows. */
 function shownText({ draft_tasks }: ReviewRequest): string {
   const rows = draft_tasks.map((row, index) => {
     const checks = shownChecks(row).map(check => `\n   check: ${describeCheck(check)}`)
@@ -106,11 +105,11 @@ export interface Asked {
   readonly reason: string | undefined
 }
 
-/** Whether a person approved this call, with exactly this tool. */
+/** True if a person approved this call with this tool. */
 export const isApproved = (messages: readonly ModelMessage[], { id, name }: Omit<AskedCall, 'input'>): boolean =>
   asked(messages).some(({ call, approved }) => call.id === id && call.name === name && approved)
 
-/** The answered approval requests in the last message, as AI SDK reads them: the first answer to a call counts. */
+/** The answered approval requests in the last message. As in AI SDK, the first answer to a call counts. */
 export function asked(messages: readonly ModelMessage[]): readonly Asked[] {
   const last = messages.at(-1)
   if (last?.role !== 'tool') return []

@@ -4,21 +4,25 @@ import { declaresSchemas } from '../runner/given-models.ts'
 import type { Judge } from '../runner/judge.ts'
 import { modelJudge } from '../runner/model-judge.ts'
 
-/** What `createJudge` needs. */
+/** Options of `createJudge`. */
 export interface JudgeOptions {
-  /** An AI SDK model. Best another than the one that works. */
+  /** An AI SDK model, preferably not the one that does the work. */
   readonly model: LanguageModel
-  /** The name that verdicts keep. Default: the model's id. */
+  /** The name recorded with verdicts. Default: the model's id. */
   readonly name?: string
-  /** Whether the model answers in a given JSON schema. Default: only if it says so. Then its ok has to cite evidence. */
+  /**
+   * Whether the model supports structured output with a JSON schema. Default: only if it says so. If true, an ok has to
+   * cite evidence.
+   */
   readonly isStructured?: boolean
-  /** Your model's key and other secrets, so that no stored error has them. */
+  /** Secrets to redact from stored errors, such as the model's key. */
   readonly secrets?: readonly string[]
 }
 
 /**
- * A judge for `createRunsheet({ judge })`: where the policy's assessor is on, what a model settles in a loop of your own is
- * granted only after its ok. It sees the plan, the checks, and the tool calls that were reported as evidence.
+ * Creates a judge for `createRunsheet({ judge })`. In your own agent loops, where the policy's `assessor` is on, a
+ * claim is granted only after this judge accepts it. The judge sees the plan, the checks and the tool calls reported as
+ * evidence.
  */
 export function createJudge({ model, name = nameOf(model), isStructured, secrets = [] }: JudgeOptions): Judge {
   const assessor = { name, model, isStructured: isStructured ?? declaresSchemas(model) }

@@ -10,24 +10,24 @@ import { hearToolDenials, toolApprovalsOf } from './ai-tool-approval.ts'
 import { toolsOf } from './ai-tools.ts'
 import type { Turn } from './turn.ts'
 
-/** How a turn takes part in AI SDK's loop. */
+/** Options of `planLoop`. */
 export interface PlanLoopOptions {
-  /** The assistant's own system prompt, before the section about the plan. */
+  /** The assistant's own system prompt; the section about the plan follows it. */
   readonly instructions?: string | undefined
   /**
-   * Who decides the review of a plan. `elsewhere`: `onReview`, `Conversation.decide` or the page, while the tool call waits.
-   * `approval`: the host, with AI SDK's tool approval; the loop ends with a request and goes on with the next call. Whoever
-   * decides first counts. Default `elsewhere`.
+   * Who decides the review of a plan. `elsewhere`: `onReview`, `Conversation.decide` or the page, while the tool call
+   * waits. `approval`: the host, with AI SDK's tool approval; the loop ends with a request and the next call continues.
+   * The first decision wins. Default `elsewhere`.
    */
   readonly review?: 'elsewhere' | 'approval' | undefined
   /**
-   * Your own tools whose calls a person has to allow, with AI SDK's tool approval or on the page: the first decision counts.
-   * "Always" holds in the conversation, while the tool's description and schema stay the same.
+   * Your own tools whose calls need a person's approval, with AI SDK's tool approval or on the page; the first decision
+   * wins. "Always" applies to the conversation while the tool's description and schema stay the same.
    */
   readonly approve?: ToolSet | undefined
   /** Makes the model call a tool while tasks are open (`toolChoice: 'required'`), for models that stop early. */
   readonly force?: boolean | undefined
-  /** Whether calls of your own tools are stored as evidence for the task in progress. Default true. */
+  /** Stores calls of your own tools as evidence for the task in progress. Default true. */
   readonly evidence?: boolean | undefined
 }
 
@@ -35,15 +35,15 @@ export interface PlanLoopOptions {
 export interface PlanLoop {
   /** The turn's tools. Add yours. */
   readonly tools: ToolSet
-  /** Your system prompt and the section about the plan. */
+  /** Your system prompt, followed by the section about the plan. */
   readonly instructions: string
-  /** Puts the digest of the plan into each step, in place of the last one. */
+  /** Adds the current digest of the plan to each step, replacing the previous one. */
   readonly prepareStep: (step: StepInput) => Promise<PreparedStep>
-  /** The gate, and the limits of the policy. */
+  /** The gate and the limits of the policy. */
   readonly stopWhen: (loop: { readonly steps: readonly LoopStep[] }) => Promise<boolean>
-  /** Carries the gate's message to a model that answered too early. For one call. */
+  /** Delivers the gate's message to a model that answered too early. Use it for one call only. */
   readonly experimental_steering: ai.Experimental_Steering
-  /** With `review: 'approval'`, the approval of each tool that plans; and that of the tools in `approve`. */
+  /** Approvals of the tools in `approve` and, with `review: 'approval'`, of each planning tool. */
   readonly toolApproval: Record<
     string,
     (
@@ -51,26 +51,26 @@ export interface PlanLoop {
       options: { readonly toolCallId: string; readonly messages?: readonly ModelMessage[] },
     ) => Promise<ToolApprovalStatus>
   >
-  /** Stores what your tools answered. */
+  /** Stores the results of your tools. */
   readonly onToolExecutionEnd: (end: ToolEnd) => Promise<void>
-  /** The calls of a step run one after the other, so that each belongs to the task that it was made for. */
+  /** Runs the calls of a step sequentially, so that each is attributed to the right task. */
   readonly toolCallConcurrency: 1
 }
 
-/** What `prepareStep` reads. */
+/** The part of a step's input that `prepareStep` reads. */
 export interface StepInput {
   readonly steps: readonly unknown[]
   readonly initialMessages: readonly ModelMessage[]
   readonly initialInstructions: Instructions | undefined
 }
 
-/** What `prepareStep` sets. */
+/** The result of `prepareStep`. */
 export interface PreparedStep {
   instructions: Instructions
   toolChoice?: 'required'
 }
 
-/** What `stopWhen` reads of a step. */
+/** The part of a step that `stopWhen` reads. */
 export interface LoopStep {
   readonly toolCalls: readonly {
     readonly toolCallId: string
@@ -81,7 +81,7 @@ export interface LoopStep {
   readonly toolResults: readonly { readonly toolCallId: string; readonly output: unknown }[]
 }
 
-/** What `onToolExecutionEnd` reads. */
+/** The part of a finished call that `onToolExecutionEnd` reads. */
 export interface ToolEnd {
   readonly toolCall: { readonly toolName: string; readonly input: unknown }
   readonly toolOutput:
@@ -90,8 +90,8 @@ export interface ToolEnd {
 }
 
 /**
- * Everything that AI SDK's loop needs to work on a turn's plan: tools, prompt, the digest before each step, a stop
- * condition that is the gate, tool approval as the review, and evidence. Make one for each call; what counts is in the log.
+ * Everything AI SDK's loop needs to work on a turn's plan: tools, prompt, the digest before each step, the gate as stop
+ * condition, reviews as tool approvals, and evidence. Create one per call; its state is in the log.
  */
 export async function planLoop(turn: Turn, options: PlanLoopOptions = {}): Promise<PlanLoop> {
   const { instructions = '', review = 'elsewhere', approve = {}, force = false, evidence = true } = options
@@ -119,10 +119,9 @@ export async function planLoop(turn: Turn, options: PlanLoopOptions = {}): Promi
   }
 }
 
-/** Knows secrets by their shapes. */
 const REDACT = redactor()
 
-/** Stores a call of another tool for the task in progress, if there is one. */
+/** Stores a call of an outside tool for the task in progress, if there is one. */
 async function report(turn: Turn, { toolCall: { toolName: tool, input }, toolOutput }: ToolEnd): Promise<void> {
   const { door, ref } = turn.inside.deps
   const ok = toolOutput.type === 'tool-result'
@@ -132,11 +131,11 @@ async function report(turn: Turn, { toolCall: { toolName: tool, input }, toolOut
 
 const LAST = 'This is the last call of this turn: answer now, and say what is not done.'
 
-/** Ends the loop, or sends the model back to what is open. */
+/** Ends the loop, or sends the model back to its open tasks. */
 class Gate {
   readonly steering: ai.Experimental_Steering
   readonly #turn: Turn
-  /** The queued message, which AI SDK takes when the model answers without calling a tool. */
+  /** AI SDK takes the queued message when the model answers without a tool call. */
   #message: UserModelMessage
   #budget = 0
 
@@ -147,7 +146,6 @@ class Gate {
     this.#message = this.#queued()
   }
 
-  /** Whether the next step is the last of the budget, and whether tasks are open. */
   async before(steps: number): Promise<{ readonly isLast: boolean; readonly isOpen: boolean }> {
     const { state, policy } = await this.#turn.inside.plan()
     return {
@@ -162,7 +160,7 @@ class Gate {
     if (!isAnswer(steps.at(-1))) return false
     const text = await this.#turn.followUp()
     if (text === undefined) return true
-    // AI SDK has taken the message and asks whether to send it: only now is it known what to say.
+    // AI SDK has taken the message and asks whether to send it. The text is known only now.
     this.#message.content = text
     this.#message = this.#queued()
     return false
@@ -180,7 +178,7 @@ class Gate {
   }
 }
 
-/** Whether the model is done: it called no tool of ours or yours, and no provider still works on one. */
+/** The model called no tool, and no provider-executed tool is pending. */
 const isAnswer = (step: LoopStep | undefined): boolean =>
   step !== undefined &&
   step.toolCalls.every(
@@ -188,7 +186,6 @@ const isAnswer = (step: LoopStep | undefined): boolean =>
       providerExecuted === true && step.toolResults.some(result => result.toolCallId === toolCallId),
   )
 
-/** Whether the last steps made the same calls with the same results. */
 function isRepeating(steps: readonly LoopStep[]): boolean {
   const last = steps.slice(-MAX_REPEATS)
   if (last.length < MAX_REPEATS || last.some(({ toolCalls }) => toolCalls.length === 0)) return false

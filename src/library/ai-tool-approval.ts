@@ -7,8 +7,8 @@ import { type Approval, type Asked, asked, type AskedCall } from './ai-approval.
 import type { Turn } from './turn.ts'
 
 /**
- * AI SDK's approval for tools of the program: what is asked is in the log before the request goes out, so that the page
- * shows it, too. The first decision counts, wherever it is made.
+ * AI SDK approvals for the program's own tools. A request is in the log before it is sent, so that the page shows it
+ * too. The first decision wins, wherever it is made.
  */
 export function toolApprovalsOf(turn: Turn, tools: ToolSet): Record<string, Approval> {
   return Object.fromEntries(
@@ -23,7 +23,7 @@ export function toolApprovalsOf(turn: Turn, tools: ToolSet): Record<string, Appr
   )
 }
 
-/** Stores that calls were denied: AI SDK does not ask about these again. */
+/** Records denied calls: AI SDK does not ask about them again. */
 export async function hearToolDenials(turn: Turn, tools: ToolSet, messages: readonly ModelMessage[]): Promise<void> {
   for (const { call, approved, reason } of asked(messages)) {
     if (approved || !Object.hasOwn(tools, call.name)) continue
@@ -35,7 +35,7 @@ interface Call extends AskedCall {
   readonly fingerprint: string
 }
 
-/** How a call stands in the log; one that is new there is asked about. */
+/** The logged approval status of a call. Requests approval for a call that is not logged yet. */
 async function standing(turn: Turn, call: Call): Promise<ToolApprovalStatus> {
   const events = await approvalEvents(turn)
   const known = knownIn(events, turn, call)
@@ -45,7 +45,7 @@ async function standing(turn: Turn, call: Call): Promise<ToolApprovalStatus> {
   return { type: 'user-approval', reason: `${call.name} ${JSON.stringify(call.input)}` }
 }
 
-/** AI SDK asks again before it makes an approved call. It makes only what the log has as allowed, with these arguments. */
+/** AI SDK checks again before it runs an approved call. Only calls that the log allows with equal arguments run. */
 async function heard(turn: Turn, call: Call, { approved, reason }: Asked): Promise<ToolApprovalStatus> {
   if (!knownIn(await approvalEvents(turn), turn, call))
     return { type: 'denied', reason: 'Nobody was asked about this call.' }
@@ -60,7 +60,7 @@ const decidedStatus = ({ data: { decision, comment } }: StoredEvent<'tool_approv
 const approvalEvents = ({ inside: { deps } }: Turn): Promise<readonly StoredEvent[]> =>
   deps.door.conversations.events(deps.ref, { types: APPROVAL_TYPES })
 
-/** What was asked about the call. With other arguments it is another call. */
+/** A call with other arguments is a different call. */
 const knownIn = (events: readonly StoredEvent[], turn: Turn, call: Call): Requested | undefined =>
   requestsIn(events).findLast(
     ({ event: { turn_id, data } }) =>
@@ -77,7 +77,7 @@ async function ask(turn: Turn, { id, name, input, fingerprint }: Call): Promise<
     arguments: asJson(input),
     fingerprint,
   }
-  // It may be the first that is heard of the turn.
+  // This may be the first event of the turn.
   const opened = { type: 'open_turn', turn_id: turn.id, toolset: toolset.name, host: policy, reads: true } as const
   await door.run(ref, opened, { type: 'ask_approval', turn_id: turn.id, approval })
 }
@@ -90,7 +90,7 @@ async function decide(turn: Turn, callId: string, word: ApprovalWord): Promise<v
   try {
     await decideApproval(door, ref, waiting.approval_id, word, 'library')
   } catch (error) {
-    // Somebody decided it elsewhere: that counts.
+    // Already decided elsewhere: the first decision wins.
     if (!(error instanceof Refusal) || !error.is('approval_already_decided')) throw error
   }
 }
@@ -111,7 +111,7 @@ function requestsIn(events: readonly StoredEvent[]): readonly Requested[] {
   )
 }
 
-/** Whether a person said so in this conversation, of the tool as it is now. */
+/** True if a person allowed the tool for the conversation and its fingerprint has not changed since. */
 const isAlways = (events: readonly StoredEvent[], { name, fingerprint }: Call): boolean =>
   requestsIn(events).some(
     ({ event: { data }, resolved }) =>

@@ -3,12 +3,12 @@ import { confirmAsShown, isApproved } from './ai-approval.ts'
 import type { Turn } from './turn.ts'
 
 /**
- * A turn's tools for AI SDK's own loop (`generateText`, `streamText`, agents). Their input is not validated on the way:
- * Runsheet answers a wrong form with the right one, which an error of the SDK would not.
+ * A turn's tools for AI SDK's own loop (`generateText`, `streamText`, agents). AI SDK does not validate their input:
+ * Runsheet answers invalid arguments with the correct form, which an SDK error would not do.
  */
 export const aiSdkTools = (turn: Turn): ToolSet => toolsOf(turn)
 
-/** The same; with `approvals` an approval in the messages confirms the plan that it is about. */
+/** Like `aiSdkTools`; with `approvals`, an approval in the messages confirms the plan it is about. */
 export function toolsOf(turn: Turn, { approvals = false }: { readonly approvals?: boolean } = {}): ToolSet {
   return Object.fromEntries(
     turn.tools().map(({ name, description, parameters }) => [

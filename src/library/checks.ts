@@ -11,29 +11,29 @@ import { type Checks, keepChecks } from './handles.ts'
 export type { Workspace } from '../domain/check.ts'
 export type { Checks } from './handles.ts'
 
-/** Where checks run, and what they may do. */
+/** Options of `openChecks`. */
 export interface ChecksOptions {
-  /** The folder of the project: checks run in it, and its files say whether a result is out of date. */
+  /** The project folder. Checks run in it; a result becomes stale when its files change. */
   readonly workspace: string
-  /** Commands, as lists of words, that run without a person's approval: `[['npm', 'test']]`. */
+  /** Commands, as argument lists, that run without a person's approval: `[['npm', 'test']]`. */
   readonly allow?: readonly (readonly string[])[]
-  /** Commands that run once before every plan ends, and have to pass. */
+  /** Commands that must pass once before any plan ends. */
   readonly done?: readonly (readonly string[])[]
-  /** Globs of more files that decide what a check means: if one changes, its checks prove nothing until a person accepts that. */
+  /** Globs of additional guarded files. When one changes, checks prove nothing until a person accepts the change. */
   readonly protect?: readonly string[]
-  /** Words put before every command, such as a sandbox: `['bwrap', …]`. */
+  /** Arguments that prefix every command, such as a sandbox: `['bwrap', …]`. */
   readonly wrap?: readonly string[]
-  /** Variables for checks. Of this process they get `PATH`, `HOME` and `LANG` only. */
+  /** Environment variables for checks. From this process they inherit only `PATH`, `HOME` and `LANG`. */
   readonly env?: Readonly<Record<string, string>>
-  /** The folder with the files of the store, which do not count as files of the project. Default: `.runsheet` in the workspace. */
+  /** The folder of the store's files, which are not project files. Default: `.runsheet` in the workspace. */
   readonly data?: string
-  /** Keys and other secrets that may turn up in the output of a check: they are not stored. */
+  /** Keys and other secrets to redact from the stored output of checks. */
   readonly secrets?: readonly string[]
 }
 
 /**
- * Lets the checks of tasks run in this process, for `createRunsheet({ checks })`. Of all processes on a store, `serve
- * --workspace` included, one at a time runs checks in a folder. Throws if the folder or a command cannot be used.
+ * Runs the checks of tasks in this process, for `createRunsheet({ checks })`. Only one process per store runs checks in
+ * a folder at a time, including `serve --workspace`. Throws if the folder or a command cannot be used.
  */
 export function openChecks({ workspace: folder, data, secrets = [], ...given }: ChecksOptions): Checks {
   const settings = { ...NO_CHECK_SETTINGS, ...given }

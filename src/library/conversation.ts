@@ -48,27 +48,27 @@ export type TaskEdit = PersonsFields
 export interface DecidedReview {
   /** The proposed plan. */
   readonly review: ReviewRequest
-  /** What was decided, and what the person changed. */
+  /** The decision and the person's changes. */
   readonly resolution: Resolution
-  /** What the tool call that asked is answered. */
+  /** The result of the tool call that proposed the plan. */
   readonly result: Json
 }
 
-/** What a turn that a runner drives starts with. */
+/** Options of `Conversation.startTurn`. */
 export interface StartOptions {
-  /** What is to be done. */
+  /** The user's message. */
   readonly message: string
-  /** One of the runner's models, by name. */
+  /** The name of one of the runner's models. */
   readonly model: string
-  /** Set for the conversation before the turn starts. */
+  /** Policy fields to set before the turn starts. */
   readonly policy?: PolicyPatch
   /** A finished turn whose open tasks this one takes over. */
   readonly continueTurn?: string
 }
 
-/** One conversation: its plan, its reviews, its log. */
+/** One conversation: its plan, reviews and log. */
 export class Conversation {
-  /** The id that `Runsheet.conversation` was given. */
+  /** The id passed to `Runsheet.conversation`. */
   readonly id: string
   readonly #deps: ConversationDeps
 
@@ -78,7 +78,7 @@ export class Conversation {
     this.#deps = deps
   }
 
-  /** A turn: one user message and everything the agent does for it. It opens with its first tool call. */
+  /** A turn: one user message and the agent's work on it. It opens with its first tool call. */
   turn(id: string, options: TurnOptions = {}): Turn {
     return new Turn(id, options, this.#deps)
   }
@@ -102,18 +102,18 @@ export class Conversation {
     return this.turn(id)
   }
 
-  /** The state as plain data: `JSON.stringify` keeps all of it. */
+  /** The state as plain, serialisable data. */
   async snapshot(): Promise<ConversationSnapshot> {
     return snapshotOf(await this.#read())
   }
 
-  /** The listed tasks, in order, with how their checks stand. */
+  /** The listed tasks in order, with the states of their checks. */
   async tasks(): Promise<readonly TaskView[]> {
     const state = await this.#read('list')
     return listed(state).map(task => taskOnWire(state, task))
   }
 
-  /** Adds a task on a person's behalf. It joins the running or latest turn. */
+  /** Adds a task on a person's behalf, to the running or latest turn. */
   async addTask(fields: Omit<TaskEdit, 'approve'> & { readonly title: string }): Promise<TaskView> {
     const { door, ref } = this.#deps
     const id = door.newId()
@@ -125,7 +125,7 @@ export class Conversation {
     return value
   }
 
-  /** Changes a task, by id or number, on a person's behalf. With `version` it fails if the task was changed since. */
+  /** Changes a task, by id or number, on a person's behalf. Fails if `version` is stale. */
   async changeTask(task: string | number, fields: TaskEdit, { version }: { version?: number } = {}): Promise<TaskView> {
     const { door, ref } = this.#deps
     const { conversation } = await door.transact(ref, transaction => {
@@ -135,7 +135,7 @@ export class Conversation {
     return viewOf(conversation, task)
   }
 
-  /** Removes a task, by id or number, on a person's behalf, and returns it as it is then. Its history stays. */
+  /** Removes a task, by id or number, on a person's behalf, and returns its last state. Its history stays. */
   async removeTask(task: string | number, { version }: { version?: number } = {}): Promise<TaskView> {
     const { door, ref } = this.#deps
     const { value } = await door.transact(ref, transaction => {
@@ -150,44 +150,44 @@ export class Conversation {
   }
 
   /**
-   * Takes back a person's change to a task: the one that led to this version of it. The answer is the task as it is then, a
-   * removed one, too; undoing its version is a redo. Fails if what was changed has changed again since.
+   * Undoes the change by a person that produced this version of a task, and returns the task, even if it is removed.
+   * Undoing the returned version is a redo. Fails if the same fields have changed since.
    */
   async undoChange(taskId: string, version: number): Promise<TaskView> {
     return (await undoChange(this.#deps.door, this.#deps.ref, taskId, version)).task
   }
 
-  /** Asks for a run of an approved check of a task, on a person's behalf. Its result comes with the events. */
+  /** Requests a run of an approved check on a person's behalf. The result arrives as an event. */
   async runCheck(task: string | number, checkId: string): Promise<TaskView> {
     const { door, ref } = this.#deps
     assertRunnable(await door.read(ref), door, { task, check_id: checkId })
     return this.#onTask({ type: 'request_check', task, check_id: checkId })
   }
 
-  /** Stops the run of a check, if one is under way. */
+  /** Stops a check if it is running. */
   stopCheck(task: string | number, checkId: string): Promise<TaskView> {
     return this.#onTask({ type: 'stop_check', task, check_id: checkId })
   }
 
-  /** Ticks a check of the kind `person`, on a person's behalf. */
+  /** Ticks a check of kind `person`, on a person's behalf. */
   tickCheck(task: string | number, checkId: string): Promise<TaskView> {
     return this.#onTask({ type: 'tick_check', task, check_id: checkId })
   }
 
-  /** Accepts changes to guarded files, on a person's behalf: all that the checks of the task name in `guarded`. */
+  /** Accepts changes to guarded files on a person's behalf: every path in `guarded` of the task's checks. */
   acceptGuards(task: string | number, paths: readonly string[]): Promise<TaskView> {
     return this.#onTask({ type: 'accept_guards', task, paths })
   }
 
   /**
-   * Reports a call of one of the agent's own tools, for the task in progress: for people and for the judge. It proves
-   * nothing. While no task is in progress, nothing is stored.
+   * Reports a call of one of the agent's own tools for the task in progress. People and the judge see it as evidence;
+   * it proves nothing by itself. Nothing is stored while no task is in progress.
    */
   addEvidence(call: ReportedCall): Promise<EvidenceAdded> {
     return addEvidence(this.#deps.door, this.#deps.ref, call, { source: 'agent', redact: REDACT })
   }
 
-  /** The verdicts on a task, by id or number, what was claimed, and the tool calls that tell most. */
+  /** The verdicts, claims and most relevant tool calls of a task, by id or number. */
   async evidence(task: string | number): Promise<EvidenceAnswer> {
     const { door, ref } = this.#deps
     const state = await this.#read()
@@ -197,7 +197,7 @@ export class Conversation {
     return found
   }
 
-  /** The reviews that wait for a decision. */
+  /** The pending reviews. */
   async reviews(): Promise<readonly ReviewRequest[]> {
     const { door, ref } = this.#deps
     const reviews: ReviewRequest[] = []
@@ -210,7 +210,7 @@ export class Conversation {
     return reviews
   }
 
-  /** Confirms a plan with the person's rows, or cancels it. The same decision again returns the same. */
+  /** Confirms a plan with the person's rows, or cancels it. Idempotent for the same decision. */
   async decide(reviewId: string, decision: Decision): Promise<DecidedReview> {
     const { door, ref } = this.#deps
     await this.#checkReview(reviewId)
@@ -221,24 +221,24 @@ export class Conversation {
     })
   }
 
-  /** Gives a review with a deadline more time, on a person's behalf: from now `ms`, by default as long as it had at first. */
+  /** Extends a review's deadline on a person's behalf to `ms` from now, by default to its original duration. */
   async extendReview(reviewId: string, { ms }: { ms?: number } = {}): Promise<ReviewRequest> {
     await this.#checkReview(reviewId)
     return this.#deps.door.reviews.extend(this.#deps.ref.tenant, reviewId, ms)
   }
 
-  /** The calls of tools that wait for a person, oldest first. */
+  /** Tool calls that wait for a person's approval, oldest first. */
   async approvals(): Promise<readonly ToolApproval[]> {
     return (await this.#read()).approvals
   }
 
-  /** Allows a call that waits, or does not, on a person's behalf. The same decision again changes nothing. */
+  /** Allows or denies a pending call on a person's behalf. Repeating the same decision changes nothing. */
   async decideApproval(approvalId: string, decision: SentApproval): Promise<void> {
     const { door, ref } = this.#deps
     await decideApproval(door, ref, approvalId, decision, 'library')
   }
 
-  /** Sets the named fields of the policy, between turns. */
+  /** Sets the given fields of the policy, between turns. */
   async setPolicy(policy: PolicyPatch): Promise<Policy> {
     const { door, ref, policy: host } = this.#deps
     const { conversation } = await door.run(ref, { type: 'set_policy', by: 'person', policy, host })
@@ -246,7 +246,7 @@ export class Conversation {
     return conversation.policy
   }
 
-  /** The log after seq `after`, commit by commit, then live, until the signal. */
+  /** The log after seq `after`, commit by commit, then live until the signal aborts. */
   events(options: TailOptions = {}): AsyncIterable<Commit> {
     return this.#deps.door.tail(this.#deps.ref, options)
   }
@@ -258,7 +258,7 @@ export class Conversation {
     return viewOf((await door.run(ref, command)).conversation, command.task)
   }
 
-  /** Rejects for a review of another conversation. */
+  /** Rejects if the review belongs to another conversation. */
   async #checkReview(reviewId: string): Promise<void> {
     const { door, ref } = this.#deps
     const { conversation } = await door.reviews.locate(ref.tenant, reviewId)
@@ -272,7 +272,6 @@ export class Conversation {
 
 const PAGE = 200
 
-/** Knows secrets by their shapes. */
 const REDACT = redactor()
 
 function viewOf(state: State, task: string | number): TaskView {

@@ -26,8 +26,8 @@ interface GateDeps extends EndDeps {
 }
 
 /**
- * What the gate tells a model that answered while its plan is not done; undefined if it may end. Each follow-up is in the
- * log, so that a restart does not count anew.
+ * The gate's message to a model that answered before its plan is done; undefined if it may end. Follow-ups are logged,
+ * so that a restart does not reset their count.
  */
 export async function nextFollowUp(deps: GateDeps): Promise<string | undefined> {
   const { door, ref, turn, toolset } = deps
@@ -47,15 +47,15 @@ export async function nextFollowUp(deps: GateDeps): Promise<string | undefined> 
   return followUpText({ state, turn, policy }, toolset, isUnserved)
 }
 
-/** What the gate counts follow-ups by, and how claims ended. */
+/** The events that the gate counts follow-ups by. */
 async function eventsOf({ conversations }: Door, ref: Ref, turn: string): Promise<readonly StoredEvent[]> {
   const events = await conversations.events(ref, { types: ['gate_followed', 'task_changed', 'claim_settled'] })
   return events.filter(event => event.turn_id === turn)
 }
 
 /**
- * The plan after its last runs. What is out of date runs again, as at the end of a turn of ours, if this process has the
- * workspace; so does a check of the whole plan that did not pass, wherever it runs: the model may have mended it since.
+ * The plan after a last run of its checks. Reruns stale checks if this process has the workspace, and failing checks of
+ * the whole plan wherever they run: the model may have fixed them since.
  */
 export async function checkedOnceMore(deps: EndDeps): Promise<Conversation> {
   const { door, ref, turn, workspaces } = deps

@@ -4,7 +4,7 @@ import type { Workspaces } from '../runner/workspaces.ts'
 
 /** Runs the checks of tasks in this process. Open it with `openChecks` (`runsheet/checks`). */
 export interface Checks {
-  /** The folder that checks run in, by its real path, and this machine. */
+  /** The machine and the real path of the folder that checks run in. */
   readonly workspace: Workspace
 }
 
@@ -16,7 +16,7 @@ const workspaces = new WeakMap<Checks, OpenWorkspaces>()
 /** @internal */
 export const keepChecks = (checks: Checks, open: OpenWorkspaces): void => void workspaces.set(checks, open)
 
-/** What is behind a handle. Programs have no other way to it. @internal */
+/** The internals of a handle. Programs cannot reach them. @internal */
 export function openChecksOf(checks: Checks): OpenWorkspaces {
   const open = workspaces.get(checks)
   if (!open) throw new TypeError('checks must be what openChecks of runsheet/checks returned.')

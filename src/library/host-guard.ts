@@ -2,24 +2,24 @@ import type { Guard } from '../http/guard.ts'
 import { HttpError } from '../http/http-error.ts'
 import { foreignOrigin } from '../http/origins.ts'
 
-/** Who sent a request. */
+/** The sender of a request. */
 export interface Identity {
-  /** A person may do everything; an agent reads, calls tools and follows events. */
+  /** A person may do everything; an agent may read, call tools and follow events. */
   readonly role: 'person' | 'agent'
-  /** The tenant whose conversations they see. Default: the runsheet's. */
+  /** The tenant whose conversations the sender sees. Default: the runsheet's tenant. */
   readonly tenant?: string | undefined
   /**
-   * Names the sender, such as a user or an API key, so that limits count for each one: a named sender gets at most half of
-   * what there is. Without a name, all of the same role and tenant are one. The log records it with each decision: never
-   * return a secret, such as the key itself.
+   * Identifies the sender, such as a user or an API key. Limits are per name: one named sender gets at most half of
+   * each. Without a name, all senders of the same role and tenant share one limit. The log records the name with each
+   * decision, so never return a secret, such as the key itself.
    */
   readonly name?: string | undefined
 }
 
-/** Identifies the sender of a request; undefined if that fails. */
+/** Identifies the sender of a request; returns undefined if authentication fails. */
 export type Authenticate = (request: Request) => Identity | undefined | Promise<Identity | undefined>
 
-/** The guard of a handler in a server that is not ours: its own authentication, and its list of origins. */
+/** The guard of a handler in the program's own server, with its authentication and allowed origins. */
 export function hostGuard(authenticate: Authenticate, origins: readonly string[], tenant: string): Guard {
   return {
     check: ({ headers, url }) => {

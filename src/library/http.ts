@@ -20,19 +20,19 @@ export type { LimitOptions } from '../http/limits.ts'
 export type { LogDetails, Logger } from '../http/logger.ts'
 export type { Authenticate, Identity } from './host-guard.ts'
 
-/** What `createHandler` needs. */
+/** Options of `createHandler`. */
 export interface HandlerOptions extends LimitOptions {
   readonly runsheet: Runsheet
-  /** Identifies the sender by your own session, cookie or token; `undefined` gets 401. */
+  /** Identifies the sender by your own session, cookie or token; `undefined` is answered with 401. */
   readonly authenticate: Authenticate
-  /** Where it is mounted, such as `/runsheet`: the start of the paths it is asked for. Default: the root. */
+  /** The mount path, such as `/runsheet`: the prefix of request paths. Default: the root. */
   readonly basePath?: string
   /**
    * Origins besides the server's own whose pages may send requests, such as `https://app.example.com`. They get CORS
-   * headers. Behind a proxy that ends TLS, list your public origin.
+   * headers. Behind a proxy that terminates TLS, list your public origin.
    */
   readonly origins?: readonly string[]
-  /** The models of your runner, which drives the turns that `POST /api/chat` starts. Without them it answers 501. */
+  /** The models of your runner, which drives turns started by `POST /api/chat`. Without them it answers 501. */
   readonly models?: { readonly names: readonly string[]; readonly defaultName: string }
   /** Default: unexpected errors go to stderr. */
   readonly log?: Logger
@@ -41,14 +41,14 @@ export interface HandlerOptions extends LimitOptions {
 /** The HTTP API as a fetch handler. */
 export interface Handler {
   (request: Request): Promise<Response>
-  /** Where it is mounted; empty for the root. */
+  /** The mount path; empty for the root. */
   readonly basePath: string
   /** Ends all streams and waits for requests in progress. Later requests get 503. */
   close(): Promise<void>
 }
 
 /**
- * The whole HTTP API, event streams included, as one fetch handler to mount in your own server. That server checks the
+ * The whole HTTP API, including event streams, as one fetch handler for your own server. That server has to check the
  * Host header.
  */
 export function createHandler(options: HandlerOptions): Handler {
@@ -64,7 +64,7 @@ export function createHandler(options: HandlerOptions): Handler {
     basePath,
     usesTokens: false,
     host: policy,
-    // The runner hears of a new turn from the store.
+    // The runner learns of new turns from the store.
     ...(models ? { turns: { ...models, take: () => {} } } : {}),
     ...limits,
   })
@@ -88,11 +88,11 @@ export function createHandler(options: HandlerOptions): Handler {
   return Object.assign(handle, { basePath, close })
 }
 
-/** A request of `node:http`. Structural, so that the declarations need no types of Node. */
+/** A request of `node:http`. Structural, so that the declarations do not depend on Node's types. */
 export interface NodeRequest {
   readonly method?: string | undefined
   url?: string | undefined
-  /** The path as it was asked for, where a framework removed the mount path from `url`. */
+  /** The original path, where a framework removed the mount path from `url`. */
   readonly originalUrl?: string | undefined
 }
 
@@ -101,22 +101,22 @@ export interface NodeResponse {
   readonly headersSent: boolean
 }
 
-/** A handler as a listener for `node:http`, and as middleware for Express and Connect. */
+/** Adapts a handler to a `node:http` listener or middleware for Express and Connect. */
 export function toNodeHandler(handler: Handler): (request: NodeRequest, response: NodeResponse) => Promise<void> {
   const listenerWith = (autoCleanupIncoming: boolean): ReturnType<typeof getRequestListener> =>
     getRequestListener(request => handler(request), {
       overrideGlobalObjects: false,
       autoCleanupIncoming,
-      // A request without a URL, such as one with a malformed Host.
+      // A request without a valid URL, such as one with a malformed Host.
       errorHandler: error => toResponse(errorReply(error, stderrLog, {})),
     })
   const [http1, http2] = [listenerWith(false), listenerWith(true)]
   return (request, response) => {
-    // Express removes the path that it is mounted at.
+    // Express strips the mount path from `url`.
     if (handler.basePath !== '' && request.originalUrl !== undefined) request.url = request.originalUrl
     const [incoming, outgoing] = [request as IncomingMessage, response as ServerResponse]
     if (incoming.httpVersionMajor >= 2) return http2(incoming, outgoing)
-    // The listener's own cleanup resets a client that still sends after half a second.
+    // By default the listener resets a client that still sends after half a second.
     outgoing.once('finish', () => {
       if (!incoming.complete) dropRest(incoming)
     })
@@ -124,7 +124,7 @@ export function toNodeHandler(handler: Handler): (request: NodeRequest, response
   }
 }
 
-/** The client reads these on other origins, too. */
+/** Response headers that cross-origin clients need to read. */
 const EXPOSED = ['Date', 'ETag', 'Retry-After']
 
 const { block } = redactor()

@@ -1,5 +1,5 @@
 import { openMemoryStore as open } from '../store/memory.ts'
 import type { Store } from './runsheet.ts'
 
-/** A store that forgets when the process ends: for tests, and for trying things out. */
+/** Opens a store in memory, for tests and experiments. Its data is lost when the process ends. */
 export const openMemoryStore = (): Store => open()

@@ -2,17 +2,17 @@ import type { Decision, Door, Ref } from '../door/door.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 
-/** Decides a review, or returns nothing to leave it to the page or to `Conversation.decide`. */
+/** Decides a review. Returns nothing to leave the decision to the page or to `Conversation.decide`. */
 export type OnReview = (review: ReviewRequest) => Decision | undefined | void | Promise<Decision | undefined | void>
 
 const HINT_AFTER_MS = 5_000
 
-/** Asks the program about reviews that are opened in this process; without `onReview` it hints, once, at how to decide. */
+/** Asks `onReview` about the reviews opened in this process. Without `onReview`, it hints once at how to decide. */
 export class Reviewer {
   readonly #onReview: OnReview | undefined
   readonly #onError: (error: unknown) => void
   readonly #asking = new Map<string, Promise<void>>()
-  /** Reviews that the host asks a person about itself. */
+  /** Reviews that the host decides by AI SDK approval. */
   readonly #left = new Set<string>()
   #hasHinted = false
 
@@ -21,18 +21,18 @@ export class Reviewer {
     this.#onError = onError
   }
 
-  /** A review waits: of a call, a turn that a runner drives, or a request to a handler. */
+  /** Called when a review opens: by a call, a turn that a runner drives, or a request to a handler. */
   opened(door: Door, ref: Ref, reviewId: string): void {
     if (this.#onReview) this.#ask(door, ref, reviewId).catch(this.#onError)
     else setTimeout(() => this.#hint(door, ref, reviewId).catch(this.#onError), HINT_AFTER_MS).unref()
   }
 
-  /** The host asks about it: no hint is due. */
+  /** The host decides it, so no hint is needed. */
   leave(reviewId: string): void {
     if (!this.#onReview) this.#left.add(reviewId)
   }
 
-  /** Runs `wait` while the program is asked. A throwing `onReview` fails the call instead of leaving it waiting. */
+  /** Runs `wait` while `onReview` decides. If `onReview` throws, the call fails instead of waiting forever. */
   async during<T>(door: Door, ref: Ref, reviewId: string, wait: (ending: AbortSignal) => Promise<T>): Promise<T> {
     if (!this.#onReview) return wait(NEVER)
     const ending = new AbortController()
@@ -44,7 +44,7 @@ export class Reviewer {
     }
   }
 
-  /** Each review is asked about once at a time. */
+  /** Calls `onReview` once per review at a time. */
   #ask(door: Door, ref: Ref, reviewId: string): Promise<void> {
     const asked = this.#asking.get(reviewId)
     if (asked) return asked
@@ -66,7 +66,7 @@ export class Reviewer {
       // Already decided or expired: the call returns that outcome.
       if (!(error instanceof Refusal)) throw error
       if (error.is('review_already_decided') || error.is('review_expired')) return
-      // Not a refusal of the model's call, which would be answered to the model.
+      // Not a Refusal: a Refusal would be reported to the model.
       throw new TypeError(`The decision of onReview was refused: ${error.message}`, { cause: error })
     }
   }

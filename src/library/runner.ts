@@ -9,24 +9,24 @@ import { Worker } from '../runner/worker.ts'
 import { insideOf } from './door-of.ts'
 import type { Runsheet } from './runsheet.ts'
 
-/** What `createRunner` needs. */
+/** Options of `createRunner`. */
 export interface RunnerOptions {
   /** The plans to work on. */
   readonly runsheet: Runsheet
-  /** The AI SDK models that turns may name: `{ 'gpt-5': openai('gpt-5') }`. A turn that names none gets the first. */
+  /** The AI SDK models that turns may name: `{ 'gpt-5': openai('gpt-5') }`. The first is the default. */
   readonly models: Readonly<Record<string, LanguageModel>>
-  /** The name of the model that assesses claims. Default: the turn's own. */
+  /** The name of the model that judges claims. Default: the turn's own. */
   readonly assessor?: string
-  /** Tools besides those of the plan: your own, or those of MCP servers (`mcpTools`). */
+  /** Tools besides the planning tools: your own, or those of MCP servers (`mcpTools`). */
   readonly tools?: readonly OutsideTool[] | OutsideTools
   /** The assistant's system prompt. */
   readonly instructions?: string
   /**
-   * Your models' keys and other secrets, so that no stored error or tool result has them. Those of `mcpTools` are known,
-   * as are usual shapes such as `sk-…`. What is shorter than 8 characters is not looked for.
+   * Secrets to redact from stored errors and tool results, such as your models' keys. Secrets of `mcpTools` and common
+   * patterns such as `sk-…` are redacted anyway. Secrets shorter than 8 characters are ignored.
    */
   readonly secrets?: readonly string[]
-  /** Hears of turns that could not be driven, and of each storage failure once until storage works again. */
+  /** Receives errors of turns that could not be driven; a storage failure once until storage works again. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -34,13 +34,13 @@ export interface RunnerOptions {
 export interface Runner {
   /** How many turns this runner drives now. */
   readonly size: number
-  /** The names of its models, and the one that a turn without a name gets. */
+  /** The names of its models, and the default for turns that name none. */
   readonly models: { readonly names: readonly string[]; readonly defaultName: string }
-  /** Lets go of its turns; another runner on the same store continues them. */
+  /** Releases its turns; another runner on the same store continues them. */
   close(): Promise<void>
 }
 
-/** Drives every turn that no other process drives: those that were started, and those that a crash left behind. */
+/** Drives every turn that no other process drives: started turns, and turns that a crash left behind. */
 export function createRunner(options: RunnerOptions): Runner {
   const { runsheet, tools = [], instructions, secrets = [], onError } = options
   const models = checkedModels(options)

@@ -27,7 +27,7 @@ export type { Judge, JudgeAnswer, JudgeCall } from '../runner/judge.ts'
 export type { Case as JudgeCase } from '../runner/case.ts'
 
 /**
- * Where plans are kept. Open one with `openSqliteStore` (`runsheet/sqlite`), `openFileStore` (`runsheet/files`),
+ * A store for plans. Open one with `openSqliteStore` (`runsheet/sqlite`), `openFileStore` (`runsheet/files`),
  * `openPostgresStore` (`runsheet/postgres`) or `openMemoryStore`.
  */
 export interface Store {
@@ -35,13 +35,13 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** What `createRunsheet` needs. */
+/** Options of `createRunsheet`. */
 export interface RunsheetOptions {
-  /** Where plans are kept. From here on it belongs to the runsheet, which also closes it. */
+  /** The store of the plans. The runsheet takes ownership and closes it. */
   readonly store: Store
-  /** The tenant that everything belongs to: 1 to 128 characters of A-Z a-z 0-9 _ -. Default `local`. */
+  /** The tenant that owns everything: 1 to 128 characters of A-Z a-z 0-9 _ -. Default `local`. */
   readonly tenant?: string
-  /** The policy of new conversations, over the defaults of the toolset: `{ toolset: 'turn_todos', review: false }`. */
+  /** The policy of new conversations over the toolset's defaults: `{ toolset: 'turn_todos', review: false }`. */
   readonly policy?: PolicyPatch
   /**
    * Decides a review that this process opens: by `Turn.call`, by a runner or through a handler. Return a decision, or
@@ -49,21 +49,21 @@ export interface RunsheetOptions {
    */
   readonly onReview?: OnReview
   /**
-   * Runs the checks of tasks in this process (`openChecks` of `runsheet/checks`): tools take checks, and a claim is granted
-   * only while they pass. Without it checks are kept, and run where a process has their workspace.
+   * Runs the checks of tasks in this process (`openChecks` of `runsheet/checks`): tools accept checks, and a claim is
+   * granted only while they pass. Without it, checks are stored and run in a process that has their workspace.
    */
   readonly checks?: Checks
   /**
-   * Judges what the models of your own loops claim, where the policy's assessor is on: a function of yours,
-   * `async theCase => ({ ok, reason, evidence })`, or that of `createJudge` (`runsheet/ai-sdk`). Without it their word is
-   * taken.
+   * Judges the claims of models in your own agent loops, where the policy's `assessor` is on. Pass your own function,
+   * `async theCase => ({ ok, reason, evidence })`, or one from `createJudge` (`runsheet/ai-sdk`). Without a judge, claims
+   * are granted.
    */
   readonly judge?: Judge
-  /** Hears of every tool call: how long it took and how it ended, never its content. */
+  /** Receives the duration and outcome of every tool call, never its content. */
   readonly observe?: Observer
   /**
-   * Hears of each storage failure, also of one that a tool answered to the model, once until storage works again; and of
-   * what else fails while no caller waits for it.
+   * Receives errors that no caller waits for, and storage failures, including those that a tool reported to the model.
+   * A storage failure is reported once until storage works again.
    */
   readonly onError?: (error: unknown) => void
 }
@@ -110,7 +110,7 @@ export class Runsheet {
     this.#worker.start()
   }
 
-  /** A conversation by its id. It exists from its first write on. */
+  /** Returns a conversation by id. It exists from its first write on. */
   conversation(id: string): Conversation {
     if (!isId(id)) throw invalidId('conversation')
     return new Conversation(id, {
@@ -123,8 +123,8 @@ export class Runsheet {
   }
 
   /**
-   * Calls a tool in the turn that `Turn.within` is around: for tools that are defined once, for all conversations. Outside
-   * of one of this runsheet nothing is read or written, and the answer says so.
+   * Calls a tool in the turn that `Turn.within` set, for tools that are defined once for all conversations. Outside of
+   * a turn of this runsheet nothing is read or written, and the answer says so.
    */
   async call(name: string, args: unknown, options?: CallOptions): Promise<Json> {
     const turn = turnAround()
@@ -132,30 +132,30 @@ export class Runsheet {
   }
 
   /**
-   * The conversations: pinned ones first, then by last activity, without archived ones. `list` names another list:
-   * `archived`, or `all` by creation, whose pages miss none, whatever happens meanwhile.
+   * Lists conversations: pinned first, then by last activity, without archived ones. `list` selects another list:
+   * `archived`, or `all`, ordered by creation so that paging never skips one.
    */
   conversations({ list, ...page }: Partial<Page> & { list?: SessionList } = {}): Promise<Paged<Session>> {
     return this.#door.conversations.list(this.#tenant, { limit: 50, ...page }, list)
   }
 
-  /** Tasks of all conversations with these words in title, details and outcome, newest first; see `find`. */
+  /** Searches the title, details and outcome of tasks in all conversations, newest first; see `find`. */
   search(text: string, page: Partial<Page> = {}): Promise<Found<Task>> {
     return this.#door.search.tasks(this.#tenant, text, { limit: 50, ...page })
   }
 
   /**
-   * Conversations by their title, then tasks, then messages with all the words of the text: those with more matches first,
-   * then newer ones. Case and diacritics do not count, and the last word may be a beginning. 20 results unless told, 50 at
-   * most.
+   * Full-text search: conversations by title, then tasks, then messages that contain all the words; more matches first,
+   * then newest first. Case and diacritics are ignored, and the last word matches as a prefix. `limit` defaults to 20;
+   * at most 50.
    */
   find(text: string, { limit = 20, kind }: { limit?: number; kind?: SearchKind } = {}): Promise<SearchAnswer> {
     return this.#door.search.all(this.#tenant, text, { limit, kind })
   }
 
   /**
-   * Folds every log of the store and compares it with what is stored beside it; checks checksums where there are any.
-   * Returns what differs, one line each. Others may write meanwhile.
+   * Folds every log of the store, compares the result with the stored projections and verifies checksums. Returns one
+   * line per difference. Other processes may write meanwhile.
    */
   async verify(): Promise<readonly string[]> {
     const differences: string[] = []
@@ -165,7 +165,7 @@ export class Runsheet {
   }
 
   /**
-   * Ends everything that waits, and checks under way (the next process runs them again); finishes writes in flight, and
+   * Ends everything that waits, stops running checks (the next process reruns them), finishes writes in flight and
    * closes the store.
    */
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { openSqliteStore as open } from '../store/sqlite/store.ts'
 import type { Store } from './runsheet.ts'
 
-/** Opens, or creates, one SQLite file. Several processes may share it; each acknowledged write was flushed to disk. */
+/** Opens or creates one SQLite file. Several processes may share it; every acknowledged write is flushed to disk. */
 export const openSqliteStore = (path: string): Promise<Store> => open({ path })

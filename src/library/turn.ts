@@ -17,13 +17,13 @@ import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import type { ConversationDeps } from './conversation.ts'
 import { checkedOnceMore, nextFollowUp } from './gate.ts'
 
-/** Which tools a turn offers, and under which names. */
+/** Options of a turn's tools. */
 export interface TurnOptions {
-  /** The tools that the model gets. Default: the toolset of the runsheet's policy, else `runsheet`. */
+  /** The toolset to offer. Default: the toolset of the runsheet's policy, else `runsheet`. */
   readonly toolset?: ToolsetName
-  /** Put before each tool name, for tools that sit beside others: `plan_` makes `plan_update`. At most 32 characters. */
+  /** Prefix of tool names, to avoid conflicts: `plan_` makes `plan_update`. At most 32 characters. */
   readonly prefix?: string
-  /** The tools to offer, by their names without the prefix. Default: all of the toolset. */
+  /** The tools to offer, by name without the prefix. Default: all tools of the toolset. */
   readonly names?: readonly string[]
 }
 
@@ -40,31 +40,31 @@ export interface FunctionDefinition {
   readonly function: ToolDefinition
 }
 
-/** How a tool call is made. */
+/** Options of a tool call. */
 export interface CallOptions {
-  /** The model's id of the call. The same id again returns the same answer instead of running the tool twice. */
+  /** The model's id of the call. A repeated id returns the first answer instead of running the tool twice. */
   readonly id?: string
-  /** Stops waiting for a review. The review itself waits on. */
+  /** Stops waiting for a review. The review stays pending. */
   readonly signal?: AbortSignal
-  /** The user's message that the call came from, as the host names it. */
+  /** The host's id of the user message that led to the call. */
   readonly userMessageId?: string
-  /** The model's message that made the call, as the host names it. */
+  /** The host's id of the model message that made the call. */
   readonly assistantMessageId?: string
-  /** The provider of the model that calls, for `observe`. */
+  /** The provider of the calling model, for `observe`. */
   readonly provider?: string
-  /** The model that calls, for `observe`. */
+  /** The calling model, for `observe`. */
   readonly model?: string
 }
 
 /** How a turn ended. */
 export interface FinishedTurn {
-  /** `done`, or `incomplete` if the gate or the assessor is on and tasks are open or blocked. */
+  /** `done`, or `incomplete` if tasks are open or blocked and the gate or the judge is on. */
   readonly status: TurnStatus
-  /** How many tasks are open. */
+  /** The number of open tasks. */
   readonly remaining: number
-  /** How many tasks of the plan ended in which way. */
+  /** The number of tasks by how they ended. */
   readonly counts: PlanCounts
-  /** How far the completed ones can be trusted. */
+  /** The number of completed tasks by standing. */
   readonly standings: Readonly<Record<Standing, number>>
 }
 
@@ -73,18 +73,18 @@ export interface TurnInside {
   readonly deps: ConversationDeps
   readonly toolset: Toolset
   readonly context: (callId: string) => ToolContext
-  /** The state, and the policy that counts. */
+  /** The state and the effective policy. */
   readonly plan: () => Promise<{ readonly state: Conversation; readonly policy: Policy }>
 }
 
 const around = new AsyncLocalStorage<Turn>()
 
-/** The turn that `Turn.within` is around. @internal */
+/** The turn set by `Turn.within`. @internal */
 export const turnAround = (): Turn | undefined => around.getStore()
 
-/** One turn of an agent: its tools, and where its plan stands. */
+/** One turn of an agent: its tools and the state of its plan. */
 export class Turn {
-  /** The id that `Conversation.turn` was given. */
+  /** The id passed to `Conversation.turn`. */
   readonly id: string
   readonly #deps: ConversationDeps
   readonly #toolset: Toolset
@@ -98,9 +98,9 @@ export class Turn {
     this.#toolset = withPrefix(deps.door.checks.offered?.() ? withChecks(chosen) : chosen, prefix)
   }
 
-  /** The definitions for the model. */
+  /** The tool definitions for the model. */
   tools(options?: { readonly format?: 'json-schema' }): readonly ToolDefinition[]
-  /** The definitions in the OpenAI function format. */
+  /** The tool definitions in the OpenAI function format. */
   tools(options: { readonly format: 'openai' }): readonly FunctionDefinition[]
   tools({
     format = 'json-schema',
@@ -116,8 +116,8 @@ export class Turn {
   }
 
   /**
-   * Calls a tool for the model and returns what the model is told. It always answers: a refusal says what was wrong and
-   * shows the right form. A plan that needs a review is answered once it is decided.
+   * Calls a tool and returns the answer for the model. It always answers: a refusal says what was wrong and shows the
+   * correct form. A call that proposes a plan for review is answered once the review is decided.
    */
   async call(name: string, args: unknown, { id, signal, ...messages }: CallOptions = {}): Promise<Json> {
     const { reviewer, door, ref } = this.#deps
@@ -127,42 +127,42 @@ export class Turn {
     })
   }
 
-  /** Makes this the turn of `Runsheet.call` in `work` and in all that it awaits. */
+  /** Makes this the turn of `Runsheet.call` in `work` and everything it awaits. */
   within<T>(work: () => T): T {
     return around.run(this, work)
   }
 
-  /** The section for the system prompt; empty if no tool that plans is offered. */
+  /** The section for the system prompt; empty if no planning tool is offered. */
   async prompt(): Promise<string> {
     return promptFor(this.#toolset)
   }
 
-  /** Where the plan stands, for the next model call; empty before there is a plan. It replaces the previous digest. */
+  /** The state of the plan for the next model call; empty before there is a plan. It replaces the previous digest. */
   async digest(): Promise<string> {
     return digestOf({ state: await this.#read(), turnId: this.id })
   }
 
-  /** Guidance for a model that called the planning tool in the wrong form. */
+  /** Guidance for a model that called the planning tool with invalid arguments. */
   async retryGuidance(): Promise<string> {
     return retryFor(this.#toolset, { state: await this.#read(), turnId: this.id })
   }
 
-  /** The open tasks of this turn's plan. Send the model back to them before you take its answer as the last one. */
+  /** The open tasks of this turn's plan. Send the model back to them before you accept its answer as final. */
   async openTasks(): Promise<readonly Task[]> {
     return openTasks(await this.#read(), this.id)
   }
 
   /**
-   * The gate, where the policy has it on: what to tell a model that answered, as the user's next message; undefined if its
-   * plan is done, or three follow-ups in a row settled nothing. Each is in the log. A failing check of the whole plan runs
-   * again first.
+   * The gate, if the policy has it on: the next user message for a model that answered too early. Undefined if its plan
+   * is done, or after three follow-ups in a row without progress. Follow-ups are logged. A failing check of the whole
+   * plan runs again first.
    */
   async followUp({ signal }: { readonly signal?: AbortSignal } = {}): Promise<string | undefined> {
     const { door, ref, workspaces } = this.#deps
     return nextFollowUp({ door, ref, turn: this.id, toolset: this.#toolset, workspaces, signal })
   }
 
-  /** What our own entry points need. @internal */
+  /** Internals for our own entry points. @internal */
   get inside(): TurnInside {
     return {
       deps: this.#deps,
@@ -175,14 +175,14 @@ export class Turn {
     }
   }
 
-  /** Stops the turn: its waiting reviews are cancelled and it takes no more calls. */
+  /** Stops the turn: pending reviews are cancelled and further calls are refused. */
   async stop(): Promise<void> {
     await this.#deps.door.run(this.#deps.ref, { type: 'stop_turn', turn_id: this.id })
   }
 
   /**
-   * Ends the turn and says what it came to. Open tasks stay as they are. If nothing is open, checks run once more that the
-   * workspace of this process has changed under: what fails is open again.
+   * Ends the turn and returns its result. Open tasks stay open. If none is open, stale checks rerun in this process's
+   * workspace; a task whose check fails is open again.
    */
   async finish(): Promise<FinishedTurn> {
     const { door, ref, workspaces } = this.#deps
@@ -202,7 +202,6 @@ export class Turn {
     throw new TypeError('the turn did not finish')
   }
 
-  /** The policy that a new conversation of this turn would get. */
   #newPolicy(): Policy {
     const policy = policyWith(null, this.#deps.policy, { toolset: this.#toolset.name })
     if (policy instanceof Refusal) throw policy
@@ -229,7 +228,6 @@ export class Turn {
   }
 }
 
-/** The toolset with the named tools only. */
 function offered(name: ToolsetName, names: readonly string[] | undefined): Toolset {
   if (!Object.hasOwn(toolsets, name)) throw notAllowed('toolset', Object.keys(toolsets))
   const toolset = toolsets[name]

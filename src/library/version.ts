@@ -1,4 +1,4 @@
 import { readFileSync } from 'node:fs'
 
-/** The version of the package, from source or installed. */
+/** The package version, from source or installed. */
 export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version

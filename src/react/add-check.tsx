@@ -5,17 +5,15 @@ import { useStrings } from './strings.ts'
 import { useFocusOn } from './use-focus-on.ts'
 
 interface AddCheckProps {
-  /** Which task it belongs to, for screen readers; appended to the label. */
+  /** Names the row for screen readers; appended to the label. */
   readonly about: string
-  /** Commands of the workspace, to pick from. */
   readonly commands?: readonly string[]
-  /** What is typed so far, which leaving the input adds. */
+  /** Reports the typed text, which blur adds. */
   readonly onType?: (line: string) => void
-  /** Resolves to whether it was added; if not, the line comes back. */
+  /** Resolves to whether it was added; if not, the line is restored. */
   readonly onAdd: (line: string) => Promise<boolean> | void
 }
 
-/** A button that turns into the input for a command. */
 export function AddCheck({ about, commands = [], onType, onAdd }: AddCheckProps): ReactElement {
   const { checks } = useStrings()
   const [line, setLine] = useState<string>()

@@ -2,7 +2,7 @@ import { Plus } from 'lucide-react'
 import { type ReactElement, useState } from 'react'
 import { useStrings } from './strings.ts'
 
-/** The input for a new task. `onAdd` resolves to whether it was added; if not, the title comes back. */
+/** `onAdd` resolves to whether the task was added; if not, the title is restored. */
 export function AddTask({ onAdd }: { readonly onAdd: (title: string) => Promise<boolean> }): ReactElement {
   const strings = useStrings()
   const [title, setTitle] = useState('')

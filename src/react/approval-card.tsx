@@ -14,7 +14,7 @@ export interface ApprovalCardProps {
   readonly onDecide: (decision: ApprovalDecision) => void
 }
 
-/** A call that the agent wants to make: the tool, what it passes, and yes or no. */
+/** A pending tool call with its arguments, and buttons to allow or deny it. */
 export function ApprovalCard({ approval, isDeciding = false, error, onDecide }: ApprovalCardProps): ReactElement {
   const { tool, server, server_tool, changed, read_only, fingerprint } = approval
   const strings = useThreadStrings()
@@ -22,7 +22,7 @@ export function ApprovalCard({ approval, isDeciding = false, error, onDecide }: 
   const id = useId()
   const card = useRef<HTMLElement>(null)
   useEffect(() => {
-    // Who is writing something is not interrupted.
+    // Do not steal the focus from someone who is typing.
     if (document.activeElement === null || document.activeElement === document.body) card.current?.focus()
   }, [])
   const button = (decision: ApprovalDecision, kind = ''): ReactElement => (
@@ -65,7 +65,6 @@ export function ApprovalCard({ approval, isDeciding = false, error, onDecide }: 
   )
 }
 
-/** What the call passes: each argument by its name, texts as they are. */
 function Arguments({ of, none }: { readonly of: Json; readonly none: string }): ReactElement {
   const entries = typeof of === 'object' && of !== null && !Array.isArray(of) ? Object.entries(of) : [['', of] as const]
   if (entries.length === 0) return <p className="rs-note">{none}</p>

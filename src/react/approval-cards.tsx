@@ -6,17 +6,17 @@ import { useThreadStrings } from './use-thread-strings.ts'
 
 /** The props of `ApprovalCards`. */
 export interface ApprovalCardsProps extends RunsheetSource {
-  /** Only those of this turn. */
+  /** Shows only the calls of this turn. */
   readonly turn?: string
 }
 
-/** The calls that wait for the person, a card each. */
+/** The tool calls that wait for approval, one card each. */
 export function ApprovalCards({ turn, ...source }: ApprovalCardsProps): ReactElement {
   const { waiting, decide, deciding, error, notSaved } = useApprovals(source)
   const { thread } = useThreadStrings()
   const shown = turn === undefined ? waiting : waiting.filter(({ turn_id }) => turn_id === turn)
   const box = useRef<HTMLDivElement>(null)
-  // The card with the button that was pressed goes; its place keeps the focus, or the next card gets it.
+  // The card with the pressed button disappears: the next card gets the focus, or the empty container keeps it.
   const hadFocus = useRef(false)
   const cards = shown.map(each => each.approval_id).join()
   useEffect(() => {

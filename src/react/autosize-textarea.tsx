@@ -4,7 +4,7 @@ type AutosizeTextareaProps = Omit<ComponentProps<'textarea'>, 'ref'> & {
   readonly ref?: RefObject<HTMLTextAreaElement | null>
 }
 
-/** A textarea as high as its text, up to the `max-height` of its style. */
+/** A textarea that grows with its text, up to the `max-height` of its style. */
 export function AutosizeTextarea({ ref, ...props }: AutosizeTextareaProps): ReactElement {
   const own = useRef<HTMLTextAreaElement>(null)
   const box = ref ?? own

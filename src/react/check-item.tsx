@@ -18,12 +18,10 @@ interface CheckItemProps {
   readonly task: Task
   readonly of: TaskCheck
   readonly onApprove: () => void
-  /** Resolves to whether the server accepted it. */
   readonly onEdit: (text: string) => Promise<boolean>
   readonly onRemove: () => void
 }
 
-/** One check of a task: what it is, how it stands, its last output, and what a person can do with it. */
 export function CheckItem({ task, of, onApprove, onEdit, onRemove }: CheckItemProps): ReactElement {
   const strings = useStrings()
   const { check, finding, last } = of
@@ -91,7 +89,6 @@ export function CheckItem({ task, of, onApprove, onEdit, onRemove }: CheckItemPr
   )
 }
 
-/** How a check stands: while it runs with a clock, after that with how its last run ended. */
 function StateText({ of: { check, state, finding, last, startedAt } }: { readonly of: TaskCheck }): ReactElement {
   const strings = useStrings()
   const { client } = usePlan()
@@ -105,16 +102,15 @@ function StateText({ of: { check, state, finding, last, startedAt } }: { readonl
   return <>{last && shown === last.result ? runText(last, strings) : words[shown]}</>
 }
 
-/** The state of a check, or what keeps it from having one. */
 function shownState({ check, state, finding }: Pick<TaskCheck, 'check' | 'state' | 'finding'>) {
   if (finding === 'unapproved') return finding
   return check.kind === 'person' && state === 'waiting' ? 'unticked' : state
 }
 
-/** Whether approving it as it is would let it run, or prove something. */
+/** Approval helps only where it lets the check run or makes its result count. */
 const isApprovable = ({ finding }: TaskCheck): boolean => finding === 'unapproved' || finding === 'reworded'
 
-/** Whether it has to be approved anew: writing it again says what it runs now. */
+/** The check's programs changed, so it needs approval again; saving its text records the current ones. */
 const isChanged = ({ state, last }: TaskCheck): boolean => state === 'inconclusive' && last?.changed === true
 
 interface CheckButtonProps {
@@ -124,7 +120,6 @@ interface CheckButtonProps {
   readonly onApprove: () => void
 }
 
-/** What a person can do with a check now. */
 function CheckButton({ task, of, about, onApprove }: CheckButtonProps): ReactElement | null {
   const { checks: strings } = useStrings()
   const { proof } = usePlan().plan
@@ -152,11 +147,10 @@ interface OutputProps {
   readonly about: string
 }
 
-/** The end of an output, as plain text. */
 function Output({ text, about }: OutputProps): ReactElement {
   const { checks: strings } = useStrings()
   const box = useRef<HTMLPreElement>(null)
-  // What went wrong is at the end.
+  // Errors are usually at the end.
   useLayoutEffect(() => {
     if (box.current) box.current.scrollTop = box.current.scrollHeight
   }, [text])
@@ -168,7 +162,6 @@ function Output({ text, about }: OutputProps): ReactElement {
   )
 }
 
-/** The output of a run: known for one that did not pass, else to be loaded. */
 function useOutput(run: CheckRun | undefined) {
   const { proof } = usePlan().plan
   const [loaded, setLoaded] = useState<{ readonly run: string; readonly text: string }>()

@@ -5,7 +5,6 @@ import type { SentCheck } from '../domain/wire.ts'
 import { durationText } from './duration-text.ts'
 import type { Strings } from './strings.ts'
 
-/** A check in a few words: its command as it is, any other in words. */
 export function checkLabel(check: Check, { checks }: Strings): string {
   switch (check.kind) {
     case 'command':
@@ -18,7 +17,7 @@ export function checkLabel(check: Check, { checks }: Strings): string {
   }
 }
 
-/** How a run ended: “failed · exits with 1 · 1.2 s”. */
+/** Such as “failed · exits with 1 · 1.2 s”. */
 export function runText(run: Pick<CheckRun, 'result' | 'exit' | 'duration_ms'>, strings: Strings): string {
   const { result, exit, duration_ms } = run
   const code = result === 'failed' && exit !== undefined && exit !== 0 ? strings.checks.exitCode(exit) : undefined
@@ -27,11 +26,9 @@ export function runText(run: Pick<CheckRun, 'result' | 'exit' | 'duration_ms'>, 
     .join(' · ')
 }
 
-/** What it is, in a word or two: the name of its text. */
 export const kindLabel = (check: SentCheck, { checks }: Strings): string =>
   check.kind === 'file' && check.absent ? checks.kind.absent : checks.kind[check.kind]
 
-/** What else has to be so, which a person approves with it. */
 export function conditionsOf(check: SentCheck, { checks }: Strings): string {
   const { cwd, exit, contains, timeout_ms } = check as Partial<Extract<CheckSpec, { kind: 'command' }>>
   return [
@@ -44,7 +41,6 @@ export function conditionsOf(check: SentCheck, { checks }: Strings): string {
     .join(' · ')
 }
 
-/** What a check runs, reads or asks, as a person edits it. */
 export function textOf(check: SentCheck): string {
   switch (check.kind) {
     case 'command':
@@ -58,7 +54,7 @@ export function textOf(check: SentCheck): string {
   }
 }
 
-/** A check that runs, reads or asks something else: a new one. */
+/** A check with another text is a new check: it loses its id, hash and approval. */
 export function withText(check: SentCheck, text: string): SentCheck {
   const { id: _id, hash: _hash, programs: _programs, ...rest } = check
   switch (rest.kind) {
@@ -73,7 +69,6 @@ export function withText(check: SentCheck, text: string): SentCheck {
   }
 }
 
-/** The items of a text that is separated by commas. */
 export const splitList = (text: string): string[] =>
   text
     .split(/[,，]/)

@@ -252,7 +252,7 @@ const thread: ThreadStrings = {
   },
 }
 
-/** The Chinese texts of the panels. */
+/** The Chinese strings of the panels. */
 export const chinese: Strings = {
   locale: 'zh',
 

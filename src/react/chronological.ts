@@ -2,10 +2,9 @@ import type { Review } from '../domain/review.ts'
 import type { ConversationSnapshot } from '../domain/snapshot.ts'
 import type { Turn } from '../domain/turn.ts'
 
-/** A conversation's turns, oldest first. Its own record has no order. */
+/** A conversation's turns, oldest first. The `turns` record itself is unordered. */
 export const turnsInOrder = ({ turns }: ConversationSnapshot): readonly Turn[] =>
   Object.values(turns).sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
 
-/** A conversation's reviews, oldest first. */
 export const reviewsInOrder = ({ reviews }: ConversationSnapshot): readonly Review[] =>
   Object.values(reviews).sort((a, b) => (a.asked_at < b.asked_at ? -1 : 1))

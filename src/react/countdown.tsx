@@ -10,14 +10,14 @@ interface CountdownProps {
   readonly moreTime: MoreTime | undefined
 }
 
-/** The time left, to the second, what happens then, and a way to have more; screen readers hear it once, near the end. */
+/** Screen readers get one announcement near the deadline, not one per second. */
 export function Countdown({ remainingMs, moreTime }: CountdownProps): ReactElement {
   const strings = useStrings()
   const text = remainingMs === undefined ? '' : strings.timeLeft(formatDuration(remainingMs))
   const isEndingSoon = remainingMs !== undefined && remainingMs <= ENDING_SOON_MS
   const [announcement, setAnnouncement] = useState('')
   if (isEndingSoon && announcement === '') setAnnouncement(text)
-  // With more time the end is announced again.
+  // Cleared, so that an extended deadline is announced again.
   if (remainingMs !== undefined && !isEndingSoon && announcement !== '') setAnnouncement('')
   return (
     <div className="rs-deadline">

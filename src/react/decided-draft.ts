@@ -5,7 +5,7 @@ import { sentBackRows } from '../domain/revision.ts'
 import { splitList } from './check-text.ts'
 import { commentedRows, type Draft, fieldsOf, isList, type RowFields } from './draft.ts'
 
-/** Whether a review was approved, or sent back, as the draft has it: nothing of the draft is lost. */
+/** True if the decision includes everything in the draft, so that no edit is lost. */
 export function isAsDecided(
   { rows, comment }: Draft,
   review: ReviewRequest,
@@ -15,7 +15,7 @@ export function isAsDecided(
   const isSentBack = resolution.reason === 'changes_requested'
   if (resolution.action !== 'confirm' && !isSentBack) return false
   const decided: readonly Row[] = sentBackRows(review.draft_tasks, resolution)
-  // A plan is sent back without its untitled rows.
+  // A plan sent back for changes omits rows without a title.
   const sent = isSentBack ? rows.filter(({ title }) => title.trim() !== '') : rows
   return (
     isSame(sent.map(comparable), decided.map(fieldsOf).map(comparable)) &&
@@ -24,7 +24,7 @@ export function isAsDecided(
   )
 }
 
-/** A row as a person reads it: the server cleans what they typed. */
+/** The server trims what a person typed, so both sides are normalised. */
 const comparable = (row: RowFields): unknown =>
   FIELD_NAMES.map(name => {
     if (name === 'checks') return row.checks.map(({ text }) => clean(text))

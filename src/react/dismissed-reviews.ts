@@ -1,7 +1,7 @@
 const KEY = 'runsheet.dismissed-reviews'
 const MAX_KEPT = 50
 
-/** Whether this browser has closed a review's outcome: it stays closed after a reload. */
+/** Stored in the browser, so that a dismissed outcome stays dismissed after a reload. */
 export const isDismissed = (reviewId: string): boolean => dismissedReviews().includes(reviewId)
 
 export function dismissReview(reviewId: string): void {

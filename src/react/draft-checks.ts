@@ -2,17 +2,17 @@ import type { DraftRow } from '../domain/review.ts'
 import type { SentCheck, SentChecks } from '../domain/wire.ts'
 import { textOf, withText } from './check-text.ts'
 
-/** A check of a row as it is edited. */
+/** A check of a row while it is edited. */
 export interface EditableCheck {
-  /** Stays the same while the check is edited. */
+  /** Stable while the check is edited. */
   readonly key: string
-  /** As it was proposed, or as a template has it. One that the person writes has no hash. */
+  /** The check as proposed or as in a template. A check that the person wrote has no hash. */
   readonly spec: SentCheck
-  /** What it runs, reads or asks. */
+  /** The text of its command, path or question. */
   readonly text: string
-  /** The person approves it as it was proposed. */
+  /** The person approved it as proposed. */
   readonly isApproved: boolean
-  /** The configuration allows it as it was proposed. */
+  /** The configuration allows it as proposed. */
   readonly isAllowed: boolean
 }
 
@@ -25,40 +25,36 @@ export const editableChecks = ({ checks = [], allowed = [] }: Pick<DraftRow, 'ch
     isAllowed: allowed.includes(spec.hash),
   }))
 
-/** A command that the person writes. One that was proposed anywhere in the plan is that one, and approved. */
+/** Typing a command that the plan proposed anywhere approves that proposed check. */
 export function newCheck(line: string, key: string, proposed: readonly SentCheck[]): EditableCheck {
   const text = line.trim()
   const same = proposed.find(each => each.kind === 'command' && isSameText(textOf(each), text))
   return { key, spec: same ?? { kind: 'command', run: text }, text, isApproved: true, isAllowed: false }
 }
 
-/** Whether the person wrote it. One that was proposed and edited is still to be approved. */
+/** True if the person wrote it. An edited proposal still needs approval. */
 export const isOwn = ({ spec }: EditableCheck): boolean => spec.hash === undefined
 
-/** Whether the configuration allows it as it is now. */
 export const isAllowedNow = (check: EditableCheck): boolean => check.isAllowed && !isEdited(check)
 
-/** Whether it will run: the person wrote or approved it, or the configuration allows it. */
 export const willRun = (check: EditableCheck): boolean => isOwn(check) || check.isApproved || isAllowedNow(check)
 
-/** Whether it runs at all; a person only looks. */
+/** A person ticks the others. */
 export const isRunnable = ({ spec }: EditableCheck): boolean => spec.kind !== 'person'
 
-/** The checks of a row as they are sent. */
 export function sentChecks(checks: readonly EditableCheck[]): Pick<SentChecks, 'checks' | 'approve'> {
   const approve = checks.flatMap(check => (!isEdited(check) && check.isApproved ? (check.spec.hash ?? []) : []))
   return { checks: checks.map(sentCheck), ...(approve.length > 0 ? { approve } : {}) }
 }
 
-/** What a person writes anew is approved by that; a hash of its own says that it comes from elsewhere. */
+/** A hash would mean that the check comes from elsewhere; without one, writing it approves it. */
 function sentCheck(check: EditableCheck): SentCheck {
   if (!isOwn(check) && !isEdited(check)) return check.spec
   const written = withText(check.spec, check.text.trim())
   return willRun(check) ? written : { ...written, hash: `edited ${check.key}` }
 }
 
-/** Whether it is no longer what was proposed. */
 const isEdited = ({ spec, text }: EditableCheck): boolean => !isSameText(textOf(spec), text)
 
-/** Spaces say nothing, unless they are quoted: then the texts are equal. */
+/** Whitespace is insignificant unless quoted: quoted texts must be equal. */
 const isSameText = (a: string, b: string): boolean => a === b || a === b.trim().replaceAll(/\s+/g, ' ')

@@ -3,14 +3,12 @@ import type { Draft, SavedDraft } from './draft.ts'
 
 const keyOf = (reviewId: string): string => `runsheet.review.${reviewId}`
 
-/** The edits of this window, else the latest of this browser. */
 export const loadDraft = (reviewId: string): SavedDraft | undefined =>
   loadOwnDraft(reviewId) ?? read(reviewId, () => localStorage)
 
-/** The edits of this window. */
 export const loadOwnDraft = (reviewId: string): SavedDraft | undefined => read(reviewId, () => sessionStorage)
 
-/** In sessionStorage for a reload of this window, in localStorage for the next window after a crash. */
+/** sessionStorage survives a reload of this window; localStorage lets a new window recover after a crash. */
 export function saveDraft({ review_id, draft_tasks }: ReviewRequest, { rows, comment }: Draft): void {
   try {
     const proposed = draft_tasks.map(({ title }) => title)
@@ -27,10 +25,10 @@ export function removeDraft(reviewId: string): void {
   removeSharedDraft(reviewId)
 }
 
-/** Leaves each window its own edits. */
+/** Other windows keep their own edits. */
 export const removeSharedDraft = (reviewId: string): void => remove(reviewId, () => localStorage)
 
-// A blocked storage throws when it is looked up.
+// Accessing blocked storage throws.
 function read(reviewId: string, storage: () => Storage): SavedDraft | undefined {
   try {
     const text = storage().getItem(keyOf(reviewId))

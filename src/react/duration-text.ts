@@ -1,7 +1,7 @@
 import { formatDuration } from './format-duration.ts'
 import type { Strings } from './strings.ts'
 
-/** `<0.1 s`, `0.7 s`, `12 s`, or from a minute on `2:05`. */
+/** Formats a duration: `<0.1 s`, `0.7 s`, `12 s`, and `2:05` from one minute on. */
 export function durationText(ms: number, { seconds }: Strings): string {
   if (ms >= 59_500) return formatDuration(ms)
   if (ms < 50) return seconds('<0.1')

@@ -5,29 +5,28 @@ import { type EditableCheck, isRunnable, newCheck, willRun } from './draft-check
 
 type Rows = readonly EditableRow[]
 
-/** The checks of a review's rows, and what a person can do with them. */
+/** The checks of a review's rows and the edits a person can make to them. */
 export interface ReviewChecks {
-  /** Whether checks can run: the plan has a workspace. */
+  /** True if checks can run: the plan has a workspace. */
   readonly areOffered: boolean
-  /** Commands of the workspace, to pick from. */
+  /** The workspace's commands, offered as suggestions. */
   readonly commands: readonly string[]
   /** The checks of the whole plan, which run once before it ends. */
   readonly ofPlan: readonly Check[]
-  /** How many there are that run something. */
+  /** The number of checks that run something. */
   readonly count: number
-  /** How many of them will run. */
+  /** The number of these that will run. */
   readonly approvedCount: number
-  /** Counts a command line that is being typed, until it is added or empty. */
+  /** Counts a command line while it is typed, until it is added or empty. */
   readonly type: (rowKey: string, line: string) => void
   /** Adds a command line, which approves it. */
   readonly add: (rowKey: string, line: string) => void
-  /** Changes what a check runs, reads or asks, which approves it. */
+  /** Changes a check's command, path or question, which approves it. */
   readonly edit: (rowKey: string, checkKey: string, text: string) => void
   readonly remove: (rowKey: string, checkKey: string) => void
   readonly approve: (rowKey: string, checkKey: string, isApproved: boolean) => void
 }
 
-/** A command line that is not added yet. */
 export interface TypedCheck {
   readonly rowKey: string
   readonly line: string
@@ -35,21 +34,17 @@ export interface TypedCheck {
 
 interface DraftChecksOptions {
   readonly rows: Rows
-  /** `field` is given while a person types in it. */
+  /** Pass `field` while a person types in it: undo then merges the keystrokes into one change. */
   readonly setRows: (change: (rows: Rows) => Rows, field?: string) => void
-  /** The checks that were proposed, of all rows. */
   readonly proposed: readonly SentCheck[]
   readonly areOffered: boolean
   readonly commands: readonly string[]
   readonly ofPlan: readonly Check[]
-  /** The command line that is being typed in a row. */
   readonly typed: TypedCheck | undefined
   readonly setTyped: (typed: TypedCheck | undefined) => void
-  /** A check of a row is about to change. */
   readonly onEdit: (rowKey: string) => void
 }
 
-/** Edits of the checks of a draft. */
 export function draftChecks(options: DraftChecksOptions): ReviewChecks {
   const { rows, setRows, proposed, areOffered, commands, ofPlan, typed, setTyped, onEdit } = options
   const runnable = rows.flatMap(({ checks }) => checks).filter(isRunnable)
@@ -82,7 +77,6 @@ export function draftChecks(options: DraftChecksOptions): ReviewChecks {
 
 type Checks = readonly EditableCheck[]
 
-/** The rows, one of them with other checks. */
 const withChecks =
   (change: (checks: Checks) => Checks, rowKey: string) =>
   (rows: Rows): Rows =>

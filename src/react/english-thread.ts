@@ -4,9 +4,9 @@ const hints = <C extends string>(
   failures: Readonly<Record<C, readonly [title: string, hint: (setting: string) => string]>>,
 ): typeof failures => failures
 
-/** The English texts of a thread: apart from the others, since what shows no thread does not need them. */
+/** The English strings of a thread. Kept in a file of their own, so that pages without a thread do not load them. */
 export const englishThread = {
-  /** How a plan ended that was not approved. */
+  /** The outcome of a plan that was not approved. */
   decided: {
     rejected: 'You rejected this plan',
     changes_requested: 'You asked for changes',
@@ -21,19 +21,19 @@ export const englishThread = {
   removed: (rows: number) => `${rows} removed`,
   reordered: 'reordered',
   comments: (rows: number) => plural(rows, 'comment'),
-  /** Behind a check. */
+  /** Follows a check. */
   notApproved: 'not approved, not run',
   continuedLater: 'You had reopened it.',
-  /** Where a turn goes on with a reopened plan, by how that was decided. */
+  /** Starts a turn that continues a reopened plan, by the decision on it. */
   continued: {
     approved: 'The agent goes on with the plan you approved.',
     changes_requested: 'The agent changes the plan, as you asked.',
   },
   quoted: (comment: string) => `“${comment}”`,
-  /** What became of a row. */
+  /** The change to a row. */
   row: { edited: 'Edited', added: 'Added', removed: 'Removed' },
   removedStep: 'removed',
-  /** A tool by what it does: done, and while it runs. The subject follows. */
+  /** A tool by its action, when done and while running. The subject follows. */
   use: {
     read: ['Read', 'Reading'],
     write: ['Wrote', 'Writing'],
@@ -50,11 +50,11 @@ export const englishThread = {
   used: (tool: string) => `Used ${tool}`,
   using: (tool: string) => `Using ${tool}`,
   useFailed: 'failed',
-  /** A call that waits for a person. */
+  /** A tool call that waits for approval. */
   approval: {
-    /** Before the name of the tool. */
+    /** Before the tool's name. */
     asks: 'The agent wants to use',
-    /** After it. */
+    /** After the tool's name. */
     of: (server: string) => `of ${server}`,
     allow: 'Allow once',
     always: 'Always allow',
@@ -67,26 +67,26 @@ export const englishThread = {
         'You always allowed this tool. Since then its server is started or reached in another way. So you are asked again.',
     },
     notSaved: (why: string) => `Allowed this once. “Always” could not be saved: ${why}`,
-    /** Of a call in the thread. */
+    /** Status of a call in the thread. */
     waits: 'waiting for you',
     denied: 'not allowed',
   },
   input: 'Input',
   output: 'Output',
   noOutputYet: 'No output yet.',
-  /** Of a call that its turn left without an answer, and of its output. */
+  /** A call without an answer because its turn ended: its status, and its output. */
   unanswered: ['stopped · outcome unknown', 'Stopped before it answered. It may or may not have happened.'] satisfies [
     string,
     string,
   ],
   outputFailed: 'The output could not be loaded.',
   verdict: { ok: 'Accepted', not_ok: 'Not accepted', unknown: 'No verdict' },
-  /** A line that begins with what it is. */
+  /** A line with a leading label. */
   about: (label: string, text: string) => `${label}: ${text}`,
   claimed: 'Reported as done',
-  /** The same while it is looked into. */
+  /** The same while the claim is being checked. */
   claimWaits: 'Reported as done (being checked)',
-  /** An answer is not whole; `characters` are how many there are, as text. */
+  /** A truncated answer; `characters` is its length, already formatted. */
   cut: {
     too_long: (characters: string) => `Cut off here, after ${characters} characters: an answer can have at most 1 MB.`,
     output_limit: (characters: string) =>
@@ -110,9 +110,8 @@ export const englishThread = {
   },
   retryBlocked: 'Retry blocked',
   failed: 'Something went wrong',
-  /** By the code of a failure: what happened, and what to do, with the environment variable that may be wrong. */
   openSettings: 'Open settings',
-  /** What failed, by its code; then that with the provider's status, the URL that was tried, and what was said there. */
+  /** Failures by code. `failureAnswer` follows: the provider's status, the URL and the provider's message. */
   failureSays: {
     provider_unreachable: 'The model could not be reached',
     provider_denied: "The model's provider refused",
@@ -126,6 +125,7 @@ export const englishThread = {
     `${status === '' ? '' : ` (${status})`}${url === '' ? '' : ` at ${url}`}: ${said}`,
   modelChanged: (before: string, now: string) =>
     `The settings have changed since this turn began: ${before} is not reached any more where it was then. The model is now ${now}.`,
+  /** Failures by code: what happened, what to do, and the environment variable that may be wrong. */
   failures: hints({
     provider_unreachable: [
       'The model cannot be reached',

@@ -10,7 +10,6 @@ function atMost({ limit, got }: Pick<FieldProblem, 'limit' | 'got'>, unit: strin
   return `at most ${limit}${unit}${typeof got === 'number' ? ` (now ${got})` : ''}`
 }
 
-/** The fields of a step. */
 const fields = {
   title: 'Title',
   details: 'Details',
@@ -133,7 +132,7 @@ const errors: ErrorStrings = {
   },
 }
 
-/** The English texts of the panels. */
+/** The English strings of the panels. */
 export const english = {
   /** BCP 47 language tag, for dates and times. */
   locale: 'en',
@@ -208,13 +207,13 @@ export const english = {
   setTags: 'Set tags',
   tagsSet: (rows: number) => `Tags set in ${plural(rows, 'step')}`,
   comment: 'Tell the agent what to change…',
-  /** What a person says about one row. */
+  /** A person's comment on one row. */
   rowComment: 'Comment on this step',
   confirm: (steps: number) => `Approve ${plural(steps, 'step')}`,
   cancel: 'Reject',
   requestChanges: 'Request changes',
   sayWhatToChange: 'Say what to change.',
-  /** Of a plan that differs from the one that was sent back. */
+  /** Shown if a plan differs from the one that was sent back. */
   revised: 'The agent changed the plan.',
   noTitle: (row: number) => `Step ${row} has no title.`,
   noRows: 'Add at least one step, or reject the plan.',
@@ -230,7 +229,7 @@ export const english = {
   reviewing: {
     /** Follows the heading. */
     steps: (count: number) => plural(count, 'step'),
-    /** Beside the heading: other plans of the conversation that wait. */
+    /** Beside the heading: other pending plans of the conversation. */
     othersWait: (plans: number) => `${plans} more ${plans === 1 ? 'plan' : 'plans'} to review after this one`,
     stepsAbove: (count: number) => `${count} more above`,
     stepsBelow: (count: number) => `${count} more below`,
@@ -242,16 +241,16 @@ export const english = {
     reordered: 'reordered',
     resetAll: 'Reset all',
     reset: 'Reset',
-    /** What the person did to a step. */
+    /** The person's change to a step. */
     change: { edited: 'edited by you', added: 'added by you', moved: 'moved by you', removed: 'removed by you' },
-    /** What the agent did to a step, compared with the plan before. */
+    /** The agent's change to a step since the previous plan. */
     revision: { edited: 'changed', new: 'new', moved: 'moved' },
-    /** Of a plan that equals the one that was sent back. */
+    /** Shown if a plan equals the one that was sent back. */
     unrevised: 'The agent proposes the plan as you sent it back.',
-    /** Stands between that and what the person asked to change. */
+    /** Between that sentence and the requested changes. */
     youAsked: ' You asked: ',
     aboutStep: (title: string, comment: string) => `${title}: ${comment}`,
-    /** No plan answered a request for changes. */
+    /** Shown if no new plan followed a request for changes. */
     unanswered: 'You asked for changes, but no new plan came. Nothing was started.',
     noLongerPlanned: 'No longer in the plan',
     rejected: 'You rejected this plan.',
@@ -262,7 +261,7 @@ export const english = {
     deleteSelected: 'Delete',
     stepsRemoved: (count: number) => `${plural(count, 'step')} removed. Press Ctrl+Z to undo.`,
     nextCheck: 'Show next',
-    /** The only one that is left. */
+    /** For a single remaining check. */
     showCheck: 'Show it',
   },
   templates: {
@@ -293,7 +292,7 @@ export const english = {
 
   checks: {
     count: (checks: number) => plural(checks, 'check'),
-    /** What a check is, as the name of its text. */
+    /** The kind of a check, as the label of its text. */
     kind: { command: 'Check', file: 'File exists', absent: 'No file', unchanged: 'Unchanged', person: 'You look' },
     exists: (path: string) => `${path} exists`,
     isAbsent: (path: string) => `${path} does not exist`,
@@ -305,7 +304,7 @@ export const english = {
     within: (seconds: number) => `within ${seconds} s`,
     /** Above the checks of the whole plan. */
     atTheEnd: 'Before the plan ends',
-    /** For a plan whose checks there is no workspace for; the option that names one follows. */
+    /** For a plan that proposes checks but has no workspace; the option that sets one follows. */
     leftOut: 'The agent proposed checks, but there is no folder to run them in. Name one at the start',
     add: 'Add a check',
     addInput: (example: string) => `A command, such as ${example}`,
@@ -313,7 +312,7 @@ export const english = {
     approve: 'Run this check',
     approveOne: 'Approve',
     approved: (approved: number, count: number) => `${approved} of ${plural(count, 'check')} approved`,
-    /** Of a plan or a step. */
+    /** For a plan or a step. */
     notApproved: (count: number) => `${plural(count, 'check')} not approved`,
     willNotRun: (count: number) => `${count} will not run`,
     isOwn: 'runs: you wrote it',
@@ -329,7 +328,7 @@ export const english = {
       inconclusive: 'inconclusive',
       stale: 'passed before the files changed',
     },
-    /** What a check says about its task, where its state does not. */
+    /** A check's finding about its task, where its state does not express it. */
     finding: {
       ticked: 'you ticked it',
       reworded: 'approved for other words: proves nothing',
@@ -350,13 +349,13 @@ export const english = {
     filesChanged: 'files changed',
     guarded: 'It proves nothing until you accept what changed in these files:',
     acceptGuards: 'Accept changes',
-    /** Settles a task that the judge or a check did not accept. */
+    /** Completes a task that the judge or a check did not accept. */
     acceptAnyway: 'Accept anyway',
-    /** Takes over what is done already. */
+    /** Confirms a task that is already done. */
     confirm: 'Confirm',
     checking: (check: string) => `checking: ${check}`,
     waitsForYou: 'waits for you',
-    /** How a completed task got there, in one word. */
+    /** Why a completed task counts as done, in one word. */
     standing: { proven: 'proven', confirmed: 'confirmed', judged: 'judged', reported: 'reported' },
     /** The same as a sentence. */
     standingReason: {
@@ -365,7 +364,7 @@ export const english = {
       judged: 'Judged: the assessor accepted it.',
       reported: 'Reported: only the agent says so.',
     },
-    /** How many tasks have a standing. */
+    /** The number of tasks with each standing. */
     standingCount: {
       proven: (count: number) => `${count} proven`,
       confirmed: (count: number) => `${count} confirmed by you`,
@@ -385,7 +384,7 @@ export const english = {
     onWordsAlone: 'on words alone',
     fenced: 'no effect: you changed the task meanwhile',
     succeeded: 'succeeded',
-    /** Who reports a call that is not our own. */
+    /** The reporter of an outside tool call. */
     says: { host: 'host says', agent: 'agent says' },
     leftOut: (calls: number) => `${plural(calls, 'more call')} not shown`,
     tryAgain: 'Try again',
@@ -395,11 +394,11 @@ export const english = {
   timeline: {
     list: (changes: readonly string[]) => changes.join(', '),
     changed: (title: string, changes: string) => `${title}: ${changes}`,
-    /** A check that is no longer known, or one of the whole plan. */
+    /** A check that no longer exists, or one of the whole plan. */
     unknownCheck: 'a check',
     wholePlan: 'Whole plan',
     actor: { model: 'agent', person: 'you', assessor: 'assessor', file: 'file', system: 'automatic' },
-    /** What happened to a field; fields that are not listed are left out. */
+    /** A changed field; fields that are not listed are not mentioned. */
     field: {
       title: 'title changed',
       details: 'details changed',

@@ -7,10 +7,10 @@ import type { Strings } from './strings.ts'
 /** The rule that a field breaks, as `invalid_field` names it. */
 export type FieldRule = FieldProblem['rule']
 
-/** A refusal's facts. All are optional: routes use some of the codes without them. */
+/** The data of a refusal. All fields are optional: some routes use the same codes without them. */
 export type ErrorData<C extends RefusalCode = RefusalCode> = Partial<RefusalData[C]>
 
-/** Refusals of what only agents and programs do. They are shown in the server's words. */
+/** Refusals that only agents and programs can cause. They are shown in the server's words. */
 type AgentCode =
   | 'invalid_id'
   | 'edited_by_person'
@@ -26,7 +26,6 @@ type AgentCode =
   | 'assessor_required'
   | 'too_many_reviews'
 
-/** Errors of the connection, the server and its storage. */
 type ServerCode =
   | 'unreachable'
   | 'upgrade_required'
@@ -49,31 +48,31 @@ type ServerCode =
   | 'settings_unreadable'
   | 'settings_not_saved'
 
-/** `invalid_field` has a sentence per rule instead. */
+/** `invalid_field` has one sentence per rule instead. */
 type PersonCode = Exclude<RefusalCode, AgentCode | 'invalid_field'>
 
-/** Codes with a sentence of their own in every language. Other errors are shown in the server's words. */
+/** Codes with a translated sentence. Other errors are shown in the server's words. */
 export type ErrorCode = PersonCode | ServerCode | 'file_invalid'
 
 type StatusWords = Readonly<Record<TaskStatus, string>>
 
-/** The sentences for errors, by code and by what is wrong with a field. */
+/** The sentences for errors, by code and by broken rule. */
 export interface ErrorStrings {
   readonly byCode: { readonly [C in PersonCode]: (data: ErrorData<C>, status: StatusWords) => string } & {
     readonly [C in ServerCode]: () => string
   } & { readonly file_invalid: (data: Pick<ErrorDetails, 'file'>) => string }
-  /** How `invalid_field` names a field; others are named as the server does. */
+  /** Names of fields; other fields keep the server's name. */
   readonly field: Readonly<Record<string, string>>
-  /** A check that is refused for what it says, with what the server expects in English. */
+  /** An invalid check, with the server's English description of what it expected. */
   readonly check: (expected: string | undefined) => string
   readonly byRule: { readonly [R in FieldRule]: (field: string, problem: Omit<FieldProblem, 'rule'>) => string }
 }
 
-/** The sentence that tells a person about an error, in the language of `strings`. */
+/** Describes an error to a person in the language of `strings`. */
 export function errorText(strings: Strings, error: unknown): string {
   if (!(error instanceof RunsheetError)) return error instanceof Error ? error.message : String(error)
   const { code, details, message } = error
-  // A bad query has the same facts as a bad field.
+  // An invalid query parameter has the same data as an invalid field.
   if (code === 'invalid_field' || (code === 'invalid_request' && details.field !== undefined)) {
     return fieldText(strings, details)
   }

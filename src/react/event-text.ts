@@ -3,13 +3,12 @@ import type { EventData, StoredEvent, TimelineType } from '../domain/event.ts'
 import { checkLabel, runText } from './check-text.ts'
 import type { EventStrings, Strings } from './strings.ts'
 
-/** What the events of a log only name by id. */
 export interface Names {
   readonly title: (taskId: string) => string | undefined
   readonly check: (checkId: string) => Check | undefined
 }
 
-/** A timeline's sentence about an event; undefined for events that it leaves out. */
+/** Undefined for events that the timeline omits. */
 export function eventText(event: StoredEvent, strings: Strings, names: Names): string | undefined {
   if (!Object.hasOwn(SENTENCES, event.type)) return undefined
   const words = { ...strings.timeline, ...(strings.events ?? englishEvents) }
@@ -25,7 +24,6 @@ export function eventText(event: StoredEvent, strings: Strings, names: Names): s
   })
 }
 
-/** The texts that a sentence is made of. */
 type Words = Strings['timeline'] &
   EventStrings & {
     readonly strings: Strings
@@ -75,7 +73,6 @@ const SENTENCES: { readonly [T in TimelineType]: (data: EventData[T], words: Wor
     signed(checkTicked(titleOf(task_id), labelOf(check_id)), actor.person),
 }
 
-/** The latest title of each task, and every check that a task had. */
 export function namesIn(events: readonly StoredEvent[]): Names {
   const tasks = events.flatMap(({ data }) => ('task' in data ? data.task : []))
   const titles = new Map(tasks.map(({ id, title }) => [id, title]))
@@ -83,9 +80,9 @@ export function namesIn(events: readonly StoredEvent[]): Names {
   return { title: id => titles.get(id), check: id => checks.get(id) }
 }
 
-/** Both languages lie beside the sentences, which are loaded with the first history. */
+/** Both languages are in this file, because it is loaded with the first history. */
 export const englishEvents = {
-  /** A sentence, followed by who did it. */
+  /** A sentence, followed by its actor. */
   signed: (sentence: string, actor: string) => `${sentence} (${actor})`,
   created: (title: string) => `Added: ${title}`,
   removed: (title: string) => `Removed: ${title}`,
@@ -102,16 +99,16 @@ export const englishEvents = {
   },
   guardsAccepted: (title: string, paths: string) => `${title}: changes accepted to ${paths}`,
   checkTicked: (title: string, check: string) => `${title}: ticked “${check}”`,
-  /** The actor of what the configuration approved. */
+  /** The actor of approvals by the configuration. */
   configuration: 'configuration',
-  /** A task that is no longer known. */
+  /** A task that no longer exists. */
   unknownTask: 'A task',
   proposed: (titles: string) => `Proposed: ${titles}`,
   reopened: (titles: string) => `Review reopened (you): ${titles}`,
-  /** A person gave a review more time. */
+  /** A person extended a review's deadline. */
   extended: 'More time to decide (you)',
   confirmed: 'Plan confirmed',
-  /** How a plan ended that was not confirmed, by reason; other reasons are `notConfirmed`. */
+  /** The outcome of a plan that was not confirmed, by reason; other reasons use `notConfirmed`. */
   notConfirmedBecause: {
     user_cancelled: 'Plan rejected',
     review_timeout: 'Time ran out; nothing was started',

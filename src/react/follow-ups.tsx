@@ -7,11 +7,11 @@ import { useThreadStrings } from './use-thread-strings.ts'
 /** The props of `FollowUps`. */
 export interface FollowUpsProps {
   readonly of: Extract<ThreadItem, { readonly kind: 'follow_ups' }>
-  /** Shows what the agent said; by default as plain text. */
+  /** Renders an agent message; by default as plain text. */
   readonly renderText?: (message: Message) => ReactNode
 }
 
-/** How often the gate sent the agent back: one line, and opened, what it had answered. */
+/** The number of gate follow-ups in one line; expanded, it shows the agent's answers to them. */
 export function FollowUps({ of: { count, messages }, renderText = plainText }: FollowUpsProps): ReactElement {
   const { thread } = useThreadStrings()
   const said = messages.filter(({ text }) => text !== '')

@@ -1,4 +1,4 @@
-/** Minutes and seconds, or hours and minutes: `1:05`, `2:30 h`. */
+/** Such as `1:05`, or `2:30 h` from one hour on. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000))
   const pad = (value: number): string => String(value).padStart(2, '0')

@@ -6,7 +6,6 @@ interface GuardsProps {
   readonly onAccept: () => Promise<unknown>
 }
 
-/** The changed files that a person has to accept before the checks prove anything. */
 export function Guards({ paths, onAccept }: GuardsProps): ReactElement | null {
   const { checks: strings } = useStrings()
   const [isBusy, setBusy] = useState(false)

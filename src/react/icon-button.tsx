@@ -3,11 +3,11 @@ import type { ReactElement } from 'react'
 
 interface IconButtonProps {
   readonly label: string
-  /** Which row it belongs to, for screen readers; appended to the label. */
+  /** Names the row for screen readers; appended to the label. */
   readonly about: string
   readonly icon: LucideIcon
   readonly className?: string
-  /** Stays focusable and does nothing. */
+  /** Uses aria-disabled, so that the button keeps the focus. */
   readonly isDisabled?: boolean
   readonly isExpanded?: boolean
   readonly onAct: () => void

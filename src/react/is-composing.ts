@@ -1,5 +1,8 @@
 import type { KeyboardEvent } from 'react'
 
-/** Whether a key press belongs to an input method. Safari ends the composition before its last key; 229 marks that key. */
+/**
+ * True if a key press belongs to an input method. Safari ends the composition before its last key event, which it marks
+ * with key code 229.
+ */
 export const isComposing = ({ nativeEvent }: KeyboardEvent): boolean =>
   nativeEvent.isComposing || nativeEvent.keyCode === 229

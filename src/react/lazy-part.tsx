@@ -1,13 +1,12 @@
 import { type ComponentType, createElement, lazy, type ReactElement, useState } from 'react'
 import { useStrings } from './strings.ts'
 
-/** A component that is not part of the first load. */
 interface LazyPart<P> {
   readonly Part: ComponentType<P>
   readonly preload: () => void
 }
 
-/** Where it fails to load, it says so: browsers remember that a module failed, until the page is loaded again. */
+/** Renders an error if loading fails: browsers cache a failed module until the page is reloaded. */
 export function lazyPart<P extends object>(load: () => Promise<{ readonly default: ComponentType<P> }>): LazyPart<P> {
   let known: ComponentType<P> | undefined
   const loaded = async (): Promise<{ readonly default: ComponentType<P> }> => {
@@ -17,7 +16,7 @@ export function lazyPart<P extends object>(load: () => Promise<{ readonly defaul
   }
   const Lazy: ComponentType<P> = lazy(loaded)
   return {
-    // What is there already shows at once, not after a moment without it.
+    // Renders a loaded component at once: `lazy` would suspend for a moment.
     Part: props => createElement(useState(() => ({ of: known ?? Lazy }))[0].of, props),
     preload: () => void loaded(),
   }

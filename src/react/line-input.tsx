@@ -7,15 +7,15 @@ export interface LineInputProps {
   readonly className?: string
   readonly placeholder?: string
   readonly maxLength?: number
-  /** Offered to pick from. */
+  /** Suggestions for the input. */
   readonly options?: readonly string[]
   readonly text: string
   readonly onText: (text: string) => void
-  /** With the new text, or undefined to leave it as it was. */
+  /** Called with the new text, or with undefined to keep the old one. */
   readonly onDone: (text: string | undefined, isByKey: boolean) => unknown
 }
 
-/** One line that is edited in place. Enter and leaving the input save it; Escape does not. */
+/** Edits one line in place. Enter and blur save it; Escape does not. */
 export function LineInput(props: LineInputProps): ReactElement {
   const { label, className = '', placeholder, maxLength, options = [], text, onText, onDone } = props
   const listId = useId()

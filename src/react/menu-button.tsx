@@ -4,17 +4,15 @@ import { Menu, type MenuItem } from './menu.tsx'
 
 interface MenuButtonProps {
   readonly label: string
-  /** Which row it belongs to, for screen readers; appended to the label. */
+  /** Names the row for screen readers; appended to the label. */
   readonly about?: string
-  /** Asked for when it opens. */
   readonly items: () => readonly MenuItem[]
 }
 
-/** A button with what is done less often behind it. */
 export function MenuButton({ label, about = '', items }: MenuButtonProps): ReactElement {
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
-  // A click on the button closes an open menu before it arrives here.
+  // A click on the button closes an open menu before the click handler runs.
   const wasOpen = useRef(false)
   return (
     <>

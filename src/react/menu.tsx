@@ -7,7 +7,7 @@ import {
   useRef,
 } from 'react'
 
-/** One thing that a menu can do. */
+/** An item of a menu. */
 export interface MenuItem {
   readonly label: string
   readonly icon: ComponentType<{ readonly size?: number | string; readonly 'aria-hidden'?: 'true' }>
@@ -19,14 +19,14 @@ export interface MenuItem {
 export interface MenuProps {
   readonly label: string
   readonly items: readonly MenuItem[]
-  /** The button that opened it. */
+  /** The button that opened the menu. */
   readonly anchor: RefObject<HTMLElement | null>
   readonly onClose: () => void
 }
 
 const GAP_PX = 4
 
-/** A list of actions in the top layer. The browser closes it, by Escape or a click beside it, and returns the focus. */
+/** A menu in the top layer. The browser closes it on Escape or an outside click and returns the focus. */
 export function Menu({ label, items, anchor, onClose }: MenuProps): ReactElement {
   const menu = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -74,7 +74,7 @@ export function Menu({ label, items, anchor, onClose }: MenuProps): ReactElement
 const itemsIn = (menu: HTMLElement): HTMLElement[] => [...menu.querySelectorAll<HTMLElement>('[role=menuitem]')]
 
 function onMenuKey(event: KeyboardEvent, menu: HTMLElement | null): void {
-  // What is around the menu has keys of its own.
+  // Surrounding panels have key handlers of their own.
   event.stopPropagation()
   if (!menu) return
   if (event.key === 'Tab') return menu.hidePopover()
@@ -86,7 +86,7 @@ function onMenuKey(event: KeyboardEvent, menu: HTMLElement | null): void {
   items.at(to % items.length)?.focus()
 }
 
-/** Below its button and as far right as that; above it where there is more room. */
+/** Below the button and aligned to its right edge; above it where there is more room. */
 function place(menu: HTMLElement, anchor: HTMLElement): void {
   const { top, bottom, right } = anchor.getBoundingClientRect()
   const { offsetWidth: width, offsetHeight: height } = menu

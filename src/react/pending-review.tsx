@@ -32,7 +32,6 @@ interface PendingReviewProps {
   readonly className: string | undefined
 }
 
-/** A review that waits for a decision: its steps to edit, and the decision, which can be taken back for a while. */
 export default function PendingReview({ client, handle, review, className }: PendingReviewProps): ReactElement {
   const { rejection, isBusy } = handle
   const heading = useId()
@@ -45,7 +44,7 @@ export default function PendingReview({ client, handle, review, className }: Pen
     focusOn('.rs-cancel')
     return true
   }
-  // The comment and the fields of the tools have nothing to do with the rows.
+  // Ctrl+Z in the comment and the tool fields does not undo row edits.
   useUndoKey(
     panel,
     rejection ? { undo: undoRejection, redo: () => false } : editing,
@@ -69,7 +68,7 @@ export default function PendingReview({ client, handle, review, className }: Pen
         {editing.announcement}
       </p>
       {rejection && <RejectedPlan rejection={rejection} isBusy={isBusy} onUndo={undoRejection} />}
-      {/* Not removed: undone, it is as it was. */}
+      {/* Hidden, not unmounted, so that undo restores it unchanged. */}
       <div className="rs-open-review" hidden={rejection !== undefined}>
         <OpenReview
           client={client}
@@ -178,7 +177,7 @@ function ReviewBody({ handle, review, editing, panel }: ReviewBodyProps): ReactE
           <Plus size={16} aria-hidden="true" /> {strings.addRow}
         </button>
         {rows.length >= MAX_ROWS && (
-          // Screen readers hear it when rows did not fit.
+          // Screen readers get an announcement instead.
           <span className="rs-full" aria-hidden="true">
             {strings.tooManyRows(MAX_ROWS)}
           </span>
@@ -252,7 +251,6 @@ interface CommentProps {
   readonly field: RefObject<HTMLTextAreaElement | null>
 }
 
-/** The panel's own field for what to tell the agent. */
 function Comment({ handle, field }: CommentProps): ReactElement {
   const strings = useStrings()
   return (

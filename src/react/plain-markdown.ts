@@ -1,4 +1,4 @@
-/** Markdown as the words that a person reads: models write it where a line of text is shown. */
+/** Strips Markdown, for places that show a model's text as one plain text. */
 export const plainMarkdown = (text: string): string =>
   text
     .replaceAll(FENCES, '')
@@ -17,7 +17,7 @@ export const plainMarkdown = (text: string): string =>
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
 
-/** The same in one line: items, cells and paragraphs are separated by dots. */
+/** The same in one line: dots separate items, cells and paragraphs. */
 export const plainLine = (text: string): string =>
   plainMarkdown(text)
     .split(PARTS)
@@ -26,20 +26,17 @@ export const plainLine = (text: string): string =>
     .reduce((line, part) => (/(?:^|[.:!?。：！？])$/.test(line) ? `${line} ${part}` : `${line} · ${part}`), '')
     .trim()
 
-/** Between paragraphs, and before the items of a list. */
+/** Paragraph breaks and starts of list items. */
 const PARTS = /\n[ \t]*\n|\n(?=[ \t]*(?:[-*+]|\d{1,9}[.)]) )/
 const ITEM = /^\s*[-*+] /
-/** The lines around code. */
 const FENCES = /^ {0,3}(?:```|~~~).*\n?/gm
-/** Lines between parts, and between the head and the body of a table. */
+/** Horizontal rules, and the line below a table's head. */
 const RULES = /^[ \t]*(?:\|[ \t]*)?:?-{3,}:?[ \t]*(?:\|[ \t]*:?-{3,}:?[ \t]*)*(?:\|[ \t]*)?(?:\n|$)/gm
 const TABLE_ROWS = /^[ \t]*\|(.+)\|[ \t]*$/gm
-/** Of headings and quotations. */
 const BLOCK_MARKS = /^([ \t]*(?:[-*+] |\d{1,9}[.)] )?)(?:#{1,6} |> ?)/gm
-/** Of the tasks in a list. */
 const BOXES = /^([ \t]*(?:[-*+]|\d{1,9}[.)]) )\[[ xX]\] /gm
-// Each is bounded, so that no text takes long.
+// Every quantifier is bounded, so that no text causes slow backtracking.
 const LINKS = /!?\[([^\]\n]{0,500})\]\([^)\s]{0,2000}(?: "[^"\n]{0,500}")?\)/g
 const CODE = /(`{1,3})([^`\n]{1,1000})\1/g
-/** Around words only: not in `2*3*4` or `*.ts`. Names have underscores, so these stay. */
+/** Only around words, not in `2*3*4` or `*.ts`. Underscores stay, because names contain them. */
 const EMPHASIS = /(^|[^\w*~])(\*{1,3}|~~)(?=[\p{L}\p{N}"“'‘([])([^\n*~]{0,1000}[^\s*~])\2(?![\w*~])/gmu

@@ -5,7 +5,6 @@ import { usePlan } from './plan-context.ts'
 import { ProofIcon } from './proof-icon.tsx'
 import { useStrings } from './strings.ts'
 
-/** The checks of the whole plan, which run once before it ends. */
 export function PlanChecks(): ReactElement | null {
   const strings = useStrings()
   const { proof } = usePlan().plan

@@ -9,7 +9,7 @@ interface Plan {
   readonly plan: TasksHandle
 }
 
-/** The plan for what is open in a row: rows themselves are memoized. */
+/** Gives the plan to the open part of a row. Props would defeat the memoization of rows. */
 export const PlanContext = createContext<Plan | undefined>(undefined)
 
 export function usePlan(): Plan {

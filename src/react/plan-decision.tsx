@@ -6,7 +6,6 @@ import { classNames } from './class-names.ts'
 import type { Reopening } from './use-review-outcome.ts'
 import { useThreadStrings } from './use-thread-strings.ts'
 
-/** Loaded with the first card that is opened. */
 const PlanDiff = lazy(() => import('./plan-diff.tsx'))
 
 const ICONS: { readonly [K in PlanOutcome]?: LucideIcon } = {
@@ -20,12 +19,12 @@ const ICONS: { readonly [K in PlanOutcome]?: LucideIcon } = {
 /** The props of `PlanDecision`. */
 export interface PlanDecisionProps {
   readonly card: PlanCard
-  /** Opens the plan again, where that is possible: `reopening` of `useReview`. */
+  /** Reopens the plan if possible: `reopening` of `useReview`. */
   readonly reopening?: Pick<Reopening, 'reopen' | 'isBusy' | 'error'> | undefined
   readonly className?: string
 }
 
-/** A decided plan as a card: what the person decided, and opened, how that differs from the proposal. */
+/** A decided plan as a card: the decision and, expanded, the differences from the proposal. */
 export const PlanDecision = memo(function PlanDecision(props: PlanDecisionProps): ReactElement {
   const { card, reopening, className } = props
   const { thread, checks, reopen } = useThreadStrings()
@@ -90,7 +89,7 @@ export interface PlanContinuedProps {
   readonly outcome: 'approved' | 'changes_requested'
 }
 
-/** Stands where a turn begins that the decision on a reopened plan started: nobody wrote a message. */
+/** Marks the start of a turn that the decision on a reopened plan started without a message. */
 export function PlanContinued({ outcome }: PlanContinuedProps): ReactElement {
   const { thread } = useThreadStrings()
   return <p className="rs-line rs-continued">{thread.continued[outcome]}</p>

@@ -9,13 +9,12 @@ import type { Strings } from './strings.ts'
 import { useRowsOutOfSight } from './use-rows-out-of-sight.ts'
 import { useThreadStrings } from './use-thread-strings.ts'
 
-/** A plan row by row: what was proposed, and what became of it. */
 export default function PlanDiff({ card }: { readonly card: PlanCard }): ReactElement {
   const list = useRef<HTMLOListElement>(null)
   const { above, below } = useRowsOutOfSight(list, '.rs-diff-row')
   return (
     <>
-      {/* A list that scrolls is reached by keyboard. */}
+      {/* A scrollable list must be reachable by keyboard. */}
       <ol className="rs-diff" ref={list} tabIndex={above + below > 0 ? 0 : undefined}>
         {card.rows.map((row, index) => (
           <DiffRow key={index} row={row} comment={commentOn(card, row)} />
@@ -42,7 +41,7 @@ function DiffRow({ row, comment }: { readonly row: PlanRow; readonly comment: st
       <span className="rs-diff-mark">{Icon && <Icon size={13} aria-hidden="true" />}</span>
       <div>
         {isChanged && <span className="rs-sr">{strings.thread.about(strings.thread.row[change], '')}</span>}
-        {/* What has a direction of its own does not count for the line: the title does. */}
+        {/* `dir="auto"` ignores descendants that set their own direction, so the title decides. */}
         <div dir="auto">
           {change === 'edited' && from && from.title !== title && (
             <>
@@ -81,7 +80,6 @@ interface FieldChange {
   readonly after: string
 }
 
-/** The fields besides the title that differ. */
 function changedFields(from: Row, to: Row, strings: Strings): readonly FieldChange[] {
   const [before, after] = [fieldsOf(from), fieldsOf(to)]
   return differentFields(from, to)

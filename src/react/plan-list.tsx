@@ -10,12 +10,10 @@ interface PlanListProps {
   readonly client: Client
   readonly view: ConversationView
   readonly plan: TasksHandle
-  /** The task that was added here last. */
   readonly addedId: string | undefined
   readonly renderOutcome: ((outcome: string) => ReactNode) | undefined
 }
 
-/** What an open plan shows: its tasks, and the checks of the whole. */
 export default function PlanList({ client, view, plan, addedId, renderOutcome }: PlanListProps): ReactElement {
   return (
     <PlanContext value={{ client, view, plan }}>

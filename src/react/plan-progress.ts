@@ -7,7 +7,7 @@ import { isOpen, type Task } from '../domain/task.ts'
 import { isSettledElsewhere, tallyOf } from '../domain/tally.ts'
 import { isFinished, type Turn } from '../domain/turn.ts'
 
-/** How many tasks of the list in view are done, and how many there are. */
+/** The number of tasks in view that are done, and of all tasks in view. */
 export interface TaskCounts {
   readonly done: number
   readonly total: number
@@ -16,24 +16,23 @@ export interface TaskCounts {
   readonly cancelled: number
 }
 
-/** What the latest turn left open when it ended. */
+/** The open tasks of the latest turn after it ended. */
 export interface UnfinishedTurn {
   readonly turnId: string
   readonly count: number
-  /** A step limit ended it. */
+  /** A step limit ended the turn. */
   readonly isLimited: boolean
-  /** An error ended it. */
+  /** An error ended the turn. */
   readonly hasFailed: boolean
 }
 
-/** The task in progress. Where several plans have one, the plan of the running or latest turn counts. */
+/** If several plans have a task in progress, the plan of the running or latest turn counts. */
 export function currentTaskOf(state: ConversationSnapshot, tasks: readonly Task[]): Task | undefined {
   const turn = state.running_turn ?? state.latest_turn ?? undefined
   const own = openTasks(state, turn).find(({ status }) => status === 'in_progress')
   return tasks.find(({ id, status }) => (own ? id === own.id : status === 'in_progress'))
 }
 
-/** Whether the agent's turn goes on. */
 export function isAgentWorking({ turns, running_turn, latest_turn }: ConversationSnapshot): boolean {
   const turn = turns[running_turn ?? latest_turn ?? '']
   return turn !== undefined && !isFinished(turn) && !turn.stop_requested
@@ -46,13 +45,13 @@ export function unfinishedTurn(state: ConversationSnapshot, limited: LimitedTurn
   return { turnId: turn.id, count, isLimited: limited.turns.includes(turn.id), hasFailed: turn.status === 'failed' }
 }
 
-/** Whether the thread tells the end of the latest turn, and tasks are those of its plan and of no other. */
+/** True if the thread shows the end of the latest turn and `tasks` belong to its plan only. */
 export function isEnded(state: ConversationSnapshot, tasks: readonly Task[]): boolean {
   const turn = endedTurn(state) ?? settledTurn(state)
   return turn !== undefined && tasks.every(({ plan_id }) => plan_id === turn.plan_id)
 }
 
-/** The latest turn, if an agent elsewhere has worked off its plan and no other runs. */
+/** The latest turn, if an external agent has settled its plan and no turn runs. */
 function settledTurn(state: ConversationSnapshot): Turn | undefined {
   const turn = state.running_turn === null ? state.turns[state.latest_turn ?? ''] : undefined
   return turn && isSettledElsewhere(state, turn, tallyOf(state, tasksOf(state, planOf(state, turn.id))))
@@ -60,13 +59,12 @@ function settledTurn(state: ConversationSnapshot): Turn | undefined {
     : undefined
 }
 
-/** The latest turn, if it is over and no other runs. */
 function endedTurn({ running_turn, latest_turn, turns }: ConversationSnapshot): Turn | undefined {
   const turn = running_turn === null ? turns[latest_turn ?? ''] : undefined
   return turn && isFinished(turn) ? turn : undefined
 }
 
-/** At most `limit` tasks in list order: open and blocked ones first, then the latest of the others. */
+/** At most `limit` tasks in list order: open and blocked tasks take precedence, then the latest others. */
 export function mostRelevant(tasks: readonly Task[], limit: number): readonly Task[] {
   if (tasks.length <= limit) return tasks
   const isActive = (task: Task): boolean => isOpen(task) || task.status === 'blocked'

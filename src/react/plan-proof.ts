@@ -20,68 +20,68 @@ import {
 import { type Finding, findingOf, type Standing, standingsOf, standingWordOf } from '../domain/standing.ts'
 import type { Task } from '../domain/task.ts'
 
-/** A check of a task, and how it stands. */
+/** A check of a task with its state. */
 export interface TaskCheck {
   readonly check: Check
-  /** `queued`: it runs as soon as its turn comes. */
+  /** `queued`: a run is requested and waits for others. */
   readonly state: CheckState | 'queued'
   readonly finding: Finding
-  /** Changed files that a person has to accept before it proves anything. */
+  /** Changed files that a person has to accept before the check proves anything. */
   readonly guards: readonly string[]
   readonly last: CheckRun | undefined
-  /** When the run that is under way began. */
+  /** The start of the current run. */
   readonly startedAt: Instant | undefined
-  /** The end of what the run under way has printed. */
+  /** The end of the current run's output. */
   readonly output: string | undefined
-  /** It can be run: it is approved, and the plan has a workspace. */
+  /** True if it is approved and the plan has a workspace. */
   readonly isRunnable: boolean
 }
 
-/** A check of the whole plan, and how it stands. */
+/** A check of the whole plan with its state. */
 export interface PlanCheck extends Pick<TaskCheck, 'check' | 'last'> {
   readonly state: CheckState
-  /** The end of what it printed: of the run under way, or of a last one that did not pass. */
+  /** The end of the output: of the current run, or of the last run if it did not pass. */
   readonly output: string | undefined
-  /** Changed files that a person has to accept before it counts. */
+  /** Changed files that a person has to accept before the check counts. */
   readonly guards: readonly string[]
 }
 
-/** The agent says that a task is done, and its checks look into it. */
+/** The agent claims that a task is done, and the claim is being checked. */
 export interface TaskClaim {
-  /** The check that runs, or waits; undefined while the assessor looks. */
+  /** The check that runs or waits; undefined while the judge decides. */
   readonly check: Check | undefined
 }
 
-/** How far the plan's "done" can be trusted, and what a person can do about its checks. */
+/** How far the plan's "done" can be trusted, and a person's actions on its checks. */
 export interface PlanProof {
-  /** Some task has checks. */
+  /** True if any task has checks. */
   readonly hasChecks: boolean
   /** The checks of the whole plan, which run once before it ends. */
   readonly ownChecks: readonly PlanCheck[]
-  /** How many completed tasks have each standing. */
+  /** The number of completed tasks by standing. */
   readonly standings: Readonly<Record<Standing, number>>
-  /** How a completed task got there; undefined for others. */
+  /** The standing of a completed task; undefined for other tasks. */
   readonly standingOf: (task: Task) => Standing | undefined
   readonly checksOf: (task: Task) => readonly TaskCheck[]
   readonly claimOf: (task: Task) => TaskClaim | undefined
-  /** Why the assessor did not accept a task that is not done; undefined where it did not say so in the latest turn. */
+  /** The judge's reason for not accepting an unfinished task; undefined if the latest turn has none. */
   readonly rejectionOf: (task: Task) => string | undefined
-  /** Whether checks of a task can run: its plan has a workspace. */
+  /** True if checks of the task can run: its plan has a workspace. */
   readonly hasWorkspace: (task: Task) => boolean
-  /** These resolve to whether the server accepted them; otherwise `error` of the plan says why not. */
+  /** These resolve to whether the server accepted them; otherwise the plan's `error` says why not. */
   readonly run: (task: Task, check: Check) => Promise<boolean>
   readonly stop: (task: Task, check: Check) => Promise<boolean>
   readonly tick: (task: Task, check: Check) => Promise<boolean>
-  /** Accepts all changes to guarded files that the checks of a task wait for; without a task, those of the whole plan. */
+  /** Accepts all guarded changes that a task's checks wait for; without a task, those of the whole plan's checks. */
   readonly acceptGuards: (task?: Task) => Promise<boolean>
-  /** The end of the output of a run; undefined where it could not be read. */
+  /** The end of a run's output; undefined if it could not be read. */
   readonly outputOf: (run: CheckRun) => Promise<string | undefined>
 }
 
 type LiveOutput = { readonly run_id: string; readonly text: string } | null
 type PlanState = Proofs & Pick<ConversationLike, 'latest_turn'>
 
-/** The proof of the tasks in view. `attempt` reports what fails. */
+/** `attempt` reports failures. */
 export function planProof(
   client: Client,
   session: string,
@@ -108,7 +108,8 @@ export function planProof(
     acceptGuards: async task => {
       const guardsOf = (each: Task): readonly string[] => checksOf(each).flatMap(({ guards }) => guards)
       const plan = tasksOf(state, planOf(state, state.latest_turn ?? ''))
-      // Those of the whole plan are accepted with a task of it, best with one that waits for none of its own.
+      // The API accepts files per task, so the whole plan's go with one of its tasks, preferably one without guards of
+      // its own.
       const of = task ?? plan.find(each => guardsOf(each).length === 0) ?? plan[0]
       if (!of) return false
       const ofPlan = task ? [] : ownChecks(state, live).flatMap(({ guards }) => guards)
@@ -122,7 +123,6 @@ export function planProof(
   }
 }
 
-/** Those of the latest plan. */
 function ownChecks(state: PlanState, live: LiveOutput): readonly PlanCheck[] {
   const plan = planOf(state, state.latest_turn ?? '')
   return (plan.done_checks ?? []).map(check => {
@@ -155,7 +155,7 @@ function taskCheck(state: Proofs, task: Task, check: Check, live: LiveOutput): T
   }
 }
 
-/** Whether a run of it was asked for, by a person or a claim. */
+/** True if a person or a claim requested a run. */
 function isWaiting(state: Proofs, task: Task, check: Check): boolean {
   if (check.kind === 'person') return false
   if (state.requests.some(({ hash }) => hash === check.hash)) return true
@@ -167,7 +167,6 @@ function taskClaim(state: Proofs, task: Task): TaskClaim | undefined {
   return claimOn(state, task.id) ? { check: nextOf(state, task) } : undefined
 }
 
-/** The check that the claim on a task waits for. */
 function nextOf(state: Proofs, task: Task): Check | undefined {
   const claim = claimOn(state, task.id)
   if (!claim || checkedBy(state, claim).result === 'closed' || claim.status === 'cancelled') return undefined

@@ -38,7 +38,6 @@ const ICONS: Record<Shown, LucideIcon> = {
   rejected: CircleX,
 }
 
-/** The icon beside a word that says the same. */
 export function ProofIcon({ of: shown }: { readonly of: Shown }): ReactElement {
   const Icon = ICONS[shown]
   return <Icon size={13} aria-hidden="true" className={`rs-proof-icon rs-proof-${shown}`} />

@@ -1,7 +1,7 @@
 const KEY = 'runsheet.rejected'
 const listeners = new Set<() => void>()
 
-/** The review that this window rejected last, also before a reload, unless that was undone. */
+/** Kept in sessionStorage, so that a rejection survives a reload until it is sent or undone. */
 export function rejectedHere(): string | undefined {
   try {
     return sessionStorage.getItem(KEY)?.split(' ')[0]
@@ -12,7 +12,6 @@ export function rejectedHere(): string | undefined {
 
 export const isRejectedHere = (reviewId: string): boolean => rejectedHere() === reviewId
 
-/** When this window rejected it, in the server's time. */
 export function rejectedAt(): number | undefined {
   const at = Number(sessionStorage.getItem(KEY)?.split(' ')[1])
   return at > 0 ? at : undefined
@@ -22,7 +21,7 @@ export function rememberRejection(reviewId: string, at: number): void {
   try {
     sessionStorage.setItem(KEY, `${reviewId} ${at}`)
   } catch {
-    // Storage is blocked: it is sent when the page is left.
+    // Storage is blocked: the rejection is sent when the page is left.
   }
   for (const changed of listeners) changed()
 }
@@ -36,7 +35,6 @@ export function forgetRejection(): void {
   for (const changed of listeners) changed()
 }
 
-/** For `useSyncExternalStore`, with `rejectedHere`. */
 export function onRejectedHere(changed: () => void): () => void {
   listeners.add(changed)
   return () => void listeners.delete(changed)

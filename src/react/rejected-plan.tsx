@@ -9,7 +9,6 @@ interface RejectedPlanProps {
   readonly onUndo: () => void
 }
 
-/** A rejection that is not sent yet: it can be undone. */
 export function RejectedPlan({ rejection, isBusy, onUndo }: RejectedPlanProps): ReactElement {
   const strings = useStrings()
   const { reviewing } = strings

@@ -1,4 +1,4 @@
-/** The list with one item moved; unchanged where there is no such place. */
+/** Unchanged if an index is out of range. */
 export function moveItem<T>(items: readonly T[], from: number, to: number): readonly T[] {
   const item = items[from]
   if (item === undefined || to < 0 || to >= items.length) return items
@@ -7,7 +7,6 @@ export function moveItem<T>(items: readonly T[], from: number, to: number): read
 
 export type DropEdge = 'before' | 'after'
 
-/** The edge of the target at which a dragged item ends up. */
 export const dropEdge = (from: number, to: number): DropEdge => (from < to ? 'after' : 'before')
 
 export const edgeClass = (edge: DropEdge | undefined): string => (edge === undefined ? '' : ` rs-drop-${edge}`)

@@ -6,12 +6,10 @@ import type { EarlierEdits } from './use-draft.ts'
 
 interface RevisedPlanProps {
   readonly request: string | undefined
-  /** What the person said about steps of the plan before. */
   readonly onRows: readonly RowComment[]
   readonly revision: Revision
 }
 
-/** Says whether the plan differs from the one that was sent back, what was asked for, and what it no longer has. */
 export function RevisedPlan({ request, onRows, revision }: RevisedPlanProps): ReactElement {
   const strings = useStrings()
   const { removed } = revision
@@ -49,7 +47,6 @@ interface RestoreEditsProps {
   readonly onDone: () => void
 }
 
-/** Offers the person's edits of an earlier proposal. */
 export function RestoreEdits({ edits, onDone }: RestoreEditsProps): ReactElement {
   const strings = useStrings()
   const then = (act: () => void) => () => {

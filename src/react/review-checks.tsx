@@ -12,15 +12,13 @@ import { useStrings } from './strings.ts'
 interface RowChecksProps {
   readonly row: EditableRow
   readonly checks: ReviewChecks
-  /** Which row it is, for screen readers; appended to labels. */
+  /** Names the row for screen readers; appended to labels. */
   readonly about: string
   readonly isExpanded: boolean
-  /** The index of the check that the server refused, and the id of what it says. */
   readonly refused: number | undefined
   readonly errorId: string
 }
 
-/** The checks of a proposed task, each to be read, edited and approved on its own. */
 export function RowChecks({ row, checks, about, isExpanded, refused, errorId }: RowChecksProps): ReactElement {
   return (
     <>
@@ -91,7 +89,7 @@ interface ApprovalProps {
   readonly onApprove: (isOn: boolean) => void
 }
 
-/** Whether a check will run. The person decides, unless they wrote it or the configuration allows it. */
+/** A check that the person wrote or the configuration allows needs no decision. */
 function Approval({ check, about, onApprove }: ApprovalProps): ReactElement {
   const { checks: strings, timeline } = useStrings()
   const id = useId()

@@ -13,7 +13,6 @@ interface DecisionButtonsProps {
   readonly onNextCheck: () => void
 }
 
-/** Approve, Request changes and Reject, with the reason why one of them is not possible. */
 export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
   const { handle, editing, onRequest, onNextCheck } = props
   const strings = useStrings()
@@ -46,7 +45,7 @@ export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
               ? strings.tooManyRows(MAX_ROWS)
               : problemText(problem, strings)}
       </p>
-      {/* Busy buttons are not disabled: they would lose the focus. */}
+      {/* Busy buttons are not disabled: a disabled button loses the focus. */}
       <div className="rs-verbs">
         <button type="button" className="rs-button rs-cancel" aria-disabled={isBusy} onClick={() => isBusy || reject()}>
           {strings.cancel}
@@ -74,7 +73,6 @@ interface ChangesProps {
   readonly onReset: () => void
 }
 
-/** How much differs from the proposal, and a way back to it. */
 function Changes({ handle: { tally }, onReset }: ChangesProps): ReactElement {
   const { reviewing } = useStrings()
   const parts = (['edited', 'added', 'removed'] as const).flatMap(kind =>
@@ -96,7 +94,7 @@ interface RejectQuestionProps {
   readonly onReject: () => void
 }
 
-/** Replaces the buttons, so that Escape rejects nothing by a slip. */
+/** Replaces the buttons, so that pressing Escape twice does not reject the plan by accident. */
 export function RejectQuestion({ text, onKeep, onReject }: RejectQuestionProps): ReactElement {
   const strings = useStrings()
   return (
@@ -114,10 +112,10 @@ export function RejectQuestion({ text, onKeep, onReject }: RejectQuestionProps):
   )
 }
 
-/** Where Escape ends an edit. */
+/** In a text field, Escape only ends the edit. */
 const TEXT_FIELD = 'textarea, input:not([type="checkbox"])'
 
-/** The question whether to reject. Escape opens and closes it, or leaves a text field; closing it returns the focus. */
+/** Escape asks whether to reject, or leaves a text field first; closing the question returns the focus. */
 export function useRejectQuestion(panel: { readonly current: HTMLElement | null }, isBusy: boolean) {
   const [isOpen, setOpen] = useState(false)
   const askedFrom = useRef<Element>(null)
@@ -132,7 +130,7 @@ export function useRejectQuestion(panel: { readonly current: HTMLElement | null 
     else focusOn('.rs-cancel')
   }
   const onKeyDown = (event: KeyboardEvent): void => {
-    // During a composition Escape belongs to the input method.
+    // During composition Escape belongs to the input method.
     if (event.key !== 'Escape' || isBusy || isComposing(event)) return
     event.preventDefault()
     const { target } = event

@@ -6,7 +6,6 @@ import type { ReviewChecks } from './edit-checks.ts'
 import { RowChecks } from './review-checks.tsx'
 import { useStrings } from './strings.ts'
 
-/** A field that the server refused. */
 export interface RowError {
   readonly field: string
   readonly message: string
@@ -15,19 +14,17 @@ export interface RowError {
 interface RowFieldsEditorProps {
   readonly row: EditableRow
   readonly checks: ReviewChecks
-  /** Which row it is, for screen readers; appended to labels. */
+  /** Names the row for screen readers; appended to labels. */
   readonly about: string
-  /** Shows every field, not only those that say something. */
+  /** Shows empty fields, too. */
   readonly isOpen: boolean
   readonly isCommenting: boolean
   readonly error: RowError | undefined
   readonly errorId: string
   readonly onChange: (fields: Partial<RowFields>) => void
-  /** The comment was left empty. */
   readonly onCommented: () => void
 }
 
-/** The fields of a step besides its title: those that are set, or all of them. */
 export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
   const { row, checks, about, isOpen, isCommenting, error, errorId, onChange, onCommented } = props
   const strings = useStrings()
@@ -72,7 +69,7 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
         refused={refusedCheck(error)}
         errorId={errorId}
       />
-      {/* Files are guarded only where there are checks. */}
+      {/* Guarded files matter only where there are checks. */}
       {shows('may_change') && (checks.count + checks.ofPlan.length > 0 || row.may_change !== '') && (
         <label className="rs-field">
           <span aria-hidden="true">{strings.fields.may_change}</span>
@@ -104,12 +101,10 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
 interface FactInputProps {
   readonly name: PlainField
   readonly value: string
-  /** The attributes of an input with this label. */
   readonly field: (label: string, name: string) => object
   readonly onValue: (value: string) => void
 }
 
-/** A choice, or a field of one line. */
 function FactInput({ name, value, field, onValue }: FactInputProps): ReactElement {
   const strings = useStrings()
   const label = strings.fields[name]
@@ -138,7 +133,6 @@ function FactInput({ name, value, field, onValue }: FactInputProps): ReactElemen
   )
 }
 
-/** The options of a select, in the order of their texts. */
 export function Options({ texts }: { readonly texts: Readonly<Record<string, string>> }): ReactElement[] {
   return Object.entries(texts).map(([value, text]) => (
     <option key={value} value={value}>
@@ -147,7 +141,6 @@ export function Options({ texts }: { readonly texts: Readonly<Record<string, str
   ))
 }
 
-/** The index of the check that a refusal is about. */
 function refusedCheck(error: RowError | undefined): number | undefined {
   const index = /^checks\[(\d+)\]/.exec(error?.field ?? '')?.[1]
   return index === undefined ? undefined : Number(index)

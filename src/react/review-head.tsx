@@ -14,7 +14,6 @@ interface ReviewHeadProps {
   readonly onTemplates: () => void
 }
 
-/** What is reviewed, how long it waits, and what can be done with all of it. */
 export function ReviewHead({ handle, editing, headingId, onTemplates }: ReviewHeadProps): ReactElement {
   const strings = useStrings()
   const { reviewing } = strings

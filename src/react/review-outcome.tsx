@@ -11,7 +11,6 @@ interface ReviewOutcomeProps {
   readonly className: string | undefined
 }
 
-/** A review that was decided elsewhere, or not at all, with the person's edits of it. */
 export default function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): ReactElement {
   const strings = useStrings()
   const { panel, onFocus } = usePanelFocus<HTMLElement>()
@@ -69,7 +68,6 @@ export default function ReviewOutcome({ outcome, className }: ReviewOutcomeProps
   )
 }
 
-/** A draft to read and copy. */
 function Edits({ draft }: { readonly draft: Draft }): ReactElement {
   const strings = useStrings()
   const [isCopied, setCopied] = useState(false)
@@ -98,7 +96,7 @@ function Edits({ draft }: { readonly draft: Draft }): ReactElement {
           {draft.comment}
         </p>
       )}
-      {/* Pages over plain HTTP from another machine have no clipboard. */}
+      {/* Pages served over plain HTTP have no clipboard API. */}
       {'clipboard' in navigator && (
         <button type="button" className="rs-button" onClick={copy}>
           <Copy size={16} aria-hidden="true" /> {isCopied ? strings.copied : strings.copy}

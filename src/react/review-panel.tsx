@@ -7,11 +7,11 @@ import { type ReviewHandle, useReview } from './use-review.ts'
 
 /** The props of `ReviewPanel`. */
 export interface ReviewPanelProps {
-  /** Needed only outside of a `RunsheetProvider`. */
+  /** Required outside of a `RunsheetProvider`. */
   readonly client?: Client
-  /** Needed only outside of a `RunsheetProvider`. */
+  /** Required outside of a `RunsheetProvider`. */
   readonly view?: ConversationView
-  /** What `useReview` returns, where the page itself needs it, too, or has a field for the comment. */
+  /** The handle of `useReview`. Pass it if the page also uses it, or has its own comment field. */
   readonly handle?: ReviewHandle
   readonly className?: string
 }
@@ -19,7 +19,7 @@ export interface ReviewPanelProps {
 const PendingReview = lazyPart(() => import('./pending-review.tsx'))
 const ReviewOutcome = lazyPart(() => import('./review-outcome.tsx'))
 
-/** The review that waits for a decision, or how the last one ended until that is closed. */
+/** The pending review, or the outcome of the last one until it is dismissed. */
 export function ReviewPanel(props: ReviewPanelProps): ReactElement | null {
   const source = useRunsheet(props)
   const { handle, className } = props
@@ -43,7 +43,7 @@ interface PanelProps extends OwnPanelProps {
 
 function Panel({ source: { client }, handle, className }: PanelProps): ReactElement | null {
   const { review, outcome } = handle
-  // Not part of the first load, but there before it is needed.
+  // Preloaded, so that a review shows without delay.
   useEffect(() => {
     PendingReview.preload()
     ReviewOutcome.preload()

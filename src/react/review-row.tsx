@@ -28,22 +28,21 @@ interface ReviewRowProps {
   readonly index: number
   readonly count: number
   readonly isSelected: boolean
-  /** How it differs from the proposal, or from the plan before. */
   readonly difference: RowDifference | undefined
   readonly error: RowError | undefined
   readonly onSelect: (isOn: boolean) => void
   readonly onChange: (fields: Partial<RowFields>) => void
   readonly onMove: (from: number, to: number) => void
-  /** Starts the next step, or one before this. */
   readonly onEnter: (isAtStart: boolean) => void
   readonly onReset: () => void
-  /** By Backspace the focus goes to the step before. */
+  /** With Backspace the focus moves to the previous step. */
   readonly onRemove: (isBackwards?: boolean) => void
 }
 
 /**
- * One proposed step. Fields that say nothing show once it is opened. Alt and an arrow key move it, as does dragging it by
- * its handle; Enter starts the next one, at the start of a title one before it, and Backspace removes one that is empty.
+ * One proposed step. Empty fields are hidden until it is opened. Alt with an arrow key moves it, as does dragging its
+ * handle. Enter adds a step after it, or before it if the caret is at the start of the title; Backspace removes an
+ * empty step.
  */
 export function ReviewRow(props: ReviewRowProps): ReactElement {
   const { row, checks, index, count, isSelected, difference, error } = props
@@ -66,7 +65,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
       event.preventDefault()
       onEnter(row.title !== '' && event.currentTarget.selectionEnd === 0)
     }
-    // Not by a key that is held down to empty the title.
+    // Ignores key repeat: a held Backspace that empties the title must not remove the step.
     if (event.key === 'Backspace' && !event.repeat && isBlank(row)) {
       event.preventDefault()
       onRemove(true)
@@ -77,7 +76,7 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
     <li
       ref={item}
       className={`rs-row${edgeClass(edge)}${difference ? ` rs-row-${difference.kind}` : ''}`}
-      // The focus comes here when Escape leaves a field.
+      // Receives the focus when Escape leaves a field.
       tabIndex={-1}
       onKeyDown={onKeyDown}
     >
@@ -168,12 +167,11 @@ export function ReviewRow(props: ReviewRowProps): ReactElement {
   )
 }
 
-/** Reached by Tab, an untouched field has its caret at the start, where Enter means something else. */
+/** Tab puts the caret of an untouched field at the start, where Enter would add a step before this one. */
 function caretAtEnd({ currentTarget: field }: FocusEvent<HTMLTextAreaElement>): void {
   if (field.selectionEnd === 0) field.setSelectionRange(field.value.length, field.value.length)
 }
 
-/** Moves the focus to a field that was refused. */
 function useFocusOnError(item: { readonly current: HTMLElement | null }, error: RowError | undefined): void {
   const last = useRef(error)
   useEffect(() => {

@@ -6,17 +6,15 @@ import type { RowField } from '../domain/row.ts'
 import { changedFields, type EditableRow, editableRow, proposedRow } from './draft.ts'
 import { type Strings, useStrings } from './strings.ts'
 
-/** How a step differs from the proposal (`edited`, `added`), or the proposal from the plan before (`revised`, `new`). */
+/** `edited` and `added` compare with the proposal; `revised` and `new` compare the proposal with the previous plan. */
 export interface RowDifference {
   readonly kind: 'edited' | 'added' | 'revised' | 'new'
-  /** The title that it had. */
   readonly was?: string
-  /** The other fields that differ. */
   readonly fields: readonly RowField[]
   readonly isMoved: boolean
 }
 
-/** What the person did to a row, else what the agent did to it; undefined where neither did anything. */
+/** The person's change takes precedence over the agent's; undefined without a change. */
 export function rowDifference(
   row: EditableRow,
   review: ReviewRequest,
@@ -56,7 +54,6 @@ interface RowMarkProps {
   readonly onReset: () => void
 }
 
-/** Says how a step differs, with a way back from the person's own edits. */
 export function RowMark({ difference, about, onReset }: RowMarkProps): ReactElement {
   const strings = useStrings()
   const { kind, was, fields, isMoved } = difference
@@ -82,12 +79,10 @@ export function RowMark({ difference, about, onReset }: RowMarkProps): ReactElem
 
 interface RemovedRowProps {
   readonly title: string
-  /** The plan has no room for it. */
   readonly isFull: boolean
   readonly onRestore: () => void
 }
 
-/** Where a proposed step was that the person removed, with a way to bring it back. */
 export function RemovedRow({ title, isFull, onRestore }: RemovedRowProps): ReactElement {
   const { reviewing, timeline } = useStrings()
   return (

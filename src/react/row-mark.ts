@@ -6,13 +6,11 @@ import type { Strings } from './strings.ts'
 import { notDoneWords, standingWords, tallyWords } from './tally-words.ts'
 import type { TasksHandle } from './use-tasks.ts'
 
-/** What the checks and the judge of a task come to, in a word or two. */
 export interface RowMark {
   readonly kind: Standing | 'checking' | 'unticked' | 'failed' | 'guarded' | 'rejected' | 'checks'
   readonly text: string
 }
 
-/** The mark of a task's row; undefined where there is nothing to say. */
 export function rowMark(task: Task, proof: PlanProof, strings: Strings): RowMark | undefined {
   const standing = proof.standingOf(task)
   const isRejected = proof.rejectionOf(task) !== undefined
@@ -49,7 +47,7 @@ const countUnapproved = (checks: readonly TaskCheck[]): number =>
   checks.filter(({ finding }) => finding === 'unapproved').length
 
 function openMark(checks: readonly TaskCheck[], isRejected: boolean, strings: Strings): RowMark {
-  // What fails before the work has begun is as it should be.
+  // A check is expected to fail in its baseline run, before the work starts.
   const failed = checks.find(({ finding, last }) => finding === 'failed' && last?.why !== 'baseline')
   if (failed) {
     return {
@@ -66,8 +64,8 @@ function openMark(checks: readonly TaskCheck[], isRejected: boolean, strings: St
 const rejectedMark = ({ evidence }: Strings): RowMark => ({ kind: 'rejected', text: evidence.verdict.not_ok })
 
 /**
- * What came of a plan that is worked off: "All 5 steps done", "3 done, 2 blocked", and for a plan with checks how far that
- * can be trusted. Undefined while tasks remain.
+ * The result of a settled plan: "All 5 steps done", "3 done, 2 blocked"; with checks also the standings. Undefined
+ * while tasks remain.
  */
 export function resultText(
   { counts, proof }: Pick<TasksHandle, 'counts' | 'proof'>,

@@ -3,14 +3,14 @@ import type { Client } from '../client/client.ts'
 import { type Strings, StringsContext, useStrings } from './strings.ts'
 import { type ConversationView, useConversation } from './use-conversation.ts'
 
-/** What panels and hooks share: the client and the live conversation. */
+/** The context of panels and hooks: the client and the live conversation. */
 export interface RunsheetContextValue {
   readonly client: Client
   readonly session: string
   readonly view: ConversationView
 }
 
-/** Given explicitly, for use outside of a provider or about another conversation. */
+/** Overrides the provider's context, for use outside of a provider or with another conversation. */
 export type RunsheetSource = Partial<RunsheetContextValue>
 
 /** The props of `RunsheetProvider`. */
@@ -18,16 +18,16 @@ export interface RunsheetProviderProps {
   readonly client: Client
   /** The conversation's session id. */
   readonly session: string
-  /** Nothing was said in it yet: no request is made before `view.retry` is called. */
+  /** The conversation does not exist yet: no request is sent before `view.retry` is called. */
   readonly isNew?: boolean
-  /** The panels' language; by default the one around, or English. */
+  /** The language of the panels; by default that of the surrounding provider, or English. */
   readonly strings?: Strings
   readonly children?: ReactNode
 }
 
 const RunsheetContext = createContext<RunsheetContextValue | undefined>(undefined)
 
-/** Follows one conversation for all panels and hooks inside. */
+/** Provides one live conversation to all panels and hooks inside. */
 export function RunsheetProvider(props: RunsheetProviderProps): ReactElement {
   const { client, session, isNew = false, strings, children } = props
   const { state, onEvent, retry } = useConversation(client, session, isNew)
@@ -43,7 +43,7 @@ export function RunsheetProvider(props: RunsheetProviderProps): ReactElement {
   )
 }
 
-/** The client and the conversation of the provider around; what `source` gives takes precedence. */
+/** The client and the conversation of the surrounding provider; `source` takes precedence. */
 export function useRunsheet(source: RunsheetSource = {}): RunsheetContextValue {
   const context = useRunsheetIfProvided()
   const client = source.client ?? context?.client

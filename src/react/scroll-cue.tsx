@@ -5,11 +5,9 @@ import { useStrings } from './strings.ts'
 interface ScrollCueProps {
   readonly count: number
   readonly where: 'above' | 'below'
-  /** What scrolls. */
   readonly of: RefObject<HTMLElement | null>
 }
 
-/** Says how many steps are out of sight, and shows them. */
 export function ScrollCue({ count, where, of }: ScrollCueProps): ReactElement | null {
   const { reviewing } = useStrings()
   const [Icon, text] =
@@ -26,7 +24,7 @@ export function ScrollCue({ count, where, of }: ScrollCueProps): ReactElement | 
   )
 }
 
-/** Scrolls by what is in sight, less a row that shows where one was. */
+/** Scrolls by one page less one row, which stays visible for orientation. */
 function showMore(body: HTMLElement | null, direction: 1 | -1): void {
   const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
   body?.scrollBy({ top: direction * (body.clientHeight - 48), behavior: isCalm ? 'instant' : 'smooth' })

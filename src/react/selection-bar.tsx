@@ -10,11 +10,9 @@ import type { RowEditing } from './use-row-editing.ts'
 
 interface SelectionBarProps {
   readonly editing: RowEditing
-  /** How many steps there are. */
   readonly count: number
 }
 
-/** Changes or removes all selected steps at once. */
 export function SelectionBar({ editing, count }: SelectionBarProps): ReactElement {
   const strings = useStrings()
   const [tags, setTags] = useState('')
@@ -60,7 +58,7 @@ export function SelectionBar({ editing, count }: SelectionBarProps): ReactElemen
       <form
         onSubmit={event => {
           event.preventDefault()
-          // Empty means unchanged: it does not remove tags.
+          // Empty input means unchanged; it does not remove tags.
           if (splitList(tags).length === 0) return
           editSelected({ tags })
           setTags('')

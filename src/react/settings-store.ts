@@ -2,18 +2,18 @@ import type { Client } from '../client/client.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
 import type { SettingsAnswer, SettingsChange, TryAnswer } from '../domain/wire.ts'
 
-/** The server's settings as this window knows them. */
+/** The server's settings as last loaded by this window. */
 export interface SettingsState {
-  /** Undefined until they are loaded. */
+  /** Undefined until loaded. */
   readonly answer: SettingsAnswer | undefined
   readonly isLoading: boolean
   readonly isSaving: boolean
   readonly isTrying: boolean
-  /** What the last try came to; undefined once the settings have changed. */
+  /** The result of the last model test; undefined once the settings have changed. */
   readonly tried: TryAnswer | undefined
   /** Why the last request failed. */
   readonly error: unknown
-  /** The last change was not made, because the settings had changed elsewhere. `answer` is what they are now. */
+  /** The last change was refused because the settings had changed elsewhere. `answer` is the current state. */
   readonly isConflict: boolean
 }
 
@@ -27,7 +27,7 @@ const INITIAL: SettingsState = {
   isConflict: false,
 }
 
-/** Loads, changes and tries the settings of a server. `subscribe` and `snapshot` are what `useSyncExternalStore` takes. */
+/** `subscribe` and `snapshot` fit `useSyncExternalStore`. */
 export class SettingsStore {
   readonly #client: Pick<Client, 'settings' | 'changeSettings' | 'tryModel'>
   readonly #listeners = new Set<() => void>()
@@ -41,7 +41,6 @@ export class SettingsStore {
 
   readonly snapshot = (): SettingsState => this.#state
 
-  /** Loads them with the first listener. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     if (this.#listeners.size === 1) {
@@ -65,7 +64,7 @@ export class SettingsStore {
     }
   }
 
-  /** Saves one change after the other, each based on what this window last saw. Whether it was saved. */
+  /** Saves changes sequentially, each based on the latest version this window has seen. */
   readonly save = (change: SettingsChange): Promise<boolean> => {
     const saved = this.#last.then(() => this.#save(change))
     this.#last = saved
@@ -79,7 +78,7 @@ export class SettingsStore {
     this.#set({ isTrying: true, tried: undefined, error: undefined })
     try {
       const tried = await this.#client.tryModel(which, signal)
-      // What was changed meanwhile was not tried.
+      // The settings changed during the test, so its result is stale.
       if (!signal.aborted) this.#set({ isTrying: false, ...(this.#state.answer === answer ? { tried } : {}) })
     } catch (error) {
       if (!signal.aborted) this.#set({ isTrying: false, error })

@@ -13,7 +13,7 @@ const ICONS: Record<TaskStatus, typeof Circle> = {
 
 interface StatusIconProps {
   readonly status: TaskStatus
-  /** An agent works on it at this moment: the icon turns. */
+  /** The icon spins: an agent works on the task now. */
   readonly isRunning?: boolean
 }
 

@@ -11,7 +11,7 @@ type Of<K extends StepItem['kind']> = Extract<StepItem, { readonly kind: K }>
 
 const VERDICTS = { ok: 'judged', not_ok: 'rejected', unknown: 'inconclusive' } as const
 
-/** "Not accepted: figures for March are missing." */
+/** Such as "Not accepted: figures for March are missing." */
 export function VerdictLine({ of: { verdict, reason } }: { readonly of: Of<'verdict'> }): ReactElement {
   const { thread, evidence } = useThreadStrings()
   const why = reason === '' ? (verdict === 'ok' ? '' : evidence.noReason) : reason
@@ -22,7 +22,7 @@ export function VerdictLine({ of: { verdict, reason } }: { readonly of: Of<'verd
   )
 }
 
-/** "npm test passed · 12 s". */
+/** A check run in one line, such as "npm test passed · 12 s". */
 export function RunLine({
   of: run,
   isWhole = false,
@@ -42,7 +42,7 @@ export function RunLine({
   )
 }
 
-/** "npm test · not approved, not run". */
+/** Such as "npm test · not approved, not run". */
 export function UnapprovedLine({ check }: { readonly check: Check }): ReactElement {
   const strings = useThreadStrings()
   return (
@@ -52,10 +52,10 @@ export function UnapprovedLine({ check }: { readonly check: Check }): ReactEleme
   )
 }
 
-/** What the agent said came of a task, while that is looked into, or after it was refused. */
+/** The agent's claim while it is checked, or after it was refused. */
 export function ClaimLine({ of: { outcome, result } }: { readonly of: Of<'claim'> }): ReactElement | null {
   const { thread } = useThreadStrings()
-  // A granted one is the outcome of the task.
+  // A granted claim already shows as the task's outcome.
   if (result === 'granted' || (outcome === '' && result !== undefined)) return null
   const label = result === undefined ? thread.claimWaits : thread.claimed
   return (
@@ -65,7 +65,7 @@ export function ClaimLine({ of: { outcome, result } }: { readonly of: Of<'claim'
   )
 }
 
-/** That an answer is not whole, and why. */
+/** Says that an answer is truncated, and why. */
 export function CutLine({ of: { text, cut } }: { readonly of: Message }): ReactElement | null {
   const { thread, locale } = useThreadStrings()
   if (cut === undefined) return null

@@ -3,10 +3,10 @@ import type { PlanTally } from '../domain/tally.ts'
 import type { TurnStatus } from '../domain/turn.ts'
 import type { Strings } from './strings.ts'
 
-/** How a plan stands: "All 5 steps done · 3 proven, 2 on the agent's word", "3 done, 2 blocked, 1 cancelled". */
+/** Such as "All 5 steps done · 3 proven, 2 on the agent's word" or "3 done, 2 blocked, 1 cancelled". */
 export function tallyWords({ total, done, blocked, cancelled, open, standings }: PlanTally, strings: Strings): string {
   const { list } = strings.timeline
-  // Where nothing is proven, the steps say as much.
+  // If nothing is proven, the summary omits standings; the steps show them.
   const proof = standings?.proven ? [list(standingWords(standings, strings))] : []
   if (done === total) return [strings.allDone(total), ...proof].join(' · ')
   const parts = [
@@ -17,7 +17,7 @@ export function tallyWords({ total, done, blocked, cancelled, open, standings }:
   return [list(parts), ...proof].join(' · ')
 }
 
-/** How many tasks are settled and not done: "2 blocked", "1 cancelled". */
+/** Such as "2 blocked" or "1 cancelled". */
 export const notDoneWords = (
   { blocked, cancelled }: Pick<PlanTally, 'blocked' | 'cancelled'>,
   strings: Strings,
@@ -26,11 +26,11 @@ export const notDoneWords = (
   ...(cancelled > 0 ? [strings.cancelled(cancelled)] : []),
 ]
 
-/** Whether a plan came to a good end: all is done, or the rest was cancelled, and the turn does not say otherwise. */
+/** True if every task is done or cancelled and the turn ended well. */
 export const isDoneWith = ({ total, done, cancelled }: PlanTally, status: TurnStatus): boolean =>
   done === total || (done > 0 && done + cancelled === total && status !== 'incomplete')
 
-/** How many tasks have each standing: "3 proven", "2 on the agent's word". */
+/** Such as "3 proven" or "2 on the agent's word". */
 export function standingWords(
   standings: Readonly<Record<Standing, number>>,
   { checks: { standingCount } }: Strings,

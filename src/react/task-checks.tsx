@@ -17,13 +17,12 @@ interface TaskChecksProps {
   readonly onChange: (fields: PersonsFields) => Promise<boolean>
 }
 
-/** What is behind a task: how far it can be trusted, its checks with their last runs, its evidence, and what a person can do. */
 export default function TaskChecks({ id, task, onChange }: TaskChecksProps): ReactElement {
   const strings = useStrings()
   const { proof } = usePlan().plan
   const section = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Newer browsers return a promise, which is no cleanup.
+    // The braces discard the promise that newer browsers return; an effect must not return it.
     section.current?.scrollIntoView({ block: 'nearest' })
   }, [])
   const standing = proof.standingOf(task)
@@ -33,7 +32,7 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
   const current = task.checks ?? []
   const hasComplaint = proof.rejectionOf(task) !== undefined || checks.some(({ finding }) => finding === 'failed')
   const accept = acceptWord(task, hasComplaint, strings)
-  // Where nothing stands against it, its tick is enough.
+  // Without a complaint the row's own checkbox is enough.
   const isUndone = isOpen(task) || task.status === 'blocked'
   const canAccept = isUndone ? hasComplaint : standing === 'reported' || standing === 'judged'
   return (

@@ -7,7 +7,6 @@ import { ProofIcon } from './proof-icon.tsx'
 import { useStrings } from './strings.ts'
 import { useEvidence } from './use-evidence.ts'
 
-/** How a task was worked on: the verdicts with their reasons, and the tool calls with their answers. */
 export function TaskEvidence({ taskId }: { readonly taskId: string }): ReactElement | null {
   const strings = useStrings()
   const { evidence, error, reload } = useEvidence(taskId, usePlan())
@@ -67,7 +66,7 @@ function Verdict({ of }: { readonly of: VerdictView }): ReactElement {
 
 const ICONS = { ok: 'judged', not_ok: 'failed', unknown: 'inconclusive' } as const
 
-/** What an answer of the assessor rests on, or what took its effect. */
+/** The evidence behind a judge's verdict, or why the verdict has no effect. */
 function basisOf(
   { cited, uncited, on_words_alone, fenced }: VerdictView,
   strings: ReturnType<typeof useStrings>['evidence'],
@@ -78,7 +77,6 @@ function basisOf(
   return cited.length > 0 ? strings.cites(cited.length) : undefined
 }
 
-/** A tool call in one line; opened, with its arguments and its answer. */
 function Call({ of }: { readonly of: EvidenceView }): ReactElement {
   const strings = useStrings()
   const { says } = strings.evidence
@@ -108,12 +106,12 @@ function Call({ of }: { readonly of: EvidenceView }): ReactElement {
   )
 }
 
-/** The text of arguments that are one text, such as a command; else all of them. */
+/** A single text argument, such as a command, is shown without its JSON. */
 function onlyText(args: Json): Json {
   const values = typeof args === 'object' && args !== null ? Object.values(args) : []
   return values.length === 1 && typeof values[0] === 'string' ? values[0] : args
 }
 
-/** A value as text: words as they are, anything else as JSON. */
+/** Strings as they are, other values as JSON. */
 const shown = (value: Json, indent = 0): string =>
   value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value, undefined, indent)

@@ -1,16 +1,15 @@
-/** A version of a task that a person's change led to. */
 export interface Changed {
   readonly id: string
   readonly version: number
 }
 
-/** A change on its way; undefined where the server refused it. */
+/** A change in flight; resolves to undefined if the server refuses it. */
 type Sent = Promise<Changed | undefined>
 
-/** Takes a change back on the server, which is a change that can be taken back in turn. */
+/** Undoes a change on the server. The undo is itself a change that can be undone. */
 export type Take = (change: Changed) => Sent
 
-/** The changes that a person made to tasks in this window, and those that were taken back, newest last. */
+/** The undo and redo stacks of this window's task changes, newest last. */
 export class TaskHistory {
   readonly #onChange: () => void
   #done: readonly Sent[] = []
@@ -28,20 +27,19 @@ export class TaskHistory {
     return this.#undone.length > 0
   }
 
-  /** Notes a change. What was taken back before cannot be made again after it. */
+  /** Records a change and clears the redo stack. */
   changing(sent: Sent): void {
     this.#set([...this.#done, sent], [])
     this.#forgetIfRefused(sent)
   }
 
-  /** Takes back the last change; undefined where there is none, else whether the server did. */
+  /** Undoes the last change. Undefined if there is none, else resolves to whether the server accepted it. */
   undo(take: Take): Promise<boolean> | undefined {
     const sent = this.#again(this.#done.at(-1), take)
     if (sent) this.#set(this.#done.slice(0, -1), [...this.#undone, sent])
     return sent?.then(Boolean)
   }
 
-  /** Makes the change again that was taken back last. */
   redo(take: Take): Promise<boolean> | undefined {
     const sent = this.#again(this.#undone.at(-1), take)
     if (sent) this.#set([...this.#done, sent], this.#undone.slice(0, -1))

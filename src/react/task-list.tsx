@@ -16,17 +16,16 @@ import { TaskRow } from './task-row.tsx'
 import { useDropAtEnd } from './use-drop-at-end.ts'
 import type { TasksHandle } from './use-tasks.ts'
 
-/** Rows that show before "more" is pressed. */
+/** Rows shown before "more" is pressed. */
 const MAX_SHOWN = 50
 
 interface TaskListProps {
   readonly plan: TasksHandle
-  /** The task that was added here last: it is scrolled into view. */
+  /** The task that this window added last; it is scrolled into view. */
   readonly addedId: string | undefined
   readonly renderOutcome: ((outcome: string) => ReactNode) | undefined
 }
 
-/** The tasks in list order; a long list hides most finished ones behind a button. */
 export function TaskList({ plan, addedId, renderOutcome }: TaskListProps): ReactElement {
   const strings = useStrings()
   const { tasks, current, elapsedMs, isUnseen, proof, change } = plan
@@ -41,7 +40,7 @@ export function TaskList({ plan, addedId, renderOutcome }: TaskListProps): React
     if (index !== undefined) setAnnouncement(strings.movedTo(index + 1, shown.length))
   }
   useDropAtEnd('plan', list, ({ key }, to) => void move(key, to))
-  // Stable callbacks, so that unchanged rows are not rendered again.
+  // Stable callbacks, so that unchanged rows do not render again.
   const actions = useRef({ change, move })
   actions.current = { change, move }
   const onChange = useCallback((id: string, fields: PersonsFields) => actions.current.change(id, fields), [])
@@ -81,7 +80,6 @@ export function TaskList({ plan, addedId, renderOutcome }: TaskListProps): React
   )
 }
 
-/** Centres the task in progress when the list opens. */
 function useScrollToCurrent(list: RefObject<HTMLOListElement | null>): void {
   useLayoutEffect(() => {
     const row = list.current?.querySelector<HTMLElement>('.rs-task-in_progress')

@@ -13,7 +13,6 @@ import { useStrings } from './strings.ts'
 import { useFocusOn } from './use-focus-on.ts'
 import { useReorder } from './use-reorder.ts'
 
-/** Loaded with the first row that is opened. */
 const TaskChecks = lazy(() => import('./task-checks.tsx'))
 
 interface TaskRowProps {
@@ -22,22 +21,18 @@ interface TaskRowProps {
   readonly count: number
   /** A person changed it and the agent has not seen that yet. */
   readonly isUnseen: boolean
-  /** An agent works on it at this moment. */
   readonly isRunning: boolean
-  /** What its checks come to. */
   readonly mark: RowMark['kind'] | undefined
   readonly markText: string | undefined
-  /** Checks of it can run. */
   readonly canCheck: boolean
   readonly renderOutcome: ((outcome: string) => ReactNode) | undefined
-  /** Resolves to whether the server accepted the change. */
   readonly onChange: (id: string, fields: PersonsFields) => Promise<boolean>
   readonly onMove: (id: string, to: number) => void
 }
 
 /**
- * One task and what a person can do with it. Alt and an arrow key move it, as does dragging it by its handle. Memoized:
- * in a long list seldom more than one row changes.
+ * A task and its actions. Alt with an arrow key moves it, as does dragging its handle. Memoized: in a long list a
+ * change seldom affects more than one row.
  */
 export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement {
   const { task, index, count, isUnseen, isRunning, mark, markText, canCheck, renderOutcome, onMove } = props
@@ -60,7 +55,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
           icon={RotateCcw}
           onAct={() => {
             void onChange({ status: 'pending' })
-            // This button disappears with the change.
+            // The change removes this button, so the focus has to move.
             focusOnEdit()
           }}
         />
@@ -129,7 +124,7 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
           <div className="rs-task-line" dir="auto">
             <span className="rs-task-title">{task.title}</span>
             {task.status === 'blocked' && (
-              // Screen readers have heard the status.
+              // The status icon already tells screen readers.
               <bdi className="rs-badge rs-mark-blocked" aria-hidden="true">
                 {strings.status.blocked}
               </bdi>
@@ -182,12 +177,10 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
 
 interface OutcomeProps {
   readonly text: string
-  /** In one line; a long one shows in full once the row is opened. */
   readonly isFolded: boolean
   readonly render: TaskRowProps['renderOutcome']
 }
 
-/** What came of a task. */
 function Outcome({ text, isFolded, render }: OutcomeProps): ReactElement {
   if (!isFolded && render) return <div className="rs-outcome">{render(text)}</div>
   return (
@@ -197,7 +190,6 @@ function Outcome({ text, isFolded, render }: OutcomeProps): ReactElement {
   )
 }
 
-/** The title while it is edited. */
 function useTitleEdit(
   { title }: Task,
   row: RefObject<HTMLElement | null>,
@@ -211,7 +203,7 @@ function useTitleEdit(
     if (isByKey) focusOnEdit()
     const next = typed?.trim() ?? ''
     if (next === '' || next === title) return
-    // Not accepted: the person gets back what they typed.
+    // Refused: restores what the person typed.
     if (!(await onChange({ title: next }))) setDraft(typed)
   }
   return { draft, setDraft, rename, focusOnEdit }

@@ -15,7 +15,6 @@ interface TemplatesProps {
   readonly onClose: () => void
 }
 
-/** Saved plans in a dialog: read, insert, rename or delete one, or save the steps as another. */
 export function Templates({ client, rows, onInsert, onClose }: TemplatesProps): ReactElement {
   const strings = useStrings()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -137,7 +136,7 @@ interface SaveFormProps {
   readonly onSaved: (name: string) => void
 }
 
-/** Saves the steps of the plan. A name that is taken is replaced only by a button of its own. */
+/** Replacing a template of the same name takes a second button. */
 function SaveForm({ rows, handle, onSaved }: SaveFormProps): ReactElement {
   const strings = useStrings()
   const [name, setName] = useState('')
@@ -185,5 +184,5 @@ function SaveForm({ rows, handle, onSaved }: SaveFormProps): ReactElement {
   )
 }
 
-/** The panel around the dialog has keys of its own. */
+/** The surrounding panel has key handlers of its own. */
 const stopKeys = (event: KeyboardEvent): void => event.stopPropagation()

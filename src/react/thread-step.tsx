@@ -15,21 +15,21 @@ import { ToolText, ToolUse } from './tool-use.tsx'
 /** The props of `ThreadStep`. */
 export interface ThreadStepProps {
   readonly step: WorkedStep
-  /** The task as it is now, for what can be done with it. Without one, and where a later turn took it up, there are no buttons. */
+  /** The current task, for its action buttons. Without it, or if a later turn took the task up, there are none. */
   readonly task?: Task | undefined
-  /** How far its "done" can be trusted. */
+  /** How far the task's "done" can be trusted. */
   readonly standing?: Standing | undefined
-  /** The one that the agent works on: open unless a person folds it. */
+  /** The agent works on this task: open until a person folds it. */
   readonly isCurrent?: boolean
-  /** Open unless a person folds it: something in it is looked for. */
+  /** Open until a person folds it, for example because a search result is inside. */
   readonly startsOpen?: boolean
-  /** The agent works on it at this moment: its icon turns. */
+  /** The icon spins: the agent works on it now. */
   readonly isRunning?: boolean
-  /** What the agent is writing. */
+  /** The text that the agent is streaming. */
   readonly live?: ReactNode
-  /** Shows what the agent said; by default as plain text. */
+  /** Renders an agent message; by default as plain text. */
   readonly renderText?: (message: Message) => ReactNode
-  /** Shows what came of it in an open step; by default as words without Markdown, as in a folded one. */
+  /** Renders the outcome in an open step; by default as plain text without Markdown, as in a folded step. */
   readonly renderOutcome?: (outcome: string) => ReactNode
   /** Completes the task on the person's word. Without it there is no such button. */
   readonly onAccept?: ((task: Task) => void) | undefined
@@ -37,8 +37,8 @@ export interface ThreadStepProps {
 }
 
 /**
- * The work on one task: what the agent said, the tools it used, and what judge and checks made of it. Folded unless an agent
- * works on it, or a person opened it; a judge's no and a failed check always show.
+ * The work on one task: agent messages, tool calls, and the results of the judge and the checks. Folded unless an agent
+ * works on it or a person opened it; a refusal by the judge and a failed check always show.
  */
 export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): ReactElement {
   const {
@@ -54,13 +54,13 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
     onReopen,
   } = props
   const strings = useThreadStrings()
-  // What a later turn took up is settled there.
+  // A task that a later turn took up is settled there.
   const task = step.taken_up === undefined ? props.task : undefined
   const [chosen, setChosen] = useState<boolean>()
   const workId = useId()
   const work = step.items.filter(isShown)
   const complaint = isSettled(step) ? undefined : lastComplaint(step.items)
-  // A task that the judge blocked has its reason as outcome.
+  // The outcome of a task that the judge blocked is the judge's reason.
   const isSaid = complaint?.kind === 'verdict' && complaint.reason === step.outcome
   const outcome = (isSettled(step) || step.status === 'blocked') && !isSaid ? step.outcome : undefined
   const { unapproved = [] } = step
@@ -91,7 +91,7 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
         </span>
       )}
       {step.status === 'blocked' && (
-        // The icon tells screen readers.
+        // The icon already tells screen readers.
         <span className="rs-step-word rs-mark-blocked" aria-hidden="true">
           {strings.status.blocked}
         </span>
@@ -198,13 +198,13 @@ const plainText = ({ message_id, text }: Message): ReactNode => (
   </p>
 )
 
-/** A granted claim is the outcome of its task, and a yes without a reason its standing. */
+/** A granted claim shows as the outcome, and a yes without a reason as the standing. */
 function isShown(item: StepItem): boolean {
   if (item.kind === 'claim') return item.result !== 'granted'
   return item.kind !== 'verdict' || item.verdict !== 'ok' || item.reason !== ''
 }
 
-/** What stands against a task: the judge's no, or a check that failed, if nothing better came after it. */
+/** The judge's refusal or a failed check, unless a later result supersedes it. */
 function lastComplaint(items: readonly StepItem[]): StepItem | undefined {
   const last = items.findLast(item => (item.kind === 'verdict' && !item.fenced) || item.kind === 'run')
   const isBad =
@@ -237,7 +237,7 @@ function keyOf(item: StepItem): string {
   }
 }
 
-/** A thread is told anew with every event; most of its steps are the same. */
+/** Every event rebuilds the thread, but most steps stay the same. */
 function isSame(before: ThreadStepProps, after: ThreadStepProps): boolean {
   const { step: a, ...one } = before
   const { step: b, ...other } = after
@@ -257,7 +257,7 @@ function isSame(before: ThreadStepProps, after: ThreadStepProps): boolean {
 
 const idsOf = ({ unapproved = [] }: WorkedStep): string => unapproved.map(({ id }) => id).join(' ')
 
-/** What an item shows: the same object as long as it shows the same. */
+/** The same value as long as the item renders the same. */
 function contentOf(item: StepItem | undefined): unknown {
   switch (item?.kind) {
     case 'text':

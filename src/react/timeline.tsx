@@ -12,18 +12,18 @@ const MIN_REFETCH_MS = 500
 
 /** The props of `Timeline`. */
 export interface TimelineProps {
-  /** Needed only outside of a `RunsheetProvider`. */
+  /** Required outside of a `RunsheetProvider`. */
   readonly client?: Client
-  /** Needed only outside of a `RunsheetProvider`. */
+  /** Required outside of a `RunsheetProvider`. */
   readonly sessionId?: string
   /** Shows the events of one task; by default of all. */
   readonly taskId?: string
-  /** The timeline is fetched again when this changes. By default it is the seq of the provider's conversation. */
+  /** Reloads the timeline when it changes. Default: the seq of the provider's conversation. */
   readonly asOf?: number
   readonly className?: string
 }
 
-/** What happened to the tasks of a conversation, one line per event. */
+/** The history of a conversation's tasks, one line per event. */
 export function Timeline(props: TimelineProps): ReactElement {
   const context = useRunsheetIfProvided()
   const client = props.client ?? context?.client
@@ -74,7 +74,7 @@ function useTimeline(client: Client, sessionId: string, taskId: string | undefin
   return { events, error }
 }
 
-/** A value that changes at once, and then not again before `ms` have passed. */
+/** Changes immediately, then at most once per `ms`. */
 function useThrottled<T>(value: T, ms: number): T {
   const [held, setHeld] = useState(value)
   const changedAt = useRef(0)

@@ -16,35 +16,34 @@ import type { ConversationView } from './use-conversation.ts'
 import { type TasksHandle, useTasks } from './use-tasks.ts'
 import { useUndoKey } from './use-undo-key.ts'
 
-/** Loaded with the first change. */
 const UndoButtons = lazy(() => import('./undo-buttons.tsx'))
 const PlanList = lazyPart(() => import('./plan-list.tsx'))
 
 /** The props of `TodosPanel`. */
 export interface TodosPanelProps {
-  /** Needed only outside of a `RunsheetProvider`. */
+  /** Required outside of a `RunsheetProvider`. */
   readonly client?: Client
-  /** Needed only outside of a `RunsheetProvider`. */
+  /** Required outside of a `RunsheetProvider`. */
   readonly view?: ConversationView
-  /** What `useTasks` returns, where the page itself needs it, too. */
+  /** The handle of `useTasks`. Pass it if the page also uses it. */
   readonly handle?: TasksHandle
   readonly className?: string
-  /** The list always shows, for a panel with a place of its own. */
+  /** Always shows the list, for a panel with a place of its own. */
   readonly isAlwaysOpen?: boolean
-  /** A thread beside it says how the plan ended (`TurnResult`): the panel does not repeat it. */
+  /** The thread already shows how the plan ended (`TurnResult`), so the panel does not repeat it. */
   readonly isEndTold?: boolean
   /** Continues a turn that ended with open tasks. Without it there is no such button. */
   readonly onContinue?: (turnId: string) => void
   /**
-   * Shows what came of a task once its row is opened; by default as words without Markdown, as in a closed one. The same
-   * function each time keeps a long list fast.
+   * Renders the outcome of an open row; by default as plain text without Markdown, as in a closed row. Pass a stable
+   * function, so that long lists stay fast.
    */
   readonly renderOutcome?: (outcome: string) => ReactNode
   /** Receives the errors of a person's changes; by default the panel shows them. */
   readonly onError?: (error: Error) => void
 }
 
-/** The plan: a summary line, and behind it the list, which a person can change at any time. */
+/** The plan: a summary line that opens the list, which a person can change at any time. */
 export function TodosPanel(props: TodosPanelProps): ReactElement | null {
   return props.handle ? <Panel {...props} plan={props.handle} /> : <OwnPanel {...props} />
 }
@@ -66,10 +65,10 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
   const { error, counts, unfinished } = plan
   useEffect(() => {
     if (error !== undefined) onError?.(error as Error)
-    // Each error once, also where the caller passes a new function every time.
+    // Reports each error once, even if the caller passes a new function on every render.
   }, [error])
   const isEmpty = plan.tasks.length === 0
-  // Not part of the first load, but there before it is needed.
+  // Preloaded, so that the list opens without delay.
   useEffect(() => {
     if (!isEmpty) PlanList.preload()
   }, [isEmpty])
@@ -108,7 +107,7 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
             </Suspense>
           </span>
         )}
-        {/* After an error the thread has Retry. */}
+        {/* After an error the thread offers Retry. */}
         {isTold && unfinished && !unfinished.hasFailed && <Continue turn={unfinished} onContinue={onContinue} />}
       </div>
       <Progress counts={counts} title={plan.current?.title} tally={resultText(plan, strings)} />
@@ -144,17 +143,16 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
 
 interface SummaryProps {
   readonly plan: TasksHandle
-  /** What came of it is told elsewhere. */
+  /** The thread shows the result. */
   readonly isTold: boolean
 }
 
-/** The current step and the counts; of a plan that is worked off, what came of it, or how long it is. */
 function Summary({ plan, isTold }: SummaryProps): ReactElement {
   const strings = useStrings()
   const { current, counts, elapsedMs } = plan
   const elapsed = elapsedMs === undefined ? undefined : formatDuration(elapsedMs)
   const result = resultText(plan, strings)
-  // What is blocked is left to do: that is said here, too.
+  // Blocked tasks are unfinished work, so the summary mentions them as well.
   const isShort = isTold && counts.blocked === 0
   return (
     <>
@@ -181,7 +179,7 @@ function Summary({ plan, isTold }: SummaryProps): ReactElement {
           </span>
         )}
         {elapsed !== undefined && (
-          // A line that is too short ends with the dot: none begins with it.
+          // If the line wraps, the dot ends it instead of starting the next one.
           <span className="rs-elapsed" title={strings.elapsed(elapsed)}>
             {elapsed}
           </span>
@@ -197,7 +195,6 @@ interface ProgressProps {
   readonly tally: string | undefined
 }
 
-/** The progress bar, and the same in words for screen readers. */
 function Progress({ counts, title, tally }: ProgressProps): ReactElement {
   const strings = useStrings()
   const { done, total, remaining, blocked } = counts

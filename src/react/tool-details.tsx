@@ -10,7 +10,6 @@ interface ToolDetailsProps {
   readonly source: RunsheetSource
 }
 
-/** The input and the output of a tool call. */
 export default function ToolDetails({ call, source }: ToolDetailsProps): ReactElement {
   const { thread } = useThreadStrings()
   const { result, hasFailed } = useCallResult(call.answer, source)
@@ -43,7 +42,7 @@ export default function ToolDetails({ call, source }: ToolDetailsProps): ReactEl
   )
 }
 
-/** Formats JSON, which some tools return as a string. */
+/** Some tools return JSON as a string. */
 function formatted(value: Json): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2)
   try {

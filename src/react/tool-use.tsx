@@ -6,23 +6,22 @@ import type { RunsheetSource } from './runsheet-provider.tsx'
 import { useThreadStrings } from './use-thread-strings.ts'
 import { subjectOf, toolWords } from './tool-words.ts'
 
-/** Loaded with the first call that is opened. */
 const ToolDetails = lazy(() => import('./tool-details.tsx'))
 
 /** The props of `ToolUse`. */
 export interface ToolUseProps extends RunsheetSource {
   readonly call: MessageCall
-  /** It may still be answered. */
+  /** True if an answer can still arrive. */
   readonly isRunning?: boolean
 }
 
-/** A tool call in words, with its duration; opened, with its input and output. */
+/** A tool call in words with its duration; expanded, it shows input and output. */
 export const ToolUse = memo(function ToolUse({ call, isRunning = false, ...source }: ToolUseProps): ReactElement {
   const strings = useThreadStrings()
   const [isOpen, setOpen] = useState(false)
   const { thread } = strings
   const { answer, approval, unanswered } = call
-  // A call that a stop denied has no answer.
+  // A call denied because its turn stopped has no answer.
   const note =
     approval === 'waiting'
       ? thread.approval.waits
@@ -60,7 +59,6 @@ interface ToolTextProps {
   readonly isRunning?: boolean
 }
 
-/** What a tool does, and with what. */
 export function ToolText({ tool, subject, isRunning = false }: ToolTextProps): ReactElement {
   const words = toolWords(tool, subject, isRunning, useThreadStrings())
   return (

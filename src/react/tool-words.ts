@@ -2,19 +2,17 @@ import type { Json } from '../domain/event.ts'
 import type { ThreadStrings } from './strings.ts'
 import type { AllStrings } from './use-thread-strings.ts'
 
-/** What a tool does, as far as its name says. */
 type ToolVerb = keyof ThreadStrings['use']
 
-/** A tool call in words. */
 export interface ToolWords {
   readonly verb: string
-  /** What it was about; empty where the call does not say. */
+  /** The subject of the call; empty if unknown. */
   readonly subject: string
 }
 
-/** What a call did, or is doing: "Read", "2026-Q3.csv". */
+/** Such as "Read" and "2026-Q3.csv". */
 export function toolWords(tool: string, subject: string, isRunning: boolean, { thread }: AllStrings): ToolWords {
-  // Tools of an MCP server: server__tool.
+  // Tools of MCP servers are named server__tool.
   const words = wordsIn(tool.split('__').at(-1) ?? '')
   const verb = subject === '' ? undefined : words.map(word => VERBS.get(word)).find(Boolean)
   if (verb) return { verb: thread.use[verb][isRunning ? 1 : 0], subject: isPlace(verb) ? lastPart(subject) : subject }
@@ -22,7 +20,7 @@ export function toolWords(tool: string, subject: string, isRunning: boolean, { t
   return { verb: (isRunning ? thread.using : thread.used)(name), subject }
 }
 
-/** What a call is about: the argument that names it, else the first text of its arguments. */
+/** The argument that usually names the subject, else the first text among the arguments. */
 export function subjectOf(args: Json): string {
   if (typeof args === 'string') return oneLine(args)
   if (typeof args !== 'object' || args === null) return ''
@@ -34,7 +32,7 @@ export function subjectOf(args: Json): string {
 
 const MAX_SUBJECT = 120
 
-/** Arguments that say what a call is about, best first. */
+/** Arguments that name the subject of a call, best first. */
 const NAMING = ['command', 'cmd', 'query', 'pattern', 'path', 'file_path', 'file', 'filename', 'url', 'expression']
 
 const NAMES: Record<ToolVerb, string> = {
@@ -55,7 +53,7 @@ const VERBS: ReadonlyMap<string, ToolVerb> = new Map(
 
 const isPlace = (verb: ToolVerb): boolean => ['read', 'write', 'edit', 'list', 'delete', 'move'].includes(verb)
 
-/** `readTextFile` and `read_text_file` are "read", "text", "file". */
+/** Splits `readTextFile` and `read_text_file` into "read", "text", "file". */
 const wordsIn = (name: string): string[] =>
   name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -63,7 +61,6 @@ const wordsIn = (name: string): string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter(word => word !== '')
 
-/** The last part of a path. */
 const lastPart = (path: string): string => path.split(/[\\/]/).findLast(part => part !== '') ?? path
 
 function oneLine(text: string): string {

@@ -2,11 +2,11 @@ import type { Client } from '../client/client.ts'
 import type { ToolRule } from '../domain/tool-rules.ts'
 import type { ServerToolView, ToolsAnswer } from '../domain/wire.ts'
 
-/** The tools of the agent as this window knows them. */
+/** The agent's tools as last loaded by this window. */
 export interface ToolsState {
-  /** Undefined until they are loaded. */
+  /** Undefined until loaded. */
   readonly answer: ToolsAnswer | undefined
-  /** A change is on its way. */
+  /** A change is in flight. */
   readonly isSaving: boolean
   /** Why the last request failed. */
   readonly error: unknown
@@ -14,10 +14,10 @@ export interface ToolsState {
 
 type ToolsClient = Pick<Client, 'tools' | 'setToolRules' | 'removeToolServer' | 'retryToolServer'>
 
-/** How often the tools are looked at: a server connects, or a person adds one in a terminal. */
+/** Polls for changes outside of this window: a server connects, or a person adds one in a terminal. */
 const POLL_MS = 2_000
 
-/** Loads and changes the tools of the agent. `subscribe` and `snapshot` are what `useSyncExternalStore` takes. */
+/** `subscribe` and `snapshot` fit `useSyncExternalStore`. */
 export class ToolsStore {
   readonly #client: ToolsClient
   readonly #pollMs: number | undefined
@@ -27,7 +27,7 @@ export class ToolsStore {
   #changes = 0
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `isLive`: follows them while there is a listener. */
+  /** `isLive` polls while there are listeners. */
   constructor(client: ToolsClient, { isLive = false, pollMs = POLL_MS } = {}) {
     this.#client = client
     this.#pollMs = isLive ? pollMs : undefined
@@ -52,26 +52,25 @@ export class ToolsStore {
     const before = this.#changes
     try {
       const answer = await this.#client.tools(signal)
-      // A change that was made meanwhile has the newer answer.
+      // A change made during the request has a newer answer.
       if (!signal.aborted && before === this.#changes) this.#set({ answer })
     } catch (error) {
       if (!signal.aborted) this.#set({ error })
     }
   }
 
-  /** Sets the rule of some tools, as this window shows them; null: as the configuration has it. Whether it was saved. */
+  /** Sets the rule of the given tools; null restores the configured rule. Resolves to whether it was saved. */
   readonly setRule = (server: string, rule: ToolRule | null, tools: readonly ServerToolView[]): Promise<boolean> => {
     const named = tools.map(({ name, fingerprint }) => ({ name, ...(rule === 'always' ? { fingerprint } : {}) }))
     return this.#change(() => this.#client.setToolRules({ server, rule, tools: named }))
   }
 
-  /** Takes a server out of the person's own settings file. */
+  /** Removes a server from the person's own settings file. */
   readonly remove = (server: string): Promise<boolean> => this.#change(() => this.#client.removeToolServer(server))
 
-  /** Tries a server that failed again. */
+  /** Reconnects a failed server. */
   readonly retry = (server: string): Promise<boolean> => this.#change(() => this.#client.retryToolServer(server))
 
-  /** One change after the other. */
   #change(work: () => Promise<ToolsAnswer>): Promise<boolean> {
     const changed = this.#last.then(async () => {
       this.#set({ isSaving: true, error: undefined })

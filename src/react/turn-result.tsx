@@ -8,16 +8,16 @@ import { endWords, failureText, failureWords } from './turn-words.ts'
 /** The props of `TurnResult`. */
 export interface TurnResultProps {
   readonly turn: ThreadTurn
-  /** Tries again what the turn has left, or its request. Without it there is no such button. */
+  /** Retries the turn's unfinished work, or its request. Without it there is no such button. */
   readonly onRetry?: (turnId: string) => void
-  /** Opens the settings, where that may help. Without it there is no such button. */
+  /** Opens the settings where that may help. Without it there is no such button. */
   readonly onSettings?: () => void
 }
 
-/** Of a turn that an agent elsewhere works in: its tally says all. */
+/** For a turn of an external agent: the tally is all there is to show. */
 const SETTLED = { status: 'open', because: 'answered', left: undefined, failure: undefined } as const
 
-/** How a turn ended: what is done, blocked and left, or what went wrong and what to do about it. */
+/** How a turn ended: done, blocked and open tasks, or the error and what to do about it. */
 export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): ReactElement | null {
   const strings = useThreadStrings()
   const { turn_id, tally, end = turn.is_settled ? SETTLED : undefined } = turn
@@ -26,9 +26,9 @@ export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): Reac
   const { failure, left, status } = end
   if (result === '' && reason === '' && !failure) return null
   const isDone = tally !== undefined && isDoneWith(tally, status)
-  // Open tasks are continued beside the plan.
+  // The plan's panel offers to continue open tasks.
   const isEarly = (status === 'stopped' || status === 'incomplete') && !left && !isDone
-  // After a failure with open tasks, Retry takes up both.
+  // After a failure with open tasks, Retry covers blocked ones, too.
   const isBlocked = left !== undefined && tally !== undefined && tally.blocked > 0 && !(failure && left === 'open')
   const canRetry = status === 'failed' || isBlocked || isEarly
   const retry = onRetry && canRetry && (

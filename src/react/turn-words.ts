@@ -6,13 +6,10 @@ import type { ThreadStrings } from './strings.ts'
 import type { AllStrings } from './use-thread-strings.ts'
 
 type FailureCode = keyof ThreadStrings['failures']
-/** Failures with words of the provider or of the connection to it. */
+/** Failures whose message quotes the provider or the connection error. */
 type AnsweredFailure = keyof ThreadStrings['failureSays']
 
-/**
- * What a failure came to, in the language of `strings`. Messages are stored in English: their parts are found in them,
- * and one that has others is shown as it is.
- */
+/** Messages are stored in English: known parts are extracted and translated, an unknown message is shown unchanged. */
 export function failureText({ code, message }: TurnFailure, { thread }: AllStrings): string {
   const { failureSays: says, failureAnswer, modelChanged } = thread
   const [, before, now] = CHANGED.exec(message) ?? []
@@ -36,7 +33,6 @@ const SETTINGS: Readonly<Partial<Record<FailureCode, string>>> = {
   context_too_long: 'RUNSHEET_MODEL',
 }
 
-/** What went wrong, and what to do about it. */
 export function failureWords(code: string, { thread }: AllStrings): FailureWords {
   const isKnown = (known: string): known is FailureCode => Object.hasOwn(thread.failures, known)
   if (!isKnown(code)) return { title: thread.failed, hint: '', isSetting: false }
@@ -47,15 +43,13 @@ export function failureWords(code: string, { thread }: AllStrings): FailureWords
 interface FailureWords {
   readonly title: string
   readonly hint: string
-  /** Another setting may help. */
+  /** Changing a setting may help. */
   readonly isSetting: boolean
 }
 
-/** How a turn ended, besides a failure; empty where there is nothing to say. */
+/** How a turn ended, apart from failures; empty strings are not shown. */
 export interface EndWords {
-  /** What came of it. */
   readonly result: string
-  /** Why it ended early. */
   readonly reason: string
 }
 

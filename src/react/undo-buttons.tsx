@@ -10,7 +10,7 @@ interface UndoButtonsProps {
   readonly onRedo: () => void
 }
 
-/** Undo and redo, for those without a keyboard. */
+/** For touch screens, where there is no Ctrl+Z. */
 export default function UndoButtons({ canUndo, canRedo, onUndo, onRedo }: UndoButtonsProps): ReactElement {
   const { reviewing } = useStrings()
   return (

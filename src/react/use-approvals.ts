@@ -3,24 +3,24 @@ import { RunsheetError } from '../client/runsheet-error.ts'
 import type { ApprovalDecision, ToolApproval } from '../domain/tool-approval.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 
-/** Calls of tools that wait for a person, and what a person can do about them. */
+/** Tool calls that wait for approval, and the decisions a person can make. */
 export interface ApprovalsHandle {
-  /** Oldest first. One that is decided in any window is gone. */
+  /** Pending approvals, oldest first. Those decided in any window are removed. */
   readonly waiting: readonly ToolApproval[]
   /**
-   * Allows a call this once, allows the tool from now on, or denies the call. Repeating it after a failure is safe. Whether
-   * it is decided, by this window or another.
+   * Allows a call once, allows the tool from now on, or denies the call. Safe to repeat after a failure. Resolves to
+   * whether it is decided, by this window or another.
    */
   readonly decide: (approvalId: string, decision: ApprovalDecision, comment?: string) => Promise<boolean>
-  /** The approval whose decision is on its way. */
+  /** The id of the approval whose decision is in flight. */
   readonly deciding: string | undefined
   /** Why the last decision was refused. */
   readonly error: unknown
-  /** The call was allowed, but "always" could not be saved: why. */
+  /** The call was allowed, but saving "always" failed for this reason. */
   readonly notSaved: string | undefined
 }
 
-/** Approvals without any UI: what the agent wants to do, until a person has said yes or no. */
+/** Headless approvals: pending tool calls and their decisions. */
 export function useApprovals(source?: RunsheetSource): ApprovalsHandle {
   const { client, session, view } = useRunsheet(source)
   const [deciding, setDeciding] = useState<string>()
@@ -41,7 +41,7 @@ export function useApprovals(source?: RunsheetSource): ApprovalsHandle {
       return true
     } catch (problem) {
       setError(problem)
-      // The log may show already who was faster.
+      // Another window may have decided first; the log shows that.
       view.retry()
       return problem instanceof RunsheetError && problem.code === 'approval_already_decided'
     } finally {

@@ -3,14 +3,13 @@ import type { Json } from '../domain/event.ts'
 import type { CallAnswer } from '../domain/transcript.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 
-/** What a tool returned. */
 export interface CallResult {
-  /** The whole result, or as much of it as is known yet. */
+  /** The whole result, or the part that is loaded. */
   readonly result: Json | undefined
   readonly hasFailed: boolean
 }
 
-/** A tool's result; what was cut off is read from the log. */
+/** Loads the rest of a truncated result from the log. */
 export function useCallResult(answer: CallAnswer | undefined, source?: RunsheetSource): CallResult {
   const { client, session } = useRunsheet(source)
   const [whole, setWhole] = useState<Json>()

@@ -4,18 +4,18 @@ import type { LiveConversation } from '../client/live.ts'
 import { initialState, type LiveState } from '../client/live-state.ts'
 import type { StoredEvent } from '../domain/event.ts'
 
-/** What `useConversation` returns. */
+/** The result of `useConversation`. */
 export interface ConversationView {
   readonly state: LiveState
-  /** Calls back with every stored event, in order; returns a function that unsubscribes. */
+  /** Calls back for each stored event, in order; returns a function that unsubscribes. */
   readonly onEvent: (listener: (event: StoredEvent) => void) => () => void
-  /** Reconnects now instead of after the backoff. */
+  /** Reconnects immediately instead of after the backoff. */
   readonly retry: () => void
 }
 
 /**
- * Follows a conversation while the component is mounted; reconnects by itself. With `isNew` it makes no request before
- * `retry` is called: there is nothing on the server yet.
+ * Follows a conversation while the component is mounted; reconnects automatically. With `isNew`, the conversation does
+ * not exist yet and no request is sent before `retry` is called.
  */
 export function useConversation(client: Client, sessionId: string, isNew = false): ConversationView {
   const [live, setLive] = useState<LiveConversation>(IDLE)
@@ -23,7 +23,7 @@ export function useConversation(client: Client, sessionId: string, isNew = false
     const opened = client.live(sessionId, isNew ? { isNew } : {})
     setLive(opened)
     return opened.close
-    // `isNew` counts only at the start: it changes with the first message.
+    // `isNew` matters only at the start: it changes with the first message.
   }, [client, sessionId])
   const state = useSyncExternalStore(live.subscribe, live.snapshot, IDLE.snapshot)
   return { state, onEvent: live.onEvent, retry: live.retry }
@@ -33,7 +33,7 @@ const IDLE_STATE = initialState('')
 
 const noop = (): void => {}
 
-/** Before the first effect, and on a server. */
+/** Used before the first effect and on a server. */
 const IDLE: LiveConversation = {
   snapshot: () => IDLE_STATE,
   subscribe: () => noop,

@@ -9,12 +9,12 @@ import { useStrings } from './strings.ts'
 
 export type Action = SentDecision['action']
 
-/** Why the server did not accept a decision. */
+/** Why the server refused a decision. */
 export interface ReviewError {
   readonly message: string
-  /** The field that has to be fixed first. */
+  /** The field to fix before another attempt. */
   readonly row?: { readonly key: string; readonly field: string; readonly message: string }
-  /** Sends the same decision again; absent where a row has to be fixed first. */
+  /** Sends the same decision again; absent if a row has to be fixed first. */
   readonly retry?: () => Promise<void>
 }
 
@@ -22,28 +22,25 @@ interface DecisionOptions {
   readonly client: Client
   readonly reviewId: string | undefined
   readonly draft: Draft
-  /** What the person says with it. */
   readonly comment: string
   readonly areRowsEdited: boolean
   readonly onAccepted: () => void
-  /** Reads the log again, which may already hold the outcome. */
+  /** Reloads the log, which may already contain the outcome. */
   readonly onRefresh: () => void
 }
 
 export interface Decision {
   readonly isBusy: boolean
-  /** The decision that this window has sent or is sending; undefined after the server refused it. */
+  /** The decision that this window sends or has sent; undefined after a refusal. */
   readonly sent: SentHere | undefined
   readonly error: ReviewError | undefined
-  /** Sends a decision, by default with the comment that is there; false where it can be sent again. */
+  /** Sends a decision, by default with the typed comment; resolves to false if it can be sent again. */
   readonly send: (action: Action, comment?: string, heldMs?: number) => Promise<boolean>
-  /** Rejects the plan while the page is being left. */
+  /** Rejects the plan while the page unloads. */
   readonly rejectOnLeave: (heldMs: number) => void
-  /** Removes the error of a row that is being edited. */
   readonly clearRowError: (key: string) => void
 }
 
-/** Sends a decision and keeps track of what became of it. */
 export function useDecision(options: DecisionOptions): Decision {
   const { client, reviewId, draft, comment: typed, onAccepted, onRefresh } = options
   const strings = useStrings()
@@ -63,7 +60,7 @@ export function useDecision(options: DecisionOptions): Decision {
     try {
       await client.decide(reviewId, decisionOf(action, comment, options, heldMs))
       rememberSent(undefined)
-      // Stays busy until the log has the decision: there is nothing left to press.
+      // Stays busy until the log has the decision, so that no second one can be sent.
       onAccepted()
       onRefresh()
       return true
@@ -72,7 +69,7 @@ export function useDecision(options: DecisionOptions): Decision {
       return refuse({ reviewId, action, comment: given }, error)
     }
   }
-  /** True where there is nothing left to send. */
+  /** Returns true if there is nothing left to send. */
   const refuse = (tried: Tried, error: unknown): boolean => {
     const answer = error instanceof RunsheetError && error.status > 0 ? error : undefined
     if (answer) {
@@ -108,16 +105,15 @@ export function useDecision(options: DecisionOptions): Decision {
   }
 }
 
-/** A decision that was sent. */
 interface Tried {
   readonly reviewId: string
   readonly action: Action
-  /** Absent where what was typed was sent. */
+  /** Absent if the typed comment was sent. */
   readonly comment: string | undefined
 }
 type Failure = Tried & Pick<ReviewError, 'message' | 'row'>
 
-/** A refused row has to be fixed first; anything else can be sent again. */
+/** A refused row has to be fixed first; other errors allow a retry. */
 function errorOf({ message, row, action, comment }: Failure, send: Decision['send']): ReviewError {
   if (row) return { message, row }
   return {
@@ -145,7 +141,6 @@ function decisionOf(
   return { action, ...said, ...(heldMs === undefined ? {} : { held_ms: heldMs }) }
 }
 
-/** The row that an error is about, and its field. */
 function refusedRow(
   error: RunsheetError | undefined,
   action: Action,
@@ -157,6 +152,6 @@ function refusedRow(
   return { row: commentedRows(draft.rows)[Number(comment)], field: 'comment' }
 }
 
-/** A plan that is sent back may be half edited: rows without a title are left out. */
+/** A plan sent back for changes may be half edited, so rows without a title are omitted. */
 const sentRows = (action: Action, { rows }: Draft): Draft['rows'] =>
   action === 'revise' ? rows.filter(({ title }) => title.trim() !== '') : rows

@@ -7,7 +7,7 @@ import { isAsDecided } from './decided-draft.ts'
 import { type Draft, draftOf, isEdited, rebaseDraft, sentDraft } from './draft.ts'
 import { loadDraft, loadOwnDraft, removeDraft, saveDraft } from './draft-storage.ts'
 
-/** Edits of an earlier review that can be applied to this one. */
+/** Unsent edits of an earlier review that can be applied to this one. */
 export interface EarlierEdits {
   readonly restore: () => void
   readonly discard: () => void
@@ -17,14 +17,12 @@ export interface EditedDraft {
   readonly draft: Draft
   readonly update: (change: (draft: Draft) => Draft) => void
   readonly isEdited: boolean
-  /** Deletes the saved edits, once the review is decided. */
   readonly forget: () => void
-  /** Edits of an earlier proposal that were never sent. */
+  /** Unsent edits of an earlier proposal. */
   readonly earlierEdits: EarlierEdits | undefined
   readonly unsentEdits: UnsentEdits
 }
 
-/** Edits of a review that this window did not decide. */
 export interface UnsentEdits {
   readonly of: (reviewId: string) => Draft | undefined
   readonly discard: (reviewId: string) => void
@@ -32,7 +30,7 @@ export interface UnsentEdits {
 
 const NO_DRAFT: Draft = { rows: [], comment: '' }
 
-/** A person's edits of a review. They are saved until it is decided, so that a reload brings them back. */
+/** Edits are saved until the review is decided, so that a reload restores them. */
 export function useDraft(
   review: ReviewRequest | undefined,
   conversation: ConversationSnapshot,
@@ -48,14 +46,14 @@ export function useDraft(
     if (id === undefined) return
     setEdited(before => ({ id, draft: change(before?.id === id ? before.draft : proposal) }))
   }
-  // Storage is read after the first render, which has to match a server's HTML.
+  // Storage is read after the first render, which has to match the server's HTML.
   useLayoutEffect(() => {
     const saved = review && (loadDraft(review.review_id) ?? takeEdits(review, resolutions))
     if (id !== undefined && saved) setEdited({ id, draft: saved })
     setEarlier(id === undefined ? undefined : unsentBefore(id, conversation, resolutions))
     // Only when the review changes: later edits are this window's own.
   }, [id])
-  // A window that has not edited anything leaves alone what another window saved.
+  // A window without edits does not overwrite what another window saved.
   const editedHere = useRef<{ readonly id: string; readonly draft: Draft }>(undefined)
   useEffect(() => {
     if (!review) return
@@ -95,7 +93,7 @@ export function useDraft(
 
 type Resolutions = { readonly [review_id: string]: Resolution }
 
-/** The edits of the review that this one reopens. They are saved as this one's from here on. */
+/** The edits of the reopened review. They are saved for the new review from here on. */
 function takeEdits(review: ReviewRequest, resolutions: Resolutions): Draft | undefined {
   const { reopens } = review
   if (reopens === undefined) return undefined
@@ -104,7 +102,7 @@ function takeEdits(review: ReviewRequest, resolutions: Resolutions): Draft | und
   return saved ?? sentDraft(review, resolutions[reopens])
 }
 
-/** The newest proposal between the last confirmed review and this one whose edits were not sent. */
+/** The newest proposal with unsent edits between the last confirmed review and this one. */
 function unsentBefore(id: string, conversation: ConversationSnapshot, resolutions: Resolutions): string | undefined {
   const newestFirst = reviewsInOrder(conversation).toReversed()
   const before = newestFirst.slice(newestFirst.findIndex(({ review_id }) => review_id === id) + 1)

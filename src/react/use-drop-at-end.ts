@@ -1,7 +1,6 @@
 import { type RefObject, useEffect, useRef } from 'react'
 import { withDragAndDrop } from './with-drag-and-drop.ts'
 
-/** Accepts drops below the last row of a list: the row becomes the last one. */
 export function useDropAtEnd(
   list: string,
   rows: RefObject<HTMLElement | null>,

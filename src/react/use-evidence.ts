@@ -2,13 +2,13 @@ import { useMemo, useSyncExternalStore } from 'react'
 import { type EvidenceState, liveEvidence } from '../client/live-evidence.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 
-/** What `useEvidence` returns. */
+/** The result of `useEvidence`. */
 export interface EvidenceHandle extends EvidenceState {
-  /** Loads it again. */
+  /** Loads the evidence again. */
   readonly reload: () => void
 }
 
-/** Follows what is known of how a task was worked on: its verdicts, its claims and the tool calls that tell most. */
+/** Follows the evidence of a task: its verdicts, its claims and the most relevant tool calls. */
 export function useEvidence(taskId: string, source?: RunsheetSource): EvidenceHandle {
   const { client, session, view } = useRunsheet(source)
   const { onEvent } = view

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** A function that focuses the nth match of a selector after the next render, with the caret at the end of a text. */
+/** Returns a function that focuses the nth match of a selector after the next render, with the caret at the end. */
 export function useFocusOn(container: {
   readonly current: HTMLElement | null
 }): (selector: string, index?: number) => void {

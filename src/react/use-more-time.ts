@@ -4,16 +4,16 @@ import type { Review } from '../domain/review.ts'
 import { errorText } from './error-text.ts'
 import { useStrings } from './strings.ts'
 
-/** More time for a review that has a deadline. */
+/** Extends a review that has a deadline. */
 export interface MoreTime {
-  /** Moves the deadline, by default so that as much time is left as there was at first. Every window hears of it. */
+  /** Moves the deadline to `ms` from now, by default to the original duration. Every window sees it. */
   readonly extend: (ms?: number) => Promise<void>
   readonly isBusy: boolean
-  /** Why it was not given. */
+  /** Why the extension was refused. */
   readonly error: string | undefined
 }
 
-/** Undefined for a review without a deadline. `onRefresh` reads the log again, which may hold the decision already. */
+/** Undefined for a review without a deadline. `onRefresh` reloads the log, which may already contain the decision. */
 export function useMoreTime(client: Client, review: Review | undefined, onRefresh: () => void): MoreTime | undefined {
   const strings = useStrings()
   const [isBusy, setBusy] = useState(false)

@@ -1,6 +1,6 @@
 import { type FocusEvent, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 
-/** Focuses a panel that appears, unless something else has the focus, and returns the focus when the panel goes. */
+/** Focuses a panel that appears, unless something else has the focus, and returns the focus when it disappears. */
 export function usePanelFocus<T extends HTMLElement>(): {
   readonly panel: RefObject<T | null>
   readonly onFocus: (event: FocusEvent) => void

@@ -5,47 +5,47 @@ import type { ReviewRequest } from '../domain/review.ts'
 import type { ReviewOrigin, Session, WaitingApproval } from '../domain/wire.ts'
 import { onRejectedHere, rejectedHere } from './rejected-here.ts'
 
-/** What `usePendingReviews` returns. */
+/** The result of `usePendingReviews`. */
 export interface PendingReviewsHandle {
   /**
-   * Those that wait, over all conversations, soonest deadline first; without one that this window rejected, while that can
-   * be undone. Undefined until they are loaded.
+   * Pending reviews of all conversations, earliest deadline first, without a rejection that this window can still undo.
+   * Undefined until loaded.
    */
   readonly reviews: readonly WaitingReview[] | undefined
-  /** Calls of tools that wait, oldest first, if `withApprovals` asks for them. */
+  /** Tool calls that wait for approval, oldest first. Requires `withApprovals`. */
   readonly approvals: readonly WaitingCall[]
-  /** There are more reviews than are shown. */
+  /** True if there are more reviews than `reviews` contains. */
   readonly hasMore: boolean
   readonly error: unknown
   readonly reload: () => Promise<void>
 }
 
-/** A review and the conversation that it belongs to. */
+/** A pending review and its conversation. */
 export interface WaitingReview {
   readonly review: ReviewRequest
   readonly session: Session | undefined
-  /** When and by which agent it was opened, if `withOrigins` asks for it. */
+  /** When and by which agent it was opened. Requires `withOrigins`. */
   readonly origin: ReviewOrigin | undefined
 }
 
-/** A call of a tool that waits, and its conversation. */
+/** A tool call that waits for approval, and its conversation. */
 export interface WaitingCall {
   readonly approval: WaitingApproval
   readonly session: Session | undefined
 }
 
-/** What `usePendingReviews` can be told. */
+/** Options of `usePendingReviews`. */
 export interface PendingReviewsOptions {
-  /** Asks for the origin of each review, which costs the server more. */
+  /** Loads the origin of each review, which costs the server more. */
   readonly withOrigins?: boolean
-  /** Asks also for the calls of tools that wait. */
+  /** Loads the tool calls that wait for approval. */
   readonly withApprovals?: boolean
 }
 
 const MOST = 200
 const EVERY_MS = 5_000
 
-/** Follows what waits for a person, also while the page is hidden: a notification is for who looks elsewhere. */
+/** Polls pending reviews even while the page is hidden, so that notifications reach a person who looks elsewhere. */
 export function usePendingReviews(
   client: Client,
   { withOrigins: origins = false, withApprovals: approvals = false }: PendingReviewsOptions = {},

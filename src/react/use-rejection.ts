@@ -7,18 +7,18 @@ import { useNow } from './use-now.ts'
 
 /** How long a rejection can be undone. */
 const UNDO_MS = 10_000
-/** What the server takes: after a reload it may have been longer. */
+/** The server's maximum for `held_ms`; a reload can prolong the hold beyond `UNDO_MS`. */
 const MAX_HELD_MS = 60_000
-/** It is sent this long before the review's own deadline. */
+/** Sends a held rejection this long before the review's deadline, so that it arrives in time. */
 const BEFORE_DEADLINE_MS = 2_000
 
 /** A rejection that is not sent yet. */
 export interface Rejection {
   /** Milliseconds until it is sent, updated every second. */
   readonly remainingMs: number
-  /** Takes it back: the review is as it was. */
+  /** Undoes the rejection; the review stays as it was. */
   readonly undo: () => void
-  /** Sends it now, with the comment as it is; false where that failed. */
+  /** Sends it now with the current comment; resolves to false if that failed. */
   readonly send: () => Promise<boolean>
 }
 
@@ -32,13 +32,13 @@ interface RejectionOptions {
 
 interface Waiting {
   readonly id: string
-  /** When the person rejected it, in the server's time. */
+  /** When the person rejected it, by the server's clock. */
   readonly clickedAt: number
-  /** In the server's time. */
+  /** By the server's clock. */
   readonly dueAt: number
 }
 
-/** Rejects a plan after ten seconds, or when the page or the conversation is left, unless that is undone. */
+/** Rejects a plan after ten seconds, or as soon as the page or conversation is left, unless it is undone. */
 export function useRejection(options: RejectionOptions): {
   readonly reject: () => void
   readonly rejection: Rejection | undefined
@@ -49,7 +49,7 @@ export function useRejection(options: RejectionOptions): {
   const now = useNow(client, waiting !== undefined)
   /** The rejection that is neither sent nor undone. */
   const open = useRef<Waiting>(undefined)
-  // The draft and the comment as they are when it is sent.
+  // The draft and the comment at the time of sending.
   const latest = useRef(decision)
   if (waiting) latest.current = decision
   const status = useRef<string>(undefined)
@@ -68,7 +68,7 @@ export function useRejection(options: RejectionOptions): {
   }
   const heldMs = ({ clickedAt }: Waiting): number =>
     Math.round(Math.min(MAX_HELD_MS, Math.max(0, client.now() - clickedAt)))
-  /** Once, whoever asks for it. */
+  /** Timer, leaving and the button may all call this; only the first one sends. */
   const send = (): Promise<boolean> => {
     open.current = undefined
     sending.current ??= latest.current.send('cancel', undefined, waiting && heldMs(waiting)).then(isSent => {
@@ -78,7 +78,7 @@ export function useRejection(options: RejectionOptions): {
     return sending.current
   }
   useEffect(() => {
-    // The page before was left, and its request may be lost.
+    // A reload interrupted the rejection, and its request may be lost.
     if (reviewId !== undefined && isRejectedHere(reviewId)) begin(rejectedAt() ?? client.now(), client.now())
   }, [client, reviewId])
   useEffect(() => {
@@ -93,10 +93,10 @@ export function useRejection(options: RejectionOptions): {
     return () => {
       clearTimeout(timer)
       window.removeEventListener('pagehide', leave)
-      // Another conversation is opened, unless the review was decided elsewhere.
+      // Another conversation was opened, unless the review was decided elsewhere.
       if ((status.current ?? 'pending') === 'pending') leave()
     }
-    // Once for each rejection.
+    // Starts once per rejection.
   }, [waiting])
   return {
     reject: () => {

@@ -6,12 +6,11 @@ import { withDragAndDrop } from './with-drag-and-drop.ts'
 interface Reorder {
   readonly item: RefObject<HTMLLIElement | null>
   readonly handle: RefObject<HTMLSpanElement | null>
-  /** The edge at which the item dragged over it would be inserted. */
   readonly edge: DropEdge | undefined
   readonly onKeyDown: (event: KeyboardEvent) => void
 }
 
-/** Reorders a row of a list by its handle, or with Alt and an arrow key. Rows move only within the same `list`. */
+/** Reorders a row by its handle, or by Alt with an arrow key. Rows move only within the same `list`. */
 export function useReorder(
   list: string,
   key: string,

@@ -16,39 +16,39 @@ import type { UnsentEdits } from './use-draft.ts'
 import { isRejectedHere } from './rejected-here.ts'
 import { endPresence } from './use-review-presence.ts'
 
-/** How the last review ended, until the person closes it. */
+/** The outcome of the last review, until the person dismisses it. */
 export interface ReviewOutcomeHandle {
   readonly review: Review
   /** Why it was cancelled, such as `turn_stopped` or `panel_closed`. */
   readonly reason: string | undefined
-  /** The person asked for changes, and the turn ended without another plan. */
+  /** The person requested changes, and the turn ended without a new plan. */
   readonly isUnanswered: boolean
-  /** The person's edits of it, which were not sent. */
+  /** The person's unsent edits. */
   readonly edits: Draft | undefined
   /**
-   * Opens the review again, with its draft and the edits of this browser, and without the agent. Absent where it was
-   * decided, and while an agent works.
+   * Reopens the review with its draft and the edits in this browser, without calling the agent. Absent if the review
+   * was decided or an agent is working.
    */
   readonly reopen: (() => Promise<void>) | undefined
   readonly isReopening: boolean
-  /** Why it was not opened again. */
+  /** Why reopening failed. */
   readonly error: string | undefined
   readonly dismiss: () => void
 }
 
-/** A plan that can be opened again: with its draft, the person's edits, and without the agent. */
+/** Reopens the newest plan with its draft and the person's edits, without calling the agent. */
 export interface Reopening {
   readonly reviewId: string
   readonly reopen: () => Promise<void>
   readonly isBusy: boolean
-  /** Why it was not opened again. */
+  /** Why reopening failed. */
   readonly error: string | undefined
 }
 
 const statusAfter = ({ action }: Pick<SentHere, 'action'>): ReviewStatus =>
   action === 'confirm' ? 'confirmed' : 'cancelled'
 
-/** The outcome of the latest turn's review, until it is dismissed, and whether the newest plan can be opened again. */
+/** The outcome of the latest turn's review until it is dismissed, and whether the newest plan can be reopened. */
 export function useReviewOutcome(
   client: Client,
   { state, retry }: ConversationView,
@@ -60,7 +60,7 @@ export function useReviewOutcome(
   const last = reviewsInOrder(conversation).at(-1)
   const id = last?.review_id
   const [seenPending, setSeenPending] = useState<string>()
-  // Storage is read after the first render, which has to match a server's HTML.
+  // Storage is read after the first render, which has to match the server's HTML.
   const [shownId, setShownId] = useState<string>()
   useLayoutEffect(() => setShownId(id === undefined || isDismissed(id) ? undefined : id), [id])
   useEffect(() => setSeenPending(before => pendingId ?? before), [pendingId])
@@ -70,7 +70,7 @@ export function useReviewOutcome(
   const turn = conversation.turns[conversation.latest_turn ?? '']
   const isUnanswered = canReopen && isSentBack && turn !== undefined && isFinished(turn)
   const isUndecided = canReopen && !isSentBack
-  // Other windows and later reviews get only the edits of an undecided one.
+  // Other windows and later reviews may use the edits of an undecided review only.
   const isDecided = last !== undefined && last.status !== 'pending' && !isUndecided
   useEffect(() => {
     if (isDecided && id !== undefined) removeSharedDraft(id)
@@ -86,12 +86,12 @@ export function useReviewOutcome(
     if (reason === 'user_cancelled' && isRejectedHere(review_id)) return undefined
     const own = unsent.of(review_id)
     const isAsMeant = isAsDecided(own ?? draftOf(last), last, resolutions[review_id])
-    // The answer to a decision may be lost in a reload.
+    // A reload may have lost the answer to this window's decision.
     const before = sentBeforeReload(review_id)
     if (before && statusAfter(before) === status && isAsMeant && !isUnanswered) return undefined
     const edits = isAsMeant ? undefined : (own ?? (isUndecided ? loadDraft(review_id) : undefined))
     const isLeft = isUndecided || isUnanswered
-    // A page that never showed the review only says what is left to do.
+    // A page that never showed the review reports only what is left to do.
     if (seenPending !== review_id && !isLeft && !edits) return undefined
     return {
       review: last,
@@ -126,7 +126,7 @@ function useReopening(client: Client, reviewId = '', onReopened: () => void): Re
       setFailed({ id: reviewId, message: errorText(strings, error) })
     }
     setBusy(false)
-    // Also after a failure: another window may have reopened it.
+    // Refresh after a failure, too: another window may have reopened it.
     onReopened()
   }
   return { reviewId, reopen, isBusy, error: failed?.id === reviewId ? failed.message : undefined }

@@ -7,12 +7,12 @@ interface Presence {
   readonly leave: () => void
 }
 
-/** The reviews that this page has shown. They count as shown until the page is left, whichever conversation is open. */
+/** The reviews that this page has shown. They count as shown until the page unloads, whichever conversation is open. */
 const presences = new Map<string, Presence>()
 
 /**
- * Tells the server that this page shows a review, and when the page is left. Each visit has an id of its own, since the
- * leave of the page before and the arrival of this one may reach the server in either order.
+ * Tells the server that this page shows a review, and when the page unloads. Each visit has its own id, because the
+ * leave of the previous page and the arrival of this one may reach the server in any order.
  */
 export function useReviewPresence(client: Client, reviewId: string | undefined, isLive: boolean): void {
   useEffect(() => {
@@ -29,7 +29,7 @@ export function useReviewPresence(client: Client, reviewId: string | undefined, 
   }, [isLive, reviewId])
 }
 
-/** The review is decided: there is nothing to leave. */
+/** A decided review needs no leave message. */
 export function endPresence(reviewId: string): void {
   presences.delete(reviewId)
 }
@@ -54,7 +54,7 @@ function leaveAll(): void {
   for (const { leave } of presences.values()) leave()
 }
 
-/** A page that comes back from the back/forward cache still shows its reviews. */
+/** A page restored from the back/forward cache still shows its reviews. */
 function announceRestored({ persisted }: PageTransitionEvent): void {
   if (persisted) for (const { announce } of presences.values()) announce()
 }

@@ -33,99 +33,99 @@ import { sentBeforeReload } from './sent-decision.ts'
 import { useReviewPresence } from './use-review-presence.ts'
 import { useUndo } from './use-undo.ts'
 
-/** What keeps a draft from being confirmed. */
+/** Why a draft cannot be confirmed. */
 export type DraftProblem = { readonly kind: 'no_rows' } | { readonly kind: 'no_title'; readonly row: number }
 
 /** A text field of the page, such as its message box, that holds the comment. */
 export interface CommentField {
   readonly text: string
-  /** The text is about something else, and is no part of a decision. */
+  /** The text is about something else and is not part of a decision. */
   readonly isApart?: boolean
   readonly setText: (text: string) => void
   readonly focus: () => void
 }
 
-/** Where a review comes from, and which field its comment is typed in. */
+/** The source of a review and the field for its comment. */
 export interface ReviewSource extends RunsheetSource {
-  /** Without one the comment is part of the draft, and `ReviewPanel` has a field for it. */
+  /** Without it, the comment is part of the draft and `ReviewPanel` renders a field for it. */
   readonly commentField?: CommentField
 }
 
-/** A pending review: its rows, how to edit them, and how to decide. */
+/** A pending review: its rows, edits and decision. */
 export interface ReviewHandle {
-  /** The review that waits for a decision. Without one, the draft is empty and nothing can be sent. */
+  /** The pending review. Without one, the draft is empty and nothing can be sent. */
   readonly review: Review | undefined
-  /** How many other reviews of this conversation wait: each follows once the one before is decided. */
+  /** The number of other pending reviews of the conversation. They follow one at a time. */
   readonly others: number
-  /** What the person asked to change in the plan that this one revises. */
+  /** The changes that the person requested in the previous plan, which this one revises. */
   readonly requestedChanges: string | undefined
-  /** What they said about its rows. */
+  /** The person's comments on rows of the previous plan. */
   readonly requestedOnRows: readonly RowComment[]
   /** The plan that this one revises. */
   readonly revised: Review | undefined
-  /** Its rows as the person sent them back, with their edits; `revisionOf` tells how this plan differs. */
+  /** The rows as the person sent them back, with their edits; `revisionOf` compares them with this plan. */
   readonly sentBack: readonly Row[] | undefined
   readonly rows: readonly EditableRow[]
   readonly comment: string
   /** The page's own field for the comment. */
   readonly commentField: CommentField | undefined
-  /** Whether the draft differs from the proposal. */
+  /** True if the draft differs from the proposal. */
   readonly isEdited: boolean
   readonly edit: (key: string, fields: Partial<RowFields>) => void
   readonly move: (from: number, to: number) => void
-  /** Inserts rows, by default one at the end, as many as fit; returns how many were added. */
+  /** Inserts as many rows as fit, by default one at the end; returns how many were added. */
   readonly add: (rows?: readonly Partial<RowFields>[], at?: number) => number
   readonly remove: (key: string) => void
-  /** The checks of the rows, which a person reads and approves. */
+  /** The checks of the rows, for the person to read and approve. */
   readonly checks: ReviewChecks
-  /** What the person did to a row. */
+  /** How the person changed a row. */
   readonly changeOf: (row: EditableRow) => ConfirmedTask['change']
-  /** How much the rows differ from the proposal. */
+  /** The number of differences between the rows and the proposal, by kind. */
   readonly tally: DraftTally
-  /** Makes a row as and where it was proposed, or all of them. Comments on rows stay. */
+  /** Resets one row to its proposed content and place, or all rows. Comments stay. */
   readonly reset: (key?: string) => void
-  /** Brings back a proposed row that was removed. */
+  /** Restores a removed proposed row. */
   readonly restore: (draftIndex: number) => void
-  /** Takes back the last change of the rows, what was typed included. Returns the rows as they are then. */
+  /** Undoes the last change of the rows, including typed text. Returns the resulting rows. */
   readonly undo: () => readonly EditableRow[] | undefined
-  /** Makes the change again that was taken back last. */
+  /** Redoes the change that was undone last. */
   readonly redo: () => readonly EditableRow[] | undefined
   readonly canUndo: boolean
   readonly canRedo: boolean
   readonly setComment: (comment: string) => void
-  /** Edits of an earlier proposal that were never sent. */
+  /** Unsent edits of an earlier proposal. */
   readonly earlierEdits: EarlierEdits | undefined
   readonly problem: DraftProblem | undefined
   readonly confirm: () => Promise<void>
   readonly cancel: () => Promise<void>
-  /** Cancels in ten seconds, or when the page is left, unless that is undone. */
+  /** Rejects the plan after ten seconds, or when the page is left, unless it is undone. */
   readonly reject: () => void
   /** A rejection that is not sent yet. */
   readonly rejection: Rejection | undefined
   /**
-   * Sends the plan back with what to change, by default the comment. The person's edits go along. Where nothing is said, about
-   * a row neither, it sends nothing, and focuses `commentField`.
+   * Requests changes, by default with the comment, and sends the person's edits along. Without any comment, on a row
+   * either, it sends nothing and focuses `commentField`.
    */
   readonly revise: (comment?: string) => Promise<void>
-  /** Changes were requested without saying which, and nothing was said since. */
+  /** Changes were requested without any comment, and none was added since. */
   readonly isRequestEmpty: boolean
-  /** A decision is on its way. */
+  /** A decision is in flight. */
   readonly isBusy: boolean
-  /** Why the last decision was not accepted. */
+  /** Why the last decision was refused. */
   readonly error: ReviewError | undefined
-  /** Milliseconds until the review times out, updated every second; undefined before the first effect or without a deadline. */
+  /** Milliseconds until the deadline, updated every second; undefined before the first effect or without a deadline. */
   readonly remainingMs: number | undefined
   /** Undefined without a deadline. */
   readonly moreTime: MoreTime | undefined
-  /** How the last review ended, where this person did not decide it here, or no plan answered their request for changes. */
+  /** The outcome of the last review, if it was not decided here or a request for changes got no new plan. */
   readonly outcome: ReviewOutcomeHandle | undefined
-  /** The newest plan, if it can be opened again now. */
+  /** The newest plan, if it can be reopened now. */
   readonly reopening: Reopening | undefined
 }
 
 /**
- * The review of a conversation without any UI: the draft, its edits, and the decision. Edits are saved in the browser,
- * and the server is told that the page shows the review. Call it once per conversation and pass the handle down.
+ * A headless review of a conversation: the draft, its edits and the decision. Saves edits in the browser and tells the
+ * server that the page shows the review. Call it once per conversation and pass the handle down.
  */
 export function useReview(source: ReviewSource = {}): ReviewHandle {
   const { client, view } = useRunsheet(source)
@@ -162,7 +162,7 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   const putRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[]): void =>
     update(before => ({ ...before, rows: change(before.rows) }))
   const setRows: SetRows = (change, field) => {
-    // What changes nothing is nothing to undo.
+    // A change without effect is not an undo step.
     if (JSON.stringify(change(rows)) !== JSON.stringify(rows)) undo.changing(rows, field)
     putRows(change)
   }
@@ -253,7 +253,7 @@ export function useReview(source: ReviewSource = {}): ReviewHandle {
   }
 }
 
-/** Empties the page's field once the log has what was typed in it, also after a reload. */
+/** Clears the page's field once the log has its text, even after a reload. */
 function useSaidComment(
   field: CommentField | undefined,
   { state: { conversation, resolutions } }: ConversationView,
@@ -267,11 +267,11 @@ function useSaidComment(
   const isSaid = field !== undefined && resolution !== undefined && said !== '' && isSent
   useEffect(() => {
     if (isSaid && field.text.trim() === said) field.setText('')
-    // Once for each decision: the same may be typed again.
+    // Once per decision: the person may type the same text again.
   }, [isSaid, id])
 }
 
-/** Changes the rows; `field` while a person types in it. */
+/** Pass `field` while a person types in it: undo then merges the keystrokes into one change. */
 type SetRows = (change: (rows: readonly EditableRow[]) => readonly EditableRow[], field?: string) => void
 
 function draftProblem(rows: readonly EditableRow[]): DraftProblem | undefined {

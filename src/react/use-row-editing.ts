@@ -5,7 +5,7 @@ import { useFocusOn } from './use-focus-on.ts'
 import type { ReviewHandle } from './use-review.ts'
 
 export interface RowEditing {
-  /** The last rows to be added did not all fit, and nothing was edited since. */
+  /** Not all of the last added rows fit, and nothing was edited since. */
   readonly isFull: boolean
   /** The result of the last action, for screen readers. */
   readonly announcement: string
@@ -18,18 +18,15 @@ export interface RowEditing {
   readonly add: (rows?: readonly Partial<RowFields>[], at?: number) => void
   readonly move: (from: number, to: number) => void
   readonly remove: (key: string, isBackwards?: boolean) => void
-  /** Brings back a proposed row, which gets the focus at its place. */
   readonly restore: (draftIndex: number, place: number) => void
-  /** Whether the rows differ from the proposal. */
   readonly isChanged: boolean
   readonly resetAll: () => void
-  /** Takes the last change back; false where there is none. */
+  /** Undoes the last change; false if there is none. */
   readonly undo: () => boolean
-  /** Makes it again. */
   readonly redo: () => boolean
 }
 
-/** Adds a selection, focus and announcements to the edits of a draft. */
+/** Adds selection, focus and announcements to the edits of a draft. */
 export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement | null>): RowEditing {
   const strings = useStrings()
   const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
@@ -42,7 +39,6 @@ export function useRowEditing(handle: ReviewHandle, panel: RefObject<HTMLElement
     if (!isAdding.current) setDidNotFit(false)
     isAdding.current = false
   }, [rows])
-  // A removed row is no longer selected.
   const selected = new Set(rows.flatMap(({ key }) => (checked.has(key) ? key : [])))
   const showStep = (after: ReturnType<ReviewHandle['undo']>, text: string): boolean => {
     if (!after) return false

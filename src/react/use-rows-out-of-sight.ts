@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useState } from 'react'
 
-/** So much of a row in sight is enough to know that it is there. */
+/** A row counts as visible from this many pixels on. */
 const SEEN_PX = 20
 
 interface OutOfSight {
@@ -8,7 +8,6 @@ interface OutOfSight {
   readonly below: number
 }
 
-/** How many rows of a list are above and below what is in sight. */
 export function useRowsOutOfSight(scroller: RefObject<HTMLElement | null>, rows: string): OutOfSight {
   const [hidden, setHidden] = useState<OutOfSight>({ above: 0, below: 0 })
   useEffect(() => {
@@ -23,7 +22,7 @@ export function useRowsOutOfSight(scroller: RefObject<HTMLElement | null>, rows:
     }
     const observer = new ResizeObserver(count)
     observer.observe(element)
-    // Rows get higher and lower, come and go.
+    // Rows change their height, appear and disappear.
     for (const child of element.children) observer.observe(child)
     element.addEventListener('scroll', count, { passive: true })
     return () => {

@@ -4,39 +4,40 @@ import { RunsheetError } from '../client/runsheet-error.ts'
 import type { QueuedMessage } from '../domain/queue.ts'
 import { type RunsheetSource, useRunsheet } from './runsheet-provider.tsx'
 
-/** The messages to an agent at work that it does not have yet, and what a person can do with them. */
+/** Queued messages to a working agent, and a person's actions on them. */
 export interface SteeringHandle {
-  /** What waits for the next model call, oldest first. */
+  /** Messages that wait for the next model call, oldest first. */
   readonly queued: readonly QueuedMessage[]
-  /** No turn runs: a turn that was stopped or failed has left them, and `sendNow` starts one with them. */
+  /** No turn runs: the messages are left from a turn that was stopped or failed. `sendNow` starts a turn with them. */
   readonly isHeld: boolean
-  /** The running turn is being stopped for them. */
+  /** The running turn is being stopped to deliver them. */
   readonly isSending: boolean
   /**
-   * Writes to the agent at work; without a running turn, to go on from the latest. Messages arrive in the order of the
-   * calls. The same text after a failure is the same message. Whether the server has it; otherwise `error` says why not.
+   * Sends a message to the working agent; without a running turn, continues the latest one. Messages arrive in the
+   * order of the calls. Retrying the same text after a failure does not send it twice. Resolves to whether the server
+   * has the message; otherwise `error` says why not.
    */
   readonly send: (text: string) => Promise<boolean>
-  /** Edits a message, passed as the person saw it when they began. False if it has changed since, or was delivered. */
+  /** Edits a message, given as the person saw it. Resolves to false if it has changed since or was delivered. */
   readonly edit: (message: QueuedMessage, text: string) => Promise<boolean>
-  /** Takes a message back. Resolves with its text, for the field that it came from; undefined if it was too late. */
+  /** Withdraws a message. Resolves to its text, to restore the input field, or to undefined if it was too late. */
   readonly takeBack: (message: QueuedMessage) => Promise<string | undefined>
-  /** Stops the turn, and starts one with all that waits. */
+  /** Stops the turn and starts one with all queued messages. */
   readonly sendNow: (messageId: string) => Promise<boolean>
-  /** A request is on its way. */
+  /** A request is in flight. */
   readonly isBusy: boolean
   /** Why the last request was refused. */
   readonly error: unknown
 }
 
-/** Steering without any UI: what a person writes while the agent works, until the agent has it. */
+/** Headless steering: messages that a person writes while the agent works, until they are delivered. */
 export function useSteering(source?: RunsheetSource): SteeringHandle {
   const { client, session, view } = useRunsheet(source)
   const { queued, running_turn, turns } = view.state.conversation
   const [open, setOpen] = useState(0)
   const [error, setError] = useState<unknown>()
   const before = useRef<Promise<unknown>>(Promise.resolve())
-  // A failed message keeps its id, so that repeating it cannot send it twice.
+  // A failed message keeps its id, so that a retry cannot send it twice.
   const failed = useRef({ session, text: '', id: '' })
 
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
@@ -46,7 +47,7 @@ export function useSteering(source?: RunsheetSource): SteeringHandle {
       return await work()
     } catch (problem) {
       setError(problem)
-      // The log may show already why it was refused.
+      // The log may already show why it was refused.
       view.retry()
       return undefined
     } finally {
@@ -87,7 +88,7 @@ export function useSteering(source?: RunsheetSource): SteeringHandle {
   }
 }
 
-/** An edit whose answer was lost is refused when it is repeated, although the message says what it should. */
+/** A retried edit whose answer was lost is refused, although the message already has the text. */
 const unlessSaid =
   (text: string) =>
   (error: unknown): true => {
@@ -95,7 +96,7 @@ const unlessSaid =
     throw error
   }
 
-/** In the same way, a message that was taken back already. */
+/** Likewise, a withdrawal may already have succeeded. */
 const unlessGone =
   (text: string) =>
   (error: unknown): string => {

@@ -4,25 +4,24 @@ import type { PersonsFields } from '../domain/wire.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
 import type { Task } from '../domain/task.ts'
 
-/** Longest wait for the log to show an accepted change: without a stream the client polls every two seconds. */
+/** Maximum wait for the log to show an accepted change. Without a stream the client polls every two seconds. */
 const LOG_DELAY_MS = 4_000
 
-/** Fields that wait for the server, since they change other tasks, too, or are not sent as they are stored. The others show at once. */
+/** Fields without optimistic update: they affect other tasks, or are stored in another form than sent. */
 const WAITING: ReadonlySet<string> = new Set(['status', 'position', 'checks', 'check', 'approve', 'may_change'])
 
-/** The fields to send, computed when the changes before it are through; undefined where there is nothing to send. */
+/** Computes the fields to send after the preceding changes; undefined sends nothing. */
 export type FieldsToSend = (tasks: readonly Task[]) => PersonsFields | undefined
 
 interface TaskChanges {
-  /** The tasks with the changes that are on their way. */
   readonly tasks: readonly Task[]
-  /** Resolves with the version that the change led to; undefined where there was nothing to send. */
+  /** Resolves to the version that the change produced; undefined if nothing was sent. */
   readonly change: (id: string, fields: PersonsFields | FieldsToSend) => Promise<number | undefined>
-  /** Sends something else about a task in turn, with the task as it is then. */
+  /** Queues another request about a task; `work` gets the task's current state. */
   readonly send: (id: string, work: (task: Task | undefined) => Promise<number>) => Promise<number>
 }
 
-/** A person's changes, sent one after the other: each starts from what the one before has led to. */
+/** Sends a person's changes sequentially: each starts from the result of the previous one. */
 export function useTaskChanges(client: Client, tasks: readonly Task[]): TaskChanges {
   const latest = useRef(tasks)
   latest.current = tasks
@@ -31,7 +30,6 @@ export function useTaskChanges(client: Client, tasks: readonly Task[]): TaskChan
   useEffect(() => onTasks.current(), [tasks])
   const queue = useRef<Promise<unknown>>(Promise.resolve())
 
-  /** Resolves once the log shows a version of a task. */
   const shown = (id: string, version: number): Promise<void> =>
     new Promise(resolve => {
       const timer = setTimeout(resolve, LOG_DELAY_MS)
@@ -42,7 +40,7 @@ export function useTaskChanges(client: Client, tasks: readonly Task[]): TaskChan
       }
       onTasks.current()
     })
-  /** Does this once the changes before it are through, and the log shows what they led to. */
+  /** Runs `work` after the preceding changes are in the log. */
   const inTurn = <T extends number | undefined>(
     id: string,
     work: (task: Task | undefined) => Promise<T>,
@@ -70,7 +68,7 @@ export function useTaskChanges(client: Client, tasks: readonly Task[]): TaskChan
   return { tasks: withOptimistic(tasks, optimistic), change, send: inTurn }
 }
 
-/** Sends a change; after a version mismatch once more, unless someone else changed the same fields. */
+/** Retries once after a version mismatch, unless someone else changed the same fields. */
 export async function changeTask(client: Client, task: Task, fields: PersonsFields): Promise<number> {
   const send = async (version: number): Promise<number> =>
     (await client.changeTask(task.session_id, task.id, version, fields)).task.version
@@ -83,7 +81,7 @@ export async function changeTask(client: Client, task: Task, fields: PersonsFiel
   }
 }
 
-/** The value that a field of a change is about; of checks what they say. */
+/** Compares checks by their hashes. */
 function valueOf(task: Task, field: string): unknown {
   if (field !== 'checks' && field !== 'check' && field !== 'approve') return task[field as keyof Task]
   return (task.checks ?? []).map(({ hash }) => hash).join(' ')

@@ -25,55 +25,52 @@ import { useNow } from './use-now.ts'
 import { useTaskChanges } from './use-task-changes.ts'
 import { isUnseen } from './unseen-changes.ts'
 
-/** The tasks in view, and the changes that a person can make. */
+/** The tasks in view, and the changes a person can make. */
 export interface TasksHandle {
-  /** The tasks in view, in list order, with this person's changes that are still on their way. */
+  /** The tasks in view in list order, including this person's changes in flight. */
   readonly tasks: readonly Task[]
   readonly current: Task | undefined
   readonly counts: TaskCounts
   readonly isAgentWorking: boolean
   /**
-   * Milliseconds that the agent has worked on the current task, without waits and pauses. Updated every second; undefined
+   * Milliseconds the agent has worked on the current task, without waits and pauses. Updated every second; undefined
    * while no agent works on it.
    */
   readonly elapsedMs: number | undefined
-  /** What the latest turn left open, once it is over. */
+  /** The open tasks of the latest turn after it ended. */
   readonly unfinished: UnfinishedTurn | undefined
-  /** The latest turn is over, and these are the tasks that it worked from: its end in a thread says how they stand. */
+  /** True if the latest turn has ended and these are its tasks: the thread then shows their result. */
   readonly isEnded: boolean
-  /** Whether a person made or changed a task and the agent has not seen it yet. */
+  /** True if a person added or changed the task and the agent has not seen it yet. */
   readonly isUnseen: (task: Task) => boolean
-  /** Changes are sent one after the other. True where the server accepted it; otherwise `error` says why not. */
+  /** Sends changes sequentially. Resolves to true if the server accepted it; otherwise `error` says why not. */
   readonly change: (id: string, fields: PersonsFields) => Promise<boolean>
-  /** Takes a task off the list. */
+  /** Removes a task from the list. */
   readonly remove: (id: string) => Promise<boolean>
-  /** Completes a task on the person's word, whatever the assessor or a check said, with what the agent claimed last. */
+  /** Completes a task on the person's word with the agent's last claimed outcome; overrides judge and checks. */
   readonly accept: (task: Task) => Promise<boolean>
-  /** Opens a settled task again. */
+  /** Reopens a settled task. */
   readonly reopen: (task: Task) => Promise<boolean>
-  /**
-   * Moves a task to an index of the list that the person sees: of `tasks`, or of the `shown` part of it. Resolves with
-   * the index where it ended up.
-   */
+  /** Moves a task to an index of `tasks`, or of the `shown` part of it. Resolves to its final index. */
   readonly move: (id: string, to: number, shown?: readonly Task[]) => Promise<number | undefined>
-  /** Adds a task; the same title after a failure is the same task. */
+  /** Adds a task. Retrying the same title after a failure does not add it twice. */
   readonly add: (title: string) => Promise<Task | undefined>
   /**
-   * Takes back the last change, move, addition or removal of this window; undefined where there is none. False where the
-   * server refused, because what was changed has changed again since: then `error` says so.
+   * Undoes this window's last change, move, addition or removal; undefined if there is none. Resolves to false if the
+   * server refused because the same fields have changed since: then `error` says so.
    */
   readonly undo: () => Promise<boolean> | undefined
-  /** Makes the change again that was taken back last. */
+  /** Redoes the change that was undone last. */
   readonly redo: () => Promise<boolean> | undefined
   readonly canUndo: boolean
   readonly canRedo: boolean
   /** The checks of the tasks, and how far "done" can be trusted. */
   readonly proof: PlanProof
-  /** Why the last change was not accepted. */
+  /** Why the last change was refused. */
   readonly error: unknown
 }
 
-/** The plan of a conversation without any UI: the tasks in view, where they stand, and a person's changes. */
+/** The headless plan of a conversation: the tasks in view, their progress, and a person's changes. */
 export function useTasks(source?: RunsheetSource): TasksHandle {
   const { client, session, view } = useRunsheet(source)
   const { conversation, limited } = view.state
@@ -81,7 +78,7 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
   const [error, setError] = useState<unknown>()
   const current = currentTaskOf(conversation, tasks)
   const elapsedMs = useElapsed(client, view.state, current)
-  // Repeating a failed addition with the same key cannot add the task twice.
+  // A retry with the same key cannot add the task twice.
   const failedAdd = useRef({ title: '', key: '' })
   const history = useTaskHistory(session)
   const turn = conversation.running_turn ?? conversation.latest_turn
@@ -96,7 +93,7 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
       return undefined
     }
   }
-  /** Notes what a person does, so that it can be taken back. Whether the server accepted it. */
+  /** Records a change for undo. Resolves to whether the server accepted it. */
   const noted = async (id: string, work: Promise<number | undefined>): Promise<boolean> => {
     const sent = attempt(work.then(version => ({ version })))
     history.changing(sent.then(made => (made?.version === undefined ? undefined : { id, version: made.version })))
@@ -167,7 +164,6 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
   }
 }
 
-/** What this window changed in a conversation. */
 function useTaskHistory(session: string): TaskHistory {
   const [, onChange] = useReducer((count: number) => count + 1, 0)
   const known = useRef<{ readonly session: string; readonly history: TaskHistory }>(undefined)
@@ -175,7 +171,7 @@ function useTaskHistory(session: string): TaskHistory {
   return known.current.history
 }
 
-/** How long the agent has worked on a task, while it does. */
+/** Undefined while no agent works on the task. */
 function useElapsed(client: Client, { conversation, work }: LiveState, task: Task | undefined): number | undefined {
   const plan = task && planById(conversation, task.plan_id)
   const turn = plan && lastTurnOf(plan)

@@ -5,16 +5,14 @@ import { type EditableRow, submittedRow } from './draft.ts'
 import { errorText } from './error-text.ts'
 import { useStrings } from './strings.ts'
 
-/** The saved plans, and what a person can do with them. */
 export interface TemplatesHandle {
-  /** Undefined until they are loaded. */
+  /** Undefined until loaded. */
   readonly templates: readonly Template[] | undefined
-  /** What was done last. */
   readonly message: string
   readonly problem: string
   /** The template that was deleted last; `restore` saves it again. */
   readonly deleted: Template | undefined
-  /** `taken` where another has the name, unless that is to be replaced. */
+  /** `taken` if another template has the name and may not be replaced. */
   readonly save: (
     name: string,
     rows: readonly EditableRow[],
@@ -26,7 +24,6 @@ export interface TemplatesHandle {
   readonly clear: () => void
 }
 
-/** The templates of a server. */
 export function useTemplates(client: Client): TemplatesHandle {
   const strings = useStrings()
   const [templates, setTemplates] = useState<readonly Template[]>()
@@ -38,7 +35,7 @@ export function useTemplates(client: Client): TemplatesHandle {
   }
   const fail = (error: unknown): void => setSaid({ problem: errorText(strings, error) })
   useEffect(() => void load().catch(fail), [client])
-  /** Does something, says what, and reads the list again: other windows change it, too. */
+  /** Runs an action, reports it, and reloads the list, which other windows change, too. */
   const act = async (work: () => Promise<unknown>, done: typeof said): Promise<boolean> => {
     try {
       await work()

@@ -2,7 +2,7 @@ import { useMemo, useSyncExternalStore } from 'react'
 import type { Client } from '../client/client.ts'
 import { type ToolsState, ToolsStore } from './tools-store.ts'
 
-/** The MCP servers and tools of the agent, and what a person can do with them. */
+/** The agent's MCP servers and tools, and the changes a person can make. */
 export interface ToolsHandle extends ToolsState {
   readonly setRule: ToolsStore['setRule']
   readonly remove: ToolsStore['remove']
@@ -10,7 +10,7 @@ export interface ToolsHandle extends ToolsState {
   readonly reload: ToolsStore['reload']
 }
 
-/** The tools of a server without any UI. Only a person's token may read them. `isLive`: as they change. */
+/** Headless tools of a server. Reading them requires a person's token. `isLive` follows changes. */
 export function useTools(client: Client, { isLive = false }: { readonly isLive?: boolean } = {}): ToolsHandle {
   const store = useMemo(() => new ToolsStore(client, { isLive }), [client, isLive])
   const state = useSyncExternalStore(store.subscribe, store.snapshot, store.snapshot)

@@ -1,15 +1,15 @@
 import { type RefObject, useEffect } from 'react'
 import { dropEdge } from './reorder.ts'
 
-/** Width of the auto-scroll zone at the edges of the list, and the distance per frame. */
+/** Width of the auto-scroll zone at the list's edges, and the distance per frame. */
 const SCROLL_ZONE_PX = 36
 const SCROLL_STEP_PX = 8
 
 const EDGE_CLASSES = ['rs-drop-before', 'rs-drop-after']
 
 /**
- * Drags a row by its handle with a finger. Native drag and drop starts with a long press, which people do not expect of
- * a handle and which some browsers lack.
+ * Drags a row by its handle with a finger. Native drag and drop needs a long press, which people do not expect of a
+ * handle, and some browsers lack it.
  */
 export function useTouchDrag(
   list: string,

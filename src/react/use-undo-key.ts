@@ -1,18 +1,18 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
-/** Where Ctrl+Z is the browser's own undo. */
+/** In these, Ctrl+Z is the browser's own undo. */
 const TEXT_FIELD = 'input, textarea, [contenteditable]'
 
-/** What the keys do. Each returns something falsy where there is nothing to do. */
+/** Each returns something falsy if there is nothing to undo or redo. */
 interface UndoKeys {
   readonly undo: () => unknown
   readonly redo: () => unknown
 }
 
 /**
- * Undoes a change of a panel by Ctrl+Z, and makes it again by Ctrl+Shift+Z or Ctrl+Y (on a Mac with Command), as long as
- * the panel is shown: with the focus in it, except in its `fields`, or on the page around it, except in a text field or
- * another panel.
+ * Undoes a change of a panel by Ctrl+Z and redoes it by Ctrl+Shift+Z or Ctrl+Y (Command on a Mac) while the panel is
+ * visible. Works with the focus in the panel, except in its `fields`, or elsewhere on the page, except in a text field
+ * or another panel.
  */
 export function useUndoKey(panel: RefObject<HTMLElement | null>, keys: UndoKeys, fields = TEXT_FIELD): void {
   const latest = useRef(keys)
@@ -20,9 +20,9 @@ export function useUndoKey(panel: RefObject<HTMLElement | null>, keys: UndoKeys,
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       const key = keyOf(event)
-      // During a composition the keys belong to the input method.
+      // During composition the keys belong to the input method.
       if (event.defaultPrevented || !key || event.isComposing || !isShown(panel.current)) return
-      // The event's own target is less exact where the focus is in a shadow tree.
+      // In a shadow tree, `event.target` is only the host.
       const [target] = event.composedPath()
       if (!(target instanceof Element)) return
       const focused = target.closest('.rs-panel')

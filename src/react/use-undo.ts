@@ -3,20 +3,19 @@ import type { EditableRow } from './draft.ts'
 
 type Rows = readonly EditableRow[]
 
-/** Typing in the same field is one change until it pauses this long. */
+/** Typing in one field is one undo step until it pauses this long. */
 const PAUSE_MS = 1_000
 
-/** The rows of a review before each change, and after each that was taken back, newest last. */
+/** The undo and redo stacks of a review's rows, newest last. */
 export interface RowHistory {
   readonly past: readonly Rows[]
   readonly future: readonly Rows[]
-  /** The field that was typed in last, and when. */
   readonly typed?: { readonly field: string; readonly at: number }
 }
 
 export const NO_HISTORY: RowHistory = { past: [], future: [] }
 
-/** Notes a change that is about to be made to `rows`; `field` is given while a person types in it. */
+/** Records `rows` before a change; pass `field` while a person types in it. */
 export function noted(history: RowHistory, rows: Rows, at: number, field?: string): RowHistory {
   const { past, typed } = history
   const isMoreTyping = field !== undefined && typed?.field === field && at - typed.at < PAUSE_MS
@@ -26,7 +25,7 @@ export function noted(history: RowHistory, rows: Rows, at: number, field?: strin
   return field === undefined ? next : { ...next, typed: { field, at } }
 }
 
-/** The history without its newest change, or with it again, and the rows as they are then. */
+/** The history after an undo or redo step, and the resulting rows. */
 export function stepped(
   history: RowHistory,
   rows: Rows,
@@ -45,15 +44,15 @@ export function stepped(
 export interface Undo {
   readonly canUndo: boolean
   readonly canRedo: boolean
-  /** To be called before each change of the rows; `field` while a person types in it. */
+  /** Call it before each change of the rows; pass `field` while a person types in it. */
   readonly changing: (rows: Rows, field?: string) => void
-  /** The rows without the newest change; undefined where there is none. */
+  /** The rows without the newest change; undefined if there is none. */
   readonly undone: (rows: Rows) => Rows | undefined
-  /** The rows with the change again that was taken back last; undefined where there is none. */
+  /** The rows with the change that was undone last; undefined if there is none. */
   readonly redone: (rows: Rows) => Rows | undefined
 }
 
-/** Undo and redo for the rows of a review, what is typed included. The browser's own undo knows nothing of removed rows. */
+/** Undo and redo for the rows of a review, including typed text. The browser's own undo cannot restore removed rows. */
 export function useUndo(reviewId: string | undefined): Undo {
   const [kept, setKept] = useState<{ readonly id: string | undefined; readonly history: RowHistory }>()
   const historyOf = (all: typeof kept): RowHistory => (all?.id === reviewId ? all?.history : undefined) ?? NO_HISTORY

@@ -1,8 +1,8 @@
 type DragAndDrop = typeof import('./drag-and-drop.ts')
 
 /**
- * Registers elements for drag and drop, for an effect. The library is loaded once a list is shown: nobody needs it to read
- * the list, and without it buttons and keys still move rows.
+ * Registers elements for drag and drop; call it in an effect. The library loads when a list is shown: reading does not
+ * need it, and buttons and keys move rows without it.
  */
 export function withDragAndDrop(register: (library: DragAndDrop) => () => void): () => void {
   let isOver = false
