@@ -15,12 +15,11 @@ import { importSidebarParts, useFiling } from './use-filing.ts'
 
 const Calls = smallPart('Calls')
 const ReviewsPage = smallPart('ReviewsPage')
-/** Most visits are signed in. */
+/** Lazy because most visits are already signed in. */
 const SignIn = smallPart('SignIn')
 const Settings = lazy(() => loadPart(() => import('./settings.tsx')))
 const FilingNotices = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.FilingNotices })))
 
-/** Signs in, then shows the workspace. */
 export function App(): ReactElement {
   const [client, setClient] = useState<Client>()
   const [problem, setProblem] = useState<Error | 'signed_out'>()
@@ -57,7 +56,6 @@ export function App(): ReactElement {
   )
 }
 
-/** The strings of a language, once they are loaded; until then the ones before. */
 function useLanguage(language: Language): PageStrings | undefined {
   const [strings, setStrings] = useState<PageStrings>()
   useEffect(() => {
@@ -83,10 +81,9 @@ interface WorkspaceProps {
   readonly onSignedOut: () => void
 }
 
-/** The breakpoint of the style sheet below which the list is an overlay. */
+/** Matches the style sheet's breakpoint; below it the list is an overlay. */
 const NARROW = '(max-width: 760px), (max-width: 960px) and (max-height: 520px)'
 
-/** One conversation, and the list of all. */
 function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps): ReactElement {
   const [route, setRoute] = useState(currentRoute)
   const [isOpen, setOpen] = useState(false)
@@ -99,7 +96,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
     return () => window.removeEventListener('popstate', follow)
   }, [])
   useEffect(() => {
-    // Next to the conversation the list is no overlay to be closed.
+    // Above the breakpoint the list is not an overlay and has nothing to close.
     const narrow = matchMedia(NARROW)
     const widened = (): void => setOpen(false)
     narrow.addEventListener('change', widened)
@@ -118,7 +115,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
     setVersion(each => each + 1)
     void reload()
   }, [reload])
-  // Back leaves the settings, whichever of their pages was open.
+  // Settings pages replace each other in the history, so that Back leaves the settings.
   const showSettings = useCallback((page?: string): void => {
     const { settings: _, ...rest } = currentRoute()
     const to = page === undefined ? rest : { ...rest, settings: page }
@@ -149,7 +146,7 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         onOpen={() => setOpen(matchMedia(NARROW).matches)}
         onClose={() => {
           setOpen(false)
-          // The button cannot take the focus before the overlay is gone.
+          // The button cannot take the focus until the overlay is gone.
           requestAnimationFrame(() => document.querySelector<HTMLElement>('.app-menu')?.focus())
         }}
       >

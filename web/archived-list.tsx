@@ -18,7 +18,6 @@ interface ArchivedListProps {
   readonly onBack: () => void
 }
 
-/** Archived conversations, to look at or to bring back. */
 export function ArchivedList({ client, strings, session, actions, onGo, onBack }: ArchivedListProps): ReactElement {
   const { sessions, hasMore, error, more, reload } = useSessions(client, 'archived')
   const words = filingStrings(strings)

@@ -3,7 +3,7 @@ import { pageClient } from './page-client.ts'
 
 const TOKEN = 'runsheet.token'
 
-/** Trades the code in the URL for a token and removes it from the URL. Returns the error, if any. */
+/** Trades the code in the URL for a token and removes the code from the URL. */
 export async function signIn(): Promise<Error | undefined> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (code === null) return undefined
@@ -17,7 +17,7 @@ export async function signIn(): Promise<Error | undefined> {
   }
 }
 
-/** A client with the stored token; the same object while the token is the same. */
+/** Returns the same object while the token is the same. */
 export function signedInClient(): Client | undefined {
   const token = localStorage.getItem(TOKEN)
   if (token === null) return undefined
@@ -31,7 +31,6 @@ export function signOut(): void {
   localStorage.removeItem(TOKEN)
 }
 
-/** Calls back when another window of this browser has signed in, or when this one is given a sign-in link. */
 export function onSignIn({ link, elsewhere }: { link: () => void; elsewhere: () => void }): () => void {
   const stored = ({ key, newValue }: StorageEvent): void => {
     if (key === TOKEN && newValue !== null) elsewhere()

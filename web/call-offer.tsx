@@ -5,7 +5,7 @@ import { englishCalls } from './english-small-parts.ts'
 import type { PageStrings } from './page-strings.ts'
 import './calls.css'
 
-/** Offers notifications at the first review: the browser is asked only when the person wants them. */
+/** The browser's own prompt appears only after the person accepts. */
 export function CallOffer({ strings }: { readonly strings: PageStrings }): ReactElement | null {
   const words = strings.calls ?? englishCalls
   const { state, turnOn, turnOff } = useNotifying()

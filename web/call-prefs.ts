@@ -4,7 +4,7 @@ import { keep } from './keep.ts'
 const NOTIFY = 'runsheet.notify'
 const SOUND = 'runsheet.sound'
 
-/** `ask`: the person has not been asked yet. `unsupported`: the browser has none, or none for a page like this. */
+/** `ask`: the person has not decided yet. `unsupported`: no Notification API, or an insecure origin. */
 export type Notifying = 'unsupported' | 'denied' | 'ask' | 'on' | 'off'
 
 export function notifying(): Notifying {
@@ -16,12 +16,11 @@ export function notifying(): Notifying {
 
 interface NotifyingHandle {
   readonly state: Notifying
-  /** Asks the browser for its permission, if it has not been given. */
   readonly turnOn: () => Promise<void>
   readonly turnOff: () => void
 }
 
-/** Whether this browser notifies; follows what the person changes here, in another window or in the browser. */
+/** Follows changes made here, in another window or in the browser. */
 export function useNotifying(): NotifyingHandle {
   const [state, setState] = useState(notifying)
   useEffect(() => {

@@ -14,14 +14,12 @@ interface CallsProps {
   readonly client: Client
   readonly strings: PageStrings
   readonly route: Route
-  /** Changes when a conversation in sight has changed. */
+  /** Changes when a visible conversation has changed. */
   readonly version: number
   readonly onGo: (route: Route) => void
-  /** What waits, in words, whenever it changes. */
   readonly onWaiting: (words: string) => void
 }
 
-/** Follows what waits anywhere and calls the person: in the title, the icon and by notifications. Links to it, and to the settings. */
 export function Calls({ client, strings, route, version, onGo, onWaiting }: CallsProps): ReactElement {
   const words = strings.calls ?? englishCalls
   const { reviews, approvals, hasMore, reload } = usePendingReviews(client, { withApprovals: true })
@@ -36,7 +34,7 @@ export function Calls({ client, strings, route, version, onGo, onWaiting }: Call
       document.querySelector('link[rel=icon]')?.setAttribute('href', count ? './icon-waiting.svg' : './icon.svg')
     }
     show(waiting)
-    // A window that is signed out calls no more.
+    // A signed-out window must not show a count.
     return () => show('')
   }, [waiting])
   const called = useMemo(
@@ -100,7 +98,7 @@ function callsFor(
   return [...plans, ...calls]
 }
 
-/** Follows a link in this window, unless the person asks for another one. */
+/** Lets the browser handle clicks that open another window. */
 export function followHere(event: MouseEvent, go: () => void): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
   event.preventDefault()

@@ -39,16 +39,13 @@ interface ChatProps {
   readonly strings: PageStrings
   readonly route: Route
   readonly filing: FilingActions
-  /** The list of conversations lies over it. */
   readonly isCovered: boolean
-  /** What waits anywhere, in words. */
   readonly waiting: string
   readonly onGo: (route: Route) => void
   readonly onChat: () => void
   readonly onMenu: () => void
-  /** The list of conversations may have changed. */
   readonly onChanged: () => void
-  /** Nothing in this conversation waits for the person. */
+  /** Reports that nothing in this conversation waits for the person. */
   readonly onQuiet: (session: string | undefined) => void
   readonly onLanguage: () => void
   readonly onSignedOut: () => void
@@ -68,7 +65,6 @@ const TodosPanel = lazy(() => loadPart(importPlan))
 const CallOffer = smallPart('CallOffer')
 const ToolsetChoice = smallPart('ToolsetChoice')
 
-/** One conversation: its messages or history, the plan or the review, and the message box. */
 export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const {
     strings,
@@ -94,11 +90,11 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const policy = policies.find(each => each.toolset === toolset)
   const model = chosen.model ?? models.byDefault
   const { running_turn: running, archived, pinned } = conversation
-  // Requested here or in another window; the turn ends once its current step does.
+  // The stop may have been requested in another window; the turn ends after its current step.
   const [stopping, setStopping] = useState<string>()
   const isStopping =
     running !== null && (stopping === running || (conversation.turns[running]?.stop_requested ?? false))
-  // The server answers, and says what is wrong: the connection is not.
+  // The server answered with an error, so the connection works.
   const hasAnswer = error !== null && error.status > 0 && (status === 'failed' || status === 'reconnecting')
   const panels = useRef<HTMLDivElement>(null)
   const covered = useHeight(panels)
@@ -109,7 +105,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const turnCount = Object.keys(conversation.turns).length
   const waitCount = conversation.pending_reviews.length + conversation.approvals.length
   useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, waitCount])
-  // Not part of the first load, but there before it is asked for.
+  // Preload the lazy parts after the first render.
   useEffect(() => {
     for (const load of [importPlan, importSteering, importProblem, importHistory]) load().catch(() => {})
   }, [])
@@ -122,14 +118,14 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
   })
   const box = useRef<HTMLTextAreaElement>(null)
-  // What Enter did not send, until the text changes or something else waits for it.
+  // Text that Enter did not send, until the text or the waiting review changes.
   const [unsent, setUnsent] = useState<string>()
   const owner = useTextOwner(session, text, conversation.reviews[conversation.pending_reviews[0] ?? ''])
   const askAgain = (): void => {
     owner.useForReview()
     setUnsent(text.trim())
   }
-  // While a review waits, the message box is the one place to say something about it.
+  // While a review waits, the message box is its only comment field.
   const review = useReview({
     commentField: {
       text,
@@ -141,13 +137,13 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
       },
     },
   })
-  // The list of conversations may be older, and does not know of a rejection that can be undone.
+  // The conversation list may be stale and does not know about a rejection that can be undone.
   const isQuiet = conversation.seq > 0 && waitCount === (review.rejection ? 1 : 0)
   useEffect(() => {
     if (isQuiet) onQuiet(session)
     return () => onQuiet(undefined)
   }, [onQuiet, isQuiet, session])
-  // The queue shows it.
+  // Shown in the queue instead.
   const steered = outgoing?.start ? undefined : outgoing?.text
   const plan = useTasks()
   const beside = usePlanBeside()
@@ -167,7 +163,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const isRetrying = useRef(false)
   const latest = useRef(conversation)
   latest.current = conversation
-  /** Reopens what is blocked in a turn's plan and continues it. After a failure only the rest is still blocked. */
+  /** Reopens blocked tasks of a turn's plan and continues it. After a failure a retry reopens only the rest. */
   const continueBlocked = async (turn: string, message: string): Promise<void> => {
     if (isRetrying.current) return
     isRetrying.current = true
@@ -182,10 +178,10 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
       isRetrying.current = false
     }
   }
-  /** Goes on with what a turn's plan has left; finished tasks stay. Else its message is sent again. */
+  /** Continues a turn's open tasks, or sends its message again if there are none. */
   const retryTurn = (turn: string): void => {
     const asked = view.state.messages.find(({ turn_id, role }) => turn_id === turn && role === 'user')?.text
-    // A decision started it, with words that the person never wrote.
+    // A review decision started this turn with text that the person did not write.
     const message = startedBy(view.state.resolutions, turn) ? strings.continueMessage : asked
     if (message === undefined) return
     const isOpen = openTasks(conversation, turn).length > 0
@@ -199,7 +195,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
     setFailure(undefined)
     setStopping(running)
     try {
-      // Stopping would end the review without it.
+      // Stopping first would end the review without the rejection.
       if (review.rejection && !(await review.rejection.send())) return setStopping(undefined)
       await client.stop(session, running)
     } catch (error) {
@@ -288,7 +284,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             isRejected={review.rejection !== undefined}
             hasSandbox={models.hasSandbox(model)}
             policy={policy}
-            // The panel offers it until that is closed.
+            // The panel offers reopening until it is closed.
             reopening={review.outcome?.reopen ? undefined : review.reopening}
             onExample={sendTyped}
             onResend={outgoing || review.review ? undefined : sendTyped}
@@ -375,7 +371,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   )
 })
 
-/** Why something failed, as a card; as a line until that is loaded, which may take the server that is gone. */
+/** Shows one line until the card has loaded: the server that serves it may be down. */
 function Failed({ strings, error, onRetry }: FailedProps): ReactElement {
   return (
     <Suspense

@@ -390,9 +390,7 @@ export const chinesePage: PageStrings = {
     title: '工具',
     about: '除了制定计划和撰写文字，智能体还能做什么。',
     close: '关闭',
-    /** What is below the message box. */
     count: (tools: number) => `${tools} 个工具`,
-    /** Where there are more than an agent can have. */
     countOf: (tools: number, all: number) => `${all} 个工具中的 ${tools} 个`,
     given: (count: string) => `智能体得到 ${count}：启用的工具超出了它能使用的数量。请将一些设为“从不”。`,
     none: '没有工具：该智能体能制定计划和撰写文字，但不能动手操作。',
@@ -416,7 +414,7 @@ export const chinesePage: PageStrings = {
     slow: '它尚未响应。在此期间，智能体不使用它的工具继续工作。',
     retry: '重试',
     remove: '移除',
-    /** What the button is called where several are heard one after the other. */
+    /** The button's accessible name, since several servers have one. */
     removeOf: (name: string) => `移除 ${name}`,
     removeSure: (name: string) => `移除 ${name}？`,
     cancel: '取消',

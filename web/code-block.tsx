@@ -3,11 +3,11 @@ import { conversationStrings } from './english-conversation.ts'
 import { CopyButton } from './copy-button.tsx'
 import type { PageStrings } from './page-strings.ts'
 
-/** Longer code is shown without colors: marking it up would block the page. */
+/** Longer code stays plain: highlighting it would block the page. */
 const MAX_HIGHLIGHTED = 20_000
 
 type Highlighted = typeof import('./highlight.tsx').highlighted
-/** Loaded with the first block that names a language, and shared by all. */
+/** Loaded with the first block that names a language, then shared. */
 let loaded: Highlighted | undefined
 
 interface CodeBlockProps {
@@ -16,7 +16,6 @@ interface CodeBlockProps {
   readonly strings: PageStrings
 }
 
-/** A block of code with its language, a button that copies it, and colors once they are loaded. */
 export function CodeBlock({ code, language, strings }: CodeBlockProps): ReactElement {
   const words = conversationStrings(strings)
   const [highlighted, setHighlighted] = useState(() => loaded)

@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
 
 /**
- * What the palette offers. To add a command: its name here, its label in `command-strings.ts`, its icon in `palette.tsx`, and
- * `useCommands` in the part of the page that does it.
+ * Commands of the palette. To add one: its name here, its label in `command-strings.ts`, its icon in `palette.tsx`, and
+ * `useCommands` in the component that runs it.
  */
 export type CommandId =
   | 'new_chat'
@@ -28,7 +28,6 @@ type Commands = { readonly [id in CommandId]?: (() => void) | undefined }
 
 const offered = new Map<CommandId, () => void>()
 
-/** Offers these commands while the component is mounted; undefined ones are not offered. */
 export function useCommands(commands: Commands): void {
   useEffect(() => {
     const own = Object.entries(commands).filter(entry => entry[1]) as [CommandId, () => void][]

@@ -17,20 +17,16 @@ interface ComposerProps {
   readonly onText: (text: string) => void
   readonly isNew: boolean
   readonly isRunning: boolean
-  /** A review waits: what is sent requests changes, or says why the plan was just rejected. The text may be from before it. */
+  /** A review waits: the text requests changes or explains a rejection. `before`: the text is older than the review. */
   readonly about: 'review' | 'rejection' | 'before' | undefined
-  /** The last message is still being sent. */
   readonly isSending: boolean
   readonly isStopping: boolean
-  /** Settings for the next message. */
   readonly choices: readonly Choice[]
   readonly onSend: (message: string) => void
   readonly onStop: () => void
-  /** More settings for the next message, before the others. */
   readonly children?: ReactNode
 }
 
-/** The message box. Enter sends, to the agent at work too, or requests changes while a review waits; Shift+Enter starts a line. */
 export function Composer(props: ComposerProps): ReactElement {
   const { strings, box, text, onText, isNew, isRunning, about, isSending, isStopping, choices, onSend, onStop } = props
   const isReview = about !== undefined
@@ -47,7 +43,7 @@ export function Composer(props: ComposerProps): ReactElement {
     if (isNew && matchMedia('(pointer: fine)').matches) box.current?.focus()
     // Only when the conversation opens.
   }, [])
-  // A decision needs no words.
+  // A decision needs no text.
   const canSend = (message !== '' || isReview) && !isSending
   const send = (): void => {
     if (canSend) onSend(message)
@@ -77,7 +73,7 @@ export function Composer(props: ComposerProps): ReactElement {
         }}
       />
       <div className="app-composer-foot">
-        {/* They are for the next message. */}
+        {/* The choices apply to messages, not to decisions. */}
         {!isReview && props.children}
         {(isReview ? [] : choices).map(({ name, value, values, onChoose }) => (
           <label key={name} className="app-choice" title={name}>

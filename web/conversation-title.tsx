@@ -14,7 +14,6 @@ interface ConversationTitleProps {
   readonly actions: FilingActions
 }
 
-/** The title of the conversation, and what can be done with it. */
 export function ConversationTitle({ strings, actions }: ConversationTitleProps): ReactElement {
   const { session: id, view } = useRunsheet()
   const { title, conversation } = view.state
@@ -22,10 +21,10 @@ export function ConversationTitle({ strings, actions }: ConversationTitleProps):
   const [isOpen, setOpen] = useState(false)
   const [isRenaming, setRenaming] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
-  // A click on the button closes an open menu before it arrives here.
+  // A click on the button closes an open menu before `onClick` runs.
   const wasOpen = useRef(false)
   const name = title ?? strings.untitled
-  // The server does not know it before its first message.
+  // The server does not know a conversation before its first message.
   const isKnown = conversation.seq > 0
   const rename = (): void => setRenaming(true)
   const restore = (): void => void actions.change(id, { archived: false })

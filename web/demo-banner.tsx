@@ -8,12 +8,10 @@ const KEY = 'runsheet.demo-hidden'
 
 interface DemoBannerProps {
   readonly strings: PageStrings
-  /** It can act there. */
   readonly hasSandbox: boolean
   readonly onSettings: () => void
 }
 
-/** Says once that the built-in model answers, and where to connect a real one; hidden for this session if the person likes. */
 export default function DemoBanner({ strings, hasSandbox, onSettings }: DemoBannerProps): ReactElement | null {
   const words = conversationStrings(strings)
   const [isHidden, setHidden] = useState(() => sessionStorage.getItem(KEY) !== null)

@@ -3,7 +3,6 @@ import type { ReactElement } from 'react'
 import { switchTheme } from './theme.ts'
 import type { PageStrings } from './page-strings.ts'
 
-/** Switches the theme and the language. */
 export function DisplayToggles({
   strings,
   onLanguage,

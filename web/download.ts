@@ -1,18 +1,17 @@
 import type { Client } from 'runsheet/client'
 
-/** Saves a conversation as a file that is named after it. */
 export async function download(client: Client, id: string, title: string, format: 'md' | 'jsonl'): Promise<void> {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(await client.exportSession(id, format))
   link.download = `${fileName(title)}.${format}`
   link.click()
-  // The browser reads it after the click.
+  // The browser reads the URL after the click.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
 
 const MAX_CHARACTERS = 60
 
-/** A title as a name that every file system takes, and that reads as it is: without characters that turn its direction. */
+/** Removes characters that file systems refuse or that change the text direction. */
 function fileName(title: string): string {
   const plain = title
     .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\\/:*?"<>|]+/gu, ' ')

@@ -1,4 +1,3 @@
-/** The texts of the palette and of the keyboard help, loaded with them. */
 export const englishCommands = {
   palette: 'Commands and search',
   placeholder: 'Type a command, or search conversations, messages and tasks…',
@@ -29,7 +28,7 @@ export const englishCommands = {
     keyboard_help: 'Keyboard shortcuts',
   },
   help: 'Keyboard shortcuts',
-  /** By where they work: what each does, and the keys. "Mod" is Command on a Mac, else Ctrl. */
+  /** Grouped by where they work. "Mod" is Command on a Mac, Ctrl elsewhere. */
   shortcuts: [
     {
       where: 'Everywhere',

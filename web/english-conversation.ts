@@ -2,9 +2,7 @@ import type { PageStrings } from './page-strings.ts'
 
 const it = (count: number): string => (count === 1 ? 'it' : 'them')
 
-/** The texts of a conversation's parts that are loaded after the first sight of the page. */
 const englishConversation = {
-  /** Messages that wait for the agent at work. */
   queue: {
     title: 'Queue',
     waits: (count: number) => `Queued: the agent reads ${it(count)} before its next step`,
@@ -15,12 +13,11 @@ const englishConversation = {
     sendNow: 'Send now',
     sendNowHint: 'Stops what the agent does now, then starts with these messages',
     edit: 'Edit',
-    /** The name of the box in which that is done. */
+    /** Accessible name of the edit field. */
     editQueued: 'Edit the queued message',
     takeBack: 'Take back',
     save: 'Save',
     cancel: 'Cancel',
-    /** The agent read a message while it was being edited. */
     readMeanwhile: 'The agent has read this message meanwhile.',
     sendAsNew: 'Send as a new message',
     discard: 'Discard the edit',
@@ -30,7 +27,7 @@ const englishConversation = {
   },
   edit: 'Edit message',
   editMessage: 'Edit the message',
-  /** What comes of an edited message: a new turn, or one more message for the agent at work. */
+  /** The result of an edited message: a new turn, or another message to the running one. */
   editStarts: 'Sent as a new message. What was said and done before stays as it is.',
   editQueues: 'The agent gets it as a new message. What was said and done before stays as it is.',
   askAgain: 'Ask again',
@@ -42,7 +39,6 @@ const englishConversation = {
   tokensInOut: (input: string, output: string) => `${input} in, ${output} out, as the provider counts`,
   otherAgentWorks:
     'Another agent is working in this conversation. You can follow and change its plan, or ask for something here.',
-  /** No agent works at this moment. */
   otherAgentIdle:
     'Another agent uses this conversation. It sees your changes with its next call. You can also ask for something here.',
   demo: 'Demo model: it plans and writes, but acts only in a sandbox.',
@@ -52,7 +48,7 @@ const englishConversation = {
   openSettings: 'Open settings',
   toolServerDown: (server: string) => `The tool server “${server}” did not answer`,
   toolServerHint: 'Check that it runs. It is tried again with the next step; until then the agent works without it.',
-  /** Errors by what they are about, each with what to do. */
+  /** Keyed by the kind of error: title, and how to fix it. */
   problems: {
     unreachable: [
       'The server cannot be reached',

@@ -1,6 +1,5 @@
 import type { PageStrings } from './page-strings.ts'
 
-/** The texts of what is done with conversations, loaded with it. */
 const englishFiling = {
   rename: 'Rename',
   newTitle: 'New title',
@@ -11,14 +10,12 @@ const englishFiling = {
   exportJson: 'Export as JSON lines',
   archivedNow: (title: string) => `Archived “${title}”`,
   undo: 'Undo',
-  /** A change that failed. */
   notRenamed: (title: string) => `Not renamed to “${title}”.`,
   noneArchived: 'Nothing is archived.',
   backToList: 'Back to all conversations',
   searching: 'Searching…',
   noResults: (query: string) => `No results for “${query}”`,
   noResultsHint: 'Every word has to occur, the last one at least by its beginning.',
-  /** Older texts are not searched yet. */
   indexing: 'Older texts are still being indexed: there may be more.',
   kinds: { conversation: 'Conversations', task: 'Tasks', message: 'Messages' },
 }

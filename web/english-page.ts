@@ -2,7 +2,6 @@ import { english, type Strings } from 'runsheet/react'
 
 const panels: Strings = english
 
-/** The texts of the page besides those of its parts that are loaded on demand. */
 export const englishPage = {
   panels,
   conversations: 'Conversations',
@@ -21,16 +20,15 @@ export const englishPage = {
   archived: 'Archived',
   restore: 'Restore',
   message: 'What do you want done?',
-  /** The message box while a review waits. */
+  /** Message box while a review waits. */
   requestChanges: 'Tell the agent what to change…',
   enterRequestsChanges: 'Enter requests changes',
-  /** The message box while a rejection can be undone. */
+  /** Message box while a rejection can be undone. */
   sayWhy: 'Tell the agent why (optional)…',
   enterRejects: 'Enter rejects now',
-  /** Of a text that was begun before the review that waits. */
   writtenBefore: 'Written before the plan arrived',
   enterAgain: 'Not sent: you wrote this before the plan arrived. Press Enter again to send it with your decision.',
-  /** The message box while the agent works: what is sent waits for its next step. */
+  /** Message box while the agent works. */
   steer: 'Write to the agent while it works…',
   enterQueues: 'Enter adds it to the queue',
   send: 'Send',
@@ -39,7 +37,7 @@ export const englishPage = {
   copy: 'Copy',
   copied: 'Copied',
   retry: 'Retry',
-  /** What is said to the agent when blocked steps are tried again. */
+  /** The message that retries blocked steps. */
   retryBlockedMessage: 'Try the blocked steps again.',
   you: 'You',
   assistant: 'Agent',
@@ -57,7 +55,7 @@ export const englishPage = {
   signInHow: 'To get a new link, run this in the folder of the server, then open the link in this browser:',
   badLink: 'This link has expired or was already used.',
   signedOut: 'You have been signed out.',
-  /** Title and hint of the first screen. `list`: an unreviewed toolset that keeps items for a person. */
+  /** Title and hint of the empty page. `list`: an unreviewed toolset whose items are the person's. */
   empty: {
     reviewed: [
       'Approve the plan, then watch it get done',
@@ -72,7 +70,6 @@ export const englishPage = {
       'The agent adds it at once. You tick items off; the agent may tick what it did itself.',
     ],
   } satisfies Record<string, readonly [title: string, hint: string]>,
-  /** For the built-in model. */
   demoExample: 'Fix the greeting in the sandbox, and prove it',
   examples: ['Plan a birthday party for 20 people', 'Prepare for my job interview', 'Plan a weekend in Rome'],
   working: 'Working…',

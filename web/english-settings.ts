@@ -1,16 +1,14 @@
-/** The texts of the settings, loaded with them. */
 export const englishSettings = {
   title: 'Settings',
   pages: { model: 'Model', reviews: 'Plans', notifications: 'Notifications', display: 'Appearance' },
   unsaved: 'Your changes are not saved yet.',
   discard: 'Discard',
   keepEditing: 'Keep editing',
-  /** Another window was faster. */
   conflict:
     'Nothing was saved: another window changed the settings first. What you see now includes its change. Check it and save again.',
   ofNode: 'Several servers share this database. These settings are for this one only.',
   lockedByOption: (name: string) => `Set by the option ${name}. To change it here, start the server without it.`,
-  /** Of the base URL or the key where only the other is given. */
+  /** Base URL or key, when only the other one is fixed. */
   lockedAlong: (name: string) =>
     `Base URL and key go together, and ${name} sets the other one. To change it here, start the server without it.`,
   lockedByVariable: (name: string) => `Set by the variable ${name}. To change it here, start the server without it.`,
@@ -65,7 +63,7 @@ export const englishSettings = {
   saved: (model: string) => `Saved. New messages go to ${model}.`,
   answered: (model: string, duration: string) => `${model} answered in ${duration}.`,
   tried: (url: string) => `Tried: ${url}`,
-  /** By code: what happened, and what to do. */
+  /** By failure code: what happened, and how to fix it. */
   failures: {
     denied: ['The provider refused the key', 'Check that the key is complete and valid, then save and try again.'],
     unreachable: ['The model cannot be reached', 'Check that it is running, and that the base URL is right.'],
@@ -85,7 +83,6 @@ export const englishSettings = {
     assessor_model: 'The judge is not known. Check its name.',
   },
 
-  /** Which option or variable fixes the toolset, or how to choose another. */
   toolsetHint: (by?: string) =>
     by ? `Set by ${by} of the server.` : 'Start the server with --toolset to use another one.',
   review: 'Review plans before work starts',

@@ -1,25 +1,22 @@
 import type { Policy } from 'runsheet/client'
 
-/** The texts of what calls a person: the count, the notification, the page of all that waits. */
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 export const englishCalls = {
   reviews: 'Reviews',
   settings: 'Settings',
   waiting: (count: string) => (count === '1' ? '1 plan waits for your review' : `${count} plans wait for your review`),
-  /** The same where calls of tools wait, too. */
+  /** Used if tool calls wait as well. */
   decisions: (count: string) => (count === '1' ? '1 decision waits for you' : `${count} decisions wait for you`),
   offer: 'Get a notification when the agent waits for you?',
   notifyMe: 'Notify me',
   notNow: 'Not now',
   denied: 'Your browser blocks notifications from this page. Settings say how to allow them.',
-  /** The notification for one review. */
   planWaits: 'A plan waits for your review',
   planFrom: (conversation: string, steps: number) => `${conversation} · ${plural(steps, 'step')}`,
-  /** A call of a tool: its notification and its row. */
+  /** A tool call's notification and row. */
   wantsTool: (tool: string, server: string | undefined) =>
     `The agent wants to use ${tool}${server === undefined ? '' : ` of ${server}`}`,
-  /** One notification for several. */
   plansWait: (count: number) => `${count} plans wait for your review`,
   openAll: 'Open to see them all.',
   title: 'Waiting for your review',
@@ -35,10 +32,9 @@ export const englishCalls = {
   setUpNotifications: 'Notifications',
 }
 
-/** The texts of the choice of a toolset. */
 export const englishToolsets = {
   heading: 'How the agent plans',
-  /** The name on the button, and what it is, whatever its policy. */
+  /** Button name and description, independent of the policy. */
   of: {
     runsheet: ['Reviewed plan', 'A plan, with what came of each step.'],
     task_manager: ['Task manager', 'Tasks with details, priorities and tags.'],
@@ -50,21 +46,20 @@ export const englishToolsets = {
       'Tasks that are added one by one, kept over the whole conversation. With --store file each list is a JSON file, .agents/tasks/<id>.json in the data folder; other stores write none.',
     ],
   } satisfies Record<string, readonly [name: string, about: string]>,
-  /** The name of `runsheet` without review. */
+  /** Names `runsheet` without review. */
   unreviewed: 'Plan',
-  /** What a policy means. */
   approve: 'You approve the plan before anything runs.',
   deadline: (span: string) => `You have ${span} to decide; then nothing is started.`,
   startsAtOnce: 'The agent starts at once.',
   judged: 'A judge checks each result.',
   goesOn: 'The agent goes on until every step is settled.',
-  /** Stands between two sentences. */
+  /** Separates two sentences; empty in Chinese. */
   space: ' ',
   review: 'Review',
   assessor: 'Judge',
   gate: 'Goes on',
   noReview: 'No review',
-  /** Follows it, where there is room. */
+  /** Appended to `noReview` if there is room. */
   noReviewWhy: ': the agent starts without asking you',
 }
 

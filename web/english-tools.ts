@@ -1,11 +1,9 @@
-/** The texts of the tools, loaded with them. */
 export const englishTools = {
   title: 'Tools',
   about: 'What the agent can do besides planning and writing.',
   close: 'Close',
-  /** What is below the message box. */
   count: (tools: number) => (tools === 1 ? '1 tool' : `${tools} tools`),
-  /** Where there are more than an agent can have. */
+  /** Used if more tools are on than an agent can take. */
   countOf: (tools: number, all: number) => `${tools} of ${all} tools`,
   given: (count: string) => `The agent gets ${count}: more than it can take are on. Set some to Never.`,
   none: 'No tools: this agent can plan and write, but not act.',
@@ -30,7 +28,7 @@ export const englishTools = {
   slow: 'It has not answered yet. The agent works without its tools meanwhile.',
   retry: 'Try again',
   remove: 'Remove',
-  /** What the button is called where several are heard one after the other. */
+  /** The button's accessible name, since several servers have one. */
   removeOf: (name: string) => `Remove ${name}`,
   removeSure: (name: string) => `Remove ${name}?`,
   cancel: 'Cancel',

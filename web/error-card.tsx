@@ -16,7 +16,6 @@ interface ErrorCardProps {
   readonly retry?: Action | undefined
 }
 
-/** What went wrong, and what to do about it. */
 export function ErrorCard({ title, text, hint, role = 'note', settings, retry }: ErrorCardProps): ReactElement {
   return (
     <div className="app-problem" role={role}>

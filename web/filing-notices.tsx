@@ -10,10 +10,8 @@ interface FilingNoticesProps {
   readonly filing: FilingHandle
 }
 
-/** How long an archived conversation can be brought back by its notice. */
 const UNDO_MS = 10_000
 
-/** What was just archived, with Undo, and what failed, with Retry. */
 export function FilingNotices({ strings, filing: { list, actions, failure } }: FilingNoticesProps): ReactElement {
   const words = filingStrings(strings)
   const { archived, forget } = list
@@ -48,7 +46,7 @@ export function FilingNotices({ strings, filing: { list, actions, failure } }: F
 
 interface ToastProps {
   readonly strings: PageStrings
-  /** It goes by itself, unless the pointer or the focus is on it. */
+  /** Dismisses itself, unless it has the pointer or the focus. */
   readonly afterMs?: number
   readonly onClose: () => void
   readonly children: React.ReactNode

@@ -6,7 +6,6 @@ import { chatRoute, historyRoute, messageRoute, type Route } from './route.ts'
 
 type Parts = Extract<SearchResult, { readonly kind: 'task' }>['title']
 
-/** A text with what matches marked. */
 export function Marked({ parts }: { readonly parts: Parts }): ReactElement {
   return (
     <span dir="auto">
@@ -15,7 +14,6 @@ export function Marked({ parts }: { readonly parts: Parts }): ReactElement {
   )
 }
 
-/** Where a result leads. */
 export function routeOf(result: SearchResult): Route {
   switch (result.kind) {
     case 'conversation':
@@ -30,10 +28,8 @@ export function routeOf(result: SearchResult): Route {
 export const keyOf = (result: SearchResult): string =>
   `${result.kind} ${result.session_id} ${'task_id' in result ? result.task_id : 'message_id' in result ? result.message_id : ''}`
 
-/** What a result is called, in parts. */
 export const partsOf = (result: SearchResult): Parts => (result.kind === 'message' ? result.excerpt : result.title)
 
-/** Who and where, after what was found. */
 export function aboutResult(result: SearchResult, strings: PageStrings): string {
   const day = new Date(result.created_at).toLocaleDateString(localeOf(strings.panels), { dateStyle: 'medium' })
   const where = result.session_title ?? strings.untitled

@@ -35,12 +35,11 @@ const { highlight, registered } = createLowlight({
 
 type Tree = ReturnType<typeof highlight>['children'][number]
 
-/** Code with its parts marked; undefined in a language that is not known here. */
 export function highlighted(code: string, language: string): ReactNode {
   return registered(language) ? highlight(language, code).children.map(rendered) : undefined
 }
 
-// As elements and text, never as HTML.
+// Built as elements and text, never as HTML.
 function rendered(node: Tree, key: number): ReactNode {
   if (node.type === 'text') return node.value
   if (node.type !== 'element') return undefined

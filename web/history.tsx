@@ -9,21 +9,19 @@ import { isList } from './toolset-policies.ts'
 
 interface HistoryProps {
   readonly strings: PageStrings
-  /** The task whose timeline is open. */
   readonly task: string | undefined
   readonly covered: number
   readonly onTask: (task: string | undefined) => void
   readonly onChat: () => void
 }
 
-/** The conversation turn by turn: the request, the plan, and the timeline of each task. */
 export default function History({ strings, task, covered, onTask, onChat }: HistoryProps): ReactElement {
   const { view } = useRunsheet()
   const { conversation, messages, resolutions, status: connection } = view.state
   const turns = turnsInOrder(conversation)
   const areItems = conversation.policy !== null && isList(conversation.policy)
   const numbers = new Map(turns.map(({ id }, index) => [id, index + 1]))
-  // A continued plan is under several turns: a task opens where it was pressed, else where it is now.
+  // A continued plan appears under several turns: the task opens where it was clicked, otherwise in its current turn.
   const [openIn, setOpenIn] = useState<string>()
   const [showsAll, setShowsAll] = useState(false)
   const isKnown = task === undefined || task in conversation.tasks
@@ -42,7 +40,8 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
           const decided = startedBy(resolutions, turn.id)
           const tasks = tasksAt(conversation, turn.id)
           const open = tasks.filter(each => each.status === 'pending' || each.status === 'in_progress').length
-          // With gate and judge off a turn is done once it has answered. Items wait for the person.
+          // Without gate and judge a turn ends as done even if steps are open. List items are the person's, so they do
+          // not count.
           const status = turn.status === 'done' && open > 0 && !areItems ? 'incomplete' : turn.status
           return (
             <article key={turn.id} className="app-turn" aria-label={strings.turn(index + 1)}>
@@ -50,7 +49,7 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
                 <h2>{strings.turn(index + 1)}</h2>
                 <span className={`app-chip app-chip-${status}`}>
                   {[
-                    // Items that wait for the person say more than that the agent is done.
+                    // The person's open items are more useful here than "done".
                     ...(areItems && status === 'done' && open > 0 ? [] : [strings.turnStatus[status]]),
                     ...(open > 0 ? [strings.openOf(open, tasks.length)] : []),
                   ].join(' · ')}
@@ -99,7 +98,6 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
   )
 }
 
-/** Where a task of a continued plan went on, or came from. */
 function placeText(strings: PageStrings, turn: number, planTurn: number | undefined): string | undefined {
   if (planTurn === undefined || planTurn === turn) return undefined
   return planTurn > turn ? strings.continuedIn(planTurn) : strings.fromTurn(planTurn)

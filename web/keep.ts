@@ -1,4 +1,4 @@
-/** Keeps something in this browser. Other windows hear of it from the browser, other parts of this one from here. */
+/** Writes to localStorage and notifies this window too: browsers only notify the others. */
 export function keep(key: string, value: string | null): void {
   if (value === null) localStorage.removeItem(key)
   else localStorage.setItem(key, value)

@@ -10,7 +10,6 @@ interface KeyboardHelpProps {
   readonly onClose: () => void
 }
 
-/** All shortcuts, by where they work. */
 export default function KeyboardHelp({ strings, onClose }: KeyboardHelpProps): ReactElement {
   const words = strings.command ?? englishCommands
   const id = useId()

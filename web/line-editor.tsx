@@ -7,14 +7,12 @@ interface LineEditorProps {
   readonly text: string
   readonly save: string
   readonly cancel: string
-  /** What comes of it. */
   readonly note?: string
   readonly onText: (text: string) => void
   readonly onSave: (text: string) => void
   readonly onCancel: () => void
 }
 
-/** A message being edited. Enter saves, Escape leaves it as it was. */
 export function LineEditor({
   label,
   text,

@@ -1,11 +1,11 @@
 const RETRY_MS = 1_000
-/** Reloads are at least this far apart, should a part be missing for good. */
+/** Minimum time between reloads, in case a part is missing for good. */
 const MIN_RELOAD_MS = 60_000
 const KEY = 'runsheet.reloaded'
 
 /**
- * Loads a part of the page that is not in its first load. Where that fails, because the connection is lost or the server was
- * updated, the page is loaded anew once the server answers: browsers do not fetch a failed module again.
+ * Loads a lazy part. After a lost connection or a server update it reloads the page once the server answers, because
+ * browsers cache failed module imports.
  */
 export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   try {

@@ -3,6 +3,5 @@ import { loadPart } from './load-part.ts'
 
 type SmallParts = typeof import('./small-parts.ts')
 
-/** One of the small parts that are loaded after the first sight of the page. */
 export const smallPart = <K extends keyof SmallParts>(name: K): LazyExoticComponent<SmallParts[K]> =>
   lazy(() => loadPart(() => import('./small-parts.ts')).then(parts => ({ default: parts[name] })))

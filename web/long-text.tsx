@@ -1,11 +1,10 @@
 import { type ReactElement, useState } from 'react'
 
-/** Characters of a text that are shown at once: to parse or lay out more would block the page. */
+/** Characters shown at first: parsing or laying out more would block the page. */
 const MAX_SHOWN = 30_000
-/** Characters that are laid out together, once they come into sight. */
+/** Characters per block; each block is laid out when it becomes visible. */
 const PIECE = 5_000
 
-/** The beginning of a text that is shown at once, and the rest. */
 export function beginningOf(text: string): { readonly beginning: string; readonly rest: string } {
   const end = text.length > MAX_SHOWN ? breakBefore(text, MAX_SHOWN) : text.length
   return { beginning: text.slice(0, end), rest: text.slice(end) }
@@ -13,11 +12,9 @@ export function beginningOf(text: string): { readonly beginning: string; readonl
 
 interface RestProps {
   readonly text: string
-  /** The button that shows it. */
   readonly showRest: (characters: number) => string
 }
 
-/** The rest of a long text, as plain text, once it is asked for. */
 export function Rest({ text, showRest }: RestProps): ReactElement | null {
   const [isShown, setShown] = useState(false)
   if (text === '') return null
@@ -41,7 +38,7 @@ export function Rest({ text, showRest }: RestProps): ReactElement | null {
   )
 }
 
-/** The button that had the focus is gone. One function, since React calls a new one with every render. */
+/** Replaces the focused button. A module-level function, because React calls a new ref callback with every render. */
 const takeFocus = (element: HTMLElement | null): void => element?.focus({ preventScroll: true })
 
 function piecesOf(text: string): readonly string[] {
@@ -54,13 +51,13 @@ function piecesOf(text: string): readonly string[] {
   return pieces
 }
 
-/** After the last paragraph or line, else the last word, that ends before a place. */
+/** Prefers the last paragraph, line or word break before `place`. */
 function breakBefore(text: string, place: number, start = 0): number {
   const least = start + (place - start) / 2
   for (const each of ['\n\n', '\n', ' ']) {
     const found = text.lastIndexOf(each, place - 1)
     if (found > least) return found + (each === ' ' ? 1 : each.length)
   }
-  // Never half a character.
+  // Never split a surrogate pair.
   return /[\ud800-\udbff]/.test(text.charAt(place - 1)) ? place - 1 : place
 }

@@ -8,17 +8,16 @@ import type { PageStrings } from './page-strings.ts'
 
 /** Longer texts are parsed block by block. */
 const LONG = 4_000
-/** Blocks of a long text that show at once. */
 const FIRST_BLOCKS = 20
 
 interface MarkdownProps {
   readonly text: string
-  /** More text is coming: unclosed Markdown is closed for now. */
+  /** More text is coming: closes unclosed Markdown for display. */
   readonly isStreaming?: boolean
   readonly strings: PageStrings
 }
 
-/** Renders Markdown, with HTML as text and without remote images. */
+/** Shows HTML as text and blocks remote images. */
 export default function Markdown({ text, isStreaming = false, strings }: MarkdownProps): ReactElement {
   const { beginning: parsed, rest } = beginningOf(text)
   const isGrowing = isStreaming && rest === ''
@@ -40,7 +39,7 @@ export default function Markdown({ text, isStreaming = false, strings }: Markdow
   )
 }
 
-/** What looks like an unclosed tag stays, too. */
+/** Keep apparent unclosed tags: HTML is shown as text. */
 const REMEND = { htmlTags: false }
 
 interface MarkdownNode {
@@ -49,10 +48,9 @@ interface MarkdownNode {
   children?: MarkdownNode[]
   data?: { hProperties: { className: string } }
 }
-/** What has blocks. Elsewhere HTML is part of a line, and the renderer shows it as text. */
+/** Nodes with block children. Elsewhere HTML is inline, and the renderer shows it as text. */
 const HAS_BLOCKS = new Set(['root', 'blockquote', 'listItem', 'footnoteDefinition'])
 
-/** Blocks of HTML become paragraphs of text. */
 const htmlAsText = () => paragraphs
 function paragraphs({ type, children = [] }: MarkdownNode): void {
   for (const child of children) {
@@ -83,7 +81,6 @@ const Block = memo(function Block({ text, strings }: Pick<MarkdownProps, 'text' 
   )
 })
 
-/** A fence, with the language that its first line names. */
 function pre({ children }: { readonly children?: unknown }, strings: PageStrings): ReactElement {
   const { className = '', children: code = '' } = isValidElement<{ className?: string; children?: unknown }>(children)
     ? children.props
@@ -92,7 +89,7 @@ function pre({ children }: { readonly children?: unknown }, strings: PageStrings
   return <CodeBlock code={String(code).replace(/\n$/, '')} language={language} strings={strings} />
 }
 
-/** Whether a text is better parsed in parts: it is long, and no part of it refers to another. */
+/** True for a long text without link references, which would not resolve across blocks. */
 const isLong = (text: string): boolean => text.length > LONG && !/^ {0,3}\[[^\]\n]{1,100}\]:/m.test(text)
 
 /** Splits at blank lines, but not inside code fences or lists. */

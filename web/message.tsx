@@ -9,7 +9,6 @@ import { beginningOf, Rest } from './long-text.tsx'
 import type { PageStrings } from './page-strings.ts'
 import type { Scene } from './thread-turn.tsx'
 
-/** What a person asked for. It can be edited and sent again, which starts a new turn. */
 export function Asked({ message, scene }: { readonly message: Message; readonly scene: Scene }): ReactElement {
   const { strings, state, onResend } = scene
   const words = conversationStrings(strings)
@@ -17,7 +16,7 @@ export function Asked({ message, scene }: { readonly message: Message; readonly 
   const editButton = useRef<HTMLButtonElement>(null)
   const close = (): void => {
     setEdited(undefined)
-    // The button is there again after this render.
+    // The button is mounted again after this render.
     requestAnimationFrame(() => editButton.current?.focus())
   }
   const { beginning, rest } = beginningOf(message.text)
@@ -41,7 +40,7 @@ export function Asked({ message, scene }: { readonly message: Message; readonly 
     )
   }
   return (
-    // Focusable, so that a tap shows what can be done with it.
+    // Focusable, so that a tap reveals its actions.
     <article
       className="app-message app-message-user"
       aria-label={strings.you}
@@ -75,7 +74,7 @@ interface MessageFootProps {
   readonly children?: ReactElement
 }
 
-/** When it was written, and what can be done with it. Its style sheet shows it on hover and focus. */
+/** The style sheet shows it on hover and focus. */
 export function MessageFoot({ message, strings, onAgain, children }: MessageFootProps): ReactElement {
   const words = conversationStrings(strings)
   return (
@@ -92,7 +91,6 @@ export function MessageFoot({ message, strings, onAgain, children }: MessageFoot
   )
 }
 
-/** The time, with the date if that is not today's; all of it on hover. */
 function When({ at, strings }: { readonly at: string; readonly strings: PageStrings }): ReactElement {
   const locale = localeOf(strings.panels)
   const date = new Date(at)

@@ -10,18 +10,16 @@ const Thread = lazy(() => loadPart(importThread))
 
 interface MessagesProps extends Omit<ThreadProps, 'scroller'> {
   readonly onExample: (message: string) => void
-  /** The model is the built-in one, and has a sandbox. */
   readonly hasSandbox: boolean
-  /** Of the next message; undefined until that is known. */
+  /** Policy of the next message; undefined until loaded. */
   readonly policy: ShownPolicy | undefined
 }
 
-/** The thread; examples before there is one. */
 export function Messages({ onExample, hasSandbox, policy, ...thread }: MessagesProps): ReactElement {
   const { view, strings, covered, outgoing } = thread
   const { conversation, status } = view.state
   const scroller = useRef<HTMLDivElement>(null)
-  // Not needed for the first sight of the page, but soon after it.
+  // Preload: needed soon after the first render.
   useEffect(() => void importThread().catch(() => {}), [])
   const isEmpty = Object.keys(conversation.turns).length === 0 && outgoing === undefined
   const loading = (
@@ -58,14 +56,13 @@ interface WelcomeProps {
   readonly onExample: (message: string) => void
 }
 
-/** What to try, before anything was asked. */
 function Welcome({ strings, hasSandbox, policy, onExample }: WelcomeProps): ReactElement {
   const areItems = policy !== undefined && isList(policy)
   const [title, hint] = strings.empty[!policy || policy.review ? 'reviewed' : areItems ? 'list' : 'unreviewed']
   return (
     <section className="app-empty">
       <span className="app-logo app-logo-large" />
-      {/* It promises nothing before it is known. */}
+      {/* Shows no promise before the policy is known. */}
       <h2 aria-busy={!policy}>{title}</h2>
       <p aria-busy={!policy}>{hint}</p>
       <ul>

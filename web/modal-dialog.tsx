@@ -9,14 +9,14 @@ interface ModalDialogProps {
   readonly children: (close: () => void) => ReactNode
 }
 
-/** The browser's own modal dialog. Escape and a click beside it close it, and the focus returns to where it was. */
+/** The browser's modal dialog: Escape and a click on the backdrop close it, and the focus returns. */
 export function ModalDialog({ className, label, labelledBy, onClose, children }: ModalDialogProps): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     const element = dialog.current
     if (element && !element.open) element.showModal()
   }, [])
-  // The browser says that it is closed only later, when another key may have opened it again.
+  // Do not wait for the `close` event: it comes late, when another key may have opened the dialog again.
   const close = (): void => {
     dialog.current?.close()
     onClose()
@@ -32,7 +32,7 @@ export function ModalDialog({ className, label, labelledBy, onClose, children }:
         event.preventDefault()
         close()
       }}
-      // What is in the dialog fills it: only the backdrop is the dialog itself.
+      // The content fills the dialog, so only the backdrop has the dialog itself as target.
       onPointerDown={event => event.target === dialog.current && close()}
     >
       {children(close)}

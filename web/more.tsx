@@ -6,7 +6,6 @@ interface MoreProps {
   readonly onMore: () => Promise<void>
 }
 
-/** Loads more once the end of the list is near, or by its button. */
 export function More({ strings, onMore }: MoreProps): ReactElement {
   const button = useRef<HTMLButtonElement>(null)
   const [isLoading, setLoading] = useState(false)

@@ -3,7 +3,7 @@ import { randomId } from 'runsheet/client'
 const KEY = 'runsheet.new-sessions'
 const MAX_KEPT = 20
 
-/** Conversations that this window has started and that have no message yet: the server does not know them. */
+/** Conversations started in this window that the server does not know yet, because they have no message. */
 const sessions = new Set<string>(sessionStorage.getItem(KEY)?.split(' '))
 
 export function newSession(): string {

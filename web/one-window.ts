@@ -3,9 +3,9 @@ import { useEffect, useState } from 'react'
 const CALLER = 'runsheet-caller'
 const IN_SIGHT = 'runsheet-in-sight'
 
-/** Whether this window calls the person for all windows of this browser. When it is closed, another one does. */
+/** Elects one window of this browser to notify the person; another takes over when it closes. */
 export function useCaller(): boolean {
-  // Pages over plain HTTP from another machine have no locks, and no notifications either.
+  // Insecure origins have neither locks nor notifications.
   const [isCaller, setCaller] = useState(!('locks' in navigator))
   useEffect(() => {
     if (!('locks' in navigator)) return
@@ -14,7 +14,6 @@ export function useCaller(): boolean {
   return isCaller
 }
 
-/** Tells all windows of this browser while the person looks at this one. */
 export function useInSight(): void {
   useEffect(() => {
     if (!('locks' in navigator)) return
@@ -40,14 +39,13 @@ export function useInSight(): void {
   }, [])
 }
 
-/** Whether the person looks at any window of this page. */
 export async function isInSight(): Promise<boolean> {
   if (!('locks' in navigator)) return document.visibilityState === 'visible' && document.hasFocus()
   const { held: locks = [] } = await navigator.locks.query()
   return locks.some(({ name }) => name === IN_SIGHT)
 }
 
-/** Takes a lock as soon as it is free, and keeps it until the returned function is called. */
+/** Takes a lock when it is free, and holds it until the returned function is called. */
 function held(name: string, mode: LockMode, onTaken = (): void => {}): () => void {
   const leave = new AbortController()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -56,7 +54,7 @@ function held(name: string, mode: LockMode, onTaken = (): void => {}): () => voi
       onTaken()
       return promise
     })
-    // Given up before it was taken.
+    // Aborted before the lock was free.
     .catch(() => {})
   return () => {
     leave.abort()

@@ -1,6 +1,6 @@
 type Over = 'settings' | 'tools'
 
-/** Opens a dialog that lies over the rest: what shows it follows the URL, so that Back closes it. */
+/** Opens a dialog through the URL, so that Back closes it. */
 function open(name: Over): void {
   const url = new URL(location.href)
   if (url.searchParams.has(name)) return

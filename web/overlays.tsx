@@ -16,7 +16,6 @@ interface OverlaysProps {
   readonly onGo: (route: Route) => void
 }
 
-/** The palette (Ctrl+K) and the keyboard help (?). */
 export function Overlays({ client, strings, sessions, onGo }: OverlaysProps): ReactElement {
   const [shown, setShown] = useState<'palette' | 'help'>()
   useCommands({ keyboard_help: () => setShown('help') })
@@ -25,7 +24,7 @@ export function Overlays({ client, strings, sessions, onGo }: OverlaysProps): Re
       const asked = isPaletteKey(event) ? 'palette' : isHelpKey(event) ? 'help' : undefined
       if (!asked || event.isComposing || event.defaultPrevented) return
       event.preventDefault()
-      // A dialog that is open has the keys to itself.
+      // An open dialog keeps its own keys.
       if (!document.querySelector('dialog:modal')) setShown(asked)
     }
     document.addEventListener('keydown', onKeyDown)

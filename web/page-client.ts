@@ -1,7 +1,7 @@
 import { type Client, createClient, type LiveConversation } from 'runsheet/client'
 import { streamSlot } from './stream-slot.ts'
 
-/** A client whose live conversations share the browser's few connections and update at most once per frame. */
+/** Live conversations share the browser's few connections and update at most once per frame. */
 export function pageClient(token: string): Client {
   const client = createClient({ url: location.origin, token })
   return { ...client, live: (id, options) => oncePerFrame(client.live(id, { ...options, slot: streamSlot })) }

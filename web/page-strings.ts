@@ -6,7 +6,7 @@ import type { SettingsStrings } from './english-settings.ts'
 import type { CallStrings, ToolsetStrings } from './english-small-parts.ts'
 import type { ToolsStrings } from './english-tools.ts'
 
-/** The texts of the page. Parts that are loaded on demand bring their English ones. */
+/** Lazy parts bring their own English texts. */
 export type PageStrings = typeof englishPage & {
   readonly calls?: CallStrings
   readonly command?: CommandStrings
@@ -19,7 +19,7 @@ export type PageStrings = typeof englishPage & {
 
 export type Language = 'en' | 'zh'
 
-/** English is in the first load, since the panels fall back to it; other languages are fetched. */
+/** English is in the first load because the panels fall back to it; other languages are fetched. */
 export async function loadStrings(language: Language): Promise<PageStrings> {
   return language === 'zh' ? (await import('./chinese-page.ts')).chinesePage : englishPage
 }

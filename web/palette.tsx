@@ -32,7 +32,6 @@ import type { PageStrings } from './page-strings.ts'
 import { chatRoute, type Route } from './route.ts'
 import { useSearch } from './use-search.ts'
 
-/** In the order in which they are offered. */
 const ICONS: Readonly<Record<CommandId, LucideIcon>> = {
   new_chat: Plus,
   reviews: BookOpenCheck,
@@ -82,7 +81,6 @@ interface OptionGroup {
   readonly options: readonly Option[]
 }
 
-/** Every command, and every conversation, message and task, by keyboard. */
 export default function Palette({ client, strings, sessions, onGo, onClose }: PaletteProps): ReactElement {
   const words = strings.command ?? englishCommands
   const [typed, setTyped] = useState('')
@@ -150,7 +148,7 @@ export default function Palette({ client, strings, sessions, onGo, onClose }: Pa
                       id={optionId(index)}
                       role="option"
                       aria-selected={index === at}
-                      // By keyboard, the input has the keys.
+                      // The input keeps the focus and handles the keys.
                       onPointerMove={() => setActive(index)}
                       onClick={() => choose(close, option)}
                     >
@@ -207,7 +205,7 @@ function optionsFor({ query, strings, words, sessions, results, onGo }: Offer): 
   ].filter(({ options }) => options.length > 0)
 }
 
-/** Whether each word of a query begins a word of a label, or is anywhere in one that has no spaces, whatever case and accents. */
+/** Matches each query word at the start of a word, or anywhere in text without spaces; ignores case and accents. */
 const holds = (label: string, query: string): boolean =>
   plain(query)
     .split(/\s+/)

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 export const PLAN_BESIDE = 'runsheet.plan-beside'
 
-/** Wide enough for the conversations, the thread and the plan. */
+/** Wide enough for conversations, thread and plan. */
 const WIDE = '(min-width: 1160px)'
 
 interface PlanBeside {
@@ -11,7 +11,6 @@ interface PlanBeside {
   readonly toggle: () => void
 }
 
-/** Whether the plan is beside the thread: a setting of this browser, for wide screens. */
 export function usePlanBeside(): PlanBeside {
   const [isPossible, setPossible] = useState(() => matchMedia(WIDE).matches)
   const [isChosen, setChosen] = useState(() => localStorage.getItem(PLAN_BESIDE) === 'on')
@@ -22,7 +21,7 @@ export function usePlanBeside(): PlanBeside {
       setChosen(localStorage.getItem(PLAN_BESIDE) === 'on')
     }
     wide.addEventListener('change', update)
-    // The settings change it, too.
+    // The settings dialog changes it, too.
     window.addEventListener('storage', update)
     return () => {
       wide.removeEventListener('change', update)

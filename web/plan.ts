@@ -1,2 +1,2 @@
-/** The plan, which is not needed before there is one. */
+/** Lazy: not needed before there is a plan. */
 export { TodosPanel as default } from 'runsheet/react'

@@ -12,7 +12,6 @@ interface ProblemProps {
   readonly onRetry?: (() => void) | undefined
 }
 
-/** A request that failed, as a card with what to do. */
 export default function Problem({ strings, error, onSettings, onRetry }: ProblemProps): ReactElement {
   const words = conversationStrings(strings)
   const kind = kindOf(error)

@@ -9,11 +9,10 @@ const MAX_CHARACTERS = 120
 interface RenameTitleProps {
   readonly strings: PageStrings
   readonly title: string
-  /** With the new title; undefined if it stays as it is. */
+  /** Called with undefined if the title is unchanged. */
   readonly onDone: (title: string | undefined, isByKey: boolean) => void
 }
 
-/** A title that is edited in place. */
 export function RenameTitle({ strings, title, onDone }: RenameTitleProps): ReactElement {
   const [text, setText] = useState(title)
   return (

@@ -12,13 +12,12 @@ import { chatRoute, type Route, settingsRoute, urlOf } from './route.ts'
 interface ReviewsPageProps {
   readonly client: Client
   readonly strings: PageStrings
-  /** What waits anywhere, in words. */
   readonly waiting: string
   readonly onGo: (route: Route) => void
   readonly onMenu: () => void
 }
 
-/** Everything that waits for a decision, over all conversations: calls, which hold up their turns, then plans by deadline. */
+/** Lists tool calls first, because they block their turns, then plans by deadline. */
 export function ReviewsPage({ client, strings, waiting, onGo, onMenu }: ReviewsPageProps): ReactElement {
   const words = strings.calls ?? englishCalls
   const { reviews, approvals, hasMore, error } = usePendingReviews(client, {
@@ -104,7 +103,7 @@ function Waiting({ each, strings, words, now, onGo }: RowProps<WaitingReview>): 
   const agent = origin?.client ?? (origin?.model === undefined ? undefined : words.byModel(origin.model))
   const left = expires_at === null ? undefined : Math.max(0, Date.parse(expires_at) - now)
   const title = session?.title ?? strings.untitled
-  // A conversation that has no other title has that of its first step.
+  // An untitled conversation takes the title of its first step.
   const told = steps.map(step => step.title).filter((step, index) => index > 0 || step !== title)
   return (
     <li>
@@ -166,7 +165,6 @@ function leftText(ms: number, locale: string): string {
   return text(Math.floor(ms / DAY), 'day')
 }
 
-/** The server's time, every second. */
 function useTick(client: Client): number {
   const [now, setNow] = useState(() => client.now())
   useEffect(() => {

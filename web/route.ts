@@ -1,21 +1,18 @@
 import { newSession } from './new-sessions.ts'
 
-/** What the page shows, as in its URL: a conversation, one message of it, its history with one task open, or all reviews that wait. */
 export interface Route {
-  /** Empty where all reviews are shown. */
+  /** Empty on the reviews page. */
   readonly session: string
   readonly isHistory: boolean
   readonly task: string | undefined
   readonly message?: string
-  /** The open page of the settings, which lie over the rest. */
   readonly settings?: string
-  /** The tools lie over the rest. */
   readonly isTools?: boolean
 }
 
 const ID = /^[A-Za-z0-9_-]{1,128}$/
 
-/** The route in the URL; a new conversation where it names none. */
+/** Starts a new conversation if the URL names none. */
 export function currentRoute(): Route {
   const query = new URLSearchParams(location.search)
   const session = query.get('chat') ?? ''
@@ -38,10 +35,8 @@ export function currentRoute(): Route {
 export const chatRoute = (session: string): Route => ({ session, isHistory: false, task: undefined })
 export const messageRoute = (session: string, message: string): Route => ({ ...chatRoute(session), message })
 export const historyRoute = (session: string, task?: string): Route => ({ session, isHistory: true, task })
-/** Everything that waits for a review, over all conversations. */
 export const REVIEWS: Route = chatRoute('')
 
-/** The settings over what is shown now. */
 export const settingsRoute = (page = ''): Route => ({ ...currentRoute(), settings: page })
 
 export function urlOf({ session, isHistory, task, message, settings, isTools }: Route): string {
@@ -51,6 +46,6 @@ export function urlOf({ session, isHistory, task, message, settings, isTools }: 
   else if (isHistory) query.set('view', 'history')
   if (settings !== undefined) query.set('settings', settings)
   if (isTools) query.set('tools', '')
-  // Not only a query: the reviews have a path of their own.
+  // Not only a query: the reviews have their own path.
   return `${session ? './' : 'reviews'}${query.size > 0 ? `?${query}` : ''}`
 }

@@ -11,7 +11,6 @@ interface SaidProps {
   readonly isStreaming?: boolean
 }
 
-/** What the agent wrote. */
 export default function Said({ strings, ...said }: SaidProps): ReactElement {
   return (
     <Suspense

@@ -8,7 +8,7 @@ import { isPlain } from './session-link.tsx'
 import { useSearch } from './use-search.ts'
 import { filingStrings } from './english-filing.ts'
 
-/** The server's largest answer. */
+/** The server's limit. */
 const MAX_RESULTS = 50
 const KINDS = ['conversation', 'task', 'message'] as const
 
@@ -19,7 +19,6 @@ interface SearchResultsProps {
   readonly onGo: (route: Route) => void
 }
 
-/** What a search found, by kind. */
 export function SearchResults({ client, strings, query, onGo }: SearchResultsProps): ReactElement {
   const search = useSearch(client, query, MAX_RESULTS)
   const { answer, problem, isSearching, retry } = search

@@ -8,7 +8,7 @@ interface SessionLinkProps {
   readonly onGo: (route: Route) => void
 }
 
-/** A link, so that a conversation can be opened in a window of its own. */
+/** A real link, so that a conversation can open in its own window. */
 export function SessionLink({ id, isCurrent, children, onGo }: SessionLinkProps): ReactElement {
   return (
     <a
@@ -21,7 +21,7 @@ export function SessionLink({ id, isCurrent, children, onGo }: SessionLinkProps)
   )
 }
 
-/** Whether a click on a link is for this window: then the page, not the browser, follows it. */
+/** True if the page should follow the link; other clicks belong to the browser. */
 export function isPlain(event: MouseEvent): boolean {
   if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false
   event.preventDefault()

@@ -15,14 +15,13 @@ const RenameTitle = lazy(() => loadPart(importSidebarParts).then(parts => ({ def
 interface SessionListProps {
   readonly strings: PageStrings
   readonly session: string
-  /** The one in which nothing waits for the person, whatever the list says. */
+  /** A conversation in which nothing waits, even if the stale list says otherwise. */
   readonly quiet: string | undefined
   readonly filing: FilingHandle
   readonly isHidden: boolean
   readonly onGo: (route: Route) => void
 }
 
-/** The conversations by day, each with its mark and a menu. */
 export function SessionList({ strings, session, quiet, filing, isHidden, onGo }: SessionListProps): ReactElement {
   const { list, actions } = filing
   const { sessions, hasMore, error } = list
@@ -108,7 +107,7 @@ function Group({ of, strings, children }: GroupProps): ReactElement {
   )
 }
 
-/** "September"; with its year if that is another. */
+/** "September", with the year if it is not the current one. */
 function monthText(month: Date | undefined, strings: PageStrings): string {
   const isThisYear = month?.getFullYear() === new Date().getFullYear()
   return month?.toLocaleDateString(localeOf(strings.panels), { month: 'long', ...(isThisYear ? {} : YEAR) }) ?? ''
@@ -129,11 +128,11 @@ interface SessionRowProps {
   readonly onRenamed: (id: string, title: string | undefined, isByKey: boolean) => void
 }
 
-/** Its props say what it shows, so that rows that stay the same are not rendered with every look at the server. */
+/** Its props hold only what the row shows, so that polling does not render unchanged rows. */
 const SessionRow = memo(function SessionRow(props: SessionRowProps): ReactElement {
   const { id, mark, strings, isCurrent, isRenaming, isMenuOpen, onGo, onMenu, onRenamed } = props
   const title = props.title ?? strings.untitled
-  // A click on the button closes an open menu before it arrives here.
+  // A click on the button closes an open menu before `onClick` runs.
   const wasOpen = useRef(false)
   if (isRenaming) {
     return (

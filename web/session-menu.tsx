@@ -15,7 +15,6 @@ interface SessionMenuProps {
   readonly onClose: () => void
 }
 
-/** What can be done with a conversation. */
 export function SessionMenu({ strings, session, anchor, actions, onRename, onClose }: SessionMenuProps): ReactElement {
   const words = filingStrings(strings)
   const { session_id: id, pinned, archived } = session
@@ -38,7 +37,7 @@ export function SessionMenu({ strings, session, anchor, actions, onRename, onClo
         }
       : { label: words.archive, icon: Archive, onChoose: () => void actions.archive(id) },
   ]
-  // Its row may be gone before the browser says that the menu is closed.
+  // The row may unmount before the menu's close event.
   const closing = items.map(item => ({
     ...item,
     onChoose: () => {

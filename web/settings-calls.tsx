@@ -5,7 +5,6 @@ import { Hint, SwitchRow } from './settings-parts.tsx'
 import type { SettingsStrings } from './english-settings.ts'
 import { playCall } from './sound.ts'
 
-/** How the person is called: settings of this browser. */
 export function CallSettings({ words }: { readonly words: SettingsStrings }): ReactElement {
   const { state, turnOn, turnOff } = useNotifying()
   const [isLoud, setLoud] = useState(isSoundOn)

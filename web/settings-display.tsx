@@ -12,11 +12,9 @@ export type ThemeChoice = (typeof THEMES)[number]
 interface DisplayProps {
   readonly strings: PageStrings
   readonly words: SettingsStrings
-  /** Switches to the other language. */
   readonly onLanguage: () => void
 }
 
-/** Language, theme and where the plan is: settings of this browser. */
 export function DisplaySettings({ strings, words, onLanguage }: DisplayProps): ReactElement {
   const [theme, setTheme] = useState(chosenTheme)
   const [isBeside, setBeside] = useState(localStorage.getItem(PLAN_BESIDE) === 'on')

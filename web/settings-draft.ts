@@ -4,11 +4,10 @@ export const PROVIDER_NAMES = ['openai', 'anthropic', 'google', 'demo', 'openai-
 export type ProviderName = (typeof PROVIDER_NAMES)[number]
 
 interface ProviderFacts {
-  /** A model's name, as an example. */
   readonly example: string
-  /** Where a person gets a key. */
+  /** URL where a person gets a key. */
   readonly keys?: string
-  /** The variable of its key. */
+  /** Environment variable of the key. */
   readonly variable?: string
 }
 
@@ -28,7 +27,7 @@ export const PROVIDERS: Readonly<Record<ProviderName, ProviderFacts>> = {
   'openai-compatible': { example: 'llama3.3' },
 }
 
-/** Servers of models by their usual base URL. */
+/** OpenAI-compatible servers with their usual base URLs. */
 export const SERVERS: readonly (readonly [name: string, url: string])[] = [
   ['Ollama', 'http://127.0.0.1:11434/v1'],
   ['LM Studio', 'http://127.0.0.1:1234/v1'],
@@ -36,7 +35,6 @@ export const SERVERS: readonly (readonly [name: string, url: string])[] = [
   ['OpenRouter', 'https://openrouter.ai/api/v1'],
 ]
 
-/** The fields of the model's page as the person sees them. */
 export interface ModelDraft {
   readonly provider: ProviderName
   readonly name: string
@@ -46,10 +44,8 @@ export interface ModelDraft {
   readonly judgeProvider: ProviderName
   readonly judgeName: string
 }
-/** What the person changed and has not saved. */
 export type ModelEdits = Partial<ModelDraft>
 
-/** The settings as fields, with what was edited over them. */
 export function draftOf({ model, base_url, assessor_model }: SettingsView, edits: ModelEdits): ModelDraft {
   const [provider, name] = splitModel(model.value)
   const [judgeProvider, judgeName] = assessor_model.value === null ? [provider, ''] : splitModel(assessor_model.value)
@@ -57,7 +53,6 @@ export function draftOf({ model, base_url, assessor_model }: SettingsView, edits
   return { ...saved, judgeProvider, judgeName, ...edits }
 }
 
-/** Another provider has another address, name and key. */
 export function withProvider(settings: SettingsView, edits: ModelEdits, provider: ProviderName): ModelEdits {
   const { name: _name, url: _url, key: _key, ...rest } = edits
   const saved = draftOf(settings, {})
@@ -65,14 +60,13 @@ export function withProvider(settings: SettingsView, edits: ModelEdits, provider
   return { ...rest, provider, name: '', url: '' }
 }
 
-/** What to send so that the settings are as the fields say; undefined if they are. */
 export function changeOf(settings: SettingsView, draft: ModelDraft): SettingsChange | undefined {
   const { model, base_url, key, assessor_model } = settings
   const set: { -readonly [K in 'model' | 'base_url' | 'key' | 'assessor_model']?: string } = {}
   const unset: ('base_url' | 'assessor_model')[] = []
   const chosen = modelOf(draft.provider, draft.name)
   if (!model.locked_by && chosen !== model.value) set.model = chosen
-  // The demo has no address: what is saved stays for the next model.
+  // The demo has no address: keep the saved one for the next model.
   if (!base_url.locked_by && draft.provider !== 'demo') {
     const url = draft.url.trim()
     if (url === '' && base_url.value !== null) unset.push('base_url')
@@ -88,10 +82,10 @@ export function changeOf(settings: SettingsView, draft: ModelDraft): SettingsCha
   return { ...set, ...(unset.length > 0 ? { unset } : {}) }
 }
 
-/** The one address that a key is for. */
+/** A key belongs to one endpoint. */
 export const endpointOf = ({ provider, url }: Pick<ModelDraft, 'provider' | 'url'>): string => url.trim() || provider
 
-/** Whether saving erases the key that is saved: it is for another address. */
+/** True if saving erases the saved key because it belongs to another endpoint. */
 export function erasesKey(settings: SettingsView, draft: ModelDraft): boolean {
   const { is_set, source } = settings.key
   if (!is_set || source !== 'page' || draft.key !== '' || draft.provider === 'demo') return false
@@ -104,6 +98,6 @@ const modelOf = (provider: ProviderName, name: string): string =>
 function splitModel(model: string): readonly [ProviderName, string] {
   const at = model.indexOf(':')
   const provider = PROVIDER_NAMES.find(each => each === (at < 0 ? model : model.slice(0, at)))
-  // A model that an option gives may be of a kind that the page does not know.
+  // An option can set a provider that the page does not know.
   return provider === undefined ? ['openai-compatible', model] : [provider, at < 0 ? '' : model.slice(at + 1)]
 }

@@ -28,11 +28,10 @@ interface ModelSettingsProps {
   readonly words: SettingsStrings
   readonly edits: ModelEdits
   readonly onEdits: (edits: ModelEdits) => void
-  /** Why the last request failed. */
   readonly failure: ReactNode
 }
 
-/** Model, address, key and judge: saved together, since a key is for one address. Then the model is tried. */
+/** Saves model, address, key and judge together, because a key belongs to one address; then tries the model. */
 export function ModelSettings(props: ModelSettingsProps): ReactElement {
   const { answer, handle, strings, words, edits, onEdits, failure } = props
   const { settings, problems } = answer
@@ -97,7 +96,6 @@ export function ModelSettings(props: ModelSettingsProps): ReactElement {
         </>
       )}
       <Judge {...{ settings, draft, words }} onEdit={edit} />
-      {/* Always in sight, with what came of it. */}
       <div className="app-set-actions">
         {failure}
         {handle.tried && change === undefined && (
@@ -132,7 +130,6 @@ interface PartProps {
   readonly words: SettingsStrings
 }
 
-/** What keeps the saved model or judge from working. */
 function Problem({ field, settings, draft, words }: PartProps & { readonly field: SettingName | undefined }) {
   if (field === undefined || !(field in words.problems)) return null
   const ofJudge = field === 'key' && settings.key.is_set ? PROVIDERS[draft.judgeProvider].variable : undefined
@@ -170,7 +167,7 @@ function Providers(props: PartProps & { readonly onChoose: (provider: ProviderNa
   )
 }
 
-/** The base URL; for providers with an address of their own only on request. */
+/** Providers with their own address show the field only on request. */
 function Address({ settings, draft, words, onEdit }: EditProps): ReactElement {
   const { locked_by, saved } = settings.base_url
   const isOther = draft.provider === 'openai-compatible'
@@ -229,7 +226,7 @@ interface KeyProps extends EditProps {
   readonly onRemove: () => void
 }
 
-/** The key: entered here, never shown again. */
+/** A saved key is never shown again. */
 function Key({ settings, draft, words, isBusy, onEdit, onRemove }: KeyProps): ReactElement {
   const { is_set, source, ends_with, variable, locked_by } = settings.key
   const [isReplacing, setReplacing] = useState(false)
@@ -279,7 +276,7 @@ function Key({ settings, draft, words, isBusy, onEdit, onRemove }: KeyProps): Re
             spellCheck={false}
             minLength={8}
             maxLength={500}
-            // Only where the person asks for the field.
+            // Only if the person asked for the field.
             autoFocus={isReplacing}
             value={draft.key}
             onChange={event => onEdit({ key: event.target.value })}
@@ -372,7 +369,6 @@ interface TriedProps {
   readonly words: SettingsStrings
 }
 
-/** Whether the model answered; if not, why, and what to do. */
 function Tried({ tried, settings, strings, words }: TriedProps): ReactElement {
   if (tried.ok) {
     const seconds = strings.panels.seconds((tried.duration_ms / 1_000).toFixed(1))
@@ -402,7 +398,6 @@ const KINDS: Readonly<Record<string, keyof SettingsStrings['failures']>> = {
   provider_busy: 'busy',
   provider_failed: 'busy',
 }
-/** What a person would change about each failure. */
 const SETTING_OF = {
   denied: 'key',
   unreachable: 'base_url',

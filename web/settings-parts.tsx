@@ -5,14 +5,13 @@ import type { SettingsStrings } from './english-settings.ts'
 interface LockedProps {
   readonly words: SettingsStrings
   readonly by: string | undefined
-  /** What the page holds below it. */
+  /** The value saved by the page, which the option or variable overrides. */
   readonly saved?: string | undefined
-  /** It is not fixed itself, but goes with what is. */
+  /** Fixed indirectly, together with another setting. */
   readonly goesAlong?: boolean
   readonly id?: string
 }
 
-/** Which option or variable fixes a setting, and how to change that. */
 export function Locked({ words, by, saved, goesAlong = false, id }: LockedProps): ReactElement | null {
   if (by === undefined) return null
   return (
@@ -34,7 +33,6 @@ interface SwitchRowProps {
   readonly children?: ReactNode
 }
 
-/** A setting that is on or off, with what it means below. */
 export function SwitchRow({ label, isOn, isDisabled = false, onSwitch, children }: SwitchRowProps): ReactElement {
   return (
     <div className="app-set-row">

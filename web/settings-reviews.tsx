@@ -19,7 +19,6 @@ interface ReviewSettingsProps {
 const MINUTE = 60_000
 const DEADLINES = [2 * MINUTE, 10 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE, 7 * 24 * 60 * MINUTE]
 
-/** Toolset, review, deadline and gate of new conversations. A change is saved at once. */
 export function ReviewSettings({ settings, handle, strings, words }: ReviewSettingsProps): ReactElement {
   const { toolset, review, review_timeout_ms, gate } = settings
   const save = async (change: SettingsChange): Promise<void> => {

@@ -19,14 +19,12 @@ const ICONS = { model: Cpu, reviews: ListChecks, notifications: Bell, display: P
 interface SettingsProps {
   readonly client: Client
   readonly strings: PageStrings
-  /** The open page, as in the URL. */
   readonly page: string
   readonly onPage: (page: SettingsPage) => void
   readonly onLanguage: () => void
   readonly onClose: () => void
 }
 
-/** The settings of the server and of this browser, in a dialog. */
 export default function Settings(props: SettingsProps): ReactElement {
   const { client, strings, onPage, onLanguage, onClose } = props
   const words = strings.settings ?? englishSettings
@@ -42,7 +40,7 @@ export default function Settings(props: SettingsProps): ReactElement {
     dialog.current?.querySelector<HTMLElement>('[aria-selected=true]')?.focus()
   }, [])
   const isDirty = answer !== undefined && changeOf(answer.settings, draftOf(answer.settings, edits)) !== undefined
-  // What was asked about is saved or gone.
+  // The change in question is saved or discarded.
   useEffect(() => {
     if (!isDirty) setAsking(false)
   }, [isDirty])
@@ -65,7 +63,7 @@ export default function Settings(props: SettingsProps): ReactElement {
       aria-labelledby={`${id}-title`}
       onClose={onClose}
       onCancel={event => {
-        // A popover or file picker inside has one, too.
+        // Popovers and file pickers inside fire `cancel`, too.
         if (event.target !== dialog.current || !isDirty) return
         event.preventDefault()
         setAsking(true)
@@ -135,7 +133,6 @@ export default function Settings(props: SettingsProps): ReactElement {
   )
 }
 
-/** Arrow keys move between the tabs. */
 function switchByKey(
   event: KeyboardEvent<HTMLElement>,
   page: SettingsPage,

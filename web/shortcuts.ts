@@ -1,19 +1,17 @@
 const isMac = /Mac|iP(hone|ad|od)/.test(navigator.platform)
 
-/** The name of the modifier of shortcuts. */
 export const MOD = isMac ? '⌘' : 'Ctrl'
 
-/** Ctrl+K, on a Mac Command+K: there Ctrl+K deletes to the end of a line. */
+/** Ctrl+K, or Command+K on a Mac, where Ctrl+K deletes to the end of the line. */
 export const isPaletteKey = ({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean =>
   key.toLowerCase() === 'k' && (isMac ? metaKey && !ctrlKey : ctrlKey && !metaKey) && !shiftKey && !altKey
 
-/** `?`, unless it is typed into a field. */
 export const isHelpKey = ({ key, ctrlKey, metaKey, altKey, target }: KeyboardEvent): boolean =>
   key === '?' &&
   !(ctrlKey || metaKey || altKey) &&
   !(target instanceof Element && target.closest('input, textarea, select, [contenteditable]'))
 
-/** "Mod+Shift+Z" as its keys on this machine. */
+/** Splits "Mod+Shift+Z" into key names of this platform. */
 export const keysOf = (shortcut: string): readonly string[] =>
   shortcut
     .split('+')

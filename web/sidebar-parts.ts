@@ -1,4 +1,4 @@
-/** What the list of conversations does not need at first sight: one file, loaded soon after it. */
+/** Parts of the conversation list that load soon after the first render, bundled in one file. */
 import './sidebar-parts.css'
 
 export { ArchivedList } from './archived-list.tsx'

@@ -18,18 +18,16 @@ interface SidebarProps {
   readonly client: Client
   readonly strings: PageStrings
   readonly session: string
-  /** The conversation in which nothing waits for the person, whatever the list says. */
+  /** A conversation in which nothing waits, even if the stale list says otherwise. */
   readonly quiet: string | undefined
   readonly filing: FilingHandle
   readonly isOpen: boolean
   readonly onGo: (route: Route) => void
   readonly onOpen: () => void
   readonly onClose: () => void
-  /** Below the list. */
   readonly children?: ReactNode
 }
 
-/** All conversations, or the archived ones, and a search over their titles, messages and tasks. */
 export function Sidebar(props: SidebarProps): ReactElement {
   const { client, strings, session, quiet, filing, isOpen, onGo, onOpen, onClose, children } = props
   const [query, setQuery] = useState('')
@@ -96,7 +94,7 @@ export function Sidebar(props: SidebarProps): ReactElement {
         />
         {query === '' && <kbd aria-hidden="true">{MOD} K</kbd>}
       </label>
-      {/* It stays, and stays where it was scrolled to. */}
+      {/* Kept mounted to preserve the scroll position. */}
       <SessionList
         strings={strings}
         session={session}

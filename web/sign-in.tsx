@@ -14,7 +14,7 @@ interface SignInProps {
   readonly onLanguage: () => void
 }
 
-/** Tells how to get a sign-in link. The page continues by itself once one was opened in this browser. */
+/** The page continues by itself once the link is opened in this browser. */
 export function SignIn({ strings, problem, onLanguage }: SignInProps): ReactElement {
   return (
     <main className="app-sign-in">

@@ -1,4 +1,4 @@
-// Small parts of the page that are not in its first load, in one file: each alone would take a request.
+// Small lazy parts in one file: separately, each would cost a request.
 export { CallOffer } from './call-offer.tsx'
 export { Calls } from './calls.tsx'
 export { ReviewsPage } from './reviews-page.tsx'

@@ -8,7 +8,7 @@ const NOTES = [
 const LENGTH_S = 0.45
 const VOLUME = 0.12
 
-/** Two soft notes. A browser plays them once the person has used the page. */
+/** Plays two soft notes. Browsers stay silent until the person has used the page. */
 export async function playCall(): Promise<void> {
   context ??= new AudioContext()
   if (context.state !== 'running') await context.resume()

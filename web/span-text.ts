@@ -7,7 +7,7 @@ const UNITS = [
   ['second', 1_000],
 ] as const
 
-/** A span in the largest unit that it is a multiple of. */
+/** Uses the largest unit that divides the span. */
 export function spanText(ms: number, locale: string): string {
   const [unit, size] = UNITS.find(([, each]) => ms % each === 0) ?? (['second', 1_000] as const)
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(ms / size)

@@ -10,35 +10,31 @@ import './steering.css'
 
 interface SteeringProps {
   readonly strings: PageStrings
-  /** The message that is being sent to the agent at work. */
   readonly outgoing: string | undefined
   readonly isReview: boolean
-  /** The message box has text. */
   readonly isTyping: boolean
-  /** Puts a text into the message box. */
   readonly onText: (text: string) => void
   readonly onSend: (text: string) => void
-  /** The button that had the focus is gone. */
+  /** The focused button is gone; moves the focus. */
   readonly onDone: () => void
 }
 
-/** Above the message box: the messages that wait for the agent at work, or that the agent at work cannot be written to. */
 export default function Steering(props: SteeringProps): ReactElement | null {
   const { strings, outgoing, isReview, isTyping, onText, onSend, onDone } = props
   const words = conversationStrings(strings).queue
   const { session, view } = useRunsheet()
   const { conversation } = view.state
   const { queued, isHeld, isSending, isBusy, error, edit, takeBack, sendNow } = useSteering()
-  // With the version that the person saw.
+  // Keeps the version that the person saw.
   const [editing, setEditing] = useStored<QueuedMessage | undefined>(`runsheet.queue-edit.${session}`, undefined)
   const list = useRef<HTMLOListElement>(null)
   const close = ({ message_id }: QueuedMessage): void => {
     setEditing(undefined)
-    // Its buttons are there again after this render.
+    // The buttons are mounted again after this render.
     requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-edits="${message_id}"]`)?.focus())
   }
   const waiting = queued.length + (outgoing === undefined ? 0 : 1)
-  // It was read, or taken back in another window, while it was edited.
+  // The message was read, or taken back in another window, during the edit.
   const isGone = editing !== undefined && !queued.some(({ message_id }) => message_id === editing.message_id)
   const latest = conversation.turns[conversation.latest_turn ?? '']
   const isElsewhere = conversation.running_turn === null && latest?.status === 'open'
@@ -91,7 +87,7 @@ export default function Steering(props: SteeringProps): ReactElement | null {
                 onText={text => setEditing({ ...editing, text })}
                 onCancel={() => close(message)}
                 onSave={async text => {
-                  // As the person saw it when they began: what changed meanwhile is not overwritten.
+                  // Sends the version from the start of the edit, so that a concurrent change is not overwritten.
                   if (await edit({ ...message, version: editing.version }, text)) close(message)
                   else setEditing({ ...editing, text, version: message.version })
                 }}
@@ -150,7 +146,6 @@ export default function Steering(props: SteeringProps): ReactElement | null {
 interface QueuedProps {
   readonly message: QueuedMessage
   readonly words: ReturnType<typeof conversationStrings>['queue']
-  /** It is being sent. */
   readonly isFixed: boolean
   readonly onEdit: () => void
   readonly onTakeBack: () => Promise<void>

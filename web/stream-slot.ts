@@ -1,9 +1,9 @@
-/** Streams that this browser opens at once, over all its windows. Windows without one poll. */
+/** Streams per browser, over all its windows. Windows without a slot poll. */
 const SLOTS = [1, 2, 3, 4]
 
-/** Reserves one stream; resolves to its release, or to undefined when all are taken. A closed window frees its own. */
+/** Resolves to the release function, or to undefined if all slots are taken. Closing a window frees its slot. */
 export async function streamSlot(): Promise<(() => void) | undefined> {
-  // Pages over plain HTTP from another machine have no locks: each window opens its own stream.
+  // Insecure origins have no locks: each window opens its own stream.
   if (!('locks' in navigator)) return () => {}
   for (const slot of SLOTS) {
     const release = await tryLock(`runsheet-stream-${slot}`)

@@ -1,6 +1,5 @@
 export const THEME = 'runsheet.theme'
 
-/** Applies the theme chosen in this browser; by default the system's. */
 export function applyTheme(): void {
   const theme = localStorage.getItem(THEME)
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset['theme'] = theme

@@ -19,15 +19,14 @@ import Said from './said.tsx'
 import { ToolServersDown } from './tool-servers-down.tsx'
 import { TurnFigures } from './turn-figures.tsx'
 
-/** What all turns share. */
 export interface Scene {
   readonly strings: PageStrings
   readonly toldElsewhere: string | undefined
-  /** The message that is looked for. */
+  /** The id of the message to scroll to. */
   readonly message: string | undefined
-  /** The tasks in view, which can be changed. */
+  /** Tasks of the current plan, which can be changed. */
   readonly tasks: ReadonlyMap<string, Task>
-  /** As it is now: nothing is rendered again when it changes. */
+  /** Reads the latest state without rendering again when it changes. */
   readonly state: () => LiveState
   readonly standingOf: (task: Task) => Standing | undefined
   readonly onAccept: (task: Task) => void
@@ -40,15 +39,12 @@ interface TurnProps {
   readonly turn: ThreadTurn
   readonly scene: Scene
   readonly isLast: boolean
-  /** The agent works at this moment. */
   readonly isAtWork: boolean
-  /** What the agent is writing. */
   readonly live: string | undefined
   readonly reopening: Reopening | undefined
   readonly onRetry: ((turn: string) => void) | undefined
 }
 
-/** One turn of the thread. */
 export const Turn = memo(function Turn(props: TurnProps): ReactElement {
   const { turn, scene, isLast, isAtWork, reopening, onRetry } = props
   const { strings, toldElsewhere, tasks, state, standingOf, onAccept, onReopen, onSettings } = scene
@@ -70,7 +66,7 @@ export const Turn = memo(function Turn(props: TurnProps): ReactElement {
       (text: string): ReactNode => <Said text={text} strings={strings} />,
     [strings],
   )
-  // A turn that ended well can be asked again; others say themselves what can be done.
+  // A successful turn can be repeated; other turns show their own actions.
   const again = onRetry && turn.end?.status === 'done' ? () => onRetry(turn.turn_id) : undefined
   return (
     <section className="app-thread-turn">
@@ -92,7 +88,7 @@ export const Turn = memo(function Turn(props: TurnProps): ReactElement {
         const { step } = item
         const task = tasks.get(step.task_id) ?? state().conversation.tasks[step.task_id]
         const isTaskTold = step.status === 'completed' && step.taken_up !== 'task'
-        // One of a plan that is not in view any more can only be looked at.
+        // Steps of earlier plans are read-only.
         const canChange = tasks.has(step.task_id)
         return (
           <ThreadStep
@@ -150,7 +146,7 @@ function Item({ of, scene, isRunning, reopening, text, onAgain }: ItemProps): Re
       if (message.role === 'user') return <Asked message={message} scene={scene} />
       const isAnswer = message.text !== '' && !message.tool_calls?.length
       return (
-        // Focusable, so that a tap shows what can be done with it.
+        // Focusable, so that a tap reveals its actions.
         <article className="app-message app-message-assistant" aria-label={strings.assistant} tabIndex={-1}>
           {text(message)}
           {calls.map(call => (
@@ -163,11 +159,9 @@ function Item({ of, scene, isRunning, reopening, text, onAgain }: ItemProps): Re
   }
 }
 
-/** Whether a person decided it. */
 const isDecided = ({ outcome }: PlanCard): boolean =>
   outcome === 'approved' || outcome === 'rejected' || outcome === 'changes_requested'
 
-/** The step that is worked on in a turn that goes on. */
 const currentStep = (items: readonly ThreadItem[]): string | undefined =>
   items.flatMap(item => (item.kind === 'step' && item.step.status === 'in_progress' ? item.step.task_id : [])).at(-1)
 

@@ -22,31 +22,29 @@ import { useShownMessage } from './use-shown-message.ts'
 import { useStickToEnd } from './use-stick-to-end.ts'
 
 export interface ThreadProps {
-  /** A review whose end is told elsewhere on the page: unless it was decided, it has no card. */
+  /** A review whose result is shown elsewhere on the page: it has a card only if it was decided. */
   readonly toldElsewhere: string | undefined
-  /** May name a message to go to; else it is the newest. */
+  /** Scrolls to the message it names, otherwise to the newest. */
   readonly route: Route
   readonly view: ConversationView
   readonly plan: TasksHandle
   readonly strings: PageStrings
   readonly scroller: RefObject<HTMLDivElement | null>
-  /** Height in pixels of the panel that covers the end. */
   readonly covered: number
-  /** The message being sent that starts a turn, before the log has it. */
+  /** A message that starts a turn, until the log has it. */
   readonly outgoing: string | undefined
   readonly isStopping: boolean
-  /** The review that waits is rejected, and that can still be undone. */
+  /** The pending review is rejected, and the rejection can still be undone. */
   readonly isRejected: boolean
-  /** Sends a message of the person's again, as they edited it. Without it, it cannot be now. */
+  /** Resends a message as edited; undefined if that is not possible now. */
   readonly onResend: ((message: string) => void) | undefined
-  /** Tries again what the latest turn has left, or its request. Without it, it cannot be now. */
+  /** Retries the latest turn's open tasks, or its request; undefined if that is not possible now. */
   readonly onRetry: ((turn: string) => void) | undefined
   readonly onSettings: () => void
-  /** The newest plan, if it can be opened again from its card. */
+  /** The newest plan, if its card can reopen it. */
   readonly reopening: Reopening | undefined
 }
 
-/** The conversation, turn by turn: what was asked, what was decided, the work by step, and how it ended. */
 export default function Thread(props: ThreadProps): ReactElement {
   const { toldElsewhere, route, view, plan, strings, scroller, covered, outgoing, isStopping, isRejected, reopening } =
     props
@@ -62,9 +60,9 @@ export default function Thread(props: ThreadProps): ReactElement {
   const latest = useRef(props)
   latest.current = props
   const canRetry = props.onRetry !== undefined
-  // A new array with each render: what can be seen of it is compared.
+  // Each render creates a new array, so compare the visible values.
   const tasks = useSame(new Map(plan.tasks.map(task => [task.id, task])), plan.tasks.map(seenOf).join())
-  // As stable as it can be, since a change renders every turn: of the rest the newest is read when it is needed.
+  // Keep the scene stable: a new one renders every turn. Everything else is read from refs on demand.
   const scene = useMemo<Scene>(
     () => ({
       strings,
@@ -120,7 +118,7 @@ export default function Thread(props: ThreadProps): ReactElement {
             </p>
           </article>
         )}
-        {/* Only what runs moves. */}
+        {/* Animate only what runs. */}
         <p className={`app-quiet app-working${isWaiting ? ' app-waits' : ''}`} role="status">
           {outgoing === undefined
             ? isStopping
@@ -144,14 +142,13 @@ export default function Thread(props: ThreadProps): ReactElement {
   )
 }
 
-/** What the conversation is waiting for, if anything. */
 function progressText(
   { conversation, text }: ConversationView['state'],
   strings: PageStrings,
   isRejected: boolean,
 ): string {
   if (conversation.running_turn === null || text !== null || isRejected) return ''
-  // Its card says what it waits for.
+  // The approval's card shows what it waits for.
   if (conversation.approvals.length > 0) return ''
   return conversation.pending_reviews.length > 0 ? strings.waitingForYou : strings.working
 }
@@ -159,23 +156,23 @@ function progressText(
 const seenOf = ({ id, version, status, title, outcome }: Task): string =>
   JSON.stringify([id, version, status, title, outcome])
 
-/** Turns that are shown at once, and then with each step. */
+/** Turns in the first render, and added per step. */
 const SHOWN_AT_ONCE = 15
 const SHOWN_PER_STEP = 5
 
-/** The place of the first turn to show. In a long conversation the newest are shown at once, and those before bit by bit. */
+/** Index of the first turn to render. A long conversation starts with the newest and adds earlier ones in steps. */
 function useFirstShown(turns: number): number {
   const [first, setFirst] = useState(Math.max(0, turns - SHOWN_AT_ONCE))
   useEffect(() => {
     if (first === 0) return
-    // Between two frames, so that neither typing nor scrolling waits for it.
+    // Between two frames, so that typing and scrolling stay responsive.
     const timer = setTimeout(() => startTransition(() => setFirst(Math.max(0, first - SHOWN_PER_STEP))), 16)
     return () => clearTimeout(timer)
   }, [first])
   return first
 }
 
-/** The value of an earlier render, as long as its key is the same. */
+/** Keeps a value's identity while its key is the same. */
 function useSame<T>(value: T, key: string): T {
   const kept = useRef({ value, key })
   useLayoutEffect(() => {

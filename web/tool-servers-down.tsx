@@ -10,7 +10,6 @@ interface ToolServersDownProps {
   readonly onSettings: () => void
 }
 
-/** A card for each MCP server whose connection was lost, or that did not answer, in a turn. */
 export function ToolServersDown({ turn, strings, onSettings }: ToolServersDownProps): ReactElement {
   const words = conversationStrings(strings)
   return (
@@ -28,10 +27,10 @@ export function ToolServersDown({ turn, strings, onSettings }: ToolServersDownPr
   )
 }
 
-/** What is said where no server answers; the words of the MCP client, of fetch, and our own for a timeout. */
+/** Messages of the MCP client, of fetch, and of our own timeout. */
 const DOWN = /connection closed|not connected|fetch failed|ECONN|socket hang up|no answer within|EPIPE|terminated/i
 
-/** Server to its last problem; a server whose latest call succeeded is not down. */
+/** Maps each server to its last problem; a successful later call clears it. */
 function downIn({ items }: ThreadTurn): ReadonlyMap<string, string> {
   const down = new Map<string, string>()
   const look = ({ tool, answer }: MessageCall): void => {

@@ -14,13 +14,11 @@ const ToolsDialog = lazy(() => loadPart(() => import('./tools.tsx')))
 
 interface ToolsLineProps {
   readonly strings: PageStrings
-  /** The demo model uses no tools, and its banner says so. */
+  /** The demo model uses no tools; its banner says so. */
   readonly isDemo: boolean
-  /** The tools are open. */
   readonly isOpen: boolean
 }
 
-/** Below the message box: how many tools the agent has, or that it has none. Opens the tools. */
 export default function ToolsLine({ strings, isDemo, isOpen }: ToolsLineProps): ReactElement | null {
   const { client, view } = useRunsheet()
   const tools = useTools(client)
@@ -28,7 +26,7 @@ export default function ToolsLine({ strings, isDemo, isOpen }: ToolsLineProps): 
   const { running_turn } = view.state.conversation
   const { answer, reload } = tools
   const isConnecting = answer?.servers.some(({ state }) => state === 'connecting') ?? false
-  // A turn connects to servers; what was added in a terminal shows when the person comes back.
+  // Reload on each turn, which connects servers, and on focus, after changes in a terminal.
   useEffect(() => void reload(), [running_turn, reload])
   useEffect(() => {
     const look = (): void => void reload()

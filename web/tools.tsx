@@ -11,7 +11,6 @@ interface ToolsProps {
   readonly onClose: () => void
 }
 
-/** The MCP servers and tools of the agent: how each stands, what it may do, and how to add one. */
 export default function Tools({ strings, onClose }: ToolsProps): ReactElement {
   const { client } = useRunsheet()
   const tools = useTools(client, { isLive: true })
@@ -27,7 +26,7 @@ export default function Tools({ strings, onClose }: ToolsProps): ReactElement {
       className="app-tools rs-panel"
       aria-labelledby={id}
       onClose={onClose}
-      // The backdrop is the dialog itself.
+      // Only the backdrop has the dialog itself as target.
       onClick={event => event.target === dialog.current && dialog.current?.close()}
     >
       <div className="app-tools-page">
@@ -77,9 +76,9 @@ interface ServerProps {
   readonly strings: ToolsStrings
 }
 
-/** More tools than that scroll, and can be filtered. */
+/** With more tools the list scrolls and has a filter. */
 const MANY = 12
-/** More than that can be set at once. */
+/** With more tools they can be set all at once. */
 const SOME = 4
 
 function Server({ of, tools, strings }: ServerProps): ReactElement {
@@ -224,7 +223,6 @@ interface AddProps {
   readonly strings: ToolsStrings
 }
 
-/** The terminal commands that add tools. The page itself cannot. */
 function Add({ answer: { add, servers }, strings }: AddProps): ReactElement {
   const [folder, setFolder] = useState(add.folder)
   const isNone = servers.length === 0
@@ -268,6 +266,5 @@ function CommandLine({ text, strings }: { readonly text: string; readonly string
   )
 }
 
-/** As a shell reads it as one word. */
 const shellWord = (word: string): string =>
   /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

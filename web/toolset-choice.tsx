@@ -11,7 +11,6 @@ import './toolset-choice.css'
 interface ToolsetChoiceProps {
   readonly strings: PageStrings
   readonly chosen: ShownPolicy
-  /** What each toolset would turn on. */
   readonly policies: readonly ShownPolicy[]
   readonly isDisabled: boolean
   readonly onChoose: (toolset: ToolsetName) => void
@@ -21,7 +20,6 @@ const CHECKS = ['review', 'assessor', 'gate'] as const
 
 const GAP_PX = 6
 
-/** Chooses the toolset of the next message; says what each is, and where no review takes place. */
 export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
   const { strings, chosen, policies, isDisabled, onChoose } = props
   const words = strings.toolsets ?? englishToolsets
@@ -101,7 +99,6 @@ export function ToolsetChoice(props: ToolsetChoiceProps): ReactElement {
   )
 }
 
-/** What a toolset is and what its policy means, in sentences. */
 function aboutOf(policy: ShownPolicy, words: ToolsetStrings, locale: string): string {
   const { toolset, review, review_timeout_ms: deadline, assessor, gate } = policy
   return [

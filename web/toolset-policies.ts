@@ -1,21 +1,21 @@
 import type { Policy, ToolsetName, ToolsetSummary } from 'runsheet/client'
 
-/** What a toolset turns on, as a message that chooses it sends it: another toolset's policy need not fit. */
+/** The policy that a message sends with its toolset: another toolset's policy may not fit. */
 export type ToolsetPolicy = Pick<Policy, 'toolset' | 'review' | 'assessor' | 'gate'>
-/** With the deadline of its reviews, which a message does not choose. */
+/** With the review deadline, which a message cannot set. */
 export type ShownPolicy = ToolsetPolicy & Pick<Policy, 'review_timeout_ms'>
 
-/** Whether the tasks are items for a person rather than the agent's steps. */
+/** True if the tasks are items for a person, not steps of the agent. */
 export const isList = ({ toolset }: Pick<Policy, 'toolset'>): boolean =>
   toolset === 'checklist' || toolset === 'task_list'
 
-/** The policies that can be chosen: those of new conversations, and the conversation's own for its own toolset. */
+/** The policies of new conversations; the conversation's own for its current toolset. */
 export const policiesNow = (toolsets: readonly ToolsetSummary[], own: Policy | null): readonly ShownPolicy[] => [
   ...(own ? [own] : []),
   ...toolsets.flatMap(({ name, ...policy }) => (name === own?.toolset ? [] : { ...policy, toolset: name })),
 ]
 
-/** What a message that chooses a toolset sends. The server knows the policy of a new conversation best. */
+/** A new conversation sends only the toolset: the server applies its policy. */
 export function chosenPolicy(
   policies: readonly ShownPolicy[],
   own: Policy | null,

@@ -10,7 +10,7 @@ interface TurnFiguresProps {
   readonly strings: PageStrings
 }
 
-/** How long the agent worked in a turn of ours that did not fail, and its tokens if the provider counted them. */
+/** Only for turns that Runsheet drove and that did not fail. */
 export function TurnFigures({ turn, state, strings }: TurnFiguresProps): ReactElement | null {
   const { model, status } = state.conversation.turns[turn] ?? {}
   if (model === undefined || status === 'failed') return null
@@ -18,7 +18,7 @@ export function TurnFigures({ turn, state, strings }: TurnFiguresProps): ReactEl
   const count = (tokens: number): string => tokens.toLocaleString(localeOf(strings.panels))
   const worked = (state.work[turn]?.spans ?? []).reduce((ms, { from, to }) => ms + Date.parse(to) - Date.parse(from), 0)
   const usage = state.thread[turn]?.findLast(mark => mark.kind === 'end')?.usage
-  // What providers count besides is not added up.
+  // Do not add up other token counts of the provider.
   const input = Number(usage?.['input_tokens'] ?? 0)
   const output = Number(usage?.['output_tokens'] ?? 0)
   // The demo model counts words.

@@ -5,20 +5,18 @@ import { loadPart } from './load-part.ts'
 import { newSession } from './new-sessions.ts'
 import { chatRoute, type Route } from './route.ts'
 
-/** A change or export that failed. */
 export interface FilingFailure {
   readonly error: unknown
-  /** The title that was not given. */
   readonly title?: string
   readonly retry: () => void
 }
 
-/** What a person does with conversations. The functions stay the same. */
+/** All functions are stable. */
 export interface FilingActions {
   readonly change: (id: string, change: Filing) => Promise<boolean>
-  /** Archives one; where it is open, a new one is opened. */
+  /** Archives a conversation; if it is open, opens a new one. */
   readonly archive: (id: string) => Promise<void>
-  /** Brings back the one that was archived last, and opens it if it was open. */
+  /** Restores the last archived conversation, and reopens it if it was open. */
   readonly undo: () => Promise<void>
   readonly exportAs: (id: string, title: string, format: 'md' | 'jsonl') => Promise<void>
   readonly forgetFailure: () => void
@@ -32,7 +30,6 @@ export interface FilingHandle {
 
 export const importSidebarParts = () => import('./sidebar-parts.ts')
 
-/** The list of conversations, and what a person does with it. */
 export function useFiling(
   client: Client,
   session: string,
@@ -43,7 +40,7 @@ export function useFiling(
   const [failed, setFailed] = useState<Omit<FilingFailure, 'error'> & { readonly error?: unknown }>()
   const open = useRef(session)
   open.current = session
-  /** It was open when it was archived. */
+  /** The archived conversation, if it was open. */
   const left = useRef<string>(undefined)
   const { file, unarchive } = list
   const change = useCallback(
@@ -91,7 +88,7 @@ export function useFiling(
   useEffect(() => {
     if (error instanceof RunsheetError && error.status === 401) onSignedOut()
   }, [error, onSignedOut])
-  // Most are wanted sooner or later.
+  // Preload: most people need these parts.
   useEffect(() => void importSidebarParts().catch(() => {}), [])
   const reason = failed && (failed.error ?? error)
   return { list, actions, failure: failed && reason ? { ...failed, error: reason } : undefined }

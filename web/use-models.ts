@@ -1,14 +1,12 @@
 import { useEffect, useState } from 'react'
 import type { Client, ModelsAnswer } from 'runsheet/client'
 
-/** Kept anew when this window or another one changes the settings. */
+/** Storage key that is rewritten whenever this or another window changes the settings. */
 export const SETTINGS_CHANGED = 'runsheet.settings'
 
-/** The models that a message can go to. */
 export function useModels(client: Client): {
   readonly names: readonly string[]
   readonly byDefault: string | undefined
-  /** Whether this one, the demo, has a sandbox to act in. */
   readonly hasSandbox: (name: string | undefined) => boolean
 } {
   const [models, setModels] = useState<ModelsAnswer['models']>([])

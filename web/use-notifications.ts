@@ -8,12 +8,12 @@ import { REVIEWS, type Route } from './route.ts'
 import { playCall } from './sound.ts'
 
 const CALLED = 'runsheet.called'
-/** Of how many of them it is remembered that the person was called. */
+/** How many notified ids are remembered. */
 const MAX_CALLED = 1_000
-/** More at once are one notification. */
+/** More than this are combined into one notification. */
 const MAX_SINGLE = 3
 
-/** Calls the person for each review and each call of a tool once: from one window, and unless they look at one. */
+/** Notifies once per review and tool call, from one window, and only if no window has the person's attention. */
 export function useNotifications(
   waiting: readonly Called[] | undefined,
   strings: PageStrings,
@@ -54,7 +54,6 @@ interface Text {
   readonly body: string
 }
 
-/** What calls the person: a review, or a call of a tool. */
 export interface Called extends Text {
   readonly id: string
   readonly isPlan: boolean
@@ -72,12 +71,11 @@ function notificationOf({ title, body }: Text, lang: string): Notification | und
   try {
     return new Notification(title, { body, lang, icon: new URL('./icon-180.png', location.href).href })
   } catch {
-    // Browsers on phones show them only for installed apps.
+    // Mobile browsers allow notifications only for installed apps.
     return undefined
   }
 }
 
-/** A notification for what was decided meanwhile is in the way. */
 function closeDecided(shown: Map<string, Notification>, called: readonly Called[]): void {
   const waiting = new Set(called.map(({ id }) => id))
   for (const [id, notification] of shown) {

@@ -1,10 +1,7 @@
 import { useLayoutEffect, useMemo, useRef } from 'react'
 import type { ThreadTurn } from 'runsheet/react'
 
-/**
- * The turns, each the same object as before unless it differs: a change in one turn does not render the others. Only turns
- * of several pieces are compared, and those that are over rarely change.
- */
+/** Reuses the object of each unchanged turn, so that a change in one turn does not render the others. */
 export function useSameTurns(thread: readonly ThreadTurn[]): readonly ThreadTurn[] {
   const before = useRef<ReadonlyMap<string, { readonly turn: ThreadTurn; readonly form: string }>>(new Map())
   const known = useMemo(

@@ -4,16 +4,15 @@ import type { Client, SearchAnswer } from 'runsheet/client'
 const DEBOUNCE_MS = 150
 
 export interface Search {
-  /** The newest answer; while the next one is on its way, the one before. */
+  /** The newest answer; kept while the next one loads. */
   readonly answer: SearchAnswer | undefined
-  /** What it answers. */
+  /** The query that `answer` belongs to. */
   readonly query: string
   readonly problem: unknown
   readonly isSearching: boolean
   readonly retry: () => void
 }
 
-/** Searches titles, messages and tasks while a person types. */
 export function useSearch(client: Client, query: string, limit: number): Search {
   const [found, setFound] = useState<Pick<Search, 'answer' | 'query' | 'problem'>>({
     answer: undefined,

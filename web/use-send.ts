@@ -4,15 +4,14 @@ import type { ConversationView } from 'runsheet/react'
 import { markStarted } from './new-sessions.ts'
 import { useStored } from './use-stored.ts'
 
-/** A message on its way, under the id that it will have in the log. */
+/** A message in flight, under the id that it will have in the log. */
 export interface Outgoing {
   readonly message_id: string
   readonly text: string
-  /** How it starts a turn. Absent: it joins the one at work. */
+  /** Options of the turn that it starts; absent if it joins the running turn. */
   readonly start?: SentStart
-  /** It came from the message box. */
   readonly isTyped: boolean
-  /** The log has what became of it once it is this long. */
+  /** The log contains the result once it reaches this seq. */
   readonly seq?: number
 }
 
@@ -22,22 +21,19 @@ export interface Failure {
 }
 
 export interface Sending {
-  /** The text in the message box. */
   readonly text: string
   readonly setText: Dispatch<SetStateAction<string>>
-  /** The message being sent, until the log has it. */
   readonly outgoing: Outgoing | undefined
   readonly failure: Failure | undefined
   readonly setFailure: (failure: Failure | undefined) => void
-  /** Sends a message from the box, or an example; if that fails, the text returns to the box. */
+  /** Sends a message from the box, or an example; on failure the text returns to the box. */
   readonly sendTyped: (message: string) => void
-  /** Sends a message on behalf of a button. */
   readonly send: (message: string, more?: Pick<SentStart, 'continue_turn_id'>) => void
 }
 
 /**
- * Sends messages: shown at once, and never lost or sent twice. While a turn runs, or messages wait, they join those that
- * wait. `choices` are added to every message that starts a turn.
+ * Shows messages at once and never loses or duplicates one. While a turn runs, or messages are queued, they join the
+ * queue. `choices` apply to every message that starts a turn.
  */
 export function useSend(
   client: Client,
@@ -45,7 +41,7 @@ export function useSend(
   { state, retry }: ConversationView,
   choices: SentStart,
 ): Sending {
-  // Until the log has it. After a failure, or when the page is left, its text is in the box.
+  // Kept until the log has it. After a failure or a reload its text is in the box.
   const [pending, setPending] = useState(() => loadPending(session))
   const [isSending, setSending] = useState(false)
   const [text, setText] = useStored(`runsheet.box.${session}`, pending?.text ?? '')
@@ -61,11 +57,11 @@ export function useSend(
     setPending(undefined)
     setSending(false)
     if (isSending) return
-    // Only the answer was lost.
+    // The message arrived; only the answer was lost.
     setText(typed => (typed.trim() === pending.text ? '' : typed))
     setFailure(undefined)
   }, [hasArrived, isSending, pending, setText])
-  // A send that fails because the page is being left may have arrived: the next page finds out.
+  // A send that fails because the page unloads may have arrived: the next page checks.
   const isKept = pending?.isTyped === true && (isSending || pending.text === text.trim())
   useLayoutEffect(() => {
     if (isKept) sessionStorage.setItem(pendingKey(session), JSON.stringify(pending))
@@ -91,14 +87,14 @@ export function useSend(
     } catch (error) {
       if (isKnown(request, latest.current)) return
       setSending(false)
-      // Text typed in the meantime stays.
+      // Keep text typed in the meantime.
       if (isTyped) setText(typed => (typed === '' ? message : typed))
       setFailure({ error, retry: () => void post(request) })
     }
   }
   const begin = (message: string, start: SentStart, isTyped: boolean): void => {
     if (outgoing) return
-    // What failed to be sent keeps its id: if it arrived after all, it is not sent twice.
+    // A failed message keeps its id, so that a retry is idempotent.
     const message_id = pending?.text === message ? pending.message_id : randomId()
     const joins = running_turn !== null || queued.length > 0
     void post({ message_id, text: message, isTyped, ...(joins ? {} : { start }) })
@@ -114,7 +110,6 @@ export function useSend(
   }
 }
 
-/** Whether the log has it. */
 const isKnown = ({ message_id, seq = Infinity }: Outgoing, { messages, conversation }: LiveState): boolean =>
   conversation.seq >= seq || [conversation.queued, messages].some(each => each.some(hasId(message_id)))
 

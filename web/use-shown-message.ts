@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'react'
 import type { Route } from './route.ts'
 
-/** Scrolls to the message that a route names once it is on the page, and marks it for a moment. */
+/** Scrolls to the route's message once it is rendered, and highlights it briefly. */
 export function useShownMessage(route: Route): void {
   const shown = useRef<Route>(undefined)
-  // With every change, since the message may come later.
+  // Runs on every render because the message may load later.
   useEffect(() => {
     if (route.message === undefined || shown.current === route) return
     const element = document.querySelector<HTMLElement>(`[data-message="${CSS.escape(route.message)}"]`)

@@ -1,30 +1,27 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
-/** Distance from the end that still counts as being there. */
+/** Within this distance the scroller counts as at the end. */
 const END_ZONE_PX = 40
-/** Further away than this, the end is out of sight. */
+/** Beyond this distance the end is out of sight. */
 const AWAY_PX = 200
 
 interface End {
-  /** The person has scrolled up. */
   readonly isAway: boolean
-  /** Something came since. */
   readonly hasNew: boolean
   readonly go: () => void
 }
 
 interface Shown {
-  /** Height in pixels of what covers the end. */
+  /** Height in pixels of the panel that covers the end. */
   readonly covered: number
-  /** The message being sent. */
   readonly outgoing: string | undefined
-  /** Differs whenever something was said. */
+  /** Changes with each new message. */
   readonly newest: string
-  /** Else a message in it is looked for. */
+  /** False if the route names a message to scroll to. */
   readonly beginsAtEnd: boolean
 }
 
-/** Keeps a scroller at the end of its content, unless the person has scrolled up; sending a message returns it there. */
+/** Keeps a scroller at the end of its content unless the person scrolls up; sending a message returns to the end. */
 export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
   content: RefObject<HTMLElement | null>,
@@ -41,7 +38,7 @@ export function useStickToEnd(
     const sizeOf = (): string => `${element.clientWidth} ${element.clientHeight}`
     let size = sizeOf()
     const onScroll = (): void => {
-      // A window that was resized has scrolled by itself.
+      // A resized window scrolls by itself.
       if (!isAtEnd.current || size === sizeOf()) isAtEnd.current = left() < END_ZONE_PX
       setAway(left() > AWAY_PX)
       if (isAtEnd.current) setNew(false)
@@ -52,7 +49,7 @@ export function useStickToEnd(
       setAway(left() > AWAY_PX)
     })
     element.addEventListener('scroll', onScroll, { passive: true })
-    // The scroller itself, too: what stands above the message box takes its height from it.
+    // Observe the scroller, too: panels above the message box change its height.
     observer.observe(inside)
     observer.observe(element)
     return () => {

@@ -1,6 +1,6 @@
 import { type Dispatch, type SetStateAction, useLayoutEffect, useState } from 'react'
 
-/** State that a reload brings back. Nothing is stored for `undefined` or ''. */
+/** State that survives a reload. `undefined` and '' are not stored. */
 export function useStored<T>(key: string, initial: T): readonly [T, Dispatch<SetStateAction<T>>] {
   const [value, setValue] = useState<T>(() => {
     const stored = sessionStorage.getItem(key)

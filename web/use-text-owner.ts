@@ -3,13 +3,12 @@ import type { Review } from 'runsheet/client'
 import { useStored } from './use-stored.ts'
 
 export interface TextOwner {
-  /** A review waits, and the text in the message box was begun before it: it is no part of a decision. */
+  /** The text is older than the waiting review, so it is not part of the decision. */
   readonly isFromBefore: boolean
-  /** Makes it one. */
   readonly useForReview: () => void
 }
 
-/** What the text in the message box was begun for: a message, or the review that waited then. A reload keeps it. */
+/** Tracks whether the text was begun as a message or for the waiting review. Survives a reload. */
 export function useTextOwner(session: string, text: string, review: Review | undefined): TextOwner {
   const [owner, setOwner] = useStored(`runsheet.box-for.${session}`, '')
   const waiting = review?.review_id ?? ''

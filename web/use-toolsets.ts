@@ -2,7 +2,6 @@ import { useEffect, useState } from 'react'
 import type { Client, ToolsetsAnswer } from 'runsheet/client'
 import { SETTINGS_CHANGED } from './use-models.ts'
 
-/** The toolsets of new conversations, as the server's settings make them; undefined until they are known. */
 export function useToolsets(client: Client): ToolsetsAnswer | undefined {
   const [toolsets, setToolsets] = useState<ToolsetsAnswer>()
   useEffect(() => {

@@ -17,29 +17,25 @@ export interface ApiOptions extends Partial<Parts>, LimitOptions {
   readonly door: Door
   readonly guard: Guard
   readonly log: Logger
-  /** Knows the secrets of this composition. Default: only their shapes. */
+  /** Defaults to a redactor that matches secrets by shape only. */
   readonly redact?: Redactor
   readonly version: string
-  /** Where it is mounted, such as `/runsheet`. */
   readonly basePath?: string
-  /** Whether callers send a bearer token; otherwise the host application authenticates them. */
+  /** If false, the host application authenticates callers. */
   readonly usesTokens: boolean
   readonly page?: Page
   readonly turns?: Turns
   readonly mcp?: Mcp
-  /** The policy of new conversations, over the toolset's defaults; a function if it may change. */
+  /** Overrides the toolset's defaults in new conversations; a function if it can change. */
   readonly host?: HostPolicy
   readonly reviewWaitMs?: number
   readonly heartbeatMs?: number
 }
 
-/** The HTTP API, independent of the server. */
 export interface Api {
-  /** Answers a request: over the connection, or with the returned response. */
+  /** Answers over the connection, or with the returned response. */
   fetch(request: Request, connection: Connection): Response | Promise<Response>
-  /** Shows the text of a step that runs in this process. */
   showText(ref: Ref, text: LiveEntry): void
-  /** Aborted by `close`. */
   readonly closing: AbortSignal
   /** Ends all streams and answers the calls that wait for a review. */
   close(): void
@@ -69,7 +65,7 @@ export function createApi(options: ApiOptions): Api {
       streams,
       limits,
       redact,
-      // Read for each request: a person may change both.
+      // Read per request because both can change at runtime.
       get models() {
         return (turns?.names ?? []).map(name => ({
           name,

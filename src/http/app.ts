@@ -21,21 +21,21 @@ import type { Answer, Deps, Env, Mcp, Parts, RequestContext, Route } from './rou
 
 export interface AppOptions {
   readonly deps: Deps
-  /** Must not contain a route that needs a part which `deps` lacks. */
+  /** Must not contain a route that needs a part missing from `deps`. */
   readonly routes: readonly Route[]
   readonly guard: Guard
   readonly log: Logger
-  /** Applied to what clients call themselves, which the log records. */
+  /** Applied to client names before they reach the log. */
   readonly redact: Redactor
-  /** Removed from the start of each path, without which there is nothing; empty for none. */
+  /** Stripped from each path; paths without it get 404. Empty for none. */
   readonly basePath: string
   readonly page?: Page
   readonly mcp?: Mcp
 }
 
 /**
- * Every request takes the same way: Host and Origin, caller, role, rate, form; then its route. What a route throws
- * becomes the answer. Bodies and answers are counted while they are in memory.
+ * Checks every request in the same order: Host and Origin, caller, role, rate, schema. Errors thrown by a route become
+ * replies. Bodies and replies count against the limits while they are in memory.
  */
 export function createApp({ deps, routes, guard, log, redact, basePath, page, mcp }: AppOptions): Hono<Env> {
   const { limits } = deps
@@ -59,7 +59,7 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
     const { method } = c.req
     const started = performance.now()
     const reply = await work().catch((error: unknown) =>
-      // The route, not the URL: a search text does not belong into the log.
+      // Log the route, not the URL: URLs contain search texts.
       connection.isClosed ? CLIENT_LEFT : errorReply(error, log, { method, route }),
     )
     deps.metrics?.request(method, route, reply.status, (performance.now() - started) / 1_000)
@@ -88,7 +88,6 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
     }
   }
 
-  /** The same reply, which counts as in flight until the client has read it. */
   function counted({ env }: RequestContext, reply: Reply, caller: Caller | undefined, mustBeSent: boolean): Reply {
     env.connection.onClose(limits.answer(caller, Buffer.byteLength(reply.body ?? ''), mustBeSent))
     return reply
@@ -118,7 +117,7 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
     const { connection } = c.env
     const isPost = c.req.method === 'POST'
     limits.request(caller, isPost ? 'writes' : 'reads')
-    // Held calls and streams go on after the headers.
+    // Released on close, because held calls and streams outlive the headers.
     connection.onClose(limits.body(caller, bodyBytes(c, isPost)))
     const body = isPost ? await readJson(c).catch(asParseError) : undefined
     if (body instanceof Response) return body
@@ -175,13 +174,11 @@ function replyOf({ status = 200, body, text, headers }: Answer): Reply {
 const withoutBase = (path: string, base: string): string =>
   path === base || path.startsWith(`${base}/`) ? path.slice(base.length) || '/' : OUTSIDE
 
-/** A path that no route has. */
 const OUTSIDE = '/outside'
 
-/** Made outside the request: sessions keep it, and must not keep the request with it. */
+/** Defined at module level because MCP sessions keep this closure: it must not capture the request. */
 const holdFor = (limits: Limits, caller: Caller) => (): Release | undefined => limits.wait(caller)
 
-/** Malformed JSON in the words of JSON-RPC. */
 function asParseError(error: unknown): Response {
   if (!(error instanceof HttpError) || error.code !== 'malformed_json') throw error
   const body = { jsonrpc: '2.0', id: null, error: { code: -32_700, message: error.message } }

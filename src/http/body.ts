@@ -1,16 +1,14 @@
 import { HttpError } from './http-error.ts'
 import type { RequestContext } from './route.ts'
 
-/** A larger body is refused. */
 export const MAX_BODY_BYTES = 256 * 1024
-/** The same where anybody may send one. */
 export const MAX_ANONYMOUS_BODY_BYTES = 4 * 1024
 /** Deeper than any valid body, and far from a stack overflow. */
 const MAX_DEPTH = 100
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** The JSON body of a request: of the right type, within the limits, without a `__proto__` key. */
+/** Reads a JSON body within the limits; refuses a `__proto__` key. */
 export async function readJson(c: RequestContext, maxBytes: number = MAX_BODY_BYTES): Promise<unknown> {
   if (!isJson(c.req.header('content-type'))) {
     throw new HttpError(415, 'unsupported_media_type', 'The body must be application/json.')
@@ -28,7 +26,7 @@ export async function readJson(c: RequestContext, maxBytes: number = MAX_BODY_BY
   return value
 }
 
-/** How many bytes of body may come; 0 for a request without one. A body may come where none is expected. */
+/** Bytes to reserve for the body. Clients can send one even where none is expected. */
 export function bodyBytes(c: RequestContext, isExpected: boolean, maxBytes: number = MAX_BODY_BYTES): number {
   const length = c.req.header('content-length')
   if (length !== undefined) return Math.min(Number(length), maxBytes)

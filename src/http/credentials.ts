@@ -3,21 +3,19 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 /** A person may do everything; an agent reads, calls tools and follows events. */
 export type Role = 'person' | 'agent'
 
-/** Who sent a request. */
 export interface Caller {
   readonly role: Role
   readonly tenant: string
-  /** Tells callers of the same role and tenant apart, where the host application does. */
+  /** Distinguishes callers of the same role and tenant; set by the host application. */
   readonly name?: string
-  /** Which of our own tokens it sent; absent where the host application authenticates. */
+  /** Which of our own tokens was sent; absent if the host application authenticates. */
   readonly token?: Role | 'page'
 }
 
 const CODE_LIFETIME_MS = 3_600_000
-/** Codes that are valid at a time; the oldest gives way. */
 const MAX_CODES = 100
 
-/** The valid tokens, compared by hash and in constant time. */
+/** Compares tokens by hash and in constant time. */
 export class Credentials {
   readonly #known: readonly { readonly hash: Buffer; readonly caller: Caller }[]
 
@@ -35,7 +33,7 @@ export class Credentials {
   }
 }
 
-/** Single-use codes that a page trades for its token within an hour. They end with the process. */
+/** Issues single-use codes that the page trades for its token within an hour. Codes do not survive a restart. */
 export class Login {
   readonly #token: string
   readonly #codes = new Map<string, number>()
@@ -52,7 +50,7 @@ export class Login {
     return code
   }
 
-  /** The token, if the code is valid. The code is spent in any case. */
+  /** Spends the code even if it has expired. */
   redeem(code: string): string | undefined {
     const key = keyOf(code)
     const until = this.#codes.get(key)
@@ -62,8 +60,8 @@ export class Login {
 }
 
 /**
- * The page's token: as good as the person's, and another one, so that the log can tell the page from other clients. It is
- * derived, so that it is the same after a restart and on every node.
+ * Grants the same rights as the person's token, but lets the log distinguish the page from other clients. Derived, so
+ * that it is the same after a restart and on every node.
  */
 export const pageToken = (personToken: string): string =>
   createHmac('sha256', personToken).update('runsheet page').digest('base64url')

@@ -1,13 +1,11 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
-/** Best first. */
 const ENCODINGS = ['br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** Higher ones take ten times as long for 1 %. */
+/** Higher levels take ten times as long and save 1 %. */
 const BROTLI_QUALITY = 6
 
-/** The encoding to answer with, by `Accept-Encoding`; undefined for none. */
 export function encodingFor(accepts = ''): Encoding | undefined {
   const weights = new Map(accepts.toLowerCase().split(',').map(weighted))
   return ENCODINGS.find(name => (weights.get(name) ?? weights.get('*') ?? 0) > 0)
@@ -26,7 +24,7 @@ export function compress(content: Uint8Array, encoding: Encoding): Uint8Array<Ar
   return new Uint8Array(compressed)
 }
 
-/** "gzip;q=0.5" is gzip and 0.5. */
+/** Parses "gzip;q=0.5" into gzip and 0.5. */
 function weighted(item: string): [name: string, weight: number] {
   const [name = '', ...parameters] = item.split(';').map(part => part.trim())
   const weight = parameters.find(parameter => parameter.startsWith('q='))

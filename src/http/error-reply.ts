@@ -8,7 +8,7 @@ import { JSON_TYPE, SAFE } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import type { Logger } from './logger.ts'
 
-/** The answer to an error. Unexpected errors are logged, not returned. */
+/** Unexpected errors are logged, not returned. */
 export function errorReply(error: unknown, log: Logger, request: Readonly<Record<string, string>>): Reply {
   const answer = answerTo(error)
   if (!answer) log.error({ err: error, ...request }, 'a request failed')
@@ -16,7 +16,7 @@ export function errorReply(error: unknown, log: Logger, request: Readonly<Record
   return { status, headers: { ...SAFE, ...JSON_TYPE, ...headers }, body: JSON.stringify({ error: body }) }
 }
 
-/** Logs what the door reports on storage: what is wrong and with which file, without a stack. */
+/** Logs storage problems without a stack: the message names the file and the fault. */
 export const logStorage =
   (log: Logger): StorageObserver =>
   report => {
@@ -40,7 +40,6 @@ const UNEXPECTED: ErrorAnswer = {
   error: { code: 'internal', message: "Unexpected error; the server's log has the details." },
 }
 
-/** The status of each refusal; its code is sent as it is. */
 const REFUSED: Record<RefusalCode, number> = {
   invalid_id: 400,
   invalid_field: 422,
@@ -92,7 +91,6 @@ const REFUSED: Record<RefusalCode, number> = {
 
 interface StorageAnswer {
   readonly status: number
-  /** A retry may help. */
   readonly retry?: true
 }
 
@@ -116,7 +114,6 @@ const STORAGE: Record<StoreError['code'], StorageAnswer> = {
 
 const RETRY = { 'retry-after': '1' } as const
 
-/** Undefined for an unexpected error. */
 function answerTo(error: unknown): ErrorAnswer | undefined {
   if (error instanceof HttpError) {
     const { status, code, message, details, headers } = error

@@ -2,15 +2,13 @@ import type { Caller, Credentials } from './credentials.ts'
 import { HttpError } from './http-error.ts'
 import type { Origins } from './origins.ts'
 
-/** Decides which requests are let in, and who sent them. */
 export interface Guard {
-  /** Throws 403 if the request's Host or Origin is not allowed. */
+  /** Throws 403 if the Host or Origin is not allowed. */
   check(request: Request): void
-  /** Identifies the caller; throws 401 if that fails. */
+  /** Throws 401 if the caller cannot be identified. */
   authenticate(request: Request): Caller | Promise<Caller>
 }
 
-/** The guard of our own server: known hosts and origins, and a bearer token. */
 export function tokenGuard(credentials: Credentials, origins: Origins): Guard {
   return {
     check: ({ headers }) => origins.check(headers.get('host'), headers.get('origin')),

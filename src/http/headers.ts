@@ -1,4 +1,3 @@
-/** On every answer: no framing, no sniffing, no caching, and nothing loaded from elsewhere. */
 export const SAFE = {
   'cache-control': 'no-store',
   'content-security-policy':

@@ -1,6 +1,6 @@
 import type { ErrorDetails } from '../domain/wire.ts'
 
-/** A request that HTTP itself refuses, before any rule of the domain is asked. */
+/** A request refused by HTTP itself, before any domain rule applies. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly status: number

@@ -4,37 +4,36 @@ import { credentialOf, Quota, type Release, type Shortage } from './quota.ts'
 import { Rate } from './rate.ts'
 import { Rounds } from './rounds.ts'
 
-/** How much callers may take of a server. */
+/** Server-wide limits, shared by all callers, and rate limits for agents. */
 export interface LimitOptions {
-  /** Event streams open at a time, those of MCP included. Default 2,000. */
+  /** Open event streams, including those of MCP. Default 2,000. */
   readonly maxStreams?: number
-  /** Tool calls that wait for a person at a time; further ones are answered at once. Default 2,000. */
+  /** Tool calls that wait for a person at the same time; further calls are answered at once. Default 2,000. */
   readonly maxWaitingCalls?: number
-  /** Bytes of request bodies that are being received or worked on, and of answers that are not read yet. Default 64 MiB. */
+  /** Bytes of request bodies in progress and of unread answers. Default 64 MiB. */
   readonly maxBytesInFlight?: number
-  /** Writes that one agent may make per minute. Default 600. */
+  /** Writes per minute and agent. Default 600. */
   readonly agentWritesPerMinute?: number
-  /** Reads that one agent may make per minute. Default 6,000. */
+  /** Reads per minute and agent. Default 6,000. */
   readonly agentReadsPerMinute?: number
 }
 
-/** What is limited, as metrics name it. */
 export type Limited = 'streams' | 'waiting_calls' | 'bytes' | 'writes' | 'reads'
-/** Whose request was refused; `none` is one without a credential. */
+/** `none`: a request without a credential. */
 export type Refused = Role | 'none'
 
-/** What a stream leaves unread. Returns false if there is no room for so many bytes; 0 gives all back. */
+/** Reports a stream's unread bytes; 0 releases them. Returns false if they exceed the quota. */
 export type Backlog = (bytes: number) => boolean
 
 /**
- * Keeps one caller from using up the server: agents cannot starve people, and a runaway agent fills neither the memory,
- * nor the disk, nor a person's day.
+ * Keeps one caller from using up the server: agents cannot starve people, and a runaway agent cannot fill memory or
+ * disk, or flood a person with reviews.
  */
 export class Limits {
   readonly #streams: Quota
   readonly #waiting: Quota
   readonly #bytes: Quota
-  /** Of requests without a credential, such as a login: whoever fills these keeps out nobody who has one. */
+  /** Separate quotas for requests without a credential, so that they never block authenticated callers. */
   readonly #anonymous: Readonly<Record<Part, Quota>>
   readonly #writes: Rate
   readonly #reads: Rate
@@ -52,7 +51,7 @@ export class Limits {
     this.#onRefused = onRefused
   }
 
-  /** Counts a request. Throws 429 if an agent has used up this minute; people are not limited. */
+  /** Throws 429 if an agent exceeds its rate; people are not limited. */
   request(caller: Caller, kind: 'writes' | 'reads'): void {
     if (caller.role === 'person') return
     const rate = kind === 'writes' ? this.#writes : this.#reads
@@ -63,12 +62,12 @@ export class Limits {
     throw this.#refused(kind, caller.role, 429, 'rate_limited', message, seconds)
   }
 
-  /** Resolves when work for this caller may begin: people's at once, agents' when it is their turn. */
+  /** Resolves immediately for people; agents take turns. */
   turn(caller: Caller | undefined): Promise<void> | undefined {
     return caller?.role === 'agent' ? this.#rounds.turn() : undefined
   }
 
-  /** Takes an event stream. Throws 429 or 503 if there is none left for this caller. */
+  /** Throws 429 or 503 if this caller has no stream left. */
   stream(caller: Caller): Release {
     const shortage = this.#streams.shortage(caller)
     if (!shortage) return this.#streams.take(caller)
@@ -76,14 +75,13 @@ export class Limits {
     throw this.#refused('streams', caller.role, statusOf(shortage), 'too_many_streams', message, RETRY_STREAM_S)
   }
 
-  /** Takes a place to wait for a person in; undefined if there is none left for this caller. */
+  /** Undefined if this caller has no slot left. */
   wait(caller: Caller): Release | undefined {
     if (!this.#waiting.shortage(caller)) return this.#waiting.take(caller)
     this.#onRefused('waiting_calls', caller.role)
     return undefined
   }
 
-  /** Takes room for a body. Throws 429 or 503 if there is none left for this caller. */
   body(caller: Caller | undefined, bytes: number): Release {
     const quota = caller ? this.#bytes : this.#anonymous.body
     this.#check(quota, caller, bytes)
@@ -91,8 +89,8 @@ export class Limits {
   }
 
   /**
-   * Takes room for an answer until the client has read it. Throws if there is none left for this caller, unless the
-   * answer `mustBeSent`: that of a write says what was done.
+   * Holds quota until the client has read the answer. Throws if there is no room, unless the answer `mustBeSent`: a
+   * write's answer reports what was committed.
    */
   answer(caller: Caller | undefined, bytes: number, mustBeSent: boolean): Release {
     if (bytes <= SMALL_ANSWER) return () => {}
@@ -101,7 +99,7 @@ export class Limits {
     return quota.take(caller ?? ANYONE, bytes)
   }
 
-  /** Counts what a stream of this caller leaves unread. A person's always has room: it is cut by its own length only. */
+  /** Counts a stream's unread bytes. For people only the stream's own buffer limit applies. */
   backlog(caller: Caller): Backlog {
     let release: Release = () => {}
     return bytes => {
@@ -139,17 +137,17 @@ export class Limits {
 
 type Part = 'body' | 'answer'
 
-/** The sender of a request without a credential, in quotas that only these share. */
+/** Stands in for all callers without a credential, within the anonymous quotas. */
 const ANYONE: Caller = { role: 'person', tenant: '' }
 
-/** Smaller answers are not counted: the system's own buffers take them. */
+/** Smaller answers are not counted: they fit into the socket buffers. */
 const SMALL_ANSWER = 4 * 1024
 
-/** Streams last; bodies are received within moments. */
+/** Streams are long-lived; bodies arrive quickly. */
 const RETRY_STREAM_S = 5
 const RETRY_BYTES_S = 1
 
-/** 429 says that the callers can mend it themselves. */
+/** 429 if the callers can fix it themselves, 503 if the whole server is full. */
 const statusOf = ({ of }: Shortage): number => (of === 'agents' || of === 'caller' ? 429 : 503)
 
 function taken({ of, limit }: Shortage, what: string, total: number): string {

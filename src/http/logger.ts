@@ -1,21 +1,21 @@
 import type { Json } from '../domain/event.ts'
 import type { Redactor } from '../domain/redact.ts'
 
-/** Where the server reports failures. A pino logger fits. */
+/** Receives the server's failures. A pino logger fits. */
 export interface Logger {
-  /** An unexpected error: `details.err`, and the route it happened on. */
+  /** Reports an unexpected error: `details.err`, and the route that failed. */
   error(details: LogDetails, message: string): void
-  /** A failure that clients recover from by themselves, such as a stream that broke off. */
+  /** Reports a failure that clients recover from, such as a broken stream. */
   warn(details: LogDetails, message: string): void
 }
 
-/** The error, and what else is known about it. */
+/** The error and its context. */
 export interface LogDetails {
   readonly err: unknown
   readonly [name: string]: unknown
 }
 
-/** Redacts the lines of a JSON log, after everything was put into them: messages, stacks, what an error carries. */
+/** Redacts whole JSON log lines, so that it also covers messages, stacks and error properties. */
 export const redactedLines =
   (redact: Redactor) =>
   (line: string): string =>

@@ -5,15 +5,12 @@ import type { Limited, Refused } from './limits.ts'
 import { PlanMetrics, type ReportedCall } from './plan-metrics.ts'
 
 export interface MetricsOptions {
-  /** Also counts what other processes commit to the same store. Not where they have metrics of their own. */
+  /** Also counts commits by other processes to the same store. Leave off if those have metrics of their own. */
   readonly others?: boolean
-  /** The tenant whose pending reviews are shown. */
   readonly tenant?: string
 }
 
-/** Pending reviews are counted up to this many. */
 const MAX_PENDING = 1_000
-/** How long the figures wait for storage. */
 const STORAGE_TIMEOUT_MS = 2_000
 
 /** Counts and durations for Prometheus; never content. */
@@ -61,13 +58,11 @@ export class Metrics {
     )
   }
 
-  /** Adds the figures of the event streams. */
   watch(streams: { readonly size: number; readonly cuts: number }): void {
     this.#gauge('runsheet_stream_readers', 'Open event streams.', () => streams.size)
     this.#gauge('runsheet_stream_cuts', 'Slow readers that were disconnected.', () => streams.cuts)
   }
 
-  /** Adds the number of turns that this process drives. */
   watchTurns(worker: { readonly driven: number }): void {
     this.#gauge(
       'runsheet_turns_running',
@@ -76,14 +71,12 @@ export class Metrics {
     )
   }
 
-  /** Adds how much the webhook is still to be told. */
   watchNotices(): void {
     this.#gauge('runsheet_webhook_waiting', 'Events of the whole store that the webhook is still to be told of.', () =>
       inTime(this.#door.notices.waiting(this.#tenant).then(({ count }) => count)),
     )
   }
 
-  /** Counts an attempt to tell the webhook. */
   delivered(event: string, outcome: string): void {
     this.#deliveries.labels(event, outcome).inc()
   }
@@ -92,7 +85,6 @@ export class Metrics {
     this.#requests.labels(method, route, String(status)).observe(seconds)
   }
 
-  /** Counts a call that another process answered. */
   reported(call: ReportedCall): void {
     this.#plans.reported(call)
   }
@@ -115,6 +107,6 @@ export class Metrics {
   }
 }
 
-/** Storage that fails or hangs must not take the other figures along. */
+/** Slow or failing storage must not block the other metrics. */
 const inTime = (count: Promise<number>): Promise<number> =>
   Promise.race([count.catch(() => Number.NaN), delay(STORAGE_TIMEOUT_MS, Number.NaN, { ref: false })])

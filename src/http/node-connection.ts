@@ -4,7 +4,7 @@ import { MAX_BODY_BYTES } from './body.ts'
 import { type Connection, MAX_STALL_MS, type Reply } from './connection.ts'
 import { answerAndLinger } from './linger.ts'
 
-/** Writes to Node's response itself: going through a web `Response` costs more than most routes. */
+/** Writes to Node's response directly: a web `Response` would cost more than most routes. */
 export class NodeConnection implements Connection {
   readonly response = RESPONSE_ALREADY_SENT
   readonly #outgoing: ServerResponse
@@ -38,7 +38,7 @@ export class NodeConnection implements Connection {
   async body(_: Request, maxBytes: number): Promise<Uint8Array | undefined> {
     const { req: incoming } = this.#outgoing
     if (lengthOf(incoming) > maxBytes) return undefined
-    // Only now: a client that asks first need not send a body that is refused for another reason.
+    // Sent late, so that a client with `Expect: 100-continue` need not send a body that is refused for another reason.
     if (asksFirst(incoming)) this.#outgoing.writeContinue()
     return received(incoming, maxBytes)
   }
@@ -54,13 +54,13 @@ export class NodeConnection implements Connection {
     if (body === undefined) outgoing.writeHead(status, headers).end()
     else if (stillSends(outgoing, headers['connection'] === 'close')) answerAndLinger(outgoing, status, headers, body)
     else outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
-    // What the system did not take at once is ours until the client reads. Node's timeout starts anew with each part.
+    // Disconnect a stalled reader. Node's timeout restarts with each chunk read.
     if (outgoing.writableLength > 0) outgoing.setTimeout(this.#stallMs, () => outgoing.destroy())
     return this.response
   }
 
   open(headers: Readonly<Record<string, string>>): void {
-    // An answer before it on the same connection may have set one, and streams may be silent.
+    // A previous response on this connection may have set a timeout, but streams may stay silent.
     this.#outgoing.setTimeout(0)
     this.#outgoing.writeHead(200, headers)
     this.#outgoing.flushHeaders()
@@ -95,14 +95,14 @@ const lengthOf = ({ headers }: IncomingMessage): number => Number(headers['conte
 const asksFirst = ({ httpVersion, headers }: IncomingMessage): boolean =>
   httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue'
 
-/** Whether a body is still on its way that is not worth waiting for, or whose connection is about to close. */
+/** True if a body is still arriving that is too large to wait for, or whose connection closes after the reply. */
 function stillSends({ req, shouldKeepAlive }: ServerResponse, closes: boolean): boolean {
   const isChunked = req.headers['transfer-encoding'] !== undefined
   if (req.complete || (!isChunked && lengthOf(req) === 0)) return false
   return isChunked || lengthOf(req) > MAX_BODY_BYTES || !shouldKeepAlive || closes
 }
 
-/** The whole body; undefined if it has more than so many bytes. */
+/** Resolves to undefined if the body exceeds `maxBytes`. */
 function received(incoming: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

@@ -10,13 +10,12 @@ import { COMPONENTS, type Shape, shape } from './shapes.ts'
 
 export interface DocumentOptions {
   readonly version: string
-  /** Where the API is mounted; empty for the root. */
   readonly basePath?: string
-  /** Whether callers send a bearer token; otherwise the host application authenticates them. */
+  /** If false, the host application authenticates callers. */
   readonly usesTokens?: boolean
 }
 
-/** The routes, and one more that serves the document made from them. */
+/** Appends the route that serves the document of these routes. */
 export function withOpenApi(routes: readonly Route[], options: DocumentOptions): readonly Route[] {
   let document: unknown
   const own: Route = route({
@@ -100,5 +99,4 @@ function contentOf(status: string, { schema = failed(status), type, message }: D
   return type === undefined ? {} : { [type]: message ? { schema: message } : {} }
 }
 
-/** All errors have one form. */
 const failed = (status: string): Shape | undefined => (Number(status) >= 400 ? shape('Error') : undefined)

@@ -1,6 +1,6 @@
 import { HttpError } from './http-error.ts'
 
-/** The hosts and origins that our own server answers to: pages of other sites and other ports are refused. */
+/** Refuses pages of other sites and of other ports. */
 export class Origins {
   #hosts: ReadonlySet<string> = new Set()
   #origins: ReadonlySet<string> = new Set()
@@ -27,6 +27,6 @@ export const foreignOrigin = (hint = ''): HttpError =>
 
 const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::' || host === ''
 
-/** An address as it stands in a URL. */
+/** Puts IPv6 addresses in brackets, as URLs require. */
 export const hostOf = (address: string): string =>
   address.includes(':') && !address.startsWith('[') ? `[${address}]` : address.toLowerCase()

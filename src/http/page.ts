@@ -6,16 +6,15 @@ import { compress, type Encoding, encodingFor } from './encoding.ts'
 import { SAFE } from './headers.ts'
 
 export interface PageFile {
-  /** As it is, or compressed: on the first request for it, then kept. */
+  /** Compresses on the first request, then caches. */
   readonly content: (encoding: Encoding | undefined) => Uint8Array<ArrayBuffer>
-  /** Changes with the content. */
+  /** Changes with the content; part of the ETag. */
   readonly version: string
   readonly type: string
   readonly isCompressible: boolean
-  /** Its name changes with its content, so caches may keep it for ever. */
+  /** True if the file name contains a content hash, so that caches may keep it forever. */
   readonly immutable: boolean
 }
-/** Finds a file of the page by its path. */
 export type Page = (path: string) => PageFile | undefined
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -28,13 +27,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
 }
 
-/** The paths of the page itself; everything else it shows is in the query. */
+/** Paths that serve the page; the rest of its state is in the query. */
 const VIEWS = ['/', '/reviews']
 
-/** Images and fonts are compressed already. */
+/** Images and fonts are already compressed. */
 const COMPRESSIBLE = new Set(['.html', '.js', '.css', '.svg', '.json'])
 
-/** The built page, read once, so that no request reaches the disk. */
+/** Reads the built page once, so that requests never touch the disk. */
 export function pageFrom(folder: string): Page {
   const files = new Map<string, PageFile>()
   for (const name of namesIn(folder)) {
@@ -56,10 +55,9 @@ export function pageFrom(folder: string): Page {
   return path => files.get(path)
 }
 
-/** Answers with a file in the encoding that the browser takes, or that the browser has it already. */
 export function pageReply(file: PageFile, header: (name: string) => string | undefined): Reply {
   const encoding = file.isCompressible ? encodingFor(header('accept-encoding')) : undefined
-  // Each form has a tag of its own: a cache must not mix them up.
+  // Each encoding needs its own tag, or caches mix them up.
   const etag = `"${file.version}${encoding ? `-${encoding}` : ''}"`
   const headers = {
     ...SAFE,
@@ -91,7 +89,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, encoding: 'utf8' })
   } catch {
-    // Not built: from source without `npm start` there is HTTP, but no page.
+    // The page is not built: a source checkout without `npm start` serves HTTP only.
     return []
   }
 }

@@ -4,7 +4,6 @@ import { problemIn, unknownKey } from '../toolsets/input.ts'
 import { HttpError } from './http-error.ts'
 import { INVALID_ID } from './schemas.ts'
 
-/** Parses a path or query. */
 export function parseUrl<T>(schema: z.ZodType<T> | undefined, raw: unknown): T {
   const { issue, value } = attempt(schema, raw)
   if (!issue) return value as T
@@ -12,7 +11,7 @@ export function parseUrl<T>(schema: z.ZodType<T> | undefined, raw: unknown): T {
   throw asQuery(invalidField(fieldOf(issue), problemIn(issue, raw)))
 }
 
-/** Reads a page of a list; an invalid cursor is a bad request. */
+/** Turns an invalid cursor into a bad request. */
 export async function pageOf<T>(page: Promise<T>): Promise<T> {
   try {
     return await page
@@ -22,7 +21,6 @@ export async function pageOf<T>(page: Promise<T>): Promise<T> {
   }
 }
 
-/** Parses a body; a refusal names the row and the field at fault. */
 export function parseBody<T>(schema: z.ZodType<T> | undefined, raw: unknown): T {
   const { issue, value } = attempt(schema, raw)
   if (!issue) return value as T
@@ -30,7 +28,7 @@ export function parseBody<T>(schema: z.ZodType<T> | undefined, raw: unknown): T 
   throw invalidField(fieldOf(issue), problemIn(issue, raw), hasRows(issue) ? Number(issue.path[1]) : undefined)
 }
 
-/** The same fault in a URL is a bad request, not an unprocessable body. */
+/** A fault in the URL is 400, not 422. */
 const asQuery = ({ message, data }: Refusal): HttpError => new HttpError(400, 'invalid_request', message, { ...data })
 
 function attempt<T>(schema: z.ZodType<T> | undefined, raw: unknown): { issue?: z.core.$ZodIssue; value?: T } {
@@ -41,12 +39,10 @@ function attempt<T>(schema: z.ZodType<T> | undefined, raw: unknown): { issue?: z
   return issue ? { issue } : {}
 }
 
-/** The lists of objects in bodies. */
 const ROWS: ReadonlySet<unknown> = new Set(['tasks', 'calls'])
 
 const hasRows = ({ path: [list, row] }: z.core.$ZodIssue): boolean => ROWS.has(list) && typeof row === 'number'
 
-/** The name of the field at fault: the unknown key, or its path in the row. */
 function fieldOf(issue: z.core.$ZodIssue): string {
   const own = hasRows(issue) && issue.path.length > 2 ? issue.path.slice(2) : issue.path
   const named = own.slice(0, own.findLastIndex(step => typeof step === 'string') + 1)

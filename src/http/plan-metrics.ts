@@ -7,19 +7,19 @@ import { type Door, type Edge, type ObservedCall, type Ref, refKey } from '../do
 import { toolsets } from '../toolsets/index.ts'
 import { AWAIT_REVIEW } from '../toolsets/observe.ts'
 
-/** Calls that wait for a person take as long as the person. */
+/** Wide range: calls that wait for a person take as long as the person. */
 const CALL_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 30, 300, 3_600]
 const REVIEW_SECONDS = [1, 5, 15, 60, 300, 1_800, 7_200, 86_400]
-/** Nobody reads a plan in a second or two. */
+/** Starts at 1 s, because reading a plan takes seconds. */
 const DECISION_SECONDS = [1, 2, 5, 10, 30, 60, 300, 1_800, 7_200]
 const ITEMS = [0, 1, 2, 5, 10, 20]
-/** Distinct model names in labels; later ones are `other`. */
+/** Distinct model names used as labels; later ones become `other`. */
 const MAX_MODELS = 50
 
-/** A call that another process answered, without what it was about. */
+/** A call answered by another process, without its content. */
 export type ReportedCall = Pick<ObservedCall, 'toolset' | 'tool' | 'outcome' | 'items' | 'duration_ms'>
 
-/** A person may give any reason: only these become labels. */
+/** Reasons are free text: only known ones become labels. */
 const REASONS: ReadonlySet<string> = new Set(['none', ...Object.keys(OUTCOMES)])
 
 const TOOLSET_OF: ReadonlyMap<string, string> = new Map(
@@ -27,16 +27,13 @@ const TOOLSET_OF: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Figures about calls, turns, claims, checks, verdicts, reviews and tokens. They are counted from committed events, so that
- * every edge and process counts in the same way and a repetition does not; only calls that left no event are counted as
- * observed.
+ * Metrics of calls, turns, claims, checks, verdicts, reviews and tokens. Derived from committed events, so that every
+ * edge and process counts alike and replays do not count; only calls that left no event are counted when observed.
  */
 export class PlanMetrics {
   readonly #door: Door
   readonly #model = bounded(MAX_MODELS)
-  /** When the pending reviews were opened, and the models of the running turns, as far as they were seen. */
   readonly #openedAt = new Map<string, string>()
-  /** When the pending reviews were first shown to a person. */
   readonly #shownAt = new Map<string, string>()
   readonly #models = new Map<string, string>()
   readonly #metrics
@@ -86,18 +83,16 @@ export class PlanMetrics {
     }
   }
 
-  /** Takes a call that was answered in this process. */
   called({ toolset, tool, edge, outcome, items, duration_ms, stored }: ObservedCall): void {
     if (!stored) this.#call({ toolset, tool, edge }, outcome, items, duration_ms)
   }
 
-  /** Takes a call of `runsheet mcp`, which has no metrics of its own. */
+  /** Counts a call of `runsheet mcp`, which has no metrics of its own. */
   reported({ toolset, tool, outcome, items, duration_ms }: ReportedCall): void {
     const isKnown = TOOLSET_OF.get(tool) === toolset || tool === AWAIT_REVIEW
     this.#call({ toolset, tool: isKnown ? tool : 'unknown', edge: 'mcp' }, outcome, items, duration_ms)
   }
 
-  /** Takes events that were committed, in this process or another. */
   committed(ref: Ref, events: readonly StoredEvent[]): void {
     for (const event of events) dispatch(this.#on, ref, event, undefined)
   }
@@ -154,7 +149,7 @@ export class PlanMetrics {
           edited: isEdited(data),
         }
         void this.#seconds(ref, this.#shownAt.get(key), timestamp, 'review_panel_opened', isIt).then(
-          // A person decides when they click, not when it can no longer be undone.
+          // Subtract the undo period: a person decides when they click.
           seconds =>
             seconds === undefined || this.#metrics.looked.observe(labels, Math.max(0, seconds - held_ms / 1_000)),
         )
@@ -173,7 +168,10 @@ export class PlanMetrics {
     }
   }
 
-  /** From an event to a moment; `since` is when this process saw that event, if it did. Undefined if there was none. */
+  /**
+   * Measures from an event to `until`. `since` is the event's time if this process saw it; otherwise the log is
+   * searched.
+   */
   async #seconds<T extends EventType>(
     ref: Ref,
     since: string | undefined,
@@ -185,7 +183,7 @@ export class PlanMetrics {
     return from === undefined ? undefined : (Date.parse(until) - Date.parse(from)) / 1_000
   }
 
-  /** An event from before this process saw the log; undefined if it cannot be read. */
+  /** Searches the log for an event older than this process; undefined if the log cannot be read. */
   async #earlier<T extends EventType>(
     ref: Ref,
     type: T,
@@ -216,14 +214,12 @@ export class PlanMetrics {
   }
 }
 
-/** Only names that we know become labels. */
 function labelsOf(tool: string, edge: Edge | undefined): Pick<ObservedCall, 'toolset' | 'tool' | 'edge'> {
   if (!edge) return { toolset: 'outside', tool: 'outside', edge: 'turn' }
   const toolset = TOOLSET_OF.get(tool)
   return toolset === undefined ? { toolset: 'unknown', tool: 'unknown', edge } : { toolset, tool, edge }
 }
 
-/** Whether the person changed the plan before deciding. */
 function isEdited({ changes }: Resolution): 'yes' | 'no' {
   if (!changes) return 'no'
   const { edited, added, removed, reordered } = changes
@@ -232,7 +228,7 @@ function isEdited({ changes }: Resolution): 'yes' | 'no' {
 
 const keyOf = (ref: Ref, id: string): string => `${refKey(ref)}/${id}`
 
-/** Keeps the first `max` distinct values, so that labels stay few. */
+/** Keeps the first `max` distinct values to limit label cardinality. */
 function bounded(max: number): (value: string) => string {
   const known = new Set<string>()
   return value => {

@@ -15,18 +15,16 @@ export const ifMatch = z.object({
   'if-match': z.string().meta({ description: 'the version that the change is based on' }),
 })
 
-/** The `Idempotency-Key` of a request, if it has one. */
 export function keyIn(header: Header): string | undefined {
   const key = header('idempotency-key')
   if (key !== undefined && !id.safeParse(key).success) throw invalidId('Idempotency-Key')
   return key
 }
 
-/** Makes a repeated request harmless, if it has a key. */
 export const onceFor = (key: string | undefined, body: unknown): At['once'] =>
   key === undefined ? undefined : { key: `http:${key}`, bodyHash: hashOf(body) }
 
-/** The version that a change is based on; 428 without one. */
+/** Throws 428 if the version is missing. */
 export function versionIn(header: Header, of: 'task' | 'message'): number {
   const raw = header('if-match')
   if (raw === undefined || raw.trim() === '') {

@@ -1,24 +1,20 @@
 import type { Caller } from './credentials.ts'
 
-/** Gives back what was taken; further calls do nothing. */
+/** Releases what was taken; idempotent. */
 export type Release = () => void
 
-/**
- * The limit that leaves no room, and whose it is: the whole server's, all agents', the caller's own, or what is left is
- * reserved for people who have nothing yet.
- */
+/** Names the limit that was hit. `reserve`: the remaining places are reserved for people who hold none. */
 export interface Shortage {
   readonly of: 'server' | 'agents' | 'caller' | 'reserve'
   readonly limit: number
 }
 
-/** A caller's credential: its role and tenant, and its name where the host application gives it one. */
 export const credentialOf = ({ role, tenant, name = '' }: Caller): string => [role, tenant, name].join('\n')
 
 /**
- * A number of places that all callers share. Agents together get three quarters of them, so that people always get
- * through; a caller that has a name gets half. The last sixteenth is for people who hold none: several who take their
- * half must not keep out another one.
+ * Places shared by all callers. Agents together get at most three quarters, so that people always get through; a named
+ * caller gets at most half. The last sixteenth is reserved for people who hold none, so that two callers with half each
+ * cannot lock out a third.
  */
 export class Quota {
   readonly total: number
@@ -39,7 +35,7 @@ export class Quota {
     return this.#used
   }
 
-  /** What prevents this caller from taking so many; undefined if nothing does. */
+  /** Undefined if the caller can take `amount`. */
   shortage(caller: Caller, amount = 1): Shortage | undefined {
     const left = this.total - this.#used - amount
     if (left < 0) return { of: 'server', limit: this.total }
@@ -51,13 +47,12 @@ export class Quota {
     return left < this.#reserve && !isNewcomer ? { of: 'reserve', limit: this.#reserve } : undefined
   }
 
-  /** The most that this caller could ever hold. */
   mostFor(caller: Caller): number {
     const all = caller.role === 'agent' ? this.#agents.limit : this.total
     return caller.name === undefined ? all : Math.min(all, this.#each)
   }
 
-  /** Takes so many for a caller, whether or not there is room: ask `shortage` first. */
+  /** Takes `amount` without checking: call `shortage` first. */
   take(caller: Caller, amount = 1): Release {
     this.#add(caller, amount)
     let isHeld = true

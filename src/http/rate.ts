@@ -1,6 +1,5 @@
 const WINDOW_MS = 60_000
 
-/** Counts by key, anew each minute. */
 export class Rate {
   readonly perMinute: number
   /** Cleared with each window, so it holds only active keys. */
@@ -11,7 +10,7 @@ export class Rate {
     this.perMinute = perMinute
   }
 
-  /** Counts one, or returns the milliseconds until the next minute if this one is used up. */
+  /** Counts one; returns the milliseconds until the next window if this one is used up. */
   count(key: string): number | undefined {
     const now = performance.now()
     if (now >= this.#endsAt) {

@@ -1,10 +1,7 @@
 import { type Connection, MAX_STALL_MS } from './connection.ts'
 import type { Backlog } from './limits.ts'
 
-/**
- * Sends a web stream over a connection, no faster than the client reads. A client that stops reading is cut off, and so
- * is one that there is no room for.
- */
+/** Sends a web stream with backpressure. Disconnects a client that stalls or exceeds its quota of unread bytes. */
 export async function relay(
   body: ReadableStream<Uint8Array>,
   connection: Connection,
@@ -28,12 +25,12 @@ export async function relay(
     }
     if (!connection.isClosed) connection.end()
   } catch {
-    // The sender broke off: the client sees that its answer is not complete.
+    // The source failed: dropping the connection shows the client that the answer is incomplete.
     connection.destroy()
   }
 }
 
-/** A text that is made piece by piece as a web stream: a piece is made when the one before it is on its way. */
+/** Pulls a piece only after the previous one was sent. */
 export function streamOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>({

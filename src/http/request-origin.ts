@@ -2,7 +2,7 @@ import { type Origin, type OriginName, originOf, remoteAddress } from '../domain
 import type { Connection } from './connection.ts'
 import type { Caller } from './credentials.ts'
 
-/** Who sent a request, as decisions record it. Nothing that the client sends counts, but for its name as its own claim. */
+/** The origin recorded with decisions. The client supplies only its name, which is unverified. */
 export function requestOrigin(
   { role, name, token }: Caller,
   { headers }: Request,

@@ -1,19 +1,18 @@
-/** How long agents may keep the event loop before everybody else is heard. */
+/** How long agents' work may occupy the event loop before it yields. */
 const MAX_MS = 20
-/** How often the event loop then goes round without them. Once is not enough: it accepts one connection each time. */
+/** Event loop rounds without agents' work. One is not enough: each round accepts a single connection. */
 const FREE_ROUNDS = 32
-/** Rounds are long where others keep the event loop: after this, agents are heard again. */
+/** Rounds take long when others keep the event loop busy; after this, agents continue. */
 const MAX_FREE_MS = 100
 
 /**
- * Gives work for agents its turn: a few milliseconds of it, or one long piece; then everybody else is heard before the
- * rest. What people send waits for one piece of work at most, not for all.
+ * Schedules agents' work in short slices and yields the event loop between them. A person's request waits for one slice
+ * at most, not for the whole queue.
  */
 export class Rounds {
   readonly #now: () => number
   readonly #waiting: (() => void)[] = []
   #startedAt: number | undefined
-  /** How many rounds are still free of agents, and since when. */
   #free = 0
   #freeSince = 0
 
@@ -21,11 +20,10 @@ export class Rounds {
     this.#now = now
   }
 
-  /** Resolves when it is this work's turn. */
   turn(): Promise<void> {
     return new Promise(resolve => {
       this.#waiting.push(resolve)
-      // One for each: Node does the work of one before it calls the next.
+      // One per task: Node finishes the work of one callback before it calls the next.
       setImmediate(() => this.#next())
     })
   }

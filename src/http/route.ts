@@ -21,24 +21,21 @@ import type { Release } from './quota.ts'
 import type { Shape } from './shapes.ts'
 import type { Streams } from './sse/streams.ts'
 
-/** What the handlers of routes work with. */
 export interface Deps extends Partial<Parts> {
   readonly door: Door
   readonly streams: Streams
   readonly limits: Limits
   readonly models: readonly ModelView[]
   readonly redact: Redactor
-  /** Absent where no turns are run. */
   readonly turns?: Turns
-  /** The policy of new conversations, over the toolset's defaults. */
+  /** Overrides the toolset's defaults in new conversations. */
   readonly host: PolicyPatch
   /** How long a tool call waits for a review before it answers 202. */
   readonly reviewWaitMs: number
-  /** Aborted when the server closes. */
   readonly closing: AbortSignal
 }
 
-/** Parts that not every server has. A route that needs one is served only where it is. */
+/** Optional parts of a server. A route that needs one is served only where it exists. */
 export interface Parts {
   readonly login: Login
   readonly metrics: Metrics
@@ -46,62 +43,54 @@ export interface Parts {
   readonly tools: ServerTools
 }
 
-/** The settings of a server, for persons. */
+/** The server's settings; only people may use them. */
 export interface ServerSettings {
   view(): SettingsAnswer
-  /** Throws if the settings are no longer at `version`, or a rule refuses the change. */
+  /** Throws if the settings are no longer at `version` or a rule refuses the change. */
   change(version: string, change: SettingsChange): SettingsAnswer
-  /** Calls a configured model once. Throws if that was done too often. */
+  /** Calls a configured model once. Throws if called too often. */
   try(which: TriedModel, signal: AbortSignal): Promise<TryAnswer>
 }
-/** The MCP servers of a server's own turns, for persons. */
+/** The MCP servers that our own turns use; only people may change them. */
 export interface ServerTools {
   view(): ToolsAnswer
-  /** Throws if the server or a tool is not there, or a tool has changed since the person saw it. */
+  /** Throws if the server or a tool is unknown, or if a tool has changed since the person saw it. */
   setRules(change: ToolRuleChange): ToolsAnswer
-  /** Takes a server out of the person's own settings. Throws if it is named elsewhere. */
+  /** Removes a server from the person's own settings. Throws if it is configured elsewhere. */
   remove(server: string): ToolsAnswer
-  /** Tries a server that failed again. */
   retry(server: string): ToolsAnswer
-  /** Allows a tool, as it was shown, from now on. Returns why that was not saved. */
+  /** Always allows a tool as it was shown. Returns why that was not saved, if so. */
   saveAlways(approval: ToolApprovalRequest, isRepeated: boolean): string | undefined
 }
 export type TriedModel = 'model' | 'assessor_model'
 
-/** Serves `/mcp` for an authenticated caller. */
 export type Mcp = (
   request: Request,
   incoming: {
     readonly role: Role
-    /** Who sent it, as limits and sessions tell callers apart. */
+    /** Identifies the caller for limits and sessions. */
     readonly credential: string
-    /** The same for the log. */
+    /** Identifies the caller in the log. */
     readonly origin: Origin
     readonly body: unknown
-    /** Aborts when the connection of its response is closed. */
     readonly closed: AbortSignal
-    /** Takes an event stream until the connection is closed; throws if there is none left. */
+    /** Reserves an event stream until the connection closes; throws if none is left. */
     readonly openStream: () => void
-    /** Takes a place to wait for a person in; undefined if there is none left. */
+    /** Reserves a slot to wait for a person; undefined if none is left. */
     readonly hold: () => Release | undefined
   },
 ) => Promise<Response | Reply>
 
-/** How `POST /api/chat` starts turns. */
 export interface Turns {
-  /** The models that a request may name. */
   readonly names: readonly string[]
-  /** The model of a request that names none. */
   readonly defaultName: string
-  /** Where a model is reached, if a person may change that while a turn runs. */
+  /** Set if a person may change a model's endpoint while a turn runs. */
   readonly endpointOf?: (name: string) => string | undefined
-  /** Whether this model has a sandbox to act in. */
   readonly hasSandbox?: (name: string) => boolean
-  /** Drives a turn that was just started. */
   readonly take: (ref: Ref, turn: string) => void
 }
 
-/** A request whose sender, parameters and body were checked. */
+/** A request after its caller, parameters and body were checked. */
 export interface Call<P, Q, B> {
   readonly params: P
   readonly query: Q
@@ -118,21 +107,18 @@ export type Env = { Bindings: { readonly connection: Connection } }
 export interface Answer {
   readonly status?: number
   readonly body?: unknown
-  /** Sent as it is instead of a JSON body; `headers` must name its type. */
+  /** Sent instead of a JSON body; `headers` must name its type. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer as the OpenAPI document shows it. */
 export interface Documented {
   readonly description: string
   readonly schema?: z.ZodType | Shape
   readonly type?: string
-  /** The `data` of each message of a stream. */
   readonly message?: Shape
 }
 
-/** The groups of the OpenAPI document. */
 export const TAGS = {
   Sessions: 'Conversations and their policies',
   Turns: 'Messages to the agent, and the work on them',
@@ -149,19 +135,17 @@ export const TAGS = {
 } as const
 export type Tag = keyof typeof TAGS
 
-/** One route. The server and the OpenAPI document are made from the same table. */
+/** Both the server and the OpenAPI document are generated from these. */
 export interface Route<P = unknown, Q = unknown, B = unknown, N extends keyof Parts = keyof Parts> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** With `:name` for parameters. */
   readonly path: string
-  /** The operation's name in the OpenAPI document, for generated clients. */
   readonly operationId: string
   readonly tag: Tag
-  /** The role that the caller needs; a person may do all that an agent may. `none` needs no authentication. */
+  /** The minimum role; a person may do all that an agent may. `none` needs no authentication. */
   readonly role: Role | 'none'
-  /** Answers for any Host and Origin: for probes. */
+  /** Skips the Host and Origin check, for probes. */
   readonly public?: true
-  /** The part without which the route is not served. */
+  /** The route is served only if this part exists. */
   readonly needs?: N
   readonly summary: string
   readonly params?: z.ZodType<P>
@@ -169,9 +153,9 @@ export interface Route<P = unknown, Q = unknown, B = unknown, N extends keyof Pa
   readonly headers?: z.ZodObject
   readonly body?: z.ZodType<B>
   readonly answers: Readonly<Record<number, Documented>>
-  /** A method, so that routes with different parameters fit in one list. */
+  /** A method, not a property: bivariant parameters let different routes fit in one list. */
   handle(call: Call<P, Q, B>, deps: Deps & Pick<Parts, N>): Promise<Answer | Response>
 }
 
-/** Infers what the handler gets from the schemas next to it. */
+/** Infers the handler's types from the schemas next to it. */
 export const route = <P, Q, B, N extends keyof Parts = never>(definition: Route<P, Q, B, N>): Route => definition

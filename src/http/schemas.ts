@@ -18,10 +18,9 @@ import type {
 } from '../domain/wire.ts'
 import { exact } from './exact.ts'
 
-/** A schema with its description in the document. */
 export const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description })
 
-/** The message of a failed id check, by which a parser recognises it. */
+/** The message of a failed id check; parsers recognize it. */
 export const INVALID_ID = 'invalid_id'
 
 export const id = described(
@@ -29,7 +28,6 @@ export const id = described(
   '1 to 128 characters of A-Z a-z 0-9 _ -',
 )
 
-/** An id of the caller's own: any text of one line. */
 export const reference = z
   .string()
   .min(1)
@@ -39,7 +37,6 @@ export const reference = z
 export const limit = (most: number, usual: number): z.ZodType<number> =>
   z.coerce.number().int().min(1).max(most).default(usual)
 export const cursor = z.string().max(1_000).optional()
-/** What a list is searched for. */
 export const searchedText = z
   .string()
   .min(1)
@@ -77,7 +74,7 @@ const kinds = {
   person: { kind: z.literal('person'), ask: described(z.string(), 'what a person is to look at') },
 } as const
 
-/** Accepted and ignored, so that a check may be sent back as it was read. */
+/** Accepted and ignored, so that clients can send a check back unchanged. */
 const asRead = {
   id: described(z.string(), 'a UUIDv7').exactOptional(),
   hash: described(z.string(), 'as it was read; a new check has none').exactOptional(),
@@ -125,7 +122,6 @@ const KINDS: { readonly [K in FieldKind]: (name: RowField) => z.ZodType } = {
   globs: () => z.array(z.string()),
   checks: () => z.array(sentCheck),
 }
-/** The fields of a row, and what a person may say about its checks. */
 const rowFields = {
   ...(Object.fromEntries(
     FIELD_NAMES.map(name => [name, described(KINDS[FIELDS[name].kind](name), FIELD_WORDS[name].about)]),
@@ -134,7 +130,6 @@ const rowFields = {
 }
 const approve = described(z.array(z.string()), 'the hashes of checks that the person approves')
 
-/** The fields of a task that a person may set. */
 const personsFields = { ...rowFields, status: taskStatus, outcome: text, position: z.number() }
 export const newTask = z.strictObject(personsFields).partial().required({ title: true }).meta({ id: 'NewTask' })
 export const taskPatch = exact<PersonsFields>()(
@@ -238,7 +233,6 @@ const policyFields = {
 }
 export const policyPatch = exact<PolicyPatch>()(z.strictObject(policyFields).partial().meta({ id: 'PolicyPatch' }))
 
-/** A message to the agent at work. */
 export const sentMessage = z.strictObject({ text: described(z.string(), '1 to 32,000 characters') })
 
 const SETTINGS = ['model', 'base_url', 'key', 'assessor_model', 'review', 'review_timeout_ms', 'gate'] as const

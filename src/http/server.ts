@@ -14,32 +14,28 @@ import { toResponse } from './web-connection.ts'
 export interface ServerOptions extends Omit<ApiOptions, 'guard' | 'login' | 'basePath' | 'usesTokens'> {
   readonly tenant: string
   readonly tokens: Readonly<Record<Role, string>>
-  /** The server's URL behind a proxy. */
   readonly publicUrl?: URL
-  /** How long a client may take nothing of its answer. Default 30 s. */
+  /** A client that reads nothing for this long is disconnected. Default 30 s. */
   readonly stallMs?: number
 }
 
-/** How long a request may take to arrive with its body, and how often that is checked. */
+/** Timeout for receiving a whole request, and how often it is checked. */
 const MAX_REQUEST_MS = 60_000
 const CHECK_MS = 10_000
 
 export interface HttpServer {
-  /** Resolves with the URL for people; rejects with the reason, such as EADDRINUSE. */
+  /** Resolves with the URL for people; rejects with errors such as EADDRINUSE. */
   listen(port: number, host: string): Promise<URL>
   /** The address it listens on; behind a proxy not the URL for people. */
   local(): URL
-  /** A fresh single-use code for the page. */
   loginCode(): string
-  /** Shows the text of a step that runs in this process. */
   showText(ref: Ref, text: LiveEntry): void
   /** Requests and streams in progress, and when the last one ended. */
   activity(): { readonly underWay: number; readonly lastAt: number }
-  /** Accepts no more, ends the streams, and gives requests in progress this long before it cuts them off. */
+  /** Stops accepting and ends the streams; cuts off requests that take longer than this. */
   close(withinMs: number): Promise<void>
 }
 
-/** Our own server: the API on Node's, with tokens for a person and an agent. */
 export function createHttpServer(options: ServerOptions): HttpServer {
   const { tokens, tenant, log, publicUrl } = options
   const origins = new Origins()
@@ -50,7 +46,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     (request, { outgoing }) => api.fetch(request, new NodeConnection(outgoing as ServerResponse, options.stallMs)),
     {
       overrideGlobalObjects: false,
-      // A request that cannot be routed, such as one with a malformed Host.
+      // Handles requests that cannot be routed, such as one with a malformed Host.
       errorHandler: error => toResponse(errorReply(error, log, { route: 'none' })),
     },
   )
@@ -60,7 +56,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
     void listener(incoming, outgoing)
   }
   const server = createServer({ requestTimeout: MAX_REQUEST_MS, connectionsCheckingInterval: CHECK_MS }, answer)
-  // Otherwise Node tells every client to go on, also with a body that will be refused.
+  // By default Node sends 100 Continue to every client, even for a body that will be refused.
   server.on('checkContinue', answer)
   let local = new URL('http://127.0.0.1/')
   let underWay = 0
@@ -71,7 +67,7 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       underWay -= 1
       lastAt = performance.now()
     })
-    // A connection that has just answered is idle, and nothing else would close it.
+    // The connection is idle from now on; nothing else would close it during shutdown.
     outgoing.once('finish', () => {
       if (api.closing.aborted) server.closeIdleConnections()
     })
@@ -108,5 +104,5 @@ function listening(server: Server, port: number, host: string): Promise<AddressI
   })
 }
 
-/** A wildcard address cannot be opened in a browser. */
+/** Browsers cannot open a wildcard address. */
 const shownHost = (host: string): string => (host === '0.0.0.0' || host === '::' ? '127.0.0.1' : hostOf(host))

@@ -1,7 +1,7 @@
 import { CLIENT_LEFT, type Connection, MAX_STALL_MS, type Reply } from './connection.ts'
 import { MAX_DROPPED_BYTES, MAX_LINGER_MS } from './linger.ts'
 
-/** As much as Node's own response buffers before it asks its writer to wait. */
+/** The same as Node's own response. */
 const HIGH_WATER_MARK = 64 * 1024
 
 const encoder = new TextEncoder()
@@ -9,12 +9,12 @@ const encoder = new TextEncoder()
 type Body = Reply['body'] | ReadableStream<Uint8Array>
 
 export function toResponse({ status, headers, body }: Omit<Reply, 'body'> & { readonly body?: Body }): Response {
-  // Not ours to close here, and HTTP/2 has no such header.
+  // The host owns the connection, and HTTP/2 forbids this header.
   const { connection: _, ...others } = headers
   return new Response(body ?? null, { status, headers: others })
 }
 
-/** Answers with a web `Response`, for servers that are not our own. */
+/** Answers with a web `Response`, for servers other than our own. */
 export class WebConnection implements Connection {
   readonly #closed = new AbortController()
   #response: Response | undefined
@@ -89,7 +89,7 @@ export class WebConnection implements Connection {
   }
 
   write(chunk: string | Uint8Array): void {
-    // A copy: the reader of a stream owns its chunks, and readers of a conversation are handed the same one.
+    // Copied: the stream's consumer owns its chunks, but all readers of a conversation share this one.
     this.#stream?.enqueue(typeof chunk === 'string' ? encoder.encode(chunk) : new Uint8Array(chunk))
   }
 
@@ -109,7 +109,7 @@ export class WebConnection implements Connection {
     this.#close()
   }
 
-  /** A large answer in parts, so that it is known when the client has it all, or has stopped reading. */
+  /** Sends a large answer in chunks, to detect when the client has read it all or has stalled. */
   #parts(body: string | Uint8Array): ReadableStream<Uint8Array> {
     const bytes = typeof body === 'string' ? encoder.encode(body) : body
     let sent = 0
@@ -124,7 +124,7 @@ export class WebConnection implements Connection {
         pull: stream => {
           stall?.refresh()
           if (sent >= bytes.length) return this.end()
-          // A copy: the reader of a stream owns its chunks.
+          // Copied: the stream's consumer owns its chunks.
           stream.enqueue(bytes.slice(sent, (sent += HIGH_WATER_MARK)))
         },
         cancel: () => this.#close(),
@@ -143,7 +143,7 @@ export class WebConnection implements Connection {
   }
 }
 
-/** Reads on for a while: a client that still sends would be reset, and would not see the answer. */
+/** Drains the body for a while: closing at once would reset a client that still sends, before it reads the answer. */
 async function dropRest(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
   const until = performance.now() + MAX_LINGER_MS
   let left = MAX_DROPPED_BYTES

@@ -13,7 +13,6 @@ import { eventsUpTo, known } from './sessions.ts'
 
 const ofSession = z.object({ session_id: s.id })
 
-/** How people file their conversations, and take them along. */
 export const filingRoutes = [
   route({
     method: 'patch',

@@ -14,7 +14,7 @@ import { taskRoutes } from './tasks.ts'
 import { templateRoutes } from './templates.ts'
 import { toolsetRoutes } from './toolsets.ts'
 
-/** Every route of a server with all its parts, in the order of the docs. */
+/** In the order of the docs. */
 export const ROUTES: readonly Route[] = [
   ...chatRoutes,
   ...sessionRoutes,

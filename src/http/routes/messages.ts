@@ -23,7 +23,6 @@ const CHANGED = {
 }
 const NO_VERSION = { description: '`If-Match` is missing' }
 
-/** How a message starts a turn. */
 const sentStart = z.strictObject({
   model: z.string().optional(),
   toolset: s.toolset.optional(),
@@ -33,7 +32,6 @@ const sentStart = z.strictObject({
   continue_turn_id: s.id.optional(),
 })
 
-/** Starts a turn under an id of the sender, and follows it: for programs. */
 export const chatRoutes = [
   route({
     method: 'post',
@@ -45,7 +43,7 @@ export const chatRoutes = [
     body: z.strictObject({
       session_id: s.id,
       turn_id: s.id,
-      // Only the limit of the body applies.
+      // No schema limit: only the body limit applies.
       message: z.string().min(1).meta({ description: 'what the agent should do' }),
       ...sentStart.shape,
     }),
@@ -193,7 +191,6 @@ function turnsOf({ turns }: Deps): Turns {
   throw new HttpError(501, 'not_implemented', 'This server does not run turns; agents can call its tools.')
 }
 
-/** How a request starts a turn, on this server. */
 function startOf({ model, continue_turn_id, ...policy }: z.infer<typeof sentStart>, deps: Deps): TurnStart {
   const { names, defaultName, endpointOf } = turnsOf(deps)
   const { door, host } = deps
@@ -211,14 +208,13 @@ function startOf({ model, continue_turn_id, ...policy }: z.infer<typeof sentStar
   }
 }
 
-/** The running turn, and whether these events started it. */
 function joined({ running_turn, seq }: Conversation, events: readonly StoredEvent[]): SentNowAnswer {
   if (running_turn === null) throw new TypeError('no turn is running')
   const isStarted = events.some(({ type }) => type === 'turn_started')
   return { turn_id: running_turn, ...(isStarted ? { started: true } : {}), seq }
 }
 
-/** Edits or takes back a message that waits, as the person saw it. The answer has it as it is then, or was. */
+/** Edits or takes back a queued message at the version that the person saw. Answers with the edited or withdrawn message. */
 async function change(
   { params: { session_id, message_id }, caller, header }: Call<z.infer<typeof ofMessage>, unknown, unknown>,
   door: Door,

@@ -10,11 +10,11 @@ const STORAGE_TIMEOUT_MS = 2_000
 
 const TOOLSET_NAMES = Object.keys(TOOLSETS) as ToolsetName[]
 
-/** Calls in one report, and how long one may have waited for a person. */
+/** Limits per report: calls, and milliseconds that one call may have waited for a person. */
 const MAX_REPORTED = 100
 const MAX_MS = 30 * 86_400_000
 
-/** Only these fields: nothing of what the tasks say. */
+/** Deliberately without any task content. */
 const reportedCall = z.strictObject({
   toolset: z.enum(TOOLSET_NAMES),
   tool: s.described(z.string().max(64), 'a tool of the toolset, or `await_review`; others count as `unknown`'),

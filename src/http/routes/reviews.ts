@@ -185,7 +185,7 @@ export const reviewRoutes = [
   }),
 ]
 
-/** Read from each conversation, which costs more than the list: only for who shows it. */
+/** Loads each conversation, which costs more than the list; only on request. */
 async function originsOf(door: Door, tenant: string, reviews: readonly ReviewRequest[]): Promise<ReviewOrigin[]> {
   const origins: ReviewOrigin[] = []
   for (const [conversation, asked] of Map.groupBy(reviews, ({ session_id }) => session_id)) {

@@ -140,7 +140,7 @@ export const sessionRoutes = [
     handle: async ({ params, query, caller, method, header, connection }, { door, streams }) => {
       const after = lastEventId(header('last-event-id') ?? query.last_event_id)
       const ref = { tenant: caller.tenant, conversation: params.session_id }
-      // The headers alone must not hold a stream open.
+      // A HEAD request must not hold a stream open.
       if (method === 'HEAD') {
         await known(door, ref)
         return { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
@@ -206,14 +206,13 @@ export const sessionRoutes = [
   }),
 ]
 
-/** The state of a conversation; throws 404 if there is none. */
+/** Throws 404 if the conversation does not exist. */
 export async function known(door: Door, ref: Ref, need?: 'list'): Promise<Conversation> {
   const state = await door.read(ref, need)
   if (state.seq === 0) throw notFound('session_not_found', 'There is no such conversation.')
   return state
 }
 
-/** What the answer has besides the state. */
 const shown = combined<Pick<View, 'title' | 'messages' | 'limited'> & { readonly requests: readonly ReviewRequest[] }>({
   title,
   messages: transcript,
@@ -252,7 +251,7 @@ async function sessionAnswer(door: Door, ref: Ref): Promise<SessionAnswer> {
   }
 }
 
-/** The events of these types up to `seq`; the stream has the later ones. */
+/** Events of these types up to `seq`; the stream sends the later ones. */
 export async function eventsUpTo(
   door: Door,
   ref: Ref,
@@ -263,7 +262,6 @@ export async function eventsUpTo(
   return events.filter(event => event.seq <= seq)
 }
 
-/** A review with its draft; shown as expired once it is overdue. */
 function reviewAt(request: ReviewRequest, { reviews }: Conversation, now: string): ReviewRequest[] {
   const review = reviews.get(request.review_id)
   return review ? [{ ...request, expires_at: review.expires_at, status: statusAt(review, now) }] : []

@@ -175,14 +175,12 @@ export const taskRoutes = [
   }),
 ]
 
-/** A listed task as it is now. */
 export function taskIn(conversation: Conversation, id: string): TaskAnswer {
   const task = conversation.tasks.get(id)
   if (!task) throw new TypeError('the changed task does not exist')
   return { task: taskOnWire(conversation, task), seq: conversation.seq }
 }
 
-/** Tasks of several conversations, with how their checks stand. */
 async function shown(door: Door, tenant: string, tasks: readonly Task[]): Promise<readonly TaskView[]> {
   const ids = new Set(tasks.filter(needsState).map(({ session_id }) => session_id))
   const read = async (conversation: string): Promise<[string, Conversation]> => [
@@ -193,7 +191,6 @@ async function shown(door: Door, tenant: string, tasks: readonly Task[]): Promis
   return tasks.map(task => taskOnWire(states.get(task.session_id) ?? NO_STATE, task))
 }
 
-/** What is known of the checks of a task that has none. */
 const NO_STATE = emptyConversation('')
 
 export function answered(body: TaskAnswer, status = 200): Answer {
@@ -206,7 +203,7 @@ function touched(events: readonly StoredEvent[], id: string): Task {
   return event.data.task
 }
 
-/** Removes the row from a refusal: a single task has none. */
+/** Drops the row number from a refusal: a single task has no rows. */
 export async function asOne<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -12,7 +12,7 @@ const ofApproval = z.object({ session_id: s.id, approval_id: s.id })
 const AFTER = { description: 'The tools after it', schema: shape('Tools') }
 const NOT_SAVED = { description: '`settings_not_saved`: nothing was changed' }
 
-// No route takes a command to run: a page that is taken over could start anything.
+// No route accepts a command to run: a compromised page could start anything.
 export const toolRoutes = [
   route({
     method: 'get',
@@ -105,7 +105,7 @@ export const toolRoutes = [
       const ref = { tenant: caller.tenant, conversation: session_id }
       await known(door, ref)
       const { request, isRepeated, seq } = await decideApproval(door, ref, approval_id, body, 'http')
-      // After the commit: if this process dies in between, the next call is asked about.
+      // Saved after the commit: if this process dies in between, the next call asks again.
       const isAlways = body.decision === 'always'
       const not_saved = isAlways ? (part ? part.saveAlways(request, isRepeated) : NO_RULES) : undefined
       return { body: { approval_id, decision: body.decision, ...(not_saved === undefined ? {} : { not_saved }), seq } }

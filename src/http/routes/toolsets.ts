@@ -18,7 +18,7 @@ import { type Answer, type Deps, route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'
 
-/** When a call that was not held may ask again. */
+/** Retry-After for a call that could not be held. */
 const RETRY_AFTER_S = 5
 
 const CALL_PATH = '/api/toolsets/:name/tools/:tool'
@@ -79,7 +79,7 @@ export const toolsetRoutes = [
     answers: { 200: { description: 'The right form, and what exists already', schema: shape('RetryAnswer') } },
     handle: async ({ params, query, caller }, { door }) => {
       const toolset = named(params.name, query.prefix, door)
-      // Not 404 without a conversation: a first call that was refused has written nothing.
+      // Not 404 without a conversation: a refused first call has written nothing.
       const state = await door.read({ tenant: caller.tenant, conversation: query.session_id })
       const guidance = retryFor(toolset, { state, turnId: query.turn_id })
       return { body: { guidance } satisfies RetryAnswer }
@@ -160,7 +160,7 @@ interface Asked {
   readonly connection: Connection
 }
 
-/** The answer of the call. Only a person can repair a broken task file, so the model is told. */
+/** Only a person can repair a broken task file, so the model is told. */
 async function answerCall(asked: Asked, deps: Deps): Promise<Answer> {
   try {
     return await waitedFor(asked, deps)
@@ -170,7 +170,7 @@ async function answerCall(asked: Asked, deps: Deps): Promise<Answer> {
   }
 }
 
-/** The answer of the call, or `pending_review` or `checking` after `reviewWaitMs`; at once where too many calls wait already. */
+/** Answers `pending_review` or `checking` after `reviewWaitMs`, or at once if too many calls already wait. */
 async function waitedFor(
   { toolset, tool, input, context, caller, connection }: Asked,
   { limits, reviewWaitMs, closing }: Deps,
@@ -215,7 +215,7 @@ function named(name: string, prefix: string | undefined, { checks }: Door): Tool
   throw notFound('toolset_not_found', `There is no such toolset. Available: ${Object.keys(toolsets).join(', ')}.`)
 }
 
-/** None for a toolset that the host's policy rules out. */
+/** Omits toolsets that the host's policy rules out. */
 function summaryOf({ name, tools }: Toolset, host: PolicyPatch): ToolsetSummary[] {
   const policy = policyWith(null, host, { toolset: name })
   if (policy instanceof Refusal) return []

@@ -5,10 +5,10 @@ import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
 import { Recent } from './recent.ts'
 
-/** Events per read for a reader that resumes, and how much they may hold: a reader keeps a whole page in memory. */
+/** Page limits for a reader that resumes: the whole page is in memory. */
 const PAGE = 100
 const PAGE_BYTES = 256 * 1024
-/** Beyond this many characters only the newest of the lists due in one tick is sent: the others are outdated. */
+/** Above this many characters only the newest list of a tick is sent; it supersedes the others. */
 const MAX_LISTS = 128 * 1024
 
 interface Page {
@@ -19,15 +19,13 @@ interface Page {
 
 interface Due {
   readonly frame: string
-  /** A list in view, which a later one replaces. */
   readonly isList: boolean
-  /** The turn that it ends. */
   readonly endOf?: string
 }
 
 /**
- * All readers of one conversation in this process. They share one tail: each event is read once, framed once, and sent
- * to all of them in one write per tick.
+ * Serves all readers of one conversation in this process from one tail: each event is read and framed once, then sent
+ * to all readers in one write per tick.
  */
 export class Channel {
   readonly #door: Door
@@ -36,16 +34,14 @@ export class Channel {
   readonly #live = new Set<Reader>()
   readonly #recent = new Recent()
   #state: Conversation
-  /** Framed and not sent yet, and the seq up to which. */
+  /** Frames not yet sent, and the seq that they reach. */
   #due: Due[] = []
   #framed: number
-  /** The seq that live readers have. */
+  /** The seq that live readers have received. */
   #sent: number
-  /** The text of the running step that live readers have. */
   #text: LiveEntry | undefined
-  /** The text as it was last read from the store. */
   #stored: LiveEntry | undefined
-  /** The messages that the running turn has finished: their text is in the log. */
+  /** Finished messages of the running turn, whose text is now in the log. */
   readonly #finished = new Set<string>()
   #todos: { readonly seq: number; readonly frame: Buffer } | undefined
 
@@ -62,14 +58,14 @@ export class Channel {
     return this.#framed
   }
 
-  /** Sends a reader what it has missed and the list in view, then keeps it live. */
+  /** Replays what the reader missed, sends the task list, then keeps the reader live. */
   async serve(reader: Reader): Promise<void> {
     while (!reader.gone) {
-      // Nothing that is due may fall between the replay and what is live.
+      // Flush first, so that no frame is lost between replay and live.
       this.#flush()
       if (reader.seq >= this.#sent) {
         this.#live.add(reader)
-        // It is ahead of us, by what another process wrote: it gets the list once we have caught up.
+        // Another process wrote events that we have not read yet; the reader gets the list once we catch up.
         if (reader.seq > this.#sent) return
         reader.write(this.#framedTodos())
         return this.#greet(reader)
@@ -84,9 +80,8 @@ export class Channel {
     }
   }
 
-  /** Shows text as a step in this process writes it. */
   showText(text: LiveEntry): void {
-    // The commit that begins a check may not have come yet: then its output is shown with it.
+    // Live text may arrive before the commit that starts its check; keep it until then.
     this.#stored = this.#isRunning(text) ? undefined : text
     this.#spread(text)
   }
@@ -104,7 +99,6 @@ export class Channel {
     for await (const commit of this.#door.tail(this.#ref, { after: this.#state.seq, signal })) this.#take(commit)
   }
 
-  /** Frames a commit: its events, and the list in view if it changed. */
   #take({ events }: Commit): void {
     const before = this.#state
     this.#state = fold(before, events)
@@ -120,11 +114,10 @@ export class Channel {
     this.#framed = this.#state.seq
     if (touchesView(events, before, this.#state)) this.#due.push({ frame: framedTodos(this.#state), isList: true })
     if (this.#text && !this.#isRunning(this.#text)) this.#text = undefined
-    // Text may be read before the commit that starts its turn.
+    // Live text may have arrived before the commit that starts its turn.
     this.#showStored()
   }
 
-  /** One write per reader for all that came in this tick. */
   #flush(): void {
     if (this.#due.length === 0) return
     const due = this.#due
@@ -146,7 +139,7 @@ export class Channel {
       this.#live.delete(reader)
       reader.end()
     }
-    // These were ahead of us and resume one by one from where they are.
+    // These readers were ahead of us; replay the rest for each one.
     for (const reader of wereAhead) {
       this.#live.delete(reader)
       void this.serve(reader).catch(() => reader.end())
@@ -162,11 +155,11 @@ export class Channel {
     if (!last) throw new Error(`the log ends at ${after}, before ${upTo}`)
     const frames = events.map(framed)
     if (end < 0) return { frames: frames.join(''), seq: last.seq }
-    // Before the end of the turn, at which clients may stop reading.
+    // The list goes before the turn's last event, because clients may stop reading there.
     return { frames: frames.toSpliced(-1, 0, await this.#listAt(last.seq)).join(''), seq: last.seq, isOver: true }
   }
 
-  /** The list in view as it was last sent before `seq`. */
+  /** Rebuilds the task list as it was last sent before `seq`. */
   async #listAt(seq: number): Promise<string> {
     let state = emptyConversation(this.#ref.conversation)
     let shown = state
@@ -185,7 +178,6 @@ export class Channel {
     return this.#todos.frame
   }
 
-  /** A reader that joins while a step is being written gets its text so far. */
   async #greet(reader: Reader): Promise<void> {
     if (!this.#mayWrite) return
     const text = this.#text ?? (await this.#door.liveText.read(this.#ref))
@@ -193,7 +185,6 @@ export class Channel {
     if (this.#text) reader.write(this.#framedText('text_snapshot', this.#text.message_id, this.#text.text))
   }
 
-  /** Follows text that another process writes. */
   async #followText(): Promise<void> {
     for await (const text of this.#door.texts(this.#ref, this.#stop)) {
       this.#stored = text
@@ -203,12 +194,12 @@ export class Channel {
 
   #showStored(): void {
     const [shown, stored] = [this.#text, this.#stored]
-    // The stored text of a step in this process lags behind what was shown.
+    // In this process the stored text lags behind the text already sent.
     const lags = shown?.message_id === stored?.message_id && shown?.text.startsWith(stored?.text ?? '')
     if (stored && !lags) this.#spread(stored)
   }
 
-  /** Sends what was added to a text; a restarted text is sent in full. */
+  /** Sends the added part of a text, or the full text if it restarted. */
   #spread(text: LiveEntry, except?: Reader): void {
     if (!this.#isRunning(text)) return
     this.#flush()
@@ -222,13 +213,13 @@ export class Channel {
     for (const reader of this.#live) if (reader.seq === this.#sent && reader !== except) reader.write(frame)
   }
 
-  /** Whether a step is being written, or a check runs: then there may be live text. */
+  /** Live text exists only while a turn or a check runs. */
   get #mayWrite(): boolean {
     const { running_turn, runs } = this.#state
     return running_turn !== null || [...runs.values()].some(({ started }) => started !== undefined)
   }
 
-  /** Whether a text still grows: of a step of the running turn, or the output of a check that runs, in any turn. */
+  /** True while a text can still grow: a step of the running turn, or a running check's output in any turn. */
   #isRunning({ turn_id, message_id }: LiveEntry): boolean {
     if (message_id.startsWith(CHECK_OUTPUT)) {
       const run = message_id.slice(CHECK_OUTPUT.length)

@@ -7,23 +7,21 @@ import { dispatch, type Handlers } from '../../domain/projection.ts'
 import { isOpen, type Task } from '../../domain/task.ts'
 import { todosOf } from '../../toolsets/todos.ts'
 
-/** Tasks in a list frame; beyond that the open ones come first, and `more` counts the rest. */
+/** Beyond this a list frame has the open tasks first, and `more` counts the rest. */
 const MAX_SHOWN = 200
 
-/** A stored event, with the seq that a client resumes from. */
 export function framed(event: StoredEvent): string {
   const { type, timestamp, seq, session_id, turn_id, data } = event
   return `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify({ type, timestamp, seq, session_id, turn_id, data })}\n\n`
 }
 
-/** Derived or transient data: without an id, so that clients do not resume from it. */
+/** Frames derived or transient data without an id, so that clients do not resume from it. */
 export function framedAside(state: Conversation, type: string, data: { readonly [key: string]: Json }): string {
   const { session_id, running_turn, latest_turn, updated_at } = state
   const turn_id = running_turn ?? latest_turn
   return `event: ${type}\ndata: ${JSON.stringify({ type, timestamp: updated_at, session_id, turn_id, data })}\n\n`
 }
 
-/** The list in view as of a state, in full and in short. */
 export function framedTodos(state: Conversation): string {
   const tasks = tasksInView(state).filter(({ status }) => status !== 'cancelled')
   const shown = tasks.length <= MAX_SHOWN ? tasks : [...tasks.filter(isOpen), ...tasks.filter(task => !isOpen(task))]
@@ -38,7 +36,6 @@ export function framedTodos(state: Conversation): string {
   )
 }
 
-/** Whether a commit that led from `before` to `after` changed the list in view. */
 export function touchesView(events: readonly StoredEvent[], before: Conversation, after: Conversation): boolean {
   return events.some(event => dispatch(TOUCHES_VIEW, { before, after }, event, false))
 }
@@ -55,7 +52,7 @@ const TOUCHES_VIEW: Handlers<Change, boolean> = {
   task_created: taskInView,
   task_changed: taskInView,
   task_removed: taskInView,
-  // These change which tasks are in view.
+  // These events change which tasks are in view.
   turn_started: () => true,
   turn_opened: () => true,
   plan_joined: () => true,

@@ -2,16 +2,14 @@ import { type Connection, MAX_STALL_MS } from '../connection.ts'
 import { SAFE } from '../headers.ts'
 import type { Backlog } from '../limits.ts'
 
-/** What limits a reader. */
 export interface ReaderLimits {
   readonly backlog: Backlog
-  /** Resolves when its next page may be read. */
   readonly turn: () => Promise<void>
 }
 
-/** Slow readers are disconnected beyond this; they resume with Last-Event-ID. */
+/** A slower reader is disconnected; it resumes with Last-Event-ID. */
 const MAX_BUFFERED_BYTES = 256 * 1024
-/** What every reader may leave unread without being counted. */
+/** Unread bytes below this do not count against the quota. */
 const FREE_BYTES = 64 * 1024
 
 const HEADERS = {
@@ -21,17 +19,16 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** One connection that follows a conversation, and how far it got. */
 export class Reader {
   seq: number
-  /** The turn whose end ends this stream. */
+  /** The stream ends with this turn. */
   readonly until: string | undefined
   readonly #connection: Connection
   readonly #limits: ReaderLimits
   readonly #onCut: () => void
   #draining = false
   #isCounted = false
-  /** Bytes of a page that are not written yet. */
+  /** Bytes of the current page not yet written. */
   #rest = 0
 
   constructor(connection: Connection, seq: number, limits: ReaderLimits, onCut: () => void, until?: string) {
@@ -50,16 +47,18 @@ export class Reader {
     return this.#connection.isClosed
   }
 
-  /** Writes a chunk, or disconnects a reader that is too slow. */
   write(chunk: string | Uint8Array): void {
-    // Before the headers, the answer may still become an error.
+    // Before the headers are sent, the answer can still become an error.
     if (this.gone || !this.#connection.headersSent) return
     if (this.#connection.buffered > MAX_BUFFERED_BYTES) return this.cut()
     this.#connection.write(chunk)
     this.#count()
   }
 
-  /** Writes a page in parts: a slow line needs longer for one event of 1 MB than for what shows that it is read at all. */
+  /**
+   * Writes a page in chunks, so that a slow connection shows progress within the stall timeout even for an event of 1
+   * MB.
+   */
   async writeAll(page: string): Promise<void> {
     const bytes = Buffer.from(page)
     for (let start = 0; start < bytes.length && !this.gone; start += FREE_BYTES) {
@@ -70,17 +69,17 @@ export class Reader {
     this.#rest = 0
   }
 
-  /** Resolves when its next page may be read: a client that reads fast must not keep the others waiting. */
+  /** Yields between pages, so that a fast reader does not starve the others. */
   turn(): Promise<void> {
     return this.#limits.turn()
   }
 
-  /** Sends a heartbeat, unless the reader is busy with a page, which has its own timeout. */
+  /** Skipped while a page drains, which has its own timeout. */
   beat(chunk: Uint8Array): void {
     if (!this.#draining) this.write(chunk)
   }
 
-  /** Resolves once the reader has taken what was written, or has left; disconnects it if that takes too long. */
+  /** Resolves when the client has caught up or left; disconnects it after a timeout. */
   async drained(): Promise<void> {
     if (!this.#connection.needsDrain) return
     this.#draining = true
@@ -96,7 +95,7 @@ export class Reader {
     this.#connection.destroy()
   }
 
-  /** Counts what is unread; disconnects the reader if there is no room for that. */
+  /** Counts unread bytes against the quota; disconnects the reader if they exceed it. */
   #count(): void {
     const unread = this.#connection.buffered + this.#rest
     const bytes = unread > FREE_BYTES && !this.gone ? unread : 0

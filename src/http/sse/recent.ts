@@ -1,6 +1,6 @@
 const MAX_CHARACTERS = 512 * 1024
 
-/** The newest frames, so that readers that resume after a short break need neither the log nor new frames. */
+/** A cache of the newest frames, for readers that resume after a short break. */
 export class Recent {
   readonly #frames: string[] = []
   #first = 0
@@ -20,7 +20,7 @@ export class Recent {
     }
   }
 
-  /** The frames after `after` up to `upTo`, if all of them are here. */
+  /** Returns the frames after `after` up to `upTo`, if all are cached. */
   between(after: number, upTo: number): { readonly frames: string; readonly seq: number } | undefined {
     const from = after + 1 - this.#first
     const to = upTo + 1 - this.#first

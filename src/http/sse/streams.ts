@@ -18,7 +18,7 @@ export interface StreamsOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** What a stream follows: the log after seq `after`, until the turn `until` ends. */
+/** The log after seq `after`, until the turn `until` ends. */
 export interface Followed {
   readonly ref: Ref
   readonly after: number
@@ -30,13 +30,11 @@ interface Place {
   readonly readers: Set<Reader>
 }
 
-/** The event streams of this process: which conversation each reader follows, and their number. */
 export class Streams {
   readonly #options: StreamsOptions
   readonly #places = new Map<string, Place>()
   readonly #readers = new Set<Reader>()
   readonly #heartbeat: NodeJS.Timeout
-  /** Slow readers that were disconnected. */
   cuts = 0
 
   constructor(options: StreamsOptions) {
@@ -52,9 +50,9 @@ export class Streams {
   }
 
   /**
-   * Takes a stream for the caller, and only then asks what to follow: nothing is started whose stream could not be
-   * served. Streams the log, then live events, until the client leaves or the turn ends. Resolves with the response once
-   * its headers are sent; throws if there is no stream left or nothing to follow.
+   * Reserves a stream before it calls `follow`, so that no turn starts whose stream cannot be served. Sends the log,
+   * then live events, until the client leaves or the turn ends. Resolves once the headers are sent; throws if no stream
+   * is left or there is nothing to follow.
    */
   async serve(caller: Caller, connection: Connection, follow: () => Followed | Promise<Followed>): Promise<Response> {
     const release = this.#options.limits.stream(caller)
@@ -86,7 +84,7 @@ export class Streams {
     })
     try {
       const channel = await place.channel
-      // Read again: another process may have written what the channel has not read yet, or broken the task file.
+      // Read again: another process may have written events that the channel lacks, or broken the task file.
       const state = await this.#options.door.read(ref)
       if (!reader.gone) {
         reader.open()
@@ -99,7 +97,6 @@ export class Streams {
     }
   }
 
-  /** Shows the text of a step that runs in this process. */
   showText(ref: Ref, text: LiveEntry): void {
     void this.#places.get(refKey(ref))?.channel.then(
       channel => channel.showText(text),
@@ -160,7 +157,7 @@ export class Streams {
       return new Channel(door, ref, state, error => {
         if (error !== undefined) onError(error)
         this.#drop(ref, place)
-        // They reconnect, to a new channel or to an error.
+        // Readers reconnect to a new channel or get an error.
         for (const reader of place.readers) reader.end()
       })
     }
