@@ -35,7 +35,7 @@ export function* partsOf(path: string): Generator<Part> {
   }
 }
 
-/** Whether the file has more than one conversation, or might. */
+/** True if the file has, or may have, more than one conversation. */
 export function isArchive(path: string): boolean {
   const lines = new Lines(path)
   try {

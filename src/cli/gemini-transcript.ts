@@ -5,8 +5,8 @@ import { GATE_MARK } from '../domain/host-marks.ts'
 const MAX_TAIL = 4 * 1024 * 1024
 
 /**
- * Whether a person cancelled Gemini CLI's work on their newest prompt. Hooks do not report this: after Esc they get
- * stale texts and those of an agent that Gemini CLI resumes by itself. False if the transcript is unreadable.
+ * Detects that a person cancelled Gemini CLI's work on their newest prompt. Hooks do not report this: after Esc they
+ * get stale texts and those of an agent that Gemini CLI resumes by itself. False if the transcript is unreadable.
  */
 export function wasCancelled(transcript: string): boolean {
   for (const line of tailOf(transcript).split('\n').toReversed()) {

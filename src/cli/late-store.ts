@@ -92,7 +92,7 @@ export class LateStore implements Store {
     return this.#store
   }
 
-  /** Always `io`, a transient code: each attempt detects damage anew. */
+  /** Always `io`, a transient code: each retry checks for damage. */
   get #store(): Store {
     if (this.#opened) return this.#opened
     throw new StoreError('io', redact.line(`${this.#problem} ${ADVICE}`))

@@ -14,7 +14,7 @@ export interface StoreOptions {
 
 const LABELS: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
 
-/** Whether several machines may share the store. */
+/** True if several machines may share the store. */
 export const isForManyNodes = (store: string): boolean => /^postgres(ql)?:\/\/./.test(store)
 
 /** Throws if `--store` is malformed. The message omits the value, which may contain a password. */

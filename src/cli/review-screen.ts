@@ -70,7 +70,7 @@ export function keysText({ rows, review }: Screen, isChanged: boolean, paint: Pa
   ]
 }
 
-/** Whether a check runs once the plan is approved. Checks that a person writes always do. */
+/** Checks that a person writes always run once the plan is approved. */
 export const isRun = ({ check, isApproved }: PlanCheck, row: PlanRow, draft: readonly DraftRow[]): boolean =>
   isRunnable(check) && (isApproved || check.hash === undefined || isAllowed(check, row, draft))
 

@@ -40,7 +40,7 @@ export interface SettingsRead {
   /** Empty if there is no file. */
   readonly bytes: Buffer
   readonly saved: SavedSettings
-  /** Whether a server with the same secret wrote it. Other programs can write here too. */
+  /** True if a server with the same secret wrote the file. Other programs can write it too. */
   readonly isSealed: boolean
 }
 

@@ -15,7 +15,7 @@ export interface ServerNote {
   readonly pid: number
   /** As `storeLocation` names it. */
   readonly store: string
-  /** Whether it judges claims of external agents. */
+  /** The server judges claims of external agents. */
   readonly judges?: true
 }
 
@@ -179,7 +179,7 @@ function noteWithoutLock(folder: string): StoredNote | undefined {
   return isRunning(note.pid) && note.pid !== process.pid ? note : undefined
 }
 
-/** Whether a process listens at the server's address. A frozen server counts. */
+/** True if a process listens at the server's address, even a frozen one. */
 function answers({ local }: ServerNote): Promise<boolean> {
   const { hostname, port } = new URL(local)
   const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port) || 80, timeout: CONNECT_MS })

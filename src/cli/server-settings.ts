@@ -80,7 +80,7 @@ function tooManyTries(waitMs: number): HttpError {
   return new HttpError(429, 'rate_limited', message, { headers: { 'retry-after': String(seconds) } })
 }
 
-/** What to do about a failure. A locked setting must be changed at its option or variable. */
+/** A locked setting must be changed at its option or variable. */
 function todoFor(code: string, { sources }: LiveSettings): string {
   const where = (name: 'model' | 'base_url' | 'key', what: string): string => {
     const lock = lockOf(sources.fixed, name)

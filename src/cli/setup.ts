@@ -121,7 +121,7 @@ function installationOf(options: SetupOptions, { home }: Place): Installation {
   return { program: [process.execPath, script], data: resolve(cwd, expandHome(data)), features }
 }
 
-/** What an earlier setup wrote, from its record or, in a clone, from its hooks. */
+/** Finds an earlier setup by its record or, in a clone, by its hooks. */
 function presentIn(host: Host, place: Place, asked: Installation, records: SetupRecords): Present | undefined {
   const [settings] = host.settings(place, asked)
   const entry = serverEntry(host, settings)

@@ -128,7 +128,7 @@ function isShared({ data, folder }: ChooseOptions): boolean {
   return home === realOf(homedir()) || !isWithin(folder, home)
 }
 
-/** Whether the conversation's agent works in this folder or a parent. */
+/** Matches conversations whose agent works in this folder or a parent. */
 function isOf(folder: string): (state: Conversation) => boolean {
   const names = new Set(folder.split(sep))
   return state => {

@@ -58,7 +58,7 @@ export interface StatusReport {
     readonly title: string | null
     readonly steps: number
     readonly expires_at: string | null
-    /** Where to decide it in a browser; null while no server runs. */
+    /** The review's page; null while no server runs. */
     readonly url: string | null
   }[]
   /** The page's URL; null while no server runs. */

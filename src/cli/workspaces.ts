@@ -15,9 +15,8 @@ export interface WorkspaceOptions {
   readonly sandbox?: string | undefined
   readonly data: string
   readonly environment: Environment
-  /** Whether new turns use the sandbox. */
   readonly usesSandbox?: () => boolean
-  /** Whether our judge rules on claims of external agents. */
+  /** True if our judge rules on claims of external agents. */
   readonly judges?: () => boolean
 }
 

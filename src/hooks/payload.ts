@@ -2,7 +2,7 @@ import { GATE_MARK } from '../domain/host-marks.ts'
 import type { HookCall, HookEvent, HookHost } from './event.ts'
 import { hostId } from './host-id.ts'
 
-/** What a host sends, or what its settings pass as arguments of the `hook` tool. */
+/** A host's event data: sent by the host, or passed by its settings as arguments of the `hook` tool. */
 export type Payload = Readonly<Record<string, unknown>>
 
 interface HostForm {

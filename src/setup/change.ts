@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { diffWords, type Hunk, patchWords } from './line-diff.ts'
 import { dataOf, type Former, formerIn, merge, ownHooks, type Settings, unmerge } from './settings.ts'
 
-/** What setup records about a file so that it can restore it byte for byte. */
+/** Lets setup restore a file byte for byte. */
 export interface FileRecord {
   readonly sha256: string
   /** Patch from that text to the original. Undefined: there was no file. */

@@ -56,7 +56,7 @@ export const statusCommand = ({ program, data }: Installation, platform: NodeJS.
     .map(word => quoted(word, platform))
     .join(' ')
 
-/** Whether any version of setup wrote the handler. */
+/** True if any version of setup wrote the handler. */
 export function isOurs(handler: unknown): boolean {
   const { type, server, tool, command } = (handler ?? {}) as Handler
   if (type === 'mcp_tool') return server === 'runsheet' && tool === 'hook'

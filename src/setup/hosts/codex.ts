@@ -110,7 +110,7 @@ const folderOf = (place: Place): string =>
 /** "PostToolUse" → "post_tool_use". */
 const nameOf = (event: string): string => event.replaceAll(/(?<=[a-z])[A-Z]/g, letter => `_${letter}`).toLowerCase()
 
-/** What Codex 0.166.0 stores when a person accepts a hook: the hash of its JSON with sorted keys. */
+/** Codex 0.166.0 stores this when a person accepts a hook: the hash of its JSON with sorted keys. */
 function acceptedHash({ event, matcher, value }: PlacedHook): string {
   const identity = { event_name: nameOf(event), hooks: [value], ...(matcher === undefined ? {} : { matcher }) }
   return `sha256:${createHash('sha256')
