@@ -1,7 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { apiReports } from '../test/support/api-report.ts'
 
-/** Writes docs/api from the declarations of the build. */
 const folder = new URL('../docs/api/', import.meta.url)
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
-/** Limit for the first load: the page and the files it names. The rest is loaded on demand. */
+/** Limit for the first load: the page and the files it references. Everything else loads on demand. */
 const BUDGET_KB = 130
 
 const folder = fileURLToPath(new URL('../dist/web/', import.meta.url))

@@ -6,12 +6,12 @@ const STARTED = /new URL\('\.\/worker\.ts', import\.meta\.url\)/
 const PLACEHOLDER = '__CHECKS_WORKER__'
 
 /**
- * Bundles the worker of checks into a file of its own, and lets the chunk that starts it find it. Apart from the other
- * chunks: sharing code with them, it would load what only the program needs.
+ * Bundles the check worker into its own file and points the chunk that starts it there. A shared chunk would pull code
+ * that only the CLI needs into the worker.
  */
 export const bundleWorker = (target: string): Plugin => ({
   name: 'bundle-worker',
-  // Before the transforms that reprint the code.
+  // Runs before the transforms that reprint the code, which would break the match.
   enforce: 'pre',
   transform: {
     filter: { code: STARTED },

@@ -1,4 +1,4 @@
-// Must run on any Node: tells what to do if the one that runs the scripts is too old.
+// Must run on any Node version, to tell users of an old one what to do.
 const REQUIRED = [24, 15]
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 
-// Everything that `npm test` does before the tests, at the same time. The examples are checked against the build.
+// Everything `npm test` runs before the tests, in parallel. The examples typecheck against the build.
 const CHECKS = ['npm run -s typecheck', 'npm run -s lint', 'npm run -s build && tsc -p tsconfig.examples.json']
 
-// The compiler and the linter are Go programs, which spend half their time collecting garbage: they may use more memory.
+// The compiler and the linter are Go programs that spend half their time in GC; trade memory for time.
 const env = { GOGC: '400', ...process.env }
 
-/** Prints a check's output when it ends, so that the checks do not mix theirs; resolves with its exit code. */
+/** Prints a check's output when it ends, so that outputs do not interleave; resolves with its exit code. */
 function run(command) {
   return new Promise(resolve => {
     const output = []

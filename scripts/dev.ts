@@ -4,8 +4,8 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { createServer } from 'vite'
 
-// Hot reload: Vite serves the page and passes everything else to the server, which restarts when its source changes.
-// To the server Vite is a proxy with a public URL, so the checks of Host and Origin stay on.
+// Hot reload: Vite serves the page and proxies everything else to the server, which restarts when its source changes.
+// The server treats Vite as a proxy with a public URL, so Host and Origin checks stay on.
 
 const HOST = '127.0.0.1'
 const PAGE_PORT = 4747

@@ -6,7 +6,6 @@ import { openBrowser } from '../test/support/browser.ts'
 import { runCli } from '../test/support/children.ts'
 import { visit } from '../test/support/page.ts'
 
-/** Takes the README's screenshots of the built page. */
 const folder = fileURLToPath(new URL('../docs/images', import.meta.url))
 const data = mkdtempSync(join(tmpdir(), 'runsheet-images-'))
 mkdirSync(folder, { recursive: true })
@@ -43,7 +42,7 @@ try {
   await thread.locator('.rs-step-head button').nth(1).click()
   await thread.getByText('node --test').first().waitFor()
   await page.getByText('Fix the greeting in the sandbox, and prove it').last().scrollIntoViewIfNeeded()
-  // Nothing is under the mouse.
+  // Keep hover styles out of the screenshot.
   await page.mouse.move(0, 0)
   await page.screenshot({ path: join(folder, 'proven.png') })
 } finally {

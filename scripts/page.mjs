@@ -2,12 +2,11 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'vite'
 
-// Makes the schemas of HTTP and builds the page if they are missing or older than their sources: a second start is fast, and one beside a running server
-// or test leaves them alone.
+// Generates the HTTP schemas and builds the page only if they are missing or stale, so that a second start is fast and
+// does not disturb a running server or test.
 
 const SOURCES = ['web', 'src/react', 'src/client', 'src/domain', 'vite.config.ts', 'package-lock.json']
 
-/** When a file, or the newest file of a folder, was changed; 0 if there is none. */
 function changedAt(path) {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (!stat?.isDirectory()) return stat?.mtimeMs ?? 0

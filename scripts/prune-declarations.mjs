@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-// Removes the declarations that no entry point reaches: tsc writes one for every module.
+// Removes declarations that no entry point reaches: tsc emits one per module.
 
 const { exports } = JSON.parse(readFileSync('package.json', 'utf8'))
 const reached = new Set()

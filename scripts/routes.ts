@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { routeTable } from '../test/support/route-table.ts'
 
-/** Updates the route table in docs/http.md from the routes. */
 const page = new URL('../docs/http.md', import.meta.url)
 const text = readFileSync(page, 'utf8')
 writeFileSync(page, text.replace(/(<!-- routes -->\n)[\s\S]*?(<!-- \/routes -->)/, `$1${routeTable()}$2`))

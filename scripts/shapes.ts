@@ -3,21 +3,19 @@ import { fileURLToPath } from 'node:url'
 import { isPropertySignatureDeclaration } from 'typescript/unstable/ast/is'
 import { API, type Checker, type Symbol, SymbolFlags, type Type, TypeFlags } from 'typescript/unstable/sync'
 
-/** A JSON Schema, as far as answers and events need one. */
 interface Schema {
   readonly [keyword: string]: unknown
 }
 type Symbols = ReadonlyMap<string, Symbol>
 
-// Writes src/http/shapes.json from the types of events and answers: after an install, before each build and each test run.
+// Writes src/http/shapes.json from the types of events and answers. Runs after an install and before each build and
+// test run.
 
-/** The schemas that the OpenAPI document names, and those of the other answers. */
 interface Shapes {
   readonly components: Readonly<Record<string, Schema>>
   readonly answers: Readonly<Record<string, Schema>>
 }
 
-/** The named schemas by their types. Events and `Error` are named, too. */
 const NAMES: Readonly<Record<string, string>> = {
   Changes: 'Changes',
   Check: 'Check',
@@ -51,11 +49,9 @@ const NAMES: Readonly<Record<string, string>> = {
   VerdictView: 'Verdict',
   View: 'View',
 }
-/** Answers besides the types that are called so. */
 const ANSWERS: ReadonlySet<string> = new Set(['AnsweredCall', 'CheckingCall', 'EvidenceAdded', 'PendingCall'])
-/** Numbers that may have a fraction. */
 const FRACTIONS: ReadonlySet<string> = new Set(['duration_ms', 'last_position', 'order', 'position'])
-/** Fields that mean the same wherever their type says nothing else. */
+/** Default descriptions for fields whose type has none. */
 const COMMON: Readonly<Record<string, string>> = {
   check_id: 'the check',
   claim_id: 'the claim',
@@ -83,7 +79,7 @@ const JSON_VALUE = {
 }
 
 /**
- * The schemas of all events and answers, made from their types by the compiler. The first paragraph of a comment is the
+ * Derives the schemas of all events and answers from their types. The first paragraph of a doc comment becomes the
  * description.
  */
 function shapes(): Shapes {
@@ -121,7 +117,6 @@ function read(checker: Checker, events: Symbols, wire: Symbols): Shapes {
   const answers = [...wire.keys()].filter(name => ANSWERS.has(name) || (name.endsWith('Answer') && !(name in NAMES)))
   return { components, answers: Object.fromEntries(answers.map(name => [name, schemaOf(declared(wire, name))])) }
 
-  /** Makes the schema of each event, in the order of the table of their data. Returns their names by type. */
   function eventsOf(
     table: string,
     union: string,
@@ -146,7 +141,6 @@ function read(checker: Checker, events: Symbols, wire: Symbols): Shapes {
     })
   }
 
-  /** A schema with a name is written once. */
   function schemaOf(type: Type, written = ''): Schema {
     const symbol = type.getAliasSymbol() ?? type.getSymbol()
     const name = symbol && nameOf(symbol)
@@ -159,7 +153,7 @@ function read(checker: Checker, events: Symbols, wire: Symbols): Shapes {
     return refTo(name)
   }
 
-  /** `written` is the type as its field has it: the alias of a text and the order of a union are not in the type. */
+  /** `written` is the type's source text: the compiler's type loses string aliases and the order of unions. */
   function unnamed(type: Type, written: string): Schema {
     if (type.isUnionType()) return unionOf(type.getTypes(), written)
     if (type.isStringLiteralType()) return { type: 'string', const: type.value }
@@ -187,7 +181,7 @@ function read(checker: Checker, events: Symbols, wire: Symbols): Shapes {
   function fieldOf(field: Symbol): Schema {
     const node = field.declarations[0]?.resolve()
     const written = node && isPropertySignatureDeclaration(node) ? node.type : undefined
-    // Of the type of an optional field the alias is lost.
+    // The compiler drops the alias from an optional field's type.
     const alias = written && checker.getTypeFromTypeNode(written)?.getAliasSymbol()
     const text = `${written?.getText() ?? ''} ${alias?.declarations[0]?.resolve()?.getText() ?? ''}`
     const schema = alias?.name === 'Json' ? schemaOf(declared(events, 'Json')) : schemaOf(typeOf(field), text)
@@ -214,7 +208,7 @@ function read(checker: Checker, events: Symbols, wire: Symbols): Shapes {
     const texts = types.flatMap(each => (each.isStringLiteralType() ? [each.value] : []))
     const place = (text: string): number => written.indexOf(`'${text}'`)
     if (texts.length === types.length) return { type: 'string', enum: texts.sort((a, b) => place(a) - place(b)) }
-    // Texts of ours, or any other.
+    // Known strings, or any other.
     if (texts.length > 0) return { type: 'string' }
     const schemas = types.map(each => schemaOf(each))
     return schemas.every(each => each['type'] === undefined || each['type'] === 'object')
@@ -226,7 +220,7 @@ function read(checker: Checker, events: Symbols, wire: Symbols): Shapes {
     return type.isUnionType() ? type.getTypes() : [type]
   }
 
-  /** As they are written: a type's own first, then those that it has from another file. */
+  /** In source order: a type's own properties first, then those inherited from another file. */
   function propertiesOf(type: Type | undefined): readonly Symbol[] {
     const own = type?.getSymbol()?.declarations[0]?.path
     const place = ({ declarations: [at] }: Symbol): number => (at?.path === own ? 0 : 1e9) + (at?.index ?? 0)
@@ -270,7 +264,6 @@ const refTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 const isOptional = (field: Symbol): boolean => (field.flags & SymbolFlags.Optional) !== 0
 
-/** Descriptions of fields are no sentences: "What it is." is "what it is" there. */
 const lowerCased = (text: string): string =>
   text.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, first => first.toLowerCase())
 

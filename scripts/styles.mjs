@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
-// tsc does not copy stylesheets. The page loads the second one later; the package has one file.
+// tsc does not copy stylesheets. The page loads the second one later; the package ships one file.
 const sheets = ['styles.css', 'thread.css'].map(name => readFileSync(`src/react/${name}`, 'utf8'))
 writeFileSync('dist/react/styles.css', followingCanvas(sheets.join('\n')))
 
 /**
- * Without `light-dark()`: Lightning CSS, in the default builds of Vite and Next, rewrites it to variables that are only
- * set where the same build sees a `color-scheme`. `Canvas` is light or dark as the element's scheme is.
+ * Replaces `light-dark()`: Lightning CSS, in the default builds of Vite and Next, rewrites it to variables that are set
+ * only where the same build sees a `color-scheme`. `Canvas` follows the element's scheme by itself.
  */
 function followingCanvas(css) {
   return css.replaceAll(/light-dark\(#(\w{6}), #(\w{6})\)/g, (_, light, dark) => {

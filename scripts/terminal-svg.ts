@@ -1,4 +1,3 @@
-/** How a run of characters looks. */
 interface Style {
   readonly color?: string | undefined
   readonly background?: string | undefined
@@ -20,7 +19,6 @@ const COLORS = { text: '#d4d4d4', page: '#1e1e1e' }
 const BASIC = ['#3b3b3b', '#f14c4c', '#23d18b', '#e5e510', '#3b8eea', '#d670d6', '#29b8db', '#e5e5e5']
 const BRIGHT = ['#767676', '#ff6b6b', '#4ee6a4', '#f5f543', '#6cb6ff', '#e69be6', '#5cd6f0', '#ffffff']
 
-/** The screen of a terminal, as `tmux capture-pane -e` prints it, as a picture. */
 export function terminalSvg(screen: string): string {
   const lines = screen.trimEnd().split('\n').map(runsOf)
   const columns = Math.max(...lines.map(endOf))
@@ -41,12 +39,11 @@ const endOf = (runs: readonly Run[]): number => {
   return last ? last.column + lengthOf(last.text) : 0
 }
 
-/** The runs of a line with the same style; lines begin without one. */
 function runsOf(line: string): Run[] {
   const runs: Run[] = []
   let style: Style = {}
   let column = 0
-  // Links (OSC 8) are left out.
+  // Drop hyperlinks (OSC 8).
   const plain = line.replaceAll(/\p{Cc}\]8;\P{Cc}*\p{Cc}\\?/gu, '')
   for (const part of plain.split(/(\p{Cc}\[[0-9;:]*m)/u)) {
     const codes = /^\p{Cc}\[([0-9;:]*)m$/u.exec(part)?.[1]
@@ -59,7 +56,6 @@ function runsOf(line: string): Run[] {
   return runs
 }
 
-/** A style after these codes (SGR). */
 function styled(style: Style, codes: readonly number[]): Style {
   const [code = 0, ...rest] = codes
   if (codes.length === 0) return style
@@ -90,7 +86,7 @@ function simple(style: Style, code: number): Style {
   return style
 }
 
-/** A colour of 256 (`5;n`) or of all (`2;r;g;b`), and how many codes it took. */
+/** Parses an indexed (`5;n`) or RGB (`2;r;g;b`) colour; also returns how many codes it consumed. */
 function extended([kind, ...rest]: readonly number[]): readonly [string | undefined, number] {
   if (kind === 5) return [indexed(rest[0] ?? 0), 2]
   if (kind === 2) return [hex(rest.slice(0, 3)), 4]
@@ -130,7 +126,7 @@ function drawRun({ text, column, style }: Run, row: number): string {
     ...(style.italic ? ['font-style="italic"'] : []),
     ...(style.underline ? ['text-decoration="underline"'] : []),
   ]
-  // The length keeps columns where they are, whatever the font.
+  // A fixed length keeps columns aligned in any font.
   const attributes = [`x="${x}"`, `y="${y + 13}"`, `textLength="${length}"`, 'xml:space="preserve"', ...looks].join(' ')
   return `${box}<text ${attributes}>${escaped(text)}</text>`
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { terminalSvg } from './terminal-svg.ts'
 
-/** Draws the recorded terminals in docs/terminals (`RECORD=1 npm run test:hosts` records them) as pictures. */
+/** Draws the terminals recorded in docs/terminals (`RECORD=1 npm run test:hosts`) as images. */
 const from = fileURLToPath(new URL('../docs/terminals/', import.meta.url))
 const to = fileURLToPath(new URL('../docs/images/', import.meta.url))
 mkdirSync(to, { recursive: true })

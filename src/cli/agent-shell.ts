@@ -1,6 +1,6 @@
 import type { Environment } from './clean-environment.ts'
 
-/** What agents set for the commands that they run. */
+/** Variables that agents set in their shells. */
 const MARKS: Readonly<Record<string, string>> = {
   CLAUDECODE: 'Claude Code',
   CODEX_CI: 'Codex',
@@ -11,8 +11,8 @@ const MARKS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The agent whose shell this is, if it says so. It keeps an agent from deciding by accident; one that wants to, with the
- * rights of its person, can.
+ * The agent whose shell this is, if it says so. This stops an agent from deciding by accident, not on purpose: it has
+ * its user's rights.
  */
 export function agentShell(environment: Environment): string | undefined {
   const name = Object.keys(MARKS).find(each => environment[each])

@@ -10,7 +10,6 @@ export interface AuditOptions extends ReadOptions {
   readonly json?: true
 }
 
-/** Prints who decided what, when and from where: one line for each decision, oldest first. */
 export function printAudit(options: AuditOptions): Promise<void> {
   return readStore(options, async door => {
     const decisions = await allDecisions(door, options.session)
@@ -45,11 +44,10 @@ function jsonLine({ event, what }: RecordedDecision): string {
 
 function textLine({ event, what }: RecordedDecision): string {
   const { timestamp, session_id, data } = event
-  // The names of clients and the titles of tasks are other people's text.
+  // Client names and task titles are untrusted text.
   return visible([timestamp, session_id, what, ...origin(data.origin)].join('  '))
 }
 
-/** Who, and from where. */
 function origin(from: Origin | undefined): readonly string[] {
   if (!from) return ['not recorded']
   const { actor, credential, edge, address, claimed } = from

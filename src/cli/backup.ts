@@ -16,15 +16,14 @@ export interface BackupOptions extends StoreOptions {
   readonly environment: Environment
 }
 
-/** Writes the plans of the data folder into one file, while servers and others go on. */
 export async function writeBackup(options: BackupOptions): Promise<void> {
   const { data, store, force = false } = options
   const file = resolve(options.file)
   checkBackedUp(store)
   existingFolder(options)
   if (!force && existsSync(file)) throw fileExists(options.file)
-  // With the checks of a start: a damaged database is not backed up as if it were whole. Open to the end, because the
-  // last connection takes the -wal and the -shm away, and the copy's only reads.
+  // Runs the integrity checks of a normal start, so that a damaged database is not backed up as sound. Kept open during
+  // the copy: the last connection to close removes the -wal and -shm files, and the copy's connection is read-only.
   const opened = await openStore({ store, data })
   const temporary = `${file}.new-${process.pid}`
   try {
@@ -40,7 +39,6 @@ export async function writeBackup(options: BackupOptions): Promise<void> {
   }
 }
 
-/** Says what to use instead, where the plans are not in the data folder. */
 export function checkBackedUp(store: string): void {
   checkStore(store)
   if (storeLocation(store) === 'folder') return

@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process'
 import { cleanEnvironment, type Environment } from './clean-environment.ts'
 
-/** How each system opens a URL. */
 const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   darwin: ['open'],
   // Not `start`: cmd would interpret the `&` of a URL.
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }
 
-/** What a browser needs to find the desktop. */
+/** Variables that a browser needs to find the desktop. */
 const DESKTOP = /^(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|BROWSER|DESKTOP_SESSION|(XDG|DBUS|KDE|GNOME|MATE|WSL)_.*|WSLENV)$/
 
-/** Opens URLs in the browser of the person at this machine; undefined where there is none: no display, SSH or CI. */
+/** Undefined without a local browser: no display, SSH or CI. */
 export function browserFor(
   environment: Environment,
   platform: NodeJS.Platform = process.platform,
@@ -23,7 +22,7 @@ export function browserFor(
   const env = { ...cleanEnvironment(environment, platform), ...Object.fromEntries(desktop) }
   return url => {
     const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore', windowsHide: true, env })
-    // Without that command the person still has the URL.
+    // Without an opener the user still has the printed URL.
     child.once('error', () => {}).unref()
   }
 }

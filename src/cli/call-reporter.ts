@@ -1,24 +1,23 @@
 import type { ObservedCall } from '../door/door.ts'
 import type { ReportedCall } from '../http/plan-metrics.ts'
 
-/** A server that counts calls, and the token to report them with. */
 export interface ReportTarget {
   readonly url: string
   readonly token: string
 }
 
 const DELAY_MS = 1_000
-/** What the server takes at once. Calls beyond it, while no server runs, are not reported. */
+/** The server's limit per request. Further calls are dropped while no server runs. */
 const MAX_CALLS = 100
 const TIMEOUT_MS = 5_000
 
-/** Reports calls to the metrics of the page's server, in the background. A lost report is a missing count, nothing else. */
+/** Reports calls to the page server's metrics in the background. A lost report costs only a count. */
 export class CallReporter {
   readonly #target: () => ReportTarget | undefined
   #calls: ReportedCall[] = []
   #timer: NodeJS.Timeout | undefined
 
-  /** `target` finds the server whenever there is something to report; undefined if none runs. */
+  /** `target` is resolved at each report; undefined if no server runs. */
   constructor(target: () => ReportTarget | undefined) {
     this.#target = target
   }

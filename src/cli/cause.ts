@@ -11,7 +11,6 @@ const CAUSES: Readonly<Record<string, string>> = {
   ERR_SQLITE_ERROR: 'it cannot be read or written',
 }
 
-/** Why a file operation failed, in words. */
 export function causeOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return CAUSES[code ?? ''] ?? message

@@ -4,9 +4,9 @@ import { invalidField } from '../domain/refusal.ts'
 import { say } from '../domain/say.ts'
 import { Problem } from '../domain/text.ts'
 
-// A check as lines that a person reads and edits: what it is, and below it, indented, what else has to hold.
+// A check as editable lines: the check itself, then its options, indented.
 
-/** What is wrong with a line; `line` counts from the first line of the check. */
+/** `line` counts from the check's first line. */
 export class CheckLineError extends Error {
   readonly line: number
   constructor(line: number, message: string) {
@@ -15,7 +15,6 @@ export class CheckLineError extends Error {
   }
 }
 
-/** The lines of a check, without a mark. The first says what it is. */
 export function checkLines(spec: CheckSpec): readonly string[] {
   switch (spec.kind) {
     case 'command': {
@@ -38,7 +37,6 @@ export function checkLines(spec: CheckSpec): readonly string[] {
   }
 }
 
-/** The check that these lines describe. */
 export function checkIn([first = '', ...options]: readonly string[]): CheckSpec {
   const [, kind = 'run', rest = ''] = KIND.exec(first) ?? [undefined, 'run', first]
   if (kind === 'run') return { kind: 'command', run: wordsIn(rest), ...optionsIn(options, COMMAND_OPTIONS) }
@@ -48,7 +46,7 @@ export function checkIn([first = '', ...options]: readonly string[]): CheckSpec 
   return { kind: 'unchanged', paths: listIn(rest) }
 }
 
-/** Texts on one line, separated by commas. Those that would be misread are quoted. */
+/** Joins with commas and quotes ambiguous items. */
 export const listText = (items: readonly string[]): string =>
   items.map(item => (/[",]/.test(item) ? JSON.stringify(item) : item)).join(', ')
 
@@ -64,7 +62,7 @@ export function listIn(text: string): string[] {
 }
 
 const KIND = /^(run|file|unchanged|person):\s+(.*)$/s
-/** A JSON string, or what comes before the next comma. */
+/** A JSON string, or the text before the next comma. */
 const ITEM = /^(?:("(?:[^"\\]|\\.)*")\s*(?:,|$)|([^,]*)(?:,|$))/s
 
 const containsLine = (contains: string | undefined): readonly string[] =>
@@ -103,7 +101,6 @@ function wordsIn(line: string): readonly string[] {
   return words
 }
 
-/** A text, or a JSON string for one that begins with a quote. */
 function textIn(value: string): string {
   if (!value.startsWith('"')) return value
   try {

@@ -1,6 +1,5 @@
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a program needs to start and to find its files. */
 const PASSED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR']
 const PASSED_ON_WINDOWS = [
   'PATH',
@@ -24,7 +23,7 @@ const PASSED_ON_WINDOWS = [
   'USERNAME',
 ]
 
-/** The environment of a program that we start: none of our tokens and keys, nor anybody else's. */
+/** The environment of a child process, without any tokens or keys. */
 export function cleanEnvironment(
   environment: Environment,
   platform: NodeJS.Platform = process.platform,

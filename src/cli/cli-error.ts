@@ -1,4 +1,4 @@
-/** A failure that the user can fix: printed as one line, without a stack. */
+/** An error that the user can fix: printed as one line, without a stack. */
 export class CliError extends Error {
   override readonly name = 'CliError'
 }

@@ -28,7 +28,6 @@ import { version } from './version.ts'
 export interface AppOptions {
   readonly store: string
   readonly environment: Environment
-  /** The command that runs this program again, for hints. */
   readonly invocation: string
   readonly workspace?: string
   readonly agentWrites: number
@@ -38,40 +37,36 @@ export interface AppOptions {
   /** In megabytes. */
   readonly maxInFlight: number
   readonly publicUrl?: URL
-  /** Whether the model names conversations. */
   readonly titles: 'on' | 'off'
 }
 
-/** A server with its parts: the worker, the MCP endpoint, the HTTP server. */
 export interface App {
-  /** Starts to serve, and to run turns. Resolves with the URL for people. */
   listen(port: number, host: string): Promise<URL>
-  /** The address it listens on; behind a proxy not the URL for people. */
+  /** Behind a proxy this differs from the public URL. */
   localUrl(): URL
-  /** A code that signs a page in, once. */
+  /** A single-use code that signs a page in. */
   loginCode(): string
-  /** Milliseconds since the last request, stream or running turn; 0 while there is one. */
+  /** Milliseconds since the last request, stream or running turn; 0 while one is active. */
   idleMs(): number
-  /** Finishes what is in progress, then closes all parts. */
   close(): Promise<void>
 }
 
 type PageLink = (conversation: string, signedIn: boolean) => string
 
-/** A server loads its MCP endpoint and the driver of turns when they are needed, or this long after it is ready. */
+/** Delay before the MCP endpoint and the turn driver are preloaded; a request that needs them loads them sooner. */
 const WARM_UP_MS = 3_000
 
-/** Grace period for requests in progress; the process exits within 5 s of a signal. */
+/** Grace period for requests in progress; the process must exit within 5 s of a signal. */
 const FINISH_MS = 3_000
 
-/** The built page. The path is the same from `src/cli` and from `dist/cli`. */
+/** The same relative path from `src/cli` and from `dist/cli`. */
 const PAGE = fileURLToPath(new URL('../../dist/web', import.meta.url))
 
-/** Puts the parts together, each after those it needs. Two facts come later: live text's readers and the page's URL. */
+/** Wires the parts in dependency order. Live text and the page's URL are connected later. */
 export function compose(door: Door, config: Config, options: AppOptions): App {
   const { log, models, settings, redact, tokens } = config
   const host = (): PolicyPatch => settings.policy
-  // Other nodes have data folders of their own.
+  // With PostgreSQL every node has its own data folder, so settings apply to one node.
   const scope = storeLocation(options.store) === 'folder' || options.store === 'memory' ? 'server' : 'node'
   const closing = new AbortController()
   const liveText = new EventEmitter<{ text: [Ref, LiveEntry] }>()
@@ -102,7 +97,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     redact,
     workspaces: config.workspaces,
     onText: (ref, text) => liveText.emit('text', ref, text),
-    // A person may name a judge, or none, at any time.
+    // A getter, because a person can change the judge at any time.
     get judge() {
       return config.workspaces.judges() ? judge : undefined
     },
@@ -130,7 +125,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     })
   }
   const mcpEndpoint = (): Promise<McpEndpoint> => (mcp ??= openMcp())
-  // On PostgreSQL each node has metrics of its own.
+  // With PostgreSQL every node has its own metrics.
   const metrics = new Metrics(door, { tenant: LOCAL_TENANT, others: storeLocation(options.store) === 'folder' })
   metrics.watchTurns(worker)
   if (sender) metrics.watchNotices()
@@ -190,7 +185,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       const code = (signedIn: boolean): string => (signedIn ? `#code=${server.loginCode()}` : '')
       pageLink.resolve((conversation, signedIn) => `${url.href}?chat=${conversation}${code(signedIn)}`)
       worker.start()
-      // A program that takes long to start is there for the first turn.
+      // Start the MCP servers now, so that slow ones are ready for the first turn.
       mcpServers.states()
       sender?.start()
       warmUp = setTimeout(() => {
@@ -202,7 +197,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     loginCode: () => server.loginCode(),
     idleMs: () => {
       const { underWay, lastAt } = server.activity()
-      // A review that waits needs no server: whoever comes back to it starts one.
+      // A pending review does not keep the server alive: opening it again starts a server.
       const works = worker.size + (sender?.size ?? 0)
       return underWay + works > 0 ? 0 : performance.now() - lastAt
     },
@@ -216,7 +211,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   }
 }
 
-/** Failures are logged once, until a delivery works again. */
+/** Logs the first failure, then nothing until a delivery succeeds. */
 const webhookSender = (
   door: Door,
   settings: WebhookSettings,
@@ -237,7 +232,7 @@ const webhookSender = (
 function outsideTools({ sandbox, toolServers }: Config, servers: McpServers): OutsideTools {
   const live: OutsideTools = {
     list: () => {
-      // The person may have added or removed one since.
+      // A person may have added or removed servers since.
       servers.use(toolServers.all)
       return servers.list()
     },

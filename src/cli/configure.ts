@@ -29,7 +29,7 @@ export interface ConfigOptions extends SettingsOptions {
   readonly log: string
   readonly token?: string
   readonly agentToken?: string
-  /** What options and variables say about models and review. */
+  /** Model and review settings fixed by options and variables. */
   readonly fixed: FixedSettings
   readonly data: string
   readonly workspace?: string
@@ -40,24 +40,19 @@ export interface ConfigOptions extends SettingsOptions {
 
 export interface Config {
   readonly tokens: Readonly<Record<Role, string>>
-  /** Models, and the policy that new conversations start with: a person may change them. */
   readonly settings: LiveSettings
   readonly models: LiveModels
-  /** The MCP servers whose tools turns have. */
   readonly toolServers: ToolServers
   readonly log: Logger
   /** Knows every secret of this process. */
   readonly redact: Redactor
-  /** The demo's sandbox, if there is one. */
   readonly sandbox: string | undefined
-  /** Whether new turns of the demo work in it. */
   readonly usesSandbox: () => boolean
-  /** Where the checks of tasks run. */
   readonly workspaces: LocalWorkspaces
   readonly webhook: WebhookSettings | undefined
 }
 
-/** Checks all settings of a server, before anything is opened. */
+/** Validates all settings before anything is opened. */
 export async function configure(folder: DataFolder, options: ConfigOptions): Promise<Config> {
   const read = readSettings(options, line => console.error(line))
   const { policy, mcpServers, checks } = read
@@ -78,10 +73,10 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
   })
   const models = new LiveModels(() => settings.choice, { environment, demoPaceMs: DEMO_PACE_MS })
   await checkModels(settings, models)
-  // Other nodes have no such folder, and could not continue its turns.
+  // Other nodes lack this folder and could not continue its turns.
   const mayUseSandbox = options.workspace === undefined && !isForManyNodes(options.store)
   const usesSandbox = (): boolean => mayUseSandbox && settings.choice.model === DEMO
-  // Plans may wait that began in it.
+  // Plans that began in the sandbox may still be open.
   const sandbox = usesSandbox() ? sandboxIn(data) : knownSandbox(data)
   return {
     settings,
@@ -115,7 +110,7 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
   }
 }
 
-/** Options come before the settings file, field by field. */
+/** Options override the settings file, field by field. */
 const webhookText = (options: ConfigOptions, { webhook }: Settings): WebhookText => ({
   url: options.webhook ?? webhook?.url,
   secret: options.webhookSecret ?? webhook?.secret,
@@ -131,13 +126,13 @@ function webhookFor(text: WebhookText): WebhookSettings | undefined {
 function secretsFrom({ store, fixed, environment }: ConfigOptions): FoundSecrets {
   const keys = { known: [fixed.key?.value ?? '', ...providerKeys(environment)], suspected: [] }
   const urls = [fixed.base_url?.value ?? '', ...providerUrls(environment)].map(secretsInUrl)
-  // To name its database is what an error of the store is for.
+  // The database's name is not secret: storage errors need it.
   return together([keys, ...urls, { ...secretsInUrl(store), suspected: [] }])
 }
 
 type Servers = Readonly<Record<string, McpServer>>
 
-/** Each program gets what programs need to start, and its own variables; the client adds no others of ours. */
+/** Each server gets the base environment plus its own variables; the MCP client adds none of ours. */
 function inCleanEnvironment(servers: Servers, environment: Environment): Servers {
   const clean = cleanEnvironment(environment)
   return Object.fromEntries(
@@ -151,7 +146,9 @@ function inCleanEnvironment(servers: Servers, environment: Environment): Servers
 /** Slow enough for a person to follow the demo model. */
 const DEMO_PACE_MS = 20
 
-/** A mistake of options and variables ends the start. What the page chose is mended there, so it must come up. */
+/**
+ * Invalid options or variables abort the start. Choices made on the page do not: the page must come up to correct them.
+ */
 async function checkModels(settings: LiveSettings, models: LiveModels): Promise<void> {
   for (const name of models.names) {
     try {

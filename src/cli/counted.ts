@@ -3,7 +3,6 @@ import type { Contents } from '../store/backup/copy.ts'
 /** `1 event`, `2 events`. */
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** What a backup holds, in words. */
 export const contentsText = ({ conversations, events, templates, taskFiles }: Contents): string =>
   [
     counted(conversations, 'conversation'),

@@ -5,7 +5,6 @@ import type { StoreOptions } from './open-store.ts'
 import { dataOption, storeOption, tenantOption } from './options.ts'
 import type { ReceiptOptions } from './receipt.ts'
 
-/** The commands that copy plans out of a store and into one, check them, and save what is left of damaged ones. */
 export function addDataCommands(program: Command, environment: Environment, invocation: string): void {
   program
     .command('backup')

@@ -12,7 +12,7 @@ import { MIN_TOKEN_LENGTH } from './token.ts'
 import { visible } from '../domain/visible.ts'
 
 const DATABASES = ['runsheet.db', 'server.lock', 'files.lock']
-/** Our own files in a data folder. Not the task files, which are made to be committed and read by other programs. */
+/** Excludes task files, which are meant to be committed and read by other programs. */
 const PRIVATE_FILES: readonly string[] = [
   'person-token',
   'agent-token',
@@ -25,22 +25,21 @@ const PRIVATE_FILES: readonly string[] = [
   'port',
   'opencode-secret',
 ]
-/** For git, in a folder that we make: `git add -A` takes the task files, which are made to be committed, and nothing else. */
+/** The .gitignore of a folder that we create: `git add -A` adds only the task files. */
 const GIT_RULES = '# Written by Runsheet: tokens and plans are not for others.\n*\n!/.agents/\n!/.agents/**\n'
 const MAX_TOKEN_BYTES = 4_096
 
-/** The data folder and the tokens in it. Created on first use, readable by its owner only. */
+/** The data folder and its tokens. Created on first use, readable only by its owner. */
 export class DataFolder {
   readonly path: string
-  /** Lines about what is not as it should be. To be printed once all is open: an error is one line. */
+  /** Print these after everything has opened, so that an error stays a single line. */
   readonly warnings: readonly string[]
 
-  /** Git is asked about the folder in this environment. */
   constructor(path: string, environment: Environment) {
     this.path = path
     try {
       const unclear = refuseTracked(path, environment)
-      // Only there: the rules would hide the files of a project from git.
+      // Only in new folders: elsewhere the rules would hide a project's files from git.
       if (makePrivateFolder(resolve(path))) createPrivateFile(rulesFile(path), GIT_RULES)
       markAsMadeHere(path)
       this.warnings = [...(unclear ? [unclear] : []), ...exposedLines(path)]
@@ -50,7 +49,7 @@ export class DataFolder {
     }
   }
 
-  /** The tokens: those given, and from the folder the others, created on first use. */
+  /** Returns the given tokens; reads or creates the others in the folder. */
   tokens(given: Partial<Record<Role, string>>): Record<Role, string> {
     return {
       person: given.person ?? this.#token('person-token'),
@@ -58,12 +57,10 @@ export class DataFolder {
     }
   }
 
-  /** The person's token, if the folder has one. */
   personToken(): string | undefined {
     return existsSync(join(this.path, 'person-token')) ? this.#token('person-token') : undefined
   }
 
-  /** The agents' token, if the folder has one. */
   agentToken(): string | undefined {
     return existsSync(join(this.path, 'agent-token')) ? this.#token('agent-token') : undefined
   }
@@ -71,7 +68,7 @@ export class DataFolder {
   #token(name: string): string {
     const file = join(this.path, name)
     try {
-      // In one step: another process may be about to read it.
+      // Atomic, because another process may be about to read it.
       if (!existsSync(file)) replacePrivateFile(file, `${newToken()}\n`)
       const token = readRegularFile(file, { maxBytes: MAX_TOKEN_BYTES, follow: false }).toString('utf8').trim()
       if (isExposed(file)) chmodSync(file, 0o600)
@@ -87,10 +84,9 @@ export class DataFolder {
 
 const rulesFile = (data: string): string => join(data, '.gitignore')
 
-/** Whether the folder tells git what not to take. */
 export const hasGitRules = (data: string): boolean => existsSync(rulesFile(data))
 
-/** For commands that make no folder. */
+/** For commands that must not create the folder. */
 export function existingFolder({
   data,
   environment,
@@ -103,8 +99,8 @@ export function existingFolder({
 }
 
 /**
- * Refuses a folder that came with a clone, or that the next push would share. If git cannot say, a folder that we made on
- * this machine, or that has none of our files yet, is used with a line about it.
+ * Refuses a folder that came with a clone or that the next push would share. If git fails, it accepts with a warning a
+ * folder that this machine created or that has none of our files yet.
  */
 export function refuseTracked(data: string, environment: Environment): string | undefined {
   const tracked = trackedIn(data, PRIVATE_FILES, environment)
@@ -123,7 +119,7 @@ export function refuseTracked(data: string, environment: Environment): string | 
   )
 }
 
-/** A clone or a copy cannot know the number of the folder that it ends up in. */
+/** Device, inode and creation time: a clone or a copy cannot match them. */
 const markOf = (data: string): string => {
   const { dev, ino, birthtimeNs } = statSync(data, { bigint: true })
   return `${dev}-${ino}-${birthtimeNs}\n`
@@ -143,7 +139,6 @@ function markAsMadeHere(data: string): void {
   if (!isMadeHere(data)) replacePrivateFile(markFile(data), markOf(data))
 }
 
-/** One line if others may enter the folder, with our files in it that they may read. */
 export function exposedLines(data: string): readonly string[] {
   if (!isExposed(data)) return []
   const paths = [data, ...PRIVATE_FILES.map(name => join(data, name)).filter(isExposed)]
@@ -151,7 +146,7 @@ export function exposedLines(data: string): readonly string[] {
   return [visible(`Runsheet: other users of this machine may read ${paths.join(', ')}. Run: ${command}`)]
 }
 
-/** Whether its mode lets the group or others do anything. Windows has other ways to say so. */
+/** Windows does not use mode bits. */
 function isExposed(path: string): boolean {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   return process.platform !== 'win32' && (mode & 0o077) !== 0

@@ -10,7 +10,6 @@ import { fixedPort } from './usual-port.ts'
 
 const ANSWER_MS = 3_000
 
-/** Whether the data folder can be used, by its owner only. */
 export function* checkData({ data, environment, setup }: Patient): Generator<Finding> {
   if (!existsSync(data))
     return yield { kind: 'wrong', text: `there is no data folder ${data}`, todo: `Make it: ${setup}` }
@@ -32,7 +31,6 @@ export function* checkData({ data, environment, setup }: Patient): Generator<Fin
     }
 }
 
-/** Whether the settings of the page can be used, and what they choose. */
 export function* checkSettings({ data }: Patient): Generator<Finding> {
   const disk = new SettingsOnDisk(data, '')
   try {
@@ -50,7 +48,6 @@ export function* checkSettings({ data }: Patient): Generator<Finding> {
   }
 }
 
-/** Whether the page runs, answers, and is where browsers are signed in. */
 export async function* checkPage({ data, invocation }: Patient): AsyncGenerator<Finding> {
   const serving = existsSync(data) ? ServerLock.serving(data) : undefined
   if (serving === undefined) {

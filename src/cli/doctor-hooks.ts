@@ -22,7 +22,6 @@ import { inFile } from './setup-hosts.ts'
 
 const RUN_MS = 10_000
 
-/** Whether the hooks are those that setup writes for this server, and, if the program can, run. */
 export async function* checkHooks(patient: Patient, canRun: boolean): AsyncGenerator<Finding> {
   const { host, place, installation } = patient
   const files = host.settings(place, installation)
@@ -42,7 +41,7 @@ function* checkPlugin({ path, text }: OwnFile, { setup }: Patient): Generator<Fi
   else yield { kind: 'wrong', text: `${path} is not the plugin of this version`, todo }
 }
 
-/** Whether the plugin and the server can both read what chats are signed with. The plugin makes one that is missing. */
+/** A missing secret is fine: the plugin creates one. */
 function* checkSecret({ data }: Patient): Generator<Finding> {
   const file = secretFile(data)
   if (!existsSync(file) || readSecret(data) !== undefined) return
@@ -75,7 +74,6 @@ async function* checkGroups(
   if (canRun) yield* checkCommand(wanted, patient)
 }
 
-/** Whether a setting of the host keeps hooks or tools from working. */
 function* checkSwitches({ host, place, installation }: Patient): Generator<Finding> {
   const { files, switches } = host.off ?? { files: () => [], switches: [] }
   const isCalled = callHooks(host.settings(place, installation))
@@ -100,7 +98,6 @@ function dataIn(file: SettingsFile): unknown {
   }
 }
 
-/** Whether a person has accepted them, where the host asks for that. */
 function* checkAcceptance(hooks: readonly PlacedHook[], { host, place }: Patient): Generator<Finding> {
   const { acceptance } = host
   if (!acceptance) return
@@ -116,7 +113,9 @@ function* checkAcceptance(hooks: readonly PlacedHook[], { host, place }: Patient
     }
 }
 
-/** Runs what one of the commands runs, with nothing to say. The command line itself hides that it fails. */
+/**
+ * Runs the hook's program with empty input. The command line as configured hides failures, so it cannot be run as is.
+ */
 async function* checkCommand(
   wanted: Readonly<Record<string, HookGroup>>,
   { environment, host, installation }: Patient,
@@ -134,7 +133,7 @@ function exitOf(
   [command, ...args]: readonly [string, ...string[]],
   env: Record<string, string>,
 ): Promise<number | null> {
-  // npm installs `runsheet` as a script for cmd there.
+  // On Windows npm installs `runsheet` as a cmd script.
   const shell = process.platform === 'win32'
   const child = spawn(command, args, { shell, stdio: ['pipe', 'ignore', 'ignore'], env, timeout: RUN_MS })
   child.stdin?.on('error', () => {}).end('{}')

@@ -7,13 +7,12 @@ import { installCommand } from './invocation.ts'
 import { pageEnvironment } from './page-environment.ts'
 import { version } from './version.ts'
 
-/** As in `engines` of package.json. */
+/** Must match `engines` in package.json. */
 const NODE = [22, 16] as const
 const ANSWER_MS = 20_000
 
 const run = promisify(execFile)
 
-/** The host's version, beside the one that was tried. */
 export async function* checkHost({ host, environment }: Patient): AsyncGenerator<Finding> {
   const tried = host.tried === undefined ? 'not tried; written as its documentation says' : `tried with ${host.tried}`
   const file = onPath(host.command, environment['PATH'])
@@ -22,7 +21,6 @@ export async function* checkHost({ host, environment }: Patient): AsyncGenerator
   yield { kind: 'note', text: `${what} (${tried})` }
 }
 
-/** Whether what the settings start is there, and which versions. */
 export async function checkProgram(patient: Patient): Promise<Finding> {
   const { host, installation, setup, environment, place } = patient
   const [command, script] = installation.program
@@ -49,7 +47,6 @@ export async function checkProgram(patient: Patient): Promise<Finding> {
   return { kind: 'well', text: `${script} ${found}${sameVersion(found)}, with Node ${node}` }
 }
 
-/** Starts the server as the host would, and lists its tools. */
 export async function* checkServer({ host, server, environment, setup }: Patient): AsyncGenerator<Finding> {
   const { Client } = await import('@modelcontextprotocol/client')
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
@@ -66,7 +63,7 @@ export async function* checkServer({ host, server, environment, setup }: Patient
     const names = tools.map(({ name }) => name)
     const seconds = ((performance.now() - started) / 1_000).toFixed(1)
     const shown = names.filter(name => name !== 'hook')
-    // It also answers while it cannot open its storage.
+    // The server also answers while it cannot open its storage.
     const [, problem] = /^runsheet: (.+)$/m.exec(stderr) ?? []
     if (problem !== undefined) {
       return yield {
@@ -87,7 +84,7 @@ export async function* checkServer({ host, server, environment, setup }: Patient
   }
 }
 
-/** What a program prints for --version; undefined if it does not run. */
+/** The output of --version; undefined if the program does not run. */
 async function versionOf(
   [file = '', ...args]: readonly string[],
   environment: Patient['environment'],

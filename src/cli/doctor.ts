@@ -16,12 +16,10 @@ export interface DoctorOptions {
   readonly invocation: string
 }
 
-/** What was looked at: well, or wrong with what to do; a note is neither. */
 export type Finding =
   | { readonly kind: 'well' | 'note'; readonly text: string }
   | { readonly kind: 'wrong'; readonly text: string; readonly todo: string }
 
-/** A host's settings, with all that checks need to know. */
 export interface Patient {
   readonly host: Host
   readonly place: Place
@@ -30,13 +28,11 @@ export interface Patient {
   readonly data: string
   readonly environment: Environment
   readonly invocation: string
-  /** The command that writes the settings anew. */
   readonly setup: string
 }
 
 const SCOPES: readonly Scope[] = ['user', 'project']
 
-/** Looks at a host, or at all that are set up; prints what it finds, and returns whether all is well. */
 export async function examine(options: DoctorOptions): Promise<boolean> {
   const names = options.host ? [options.host] : HOST_NAMES
   let [count, isWell] = [0, true]
@@ -68,11 +64,11 @@ interface Found {
   readonly host: Host
   readonly place: Place
   readonly path: string
-  /** An error if it cannot be read. Undefined: there is none, but hooks of ours are. */
+  /** An error if it cannot be read. Undefined: no entry, but hooks of ours exist. */
   readonly entry: Readonly<Record<string, unknown>> | CliError | undefined
 }
 
-/** In a home folder both scopes may have the same file. */
+/** In a home folder both scopes may name the same file. */
 function entriesOf(name: HostName, options: DoctorOptions): readonly Found[] {
   const all = SCOPES.flatMap(scope => entryOf(name, scope, options))
   return all.filter(({ path }, index) => all.findIndex(each => each.path === path) === index)
@@ -129,7 +125,7 @@ async function* findings(
   yield* checkPage(patient)
 }
 
-/** Whether the host trusts the current folder. One that has not asked yet will. */
+/** A host that has not asked yet will ask. */
 function* checkTrust({ host, place }: Patient): Generator<Finding> {
   const distrust = host.distrust?.(place)
   if (!distrust) return

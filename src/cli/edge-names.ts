@@ -1,6 +1,5 @@
 import type { Origin } from '../domain/origin.ts'
 
-/** The ways in, for people. */
 export const EDGES: Record<Origin['edge'], string> = {
   page: 'page',
   http: 'HTTP',

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 
-/** The person's editor, chosen as git does: a terminal that cannot draw gets no full-screen one. */
+/** Chooses the editor as git does: a dumb terminal gets no full-screen one. */
 export function editorIn(environment: Environment): string {
   const isDumb = (environment['TERM'] ?? 'dumb') === 'dumb'
   const editor = (isDumb ? undefined : environment['VISUAL']) || environment['EDITOR']
@@ -11,11 +11,11 @@ export function editorIn(environment: Environment): string {
   return process.platform === 'win32' ? 'notepad' : 'vi'
 }
 
-/** Opens a file in the editor. Throws if that fails: then the person has not finished. */
+/** Throws if the editor fails: the person has not finished then. */
 export async function edit(file: string, environment: Environment): Promise<void> {
   const editor = editorIn(environment)
   const [command, args] = started(editor, file)
-  // Ctrl-C is the editor's while it is open.
+  // Ctrl-C belongs to the editor while it is open.
   const ignore = (): void => {}
   process.on('SIGINT', ignore).on('SIGQUIT', ignore)
   try {
@@ -30,12 +30,12 @@ export async function edit(file: string, environment: Environment): Promise<void
   }
 }
 
-/** Through a shell, because the variable may have arguments. */
+/** Through a shell, because the variable may contain arguments. */
 const started = (editor: string, file: string): readonly [string, readonly string[]] =>
   process.platform === 'win32' ? [editor, [`"${file}"`]] : ['sh', ['-c', `${editor} "$@"`, editor, file]]
 
 const shellOnWindows = process.platform === 'win32' ? { shell: true } : {}
 
-/** An editor is set up by the environment, but needs none of our tokens. */
+/** Editors need the user's environment, but none of our tokens. */
 const withoutOurs = (environment: Environment): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('RUNSHEET_')))

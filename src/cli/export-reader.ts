@@ -11,14 +11,14 @@ import type { ConversationHeader } from '../door/export.ts'
 import { formatProblem, header as headerSchema, versionProblem } from './export-format.ts'
 import { type Line, LineError, linesOf } from './line-reader.ts'
 
-/** A part of an export: a template, or a conversation, whose events are to be read before the next part. */
+/** A template, or a conversation whose events must be read before the next part. */
 export type Part =
   | { readonly template: Template }
   | { readonly header: ConversationHeader; readonly events: Generator<StoredEvent, Conversation> }
 
 /**
- * Reads an export part by part, one line at a time, and checks all of it: form, counts, checksums, every event against
- * its schema, and the log by folding it. Throws a `LineError` at the first fault; what was yielded before is right.
+ * Streams an export part by part and verifies form, counts, checksums, every event's schema, and the log by folding it.
+ * Throws a `LineError` at the first fault; parts already yielded are valid.
  */
 export function* partsOf(path: string): Generator<Part> {
   const lines = new Lines(path)
@@ -35,7 +35,7 @@ export function* partsOf(path: string): Generator<Part> {
   }
 }
 
-/** Whether the file has more than one conversation, or might. */
+/** True if the file has, or may have, more than one conversation. */
 export function isArchive(path: string): boolean {
   const lines = new Lines(path)
   try {
@@ -71,7 +71,7 @@ function* eventsIn(lines: Lines, header: ConversationHeader): Generator<StoredEv
 
 const rawEvent = z.looseObject({ type: z.string() })
 
-/** As it is in the file; the schema only checks it. */
+/** Returns the event as written; the schema only validates. */
 function eventOf(lines: Lines, value: unknown): StoredEvent {
   const event = lines.parsed(rawEvent, value) as StoredEvent
   const parser = EVENTS.get(event.type) ?? parserOfEvent(event.type)
@@ -98,13 +98,12 @@ function* templatesIn(lines: Lines, { templates, sha256 }: { templates: number; 
     const template = templateOf(name, tasks)
     if (template instanceof Refusal) throw lines.error(template.message)
     if (!isDeepStrictEqual(template, value)) throw lines.error('it is not a template as it was saved')
-    // With its fields in the order of the file.
+    // As written, with the file's order of fields.
     yield { template: value as Template }
   }
   lines.check(hash, sha256)
 }
 
-/** The lines of an export. */
 class Lines {
   readonly #lines: Generator<Line>
   #number = 0
@@ -123,7 +122,7 @@ class Lines {
     return header
   }
 
-  /** The next line as JSON; its bytes go into the checksum. */
+  /** Parses the next line as JSON and adds its bytes to the checksum. */
   next(hash?: Hash): unknown {
     const next = this.#lines.next()
     this.#number += 1
@@ -166,7 +165,7 @@ class Lines {
   }
 }
 
-/** What programs that save text do to a file: JSON might still be read, but the checksums would be wrong. */
+/** Editors may re-encode a file: its JSON might still parse, but the checksums would not match. */
 function encodingProblem(text: string): string | undefined {
   if (text.startsWith('\uFEFF')) return 'it begins with a byte order mark. Save the file as UTF-8 without one'
   return text.endsWith('\r') ? 'it ends with CR LF. Save the file with line ends of LF only' : undefined

@@ -14,7 +14,7 @@ import { OutputFile, type Output, StandardOutput } from './output.ts'
 import { reasonOf } from './reason.ts'
 
 export interface ExportOptions extends StoreOptions {
-  /** One conversation, or all. */
+  /** One conversation; all if absent. */
   readonly session?: string
   readonly all?: boolean
   readonly tenant: string
@@ -25,7 +25,6 @@ export interface ExportOptions extends StoreOptions {
 
 const LIST_PAGE = 200
 
-/** Writes one conversation, or everything, as JSON lines: to a file, or to stdout. */
 export async function writeExport(options: ExportOptions): Promise<void> {
   const { session, all = false, tenant, out, force = false } = options
   checkStore(options.store)
@@ -66,7 +65,7 @@ class Exporter {
     this.#output = output
   }
 
-  /** As of now: what is written meanwhile is not in it. */
+  /** Exports a snapshot: later events are not included. */
   async conversation(ref: Ref): Promise<void> {
     await this.#takeInEdits(ref)
     const head = (await this.#store.queries.conversation(ref))?.seq
@@ -84,7 +83,7 @@ class Exporter {
     for (const conversation of sessions) await this.conversation({ tenant, conversation })
   }
 
-  /** In the order in which they were created. */
+  /** In order of creation. */
   async #sessions(tenant: string): Promise<readonly string[]> {
     const sessions: string[] = []
     let cursor: string | undefined
@@ -96,7 +95,7 @@ class Exporter {
     return sessions.toReversed()
   }
 
-  /** What another program changed in a task file belongs to the log first. A broken file has no such edits. */
+  /** Records external edits of task files in the log first. An unreadable task file has none. */
   async #takeInEdits(ref: Ref): Promise<void> {
     try {
       await this.#store.load(ref, 'list')

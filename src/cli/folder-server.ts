@@ -9,7 +9,7 @@ import { version } from './version.ts'
 const MAX_BYTES = 1_000_000
 const MAX_ENTRIES = 1_000
 
-/** An MCP server with the files of one folder. Nothing outside of it can be reached, through links neither. */
+/** An MCP server for the files of one folder. Symbolic links cannot lead outside it. */
 export function serveFolder(path: string): void {
   const root = rootOf(path)
   void serveStdio(() => build(root))
@@ -59,7 +59,7 @@ function build(root: string): McpServer {
   return server
 }
 
-/** A path within the folder. Its nearest part that exists is looked up, so that no link leads out. */
+/** Resolves the nearest existing parent, so that no link leads outside the folder. */
 function inside(root: string, path: string): string {
   const wanted = resolve(root, path)
   const real = realOf(wanted)
@@ -68,7 +68,7 @@ function inside(root: string, path: string): string {
 }
 
 function realOf(path: string): string {
-  // A link whose target is missing would be followed when it is written to.
+  // Writing to a dangling link would create its target.
   if (lstatSync(path, { throwIfNoEntry: false })) return realpathSync(path)
   return dirname(path) === path ? path : join(realOf(dirname(path)), relative(dirname(path), path))
 }

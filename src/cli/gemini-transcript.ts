@@ -1,13 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { GATE_MARK } from '../domain/host-marks.ts'
 
-/** How much of the end of a transcript is read. Gemini CLI also rewrites the whole conversation there. */
+/** Read limit from the end: Gemini CLI also appends rewrites of the whole conversation. */
 const MAX_TAIL = 4 * 1024 * 1024
 
 /**
- * Whether a person cancelled what Gemini CLI does about their newest prompt, by its transcript. Its hooks do not say so: after
- * Esc they get the texts from before, and those of an agent that Gemini CLI then asks to go on by itself. False if the
- * transcript cannot be read.
+ * Detects that a person cancelled Gemini CLI's work on their newest prompt. Hooks do not report this: after Esc they
+ * get stale texts and those of an agent that Gemini CLI resumes by itself. False if the transcript is unreadable.
  */
 export function wasCancelled(transcript: string): boolean {
   for (const line of tailOf(transcript).split('\n').toReversed()) {
@@ -18,7 +17,7 @@ export function wasCancelled(transcript: string): boolean {
   return false
 }
 
-/** Not what tools answered, nor what Gemini CLI or our gate tells the agent. */
+/** Excludes tool results and the messages of Gemini CLI or our gate. */
 function isPrompt(content: unknown): boolean {
   const parts = (Array.isArray(content) ? content : [{ text: content }]) as readonly Record<string, unknown>[]
   const [first] = parts.map(({ text }) => text)
@@ -28,7 +27,7 @@ function isPrompt(content: unknown): boolean {
 function tailOf(path: string): string {
   let file: number | undefined
   try {
-    // A pipe would keep us waiting.
+    // O_NONBLOCK, because opening a pipe would block.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
     const found = fstatSync(file)
     if (!found.isFile()) return ''
@@ -43,7 +42,7 @@ function tailOf(path: string): string {
 }
 
 function recordIn(line: string): Readonly<Record<string, unknown>> {
-  // Not worth parsing: a rewritten conversation, or what is left of a line that begins before the tail.
+  // Skip rewritten conversations and a partial first line.
   if (!line.startsWith('{') || line.startsWith('{"$set"')) return {}
   try {
     return JSON.parse(line) as Readonly<Record<string, unknown>>

@@ -5,14 +5,13 @@ import { basename, dirname, join, parse, relative, resolve, sep } from 'node:pat
 import { hasRepository } from '../checks/repository.ts'
 import { cleanEnvironment, type Environment } from './clean-environment.ts'
 
-/** What git tracks, as paths in its repository; or why it could not say. */
 export type Tracked =
   | { readonly repository: string; readonly files: readonly string[] }
   | { readonly repository: string; readonly unclear: string }
 
 const TIMEOUT_MS = 2_000
 
-/** Which of a folder's files git tracks, or of the symbolic links that lead to it. None of the files need exist. */
+/** The files of a folder, or symbolic links to it, that git tracks. The files need not exist. */
 export function trackedIn(folder: string, names: readonly string[], environment: Environment): Tracked | undefined {
   const path = resolve(folder)
   for (const link of linksTo(path)) {
@@ -22,13 +21,12 @@ export function trackedIn(folder: string, names: readonly string[], environment:
   return tracked(realOf(path), names, environment)
 }
 
-/** The path and the folders above it that are links. */
 function linksTo(path: string): readonly string[] {
   const above = dirname(path) === path ? [] : linksTo(dirname(path))
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? [...above, path] : above
 }
 
-/** Undefined without a repository, or if it tracks none of them. */
+/** Undefined without a repository or tracked files. */
 function tracked(folder: string, names: readonly string[], environment: Environment): Tracked | undefined {
   const repository = repositoryOf(folder)
   if (repository === undefined) return undefined
@@ -47,13 +45,13 @@ function tracked(folder: string, names: readonly string[], environment: Environm
   }
 }
 
-/** The nearest folder with a repository: without one, no process has to be started. */
+/** Checked without git, which saves a process where there is no repository. */
 function repositoryOf(folder: string): string | undefined {
   if (hasRepository(folder)) return folder
   return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder))
 }
 
-/** A repository may be a stranger's or another user's: git answers, and nothing in its configuration may start a program. */
+/** The repository may be untrusted: git must accept other owners and run no program that the repository configures. */
 const SAFE = [
   '--no-pager',
   ...['core.fsmonitor=false', `core.hooksPath=${devNull}`, 'protocol.allow=never', 'safe.directory=*'].flatMap(
@@ -63,7 +61,7 @@ const SAFE = [
 
 const git = (repository: string, args: readonly string[], environment: Environment): string =>
   execFileSync('git', [...SAFE, '-C', repository, ...args], {
-    // Not in the repository, which may hold a program of this name.
+    // Not in the repository, which may contain a program named git.
     cwd: parse(repository).root,
     env: { ...cleanEnvironment(environment), LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1' },
     encoding: 'utf8',
@@ -73,7 +71,7 @@ const git = (repository: string, args: readonly string[], environment: Environme
     windowsHide: true,
   })
 
-/** The real path of a folder that need not exist yet. */
+/** Like `realpath`, for a folder that may not exist yet. */
 function realOf(path: string): string {
   return existsSync(path) || dirname(path) === path ? realpathSync(path) : join(realOf(dirname(path)), basename(path))
 }

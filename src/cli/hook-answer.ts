@@ -4,18 +4,15 @@ import type { HookNote, HookNotes } from '../hooks/notes.ts'
 import { eventOf, type Payload } from '../hooks/payload.ts'
 import { wasCancelled } from './gemini-transcript.ts'
 
-/** What `runsheet hook` is asked. */
 export interface HookCommand {
-  /** The host's name of the event. */
   readonly name: string
   readonly host: HookHost
   readonly features: HookFeatures
 }
 
-/** A command with what the host sent. */
 export interface HostEvent extends HookCommand {
   readonly event: HookEvent
-  /** OpenCode's plugin keeps the notes: it sends them along and gets them back. */
+  /** OpenCode's plugin keeps the notes itself: it sends them and gets them back. */
   readonly given: GivenNotes | undefined
 }
 
@@ -23,7 +20,6 @@ interface GivenNotes extends HookNotes {
   readonly written: () => HookNote | undefined
 }
 
-/** Reads what a host sent; undefined if it is none of our events. */
 export function hostEvent(command: HookCommand, text: string): HostEvent | undefined {
   const payload: unknown = JSON.parse(text)
   if (typeof payload !== 'object' || payload === null) return undefined
@@ -32,12 +28,12 @@ export function hostEvent(command: HookCommand, text: string): HostEvent | undef
   return event && { ...command, event, given: command.host === 'opencode' ? givenNotes(payload as Payload) : undefined }
 }
 
-/** Gemini CLI also reports that a person stopped the agent as a stop of the agent, and only its transcript says which. */
+/** Gemini CLI reports a cancel by the person as a stop of the agent; only its transcript tells them apart. */
 function isPersonsStop(host: HookHost, { transcript_path }: Payload): boolean {
   return host === 'gemini' && typeof transcript_path === 'string' && wasCancelled(transcript_path)
 }
 
-/** What the host is told, as a line of JSON; '' if nothing. */
+/** One JSON line; '' for no answer. */
 export function answerLine({ host, name, given }: HostEvent, answer: HookAnswer): string {
   const note = given?.written()
   const whole = { ...answerFor(host, name, answer), ...(note ? { note: { since: note.since, told: note.told } } : {}) }

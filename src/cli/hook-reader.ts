@@ -7,10 +7,10 @@ import { openLogReader } from '../store/sqlite/reader.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { HostEvent } from './hook-answer.ts'
 
-/** A larger database cannot be checked in the time that a host waits, so that nothing is written to it. */
+/** A larger database cannot be checked before the host's timeout, so hooks do not write to it. */
 const MAX_CHECKED_BYTES = 64 * 1024 * 1024
 
-/** Answers a hook from the log of its conversation; writes only what cannot be avoided. */
+/** Answers a hook from its conversation's log; opens the database for writing only if it must. */
 export async function answerFromLog(
   path: string,
   { event, features }: HostEvent,

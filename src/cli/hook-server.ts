@@ -20,14 +20,13 @@ export interface HookServerOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** Of the line before the payload. */
 const MAX_LINE = 1_024
-/** Of a socket's path, in bytes. Systems allow 104 or more, and older versions of Node cut off the rest. */
+/** In bytes. Systems allow at least 104, and older versions of Node truncate longer paths. */
 const MAX_PATH = 100
 
 /**
- * Answers the hooks of the host that started this process, where they are commands. Without a socket, as on Windows or
- * where its path would be too long, they open the database themselves. Returns how to stop.
+ * Answers the host's command hooks over a socket. Where sockets are unavailable (Windows, path too long), hooks open
+ * the database themselves. Returns a function that stops it.
  */
 export function serveHooks(options: HookServerOptions): () => void {
   if (!HAS_SOCKETS) return () => {}
@@ -38,7 +37,7 @@ export function serveHooks(options: HookServerOptions): () => void {
   server.on('error', () => {}).unref()
   try {
     makePrivateFolder(hostsFolder(data))
-    // A process that was killed has left it behind.
+    // A killed process leaves its socket behind.
     rmSync(path, { force: true })
     listenPrivately(server, path)
   } catch (error) {
@@ -47,7 +46,7 @@ export function serveHooks(options: HookServerOptions): () => void {
   return () => void server.close()
 }
 
-/** The socket is its owner's only from the beginning: it is bound before `listen` returns. */
+/** The umask makes the socket private from the start: `listen` binds it before it returns. */
 function listenPrivately(server: Server, path: string): void {
   const umask = process.umask(0o177)
   try {

@@ -5,7 +5,7 @@ import type { HookAnswer, HookEvent } from '../hooks/event.ts'
 import { handleHook, type HookDeps } from '../hooks/handle.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
 
-/** Acts on a hook that may write, with the database opened and checked as any program does. */
+/** Handles a hook that may write. Opens and checks the database as any program does. */
 export async function actDirectly(
   path: string,
   event: HookEvent,
@@ -16,7 +16,7 @@ export async function actDirectly(
   try {
     return await handleHook(event, { ...deps, door, redact: redactor() })
   } finally {
-    // While others have the database open, there is nothing to tidy up that the end of the process would not.
+    // With other connections open, there is no cleanup that the process exit would not do.
     if (!isShared) await door.close()
   }
 }

@@ -4,13 +4,13 @@ import { expandHome, projectData } from './default-paths.ts'
 import type { HookCommand } from './hook-answer.ts'
 import { askMcpProcess, MAX_PAYLOAD } from './hook-socket.ts'
 
-// An entry of its own, without the command line library: a host waits for it at each of its events.
+// A separate entry without the command line library: the host waits for it at every event.
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Answers a host's event and ends the process; `words` are those after `hook`. Whatever happens, it says nothing rather than
- * break the host: nothing is created, nothing is printed but an answer, and the exit code is 0.
+ * Answers a host's event and ends the process; `words` are the arguments after `hook`. It must never break the host: on
+ * any failure it prints nothing, creates nothing and exits with 0.
  */
 export async function runHook(words: readonly string[], environment: Environment): Promise<never> {
   setTimeout(() => process.exit(0), MAX_HOOK_MS)
@@ -19,7 +19,7 @@ export async function runHook(words: readonly string[], environment: Environment
     const answer = command && (await answerTo(command, folderOf(words, environment)))
     if (answer) await new Promise(done => process.stdout.write(answer, done))
   } catch {
-    // Silence.
+    // Stay silent.
   }
   process.exit(0)
 }
@@ -33,7 +33,7 @@ async function answerTo(command: HookCommand, data: string): Promise<string> {
   return answerDirectly(data, command, payload)
 }
 
-/** Undefined if it cannot be meant for us. Unknown words are ignored: a newer setup may have written them. */
+/** Undefined if malformed. Unknown words are ignored: a newer setup may have written them. */
 function commandOf(words: readonly string[]): HookCommand | undefined {
   const [name = ''] = words
   const host = HOOK_HOSTS.find(each => each === optionIn(words, '--host'))

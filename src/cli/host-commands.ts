@@ -9,7 +9,6 @@ export interface HostCommandOptions {
   readonly secrets: () => { readonly token?: string }
 }
 
-/** The commands that put Runsheet into hosts, and look whether it works there. */
 export function addHostCommands(program: Command, { environment, invocation, secrets }: HostCommandOptions): void {
   program
     .command('setup')

@@ -5,11 +5,10 @@ import { isId } from '../domain/text.ts'
 import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { ancestors, hostFile, hostProcess, hostsFolder } from './host-process.ts'
 
-// Hooks that are commands tell the MCP process of the same host which session it serves, in a file of that host.
+// Command hooks tell the host's MCP process which session it serves, through a file named after the host.
 
 const MAX_BYTES = 16_384
 
-/** Notes of a command, in a file for its host's process. */
 export function fileNotes(data: string, host: HookHost): HookNotes {
   let pid: number | undefined
   const file = (): string => fileOf(data, (pid ??= hostProcess()))
@@ -25,7 +24,7 @@ export function fileNotes(data: string, host: HookHost): HookNotes {
   }
 }
 
-/** Says which session the hooks of our host last named. */
+/** The session that the host's hooks named last. */
 export function notedSession(data: string): (host: HookHost) => string | undefined {
   let pids: readonly number[] | undefined
   return host => {
@@ -34,7 +33,6 @@ export function notedSession(data: string): (host: HookHost) => string | undefin
   }
 }
 
-/** Removes the files of hosts that are gone. */
 export function removeOldNotes(data: string): void {
   for (const name of list(hostsFolder(data))) {
     const [, pid, suffix = ''] = /^(\d+)\.(json|v\d+\.sock)$/.exec(name) ?? []

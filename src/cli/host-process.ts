@@ -1,19 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A process, its parent and its name. */
 export interface Ancestor {
   readonly pid: number
   readonly parent: number
   readonly name: string
 }
 
-/** Hosts run commands through one. */
+/** Hosts run commands through these. */
 const SHELLS = /^(sh|bash|dash|ash|zsh|ksh|fish|busybox|cmd|cmd\.exe|powershell|powershell\.exe|pwsh|pwsh\.exe)$/
 const MAX_ANCESTORS = 12
 const PS_MS = 500
 
-/** The processes above this one, the nearest first. Without a way to ask the system, only the parent. */
+/** The processes above this one, nearest first. Only the parent if the system cannot be asked. */
 export function ancestors(): readonly Ancestor[] {
   const look = process.platform === 'linux' ? fromProc : fromPs()
   const found: Ancestor[] = []
@@ -25,14 +24,13 @@ export function ancestors(): readonly Ancestor[] {
   return found
 }
 
-/** The host that runs this process as a hook. */
+/** The nearest ancestor that is not a shell. */
 export const hostProcess = (): number =>
   ancestors().find(({ name }) => !SHELLS.test(name.replace(/^-/, '')))?.pid ?? process.ppid
 
-/** Where files lie that the processes of a host share. */
 export const hostsFolder = (data: string): string => join(data, 'hosts')
 
-/** Such a file: both descend from the host, so its pid is a name that they know. */
+/** Named by the host's pid, which the hook and the MCP process both know as descendants of the host. */
 export const hostFile = (data: string, host: number, suffix: string): string =>
   join(hostsFolder(data), `${host}.${suffix}`)
 
@@ -46,10 +44,10 @@ function fromProc(pid: number): Ancestor | undefined {
   }
 }
 
-/** One call for all: each would take longer than what it tells. */
+/** One `ps` for all processes: a call per ancestor would be slow. */
 function fromPs(): (pid: number) => Ancestor | undefined {
   try {
-    // Loaded only here: a hook waits for each module.
+    // Lazy import: every module delays the hook.
     const { execFileSync } = process.getBuiltinModule('node:child_process')
     const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,comm='], {
       encoding: 'utf8',

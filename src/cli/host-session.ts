@@ -1,12 +1,12 @@
 import { fstatSync } from 'node:fs'
 import { hostId } from '../hooks/host-id.ts'
 
-/** A host writes at once. A pipe that stays open and empty names no session. */
+/** A host writes at once; a pipe that stays open and empty names no session. */
 const FIRST_MS = 100
 const ALL_MS = 500
 const MAX_BYTES = 1024 * 1024
 
-/** The session that a host names on stdin, as Claude Code does for its status line; undefined if none does. */
+/** The session id on stdin, as Claude Code passes it to its status line; undefined without one. */
 export async function sessionOnStdin(): Promise<string | undefined> {
   if (!isPiped()) return undefined
   const { promise, resolve } = Promise.withResolvers<string | undefined>()

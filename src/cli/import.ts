@@ -25,12 +25,11 @@ export interface ImportOptions extends StoreOptions {
   readonly environment: Environment
 }
 
-/** Events per read. */
 const PAGE = 100
 
 /**
- * Reads an export into the store: one conversation, or all of an archive. The whole file is checked before anything is
- * written, and again while it is; each conversation is written in one transaction.
+ * Imports one conversation or an archive. The whole file is verified before the first write, and again during it; each
+ * conversation is written in one transaction.
  */
 export async function readImport(options: ImportOptions): Promise<void> {
   const { file, environment } = options
@@ -38,7 +37,7 @@ export async function readImport(options: ImportOptions): Promise<void> {
   try {
     const checked = checkFile(options)
     const folder = storeLocation(options.store) === 'folder' ? new DataFolder(options.data, environment) : undefined
-    // Memory was refused.
+    // `--store memory` was refused above.
     const store = (await openWritableStore(options)) as FullStore
     try {
       console.log(await new Importer(store, options, checked).run())
@@ -59,14 +58,13 @@ function checkOptions({ store, as, file }: ImportOptions): void {
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new CliError(`there is no file ${file}.`)
 }
 
-/** What a file that was checked holds. */
 interface Checked {
   readonly isArchive: boolean
   readonly templates: readonly Template[]
   readonly conversations: ReadonlyMap<string, ConversationHeader>
 }
 
-/** Reads all of it once, without a store. */
+/** First pass: verifies the file without a store. */
 function checkFile({ file, as }: ImportOptions): Checked {
   const archive = isArchive(file)
   if (as !== undefined && archive) throw new CliError('--as is for an export of one conversation.')
@@ -89,7 +87,7 @@ class Importer {
   readonly #store: FullStore
   readonly #options: ImportOptions
   readonly #checked: Checked
-  /** What an earlier import of the same archive has written. */
+  /** Conversations that an earlier import of this archive wrote. */
   readonly #present = new Set<string>()
   #conversations = 0
   #events = 0
@@ -100,7 +98,6 @@ class Importer {
     this.#checked = checked
   }
 
-  /** Returns what to print. */
   async run(): Promise<string> {
     const { file, store } = this.#options
     for (const template of this.#checked.templates) await this.#compareTemplate(template)
@@ -123,7 +120,7 @@ class Importer {
     this.#events += count
   }
 
-  /** Before anything is written: refuses a conversation that the store has, unless an archive has the same. */
+  /** Refuses an existing conversation before anything is written, unless an archive holds an identical one. */
   async #compare({ session_id, events, sha256 }: ConversationHeader): Promise<void> {
     const ref = this.#ref(this.#options.as ?? session_id)
     const found = await this.#store.queries.conversation(ref)
@@ -157,7 +154,6 @@ class Importer {
   }
 }
 
-/** The state after all events. */
 function ended(events: Generator<StoredEvent, Conversation>): Conversation {
   for (;;) {
     const { done, value } = events.next()
@@ -169,7 +165,7 @@ function* mapped<T, U>(items: Iterable<T>, map: (item: T) => U): Generator<U> {
   for (const item of items) yield map(item)
 }
 
-/** The events of a commit share a timestamp that no other commit has [EV5]. */
+/** Events of a commit share a timestamp that no other commit has [EV5]. */
 function* commitsOf(events: Iterable<StoredEvent>): Generator<Commit> {
   let commit: StoredEvent[] = []
   for (const event of events) {

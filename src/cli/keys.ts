@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Writable } from 'node:stream'
 import type { ReadStream } from 'node:tty'
 
-/** Ctrl-C, or a terminal that was closed. */
+/** Ctrl-C, or a closed terminal. */
 export const INTERRUPT = 'interrupt'
 
-/** The first of these keys that a person presses, or `INTERRUPT`. Others ring the bell. Rejects with the signal's reason. */
+/** Waits for one of these keys or `INTERRUPT`. Others ring the bell. Rejects with the signal's reason. */
 export async function pressedKey(
   keys: string,
   { input, output }: { readonly input: ReadStream; readonly output: Writable },
@@ -20,7 +20,7 @@ export async function pressedKey(
 
 const BELL = '\u0007'
 
-/** A character in lower case, `INTERRUPT`, or empty for what is no single key. */
+/** A lower-case character, `INTERRUPT`, or empty if the input is not a single key. */
 function nextKey(input: ReadStream, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const heard = (chunk: Buffer): void => {
@@ -43,13 +43,13 @@ function nextKey(input: ReadStream, signal: AbortSignal): Promise<string> {
   })
 }
 
-/** Several characters at once were pasted, or are an arrow key: no answer. */
+/** Several characters at once are a paste or an arrow key, not an answer. */
 function keyIn(chunk: string): string {
   if (chunk === '\u0003' || chunk === '\u0004') return INTERRUPT
   return Array.from(chunk).length === 1 && chunk >= ' ' ? chunk.toLowerCase() : ''
 }
 
-/** What was typed before anything was asked is no answer to it: neither lines nor single keys. */
+/** Discards typeahead: input from before the question does not answer it. */
 export async function dropKeys(input: ReadStream): Promise<void> {
   input.setRawMode(true)
   input.resume()

@@ -5,8 +5,8 @@ import type { LiveText, Store } from '../store/store.ts'
 const redact = redactor()
 
 /**
- * A store that may open late, with what an MCP server needs. As long as it cannot be opened, calls fail with the reason, and
- * each one tries again; what runs in the background waits.
+ * A store that may open later, so that an MCP server can start without storage. Until then calls fail with the reason
+ * and each one retries; background work waits.
  */
 export class LateStore implements Store {
   readonly #open: () => Promise<Store>
@@ -24,12 +24,11 @@ export class LateStore implements Store {
     return this.#opened !== undefined
   }
 
-  /** Resolves once it is open. */
   get opened(): Promise<unknown> {
     return this.#onOpen.promise
   }
 
-  /** Opens it, or returns why it cannot be opened. */
+  /** Opens the store; returns the reason if that fails. */
   async tryOpen(): Promise<string | undefined> {
     if (!this.#opened && !this.#isClosed) {
       this.#opening ??= this.#attempt().finally(() => (this.#opening = undefined))
@@ -93,7 +92,7 @@ export class LateStore implements Store {
     return this.#store
   }
 
-  /** `io`, because that may pass: what is damaged is found out anew at each attempt. */
+  /** Always `io`, a transient code: each retry checks for damage. */
   get #store(): Store {
     if (this.#opened) return this.#opened
     throw new StoreError('io', redact.line(`${this.#problem} ${ADVICE}`))

@@ -1,17 +1,15 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** A line of a file. */
 export interface Line {
-  /** From 1. */
   readonly number: number
   readonly text: string
 }
 
 const CHUNK = 1 << 18
-/** Longer than any event: a file without line ends must not fill the memory. */
+/** Longer than any event: a file without line ends must not exhaust memory. */
 const MAX_LINE_BYTES = 64 << 20
 
-/** The lines of a file, one at a time. Throws an error with the line's number if one is not UTF-8 or far too long. */
+/** Throws a `LineError` at a line that is not UTF-8 or too long. */
 export function* linesOf(path: string): Generator<Line> {
   const file = openSync(path, 'r')
   try {
@@ -46,7 +44,6 @@ function* split(file: number): Generator<Buffer> {
   if (parts.length > 0) yield Buffer.concat(parts)
 }
 
-/** What is wrong with a file, and on which line. */
 export class LineError extends Error {
   constructor(line: number | undefined, problem: string) {
     super(line === undefined ? problem : `line ${line}: ${problem}`)

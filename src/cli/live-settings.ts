@@ -25,19 +25,17 @@ import { SETTINGS_FILE } from './default-paths.ts'
 import { SettingsOnDisk, UnusableSettings } from './saved-settings.ts'
 
 export interface LiveSettingsOptions {
-  /** The data folder. */
   readonly data: string
   readonly fixed: FixedSettings
-  /** The policy of the settings files that count. */
   readonly file: PolicyPatch
   readonly environment: Environment
-  /** Hears of each key as soon as it is known. */
+  /** Learns each API key as soon as it is read. */
   readonly redact: LearningRedactor
-  /** The person's token: what the page holds is sealed with it. */
+  /** The person's token, which seals the page's settings. */
   readonly secret: string
   /**
-   * `owner`: the server, which alone writes the file. What another program makes of it does not count. `follower`: follows
-   * what the server writes; if it has not the server's token, only what is stricter counts, as of a project's settings.
+   * `owner`: the server, the only writer; it ignores other programs' changes to the file. `follower`: applies what the
+   * server writes; without the server's token it applies only stricter values, as for a project's settings.
    */
   readonly role: 'owner' | 'follower'
 }
@@ -50,8 +48,8 @@ interface Current {
 }
 
 /**
- * The settings of this process as they are now: what options, variables and files say, and what the page holds. Agents can
- * often write files: what is in the page's file counts only if a server with the person's token wrote it.
+ * The current settings of this process, merged from options, variables, files and the page. Agents can often write
+ * files, so the page's file counts only if a server with the person's token sealed it.
  */
 export class LiveSettings {
   readonly #disk: SettingsOnDisk
@@ -61,7 +59,7 @@ export class LiveSettings {
   #current: Current
   #problem: string | undefined
 
-  /** Throws if the file cannot be used: what it says may be stricter than what is said elsewhere. */
+  /** Throws on an unusable file: its settings may be stricter than the others. */
   constructor(options: LiveSettingsOptions) {
     const { fixed, file } = options
     const problem = policyProblem(policyOf({ fixed, saved: {}, file, variables: {} }))
@@ -85,7 +83,6 @@ export class LiveSettings {
     return this.#fresh().sources
   }
 
-  /** The policy of new conversations. */
   get policy(): PolicyPatch {
     return this.#fresh().policy
   }
@@ -94,25 +91,24 @@ export class LiveSettings {
     return this.#fresh().choice
   }
 
-  /** What a person said about tools. */
   get rules(): SavedRules {
     return this.sources.saved.tools ?? {}
   }
 
-  /** Why the file is not used as it is now. */
+  /** Why the file is currently not used. */
   get problem(): string | undefined {
     this.#fresh()
     return this.#problem
   }
 
-  /** Calls the listener after each change of what counts. */
+  /** Called after each effective change. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener)
   }
 
-  /** Changes what the page holds, if that is still `version`. It is on disk before this returns. */
+  /** Optimistic: fails unless the settings are still at `version`. Flushed to disk before it returns. */
   change(version: string, change: SettingsChange): void {
-    // Before anything can fail and say why.
+    // First, so that no error message can leak the key.
     if (change.key !== undefined) this.#options.redact.learn({ known: [change.key] })
     this.#checkUsable()
     const { version: now, sources } = this.#fresh()
@@ -129,7 +125,7 @@ export class LiveSettings {
     if (isNew || this.#problem !== undefined) this.#save(saved)
   }
 
-  /** Changes what a person said about tools. It is on disk before this returns. */
+  /** Flushed to disk before it returns. */
   changeRules(changes: readonly RuleChange[]): void {
     this.#checkUsable()
     const { sources } = this.#fresh()
@@ -138,7 +134,7 @@ export class LiveSettings {
     this.#save(Object.keys(tools).length > 0 ? { ...others, tools } : others)
   }
 
-  /** A file that is gone is written again; another one is not overwritten. */
+  /** A deleted file is written again; one that another program changed is not overwritten. */
   #checkUsable(): void {
     if (this.problem === undefined || this.#stamp === '') return
     throw new HttpError(409, 'settings_unreadable', this.problem, { file: SETTINGS_FILE })
@@ -157,7 +153,7 @@ export class LiveSettings {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Looks at the file by its stamp: that takes microseconds, and no watcher misses a change. */
+  /** Compares the file's stat, which takes microseconds and, unlike a watcher, misses no change. */
   #fresh(): Current {
     const stamp = this.#disk.stamp()
     if (stamp === this.#stamp) return this.#current
@@ -174,7 +170,6 @@ export class LiveSettings {
     return this.#current
   }
 
-  /** Throws if the file is not as this process read or wrote it. */
   #checkUnchanged(): void {
     const { bytes } = this.#disk.read()
     if (versionOf(bytes, this.#options.secret) === this.#current.version) return
@@ -205,7 +200,7 @@ export class LiveSettings {
 const NOT_OURS = "no server with the person's present token wrote it"
 const WAY_OUT = 'Delete it, and set the settings again on the page.'
 
-/** As of a project's settings, nothing else may count. */
+/** Applies only stricter values, as for a project's settings. */
 function stricter({ review, review_timeout_ms, gate }: SavedSettings, file: PolicyPatch): SavedSettings {
   const { policy } = tightening({ review, review_timeout_ms, gate }, file)
   return policy as SavedSettings

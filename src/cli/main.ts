@@ -19,9 +19,9 @@ import { usualPort } from './usual-port.ts'
 import { version } from './version.ts'
 import { visible } from '../domain/visible.ts'
 
-// Each command loads its code when it runs: a host that starts `runsheet mcp` waits for nothing else.
+// Each command imports its code lazily: hosts wait for `runsheet mcp` to start.
 
-/** From the environment only: every process can read the command line. */
+/** Environment only: every process can read the command line. */
 const SECRETS = {
   token: 'RUNSHEET_TOKEN',
   agentToken: 'RUNSHEET_AGENT_TOKEN',
@@ -29,10 +29,9 @@ const SECRETS = {
   webhookSecret: 'RUNSHEET_WEBHOOK_SECRET',
 } as const
 
-/** What no option gives. */
 type FoundByMain = 'program' | 'fixed' | 'config' | 'environment' | 'invocation'
 
-/** For what is printed before, or without, a composition. */
+/** For output before, or without, a composed app. */
 const redact = redactor({ known: Object.values(SECRETS).map(name => process.env[name] ?? '') })
 
 const path = process.env['PATH'] ?? ''
@@ -80,7 +79,7 @@ const mcpCommand = program
   .action(async (options: Omit<McpCommand, FoundByMain>, command: Command) => {
     const { serveMcp } = await import('./mcp.ts')
     const program = [...process.execArgv, process.argv[1] ?? '']
-    // The person who reads the host's log types the command in another folder.
+    // The hint is read in the host's log and typed in another folder.
     await serveMcp({
       ...options,
       data: dataOf(options, command),
@@ -139,7 +138,7 @@ program
     else await trustFile(options, { input: process.stdin, output: process.stdout })
   })
 
-// The installed program never gets here with it: `bin.ts` has a shorter way.
+// The installed program never gets here: `bin.ts` has a faster path.
 program
   .command('hook', { hidden: true })
   .allowUnknownOption()
@@ -159,7 +158,7 @@ addHostCommands(program, { environment: process.env, invocation: invocationHere,
 addToolsCommands(program, { environment: process.env, invocation: invocationHere })
 addDataCommands(program, process.env, invocationHere)
 
-// A reader such as `head` may close the pipe. The work goes on, without words; `mcp` notices by itself.
+// A reader such as `head` may close the pipe. The work continues without output; `mcp` handles it itself.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -182,7 +181,7 @@ try {
   }
 }
 
-/** Without one nothing works: every relative path counts from it. */
+/** Fails early: every relative path depends on it. */
 function workingFolder(): string {
   try {
     return process.cwd()
@@ -192,19 +191,18 @@ function workingFolder(): string {
   }
 }
 
-/** With hooks, as `setup` writes it for a project, both have to find the same folder. */
+/** Hooks and the server must find the same folder, as `setup` configures for a project. */
 function dataOf({ data, hooks }: Pick<McpCommand, 'data' | 'hooks'>, command: Command): string {
   return hooks && command.getOptionValueSource('data') === 'default' ? projectData(process.cwd()) : data
 }
 
-/** The settings file, and who named it. */
 function configOf(command: Command): ConfigChoice {
   const source = command.getOptionValueSource('config')
   const by = source === 'cli' ? 'cli' : source === 'env' ? 'env' : 'default'
   return { file: String(command.opts()['config']), by }
 }
 
-/** Commander's message without its prefix, and where to find the right form. */
+/** Commander's message without its prefix, plus a pointer to the help. */
 function usageProblem({ code, message }: CommanderError): string {
   const command = program.commands.find(each => each.name() === process.argv[2])?.name()
   const help = `Try: ${invocationHere} ${command ?? 'serve'} --help`
@@ -220,7 +218,7 @@ function fail(message: string, exitCode: number): void {
   process.exitCode = exitCode
 }
 
-/** The secrets that are set. A token must fit into a header. */
+/** The secrets that are set. A token must fit into an HTTP header. */
 function secrets<K extends keyof typeof SECRETS>(...names: readonly K[]): Partial<Record<K, string>> {
   const given = names.flatMap(name => {
     const value = process.env[SECRETS[name]]

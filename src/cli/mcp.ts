@@ -49,16 +49,14 @@ export interface McpCommand extends PageServerOptions {
   readonly digest: boolean
 }
 
-/** Longest line on stderr. */
 const MAX_LINE = 300
-/** How long the last report may delay the exit. */
+/** The last report may delay the exit by this long. */
 const LAST_REPORT_MS = 3_000
-/** The host lists the tools first; starting the page meanwhile would delay that. */
+/** The host lists the tools first; starting the page at once would delay that. */
 const PAGE_START_DELAY_MS = 250
 
-/** Serves an MCP host over stdin and stdout until it disconnects. */
 export async function serveMcp(options: McpCommand): Promise<void> {
-  // Hosts run one server per session: a fixed young generation saves about 40 MB and costs no time.
+  // Hosts run one server per session: a fixed young generation saves about 40 MB at no cost in time.
   setFlagsFromString('--semi-space-growth-factor=1')
   const { session, environment } = options
   checkStore(options.store)
@@ -80,7 +78,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   try {
     nameRoots([])
   } catch (error) {
-    // Without checks rather than without a server.
+    // Run without checks rather than fail to start.
     printError(error)
   }
   const { fixed } = options
@@ -91,7 +89,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const store = new LateStore(async () => {
     if (settings instanceof CliError) throw new CliError(`${settings.message} Then restart the host.`)
     const usable = new DataFolder(data, environment)
-    // The server may have a token that we are not given.
+    // The server may use a token that was not passed to this process.
     const secret = options.token ?? usable.personToken() ?? ''
     const found = new LiveSettings({ data, fixed, file: policy, environment, redact, secret, role: 'follower' })
     const opened = await openWritableStore({ store: options.store, data })
@@ -100,7 +98,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     live = found
     return opened
   })
-  // A host may refuse to start without its server, so that one answers even if storage cannot be opened yet.
+  // A host may refuse to start without its server, so serve even while storage cannot be opened.
   const problem = await store.tryOpen()
   if (problem !== undefined) console.error(`runsheet: ${redact.line(problem)}`)
   const door = openDoor({ store, onError: printError, checks: workspaces })
@@ -115,7 +113,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     const token = options.agentToken ?? folder?.agentToken()
     return url === undefined || token === undefined ? undefined : { url, token }
   })
-  // The server of a folder counts what is stored there by itself; on PostgreSQL each node counts its own commits.
+  // A folder's server counts all commits to it by itself; with PostgreSQL each node counts only its own.
   const isCounted = storeLocation(options.store) === 'folder'
   door.observe(call => {
     if (!call.stored || !isCounted) reporter.add(call)
@@ -166,7 +164,6 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   process.exit(store.isOpen ? 0 : 1)
 }
 
-/** The result, or why there is none. */
 function orFailure<T>(work: () => T): T | CliError {
   try {
     return work()
@@ -176,7 +173,6 @@ function orFailure<T>(work: () => T): T | CliError {
   }
 }
 
-/** A value to use while storage fails. */
 const exceptFailure =
   <T>(value: T) =>
   (error: unknown): T => {
@@ -184,13 +180,13 @@ const exceptFailure =
     throw error
   }
 
-/** The folder that a host with hooks works in: there the checks of tasks run, unless the client names a root. */
+/** The folder of a host with hooks. Checks run there unless the client names a root. */
 function projectOf({ hooks, workspace }: McpCommand): readonly string[] {
   const folder = process.cwd()
   return hooks && workspace === undefined && folderName(folder) !== undefined ? [folder] : []
 }
 
-/** Whether the server of this folder has a judge. None, if the folder is gone: storage says so. */
+/** False if the folder is gone: storage reports that. */
 function hasJudge(page: PageServer): boolean {
   try {
     return page.judges()
@@ -199,11 +195,11 @@ function hasJudge(page: PageServer): boolean {
   }
 }
 
-/** The folder that the host works in. Desktop hosts start servers in / or the home folder, which says nothing. */
+/** Undefined for / and the home folder, where desktop hosts start servers. */
 const folderName = (folder: string): string | undefined =>
   folder === homedir() || basename(folder) === '' ? undefined : basename(folder)
 
-/** Prints an error on one short line: its message may contain client input. The same error is printed once. */
+/** Prints each error once, on one short line, because its message may contain client input. */
 function errorPrinter(print: (text: string) => void): (error: unknown) => void {
   const printed = new WeakSet<Error>()
   return error => {
@@ -221,7 +217,7 @@ function describe(report: StorageReport): string {
   return `${report.file ?? 'storage'}: ${message}${detail === undefined ? '' : ` (${detail})`}`
 }
 
-/** A host disconnects by closing our stdin, by no longer reading our stdout, or with a signal. */
+/** A host disconnects by closing our stdin, by closing our stdout, or with a signal. */
 function hostDisconnected(): Promise<void> {
   return new Promise(resolved => {
     process.stdin.once('end', resolved).once('close', resolved)

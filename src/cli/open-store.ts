@@ -14,10 +14,10 @@ export interface StoreOptions {
 
 const LABELS: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
 
-/** Whether many nodes may use the store at once, each on a machine of its own. */
+/** True if several machines may share the store. */
 export const isForManyNodes = (store: string): boolean => /^postgres(ql)?:\/\/./.test(store)
 
-/** Throws if `--store` is malformed. The value is not repeated: it may contain a password. */
+/** Throws if `--store` is malformed. The message omits the value, which may contain a password. */
 export function checkStore(store: string): void {
   if (Object.hasOwn(LABELS, store) || (isForManyNodes(store) && URL.canParse(store))) return
   throw new CliError(
@@ -25,7 +25,7 @@ export function checkStore(store: string): void {
   )
 }
 
-/** Opens the store that `--store` names. The less common stores are loaded on demand. */
+/** Less common stores are imported on demand. */
 export async function openStore({ store, data }: StoreOptions): Promise<Store> {
   try {
     switch (store) {
@@ -43,13 +43,13 @@ export async function openStore({ store, data }: StoreOptions): Promise<Store> {
   }
 }
 
-/** Opens a store to write to. One that is read-only is refused now: a process that cannot write serves nobody. */
+/** Fails on a read-only store: a process that cannot write is of no use. */
 export async function openWritableStore(options: StoreOptions): Promise<Store> {
   const store = await openStore(options)
   try {
     await store.probe({ room: false })
   } catch (error) {
-    // What else fails may pass: it is reported, and shows in `/readyz`.
+    // Other failures may be transient: they are reported and show in `/readyz`.
     if (error instanceof StoreError && error.code === 'readonly') {
       await store.close()
       throw cannotOpen(options.store, error)
@@ -62,14 +62,14 @@ export async function openWritableStore(options: StoreOptions): Promise<Store> {
 export const storeLocation = (store: string): string =>
   store === 'sqlite' || store === 'file' ? 'folder' : storeLabel(store)
 
-/** Why a store cannot be opened, without the password of its URL. */
+/** Omits the password of the store's URL. */
 export function cannotOpen(store: string, error: unknown): CliError {
   const { line } = redactor({ known: secretsInUrl(store).known })
   const detail = error instanceof StoreError && error.detail !== undefined ? ` (${error.detail})` : ''
   return new CliError(`cannot open ${storeLabel(store)}: ${line((error as Error).message + detail)}`)
 }
 
-/** The store's name for messages, without the password of its URL. */
+/** Omits the password of the store's URL. */
 export function storeLabel(store: string): string {
   const label = LABELS[store]
   if (label) return label

@@ -7,14 +7,14 @@ import { createPrivateFile, readRegularFile } from '../store/private-file.ts'
 import { CliError } from './cli-error.ts'
 import { dataFolderOf, serverEntry } from './setup-hosts.ts'
 
-// What OpenCode's plugin signs chats with. `runsheet setup` makes it; where nobody ran that, as in a clone, the plugin does.
+// The key with which OpenCode's plugin signs chats. `runsheet setup` creates it; without setup, as in a clone, the
+// plugin does.
 
 const MAX_BYTES = 1_024
 
-/** The file in a data folder. */
 export const secretFile = (data: string): string => join(data, 'opencode-secret')
 
-/** Undefined if there is none that can be used. */
+/** Undefined if there is no usable one. */
 export function readSecret(data: string): string | undefined {
   try {
     const secret = readRegularFile(secretFile(data), { maxBytes: MAX_BYTES, follow: false }).toString('utf8').trim()
@@ -24,16 +24,15 @@ export function readSecret(data: string): string | undefined {
   }
 }
 
-/** One that is there stays. */
+/** Keeps an existing one. */
 export const createSecret = (data: string): void => void createPrivateFile(secretFile(data), `${newToken()}\n`)
 
-/** Removes it after setup was taken out of this place, unless the other scope uses the same data folder. */
+/** Removes the secret after setup was removed here, unless the other scope uses the same data folder. */
 export function removeUnusedSecret(opencode: Host, place: Place, data: string): void {
   const other: Place = { ...place, scope: place.scope === 'user' ? 'project' : 'user' }
   if (dataFolderIn(opencode, other) !== data) rmSync(secretFile(data), { force: true })
 }
 
-/** The data folder that the host's settings there name; undefined if they have no server of ours. */
 function dataFolderIn(host: Host, place: Place): string | undefined {
   const [settings] = host.settings(place, { program: ['runsheet'], data: undefined, features: [] })
   try {
@@ -41,7 +40,7 @@ function dataFolderIn(host: Host, place: Place): string | undefined {
     const installation = entry && startedBy(entry)?.installation
     return installation && dataFolderOf(installation.data, place.project)
   } catch (error) {
-    // That file is not what was asked about.
+    // This scope's file is not the one being edited: ignore its errors.
     if (error instanceof CliError) return undefined
     throw error
   }

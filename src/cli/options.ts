@@ -15,7 +15,7 @@ export const dataOption = (): Option =>
 export const storeOption = (): Option =>
   fromEnv('--store <store>', 'where plans are stored: sqlite, file, memory or postgres://…').default('sqlite')
 
-/** For programs with the library that have tenants of their own. */
+/** For programs that use the library with their own tenants. */
 export const tenantOption = (): Option => new Option('--tenant <id>', 'whose conversations').default(LOCAL_TENANT)
 
 const reviewOption = (): Option =>
@@ -72,7 +72,7 @@ export const serveOptions = (): readonly Option[] => [
     .default('on'),
 ]
 
-/** The settings that options and variables fix: the page shows them, and cannot change them. */
+/** Settings fixed by options and variables: the page shows them read-only. */
 export function fixedSettings(command: Command, modelKey?: string): FixedSettings {
   const model = given(command, 'model')
   const base_url = given(command, 'modelUrl')
@@ -90,7 +90,6 @@ export function fixedSettings(command: Command, modelKey?: string): FixedSetting
   }
 }
 
-/** An option that the command line or the environment gives. */
 function given(command: Command, name: string): Fixed<string> | undefined {
   const option = command.options.find(each => each.attributeName() === name)
   const source = command.getOptionValueSource(name)

@@ -5,19 +5,15 @@ import { flushFolder, linkOrRename } from '../store/folder.ts'
 import { createPrivateFile } from '../store/private-file.ts'
 import { CliError } from './cli-error.ts'
 
-/** Where a command writes its result. */
 export interface Output {
   write(text: string): Promise<void>
-  /** All was written. */
   finish(): Promise<void>
-  /** Removes what was not finished. */
   discard(): void
 }
 
-/** Characters that are written at once. */
 const BUFFER = 1 << 18
 
-/** A file for its owner only, which appears under its name when it is complete. */
+/** A private file that gets its name only when complete. */
 export class OutputFile implements Output {
   readonly #path: string
   readonly #force: boolean
@@ -34,7 +30,7 @@ export class OutputFile implements Output {
     this.#file = openSync(this.#temporary, 'r+')
   }
 
-  /** `force`: it may replace a file. */
+  /** `force` allows replacing a file. */
   static create(path: string, force: boolean): OutputFile {
     if (!force && existsSync(path)) throw fileExists(path)
     return new OutputFile(path, force)
@@ -65,7 +61,7 @@ export class OutputFile implements Output {
 
 export class StandardOutput implements Output {
   async write(text: string): Promise<void> {
-    // A closed pipe drains no more.
+    // A closed pipe never drains.
     if (process.stdout.errored) throw process.stdout.errored
     if (!process.stdout.write(text)) await once(process.stdout, 'drain')
   }
@@ -75,7 +71,7 @@ export class StandardOutput implements Output {
   discard(): void {}
 }
 
-/** Gives a complete file its name in one step. Without `force`, a file that has come there meanwhile stays. */
+/** Publishes a complete file atomically. Without `force` it never replaces a file that appeared meanwhile. */
 export function publish(temporary: string, path: string, force: boolean): void {
   try {
     if (force) renameSync(temporary, path)

@@ -10,26 +10,24 @@ import { DEFAULT_CONFIG } from './default-paths.ts'
 import { readSettingsFile } from './settings-file.ts'
 import { readSettingsText, writeSettingsText } from './setup-files.ts'
 
-// The MCP servers in the person's own settings file. What else is in the file stays as it is, byte for byte.
+// Edits the MCP servers in the user's own settings file and keeps every other byte.
 
 const MODE = 0o600
 
 export const ownConfigFile = (environment: Environment): string => join(configFolder(environment), DEFAULT_CONFIG)
 
-/** The servers in the file. Throws if it cannot be used. */
 export const serversIn = (file: string): Readonly<Record<string, McpServer>> => readSettingsFile(file)?.mcpServers ?? {}
 
-/** Writes a server into the file, which is made if it is missing. */
 export function addServer(file: string, name: string, server: McpServer): void {
   const isFirst = readSettingsFile(file)?.mcpServers === undefined
   edit(file, text => {
-    // Into an empty object, so that each server is on a line of its own.
+    // Into an empty object, so that each server gets its own line.
     const before = isFirst ? setJson(text, ['mcpServers'], {}) : text
     return setJson(before, ['mcpServers', name], server)
   })
 }
 
-/** Takes a server out of the file. False if it is not there. */
+/** Returns false if the server is not there. */
 export function removeServer(file: string, name: string): boolean {
   if (!Object.hasOwn(serversIn(file), name)) return false
   edit(file, text => removeJson(text, ['mcpServers', name]))
@@ -37,7 +35,7 @@ export function removeServer(file: string, name: string): boolean {
 }
 
 function edit(file: string, change: (text: string) => string): void {
-  // A file that is wrong is not made worse.
+  // Do not edit an invalid file.
   readSettingsFile(file)
   const before = readSettingsText(file) ?? ''
   try {

@@ -1,7 +1,7 @@
 import { PROVIDER_KEYS } from '../runner/provider-keys.ts'
 import { cleanEnvironment, type Environment } from './clean-environment.ts'
 
-/** What the page's server gets of the host's environment, which holds secrets of the host: what it needs, and no more. */
+/** The host's environment may hold its secrets, so the page's server gets only what it needs. */
 export function pageEnvironment(environment: Environment): Record<string, string> {
   const names = new Set(['XDG_CONFIG_HOME', ...keyVariables(environment)])
   const passed = Object.entries(environment).filter(([name]) => name.startsWith('RUNSHEET_') || names.has(name))
@@ -9,7 +9,6 @@ export function pageEnvironment(environment: Environment): Record<string, string
   return { ...cleanEnvironment(environment), ...ours }
 }
 
-/** The variables with the keys of the configured providers. */
 function keyVariables(environment: Environment): string[] {
   const models = [environment['RUNSHEET_MODEL'], environment['RUNSHEET_ASSESSOR_MODEL']]
   return models.flatMap(model => PROVIDER_KEYS[model?.split(':')[0] ?? ''] ?? [])

@@ -2,7 +2,7 @@ import type { ServerNote } from './server-lock.ts'
 
 const ANSWER_MS = 2_000
 
-/** Whether a server says that it has to be restarted, because its database was moved, deleted or replaced. */
+/** True if the server reports that its database was moved, deleted or replaced. */
 export async function needsRestart({ local }: ServerNote): Promise<boolean> {
   try {
     const answer = await fetch(new URL('/readyz', local), { signal: AbortSignal.timeout(ANSWER_MS) })

@@ -17,11 +17,10 @@ export interface PageServerOptions extends SettingsOptions {
   readonly store: string
   readonly idleExit: string
   readonly token?: string
-  /** Node's arguments that start this program. */
+  /** Node arguments that start this program. */
   readonly program: readonly string[]
 }
 
-/** The data folder, as far as the page's server needs it. */
 export type PageFolder = Pick<DataFolder, 'path' | 'personToken'>
 
 const START_TIMEOUT_MS = 20_000
@@ -30,7 +29,7 @@ const POLL_MS = 50
 const RETRY_AFTER_MS = 10_000
 const LOGIN_TIMEOUT_MS = 3_000
 
-/** The page's server: a separate process on the same data folder, which outlives this one. */
+/** The page's server: a separate process on the same data folder that outlives this one. */
 export class PageServer {
   readonly #folder: PageFolder
   readonly #options: PageServerOptions
@@ -39,7 +38,7 @@ export class PageServer {
   #failedAt = -Infinity
   #printed = ''
 
-  /** `print` gets a line whenever the page's URL, or the reason why there is none, changes. */
+  /** `print` gets a line whenever the page's URL, or the reason for its absence, changes. */
   constructor(folder: PageFolder, options: PageServerOptions, print: (line: string) => void) {
     this.#folder = folder
     this.#options = options
@@ -64,19 +63,18 @@ export class PageServer {
     return isOurs ? note : undefined
   }
 
-  /** The server that serves our store now. Starts none. */
+  /** Like `ready`, but starts none. */
   running(): ServerNote | undefined {
     const serving = ServerLock.serving(this.#folder.path)
     return typeof serving === 'object' && this.#isOurs(serving) ? serving : undefined
   }
 
-  /** Whether the server that serves our store has a judge. */
   judges(): boolean {
-    // Most have none, and then the lock need not be opened.
+    // Most servers have no judge; reading the note first avoids opening the lock.
     return ServerLock.note(this.#folder.path)?.judges === true && this.running()?.judges === true
   }
 
-  /** The URL of a conversation, optionally with a code that signs in once. */
+  /** Optionally with a single-use sign-in code. */
   async link(conversation: string, signedIn: boolean): Promise<string | undefined> {
     const note = await this.ready()
     if (!note) return undefined
@@ -99,9 +97,9 @@ export class PageServer {
     return note
   }
 
-  /** Ends a server that can save nothing any more, as after its folder was moved. */
+  /** Ends a server that can no longer save anything, for example because its folder was moved. */
   async #end({ pid }: ServerNote): Promise<void> {
-    // The note is a file: 0 and negative numbers would be groups of processes.
+    // The note is an untrusted file: 0 and negative numbers would signal process groups.
     if (!Number.isSafeInteger(pid) || pid <= 1) return
     process.kill(pid)
     const deadline = performance.now() + END_TIMEOUT_MS
@@ -110,7 +108,7 @@ export class PageServer {
     }
   }
 
-  /** Tries the usual port first, where open pages reconnect and browsers are signed in; if it is taken, a free one. */
+  /** Tries the usual port first, where open pages reconnect and browsers are signed in; falls back to a free one. */
   async #start(): Promise<ServerNote | undefined> {
     const usual = this.#options.environment['RUNSHEET_PORT'] ?? String(usualPort(this.#folder.path))
     const onUsualPort = await this.#startOn(usual)
@@ -127,20 +125,20 @@ export class PageServer {
       await delay(POLL_MS, undefined, { ref: false })
       const serving = ServerLock.serving(this.#folder.path)
       if (typeof serving === 'object') return serving
-      // It also exits if another server is starting on this folder: then wait for that one.
+      // It also exits if another server is starting on this folder: wait for that one.
       if (hasExited && serving === undefined) return 'exited'
     }
     return 'slow'
   }
 
   /**
-   * Starts the server with its own session and, by a process between that exits at once, without us as its parent: a host
-   * that ends its servers with all their descendants must not end the page. Returns a stream that closes with the server.
+   * Starts the server in its own session and reparents it through an intermediate process: a host that kills its
+   * servers' process trees must not end the page. Returns a stream that closes when the server exits.
    */
   #spawn(port: string): Socket {
     const { store, config, idleExit, program, environment } = this.#options
     const log = openPrivateLog(this.#logFile)
-    // Only a file that the user named; the server finds any other one itself, and trusts it no more than we do.
+    // Only a file that the user named. The server finds a default one itself and trusts it no more than we do.
     const named = config.by === 'cli' ? ['--config', config.file] : []
     const serve = ['serve', '--port', port, '--idle-exit', idleExit, ...named]
     const between = spawn(process.execPath, ['-e', startDetached([...program, ...serve])], {
@@ -155,7 +153,7 @@ export class PageServer {
     return lifeline.resume().unref()
   }
 
-  /** Undefined if the server has another token: then its page asks to sign in. */
+  /** Undefined if the server uses another token; its page then asks to sign in. */
   async #loginCode({ local }: ServerNote): Promise<string | undefined> {
     const token = this.#options.token ?? this.#folder.personToken()
     if (token === undefined) return undefined
@@ -186,7 +184,10 @@ export class PageServer {
   }
 }
 
-/** A script that starts Node in a session of its own. The last descriptor stays open as long as that one runs. */
+/**
+ * A script that starts Node in its own session. The server inherits the last descriptor, so the stream closes when it
+ * exits.
+ */
 const startDetached = (args: readonly string[]): string =>
   `require('node:child_process').spawn(process.execPath, ${JSON.stringify(args)}, {
     detached: true, windowsHide: true, stdio: ['ignore', 'ignore', 'inherit', 3],

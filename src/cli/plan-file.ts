@@ -3,17 +3,15 @@ import { BLANK, FIELDS, FIELD_WORDS, type PlainField, plainFields } from '../dom
 import { checkIn, checkLines, CheckLineError, listIn, listText } from './check-lines.ts'
 import { isAllowed, type PlanCheck, type PlanRow } from './plan-rows.ts'
 
-// A proposed plan as a text that a person edits, like the list of `git rebase -i`. What is printed parses to the same rows.
+// A proposed plan as editable text, like the list of `git rebase -i`. Printed text parses back to the same rows.
 
 export interface PlanFile {
-  /** For the agent; empty if there is none. */
   readonly comment: string
   readonly rows: readonly PlanRow[]
-  /** The line that each row begins on, from 1. */
+  /** The first line of each row, 1-based. */
   readonly lines: readonly number[]
 }
 
-/** What is wrong with an edited text, and where. */
 export class PlanFileError extends Error {
   readonly line: number
   constructor(line: number, message: string) {
@@ -22,7 +20,7 @@ export class PlanFileError extends Error {
   }
 }
 
-/** The rows as a text. `notes` are lines about a row that cannot be edited, and `help` lines about the whole. */
+/** `notes` are read-only lines about a row, `help` lines about the whole plan. */
 export function printPlan(
   { rows, comment }: Pick<PlanFile, 'rows' | 'comment'>,
   draft: readonly DraftRow[],
@@ -36,11 +34,10 @@ export function printPlan(
   return `${parts.join('\n\n')}\n`
 }
 
-/** Lines that `parsePlan` ignores. */
 export const commentLines = (lines: readonly string[]): string =>
   lines.map(line => `# ${line.replaceAll(/[\r\n]+/g, ' ')}`.trimEnd()).join('\n')
 
-/** The rows of an edited text; throws what is wrong with it. Without rows the person wants nothing. */
+/** Throws a `PlanFileError`. No rows means that the person wants none of the plan. */
 export function parsePlan(text: string, draft: readonly DraftRow[]): PlanFile {
   const lines = text
     .replace(/^\ufeff/, '')
@@ -74,7 +71,7 @@ function printRow(row: PlanRow, draft: readonly DraftRow[], notes: readonly stri
   ].join('\n\n')
 }
 
-/** A text of several lines. The body of a step has no name. */
+/** The body of a step has no field name. */
 function printText(field: PlainField, text: string): string {
   if (field === BODY) return escaped(text)
   const [first = '', ...rest] = text.split('\n')
@@ -89,7 +86,7 @@ const nameOf = (field: PlainField): string => FIELD_WORDS[field].name ?? field
 const fieldNamed = (fields: readonly PlainField[], name = ''): PlainField | undefined =>
   fields.find(field => nameOf(field).toLowerCase() === name.toLowerCase())
 
-/** What has a meaning at the beginning of a line. In a text it gets a backslash. */
+/** Words with a meaning at the start of a line. Inside a text they get a backslash. */
 const TEXT_NAMES = NAMED.map(nameOf).join('|')
 const LINE_NAMES = LINES.map(nameOf).join('|')
 const MEANING = String.raw`(?:##?(?:\s|$)|(?:${TEXT_NAMES}):|- \[[ x*]\]|- (?:${LINE_NAMES}):)`
@@ -109,13 +106,12 @@ interface OpenRow {
   readonly draft_index: number | undefined
   readonly title: string
   readonly texts: Map<PlainField, string[]>
-  /** The text that a line without a meaning belongs to. */
+  /** The text field that unmarked lines belong to. */
   text: string[]
   readonly fields: Map<PlainField, string | readonly string[]>
   readonly checks: { readonly line: number; readonly mark: string; readonly lines: string[] }[]
 }
 
-/** Reads an edited text line by line. */
 class PlanParser {
   readonly #draft: readonly DraftRow[]
   readonly #comment: string[] = []
@@ -123,7 +119,7 @@ class PlanParser {
   readonly #lines: number[] = []
   readonly #lineOf = new Map<number, number>()
   #row: OpenRow | undefined
-  /** The check that an indented line belongs to. */
+  /** The check that indented lines belong to. */
   #check: OpenRow['checks'][number] | undefined
 
   constructor(draft: readonly DraftRow[]) {
@@ -207,7 +203,7 @@ class PlanParser {
     this.#check = undefined
   }
 
-  /** The proposed check with this text, of this row first; or a new one. */
+  /** Matches a proposed check by its text, first in the same row; otherwise creates one. */
   #checkOf({ line, mark, lines }: OpenRow['checks'][number], draft_index = -1): PlanCheck {
     const proposed = [...(this.#draft[draft_index]?.checks ?? []), ...this.#draft.flatMap(row => row.checks ?? [])]
     const same = proposed.find(check => checkLines(check).join('\n') === lines.join('\n'))
@@ -219,7 +215,7 @@ class PlanParser {
     try {
       if (lines[0] === '') throw new CheckLineError(0, 'a check needs a command after its mark: - [x] npm test')
       const check = checkIn(lines)
-      // What a person writes needs no approval, so a mark that denies it would deceive.
+      // Checks that a person writes need no approval, so an unmarked one would still run: refuse it.
       if (!isApproved)
         throw new CheckLineError(0, 'a check that you write is yours and runs. Mark it [x], or delete it')
       return { check, isApproved: true }

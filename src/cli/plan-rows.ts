@@ -3,23 +3,20 @@ import type { DraftRow } from '../domain/review.ts'
 import { BLANK, differentFields, fieldsIn, type Row } from '../domain/row.ts'
 import type { SentRow } from '../domain/wire.ts'
 
-/** A check, with its id and hash if it was proposed. */
 export type MaybeProposed = CheckSpec & Partial<Pick<Check, 'id' | 'hash'>>
 
-/** A check of a row, and whether the person lets it run. */
 export interface PlanCheck {
   readonly check: MaybeProposed
   readonly isApproved: boolean
 }
 
-/** A row as a person edits it. */
 export interface PlanRow extends Omit<Required<Row>, 'checks'> {
-  /** Which of the proposed rows it is. Absent: the person added it. */
+  /** Absent if the person added the row. */
   readonly draft_index?: number
   readonly checks: readonly PlanCheck[]
 }
 
-/** The proposed rows. Their checks are marked, unless the configuration allows them anyway. */
+/** Checks that the configuration allows anyway start unmarked. */
 export const rowsOf = (draft: readonly DraftRow[]): PlanRow[] =>
   draft.map((row, draft_index) => {
     const { checks = [], allowed = [] } = row
@@ -27,7 +24,7 @@ export const rowsOf = (draft: readonly DraftRow[]): PlanRow[] =>
     return { draft_index, ...BLANK, ...fieldsIn(row), checks: marked }
   })
 
-/** The rows as a decision sends them. An unedited row is sent as proposed. */
+/** Unedited rows are sent as proposed. */
 export const sentRows = (rows: readonly PlanRow[], draft: readonly DraftRow[]): SentRow[] =>
   rows.map(row => {
     const { draft_index, checks, ...fields } = row
@@ -41,16 +38,15 @@ export const sentRows = (rows: readonly PlanRow[], draft: readonly DraftRow[]): 
     }
   })
 
-/** Whether a row says something else than its proposed one, whatever its marks. */
+/** Ignores approval marks. */
 export function isEdited(row: PlanRow, draft: readonly DraftRow[]): boolean {
   const proposed = draft[row.draft_index ?? -1]
   return !proposed || differentFields(proposed, { ...row, checks: row.checks.map(({ check }) => check) }).length > 0
 }
 
-/** Whether a machine runs it. */
 export const isRunnable = ({ kind }: MaybeProposed): boolean => kind !== 'person'
 
-/** Whether the configuration allows it: then it runs whatever its mark says, unless it is deleted. */
+/** Allowed checks run whatever their mark, unless deleted. */
 export const isAllowed = (
   { hash }: MaybeProposed,
   row: Pick<PlanRow, 'draft_index'>,

@@ -7,7 +7,7 @@ export interface ReadyOptions extends ServeOptions {
   readonly sandbox: string | undefined
 }
 
-/** Prints where the server is. The first line is what scripts wait for. */
+/** Scripts wait for the first line. */
 export function printReady(options: ReadyOptions, link: string): void {
   const { data, store, token, agentToken, invocation } = options
   const agents = agentToken ? 'in RUNSHEET_AGENT_TOKEN' : join(data, 'agent-token')

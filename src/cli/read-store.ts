@@ -9,7 +9,6 @@ export type ReadOptions = StoreOptions & { readonly environment: Environment }
 
 const PAGE_SIZE = 200
 
-/** Opens the store of a command that only reads, and closes it after the work. */
 export async function readStore(options: ReadOptions, work: (door: Door) => Promise<void>): Promise<void> {
   checkStore(options.store)
   existingFolder(options)
@@ -21,7 +20,7 @@ export async function readStore(options: ReadOptions, work: (door: Door) => Prom
   }
 }
 
-/** All conversations, newest first. */
+/** Newest first. */
 export async function* allConversations({ conversations }: Door): AsyncGenerator<Ref> {
   let cursor: string | undefined
   do {
@@ -31,7 +30,6 @@ export async function* allConversations({ conversations }: Door): AsyncGenerator
   } while (cursor !== undefined)
 }
 
-/** The conversation that a person named. */
 export async function knownConversation({ conversations }: Door, conversation: string): Promise<Ref> {
   const ref = { tenant: LOCAL_TENANT, conversation }
   if (await conversations.summary(ref)) return ref

@@ -9,7 +9,7 @@ import { EDGES } from './edge-names.ts'
 
 const MAX_TEXT = 500
 
-/** A receipt for people, to paste into a pull request. Without the output of checks, and without paths of this machine. */
+/** For pull requests, so it omits check output and paths of this machine. */
 export function receiptMarkdown(receipt: Receipt): string {
   const { steps, reviews, checks, calls } = receipt
   const plan = [...checks.flatMap(checkLines), ...callLines(calls)]
@@ -115,7 +115,7 @@ function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): str
     `- Check ${name}: ${approvalText(spec.kind, approved)}`,
     ...runs.map(({ why, result, exit, duration_ms, reason }) => {
       const code = exit === null ? '' : `, exit code ${exit}`
-      // The exit code says why it failed.
+      // Unless the result is inconclusive, the exit code already explains it.
       const because = reason === null || result !== 'inconclusive' ? '' : `: ${inText(withoutFolders(reason))}`
       return `  - ${RUNS[why]}: ${result}${code}, ${seconds(duration_ms)}${because}`
     }),
@@ -123,7 +123,7 @@ function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): str
   ]
 }
 
-/** Leaves out where programs are on this machine. */
+/** Strips the folders of programs on this machine. */
 const withoutFolders = (text: string): string => text.replaceAll(/\/[^\s,;]*\/(?=[^\s/,;])/g, '…/')
 
 function approvalText(kind: CheckReceipt['spec']['kind'], approved: CheckReceipt['approved']): string {

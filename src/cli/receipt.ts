@@ -12,7 +12,7 @@ export interface ReceiptOptions extends ReadOptions {
   readonly format: 'md' | 'json'
 }
 
-/** Prints the receipt of a turn's plan: of the newest turn that has one, unless another is named. */
+/** Defaults to the newest turn with a plan. */
 export function printReceipt(options: ReceiptOptions): Promise<void> {
   return readStore(options, async door => {
     const receipt = await foundReceipt(door, options)
@@ -41,7 +41,6 @@ async function receiptIn(door: Door, ref: Ref, turn: string | undefined): Promis
   return receiptOf(state, await door.conversations.events(ref, { types: RECEIPT_TYPES }), turnId)
 }
 
-/** The newest turn that has a plan. */
 const newestPlan = (state: Conversation): string | undefined =>
   [...state.turns.values()]
     .toSorted((a, b) => (a.started_at < b.started_at ? 1 : -1))

@@ -15,11 +15,9 @@ import { ServerLock } from './server-lock.ts'
 export interface RecoverOptions {
   readonly data: string
   readonly environment: Environment
-  /** The command that runs this program again, for hints. */
   readonly invocation: string
 }
 
-/** Makes a new database of what can be read of a damaged one, and says what was lost. */
 export async function recover({ data, environment, invocation }: RecoverOptions): Promise<void> {
   refuseTracked(data, environment)
   const path = join(data, 'runsheet.db')

@@ -16,7 +16,7 @@ export interface RestoreOptions extends StoreOptions {
   readonly environment: Environment
 }
 
-/** Puts the plans of a backup into the data folder. No server may run there; tokens stay as they are. */
+/** Restores a backup into the data folder. Requires that no server runs there; keeps the tokens. */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { data, store, file, force = false, environment } = options
   checkBackedUp(store)

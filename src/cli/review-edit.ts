@@ -15,7 +15,6 @@ import { edit } from './editor.ts'
 import { parsePlan, type PlanFile, PlanFileError, printPlan } from './plan-file.ts'
 import { type PlanRow, sentRows } from './plan-rows.ts'
 
-/** The plan as the person has edited it so far. */
 export type EditedPlan = Pick<PlanFile, 'rows' | 'comment'>
 
 export interface EditOptions {
@@ -28,7 +27,7 @@ export interface EditOptions {
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** The text that a person edits, in a folder that is theirs alone. It stays until it is removed. */
+/** The text that a person edits, in a private folder. It persists until removed. */
 export class EditedFile {
   readonly path: string
   readonly #folder: string
@@ -42,7 +41,7 @@ export class EditedFile {
     try {
       return readRegularFile(this.path, { maxBytes: MAX_BYTES, follow: true }).toString('utf8')
     } catch (error) {
-      // A file that the person deleted is one that they emptied.
+      // Deleting the file counts as emptying it.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
       throw error
     }
@@ -59,8 +58,8 @@ export class EditedFile {
 }
 
 /**
- * Opens the plan in the person's editor, again and again while something in it is wrong. Undefined if they emptied it.
- * Throws if they gave up, or if the editor failed.
+ * Opens the plan in the editor and reopens it while the text is invalid. Undefined if the person emptied it. Throws if
+ * they gave up or the editor failed.
  */
 export async function editedPlan(
   plan: EditedPlan,
@@ -79,14 +78,12 @@ export async function editedPlan(
   }
 }
 
-/** The plan as the text that is edited. */
 export const planFileText = (plan: EditedPlan, options: EditOptions): string =>
   printPlan(plan, options.review.draft_tasks, {
     help: helpFor(options.review),
     notes: row => notesOf(row, options),
   })
 
-/** The plan in the text, or what is wrong with it. */
 function problemIn(text: string, options: EditOptions): PlanFile | PlanFileError {
   const { draft_tasks } = options.review
   try {
@@ -99,7 +96,7 @@ function problemIn(text: string, options: EditOptions): PlanFile | PlanFileError
   }
 }
 
-/** As the decision would be validated, so that the person hears of it while they edit. */
+/** Validates as the decision would, so that the person sees refusals while editing. */
 function validate({ rows, lines }: PlanFile, { review, state, door }: EditOptions): void {
   const { draft_tasks, conversation_turn_id } = review
   const { workspace } = state.turns.get(conversation_turn_id) ?? {}
@@ -115,7 +112,7 @@ function validate({ rows, lines }: PlanFile, { review, state, door }: EditOption
   throw new PlanFileError(lines[row ?? 0] ?? 1, sayInPlan(refusal).replace(/\.$/, ''))
 }
 
-/** A refusal with the numbers that the person sees. */
+/** Numbers steps as the person sees them. */
 export const sayInPlan = (refusal: Refusal): string => say(refusal, { at: (row, field) => `step ${row + 1}: ${field}` })
 
 function refusalOf(work: () => unknown): Refusal | undefined {
@@ -131,7 +128,7 @@ function refusalOf(work: () => unknown): Refusal | undefined {
 const ERROR = '# ERROR in '
 const END_OF_ERROR = '# ----'
 
-/** The text with the mistake on top; lines are counted as the editor will. */
+/** Prepends the problem; line numbers account for the added lines. */
 function withProblem(text: string, problem: PlanFileError, edited: string): string {
   const shift = edited.split('\n').length - text.split('\n').length
   const header = (line: number): string =>
@@ -180,7 +177,6 @@ function helpFor({ commands = [] }: ReviewRequest): readonly string[] {
   ]
 }
 
-/** A line for each field that has a name. */
 const FIELD_HELP = plainFields('text', 'choice', 'line', 'list', 'globs').flatMap(field => {
   const { name, about, example, values = [] } = FIELD_WORDS[field]
   const { kind } = FIELDS[field]

@@ -17,23 +17,20 @@ import { steps } from './status-text.ts'
 import { ask, type Terminal } from './terminal.ts'
 import { columnsOfTerminal, type Paint } from './terminal-text.ts'
 
-/** How a person left a review. */
 export type Left = 'over' | 'skipped' | 'quit' | 'interrupted'
 
 export interface ReviewerOptions {
-  /** The person's door. */
   readonly door: Door
   readonly terminal: Terminal & { readonly input: ReadStream }
   readonly environment: Environment
   readonly paint: Paint
   readonly print: (line: string) => void
-  /** The page's address for a conversation, if it runs. */
+  /** Null while no server runs. */
   readonly urlOf: (conversation: string) => string | null
   /** The command that waits for the next plan. */
   readonly waitCommand: string
 }
 
-/** Shows one review to a person, and does what they choose. */
 export class Reviewer {
   readonly #options: ReviewerOptions
   readonly #review: ReviewRequest
@@ -51,7 +48,7 @@ export class Reviewer {
     this.#plan = this.#proposed
   }
 
-  /** Until it is decided, here or elsewhere, or the person leaves it. */
+  /** Runs until the plan is decided, here or elsewhere, or the person leaves it. */
   async run(): Promise<Left> {
     const over = new AbortController()
     const ended = this.#watch(over)
@@ -153,7 +150,7 @@ export class Reviewer {
     return JSON.stringify(this.#plan) !== JSON.stringify(this.#proposed)
   }
 
-  /** Only a plan that is sent back takes edits along. */
+  /** Edits are sent only when the person requests changes. */
   async #cancel(action: keyof typeof CANCELLING): Promise<Left | undefined> {
     const { asks, needsComment } = CANCELLING[action]
     const said = await this.#ask(asks)
@@ -192,7 +189,6 @@ export class Reviewer {
     }
   }
 
-  /** What the decision did, and what happens next. */
   #outcome({ action }: Decision): string[] {
     const isOurs = this.#state.turns.get(this.#review.conversation_turn_id)?.status !== 'open'
     const next = isOurs
@@ -209,7 +205,7 @@ export class Reviewer {
     return [`Approved: ${steps(rows.length)} written${checks}.`, next]
   }
 
-  /** Aborts `over` once another person or process has decided. */
+  /** Aborts `over` when another person or process decides. */
   async #watch(over: AbortController): Promise<void> {
     const { door } = this.#options
     try {
@@ -220,7 +216,7 @@ export class Reviewer {
     }
   }
 
-  /** Edits that were not used stay in a file. */
+  /** Keeps unused edits in a file. */
   #keepEdits(): void {
     if (!this.#isEdited) return
     const file = new EditedFile()

@@ -9,25 +9,22 @@ import { steps } from './status-text.ts'
 import { fitted, type Paint, widthOf, wrapped } from './terminal-text.ts'
 import { visible } from '../domain/visible.ts'
 
-/** What a person sees of a plan before they decide. */
 export interface Screen {
   readonly review: ReviewRequest
   readonly rows: readonly PlanRow[]
-  /** For the agent, with the decision. */
+  /** Sent to the agent with the decision. */
   readonly comment: string
   readonly title: string
-  /** The page's address for this conversation, if it runs. */
+  /** Null while no server runs. */
   readonly url: string | null
-  /** The checks of the whole plan, which the configuration asks for. */
+  /** Checks that the configuration requires for the whole plan. */
   readonly planChecks: readonly Check[]
-  /** The title of the task that a row belongs under. */
   readonly parentOf: (row: PlanRow) => string | undefined
-  /** Undefined only if the review is not known any more. */
+  /** Undefined only if the review is no longer known. */
   readonly askedAt: Instant | undefined
   readonly now: Instant
 }
 
-/** The plan: every row with all that it says, and every check in full. */
 export function planText(screen: Screen, columns: number, paint: Paint): string[] {
   const { review, rows, comment, title, url, planChecks, askedAt, now } = screen
   const facts = [`${steps(rows.length)} to review`, ...askedWords(askedAt, now), deadlineText(review, now)]
@@ -46,7 +43,7 @@ export function planText(screen: Screen, columns: number, paint: Paint): string[
   ]
 }
 
-/** A plan among several: its title and size, and what tells it from others that begin alike. */
+/** One entry of a list; adds what distinguishes plans with the same beginning. */
 export function entryText(
   { session_id, draft_tasks }: ReviewRequest,
   { title, askedAt, now }: Pick<Screen, 'title' | 'askedAt' | 'now'>,
@@ -58,7 +55,6 @@ export function entryText(
   return [`${fitted(title, columns - widthOf(size))}${size}`, paint.dim(fitted(facts, columns))]
 }
 
-/** What the keys do. */
 export function keysText({ rows, review }: Screen, isChanged: boolean, paint: Paint): string[] {
   const checks = rows.flatMap(row => row.checks.map(check => isRun(check, row, review.draft_tasks))).filter(Boolean)
   const runs =
@@ -74,7 +70,7 @@ export function keysText({ rows, review }: Screen, isChanged: boolean, paint: Pa
   ]
 }
 
-/** Whether a check runs once the plan is approved: what a person writes does. */
+/** Checks that a person writes always run once the plan is approved. */
 export const isRun = ({ check, isApproved }: PlanCheck, row: PlanRow, draft: readonly DraftRow[]): boolean =>
   isRunnable(check) && (isApproved || check.hash === undefined || isAllowed(check, row, draft))
 
@@ -114,7 +110,7 @@ function checkText(each: PlanCheck, row: PlanRow, draft: readonly DraftRow[], co
 /** As wide as the mark before a check. */
 const MARK = ' '.repeat(8)
 
-/** What is approved, in full and with every character that it has. */
+/** Every character must be visible, because this is what gets approved. */
 const checkWords = (check: CheckSpec): string => checkLines(check).map(visible).join('\n')
 
 const indented = (text: string, columns: number): string[] =>
@@ -123,7 +119,6 @@ const indented = (text: string, columns: number): string[] =>
 const askedWords = (askedAt: Instant | undefined, now: Instant): string[] =>
   askedAt === undefined ? [] : [askedText(askedAt, now)]
 
-/** How long a plan has waited. */
 export function askedText(askedAt: Instant, now: Instant): string {
   const seconds = Math.max(0, Math.floor((Date.parse(now) - Date.parse(askedAt)) / 1_000))
   if (seconds < 120) return `asked ${seconds} s ago`

@@ -33,13 +33,12 @@ export interface ReviewOptions extends SettingsOptions {
   readonly wait?: true
 }
 
-/** The keys that pick a plan. */
 const DIGITS = '123456789'
-/** Hints can be lost. */
+/** Poll interval, because hints can be lost. */
 const LOOK_MS = 2_000
 const INTERRUPTED = 130
 
-/** Shows what waits for a person, and decides it as they say. Resolves with the exit code. */
+/** Resolves with the exit code. */
 export async function reviewPlans(options: ReviewOptions, terminal: Terminal): Promise<number> {
   const { environment } = options
   const input = personAt(terminal, environment)
@@ -61,7 +60,7 @@ export async function reviewPlans(options: ReviewOptions, terminal: Terminal): P
   }
 }
 
-/** The person's side of the terminal. Throws where there is none, or where an agent has it. */
+/** Throws without an interactive terminal, or in an agent's shell. */
 function personAt(terminal: Terminal, environment: Environment): ReadStream {
   const { input } = terminal
   const agent = agentShell(environment)
@@ -77,7 +76,7 @@ function personAt(terminal: Terminal, environment: Environment): ReadStream {
 const hasPlans = ({ store, data }: StatusPlace): boolean =>
   storeLocation(store) !== 'folder' || existsSync(join(data, 'runsheet.db'))
 
-/** What the person decides is recorded as theirs, from a terminal. */
+/** Decisions are recorded as the person's, from a terminal. */
 async function openedDoor(options: ReviewOptions, { store, data }: StatusPlace): Promise<Door> {
   const redact = redactor({ known: secretsInUrl(store).known })
   const { checks } = readSettings(options, line => console.error(line))
@@ -90,7 +89,6 @@ async function openedDoor(options: ReviewOptions, { store, data }: StatusPlace):
 const nothing = ({ data, store }: StatusPlace): string =>
   `Nothing waits for you${storeLocation(store) === 'folder' ? ` in ${data}` : ''}.`
 
-/** Where a person sits: the plans that wait, one after the other. */
 class Desk {
   readonly #options: ReviewOptions
   readonly #place: StatusPlace
@@ -136,7 +134,6 @@ class Desk {
     return items.filter(({ review_id }) => !this.#skipped.has(review_id))
   }
 
-  /** Waits for the next one. */
   async #awaited(): Promise<readonly ReviewRequest[]> {
     console.log('Waiting for a plan to review (Ctrl-C to stop).')
     const done = new AbortController()
@@ -153,7 +150,6 @@ class Desk {
     }
   }
 
-  /** The one that the person picks from several; undefined if none. */
   async #picked(waiting: readonly ReviewRequest[]): Promise<ReviewRequest | typeof INTERRUPT | undefined> {
     const columns = columnsOfTerminal(process.stdout)
     const now = await this.#door.now()
@@ -210,7 +206,7 @@ class Desk {
     return typeof serving === 'object' ? serving : undefined
   }
 
-  /** A server of this folder may keep its plans elsewhere. */
+  /** A server of this folder may keep its plans in another store. */
   #hintAtOtherStore(): void {
     const { store } = this.#server() ?? {}
     if (store === undefined || store === storeLocation(this.#place.store)) return

@@ -5,17 +5,16 @@ import { createPrivateFile, makePrivateFolder } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
 import { CliError } from './cli-error.ts'
 
-/** The demo's project in a data folder, if it was made. */
 export function knownSandbox(data: string): string | undefined {
   const folder = join(data, 'sandbox')
   return existsSync(folder) ? folder : undefined
 }
 
-/** The demo's project in a data folder. Made once: what is there stays as it is. */
+/** Creates the demo's project once; existing files stay. */
 export function sandboxIn(data: string): string {
   const folder = join(data, 'sandbox')
   if (existsSync(folder)) return folder
-  // Complete or not there.
+  // Created under a temporary name and renamed, so that it is complete or absent.
   const temporary = `${folder}.new-${process.pid}`
   try {
     rmSync(temporary, { recursive: true, force: true })

@@ -31,32 +31,30 @@ const schema = z.strictObject({
   seal: z.string().max(100).optional(),
 })
 
-/** A settings file that cannot be used, with the reason in words. It is never overwritten. */
+/** A settings file that cannot be used, with the reason. It is never overwritten. */
 export class UnusableSettings extends Error {
   override readonly name = 'UnusableSettings'
 }
 
-/** What a settings file says. */
 export interface SettingsRead {
   /** Empty if there is no file. */
   readonly bytes: Buffer
   readonly saved: SavedSettings
-  /** Whether a server with the same secret wrote it: anything else that can write files can write here, too. */
+  /** True if a server with the same secret wrote the file. Other programs can write it too. */
   readonly isSealed: boolean
 }
 
-/** The settings in a data folder, as they are on disk. */
 export class SettingsOnDisk {
   readonly path: string
   readonly #secret: string
 
-  /** `secret`: what the file is sealed with. */
+  /** `secret` is the key of the seal. */
   constructor(folder: string, secret: string) {
     this.path = join(folder, SETTINGS_FILE)
     this.#secret = secret
   }
 
-  /** Another one whenever the file may be another. */
+  /** Changes whenever the file may have changed. */
   stamp(): string {
     try {
       const stat = lstatSync(this.path, { bigint: true, throwIfNoEntry: false })
@@ -74,7 +72,7 @@ export class SettingsOnDisk {
     try {
       raw = JSON.parse(bytes.toString('utf8'))
     } catch (error) {
-      // The message quotes the file, which has a key.
+      // JSON.parse quotes the file, which holds an API key.
       const [where = ''] = /at position \d+/.exec((error as Error).message) ?? []
       throw new UnusableSettings(['it is not valid JSON', where].filter(Boolean).join(' '))
     }
@@ -88,7 +86,7 @@ export class SettingsOnDisk {
     return { bytes, saved: settings, isSealed: isEqual(seal, this.#sealOf(settings)) }
   }
 
-  /** Replaces the file in one step. Throws the reason in words; then the old one is still there. */
+  /** Replaces the file atomically. On failure it throws the reason and keeps the old file. */
   write(settings: SavedSettings): void {
     const text = JSON.stringify({ format: FORMAT, settings, seal: this.#sealOf(settings) }, null, 2)
     try {

@@ -16,12 +16,11 @@ export interface ServeOptions extends StoreOptions, ConfigOptions, AppOptions {
   readonly idleExit?: number
 }
 
-/** A signal ends the process within 5 s. */
+/** The process must exit within 5 s of a signal. */
 const EXIT_TIMEOUT_MS = 4_500
-/** After this long, a start says what it waits for. */
+/** A slower start prints what it waits for. */
 const QUIET_START_MS = 1_000
 
-/** Serves until a signal, or until it was idle for `idleExit`. */
 export async function serve(options: ServeOptions): Promise<void> {
   const { host, port, data, store, idleExit, environment } = options
   checkStore(store)
@@ -37,7 +36,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const onError = (error: unknown): void => config.log.error({ err: error }, 'background work failed')
   const opened = await withNotice(`Opening ${storeLabel(store)} …`, openWritableStore(options))
   const door = openDoor({ store: opened, onError, observe: logCalls(config.log), checks: config.workspaces })
-  // Last, because it loads the most: a start that is refused does not wait for it.
+  // Last, because it loads the most: a refused start should not wait for it.
   const { compose } = await import('./compose.ts')
   const app = compose(door, config, options)
   const url = await app.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {

@@ -7,39 +7,38 @@ import { CliError } from './cli-error.ts'
 import { causeOf } from './cause.ts'
 import { isWritable } from '../store/folder.ts'
 
-/** What a running server says of itself in its data folder, for other processes to find it. */
+/** Published by a running server in its data folder, so that other processes find it. */
 export interface ServerNote {
-  /** The URL for people; differs from `local` behind a proxy. */
+  /** The public URL; differs from `local` behind a proxy. */
   readonly url: string
-  /** The address it listens on. */
   readonly local: string
   readonly pid: number
-  /** The store it serves, as `storeLocation` names it. */
+  /** As `storeLocation` names it. */
   readonly store: string
-  /** It has a judge for the claims of agents elsewhere. */
+  /** The server judges claims of external agents. */
   readonly judges?: true
 }
 
-/** The note, and the inodes that it was written for: those of the data folder and of the lock file. */
+/** Adds the inodes of the data folder and the lock file at the time of writing. */
 interface StoredNote extends ServerNote {
   readonly folder: string | undefined
   readonly lock: string | undefined
 }
 
-/** Who serves a data folder: no one, a server, or a process that holds the lock without a note (it starts or stops). */
+/** `starting`: a process holds the lock without a note, so it is starting or stopping. */
 export type Serving = ServerNote | 'starting' | undefined
 
-/** Long enough to outlast a process that only reads who serves the folder. */
+/** Outlasts a process that holds the lock only to read who serves the folder. */
 const TAKE_LOCK_MS = 100
 const CHECK_MS = 500
 const CONNECT_MS = 2_000
 const NOTE = { maxBytes: 16_384, follow: false }
 
 /**
- * The right to serve a data folder, one process at a time. The lock is SQLite's and so the operating system's: it is
- * released even by `kill -9`, and a note left behind without a lock is stale. A lock on a file that was deleted keeps
- * nobody out. So the note names the file, a new server looks for the old one if that is another file now, and the old
- * one soon locks the new file.
+ * The exclusive right to serve a data folder. It is an SQLite lock, so the operating system releases it even after
+ * `kill -9`, and a note without a lock is stale. Deleting the lock file defeats the lock. Therefore the note records
+ * the file's inode: a new server that finds another inode checks whether the old one still answers, and the old one
+ * soon locks the new file.
  */
 export class ServerLock {
   readonly #folder: string
@@ -56,7 +55,7 @@ export class ServerLock {
     this.#inode = inodeOf(lockFile(folder))
   }
 
-  /** Takes the lock, or returns who serves the folder. Keep the lock: it is held as long as it is referenced. */
+  /** Takes the lock, or returns who serves the folder. Keep a reference: garbage collection would release it. */
   static async take(folder: string): Promise<ServerLock | NonNullable<Serving>> {
     const db = locked(folder, 'BEGIN EXCLUSIVE', TAKE_LOCK_MS)
     if (!db) return readNote(folder) ?? 'starting'
@@ -74,28 +73,26 @@ export class ServerLock {
     return new ServerLock(folder, db)
   }
 
-  /** Who serves the folder now. */
   static serving(folder: string): Serving {
     const db = locked(folder, 'SELECT name FROM sqlite_schema', 0)
     db?.close()
     if (!db) return readNote(folder) ?? 'starting'
-    // It locks the new file within a second. Until then its address is not to be trusted with a token.
+    // The old server locks the new file within a second. Until then do not trust its address with a token.
     return noteWithoutLock(folder) ? 'starting' : undefined
   }
 
-  /** What the last server said of itself, whether or not it still runs. */
+  /** The last server's note, even if it no longer runs. */
   static note(folder: string): ServerNote | undefined {
     return readNote(folder)
   }
 
-  /** Says where the server is. */
   announce(note: ServerNote): void {
     if (!this.#hold()) throw new CliError(`another server for ${this.#folder} is starting: server.lock was deleted.`)
     this.#note = note
     this.#writeNote()
   }
 
-  /** Resolves once another server has taken the folder because the lock file was deleted. */
+  /** Resolves when another server has taken the folder because the lock file was deleted. */
   lost(): Promise<void> {
     return new Promise(resolve => {
       this.#check = setInterval(() => {
@@ -106,29 +103,32 @@ export class ServerLock {
     })
   }
 
-  /** Removes the note while it is still ours, then lets the next server in. */
+  /** Removes the note first if it is still ours, then releases the lock. */
   release(): void {
     if (!this.#db.isOpen) return
     clearInterval(this.#check)
     try {
       if (readNote(this.#folder)?.lock === this.#inode) removeNote(this.#folder)
     } catch {
-      // On a disk that has become read-only it stays, and is stale without the lock.
+      // On a read-only disk the note stays; without the lock it is stale.
     }
     this.#db.close()
   }
 
-  /** False once another server has the folder. One that only looks for us holds the lock for a moment, without a note. */
+  /**
+   * False once another server owns the folder. A process that only checks for us holds the lock briefly and writes no
+   * note.
+   */
   #isKept(): boolean {
     try {
       return this.#hold() || readNote(this.#folder)?.lock !== inodeOf(lockFile(this.#folder))
     } catch {
-      // Disk trouble is no other server.
+      // A disk error does not mean another server.
       return true
     }
   }
 
-  /** Locks the new file if the old one was deleted. In a folder that was moved or replaced there is nothing to hold. */
+  /** Locks the new file if the old one was deleted. A moved or replaced folder has nothing to lock. */
   #hold(): boolean {
     const file = lockFile(this.#folder)
     if (inodeOf(this.#folder) !== this.#folderInode) return true
@@ -159,7 +159,7 @@ export class ServerLock {
 function locked(folder: string, sql: string, timeout: number): DatabaseSync | undefined {
   let db: DatabaseSync | undefined
   try {
-    // SQLite would follow a link, and wait for a pipe.
+    // SQLite would follow a link and block on a pipe.
     if (!createPrivateFile(lockFile(folder)) && !lstatSync(lockFile(folder)).isFile())
       throw new Error('server.lock is not a regular file; remove it')
     db = new DatabaseSync(lockFile(folder), { timeout })
@@ -172,14 +172,14 @@ function locked(folder: string, sql: string, timeout: number): DatabaseSync | un
   }
 }
 
-/** The note of a process that may still serve the folder although the lock is free: its lock file was deleted. */
+/** The note of a process that may still serve the folder without the lock, because its lock file was deleted. */
 function noteWithoutLock(folder: string): StoredNote | undefined {
   const note = readNote(folder)
   if (!note || note.folder !== inodeOf(folder) || note.lock === inodeOf(lockFile(folder))) return undefined
   return isRunning(note.pid) && note.pid !== process.pid ? note : undefined
 }
 
-/** Whether something listens where the server did. A frozen server does, too. */
+/** True if a process listens at the server's address, even a frozen one. */
 function answers({ local }: ServerNote): Promise<boolean> {
   const { hostname, port } = new URL(local)
   const socket = connect({ host: hostname.replaceAll(/[[\]]/g, ''), port: Number(port) || 80, timeout: CONNECT_MS })
@@ -202,7 +202,7 @@ function readNote(folder: string): StoredNote | undefined {
   try {
     return JSON.parse(readRegularFile(noteFile(folder), NOTE).toString('utf8')) as StoredNote
   } catch {
-    // Not written yet, removed already, or not of our making.
+    // Not written yet, already removed, or not ours.
     return undefined
   }
 }
@@ -215,7 +215,6 @@ function removeNote(folder: string): void {
   }
 }
 
-/** Undefined if there is nothing. */
 export const inodeOf = (path: string): string | undefined =>
   statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString()
 
@@ -223,7 +222,7 @@ const lockFile = (folder: string): string => join(folder, 'server.lock')
 
 const noteFile = (folder: string): string => join(folder, 'server.json')
 
-/** SQLite only says that it cannot open the lock; the folder's permissions say why. */
+/** SQLite reports only that it cannot open the lock; the folder's permissions tell why. */
 function unusable(folder: string, error: unknown): CliError {
   const isSqlite = (error as NodeJS.ErrnoException).code === 'ERR_SQLITE_ERROR'
   const why = isSqlite && !isWritable(folder) ? 'it is not writable' : causeOf(error)

@@ -15,14 +15,13 @@ export interface ServerSettingsOptions {
   readonly environment: Environment
   readonly redact: Redactor
   readonly scope: SettingsAnswer['scope']
-  /** Hears which settings were changed, and never their values. */
+  /** Gets the names of changed settings, never their values. */
   readonly onChanged: (fields: readonly string[]) => void
 }
 
-/** A call costs money, and may wait 15 s. */
+/** A model call costs money and may take 15 s. */
 const TRIES_PER_MINUTE = 6
 
-/** The settings of a server, for the routes that a person uses. */
 export function serverSettings(options: ServerSettingsOptions): ServerSettings {
   const { settings, models, redact, scope } = options
   const rate = new Rate(TRIES_PER_MINUTE)
@@ -57,7 +56,7 @@ export function serverSettings(options: ServerSettingsOptions): ServerSettings {
   }
 }
 
-/** A URL from the environment may have a login in it. */
+/** A URL from the environment may contain credentials. */
 const shownView = (view: SettingsView, redact: Redactor): SettingsView =>
   view.base_url.value === null || view.base_url.locked_by === undefined
     ? view
@@ -81,7 +80,7 @@ function tooManyTries(waitMs: number): HttpError {
   return new HttpError(429, 'rate_limited', message, { headers: { 'retry-after': String(seconds) } })
 }
 
-/** What to do about a failure, and where: a locked setting is changed at its option or variable. */
+/** A locked setting must be changed at its option or variable. */
 function todoFor(code: string, { sources }: LiveSettings): string {
   const where = (name: 'model' | 'base_url' | 'key', what: string): string => {
     const lock = lockOf(sources.fixed, name)

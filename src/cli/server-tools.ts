@@ -18,14 +18,12 @@ export interface ServerToolsOptions {
   readonly settings: LiveSettings
   readonly redact: Redactor
   readonly scope: SettingsAnswer['scope']
-  /** The command that runs this program again, and the folder to suggest. */
   readonly invocation: string
   readonly folder: string
-  /** Hears what a person changed, and never what it is set to. */
+  /** Gets what changed, never the new value. */
   readonly onChanged: (what: string, server: string) => void
 }
 
-/** The tools of a server's own turns, for the routes that a person uses. */
 export function serverTools(options: ServerToolsOptions): ServerTools {
   const { servers, mcp, settings } = options
   const change = (server: string, changes: readonly RuleChange[]): void => {
@@ -68,7 +66,7 @@ export function serverTools(options: ServerToolsOptions): ServerTools {
     },
     saveAlways: ({ server, server_tool: tool, fingerprint }, isRepeated) => {
       if (server === undefined || tool === undefined || fingerprint === undefined) return undefined
-      // A rule that a person has set since counts.
+      // A rule that a person has set meanwhile wins.
       if (isRepeated && savedRule(settings.rules, { server, tool })) return undefined
       try {
         change(server, [{ server, tool, rule: { rule: 'always', fingerprint } }])
@@ -140,13 +138,13 @@ function toolView(
   }
 }
 
-/** How it is reached, without secrets in arguments or the URL. */
+/** Redacts secrets in arguments and the URL. */
 function targetOf(server: McpServer, { redact }: ServerToolsOptions): string {
   const text = 'url' in server ? server.url : [server.command, ...(server.args ?? [])].map(shellWord).join(' ')
   return visible(redact.line(text))
 }
 
-/** What is saved; "always" only for a tool that is as the person saw it. */
+/** "always" is saved only for a tool that is unchanged since the person saw it. */
 function changesOf({ mcp, settings }: ServerToolsOptions, { server, rule, tools }: ToolRuleChange): RuleChange[] {
   const state = mcp.states().get(server)
   if (!state) throw serverNotFound(server)

@@ -13,17 +13,18 @@ import { causeOf } from './cause.ts'
 import { CliError } from './cli-error.ts'
 
 export interface Settings {
-  /** The policy that new conversations start with. */
   readonly policy: PolicyPatch
   readonly mcpServers: Readonly<Record<string, McpServer>>
   readonly checks: CheckSettings
-  /** Where to tell of plans that wait and turns that end. */
   readonly webhook?: WebhookText | undefined
 }
 
-/** A `runsheet.json` that was read once: what is hashed is what is parsed. */
+/** Read once, so that the hashed bytes are the parsed bytes. */
 export interface SettingsFile extends Settings {
-  /** Its name in its folder's real path. Not its target: a link elsewhere is another file, in another working folder. */
+  /**
+   * The name in its folder's real path, not the link's target: a link elsewhere is another file, in another working
+   * folder.
+   */
   readonly path: string
   readonly sha256: string
 }
@@ -67,7 +68,6 @@ const schema = z.strictObject({
     .optional(),
 })
 
-/** Reads and checks a settings file; undefined if there is none. */
 export function readSettingsFile(path: string): SettingsFile | undefined {
   const bytes = bytesOf(path)
   if (!bytes) return undefined
@@ -78,7 +78,6 @@ export function readSettingsFile(path: string): SettingsFile | undefined {
   }
 }
 
-/** The path by which a settings file is known. */
 export const placeOf = (path: string): string => join(realpathSync(dirname(resolve(path))), basename(path))
 
 function bytesOf(path: string): Buffer | undefined {
@@ -95,7 +94,7 @@ function settingsIn(bytes: Buffer, path: string): Settings {
   try {
     raw = JSON.parse(bytes.toString('utf8'))
   } catch (error) {
-    // The message quotes the file, which may be a link to something private.
+    // JSON.parse quotes the file, which may be a link to something private.
     const [where = ''] = /at position .*/.exec((error as Error).message) ?? []
     throw new CliError(`${[path, 'is not valid JSON', where].filter(Boolean).join(' ')}.`)
   }
@@ -120,7 +119,7 @@ function checkedChecks(path: string, checks: CheckSettings): CheckSettings {
   return checks
 }
 
-/** Reports a wrong policy at startup instead of at the first conversation. */
+/** Reports a mistake at startup instead of at the first conversation. */
 export function checkedPolicy(path: string, policy: PolicyPatch): PolicyPatch {
   const problem = policyProblem(policy)
   if (problem) throw new CliError(`${path}: ${problem.message}`)

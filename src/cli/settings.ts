@@ -10,7 +10,6 @@ import { visible } from '../domain/visible.ts'
 
 export type { Settings } from './settings-file.ts'
 
-/** The settings file beside the user's own, and who chose it: an option, a variable, or nobody. */
 export interface ConfigChoice {
   readonly file: string
   readonly by: 'cli' | 'env' | 'default'
@@ -19,21 +18,19 @@ export interface ConfigChoice {
 export interface SettingsOptions {
   readonly config: ConfigChoice
   readonly environment: Environment
-  /** The command that runs this program again, for hints. */
   readonly invocation: string
 }
 
-/** What of a project's settings counts without trust, and the names of the settings that do not. */
+/** The part of a project's settings that applies without trust, and the names of the ignored ones. */
 export interface Untrusted extends Settings {
   readonly ignored: readonly string[]
 }
 
-/** Without a file. */
 export const NONE: Settings = { policy: {}, mcpServers: {}, checks: NO_CHECK_SETTINGS }
 
 /**
- * The settings that count: the user's own, and on top of them those of the chosen file. All of that file if the user
- * named it or a person trusted this content; else only what is stricter, and `print` gets a line about the rest.
+ * The effective settings: the user's own, overridden by the chosen file. The file counts in full if the user named it
+ * or trusts its content; otherwise only stricter values count, and `print` reports the rest.
  */
 export function readSettings(options: SettingsOptions, print: (line: string) => void): Settings {
   const folder = configFolder(options.environment)
@@ -50,14 +47,12 @@ export function readSettings(options: SettingsOptions, print: (line: string) => 
   return merged(base, { ...chosen, ...stricter })
 }
 
-/** The settings in the user's own configuration folder. */
 export const ownSettings = (folder: string): SettingsFile | undefined => readSettingsFile(join(folder, 'runsheet.json'))
 
-/** What of a project's settings counts on top of the user's own, as long as nobody trusted them. */
 export function withoutTrust({ policy, mcpServers, checks, webhook }: Settings, base: Settings): Untrusted {
   const { policy: stricter, ignored } = tightening(policy, base.policy)
   const servers = Object.keys(mcpServers).map(name => `mcpServers.${name}`)
-  // More guarded files are stricter; everything else about checks decides what runs.
+  // More protected files are stricter; all other check settings decide what runs.
   const running = (['allow', 'wrap', 'env', 'done'] as const).filter(field => Object.keys(checks[field]).length > 0)
   return {
     policy: stricter,
@@ -73,7 +68,7 @@ export function withoutTrust({ policy, mcpServers, checks, webhook }: Settings, 
   }
 }
 
-/** A variable outlives the folder it was set for: with a relative path it would take any folder's file. */
+/** A variable outlives the folder it was set for: a relative path would match a file in any folder. */
 const isNamed = ({ by, file }: ConfigChoice): boolean => by === 'cli' || (by === 'env' && isAbsolute(file))
 
 const merged = (base: Settings, { path, policy, mcpServers, checks, webhook }: SettingsFile): Settings => ({
@@ -89,7 +84,7 @@ const merged = (base: Settings, { path, policy, mcpServers, checks, webhook }: S
   webhook: webhook ?? base.webhook,
 })
 
-/** Low limits can stop plans altogether: then a person sees why. */
+/** Low limits can block plans altogether, so tell the person why. */
 const loweredLine = ({ path }: SettingsFile, limits: readonly (readonly [string, unknown])[]): string =>
   visible(`Runsheet: ${path} sets ${limits.map(([field, value]) => `${field} to ${String(value)}`).join(', ')}.`)
 

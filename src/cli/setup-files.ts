@@ -22,13 +22,13 @@ import { readRegularFile } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
 import { CliError } from './cli-error.ts'
 
-// Settings files of hosts: read as text, replaced in one step, through links and with their mode.
+// Settings files of hosts: replaced atomically, through links, with their mode preserved.
 
 /** Claude Code keeps its history in its settings. */
 const MAX_BYTES = 1 << 28
 const MAX_LINKS = 40
 
-/** The text of a settings file, byte order mark included; undefined if there is none. */
+/** Includes the byte order mark; undefined if there is no file. */
 export function readSettingsText(path: string): string | undefined {
   if (!existsSync(path)) return undefined
   try {
@@ -40,7 +40,7 @@ export function readSettingsText(path: string): string | undefined {
   }
 }
 
-/** Throws if the file cannot be replaced, or made with its folders. */
+/** Throws if the file cannot be replaced, or created with its folders. */
 export function checkWritable(path: string): void {
   const folder = nearest(dirname(path))
   if (!statSync(folder).isDirectory()) throw new CliError(`cannot write ${path}: ${folder} is not a folder`)
@@ -53,12 +53,12 @@ export function checkWritable(path: string): void {
   }
 }
 
-/** Replaces a file in one step, or makes it with its folders; returns the folders that it made, outermost first. */
+/** Replaces or creates a file atomically; returns the folders it created, outermost first. */
 export function writeSettingsText(path: string, text: string, mode: number): readonly string[] {
   const file = behindLinks(path)
   const folders = missingFolders(dirname(file))
   try {
-    // Who may read the file may look into its folders.
+    // A folder's mode follows the file's: readers also get the execute bit.
     for (const folder of folders) mkdirSync(folder, { mode: mode | ((mode & 0o444) >> 2) })
     replace(file, text, mode)
   } catch (error) {
@@ -68,30 +68,29 @@ export function writeSettingsText(path: string, text: string, mode: number): rea
   return folders
 }
 
-/** Removes a file, and of these folders those that are empty then. */
+/** Removes a file, and those of the folders that this empties. */
 export function removeSettingsFile(path: string, folders: readonly string[]): void {
   rmSync(behindLinks(path), { force: true })
   removeEmpty(folders)
 }
 
-/** Removes those of the folders, outermost first, that are empty. */
 export function removeEmpty(folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
       rmdirSync(folder)
     } catch {
-      // Something else is in it by now, or it is gone.
+      // Not empty, or already gone.
     }
   }
 }
 
-/** The folders from below `root` down to a file, outermost first. */
+/** Outermost first. */
 export function foldersBetween(root: string, path: string): readonly string[] {
   const folder = dirname(path)
   return folder === root || folder === dirname(folder) ? [] : [...foldersBetween(root, folder), folder]
 }
 
-/** The folders of a path that do not exist, outermost first. */
+/** Outermost first. */
 export const missingFolders = (folder: string): readonly string[] =>
   existsSync(folder) ? [] : [...missingFolders(dirname(folder)), folder]
 
@@ -116,7 +115,7 @@ function replace(file: string, text: string, mode: number): void {
   }
 }
 
-/** Where a path leads, even if nothing is there. */
+/** Resolves links even if the target does not exist. */
 function behindLinks(path: string, left = MAX_LINKS): string {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
   if (!isLink || left === 0) return path
@@ -127,7 +126,7 @@ function keepOwner(path: string, { mode, uid, gid }: { mode: number; uid: number
   try {
     chownSync(path, uid, gid)
   } catch {
-    // Only root may give files away; then it is ours, as for every editor.
+    // Only root may change a file's owner; otherwise the file becomes ours, as with any editor.
   }
   chmodSync(path, mode & 0o7777)
 }

@@ -11,7 +11,7 @@ import { CliError } from './cli-error.ts'
 import { DEFAULT_DATA, expandHome } from './default-paths.ts'
 import { readSettingsText } from './setup-files.ts'
 
-/** At the same place beside the program as it is beside its source. */
+/** The same relative path from `src/cli` and from `dist/cli`. */
 const PLUGIN = fileURLToPath(new URL('../hooks/opencode-plugin.js', import.meta.url))
 
 export const allHosts = (): Readonly<Record<HostName, Host>> => hostsWith(readFileSync(PLUGIN, 'utf8'))
@@ -31,7 +31,7 @@ function realOrSame(path: string): string {
   }
 }
 
-/** For looking around: who works on the file says why it cannot be read. */
+/** For scanning; the code that edits the file reports why it cannot be read. */
 function textOrNone(path: string): string | undefined {
   try {
     return readSettingsText(path)
@@ -41,14 +41,12 @@ function textOrNone(path: string): string | undefined {
   }
 }
 
-/** The folder that a server started with this `--data` uses. */
 export const dataFolderOf = (data: string | undefined, cwd: string): string =>
   resolve(cwd, expandHome(data ?? DEFAULT_DATA))
 
-/** Where the user's plans are, whatever folder a host works in. */
+/** The user's own plans, independent of the host's folder. */
 export const userData = (home: string): string => join(home, DEFAULT_DATA)
 
-/** The server's entry in a host's settings, as it stands there. */
 export function serverEntry(host: Host, settings: Settings | undefined): Readonly<Record<string, unknown>> | undefined {
   if (settings === undefined || settings.format === 'own') return undefined
   const text = readSettingsText(settings.path)
@@ -57,7 +55,6 @@ export function serverEntry(host: Host, settings: Settings | undefined): Readonl
   return typeof entry === 'object' && entry !== null ? { ...entry } : undefined
 }
 
-/** Whether a file has hooks of ours. */
 export function hasHooks(settings: Settings): boolean {
   const text = readSettingsText(settings.path)
   if (text === undefined) return false
@@ -65,7 +62,7 @@ export function hasHooks(settings: Settings): boolean {
   return inFile(settings.path, () => Object.keys(ownHooks(dataOf(settings, text))).length > 0)
 }
 
-/** Work on a settings file; a problem with it names the file. */
+/** Adds the file's name to settings errors. */
 export function inFile<T>(path: string, work: () => T): T {
   try {
     return work()

@@ -7,15 +7,15 @@ const WAIT_MS = 10_000
 const MAX_TRIES = 20
 
 /**
- * Does its work while no other process holds the lock file, which the work may remove. The lock is SQLite's and so the
- * operating system's: it ends with the process. `prepare` makes the file's folder.
+ * Runs `work` under an exclusive file lock; `work` may remove the lock file. It is an SQLite lock, so the operating
+ * system releases it with the process. `prepare` creates the file's folder.
  */
 export function alone<T>(file: string, prepare: () => void, work: () => T): T {
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     prepare()
     const db = lockOf(file)
     try {
-      // Who held it before may have removed the file: then a lock on it keeps nobody out.
+      // Undefined if the previous holder removed the file: a lock on a deleted file excludes no one, so retry.
       if (db) return work()
     } finally {
       db?.close()

@@ -13,10 +13,10 @@ export interface PageOptions {
   readonly token?: string
 }
 
-/** Long enough to sign in; the host's next start serves the page again, on the same port. */
+/** Long enough to sign in; the next start of the host serves the page again on the same port. */
 const IDLE_EXIT = '30m'
 
-/** Starts the page of a data folder if it does not run. The first time it also fixes its port and signs a browser in. */
+/** Starts the page unless it runs. The first time it also fixes the port and signs a browser in. */
 export async function openPageOnce(folder: DataFolder, options: PageOptions): Promise<void> {
   const { environment, invocation, token } = options
   const data = folder.path
@@ -34,7 +34,7 @@ export async function openPageOnce(folder: DataFolder, options: PageOptions): Pr
     },
     line => said.push(line),
   )
-  // It waits with timers that keep no process alive.
+  // The start waits on unref'd timers, which do not keep the process alive.
   const alive = setInterval(() => {}, 1_000)
   const note = await page.ready().finally(() => clearInterval(alive))
   if (!note) return said.forEach(line => console.error(line))

@@ -8,12 +8,11 @@ import { CliError } from './cli-error.ts'
 import { removeEmpty, missingFolders } from './setup-files.ts'
 import { alone } from './setup-lock.ts'
 
-/** What setup knows of a file, and the folders that it made for it. */
 export interface SetupRecord extends FileRecord {
   readonly folders: readonly string[]
 }
 
-/** A project by its path and its inode: a project that was moved keeps the inode. */
+/** A moved project keeps its inode. */
 interface Root {
   readonly path: string
   readonly inode: string
@@ -25,9 +24,8 @@ interface StoredRecord extends SetupRecord {
 
 interface Stored {
   readonly version: typeof VERSION
-  /** The folders that setup made for this file, or for files that are gone. */
+  /** Folders that setup created for this file, or for files that are gone. */
   readonly made: readonly string[]
-  /** By path. */
   readonly files: Readonly<Record<string, StoredRecord>>
 }
 
@@ -35,14 +33,14 @@ const VERSION = 2
 const MAX_BYTES = 1 << 28
 const NONE: Stored = { version: VERSION, made: [], files: {} }
 
-/** What setup wrote where, in the user's configuration folder: how to undo it, never a copy of a whole file. */
+/** How to undo setup's edits, stored in the user's configuration folder. Holds patches, never copies of whole files. */
 export class SetupRecords {
   readonly file: string
   readonly #folder: string
   readonly #root: Root | undefined
   #made: readonly string[] = []
 
-  /** `project`: the folder of project scope. */
+  /** `project` is the folder of project scope. */
   constructor(folder: string, project?: string) {
     this.file = join(folder, 'setup.json')
     this.#folder = folder
@@ -60,11 +58,11 @@ export class SetupRecords {
     return { ...found, folders: found.folders.map(folder => join(root.path, relative(old, folder))) }
   }
 
-  /** Undefined forgets the file. */
+  /** Undefined deletes the record. */
   set(path: string, record: SetupRecord | undefined): void {
     const { files, made } = this.#stored()
     const { [this.#keyOf(path, files) ?? path]: _, ...others } = files
-    // A user's file that is gone, as after a rename, needs no record; a project may have been moved.
+    // A missing user file, for example after a rename, needs no record; a missing project file may only have moved.
     const [kept, gone] = partition(others, (path, { root }) => root !== undefined || existsSync(path))
     const root = this.#root ? { root: this.#root } : {}
     const stored: Stored = {
@@ -75,7 +73,7 @@ export class SetupRecords {
     this.#orCliError(() => replacePrivateFile(this.file, `${JSON.stringify(stored, null, 1)}\n`))
   }
 
-  /** Does its work while no other setup reads or writes records. Leaves no file or folder behind if there are none. */
+  /** Serializes setups. Leaves no file or folder behind if there are no records. */
   exclusively<T>(work: () => T): T {
     const lock = join(this.#folder, 'setup.lock')
     const prepare = (): void => {
@@ -93,22 +91,22 @@ export class SetupRecords {
     try {
       return this.#orCliError(() => alone(lock, prepare, tidied))
     } finally {
-      // Only now SQLite has removed its journal.
+      // Only now has SQLite removed its journal.
       removeEmpty(empty)
     }
   }
 
-  /** Removes what is of no use without records; returns the folders that may be empty then. */
+  /** Removes files that are useless without records; returns the folders that may be empty. */
   #tidy(lock: string): readonly string[] {
     const { files, made } = this.#stored()
     if (Object.keys(files).length > 0) return []
     rmSync(this.file, { force: true })
-    // Windows keeps a file that is open; the lock is held.
+    // Windows cannot delete an open file, and the lock is held.
     if (process.platform !== 'win32') rmSync(lock, { force: true })
     return [...new Set([...made, ...this.#made])].sort()
   }
 
-  /** Where the record of a file is: under its path or, for a project that was moved, under the former one. */
+  /** The record's key: the file's path, or its former path in a project that was moved. */
   #keyOf(path: string, files: Stored['files']): string | undefined {
     const root = this.#root
     const here = files[path]
@@ -121,7 +119,7 @@ export class SetupRecords {
     })
   }
 
-  /** Without a readable record, entries are still found by what they are. */
+  /** An unreadable file counts as no records: entries are still recognized by their content. */
   #stored(): Stored {
     if (!existsSync(this.file)) return NONE
     try {

@@ -36,14 +36,13 @@ import { SetupRecords } from './setup-records.ts'
 import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
 import { visible } from '../domain/visible.ts'
 
-/** What the command line says. */
 export interface SetupChoices {
   readonly scope: Scope
   readonly print?: true
   readonly remove?: true
   readonly yes?: true
   readonly data?: string
-  /** Undefined: as it was set up, else on. */
+  /** Undefined: keep the earlier choice; on by default. */
   readonly gate?: boolean
   readonly evidence?: boolean
   readonly digest?: boolean
@@ -61,7 +60,6 @@ const redact = redactor({ known: [] })
 
 const UNCHANGED = 'Nothing was changed.'
 
-/** Puts Runsheet into a host's settings, or takes it out: shows what changes, asks, and writes. */
 export async function setUp(options: SetupOptions, terminal: Terminal): Promise<void> {
   const { scope, cwd, environment } = options
   const host = allHosts()[options.host]
@@ -90,7 +88,7 @@ export async function setUp(options: SetupOptions, terminal: Terminal): Promise<
     orNothing(() =>
       records.exclusively(() => {
         const now = plan()
-        // Another setup of this host may have done it.
+        // Another setup of this host may have run meanwhile.
         if (!now.some(isChange) || wordsOf(now) === wordsOf(changes)) return write(now, records, options)
         throw new CliError('the settings changed meanwhile')
       }),
@@ -102,7 +100,7 @@ export async function setUp(options: SetupOptions, terminal: Terminal): Promise<
   await ready(host, folder, options)
 }
 
-/** What the host is to start: with absolute paths for this user, or with nothing of this machine for a project. */
+/** Absolute paths for user scope; nothing specific to this machine for project scope. */
 function installationOf(options: SetupOptions, { home }: Place): Installation {
   const { scope, cwd, environment, remove } = options
   const features = remove ? FEATURES : FEATURES.filter(each => options[each] ?? true)
@@ -123,7 +121,7 @@ function installationOf(options: SetupOptions, { home }: Place): Installation {
   return { program: [process.execPath, script], data: resolve(cwd, expandHome(data)), features }
 }
 
-/** What an earlier setup wrote into the settings: by its record or, in a clone, by its hooks. */
+/** Finds an earlier setup by its record or, in a clone, by its hooks. */
 function presentIn(host: Host, place: Place, asked: Installation, records: SetupRecords): Present | undefined {
   const [settings] = host.settings(place, asked)
   const entry = serverEntry(host, settings)
@@ -137,14 +135,14 @@ function presentIn(host: Host, place: Place, asked: Installation, records: Setup
 interface Present {
   readonly isOurs: boolean
   readonly data: string | undefined
-  /** Undefined: it is not known which were chosen. */
+  /** Undefined if the earlier choice is unknown. */
   readonly features: readonly Feature[] | undefined
 }
 
 const hasHookSettings = (host: Host, place: Place, asked: Installation): boolean =>
   host.settings(place, asked).some(file => file.format === 'own' || file.hooks !== undefined)
 
-/** As asked; what an earlier setup chose, and no option names now, stays: hooks that are off, and the data folder. */
+/** Earlier choices (disabled hooks, data folder) stay unless an option overrides them. */
 function kept(asked: Installation, present: Present | undefined, options: SetupOptions): Installation {
   const isOn = (each: Feature): boolean => options[each] ?? present?.features?.includes(each) ?? true
   const isNamed = options.data !== undefined || options.environment['RUNSHEET_DATA'] !== undefined
@@ -173,7 +171,6 @@ const changesOf = (
     })
   })
 
-/** What a person is to write into a file that we do not edit. */
 function showByHand(settings: Settings): void {
   console.log(
     visible(
@@ -186,11 +183,10 @@ function showByHand(settings: Settings): void {
 
 const isChange = ({ before, after }: Change): boolean => before !== after
 
-/** There is a record of what is not there any more. */
 const isStale = ({ path, record }: Change, records: SetupRecords): boolean =>
   record === undefined && records.get(path) !== undefined
 
-/** An error here leaves everything as it was. */
+/** Adds to errors that nothing was written. */
 function orNothing<T>(work: () => T): T {
   try {
     return work()
@@ -200,7 +196,7 @@ function orNothing<T>(work: () => T): T {
   }
 }
 
-/** Refuses a folder whose database cannot be used; one that is elsewhere may not be reachable just now. */
+/** Fails if the default database is unusable; another location may only be unreachable right now. */
 async function checkDatabase(data: string, environment: Environment): Promise<void> {
   if (storeLocation(environment['RUNSHEET_STORE'] ?? 'sqlite') !== 'folder') return
   try {
@@ -217,17 +213,16 @@ function show(host: Host, changes: readonly Change[], { remove, scope }: SetupOp
   for (const { path, before, after } of changes) {
     const what = before === undefined ? ' (new)' : after === undefined ? ' (removed)' : ''
     console.log(`\n${visible(path)}${what}`)
-    // The lines around a change may hold other servers' keys.
+    // Lines around a change may hold other servers' keys.
     for (const line of showDiff(before ?? '', after ?? ''))
       console.log(visible(redactedRow(line).replaceAll('\t', '  ')))
   }
   console.log('')
 }
 
-/** With its indentation, which `line` takes off. */
+/** `redact.line` strips indentation, so restore it. */
 const redactedRow = (row: string): string => `${/^\s*/.exec(row)?.[0] ?? ''}${redact.line(row)}`
 
-/** What is added and removed, without the lines around it. */
 const wordsOf = (changes: readonly Change[]): string =>
   changes
     .flatMap(({ path, before, after }) => [
@@ -248,7 +243,7 @@ async function confirmed({ yes, host, scope, remove, invocation }: SetupOptions,
   if (!/^y(es)?$/i.test(await ask('Write this? [y/N] ', terminal))) throw new CliError('nothing was written.')
 }
 
-/** All files, or none. Files are removed in reverse, so that folders are empty when their turn comes. */
+/** All or nothing. Files are removed in reverse, so that their folders are empty in turn. */
 function write(changes: readonly Change[], records: SetupRecords, { scope, remove, cwd }: SetupOptions): void {
   const mode = scope === 'user' ? 0o600 : 0o666
   const done: (() => void)[] = []
@@ -260,7 +255,7 @@ function write(changes: readonly Change[], records: SetupRecords, { scope, remov
         if (isStale(change, records)) records.set(path, undefined)
         continue
       }
-      // Without a record, as in a clone, the folders in a project count as made by setup.
+      // Without a record, as in a clone, setup counts as the creator of a project's folders.
       const folders = known?.folders ?? (scope === 'project' ? foldersBetween(cwd, path) : [])
       if (after === undefined) removeSettingsFile(path, folders)
       const made = after === undefined ? [] : writeSettingsText(path, after, mode)
@@ -301,7 +296,7 @@ function notesOf(host: Host, place: Place, installation: Installation, options: 
   ]
 }
 
-/** What stays off although no option says so. */
+/** Features that stay off although no option says so. */
 function keptNotes({ features }: Installation, options: SetupOptions): readonly string[] {
   const off = FEATURES.filter(each => !features.includes(each) && options[each] === undefined)
   if (off.length === 0) return []
@@ -316,7 +311,7 @@ const projectNotes = ({ data = DEFAULT_DATA }: Installation, { cwd }: SetupOptio
 const gitNote = (data: string): string =>
   hasGitRules(data) ? '; its .gitignore keeps them out of git.' : ': keep that out of git.'
 
-/** False for a file that cannot be read: it is not the one that was asked for. */
+/** False for an unreadable file: it is not the one that was asked for. */
 function hasServer(host: Host, settings: Settings | undefined): boolean {
   try {
     return serverEntry(host, settings) !== undefined

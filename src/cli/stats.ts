@@ -2,7 +2,7 @@ import { type AssessorStats, type AssessorStatsByModel, assessorStats } from '..
 import type { Door } from '../door/door.ts'
 import { allConversations, type ReadOptions, readStore } from './read-store.ts'
 
-/** Prints how often people overruled each assessor's verdicts. */
+/** Prints how often people overruled each judge's verdicts. */
 export function printStats(options: ReadOptions): Promise<void> {
   return readStore(options, async door => {
     const { models } = await allStats(door)

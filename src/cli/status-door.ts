@@ -6,7 +6,7 @@ import { StoreError } from '../store/store-error.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { PlanSource, StatusPlace } from './status-source.ts'
 
-/** Opens the store to read, and creates nothing; undefined if there is none. */
+/** Opens the store read-only and creates nothing; undefined if there is none. */
 export async function openedForStatus({ store, data }: StatusPlace): Promise<Door | undefined> {
   if (store === 'memory') return undefined
   if (store === 'sqlite' || store === 'file') {
@@ -18,13 +18,12 @@ export async function openedForStatus({ store, data }: StatusPlace): Promise<Doo
   try {
     return openDoor({ store: await openPostgresStore({ url: store, creates: false }), readOnly: true })
   } catch (error) {
-    // A database without plans.
+    // A database without our tables.
     if (error instanceof StoreError && error.code === 'readonly') return undefined
     throw error
   }
 }
 
-/** The plans of an opened store. */
 export const plansOf = (door: Door): PlanSource => ({
   now: () => door.now(),
   read: ref => door.read(ref),

@@ -6,14 +6,14 @@ import { peekedPlans } from './status-peek.ts'
 import { chosen, type PlanSource, placeOf, type StatusPlace } from './status-source.ts'
 import { statusLine } from './status-text.ts'
 
-// An entry of its own, without the command line library: a prompt or a status bar waits for it each time it is drawn.
+// A separate entry without the command line library: a prompt or status bar waits for it on every redraw.
 
-/** How long a prompt may be kept waiting. */
+/** A prompt waits for at most this long. */
 const MAX_MS = 2_000
 
 /**
- * Prints where the plan stands on one line, and ends the process; `words` are those after `status`. Whatever happens, it
- * prints an empty line rather than break a prompt: nothing is created, and the exit code is 0.
+ * Prints the plan's state on one line and ends the process; `words` are the arguments after `status`. It must never
+ * break a prompt: on any failure it prints an empty line, creates nothing and exits with 0.
  */
 export async function printStatusLine(words: readonly string[], environment: Environment): Promise<never> {
   setTimeout(() => process.exit(0), MAX_MS)
@@ -37,7 +37,7 @@ async function lineFor(words: readonly string[], environment: Environment): Prom
   }
 }
 
-/** The plans, by the shortest way. */
+/** Prefers reading the database directly, which is fastest. */
 async function plansAt(place: StatusPlace): Promise<PlanSource | undefined> {
   const isFile = place.store === 'sqlite' || place.store === 'file'
   if (isFile && !existsSync(join(place.data, 'runsheet.db'))) return undefined

@@ -6,7 +6,7 @@ import { sqliteQueries } from '../store/sqlite/queries.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { PlanSource, StatusPlace } from './status-source.ts'
 
-/** The plans of a database, without checking it as a whole. Undefined if it has to be opened as usual. */
+/** Reads plans without checking the whole database. Undefined if it must be opened normally. */
 export function peekedPlans({ data }: StatusPlace): PlanSource | undefined {
   const path = join(data, 'runsheet.db')
   const opened = existsSync(path) ? openLogs(path) : undefined

@@ -11,29 +11,24 @@ import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './clean-environment.ts'
 import { DEFAULT_DATA, expandHome, projectData } from './default-paths.ts'
 
-// Which plan a status is about, and how it is read. A shell prompt waits for this, so it loads little.
+// Finds the plan that a status is about. A shell prompt waits for this, so it imports little.
 
-/** What a status is asked about. */
 export interface StatusPlace {
   readonly store: string
-  /** Absolute. */
   readonly data: string
-  /** The real path of the folder that the person is in. */
+  /** The real path of the working folder. */
   readonly folder: string
 }
 
-/** Where plans are read from: a database as it lies there, or an opened store. */
 export interface PlanSource {
   now(): Promise<Instant>
   read(ref: Ref): Promise<Conversation>
-  /** The newest conversations. */
   conversations(limit: number): Promise<readonly Pick<ConversationSummary, 'session_id' | 'updated_at'>[]>
-  /** The reviews that wait for a person, by their conversations. */
   waiting(limit: number): Promise<readonly { readonly session_id: string }[]>
   close(): Promise<void>
 }
 
-/** How the conversation was chosen; `waiting` and `newest` mean that none was named. */
+/** `waiting` and `newest` mean that no conversation was named. */
 export type ChosenBy = 'option' | 'stdin' | 'environment' | 'waiting' | 'newest'
 
 export interface NamedSession {
@@ -41,7 +36,6 @@ export interface NamedSession {
   readonly by: 'option' | 'stdin'
 }
 
-/** A conversation with a plan. */
 export interface Chosen {
   readonly ref: Ref
   readonly state: Conversation
@@ -54,18 +48,18 @@ export interface ChooseOptions {
   readonly environment: Environment
   readonly folder: string
   readonly data: string
-  /** Leaves out plans without recent work, unless one waits for a person. */
+  /** Skips plans without recent work, unless one has a pending review. */
   readonly onlyActive: boolean
 }
 
-/** A plan that has not changed for this long is not what a status bar is about. */
+/** A plan unchanged for this long is not current enough for a status bar. */
 const ACTIVE_MS = 12 * 60 * 60 * 1_000
 const MAX_LISTED = 200
 const MAX_WAITING = 20
-/** How many conversations are read in search of one with a plan in this folder. */
+/** Limit on conversations read in search of a plan for this folder. */
 const MAX_READ = 20
 
-/** The data folder: the one that was named, that of this project, or the one that `runsheet setup` uses. */
+/** The named data folder, else the project's, else the one that `runsheet setup` uses. */
 export function placeOf(
   given: { data?: string | undefined; store?: string | undefined },
   environment: Environment,
@@ -81,8 +75,8 @@ function ownData(): string {
 }
 
 /**
- * The conversation that was named, if it has a plan. Else of this folder the one that waits for a person, then the one that
- * changed last. In a data folder that projects share, a conversation belongs to the folder that its agent works in.
+ * The named conversation, if it has a plan. Otherwise, among this folder's: one with a pending review first, then the
+ * newest. In a shared data folder, a conversation belongs to the folder in which its agent works.
  */
 export async function chosen(source: PlanSource, options: ChooseOptions): Promise<Chosen | undefined> {
   const now = await source.now()
@@ -128,20 +122,20 @@ async function candidates(source: PlanSource, since: Instant): Promise<readonly 
   ].slice(0, MAX_READ)
 }
 
-/** Whether projects share the data folder: it is not inside the one that the person is in. */
+/** Projects share a data folder that is in the home folder or not above the current folder. */
 function isShared({ data, folder }: ChooseOptions): boolean {
   const home = realOf(dirname(data))
   return home === realOf(homedir()) || !isWithin(folder, home)
 }
 
-/** Whether the agent of a conversation works in this folder, or in one around it. */
+/** Matches conversations whose agent works in this folder or a parent. */
 function isOf(folder: string): (state: Conversation) => boolean {
   const names = new Set(folder.split(sep))
   return state => {
     const turn = state.turns.get(state.latest_turn ?? '')
     const { workspace } = planOf(state, turn?.id ?? '')
     if (workspace) return isWithin(folder, workspace.path)
-    // All that is known of an agent without a workspace is the name of its folder.
+    // An agent without a workspace is known only by its folder's name.
     const [, name] = /.* · (.+)$/s.exec(turn?.client ?? '') ?? []
     return name !== undefined && names.has(name)
   }

@@ -4,11 +4,9 @@ import type { Standing } from '../domain/standing.ts'
 import type { TaskStatus } from '../domain/task.ts'
 import { fitted, oneLine, type Paint, widthOf } from './terminal-text.ts'
 
-/** Of a status line, and of a title or check in it. */
 const MAX_LINE = 120
 const MAX_PART = 40
 
-/** Where a plan stands, on one line for a status bar. */
 export function statusLine(plan: PlanStatus): string {
   const parts = [progress(plan), ...asks(plan), ...now(plan), ...checks(plan)]
   return fitted(parts.join(' · '), MAX_LINE)
@@ -60,21 +58,18 @@ const WORDS: Record<Standing, string> = {
 }
 
 export interface Waiting {
-  /** What a person is asked. */
   readonly text: string
   readonly where: string
 }
 
-/** What the overview of a plan shows. */
 export interface Overview {
   readonly title: string
   readonly session_id: string
-  /** Why this conversation. */
   readonly chosen: string
   readonly plan: PlanStatus
 }
 
-/** Where notes end in a text that has no edge. */
+/** Wrap width for piped output. */
 const PIPED_COLUMNS = 80
 
 const MARKS: Record<TaskStatus, string> = {
@@ -85,7 +80,6 @@ const MARKS: Record<TaskStatus, string> = {
   cancelled: '[-]',
 }
 
-/** A plan for people: each step with its status and standing. */
 export function overviewText({ title, session_id, chosen, plan }: Overview, columns: number, paint: Paint): string[] {
   const { tasks, done, of, standings, checking, failing, reviews } = plan
   const how = countWords(WORDS, standings)
@@ -138,13 +132,12 @@ function noteStyle({ status, standing }: TaskLine, paint: Paint): (text: string)
   return status === 'blocked' ? paint.red : paint.dim
 }
 
-/** What waits for a person, and where they decide. */
 export function waitingText(waiting: readonly Waiting[], columns: number, paint: Paint): string[] {
   if (waiting.length === 0) return []
   return [
     '',
     paint.bold(paint.yellow('Waits for you')),
-    // Addresses are not cut: a person copies them.
+    // URLs are never cut, so that they can be copied.
     ...waiting.flatMap(({ text, where }) => [`  ${fitted(text, columns - 2)}`, paint.dim(`    ${oneLine(where)}`)]),
   ]
 }

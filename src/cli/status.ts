@@ -26,11 +26,11 @@ export interface StatusOptions {
   readonly invocation: string
 }
 
-/** What `runsheet status --json` prints. Fields may be added; none is renamed or removed within a version. */
+/** The output of `runsheet status --json`. Fields may be added; within a version none is renamed or removed. */
 export interface StatusReport {
   readonly format: 'runsheet-status'
   readonly version: 1
-  /** The conversation; null if there is none with a plan. */
+  /** Null if no conversation has a plan. */
   readonly session: {
     readonly session_id: string
     readonly title: string | null
@@ -46,28 +46,27 @@ export interface StatusReport {
     readonly standings: Readonly<Record<Standing, number>>
     readonly tasks: readonly TaskLine[]
     readonly checking: readonly Checking[]
-    /** The plan's own checks that failed when they last ran. */
+    /** The plan's own checks whose last run failed. */
     readonly failing: readonly string[]
     /** Checks that wait for a person to tick them. */
     readonly ticks: readonly { readonly task: number; readonly ask: string }[]
   } | null
-  /** The reviews that wait, of all conversations of the data folder, by deadline; at most 50. */
+  /** Pending reviews of all conversations in the data folder, by deadline; at most 50. */
   readonly reviews: readonly {
     readonly review_id: string
     readonly session_id: string
     readonly title: string | null
     readonly steps: number
     readonly expires_at: string | null
-    /** Where it is decided in a browser; null while no server runs. */
+    /** The review's page; null while no server runs. */
     readonly url: string | null
   }[]
-  /** The address of the page; null while no server runs. */
+  /** The page's URL; null while no server runs. */
   readonly page: string | null
 }
 
 const MAX_REVIEWS = 50
 
-/** Prints where the plan stands: for people, or as JSON. Without one it says so. */
 export async function printStatus(options: StatusOptions): Promise<void> {
   const place = placeOf(options, options.environment)
   checkStore(place.store)
@@ -114,7 +113,7 @@ async function sessionOf(door: Door, { ref, by }: Chosen): Promise<StatusReport[
   return { session_id: ref.conversation, title, updated_at, chosen_by: by }
 }
 
-/** Null for a proposal that no one has confirmed: it is among the reviews. */
+/** Null for an unapproved proposal: it is listed under reviews. */
 function planOf({ plan }: Chosen): StatusReport['plan'] {
   if (plan.tasks.length === 0) return null
   const { reviews: _reviews, ...status } = plan
@@ -134,13 +133,13 @@ async function reviewsOf(door: Door, page: string | null): Promise<StatusReport[
 
 export const linkTo = (page: string, conversation: string): string => new URL(`?chat=${conversation}`, page).href
 
-/** The address of the page, if it can be used. To ask who serves a folder creates the lock, so only where there is one. */
+/** Reading the lock creates its file, so it is read only where one exists. */
 async function pageOf(data: string): Promise<string | null> {
   const serving = existsSync(join(data, 'server.lock')) ? ServerLock.serving(data) : undefined
   return typeof serving === 'object' && !(await needsRestart(serving)) ? serving.url : null
 }
 
-/** Escapes what a terminal might obey: JSON leaves some control characters as they are. */
+/** JSON leaves some control characters unescaped that a terminal would obey. */
 const jsonText = (report: StatusReport): string =>
   JSON.stringify(report, null, 2).replaceAll(
     /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
@@ -162,7 +161,7 @@ function textOf(
   { environment, invocation, data: named }: StatusOptions,
 ): string[] {
   const paint = paintFor(process.stdout, environment)
-  // A pipe has no edge.
+  // Piped output has no width limit.
   const columns = process.stdout.isTTY ? columnsOfTerminal(process.stdout) : Infinity
   const decide = (id: string | null): string =>
     [...(page === null || id === null ? [] : [linkTo(page, id)]), reviewCommand(invocation, named)].join('  or  ')

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { App } from './compose.ts'
 import type { ServerLock } from './server-lock.ts'
 
-/** Resolves on SIGINT or SIGTERM, with the line to print. Repeats are ignored: on Ctrl-C npm sends a second SIGINT. */
+/** Resolves on SIGINT or SIGTERM. Ignores repeats: on Ctrl-C npm sends a second SIGINT. */
 export function signalled(): Promise<string> {
   return new Promise(resolve => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -11,7 +11,6 @@ export function signalled(): Promise<string> {
   })
 }
 
-/** Resolves once another server has taken the data folder, with the line to print. */
 export async function replaced(lock: ServerLock): Promise<string> {
   await lock.lost()
   return 'Stopping: server.lock was deleted, and another server has taken the data folder.'
@@ -19,7 +18,6 @@ export async function replaced(lock: ServerLock): Promise<string> {
 
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Resolves once the server was idle for `ms`, with the line to print. */
 export async function idleFor(ms: number, app: App): Promise<string> {
   for (let left = ms; left > 0; left = ms - app.idleMs()) {
     await delay(Math.min(left + 5, MAX_TIMER_MS), undefined, { ref: false })

@@ -10,11 +10,9 @@ export interface TerminalCommandOptions {
   readonly environment: Environment
   readonly invocation: string
   readonly configOf: (command: Command) => ConfigChoice
-  /** What follows the command. */
   readonly words: readonly string[]
 }
 
-/** The commands for a person at a terminal: where the plan stands, and what waits for them. */
 export function addTerminalCommands(program: Command, options: TerminalCommandOptions): void {
   const { environment, invocation, configOf, words } = options
   program
@@ -28,7 +26,7 @@ export function addTerminalCommands(program: Command, options: TerminalCommandOp
     .addOption(nearestData())
     .addOption(storeOption())
     .action(async (given: Omit<StatusOptions, 'environment' | 'invocation'> & { line?: true }) => {
-      // The installed program never gets here with it: `bin.ts` has a shorter way.
+      // The installed program never gets here: `bin.ts` has a faster path.
       if (given.line) await (await import('./status-line.ts')).printStatusLine(words, environment)
       const { printStatus } = await import('./status.ts')
       await printStatus({ ...given, environment, invocation })

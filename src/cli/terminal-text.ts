@@ -1,13 +1,11 @@
 import { plainText } from '../domain/plain-text.ts'
 import type { Environment } from './clean-environment.ts'
 
-// Other people's text for a terminal: on as many lines as we say, no wider than it is, and without what it would obey.
+// Prepares untrusted text for a terminal: bounded lines and width, no control characters.
 
-/** On one line. */
 export const oneLine = (text: string): string =>
   PLAIN.test(text) ? text.trim() : plainText(text.toWellFormed()).replaceAll(/\s+/g, ' ').trim()
 
-/** The columns that a text takes. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length
   let width = 0
@@ -15,23 +13,21 @@ export function widthOf(text: string): number {
   return width
 }
 
-/** One line of at most `columns`, with an ellipsis if it was cut. */
+/** Cuts to one line of at most `columns`, with an ellipsis. */
 export function fitted(text: string, columns: number): string {
   const line = oneLine(text)
   if (widthOf(line) <= columns) return line
   const head = headOf(line, columns - 1)
-  // A single wide character may be too much.
+  // A single wide character may already be too wide.
   return `${widthOf(head) < columns ? head.trimEnd() : ''}…`
 }
 
-/** All of a text, on lines of at most `columns`. */
 export const wrapped = (text: string, columns: number): string[] =>
   plainText(text.toWellFormed())
     .replaceAll('\t', '    ')
     .split('\n')
     .flatMap(line => brokenLine(line, columns))
 
-/** Styles, where the terminal shows them. */
 export interface Paint {
   readonly bold: (text: string) => string
   readonly dim: (text: string) => string
@@ -40,7 +36,7 @@ export interface Paint {
   readonly red: (text: string) => string
 }
 
-/** Colours only a terminal, and not where `NO_COLOR` is set (no-color.org). */
+/** Colours only terminals, and respects `NO_COLOR` (no-color.org). */
 export function paintFor(stream: { readonly isTTY?: boolean }, environment: Environment): Paint {
   const isOn = stream.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb'
   const style =
@@ -50,16 +46,16 @@ export function paintFor(stream: { readonly isTTY?: boolean }, environment: Envi
   return { bold: style(1, 22), dim: style(2, 22), green: style(32, 39), yellow: style(33, 39), red: style(31, 39) }
 }
 
-/** The width to write for: readable, and no wider than the terminal. */
+/** A readable width within the terminal's. */
 export const columnsOfTerminal = ({ columns }: { readonly columns?: number }): number =>
-  // Some terminals do not know their width, and say 0.
+  // Some terminals report a width of 0.
   Math.max(MIN_COLUMNS, Math.min(columns || DEFAULT_COLUMNS, MAX_COLUMNS))
 
 const DEFAULT_COLUMNS = 80
 const MIN_COLUMNS = 20
 const MAX_COLUMNS = 100
 
-/** Broken behind spaces where there are some. Nothing is added or left out: it may be a command. */
+/** Breaks after spaces if possible. Never changes the text, which may be a command. */
 function brokenLine(line: string, columns: number): string[] {
   const lines: string[] = []
   let rest = line
@@ -73,7 +69,7 @@ function brokenLine(line: string, columns: number): string[] {
   return [...lines, rest]
 }
 
-/** The first `columns` of a text, and at least one code point. */
+/** At most `columns` wide, but at least one code point. */
 function headOf(text: string, columns: number): string {
   let [head, room] = ['', columns]
   for (const point of text) {

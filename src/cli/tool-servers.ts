@@ -9,21 +9,18 @@ import { serversIn } from './own-config.ts'
 type Servers = Readonly<Record<string, McpServer>>
 
 export interface ToolServersOptions {
-  /** The person's own settings file. Its servers are taken up as they change; another program's file counts as of the start. */
+  /** The user's own settings file, reloaded on change. The other file is loaded once, at the start. */
   readonly own: string
-  /** The other settings file. */
   readonly chosen: string
-  /** All servers that count at the start. */
   readonly servers: Servers
   readonly redact: LearningRedactor
-  /** A server as it is started. */
+  /** Gives a server its final environment. */
   readonly prepared: (servers: Servers) => Servers
 }
 
-/** The MCP servers that count now, and which file names each. */
 export class ToolServers {
   readonly #options: ToolServersOptions
-  /** Those of the other file. They count before the person's own. */
+  /** Servers of the chosen file; they override the user's own. */
   readonly #chosen: Servers
   #stamp: string
   #own: Servers
@@ -41,13 +38,13 @@ export class ToolServers {
     this.#all = prepared({ ...this.#own, ...this.#chosen })
   }
 
-  /** As they are started, by name. The same object as long as nothing has changed. */
+  /** Prepared servers by name. The same object until something changes. */
   get all(): Servers {
     this.#look()
     return this.#all
   }
 
-  /** Why the person's own file is not used as it is now. */
+  /** Why the user's own file is currently not used. */
   get problem(): string | undefined {
     this.#look()
     return this.#problem
@@ -57,7 +54,6 @@ export class ToolServers {
     return this.#options.own
   }
 
-  /** The file that names a server, and whether it is the person's own. */
   fileOf(name: string): { readonly file: string; readonly isOwn: boolean } {
     const isOwn = !Object.hasOwn(this.#chosen, name)
     return { file: isOwn ? this.#options.own : this.#options.chosen, isOwn }
@@ -79,10 +75,10 @@ export class ToolServers {
   }
 }
 
-/** Another one whenever the file may be another. */
+/** Changes whenever the file may have changed. */
 function stampOf(file: string): string {
   try {
-    // Not the link itself: what it leads to may change.
+    // `stat`, not `lstat`: a link's target may change.
     const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
     return stat ? [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ') : ''
   } catch (error) {

@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from 'commander'
 import { ASK_FOR } from '../domain/tool-rules.ts'
 import type { AddedTools, ToolsCommand } from './tools.ts'
 
-/** The commands that give the agent of `runsheet serve` tools. They write the person's own settings file. */
+/** These commands edit the user's own settings file. */
 export function addToolsCommands(program: Command, context: ToolsCommand): void {
   const tools = program.command('tools').description('give the agent tools: a folder, or an MCP server')
   const repeated = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]

@@ -25,7 +25,7 @@ export interface AddedTools {
 
 const NAME = /^[A-Za-z0-9_-]{1,32}$/
 
-/** Gives the agent of `runsheet serve` the tools of an MCP server, or a folder: in the person's own settings file. */
+/** Adds an MCP server or a folder to the user's own settings file, for the agent of `runsheet serve`. */
 export function addTools(
   name: string | undefined,
   words: readonly string[],
@@ -52,7 +52,7 @@ export function listTools({ environment, invocation }: ToolsCommand): void {
   if (servers.length === 0) {
     return console.log(`No MCP servers in ${visible(file)}. Add a folder: ${invocation} tools add --folder PATH`)
   }
-  // Arguments may hold secrets.
+  // Arguments may contain secrets.
   for (const [name, server] of servers) {
     console.log(visible(`${name.padEnd(16)}  ask: ${(server.ask ?? 'none').padEnd(7)}  ${placeOf(server)}`))
   }
@@ -88,14 +88,14 @@ function serverOf(words: readonly string[], options: AddedTools, invocation: str
   return { command, args, ...pairs(options.env, '=', '--env NAME=VALUE')('env'), ask }
 }
 
-/** Our own program, confined to the folder: what it says about reading can be believed. */
+/** Our own program, confined to the folder, so its read-only hints can be trusted. */
 function folderServer(path: string, { ask = 'changes' }: AddedTools): McpServer {
   const folder = resolve(expandHome(path))
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new CliError(`${folder} is not a folder.`)
   return { command: process.execPath, args: [programFile(), 'folder', folder], ask }
 }
 
-/** The folder's own name, as far as a name may have its characters. */
+/** The folder's name, reduced to valid characters. */
 function nameOf({ folder }: AddedTools): string {
   if (folder === undefined) return ''
   const clean = basename(resolve(expandHome(folder))).replaceAll(/[^A-Za-z0-9_-]+/g, '-')

@@ -5,11 +5,11 @@ import { causeOf } from './cause.ts'
 import { CliError } from './cli-error.ts'
 import type { SettingsFile } from './settings-file.ts'
 
-/** A project's settings that a person trusted: this content at this place. */
+/** Trust applies to this content at this path. */
 export interface TrustedFile {
   readonly path: string
   readonly sha256: string
-  /** When, as an ISO date. */
+  /** ISO 8601. */
   readonly at: string
 }
 
@@ -17,7 +17,7 @@ const MAX_BYTES = 10_000_000
 
 const schema = z.object({ files: z.array(z.object({ path: z.string(), sha256: z.string(), at: z.string() })) })
 
-/** The settings files that the user trusted, in `trusted.json` of the user's configuration folder. */
+/** Stored in `trusted.json` in the user's configuration folder. */
 export class TrustList {
   readonly #folder: string
 
@@ -25,7 +25,6 @@ export class TrustList {
     this.#folder = folder
   }
 
-  /** All trusted files, in the order in which they were trusted. */
   all(): readonly TrustedFile[] {
     let text: string
     try {
@@ -45,7 +44,7 @@ export class TrustList {
     return this.all().some(each => each.path === path && each.sha256 === sha256)
   }
 
-  /** Trusts this content, instead of what was trusted at its place before. */
+  /** Replaces any trust in earlier content at this path. */
   add({ path, sha256 }: SettingsFile, at: Date): void {
     this.#write([...this.all().filter(each => each.path !== path), { path, sha256, at: at.toISOString() }])
   }

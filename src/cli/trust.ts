@@ -16,10 +16,10 @@ export interface TrustOptions {
   readonly invocation: string
 }
 
-/** What a person types: a lone Enter or a "y" could be a reflex. */
+/** A full word, because Enter or "y" could be a reflex. */
 const WORD = 'trust'
 
-/** Shows what a project's settings file would do, and trusts exactly this content if a person at a terminal says so. */
+/** Shows what a project's settings file would do, and trusts exactly this content if a person at a terminal agrees. */
 export async function trustFile(options: TrustOptions, terminal: Terminal): Promise<void> {
   const folder = configFolder(options.environment)
   const file = readSettingsFile(options.file)
@@ -37,21 +37,18 @@ export async function trustFile(options: TrustOptions, terminal: Terminal): Prom
   console.log('Trusted. It counts from the next start.')
 }
 
-/** Prints the trusted files, and whether each is still as it was. */
 export function listTrusted({ environment }: Pick<TrustOptions, 'environment'>): void {
   const all = new TrustList(configFolder(environment)).all()
   if (all.length === 0) console.log('No settings file is trusted.')
   for (const each of all) console.log(visible(`${stateOf(each).padEnd(7)}  ${each.at.slice(0, 10)}  ${each.path}`))
 }
 
-/** Takes the trust back. */
 export function distrustFile({ file, environment }: TrustOptions): void {
   const list = new TrustList(configFolder(environment))
   if (!list.remove(knownPlace(file))) throw new CliError(`${file} was not trusted.`)
   console.log(visible(`${file} is not trusted any more. A running server keeps its settings until it is restarted.`))
 }
 
-/** What of the file counts only once it is trusted, a line each. */
 function whatNeedsTrust(file: SettingsFile, folder: string): readonly string[] {
   const { ignored } = withoutTrust(file, ownSettings(folder) ?? NONE)
   const policy = Object.entries(file.policy).filter(([field]) => ignored.includes(`policy.${field}`))
@@ -95,12 +92,12 @@ function stateOf({ path, sha256 }: TrustedFile): 'trusted' | 'changed' | 'missin
     if (!file) return 'missing'
     return file.sha256 === sha256 ? 'trusted' : 'changed'
   } catch {
-    // It is not even valid any more.
+    // The file is no longer valid.
     return 'changed'
   }
 }
 
-/** The folder may be gone; then the path is taken as it was printed. */
+/** If the folder is gone, the path is used as it was printed. */
 function knownPlace(file: string): string {
   try {
     return placeOf(file)

@@ -15,12 +15,11 @@ export interface UrlOptions {
   readonly invocation: string
 }
 
-/** Prints a new sign-in link. */
 export async function printUrl(options: UrlOptions): Promise<void> {
   console.log(await signInLink(options))
 }
 
-/** A new sign-in link. The server is asked at its local address: behind a proxy its URL may not resolve here. */
+/** Asks the server at its local address: behind a proxy its public URL may not resolve here. */
 export async function signInLink(options: UrlOptions): Promise<string> {
   const { data, environment } = options
   refuseTracked(data, environment)

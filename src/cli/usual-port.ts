@@ -3,13 +3,9 @@ import { readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 
 export const DEFAULT_PORT = 4747
 
-/**
- * The port that servers of a data folder try first: the one that setup fixed, or the default. A browser is signed in to
- * one port only.
- */
+/** The port to try first: the one that setup fixed, or the default. Browsers are signed in to one port only. */
 export const usualPort = (data: string): number => fixedPort(data) ?? DEFAULT_PORT
 
-/** The port that setup fixed. */
 export function fixedPort(data: string): number | undefined {
   try {
     const text = readRegularFile(portFile(data), { maxBytes: 16, follow: false }).toString('utf8').trim()

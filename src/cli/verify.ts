@@ -17,11 +17,10 @@ import { reasonOf } from './reason.ts'
 const DAMAGE: ReadonlySet<string> = new Set(['corrupt', 'newer'])
 
 export interface VerifyOptions extends ReadOptions {
-  /** The command that runs this program again, for hints. */
   readonly invocation: string
 }
 
-/** Prints what is damaged in a store, or differs from its logs; the exit code is 1 if anything is. */
+/** Prints damage in a store and differences from its logs; sets exit code 1 if there are any. */
 export async function printVerified(options: VerifyOptions): Promise<void> {
   checkStore(options.store)
   refuseTracked(options.data, options.environment)
@@ -41,7 +40,6 @@ export async function printVerified(options: VerifyOptions): Promise<void> {
   }
 }
 
-/** What was checked, if nothing was found. */
 function checkedIn(store: string): string {
   const logs = 'every log can be folded, and agrees with its tasks, turns, reviews, title and search entries'
   if (storeLocation(store) !== 'folder') return `${logs}.`
@@ -64,7 +62,7 @@ async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
     yield* verifyDatabase(path, db => files?.(data, db) ?? [])
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    // What is damaged differs; what cannot be read was not checked.
+    // Damage is a finding; an unreadable file was never checked.
     if (!DAMAGE.has(error.code)) throw new CliError(`cannot verify ${path}: ${reasonOf(error)}`)
     yield reasonOf(error)
   }

@@ -11,19 +11,15 @@ import { CliError } from './cli-error.ts'
 import { configFolder } from './config-folder.ts'
 
 export interface WorkspaceOptions {
-  /** `--workspace`. */
   readonly workspace?: string | undefined
-  /** The sandbox of the demo. */
   readonly sandbox?: string | undefined
   readonly data: string
   readonly environment: Environment
-  /** Whether turns that begin now get the sandbox. */
   readonly usesSandbox?: () => boolean
-  /** Whether a judge of ours rules on the claims of agents elsewhere. */
+  /** True if our judge rules on claims of external agents. */
   readonly judges?: () => boolean
 }
 
-/** The workspaces of this process, and what checks may do in them. */
 export function workspacesFor(
   { workspace, sandbox, usesSandbox, data, environment, judges }: WorkspaceOptions,
   settings: CheckSettings,
@@ -32,7 +28,7 @@ export function workspacesFor(
   const problem = wrapperProblem(settings, environment)
   if (problem !== undefined) throw new CliError(problem)
   let known: string | undefined
-  // Only where a workspace is used: it is kept in the user's configuration folder.
+  // Lazy, because it writes to the user's configuration folder.
   const machine = (): string => (known ??= machineId(configFolder(environment)))
   const workspaces = workspace === undefined ? [] : [openedWorkspace(workspace, machine())]
   return new LocalWorkspaces({
@@ -49,16 +45,15 @@ export function workspacesFor(
   })
 }
 
-/** The machine of the demo's sandbox, which belongs to its data folder. */
+/** The machine id of the demo's sandbox, which belongs to its data folder. */
 const SANDBOX = 'sandbox'
 
-/** The sandbox needs a Node, and the one that runs us need not be on the PATH. */
+/** The sandbox needs Node, and the running one may not be on the PATH. */
 const withOurNode = (environment: Environment): Environment => ({
   ...environment,
   PATH: [dirname(process.execPath), environment['PATH'] ?? ''].join(delimiter),
 })
 
-/** A folder in which checks may run. */
 export function openedWorkspace(folder: string, machine: string): Workspace {
   const opened = openWorkspace(resolve(folder), machine)
   if (opened instanceof Obstacle) throw new CliError(`cannot use the workspace ${folder}: ${opened.reason}`)

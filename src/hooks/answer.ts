@@ -1,9 +1,7 @@
 import type { HookAnswer, HookHost } from './event.ts'
 
-/** An answer in the form that the host reads; `{}` says nothing. */
 export function answerFor(host: HookHost, event: string, answer: HookAnswer): Readonly<Record<string, unknown>> {
   if (answer.kind === 'silence') return {}
-  // Our own plugin reads it.
   if (host === 'opencode') return answer.kind === 'block' ? { reason: answer.reason } : { context: answer.text }
   if (answer.kind === 'block') return { decision: 'block', reason: answer.reason }
   return { hookSpecificOutput: { hookEventName: event, additionalContext: answer.text } }

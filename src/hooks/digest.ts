@@ -4,7 +4,6 @@ import type { StoredEvent } from '../domain/event.ts'
 import { type HookAnswer, type HookEvent, type HookFeatures, SILENCE } from './event.ts'
 import type { HookNotes } from './notes.ts'
 
-/** The log of the host's conversation. */
 export interface PlanLog {
   state(): Conversation | Promise<Conversation>
   eventsAfter(seq: number, limit: number): readonly StoredEvent[] | Promise<readonly StoredEvent[]>
@@ -16,15 +15,13 @@ export interface DigestDeps {
   readonly notes: HookNotes
 }
 
-/** An event that only reads. */
 export type ReadingEvent = HookEvent & { readonly kind: 'start' | 'prompt' }
 
-/** How much of a log is read for news. */
 const MAX_EVENTS = 1_000
 
 /**
- * Tells an agent where its plan stands: when a session starts, else with the first prompt of which we hear, and then
- * whenever others have changed it.
+ * Tells an agent the state of its plan: at session start, otherwise with the first prompt, and then whenever others
+ * changed the plan.
  */
 export async function tellPlan(event: ReadingEvent, { log, features, notes }: DigestDeps): Promise<HookAnswer> {
   const { session } = event
@@ -37,12 +34,11 @@ export async function tellPlan(event: ReadingEvent, { log, features, notes }: Di
   const isFirst = event.keepsDigest || note.told === undefined
   const seen = Math.max(note.told ?? 0, state.answered_seq)
   const isDue = features.digest && (isFirst || (state.seq > seen && (await hasNews(log, seen))))
-  // A turn of the host begins here.
+  // A prompt starts the host's turn.
   notes.write({ session, turn: event.turn, since: state.seq, told: isDue ? state.seq : note.told })
   return isDue ? told(state) : SILENCE
 }
 
-/** Whether somebody changed the plan after this seq. */
 async function hasNews(log: PlanLog, seq: number): Promise<boolean> {
   return (await log.eventsAfter(seq, MAX_EVENTS)).some(({ type }) => DIGEST_EVENTS.has(type))
 }

@@ -16,12 +16,11 @@ export interface HookDeps {
   readonly redact: Redactor
 }
 
-/** How much of a log is read for the gate. */
 const MAX_EVENTS = 1_000
 
 /**
- * Handles an event that a host brought to a process that serves it, by a tool call or a socket. The host does not wait long,
- * and not at all for an event that has no answer: `onError` hears of its failure.
+ * Handles an event that a host delivered by tool call or socket. Hosts block on the answer, so it has a timeout. Tool
+ * events have no answer: the host does not wait, and `onError` gets their failures.
  */
 export async function deliverHook(
   event: HookEvent,
@@ -29,12 +28,12 @@ export async function deliverHook(
 ): Promise<HookAnswer> {
   const work = handleHook(event, deps)
   if (event.kind !== 'tool') return Promise.race([work, delay(MAX_HOOK_MS, SILENCE, { ref: false })])
-  // Writes keep their order.
+  // Not awaited: the writes keep their order.
   work.catch(onError)
   return SILENCE
 }
 
-/** Acts on a host's event. It reads and adds evidence; it never confirms or settles anything. */
+/** Handles a host's event. Hooks read and add evidence; they never confirm or settle anything. */
 export async function handleHook(event: HookEvent, deps: HookDeps): Promise<HookAnswer> {
   switch (event.kind) {
     case 'start':
@@ -59,7 +58,7 @@ async function onTool({ call }: HookEvent & { kind: 'tool' }, deps: HookDeps): P
   return SILENCE
 }
 
-/** Deeper values would overflow the stack of everything that reads them. */
+/** Deeper values would overflow the stack of every recursive reader. */
 const MAX_DEPTH = 200
 
 function bounded(value: unknown): unknown {
@@ -86,7 +85,7 @@ async function onStop({ session, turn }: HookEvent, deps: HookDeps): Promise<Hoo
   return value === undefined ? SILENCE : { kind: 'block', reason: value }
 }
 
-/** What this turn of the host did: by its id, and since it began. */
+/** The events of the host's current turn: matched by turn id, or logged since the turn began. */
 async function eventsOfTurn({ door, ref }: HookDeps, turn: string | undefined, note: HookNote): Promise<StoredEvent[]> {
   const since = turn === undefined || note.turn === turn ? note.since : undefined
   const events = await door.conversations.events(ref, { types: GATE_EVENTS, last: MAX_EVENTS })

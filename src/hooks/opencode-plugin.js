@@ -1,6 +1,6 @@
-// Runsheet's plugin for OpenCode. Written by `runsheet setup opencode`; `--remove` takes it away.
-// It calls `runsheet hook`, and signs the chat that a call of our tools belongs to: one MCP process serves all chats.
-// Whatever fails here is left out: OpenCode goes on as if there were no plugin.
+// Runsheet's plugin for OpenCode. `runsheet setup opencode` writes it; `--remove` removes it.
+// It calls `runsheet hook` and signs which chat a call of our tools belongs to: one MCP process serves all chats.
+// It ignores every failure: OpenCode continues as if there were no plugin.
 import { spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -17,19 +17,18 @@ export const Runsheet = async ({ client, directory }) => {
   const { program, data, features } = SETTINGS
   const path = data === undefined ? projectData(directory) : resolve(directory, data.replace(/^~(?=\/|$)/, homedir()))
   /**
-   * By chat: what `runsheet hook` noted, the digest, the prompt that is being handled, and whether a person stopped the agent
+   * Per chat: the notes of `runsheet hook`, the digest, the prompt in progress, and whether a person stopped the agent
    * or another agent started it.
    */
   const chats = new Map()
   const chatOf = id => chats.get(id) ?? chats.set(id, { note: {}, digest: '' }).get(id)
-  /** What the MCP process reads as well. Setup makes it; in a clone or a subfolder, where nobody ran setup, the first call does. */
+  /** Shared with the MCP process. Setup creates it; in a clone or a subfolder without setup, the first call does. */
   const secret = () => {
     const file = join(path, 'opencode-secret')
     if (!existsSync(file)) writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 })
     return readFileSync(file, 'utf8').trim()
   }
 
-  /** What Runsheet answers to an event; undefined if nothing. */
   const hook = (event, payload) =>
     new Promise(resolve => {
       const [command, ...words] = program
@@ -58,7 +57,7 @@ export const Runsheet = async ({ client, directory }) => {
   const onIdle = async sessionID => {
     const chat = chatOf(sessionID)
     await chat.asked
-    // OpenCode says twice that a stopped chat is idle, so only the next prompt ends a stop.
+    // OpenCode reports a stopped chat as idle twice, so only the next prompt clears a stop.
     if (chat.isSubagent || chat.isStopped || !features.includes('gate')) return
     const { reason } = (await ask('session.idle', sessionID)) ?? {}
     if (!reason || chat.isStopped) return
@@ -72,9 +71,9 @@ export const Runsheet = async ({ client, directory }) => {
       if (prompt.startsWith(GATE_MARK)) return
       const chat = chatOf(sessionID)
       chat.isStopped = false
-      // Evidence needs neither where the turn began nor the digest.
+      // Evidence needs neither the turn's start nor the digest.
       if (!features.includes('gate') && !features.includes('digest')) return
-      // OpenCode has other things to do before it needs the answer.
+      // Not awaited: OpenCode has other work to do before it needs the answer.
       chat.asked = ask('chat.message', sessionID, { prompt: prompt.slice(0, 100) }).then(answer => {
         chat.digest = answer?.context ?? ''
       })
@@ -86,7 +85,7 @@ export const Runsheet = async ({ client, directory }) => {
       output.args.runsheet_session = { id: sessionID, call: callID, mac }
     },
     'tool.execute.after': async ({ tool, sessionID, args }, { output, content, metadata }) => {
-      // The digest is in the system prompt of every step, so it has to follow the plan.
+      // The digest is in the system prompt of every step, so it must follow the plan.
       if (tool.startsWith('runsheet_')) {
         if (args) delete args.runsheet_session
         return refreshDigest(sessionID)
@@ -115,7 +114,7 @@ export const Runsheet = async ({ client, directory }) => {
   })
 }
 
-/** The same functions, which never throw: OpenCode would fail the call. */
+/** Catches every error: OpenCode would fail the tool call. */
 const guarded = hooks =>
   Object.fromEntries(
     Object.entries(hooks).map(([name, run]) => [
@@ -124,13 +123,13 @@ const guarded = hooks =>
         try {
           await run(...args)
         } catch {
-          // OpenCode goes on without us.
+          // OpenCode continues without Runsheet.
         }
       },
     ]),
   )
 
-/** As `runsheet mcp` finds it: the nearest one up to the root of the repository, but not the user's own. */
+/** Must match `runsheet mcp`: the nearest data folder up to the repository root, but not the user's own. */
 function projectData(directory) {
   const all = []
   for (let at = resolve(directory); ; at = dirname(at)) {
@@ -141,7 +140,7 @@ function projectData(directory) {
   return all.find(each => existsSync(each)) ?? all[0]
 }
 
-/** As `runsheet mcp` tells it. */
+/** Must match `runsheet mcp`. */
 const hasRepository = folder =>
   statSync(join(folder, '.git'), { throwIfNoEntry: false })?.isFile() ||
   ['HEAD', 'objects', 'refs'].every(name => existsSync(join(folder, '.git', name)))

@@ -2,22 +2,20 @@ import { GATE_MARK } from '../domain/host-marks.ts'
 import type { HookCall, HookEvent, HookHost } from './event.ts'
 import { hostId } from './host-id.ts'
 
-/** What a host sends, or what its settings put into the arguments of the tool `hook`. */
+/** A host's event data: sent by the host, or passed by its settings as arguments of the `hook` tool. */
 export type Payload = Readonly<Record<string, unknown>>
 
 interface HostForm {
-  /** By the host's name of the event. */
   readonly events: Readonly<Record<string, HookEvent['kind']>>
   readonly session: string
-  /** The field with the turn's id. */
   readonly turn?: string
   readonly keepsDigest?: true
-  /** How its names of our own tools begin: their answers are in the log already. */
+  /** Prefix of our own tools in this host: their results are already in the log. */
   readonly ours: string
   readonly call: (payload: Payload, event: string) => HookCall
 }
 
-/** Claude Code's, which others follow. */
+/** Other hosts follow Claude Code's form. */
 const CLAUDE: HostForm = {
   events: {
     SessionStart: 'start',
@@ -39,7 +37,7 @@ const CLAUDE: HostForm = {
 
 const FORMS: Readonly<Record<HookHost, HostForm>> = {
   'claude-code': CLAUDE,
-  // It does not say how a command ended.
+  // Codex does not report a command's exit status.
   codex: { ...CLAUDE, turn: 'turn_id' },
   qwen: { ...CLAUDE, call: (payload, event) => shown(CLAUDE.call(payload, event)) },
   gemini: {
@@ -67,7 +65,6 @@ const FORMS: Readonly<Record<HookHost, HostForm>> = {
   },
 }
 
-/** The event of a payload; undefined if it is none of ours, or does not say which session it is about. */
 export function eventOf(host: HookHost, name: string, payload: Payload): HookEvent | undefined {
   const form = FORMS[host]
   const kind = Object.hasOwn(form.events, name) ? form.events[name] : undefined
@@ -79,28 +76,28 @@ export function eventOf(host: HookHost, name: string, payload: Payload): HookEve
     const prompted = { kind, ...about, ...(form.keepsDigest ? { keepsDigest: true as const } : {}) }
     return isPersons(payload['prompt'] ?? firstOf(payload['parts'])) ? prompted : undefined
   }
-  // A subagent works for the agent that has the plan: it may stop, and what its tools answered still tells.
+  // A subagent works for the agent that holds the plan: it may stop, but its tool results still count as evidence.
   if (kind === 'stop' && (textOf(payload['agent_id']) !== '' || hasNoAnswer(payload))) return undefined
   if (kind !== 'tool') return { kind, ...about }
   const call = form.call(payload, name)
   return call.tool === '' || call.tool.startsWith(form.ours) ? undefined : { kind, ...about, call }
 }
 
-/** Qwen Code also reports what goes on after a tool, as an empty prompt; Gemini CLI the text of our own gate. */
+/** Not prompts from a person: Qwen Code reports an empty prompt after a tool, Gemini CLI our own gate's text. */
 const isPersons = (prompt: unknown): boolean =>
   typeof prompt !== 'string' || (prompt.trim() !== '' && !prompt.trimStart().startsWith(GATE_MARK))
 
-/** Gemini CLI's words for an agent that a person stopped before it said anything; one that is empty it asks again itself. */
+/** Gemini CLI's text for an agent that a person stopped before its first output. It retries empty answers itself. */
 const hasNoAnswer = ({ prompt_response }: Payload): boolean => prompt_response === '[no response text]'
 
-/** Of the two forms of an answer, the one for the model. */
+/** Some answers have one form for display and one for the model; keep the model's. */
 const shown = (call: HookCall): HookCall => {
   const { llmContent, error } = recordOf(call.answer)
   const ok = call.ok && (error === undefined || error === null)
   return llmContent === undefined ? { ...call, ok } : { ...call, answer: llmContent, ok }
 }
 
-/** Gemini CLI puts marks around a text, and reports how a command ended there only, and only if it failed. */
+/** Gemini CLI wraps tool output in markers and reports an exit code only in that text, and only for failures. */
 function unmarked(call: HookCall): HookCall {
   if (typeof call.answer !== 'string') return call
   const answer = call.answer.replaceAll(/^<untrusted_context>\n|\n<\/untrusted_context>$/g, '')

@@ -1,9 +1,7 @@
 import type { HookNote, HookNotes } from './notes.ts'
 
-/** Sessions whose notes a process keeps. */
 const MAX_SESSIONS = 100
 
-/** Notes of the process that a host's hooks call. */
 export class ProcessNotes implements HookNotes {
   readonly #notes = new Map<string, HookNote>()
 

@@ -1,13 +1,11 @@
 import type { HookEvent, HookHost } from './event.ts'
 import { eventOf, type Payload } from './payload.ts'
 
-/** The clients that call the tool `hook`, by the name that they give. */
 export const HOOK_CLIENTS: ReadonlyMap<string | undefined, HookHost> = new Map([
   ['claude-code', 'claude-code'],
   ['codex-mcp-client', 'codex'],
 ])
 
-/** The arguments of the tool and the fields of a payload that they stand for. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   session: ['session_id'],
   turn: ['prompt_id', 'turn_id'],
@@ -21,7 +19,6 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   agent: ['agent_id'],
 }
 
-/** The event that a host put into the arguments of the tool `hook`, and the host's name of it. */
 export function eventOfTool(
   host: HookHost,
   input: unknown,
@@ -31,14 +28,14 @@ export function eventOfTool(
   if (typeof name !== 'string') return undefined
   const fields = Object.entries(FIELDS).flatMap(([name, into]) => {
     const value = args[name]
-    // Claude Code has "" for what an event lacks.
+    // Claude Code sends "" for a missing field.
     return value === undefined || value === '' ? [] : into.map(field => [field, unwrapped(name, value)] as const)
   })
   const event = eventOf(host, name, Object.fromEntries(fields))
   return event && { name, event }
 }
 
-/** Claude Code sends objects as JSON. */
+/** Claude Code sends objects as JSON strings. */
 function unwrapped(name: string, value: unknown): unknown {
   if ((name !== 'input' && name !== 'response') || typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   try {

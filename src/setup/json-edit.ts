@@ -1,20 +1,18 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import { SettingsError } from './settings-error.ts'
 
-// Edits of JSON, with comments or without, that leave every other byte as it is. jsonc-parser's own `modify` formats the
-// lines around its edit anew.
+// Edits of JSON and JSONC that keep every other byte. jsonc-parser's own `modify` reformats the lines around its edit.
 
 const MAX_WIDTH = 100
 
 export type JsonPath = readonly (string | number)[]
 
-/** The data of a text; undefined if there is none but space and comments. */
+/** Undefined if the text holds only whitespace and comments. */
 export function readJson(text: string): unknown {
   const root = rootOf(text)
   return root === undefined ? undefined : valueOf(root)
 }
 
-/** The text with a value at a path of keys; objects on the way are created. */
 export function setJson(text: string, path: readonly string[], value: unknown): string {
   const root = rootOf(text)
   if (root === undefined)
@@ -26,7 +24,6 @@ export function setJson(text: string, path: readonly string[], value: unknown): 
   return insert(text, node, nested(below, value), key)
 }
 
-/** The text with one more item at the end of an array, which is created if it is missing. */
 export function appendJson(text: string, path: readonly string[], item: unknown): string {
   const root = rootOf(text)
   const array = root === undefined ? undefined : at(root, path)
@@ -35,14 +32,13 @@ export function appendJson(text: string, path: readonly string[], item: unknown)
   return insert(text, array, item)
 }
 
-/** Whether there is an object or list with nothing in it, not even a comment. */
 export function isBare(text: string, path: JsonPath): boolean {
   const root = rootOf(text)
   const node = root === undefined ? undefined : at(root, path)
   return node !== undefined && /^[{[]\s*[}\]]$/.test(text.slice(node.offset, node.offset + node.length))
 }
 
-/** The text without the property or item at a path. Comments stay. */
+/** Removes the property or item at a path. Comments stay. */
 export function removeJson(text: string, path: JsonPath): string {
   const root = rootOf(text)
   const found = root === undefined ? undefined : at(root, path)
@@ -74,7 +70,7 @@ function rootOf(text: string): Node | undefined {
   return root
 }
 
-/** The last property of a name counts, as for every JSON parser. */
+/** The last of duplicate names counts, as in every JSON parser. */
 function childOf(node: Node, key: string | number): Node | undefined {
   if (typeof key === 'number') return node.type === 'array' ? node.children?.[key] : undefined
   if (node.type !== 'object') return undefined
@@ -87,7 +83,6 @@ const at = (node: Node, [key, ...rest]: JsonPath): Node | undefined => {
   return child && at(child, rest)
 }
 
-/** The last node on the path that exists, and what of the path is left. */
 function deepest(node: Node, path: readonly string[]): { node: Node; rest: readonly string[] } {
   const [key, ...rest] = path
   const child = key === undefined ? undefined : childOf(node, key)
@@ -112,7 +107,7 @@ function replace(text: string, node: Node, value: unknown): string {
   return text.slice(0, node.offset) + rendered + text.slice(node.offset + node.length)
 }
 
-/** Adds a member behind the last one and its comments. */
+/** Adds a member after the last one and its comments. */
 function insert(text: string, container: Node, value: unknown, key?: string): string {
   const style = styleOf(text)
   const last = container.children?.at(-1)
@@ -134,16 +129,13 @@ function insert(text: string, container: Node, value: unknown, key?: string): st
 }
 
 interface Gap {
-  /** Where its comma is. */
   readonly comma?: number
-  /** Where its last comment or comma ends. */
   readonly contentEnd: number
-  /** A comment stands before the comma. */
   readonly hasComments: boolean
   readonly endsInLineComment: boolean
 }
 
-/** The comma and comments from a place on, up to the next member or the end of the container. */
+/** The comma and comments between two members, or before the container's end. */
 function gapFrom(text: string, start: number): Gap {
   const token = /\s+|,|\/\/[^\r\n]*|\/\*[^]*?\*\//y
   token.lastIndex = start
@@ -165,7 +157,6 @@ function gapFrom(text: string, start: number): Gap {
   }
 }
 
-/** An emptied container without the space in it. */
 function collapsed(text: string, offset: number): string {
   const [space = ''] = /^\s*/.exec(text.slice(offset + 1)) ?? []
   const close = text[offset + 1 + space.length]
@@ -175,7 +166,6 @@ function collapsed(text: string, offset: number): string {
 interface Style {
   readonly eol: string
   readonly unit: string
-  /** All on one line. */
   readonly isCompact: boolean
 }
 
@@ -187,7 +177,7 @@ function styleOf(text: string): Style {
 
 export const eolOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 
-/** As a person would write it: what fits into a line is on one. */
+/** Formats as a person would: on one line if it fits. */
 function render(value: unknown, indent: string, style: Pick<Style, 'eol' | 'unit'>): string {
   const line = inline(value)
   if (typeof value !== 'object' || value === null || indent.length + line.length <= MAX_WIDTH) return line
@@ -223,7 +213,7 @@ function lineIndent(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(start))?.[0] ?? ''
 }
 
-/** Behind what stands before; a line comment keeps its line break if nothing else breaks the line. */
+/** Cuts after the preceding content; a line comment keeps its line break if nothing else breaks the line. */
 function startOfCut(text: string, { contentEnd, endsInLineComment }: Gap, cutEnd: number): number {
   if (!endsInLineComment || /^[ \t]*\r?\n/.test(text.slice(cutEnd))) return contentEnd
   return text.indexOf('\n', contentEnd) + 1

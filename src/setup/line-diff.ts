@@ -1,30 +1,28 @@
-/** What another text has in place of `removed` pieces (lines or words) from `at` on. */
+/** A replacement of `removed` pieces (lines or words) starting at `at`. */
 export interface Hunk {
   readonly at: number
   readonly removed: number
   readonly added: readonly string[]
 }
 
-/** Lines with their ends, so that joining gives the text back. */
+/** Lines keep their ends, so that joining restores the text. */
 export const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-/** What turns one text into another, line by line. */
 export const diffLines = (from: string, to: string): readonly Hunk[] => diff(linesOf(from), linesOf(to))
 
-/** What turns one text into another, word by word: a file may be one line, with the keys of others in it. */
+/** By words, because a file may be one line that holds other people's keys. */
 export const diffWords = (from: string, to: string): readonly Hunk[] => diff(wordsOf(from), wordsOf(to))
 
-/** The other text, by its difference in words. */
 export function patchWords(text: string, hunks: readonly Hunk[]): string {
   const words = [...wordsOf(text)]
   for (const { at, removed, added } of hunks.toReversed()) words.splice(at, removed, ...added)
   return words.join('')
 }
 
-/** Strings, names, spaces and single characters: joining them gives the text back. */
+/** Strings, names, spaces and single characters; joining them restores the text. */
 const wordsOf = (text: string): readonly string[] => text.match(/"[^"\n]*"|[\w.-]+|\s+|[^]/g) ?? []
 
-/** The shortest script (Myers 1986). */
+/** Shortest edit script (Myers 1986). */
 function diff(a: readonly string[], b: readonly string[]): readonly Hunk[] {
   let start = 0
   while (start < a.length && start < b.length && a[start] === b[start]) start += 1
@@ -43,7 +41,7 @@ function diff(a: readonly string[], b: readonly string[]): readonly Hunk[] {
   return hunks
 }
 
-/** A step removes piece `x`, or adds one before it. */
+/** Removes piece `x`, or adds one before it. */
 interface Step {
   readonly x: number
   readonly piece?: string

@@ -1,17 +1,15 @@
 import { FEATURES, type Installation } from './host.ts'
 
-/** What a host starts, as its settings have it. */
 export interface StartedServer {
   readonly words: readonly [string, ...string[]]
   readonly env: Readonly<Record<string, string>>
   readonly isEnabled: boolean
-  /** What setup would have been told to write this; undefined if the command is not one of its own. */
+  /** The setup choices that would write this entry; undefined if the command is not one of setup's. */
   readonly installation: Installation | undefined
 }
 
 type Entry = Readonly<Record<string, unknown>>
 
-/** Reads the server's entry, whatever the host; undefined if it starts no command. */
 export function startedBy(entry: Entry): StartedServer | undefined {
   const { command, args, env, environment, enabled, disabled } = entry
   const [first, ...rest] = [...texts(command), ...texts(args)]

@@ -1,7 +1,7 @@
-/** A settings file that cannot be read or merged. The message says what is wrong with it, without the file's name. */
+/** A settings file that cannot be read or merged. The message omits the file's name; callers add it. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
 
-/** A settings file that cannot be edited without changing what is not ours. */
+/** A settings file whose form does not allow a safe edit. */
 export class UnsafeForm extends SettingsError {}

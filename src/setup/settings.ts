@@ -5,16 +5,14 @@ import { appendJson, isBare, readJson, removeJson, setJson } from './json-edit.t
 import { SettingsError, UnsafeForm } from './settings-error.ts'
 import { inlineEntry, readToml, removeTable, setTable, type Table } from './toml-edit.ts'
 
-/** A settings file of a host, and what of it is ours. */
 export type Settings = SettingsFile | OwnFile
 
 export interface SettingsFile {
   readonly path: string
   readonly format: 'json' | 'toml'
   readonly server?: ServerEntry
-  /** An item of a list. */
   readonly item?: { readonly path: readonly string[]; readonly value: string }
-  /** By event. Undefined: the file has no hooks of ours. */
+  /** By event. Undefined: we have no hooks in this file. */
   readonly hooks?: Readonly<Record<string, HookGroup>>
 }
 
@@ -23,28 +21,25 @@ export interface ServerEntry {
   readonly value: Table
 }
 
-/** A file that is ours alone. */
 export interface OwnFile {
   readonly path: string
   readonly format: 'own'
   readonly text: string
-  /** What its first line begins with. */
+  /** The start of its first line, which identifies the file as ours. */
   readonly mark: string
 }
 
-/** Whether anything in these files is called at the host's events. */
 export const callHooks = (files: readonly Settings[]): boolean =>
   files.some(file => file.format === 'own' || Object.keys(file.hooks ?? {}).length > 0)
 
-/** What was there before setup, of what it would otherwise take for its own. */
+/** State before setup that `unmerge` must not treat as ours. */
 export interface Former {
-  /** Containers, and the list's item. */
   readonly kept: readonly string[]
-  /** What setup replaced in an entry that had our name; undefined if there was none. */
+  /** Values that setup overwrote in an existing entry of our name; undefined if there was none. */
   readonly server?: Table
 }
 
-/** The text with our entries as they are to be, and all else as it was. Undefined: no file. */
+/** Writes our entries and keeps everything else. Undefined: no file. */
 export function merge(settings: Settings, before: string | undefined): string | undefined {
   if (settings.format === 'own') return mergeOwn(settings, before)
   const [bom, text] = split(before ?? '')
@@ -53,7 +48,7 @@ export function merge(settings: Settings, before: string | undefined): string | 
   return before === undefined && edited === '' ? undefined : bom + edited
 }
 
-/** The text without our entries, and without the containers that are empty then, unless they were there before. */
+/** Removes our entries, and the containers that this empties unless they existed before setup. */
 export function unmerge(settings: Settings, before: string, former: Former): string | undefined {
   if (settings.format === 'own') return before.startsWith(settings.mark) ? undefined : before
   const [bom, text] = split(before)
@@ -64,7 +59,7 @@ export function unmerge(settings: Settings, before: string, former: Former): str
   return bom + edited
 }
 
-/** Lines that a person can put into a file that has a form of its own. */
+/** Lines for a person to add to a file that setup cannot edit. */
 export function byHand(settings: Settings): readonly string[] {
   if (settings.format === 'own') return []
   const { format, server } = settings
@@ -72,7 +67,6 @@ export function byHand(settings: Settings): readonly string[] {
   return text.trimEnd().split('\n')
 }
 
-/** What to keep or put back when our entries are taken out again. */
 export function formerIn(settings: Settings, before: string | undefined): Former {
   if (settings.format === 'own' || before === undefined) return { kept: [] }
   const data = dataOf(settings, before)
@@ -87,26 +81,22 @@ export function formerIn(settings: Settings, before: string | undefined): Former
   }
 }
 
-/** The data of a file; `{}` if it is empty. */
 export function dataOf(settings: SettingsFile, text: string): unknown {
   const [, body] = split(text)
   return settings.format === 'toml' ? readToml(body) : (readJson(body) ?? {})
 }
 
-/** What is at a path of data. */
 export const valueAt = (data: unknown, path: readonly (string | number)[]): unknown =>
   path.reduce<unknown>(
     (node, key) => (typeof node === 'object' && node !== null ? (node as Record<string, unknown>)[key] : undefined),
     data,
   )
 
-/** The groups with handlers of ours, by event. */
 export function ownHooks(data: unknown): Readonly<Record<string, readonly HookGroup[]>> {
   const own = eventsIn(data).map(event => [event, groupsAt(data, event).filter(hasOurs)] as const)
   return Object.fromEntries(own.filter(([, groups]) => groups.length > 0))
 }
 
-/** Where our handlers are. */
 export const placesOfHooks = (data: unknown, path: string): readonly PlacedHook[] =>
   eventsIn(data).flatMap(event =>
     groupsAt(data, event).flatMap(({ hooks, matcher }, group) =>
@@ -144,13 +134,13 @@ function mergeJson({ server, item, hooks }: SettingsFile, before: string): strin
   return text
 }
 
-/** An entry with our name, as setup leaves it. */
+/** Keeps a person's own keys in our entry, but not another transport's. */
 const mergedServer = ({ path, value }: ServerEntry, data: unknown): Table => {
   const present = valueAt(data, path)
   return { ...(isTable(present) ? pick(present, key => !OTHER_TRANSPORTS.includes(key)) : {}), ...value }
 }
 
-/** That entry as it was before setup, with what others put into it since; undefined if it is to go. */
+/** Our entry as it was before setup, plus keys that others added since; undefined if it should be removed. */
 function formerServer({ server }: SettingsFile, data: unknown, former: Former): Table | undefined {
   const present = server && valueAt(data, server.path)
   if (!former.server || !isTable(present)) return undefined
@@ -180,7 +170,7 @@ function unmergeJson(settings: SettingsFile, before: string, { kept }: Former, e
   return text
 }
 
-/** Without our handlers, except the first of each group that is wanted. */
+/** Removes our handlers, except the first group that equals the wanted one. */
 function withoutHooks(before: string, wanted: Readonly<Record<string, HookGroup>>): string {
   let text = before
   for (const [event, all] of Object.entries(valueAt(readJson(before), ['hooks']) ?? {})) {
@@ -200,7 +190,7 @@ function withoutHooks(before: string, wanted: Readonly<Record<string, HookGroup>
   return text
 }
 
-/** Refuses a result that changes what is not ours, or has another server's entry than it should, whatever the form. */
+/** Safety net for every format: refuses an edit that changes anything but our entries. */
 function checkRest(settings: SettingsFile, before: string, after: string, entry: Table | undefined): void {
   const others = (text: string): unknown => withoutOurs(settings, structuredClone(dataOf(settings, text)))
   try {

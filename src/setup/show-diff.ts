@@ -2,7 +2,6 @@ import { diffLines, linesOf } from './line-diff.ts'
 
 const CONTEXT = 2
 
-/** A change as lines to read: removed with `-`, added with `+`, and two around them. */
 export function showDiff(before: string, after: string): readonly string[] {
   const old = linesOf(before)
   const shown: string[] = []

@@ -2,14 +2,13 @@ import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint
 import { eolOf } from './json-edit.ts'
 import { SettingsError } from './settings-error.ts'
 
-// Edits of TOML that leave every other byte as it is.
+// Edits of TOML that keep every other byte.
 
 export type Table = Readonly<Record<string, unknown>>
 
-/** The data of a text. */
 export const readToml = (text: string): Table => getStaticTOMLValue(parsed(text))
 
-/** The text with these keys in a table, which is appended if it is missing. Its other keys, and tables below it, stay. */
+/** Sets keys in a table, which is appended if missing. Its other keys and its subtables stay. */
 export function setTable(text: string, path: readonly string[], keys: Table, drop: readonly string[]): string {
   const own = nodesAt(parsed(text), path)
   const header = own.filter(isTable).find(({ resolvedKey }) => resolvedKey.length === path.length)
@@ -28,23 +27,22 @@ export function setTable(text: string, path: readonly string[], keys: Table, dro
     const node = present.get(key)
     return node ? [[...lines(text, node.range), '']] : []
   })
-  // Behind a comment on the last line.
+  // After a comment on the header's line.
   const end = header.range[1] + (/^[^\r\n]*/.exec(text.slice(header.range[1]))?.[0].length ?? 0)
   const added: Edit = [end, end, missing.map(([key, value]) => `${eolOf(text)}${key} = ${render(value)}`).join('')]
   return apply(text, [...replaced, ...dropped, added])
 }
 
-/** A table as an inline one, with the braces of those around it: `a = { b = { … } }`. */
+/** A table in inline form, nested in its parents: `a = { b = { … } }`. */
 export function inlineEntry([first = '', ...rest]: readonly string[], keys: Table): string {
   return `${keyOf(first)} = ${rest.reduceRight((inner, key) => `{ ${keyOf(key)} = ${inner} }`, render(keys))}`
 }
 
-/** The text without a table and the tables below it. */
+/** Removes a table and its subtables. */
 export function removeTable(text: string, path: readonly string[]): string {
   return cut(text, nodesAt(parsed(text), path))
 }
 
-/** From, to, and what comes there. */
 type Edit = readonly [from: number, to: number, text: string]
 
 function parsed(text: string): AST.TOMLProgram {
@@ -60,7 +58,7 @@ const isTable = (node: AST.TOMLTable | AST.TOMLKeyValue): node is AST.TOMLTable 
 
 const nameOf = (key: AST.TOMLBare | AST.TOMLQuoted): string => (key.type === 'TOMLBare' ? key.name : key.value)
 
-/** Tables and key-values, in any of TOML's forms, whose path begins with this one. */
+/** Tables and key-values, in any TOML form, whose path starts with this one. */
 function nodesAt(program: AST.TOMLProgram, path: readonly string[]): (AST.TOMLTable | AST.TOMLKeyValue)[] {
   const starts = (keys: readonly (string | number)[]): boolean => path.every((key, index) => keys[index] === key)
   return program.body[0].body.flatMap((node): (AST.TOMLTable | AST.TOMLKeyValue)[] => {
@@ -70,7 +68,7 @@ function nodesAt(program: AST.TOMLProgram, path: readonly string[]): (AST.TOMLTa
   })
 }
 
-/** Cuts whole lines, with one blank line before each if that leaves none too many. */
+/** Cuts whole lines, and a table's blank line before it if another separator follows. */
 function cut(text: string, nodes: readonly (AST.TOMLTable | AST.TOMLKeyValue)[]): string {
   return apply(
     text,
@@ -83,7 +81,6 @@ function cut(text: string, nodes: readonly (AST.TOMLTable | AST.TOMLKeyValue)[])
   )
 }
 
-/** From the start of its first line to the end of its last. */
 function lines(text: string, [from, to]: readonly [number, number]): [number, number] {
   const end = text.indexOf('\n', to)
   return [text.lastIndexOf('\n', from - 1) + 1, end === -1 ? text.length : end + 1]
@@ -106,7 +103,7 @@ const kept = (present: Table | undefined, drop: readonly string[]): Table =>
 
 const keyOf = (key: string): string => (/^[\w-]+$/.test(key) ? key : JSON.stringify(key))
 
-/** JSON's strings, numbers, booleans and lists are TOML's, too. */
+/** JSON strings, numbers, booleans and lists are valid TOML too. */
 function render(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(render).join(', ')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value).replaceAll('\x7f', '\\u007f')

@@ -2,7 +2,7 @@ import { lookup as resolve } from 'node:dns'
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net'
 import { WebhookFailure } from './failure.ts'
 
-/** Ranges that are not on the public internet (IANA's special-purpose registries). */
+/** Ranges outside the public internet (IANA's special-purpose registries). */
 const NOT_PUBLIC = new BlockList()
 for (const [net, prefix] of [
   ['0.0.0.0', 8],
@@ -22,7 +22,9 @@ for (const [net, prefix] of [
 ] as const) {
   NOT_PUBLIC.addSubnet(net, prefix, 'ipv4')
 }
-/** Within 2000::/3, which has all public addresses: transition mechanisms, which lead to IPv4, and documentation. */
+/**
+ * Within 2000::/3, which holds all public addresses: transition mechanisms that lead to IPv4, and documentation ranges.
+ */
 for (const [net, prefix] of [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -34,21 +36,21 @@ for (const [net, prefix] of [
 const GLOBAL_UNICAST = new BlockList()
 GLOBAL_UNICAST.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an address is on the public internet. IPv4 within IPv6 is not: nobody needs it. */
+/** Rejects IPv4-mapped IPv6 too: no legitimate webhook needs it. */
 export function isPublic(address: string): boolean {
   if (isIPv4(address)) return !NOT_PUBLIC.check(address, 'ipv4')
   if (isIP(address) === 0) return false
   return GLOBAL_UNICAST.check(address, 'ipv6') && !NOT_PUBLIC.check(address, 'ipv6')
 }
 
-/** Refuses a host that is a private address, unless it is named. Names are looked at by `guardedLookup`. */
+/** Refuses a private IP address unless it is allowlisted. `guardedLookup` checks names. */
 export function checkHost(host: string, named: ReadonlySet<string>): void {
   if (isIP(host) !== 0 && !named.has(host) && !isPublic(host)) throw privateAddress(host)
 }
 
 /**
- * Resolves a host once; the connection goes to what it returns. So a name that resolves to a public address first and to a
- * private one later leads nowhere. One private address among others is enough to refuse.
+ * Resolves a host once and connects to exactly that address, which defeats DNS rebinding. A single private address
+ * among the results is enough to refuse.
  */
 export const guardedLookup =
   (named: ReadonlySet<string>, lookup: typeof resolve = resolve): LookupFunction =>

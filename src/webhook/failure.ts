@@ -1,7 +1,6 @@
-/** Why a notice could not be delivered. */
 export type WebhookFailureCode = 'private_address' | 'unreachable' | 'timeout' | 'redirect' | 'status'
 
-/** A delivery that failed. Its message names the host, never the path or an answer: both may hold secrets. */
+/** The message names the host, never the path or the response body: both may hold secrets. */
 export class WebhookFailure extends Error {
   override readonly name = 'WebhookFailure'
   readonly code: WebhookFailureCode

@@ -8,11 +8,10 @@ import { hostOf, type WebhookSettings } from './settings.ts'
 export interface PostOptions {
   readonly timeoutMs: number
   readonly signal: AbortSignal
-  /** Resolves names; tests replace it. */
   readonly lookup?: typeof lookup
 }
 
-/** Sends a body, and resolves if the answer is 2xx; nothing else of the answer is read, and no redirect followed. */
+/** Sends a body; resolves on a 2xx status. Ignores the response body and never follows redirects. */
 export async function post(
   { url, hosts }: Pick<WebhookSettings, 'url' | 'hosts'>,
   body: string,
@@ -26,7 +25,7 @@ export async function post(
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
     lookup: guardedLookup(hosts, lookup),
-    // A connection of its own: a kept one could be to an address that the name has no longer.
+    // No keep-alive: a pooled connection could go to an address that the name no longer resolves to.
     agent: false,
     signal: AbortSignal.any([signal, late]),
   }

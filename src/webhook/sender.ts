@@ -7,35 +7,32 @@ import { post, type PostOptions } from './post.ts'
 import type { WebhookSettings } from './settings.ts'
 import { eventId, signedHeaders } from './signature.ts'
 
-/** How a delivery ended. `dropped`: nothing was sent, because it is no longer true or too old. */
+/** `dropped`: not sent, because it is outdated or too old. */
 export type DeliveryOutcome = 'delivered' | 'failed' | 'given_up' | 'dropped'
 
 export interface SenderOptions {
   readonly door: Door
   readonly tenant: string
   readonly settings: WebhookSettings
-  /** Sent as the user agent. */
   readonly version: string
   readonly onOutcome?: (type: NoticeType, outcome: DeliveryOutcome) => void
-  /** Hears of the first failure, and of the first delivery after failures. */
+  /** Called on the first failure; `onWorking` on the first delivery after failures. */
   readonly onFailing?: (failure: WebhookFailure) => void
   readonly onWorking?: (failures: number) => void
-  /** Receives failures of storage and of our own. */
+  /** Called with storage failures and internal errors. */
   readonly onError?: (error: unknown) => void
   readonly timings?: Partial<Timings>
   readonly lookup?: PostOptions['lookup']
 }
 
-/** In milliseconds. */
 export interface Timings {
-  /** How long an answer may take. */
   readonly timeoutMs: number
-  /** How long one process has a notice to itself. */
+  /** Lease on a notice: how long one process owns it. */
   readonly leaseMs: number
-  /** The first wait before a retry; it doubles up to the last. */
+  /** Delay before the first retry; doubles up to `maxBackoffMs`. */
   readonly backoffMs: number
   readonly maxBackoffMs: number
-  /** How often to look for notices whose hint was lost. */
+  /** Poll interval, for notices whose hint was lost. */
   readonly pollMs: number
 }
 
@@ -47,21 +44,18 @@ const TIMINGS: Timings = {
   pollMs: 5_000,
 }
 
-/** More than four hours of trying. */
+/** More than four hours of retries. */
 export const MAX_TRIES = 14
-/** What is older is not sent any more. */
 const MAX_AGE_MS = 24 * 3_600_000
 const MAX_AT_ONCE = 4
-/** Commits that come together are looked for once. */
 const DEBOUNCE_MS = 50
-/** How long notices are kept if no sender renews that. */
+/** Notices are stored this long after the last sender renewed its subscription. */
 const WANTED_MS = 3 * 24 * 3_600_000
 const RENEW_WANTED_MS = 3_600_000
 
 /**
- * Delivers notices to a webhook, at least once each. The store has what is to be sent and how often that was tried, so a
- * restart goes on where it ended; a process that dies after a delivery and before it is noted delivers again, with the same
- * id.
+ * Delivers notices to a webhook at least once. Pending notices and their tries are stored, so a restart resumes. If a
+ * process dies between a delivery and its record, the notice is delivered again with the same id.
  */
 export class WebhookSender {
   readonly #options: SenderOptions
@@ -72,7 +66,6 @@ export class WebhookSender {
   #isWoken = false
   #wakeUp = (): void => {}
   #wantedUntil = 0
-  /** Failures in a row. */
   #failures = 0
 
   constructor(options: SenderOptions) {
@@ -80,7 +73,6 @@ export class WebhookSender {
     this.#timings = { ...TIMINGS, ...options.timings }
   }
 
-  /** How many deliveries are under way. */
   get size(): number {
     return this.#deliveries.size
   }
@@ -90,7 +82,7 @@ export class WebhookSender {
     this.#running = this.#run()
   }
 
-  /** Gives up what is under way; the next process sends it. */
+  /** Aborts deliveries in progress; the next process resumes them. */
   async close(): Promise<void> {
     this.#ending.abort(new Error('The sender was closed.'))
     this.#wake()
@@ -123,7 +115,7 @@ export class WebhookSender {
     this.#wakeUp()
   }
 
-  /** For so long at most. Commits that come together wake it once. */
+  /** Sleeps until woken or timed out, and debounces bursts of commits. */
   async #sleep(ms: number): Promise<void> {
     if (!this.#isWoken) {
       await new Promise<void>(resolve => {
@@ -138,7 +130,7 @@ export class WebhookSender {
     this.#isWoken = false
   }
 
-  /** Begins what is due, as far as there is room. Returns how long to sleep if nothing happens. */
+  /** Starts due deliveries up to the limit. Returns how long to sleep. */
   async #look(): Promise<number> {
     const { door, tenant, onError } = this.#options
     const { leaseMs, pollMs } = this.#timings
@@ -146,7 +138,7 @@ export class WebhookSender {
       await this.#want()
       while (!this.#ending.signal.aborted) {
         const room = MAX_AT_ONCE - this.#deliveries.size
-        // Read first: to take is a write, and mostly there is nothing.
+        // Read before taking: taking is a write, and usually nothing is due.
         const { dueInMs = pollMs } = await door.notices.waiting(tenant)
         if (room <= 0 || dueInMs > 0) return dueInMs > 0 ? Math.min(pollMs, dueInMs) : pollMs
         const taken = await door.notices.take(tenant, room, leaseMs)
@@ -159,7 +151,7 @@ export class WebhookSender {
     return pollMs
   }
 
-  /** Keeps the store noting what is to be told. */
+  /** Renews the subscription that makes the store keep notices. */
   async #want(): Promise<void> {
     if (performance.now() < this.#wantedUntil) return
     await this.#options.door.notices.want(this.#options.tenant, WANTED_MS)
@@ -182,7 +174,7 @@ export class WebhookSender {
     const { door, onOutcome } = this.#options
     const [event] = await door.conversations.eventsAfter(notice, notice.seq - 1, 1)
     const told = event && noticeOf(event)
-    // Taken too often without an end: whoever tried died each time.
+    // Taken too often without being settled: every process that tried has died.
     const isSpent = notice.tries > MAX_TRIES
     if (!told || isSpent || !(await this.#isWorthIt(notice, event))) {
       await door.notices.settle(notice)
@@ -199,7 +191,7 @@ export class WebhookSender {
     onOutcome?.(told.type, failure ? (isLast ? 'given_up' : 'failed') : 'delivered')
   }
 
-  /** Whether it is not too old, and a review still waits, as far as that can be read. */
+  /** False if the notice is too old or its review is settled. An unreadable conversation counts as true. */
   async #isWorthIt({ tenant, conversation }: TakenNotice, event: StoredEvent): Promise<boolean> {
     const { door } = this.#options
     if (Date.parse(await door.now()) - Date.parse(event.timestamp) > MAX_AGE_MS) return false
@@ -229,7 +221,7 @@ export class WebhookSender {
     }
   }
 
-  /** With jitter, so that nodes that failed together do not come back together. */
+  /** With jitter, so that nodes that failed together do not retry together. */
   #backoff(tries: number): number {
     const { backoffMs, maxBackoffMs } = this.#timings
     return Math.min(maxBackoffMs, backoffMs * 2 ** (tries - 1)) * (0.75 + Math.random() / 2)

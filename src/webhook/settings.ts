@@ -1,15 +1,12 @@
 import { isIP } from 'node:net'
 
-/** Where notices go, and with which secret they are signed. */
 export interface WebhookSettings {
   readonly url: URL
-  /** The key of the signatures. */
   readonly key: Uint8Array
-  /** Hosts that may have private addresses, and be asked without TLS. */
+  /** Hosts that may have private addresses and use plain HTTP. */
   readonly hosts: ReadonlySet<string>
 }
 
-/** The same as people write it. */
 export interface WebhookText {
   readonly url?: string | undefined
   readonly secret?: string | undefined
@@ -21,7 +18,7 @@ const MIN_SECRET_LENGTH = 32
 
 const PREFIX = 'whsec_'
 
-/** Reads the settings of a webhook. Returns what is wrong with them, in words, or undefined if there is none. */
+/** Parses the settings of a webhook; returns the error as a string, or undefined if none are set. */
 export function webhookFrom({ url, secret = '', hosts = [] }: WebhookText): WebhookSettings | string | undefined {
   if (url === undefined) return undefined
   const named = new Set(hosts.map(host => host.trim().toLowerCase()).filter(host => host !== ''))
@@ -39,12 +36,12 @@ export function webhookFrom({ url, secret = '', hosts = [] }: WebhookText): Webh
   return { url: parsed, key: keyOf(secret), hosts: named }
 }
 
-/** The host of a URL, an IPv6 address without its brackets. */
+/** The host of a URL; IPv6 without brackets. */
 export function hostOf({ hostname }: URL): string {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return isIP(bare) === 0 ? hostname : bare
 }
 
-/** As Standard Webhooks has it: Base64 after the prefix. Any other text is taken as it is. */
+/** Standard Webhooks: Base64 after the prefix. Any other text is used as is. */
 const keyOf = (secret: string): Uint8Array =>
   secret.startsWith(PREFIX) ? Buffer.from(secret.slice(PREFIX.length), 'base64') : Buffer.from(secret)

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Ref } from '../door/door.ts'
 
-/** The headers of a delivery, as Standard Webhooks has them. The timestamp is signed with the body. */
+/** Headers as Standard Webhooks defines them. The timestamp is signed with the body. */
 export function signedHeaders(
   id: string,
   body: string,
@@ -13,7 +13,7 @@ export function signedHeaders(
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
 }
 
-/** The same for an event whenever it is sent, from whichever process. */
+/** Deterministic: every process and every retry sends an event under the same id. */
 export function eventId({ tenant, conversation }: Ref, { seq, timestamp }: { seq: number; timestamp: string }): string {
   const hash = createHash('sha256').update([tenant, conversation, seq, timestamp].join('\n')).digest('hex')
   return `evt_${hash.slice(0, 32)}`

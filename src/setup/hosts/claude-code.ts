@@ -5,7 +5,7 @@ import { ALL_HOOKS, listed } from './off-switches.ts'
 
 const USES: EventUses = {
   SessionStart: ['digest'],
-  // And the turn. After /clear the server's environment still has the old session.
+  // Also carries the turn. After /clear the server's environment still has the old session.
   UserPromptSubmit: 'session',
   PostToolUse: ['evidence'],
   PostToolUseFailure: ['evidence'],
@@ -15,7 +15,7 @@ const USES: EventUses = {
 const TURN = { event: '${hook_event_name}', session: '${session_id}', turn: '${prompt_id}' }
 const TOOL = { ...TURN, tool: '${tool_name}', call: '${tool_use_id}', input: '${tool_input}' }
 
-/** What the tool is given; variables that an event lacks would be empty. */
+/** Only variables that an event has: others would be empty. */
 const INPUT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SessionStart: { event: TURN.event, session: TURN.session },
   UserPromptSubmit: TURN,
@@ -25,13 +25,13 @@ const INPUT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 const MATCHER: Readonly<Record<string, string>> = {
-  // When a session starts or is resumed, the server is not connected yet: the first prompt tells the plan.
+  // At start or resume the server is not connected yet, so the first prompt delivers the digest.
   SessionStart: 'compact',
   PostToolUse: '*',
   PostToolUseFailure: '*',
 }
 
-/** Just longer than our own limit: only a server that hangs makes the host wait for so long. */
+/** Just above our own limit: only a hung server makes the host wait this long. */
 const SECONDS = 3
 
 export const claudeCode: Host = {
@@ -48,7 +48,7 @@ export const claudeCode: Host = {
       {
         path: server,
         format: 'json',
-        // With `alwaysLoad` it also waits for the server before the first turn.
+        // With `alwaysLoad` the host waits for the server before the first turn.
         server: { path: claudeCode.serverPath, value: { type: 'stdio', command, args, alwaysLoad: true } },
       },
       {
@@ -60,7 +60,7 @@ export const claudeCode: Host = {
     ]
   },
   off: {
-    // Those of all scopes count, whichever has our entries.
+    // Settings of every scope apply, whichever one has our entries.
     files: place =>
       [
         filesOf({ ...place, scope: 'user' }).settings,
@@ -85,7 +85,7 @@ export const claudeCode: Host = {
   ],
 }
 
-/** There is one status line, and it may be the person's own: it is theirs to change. */
+/** There is only one status line, and it may be the user's own, so setup does not write it. */
 function statusLineNote(place: Place, installation: Installation): string {
   const statusLine = { type: 'command', command: statusCommand(installation, place.platform) }
   return `To see the plan in its status line, put this into ${filesOf(place).settings}: "statusLine": ${JSON.stringify(statusLine)}`

@@ -22,7 +22,7 @@ const USES: EventUses = {
 const SESSION = { event: '${hook_event_name}', session: '${session_id}' }
 const TURN = { ...SESSION, turn: '${turn_id}' }
 
-/** Exactly the variables that an event has: Codex fails a hook for any other. */
+/** Exactly the variables that an event has: Codex fails a hook that uses any other. */
 const INPUT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SessionStart: { ...SESSION, source: '${source}' },
   UserPromptSubmit: TURN,
@@ -36,10 +36,10 @@ const INPUT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Stop: TURN,
 }
 
-/** Just longer than our own limit: only a server that hangs makes the host wait for so long. */
+/** Just above our own limit: only a hung server makes the host wait this long. */
 const SECONDS = 3
 
-/** Codex gives servers few variables. These say whether, and how, a plan can be opened in the person's browser. */
+/** Codex passes servers few variables. These tell whether and how a plan can be opened in the user's browser. */
 const DESKTOP = [
   'BROWSER',
   'DISPLAY',
@@ -68,7 +68,8 @@ export const codex: Host = {
       {
         path: join(folder, 'config.toml'),
         format: 'toml',
-        // With `required` it waits for the server before the first turn, but does not start without it: not for colleagues.
+        // With `required` Codex waits for the server before the first turn but refuses to start without it, so project
+        // scope omits it for colleagues who lack the program.
         server: {
           path: codex.serverPath,
           value: { command, args, env_vars: DESKTOP, required: place.scope === 'user', startup_timeout_sec: 30 },
@@ -78,7 +79,7 @@ export const codex: Host = {
     ]
   },
   acceptance: {
-    // Always the user's: a project cannot accept its own hooks.
+    // Always the user's file: a project cannot accept its own hooks.
     settings: place => ({ path: join(folderOf({ ...place, scope: 'user' }), 'config.toml'), format: 'toml' }),
     has: (data, hook) => {
       const name = nameOf(hook.event)
@@ -109,7 +110,7 @@ const folderOf = (place: Place): string =>
 /** "PostToolUse" → "post_tool_use". */
 const nameOf = (event: string): string => event.replaceAll(/(?<=[a-z])[A-Z]/g, letter => `_${letter}`).toLowerCase()
 
-/** What Codex 0.166.0 writes when a person accepts a hook: the hash of its JSON, with sorted keys. */
+/** Codex 0.166.0 stores this when a person accepts a hook: the hash of its JSON with sorted keys. */
 function acceptedHash({ event, matcher, value }: PlacedHook): string {
   const identity = { event_name: nameOf(event), hooks: [value], ...(matcher === undefined ? {} : { matcher }) }
   return `sha256:${createHash('sha256')

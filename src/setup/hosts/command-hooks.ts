@@ -6,11 +6,11 @@ export interface CommandHooks {
   readonly uses: EventUses
   /** In the host's unit. */
   readonly timeout: number
-  /** What else a handler needs on Windows, so that PowerShell runs it. */
+  /** Extra handler fields on Windows, so that PowerShell runs it. */
   readonly onWindows?: Handler
 }
 
-/** Hooks that run `runsheet hook`, for the forks of Gemini CLI. */
+/** Hooks that run `runsheet hook`, for Gemini CLI and its forks. */
 export function commandHooks(
   { host, uses, timeout, onWindows }: CommandHooks,
   place: Place,

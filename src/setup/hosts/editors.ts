@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { configHome, folderIn, type Host, type Installation, mcpArguments, type Place } from '../host.ts'
 
-// Editors, by their documentation only: they get the server and no hooks.
+// Editors, untested, by their documentation: they get the server and no hooks.
 
 export const cursor: Host = {
   name: 'cursor',

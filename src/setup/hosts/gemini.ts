@@ -9,12 +9,12 @@ const HOOKS = {
   host: 'gemini',
   uses: {
     SessionStart: ['digest'],
-    // And where a turn begins.
+    // Also marks the start of a turn.
     BeforeAgent: 'session',
     AfterTool: ['evidence'],
     AfterAgent: ['gate'],
   },
-  // Our own limit is 2 s; the rest is for Node to start on a busy machine.
+  // Our own limit is 2 s; the rest lets Node start on a busy machine.
   timeout: 5_000,
 } as const
 
@@ -61,7 +61,7 @@ const fileOf = (place: Place): string =>
 
 const homeOf = (place: Place): string => folderIn(place, 'GEMINI_CLI_HOME') ?? place.home
 
-/** Whether it trusts the folder, as it finds out itself; undefined while it has not asked. */
+/** The host's own trust decision; undefined while it has not asked. */
 function trustIn(place: Place): boolean | undefined {
   const { GEMINI_RESTRICTED_MODE: restricted, GEMINI_CLI_TRUST_WORKSPACE: said } = place.environment
   if (restricted === 'true' || said === 'false') return false
@@ -89,7 +89,6 @@ function isInside(folder: string, path: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-/** Undefined if there is none, or it cannot be parsed. */
 function parsedJson(place: Place, path: string): unknown {
   try {
     return dataOf({ path, format: 'json' }, place.read(path) ?? '')

@@ -6,7 +6,7 @@ import { gemini } from './gemini.ts'
 import { opencodeWith } from './opencode.ts'
 import { qwen } from './qwen.ts'
 
-/** Every host by name. `plugin` is the text of OpenCode's plugin. */
+/** `plugin` is the text of OpenCode's plugin. */
 export const hostsWith = (plugin: string): Readonly<Record<HostName, Host>> => ({
   'claude-code': claudeCode,
   codex,

@@ -3,12 +3,10 @@ import { configHome, type Host, type Installation, mcpArguments, type Place } fr
 import { dataOf, type OwnFile, type SettingsFile, valueAt } from '../settings.ts'
 import { SettingsError } from '../settings-error.ts'
 
-/** The first line of the plugin. */
 const MARK = "// Runsheet's plugin for OpenCode"
-/** The line of the plugin that setup writes anew. */
+/** Setup rewrites this line of the plugin. */
 const SETTINGS = /^const SETTINGS = .*$/m
 
-/** OpenCode, with the text of its plugin as it is packed. */
 export const opencodeWith = (plugin: string): Host => {
   const opencode: Host = {
     name: 'opencode',
@@ -18,7 +16,7 @@ export const opencodeWith = (plugin: string): Host => {
     serverPath: ['mcp', 'runsheet'],
     settings: (place, installation) => {
       const command = [...installation.program, ...mcpArguments(installation, true)]
-      // Also with all features off: it signs which chat a call belongs to.
+      // Written even with all features off: it signs which chat a call belongs to.
       const text = pluginFor(plugin, installation)
       const [first, ...others] = settingsOf(place, opencode.serverPath).map(
         (path): SettingsFile => ({
@@ -38,7 +36,10 @@ export const opencodeWith = (plugin: string): Host => {
 
 const ownFolder = (place: Place): string => join(configHome(place), 'opencode')
 
-/** The files with our entry, or the one that gets it. OpenCode reads both, and a person may add the other one later. */
+/**
+ * The files that have our entry, or else the one that gets it. OpenCode reads both, and a person may add the other
+ * later.
+ */
 function settingsOf(place: Place, serverPath: readonly string[]): readonly string[] {
   const root = place.scope === 'project' ? place.project : ownFolder(place)
   const [comments, plain] = [join(root, 'opencode.jsonc'), join(root, 'opencode.json')]
@@ -56,6 +57,6 @@ function hasEntry(text: string | undefined, serverPath: readonly string[]): bool
   }
 }
 
-/** A function as replacement: a path may contain `$`. */
+/** A replacer function, because a path may contain `$`. */
 const pluginFor = (plugin: string, { program, data, features }: Installation): string =>
   plugin.replace(SETTINGS, () => `const SETTINGS = ${JSON.stringify({ program, data, features })}`)

@@ -7,13 +7,13 @@ const HOOKS = {
   host: 'qwen',
   uses: {
     SessionStart: ['digest'],
-    // And the turn.
+    // Also carries the turn.
     UserPromptSubmit: 'session',
     PostToolUse: ['evidence'],
     PostToolUseFailure: ['evidence'],
     Stop: ['gate'],
   },
-  // Our own limit is 2 s; the rest is for Node to start on a busy machine.
+  // Our own limit is 2 s; the rest lets Node start on a busy machine.
   timeout: 5,
   onWindows: { shell: 'powershell' },
 } as const
