@@ -7,6 +7,7 @@ import type { Task } from './task.ts'
 /** How a check stands; `stale`: it passed before the workspace changed. */
 export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclusive' | 'stale'
 
+/** The current state of a task's check. */
 export function checkState(state: Proofs, task: Task, check: Check): CheckState {
   return check.kind !== 'person' && isRunning(state, check) ? 'running' : lastState(state, task, check)
 }

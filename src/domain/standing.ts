@@ -20,6 +20,7 @@ import { SEALED, type Task } from './task.ts'
 /** How a completed task got there, strongest first. */
 export type Standing = 'proven' | 'confirmed' | 'judged' | 'reported'
 
+/** A standing and its reasons. */
 export interface Stood {
   readonly standing: Standing
   readonly reasons: readonly string[]
@@ -46,6 +47,7 @@ const isAskedAgain = (state: Proofs, { id }: Task, { hash }: Check): boolean => 
   return isAsked && taskRuns(state, id, hash) !== undefined
 }
 
+/** The standing of a completed task without reasons; undefined for any other task. */
 export function standingWordOf(state: Proofs, task: Task): Standing | undefined {
   if (task.status !== 'completed') return undefined
   const findings = (task.checks ?? []).map(check => findingOf(state, task, check))
@@ -90,6 +92,7 @@ export type Finding =
 
 const IN_THE_WAY: ReadonlySet<Finding> = new Set(['failed', 'stale', 'not_passed', 'guarded'])
 
+/** What one check says about its task. */
 export function findingOf(state: Proofs, task: Task, check: Check): Finding {
   if (!isApproved(state, task.id, check)) return 'unapproved'
   const now = lastState(state, task, check)

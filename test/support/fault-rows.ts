@@ -62,7 +62,6 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'requests with bad input': [
     'test/http/bad-input.test.ts',
     'test/http/bad-input-postgres.test.ts',
-    'test/http/bad-input-sqlite.test.ts',
   ],
   'clients that hold on to a server that ends': ['test/http/ends.test.ts'],
   'callers that take all they can get': ['test/http/quotas.test.ts'],

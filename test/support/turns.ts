@@ -189,7 +189,8 @@ export const confirmed = ({ draft_tasks }: ReviewRequest, comment?: string): Dec
 })
 
 export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns> {
-  const { store = 'memory', answers, assessor, host, isIdle = false } = options
+  // The page uses what the memory store does not have.
+  const { store = options.page ? 'sqlite' : 'memory', answers, assessor, host, isIdle = false } = options
   const provider = await Provider.start(answers, assessor)
   const models =
     options.models ??
