@@ -11,7 +11,6 @@ export interface Projection<S> {
   /** The only event types that have to be read from a log. */
   readonly types: readonly EventType[]
   readonly apply: (state: S, event: StoredEvent) => S
-  /** The state after these events, in order. */
   readonly of: (events: readonly StoredEvent[]) => S
 }
 
@@ -21,7 +20,6 @@ export function projection<S>({ initial, on }: { readonly initial: S; readonly o
   return { initial, types: typesOf(on), apply, of: events => events.reduce(apply, initial) }
 }
 
-/** Several projections as one, with their states by name. */
 export function combined<V extends object>(parts: { readonly [K in keyof V]: Projection<V[K]> }): Projection<V> {
   const names = Object.keys(parts) as (keyof V)[]
   const types = [...new Set(names.flatMap(name => parts[name].types))]
