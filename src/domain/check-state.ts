@@ -18,7 +18,6 @@ export function planCheckState(state: Pick<Proofs, 'runs' | 'turns'>, plan: Plan
 
 const isRunning = (state: Pick<Proofs, 'runs'>, { hash }: Check): boolean => recordOf(state, hash).started !== undefined
 
-/** The state by the last finished run, ignoring runs under way. */
 export function lastState(state: Proofs, task: Task, check: Check): CheckState {
   if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
   const stands = stateOf(state, planById(state, task.plan_id), countingRun(taskRuns(state, task.id, check.hash)))
@@ -30,7 +29,6 @@ function stateOf(state: Pick<Proofs, 'turns'>, plan: Plan, run: CheckRun | undef
   return run.result === 'passed' && isStale(state, plan, run) ? 'stale' : run.result
 }
 
-/** True if a check last ran before its plan moved to another workspace. */
 export function hasMoved(state: Pick<Proofs, 'turns' | 'plans' | 'proof'>, task: Task, { hash }: Check): boolean {
   const { workspace, moved = 0, claimed = 0 } = planById(state, task.plan_id)
   const last = countingRun(taskRuns(state, task.id, hash))

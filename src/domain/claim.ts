@@ -17,7 +17,6 @@ export interface Claim {
   readonly outcome: string
 }
 
-/** One answer of the judge. */
 export interface Opinion {
   readonly verdict: Verdict
   readonly reason: string

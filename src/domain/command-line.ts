@@ -19,13 +19,11 @@ export function splitWords(line: string): readonly string[] | Problem {
   return words.length === 0 ? new Problem({ rule: 'empty' }) : words
 }
 
-/** The inverse of `splitWords`. */
 export const quoteWords = (words: readonly string[]): string => words.map(quoted).join(' ')
 
 const quoted = (word: string): string =>
   PLAIN.test(word) && !KEYWORDS.has(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 
-/** Words that need no quoting in any position. */
 const PLAIN = /^[\w./:@%+,-]+$|^--?[\w-]+=[\w./:@%+,-]*$/
 const OUTER_SPACE = /^[ \t\r\n]+|[ \t\r\n]+$/g
 

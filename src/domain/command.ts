@@ -32,17 +32,13 @@ export interface ModelEdit extends Sources {
   readonly each?: true | undefined
   /** An agent elsewhere whose claims our judge rules on. */
   readonly judges?: boolean | undefined
-  /** The model sent checks that were dropped. */
   readonly unchecked?: true | undefined
 }
 
 /** Facts about a claim that are known to this process but not in the log. */
 export interface Learnt {
-  /** The workspace of the plan that the claim would end. */
   readonly seen?: SeenWorkspace | undefined
-  /** The reason to stop waiting. */
   readonly ended?: 'no_workspace' | 'no_judge' | 'failed' | undefined
-  /** The workspace's folder no longer exists. */
   readonly isGone?: boolean | undefined
 }
 
@@ -53,7 +49,6 @@ export interface ReviewOrigin {
   readonly tool: string
   readonly call_hash?: string | undefined
   readonly commands?: readonly string[] | undefined
-  /** The model sent checks that were dropped. */
   readonly unchecked?: boolean | undefined
 }
 
@@ -64,7 +59,6 @@ export type NewTask = SomeFields & {
   readonly allowed?: readonly string[] | undefined
 }
 
-/** A change to one listed task, by id or number. */
 export interface TaskChange {
   readonly task: string | number
   readonly fields: SomeFields
@@ -118,7 +112,6 @@ export interface TurnStart {
   readonly done_checks?: readonly Check[] | undefined
 }
 
-/** An id for a turn that may have to be started. */
 export interface NextTurn {
   readonly turn_id: string
 }
@@ -140,7 +133,6 @@ export type RunOutcome = Omit<EventData['check_ran'], 'task_id' | 'check_id' | '
 export type CommandType = Command['type']
 export type CommandOf<T extends CommandType> = Extract<Command, { readonly type: T }>
 
-/** Decides a command: returns the events to commit, or a refusal. */
 export type Decider<T extends CommandType> = (
   state: Conversation,
   command: CommandOf<T>,

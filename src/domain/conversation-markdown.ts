@@ -27,7 +27,6 @@ export function conversationMarkdown(state: Conversation, view: View, exportedAt
   return `${parts.reduce(joined)}\n`
 }
 
-/** Consecutive items form one list. */
 const joined = (text: string, part: string): string =>
   `${text}${part.startsWith('- ') && text.slice(text.lastIndexOf('\n') + 1).startsWith('- ') ? '\n' : '\n\n'}${part}`
 

@@ -154,7 +154,6 @@ export function apply(state: Conversation, event: StoredEvent): Conversation {
 
 export const fold = (state: Conversation, events: readonly StoredEvent[]): Conversation => events.reduce(apply, state)
 
-/** Stamps decided events with their seqs and timestamp. */
 export function stamped(state: Conversation, events: readonly NewEvent[], now: Instant): StoredEvent[] {
   return events.map((event, index) => ({
     type: event.type,
@@ -206,7 +205,6 @@ export function taskInProgress(state: Open & Pick<ConversationLike, 'latest_turn
   return own ?? started().sort((a, b) => ((a.started_at ?? '') < (b.started_at ?? '') ? 1 : -1))[0]
 }
 
-/** Counts the tasks of a plan that a model removed or cancelled. */
 export const givenUpIn = (state: Pick<ConversationLike, 'tasks'>, plan: Plan): number =>
   plan.dropped + tasksOf(state, plan).filter(isGivenUp).length
 
@@ -219,14 +217,12 @@ export function tasksInView(state: ConversationLike): Task[] {
   return listed(state).filter(isInView)
 }
 
-/** Returns a predicate for the tasks that a panel shows. */
 export function inView(state: ConversationLike): (task: Task) => boolean {
   if (!state.policy || TOOLSETS[state.policy.toolset].scope === 'conversation') return () => true
   const plan = planIdOf(state, state.running_turn ?? state.latest_turn ?? '')
   return task => task.plan_id === plan
 }
 
-/** The current values of the fields that a person changed after `basis`. */
 export function editedSince(state: Conversation, task: Task, basis: number): Record<string, unknown> | undefined {
   const fields = Object.entries(state.edits.get(task.id) ?? {}).filter(([, seq]) => seq > basis)
   if (fields.length === 0) return undefined
@@ -430,7 +426,6 @@ function newTurn(id: string, plan_id: string, status: 'open' | 'running', starte
   return { id, plan_id, status, stop_requested: false, started_at }
 }
 
-/** The plans after a turn starts to work on one of them, in its own workspace. */
 function withTurn(
   { plans }: Pick<Conversation, 'plans'>,
   {

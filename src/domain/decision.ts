@@ -1,7 +1,6 @@
 import { DECISIONS, type DecisionType, type NewEvent, type StoredEvent } from './event.ts'
 import { type Origin, SYSTEM } from './origin.ts'
 
-/** The types to read from a log for its decisions. */
 export const DECISION_TYPES = Object.keys(DECISIONS) as readonly DecisionType[]
 
 const isDecision = <E extends NewEvent | StoredEvent>(event: E): event is Extract<E, { type: DecisionType }> =>

@@ -144,7 +144,6 @@ function quoted(text: string): string {
   return JSON.stringify(line)
 }
 
-/** The head, the tail, and as many lines between them as fit. */
 function fitted(head: readonly string[], lines: readonly string[], tail: string): string {
   let room = MAX_TOKENS - tokens([...head, tail, 'and more: list the tasks'].join('\n'))
   const kept: string[] = []

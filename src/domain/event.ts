@@ -123,7 +123,7 @@ export interface EventData {
     /** The checks that run once before its plan ends. */
     readonly done_checks?: readonly Check[]
   }
-  /** A turn of ours began: a person sent a message, or a queued message began it when the previous turn ended. */
+  /** The server began a turn: a person sent a message, or a queued message started it when the previous turn ended. */
   turn_started: Attributed & {
     readonly turn_id: string
     /** The plan that it works on: its own, or that of the turn that it continues. */
@@ -190,7 +190,7 @@ export interface EventData {
     readonly text: string
     /** Written by the server, not by a person. */
     readonly synthetic?: boolean
-    /** How much of the text the agent wrote; the rest says how the turn ended. */
+    /** The length of the agent's own text; the rest says how the turn ended. */
     readonly answer_length?: number
   }
   /**

@@ -54,7 +54,6 @@ function withWhy(state: Conversation, task: Task): readonly (readonly [string, s
   return why === undefined ? [] : [[task.id, why]]
 }
 
-/** Follow-ups since a task of the plan was last settled. */
 export function followUpsIn(state: Conversation, turn: string, events: readonly StoredEvent[]): number {
   return events.reduce((count, event) => {
     if (event.type === 'gate_followed') return event.turn_id === turn ? count + 1 : count

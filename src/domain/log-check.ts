@@ -56,7 +56,6 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
   }
 }
 
-/** Returns a turn, task or review that an event names but the log does not have. */
 function unknownReference(state: Conversation, data: object): string | undefined {
   const known = { turn: state.turns, task: state.tasks, review: state.reviews }
   const fields = data as Readonly<Record<string, unknown>>

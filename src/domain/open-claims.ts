@@ -33,7 +33,6 @@ function resultFor(state: Proofs, claim: OpenClaim, check: Check): CheckResult |
   return proofOf(state, claim.task_id).ticked.includes(check.id) ? 'passed' : undefined
 }
 
-/** The open claims of a turn or a call, oldest first. */
 export function claimsOf({ claims }: Pick<Proofs, 'claims'>, turnId: string, callId?: string): OpenClaim[] {
   return [...valuesIn(claims)]
     .filter(claim => claim.turn_id === turnId && (callId === undefined || claim.tool_call_id === callId))
@@ -48,7 +47,6 @@ export const heldBy = (claims: readonly OpenClaim[]): HeldCall | undefined => cl
 const draftOf = (state: Proofs, { turn_id, tool_call_id, task_id }: OpenClaim) =>
   heldBy(claimsOf(state, turn_id, tool_call_id))?.edit.create?.find(({ id }) => id === task_id)
 
-/** The claim on the task as its call would leave it. */
 export function claimText(state: Proofs, claim: OpenClaim): Claim {
   const { turn_id, tool_call_id, task_id, status, outcome } = claim
   const task = valueIn(state.tasks, task_id)

@@ -27,7 +27,6 @@ export interface Origin {
   readonly claimed?: { readonly client: string }
 }
 
-/** Limits the names of clients and credentials, in code points. */
 const MAX_NAME = 80
 const MAX_KNOWN = 100
 const MAX_KNOWN_LENGTH = 500

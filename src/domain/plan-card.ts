@@ -104,7 +104,6 @@ function rowsOf(changes: Changes, resolution: Resolution, count: number): readon
   )
 }
 
-/** Inserts a row after the last row that was proposed before it. */
 function insertedAt(rows: readonly PlanRow[], row: PlanRow & { readonly draft_index: number }): readonly PlanRow[] {
   const place = rows.findLastIndex(({ draft_index }) => draft_index !== undefined && draft_index < row.draft_index)
   return rows.toSpliced(place + 1, 0, row)

@@ -44,7 +44,6 @@ export function whyReopened(state: Proofs, task: Task, since = 0): string | unde
   return undefined
 }
 
-/** The tasks that the last runs for these claims reopened. */
 export function reopenedBy(state: Proofs, claims: readonly OpenClaim[]): readonly Reopened[] {
   const since = Math.min(...claims.map(({ seq }) => seq))
   const claimed = new Set(claims.map(({ task_id }) => task_id))

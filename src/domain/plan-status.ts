@@ -11,9 +11,7 @@ import { type Standing, standingsOf, standingWordOf } from './standing.ts'
 import { countTasks } from './tally.ts'
 import type { Task, TaskStatus } from './task.ts'
 
-/** A plan's status at a glance, for a person. */
 export interface PlanStatus {
-  /** In list order. */
   readonly tasks: readonly TaskLine[]
   readonly done: number
   readonly of: number
@@ -25,7 +23,6 @@ export interface PlanStatus {
   readonly checking: readonly Checking[]
   /** The plan's own checks that failed when they last ran. */
   readonly failing: readonly string[]
-  /** Checks that wait for a person's tick. */
   readonly ticks: readonly { readonly task: number; readonly ask: string }[]
   /** Pending reviews, oldest first. */
   readonly reviews: readonly Review[]
@@ -35,7 +32,6 @@ export interface TaskLine {
   readonly number: number
   readonly title: string
   readonly status: TaskStatus
-  /** Null unless it is completed. */
   readonly standing: Standing | null
 }
 

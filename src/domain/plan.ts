@@ -114,7 +114,6 @@ export const checkedOf = (state: Pick<Plans, 'tasks'>, { checked }: Plan): Task[
 const some = ({ tasks }: Pick<Plans, 'tasks'>, ids: readonly string[]): Task[] =>
   ids.flatMap(id => valueIn(tasks, id) ?? [])
 
-/** Updates a plan after one of its tasks was added, changed or removed. */
 export function withTask(plan: Plan, before: Task | undefined, after: Task | undefined): Plan {
   const count = (task: Task | undefined, by: number, counts: PlanCounts): PlanCounts =>
     task ? { ...counts, [COUNTED[task.status]]: counts[COUNTED[task.status]] + by } : counts

@@ -5,7 +5,6 @@ export type Handlers<S, R = S> = {
   readonly [T in EventType]?: (state: S, event: StoredEvent<T>) => R
 }
 
-/** A state folded from some types of events. */
 export interface Projection<S> {
   readonly initial: S
   /** The only event types that have to be read from a log. */
@@ -14,7 +13,6 @@ export interface Projection<S> {
   readonly of: (events: readonly StoredEvent[]) => S
 }
 
-/** A projection whose event types are the keys of `on`. */
 export function projection<S>({ initial, on }: { readonly initial: S; readonly on: Handlers<S> }): Projection<S> {
   const apply = (state: S, event: StoredEvent): S => dispatch(on, state, event, state)
   return { initial, types: typesOf(on), apply, of: events => events.reduce(apply, initial) }

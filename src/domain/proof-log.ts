@@ -184,7 +184,6 @@ function withRun(state: Conversation, plan: Plan, data: EventData['check_ran'], 
   return proof
 }
 
-/** Records the runs of the plan's own checks, and the workspace as the run saw it. */
 function seenIn(
   state: Conversation,
   plan: Plan,
@@ -328,7 +327,6 @@ function withBaseline(
   return { proof }
 }
 
-/** Keeps the basis of an ok, and whether the worker's own model gave it. */
 export function afterVerdict(state: Conversation, event: StoredEvent<'task_assessed'>): Partial<Conversation> {
   const { task_id, rests, model } = event.data
   const isOwn = state.turns.get(event.turn_id ?? '')?.model === model
@@ -386,7 +384,6 @@ function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
 
 const CLEARS: ReadonlySet<string> = new Set(['status', 'checks', ...ASKED])
 
-/** Ends the runs of checks that a task no longer has. */
 function withoutRuns(state: Conversation, task: Task): Partial<Conversation> {
   const has = (hash: string): boolean => task.checks?.some((check: Check) => check.hash === hash) ?? false
   let { runs } = state

@@ -16,7 +16,6 @@ export function taskOnWire(state: Proofs, task: Task): TaskView {
   }
 }
 
-/** False if the view of a task needs nothing but the task itself. */
 export const needsState = ({ checks }: Task): boolean => checks !== undefined
 
 function checkOnWire(state: Proofs, task: Task, check: Check): CheckView {

@@ -116,7 +116,6 @@ export interface CheckReceipt {
   readonly guarded: readonly string[]
 }
 
-/** The events that a receipt is made from, besides the state. */
 export const RECEIPT_TYPES = [
   'turn_started',
   'turn_finished',
@@ -326,7 +325,6 @@ class PlanLog {
     return this.#events.filter((event): event is Extract<StoredEvent, { readonly type: T }> => event.type === type)
   }
 
-  /** The answered calls made while this task was current, or while none was. */
   callsOf(taskId: string | undefined): CallCounts {
     const made = this.of('tool_answered').filter(
       ({ turn_id, data }) => isOutside(data) && this.#taskOf.get(callKey(turn_id, data.tool_call_id)) === taskId,

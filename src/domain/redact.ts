@@ -107,7 +107,6 @@ function bounded(text: string): string {
   return `${text.slice(0, half)}${head}…${tail}${text.slice(-half)}`
 }
 
-/** Replaces each text, including field names and long numbers. */
 function mapped(value: Json, replace: (text: string, field: string) => string, field = ''): Json {
   if (typeof value === 'string') return replace(value, field)
   if (typeof value === 'number') return value < MIN_NUMBER || replace(`${value}`, '') === `${value}` ? value : REDACTED

@@ -33,7 +33,6 @@ export function withRemoved(state: Conversation, { data, seq }: StoredEvent<'tas
   return oldest ? removed.without(oldest.task.id) : removed
 }
 
-/** Restores the rest of the state about a task. */
 export function broughtBack(state: Conversation, { id, plan_id }: Task): Partial<Conversation> {
   const gone = state.removed.get(id)
   if (!gone) return {}

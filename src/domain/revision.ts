@@ -36,7 +36,6 @@ export function revisionOf(before: readonly Row[], after: readonly Row[]): Revis
   return { rows, removed: [...left] }
 }
 
-/** True if nothing differs, including the order. */
 export const isUnchanged = ({ rows, removed }: Revision): boolean =>
   removed.length === 0 && rows.every(({ change, moved }) => change === 'same' && !moved)
 

@@ -53,13 +53,11 @@ class Speaker {
     return this.#vocabulary.idOf?.(task) ?? task.number
   }
 
-  /** A task at the beginning of a sentence. */
   task(task: TaskName): string {
     const word = this.word('task')
     return `${word.charAt(0).toUpperCase()}${word.slice(1)} ${this.id(task)}`
   }
 
-  /** The path of a field, with its element in a batch. */
   field(field: string, row: number | undefined, index?: number): string {
     const { at = (each: number, name: string) => `tasks[${each}].${name}` } = this.#vocabulary
     const word = this.word(field)
@@ -241,7 +239,6 @@ const ENGLISH: Required<Sentences> = {
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the ${speaker.word('task')}s that were confirmed, or tell the person what is missing.`,
 }
 
-/** The exit code of a run, or else the reason. */
 function codeOf({ exit, reason }: { readonly exit?: number; readonly reason?: string }): string {
   if (reason !== undefined) return `: ${reason.replace(/\.$/, '')}`
   return exit === undefined ? '' : ` with exit code ${exit}`

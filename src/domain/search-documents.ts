@@ -3,10 +3,8 @@ import type { SearchKind } from './search.ts'
 import type { Task } from './task.ts'
 import { ownWords } from './transcript.ts'
 
-/** An event's change to the search index: a document with this text, or none. */
 interface DocumentChange {
   readonly kind: SearchKind
-  /** Identifies the document among those of its kind in the conversation. */
   readonly ref: string
   /** Null if it is gone. */
   readonly text: string | null

@@ -14,7 +14,6 @@ interface Unit {
   readonly end: number
 }
 
-/** Adjacent units of one kind. */
 export interface Run {
   /** A script that separates words, one that does not, or a sign that stands for itself, such as an emoji. */
   readonly kind: 'word' | 'unspaced' | 'sign'
@@ -65,7 +64,6 @@ export function tokenOf(units: readonly Unit[]): Token {
   return { text: text.length <= MAX_WORD ? text : Array.from(text).slice(0, MAX_WORD).join(''), units }
 }
 
-/** Returns where the first `length` characters of a token end in the original text. */
 export function endOf({ units }: Token, length: number): number {
   let left = length
   for (const { text, start, end } of units) {
@@ -124,7 +122,6 @@ const ALIKE_LETTERS = /[ςæđðħłøœþŧ]/g
 
 const NOT_IN_WORDS = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
 
-/** Removes case, diacritics and variants of width or form. */
 function folded(characters: string): string {
   if (ASCII.test(characters)) return characters.toLowerCase()
   if (UNCHANGED.test(characters)) return characters

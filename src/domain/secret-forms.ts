@@ -88,7 +88,6 @@ function occurrences(text: string, part: string): readonly Range[] {
   return found
 }
 
-/** Ranges of a text that equal the beginning or the end of a secret. */
 function partsOf(text: string, secret: string): readonly Range[] {
   const found: Range[] = []
   const head = secret.slice(0, MIN_SECRET)
@@ -114,7 +113,6 @@ function maskAt(text: string, at: number): number {
   return MASK.exec(text)?.[0].length ?? 0
 }
 
-/** Replaces ranges of a text; adjacent ones are merged. */
 function without(text: string, ranges: readonly Range[]): string {
   let clean = ''
   let done = 0
@@ -158,15 +156,12 @@ function fold(original: string): Folded {
 }
 
 interface Part {
-  /** Its start in the folded text. */
   readonly at: number
-  /** Its range in the original. */
   readonly from: number
   readonly to: number
   readonly isEscape: boolean
 }
 
-/** Maps one character back to the original. */
 function originOf(parts: readonly Part[], place: number): Range {
   let low = 0
   let high = parts.length - 1

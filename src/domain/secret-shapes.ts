@@ -82,10 +82,8 @@ const REST = /[^\s"'\\,;&<>[\]{}]*/y
 
 interface Found {
   readonly name: string
-  /** Between the name and its value. */
   readonly before: string
   readonly value: string
-  /** Before the name. */
   readonly context: string
 }
 

@@ -53,7 +53,6 @@ export const secretsInHeaders = (headers: Readonly<Record<string, string>>): Fou
     }),
   )
 
-/** Secrets in the arguments of a command: options and assignments by name, URLs, and random values. */
 export function secretsInArguments(args: readonly string[]): FoundSecrets {
   // A shell's command line is one argument.
   const words = args.flatMap(arg => (/\s/.test(arg) ? arg.split(/\s+/) : []))

@@ -84,7 +84,6 @@ export class Table<V> {
   }
 }
 
-/** A table as plain data. */
 export type TableRecord<V> = { readonly [key: string]: V }
 
 /** Either form of a table, for reading. */

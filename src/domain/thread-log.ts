@@ -153,7 +153,6 @@ function noted(marks: Marks, task: { readonly id: string } & TaskThen, isTouched
   return place < 0 ? [...marks, mark] : marks.with(place, mark)
 }
 
-/** The subject of a call: the first text of its arguments. */
 function subjectOf(args: Json): string {
   const values = typeof args === 'object' && args !== null ? Object.values(args) : [args]
   const text = values.find(value => typeof value === 'string') ?? ''

@@ -100,7 +100,6 @@ export function threadOf(
   const marksOf = ({ id }: Turn): readonly Mark[] => valueIn(thread, id) ?? []
   const names = new Map(turns.flatMap(marksOf).flatMap(notesIn))
   const latest = new Map(turns.flatMap(turn => marksOf(turn).flatMap(mark => workedIn(mark).map(id => [id, turn.id]))))
-  // The tasks as the turns so far left them.
   const then = new Map<string, TaskThen>()
   return turns.map(turn => {
     const marks = marksOf(turn)
@@ -123,7 +122,6 @@ export function threadOf(
   })
 }
 
-/** The counts as recorded at the end of the turn. */
 function recorded({ counts, standings }: MarkOf<'end'>): PlanTally | undefined {
   const tally = tallied(counts)
   return tally.total === 0 ? undefined : { ...tally, standings }
@@ -247,7 +245,6 @@ function followUpsIn(marks: readonly Mark[], message: Source['message']): Thread
   return { kind: 'follow_ups', count: followUps.length, messages }
 }
 
-/** A step without its work. */
 type Heading = Omit<WorkedStep, 'task_id' | 'items' | 'unapproved'>
 
 const UNKNOWN: TaskThen = { number: 0, title: '', status: 'removed' }

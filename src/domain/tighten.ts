@@ -1,7 +1,6 @@
 import { type Policy, type PolicyPatch, policyWith, TOOLSETS, type ToolsetName } from './policy.ts'
 import { Refusal } from './refusal.ts'
 
-/** A patch divided into the fields that make the policy stricter and the names of those that do not. */
 interface Tightening {
   readonly policy: PolicyPatch
   /** Fields that change nothing are left out. */

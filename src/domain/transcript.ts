@@ -51,7 +51,6 @@ type Messages = readonly Message[]
 /** Longer results are truncated, so that a long conversation loads fast. */
 const MAX_RESULT_CHARACTERS = 2_000
 
-/** The messages in order, with their tool calls and answers. */
 export const transcript = projection<Messages>({
   initial: [],
   on: {

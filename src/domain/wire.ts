@@ -566,13 +566,13 @@ export interface ApprovalAnswer {
 }
 /** A change of settings: named ones are set, `unset` clears the values saved from the page. */
 export interface SettingsChange {
-  /** Demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME. */
+  /** `demo`, `openai:NAME`, `anthropic:NAME`, `google:NAME` or `openai-compatible:NAME`. */
   readonly model?: string | undefined
   /** An http or https URL; another one erases the key. */
   readonly base_url?: string | undefined
   /** 8 to 500 characters; kept on the server, in a file for its owner only. */
   readonly key?: string | undefined
-  /** Demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME. */
+  /** `demo`, `openai:NAME`, `anthropic:NAME`, `google:NAME` or `openai-compatible:NAME`. */
   readonly assessor_model?: string | undefined
   readonly review?: boolean | undefined
   readonly review_timeout_ms?: number | null | undefined

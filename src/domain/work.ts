@@ -57,7 +57,6 @@ export const work = projection<Work>({
   },
 })
 
-/** Milliseconds of work in these turns within a period. */
 export function workedMs(known: Work, turns: readonly string[], from: Instant, to: Instant): number {
   const spans = turns.flatMap(id => (known[id] ? paused(known[id], to).spans : []))
   const ms = (span: { from: Instant; to: Instant }): number =>

@@ -16,7 +16,6 @@ export type AssessmentCommand = Opinion & {
   readonly type: 'assess_task'
   readonly turn_id: string
   readonly task: string | number
-  /** A hash of the judged text. */
   readonly seal: string
   readonly basis?: number | undefined
 }

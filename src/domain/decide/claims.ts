@@ -17,21 +17,19 @@ interface ClaimRules {
   readonly isJudged: boolean
   /** The turn is of an agent elsewhere, so a claim that leaves nothing open ends its plan. */
   readonly endsPlan: boolean
-  /** The claims of this call, settled together with it. */
   readonly ruled?: readonly OpenClaim[] | undefined
 }
 
 /** A claim that checks or the judge must confirm. */
 export type AskedClaim = Claim & { readonly judge?: true }
 
-/** Collects the claims of a model's edit, one per task, while the edit is applied as if every claim were granted. */
+/** Collects a model's claims, one per task, while its edit is applied as if every claim were granted. */
 export class Claims {
   readonly #state: Conversation
   readonly #edit: Edit
   readonly #rules: ClaimRules
   readonly #new: AskedClaim[] = []
   readonly #settled = new Set<string>()
-  /** Claims that checks or the judge must confirm, and those that the judge rules on. */
   readonly #asked = new Set<string>()
   readonly #judged = new Set<string>()
 
@@ -78,7 +76,6 @@ export class Claims {
     return spent && new Refusal('claims_spent', { row, task, ...spent })
   }
 
-  /** The claims to check or judge, on the text that the edit results in. */
   open(editor: ListEditor): readonly AskedClaim[] {
     if (this.#rules.ruled) return []
     const last = new Set(this.last(editor).map(({ id }) => id))

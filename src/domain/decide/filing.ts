@@ -24,7 +24,6 @@ export const FILING_RULES: Rules<FilingCommand> = {
     state.archived === archived ? [] : [{ type: 'archive_set', turn_id: null, data: { archived } }],
 }
 
-/** A person's title always counts; a model's only while there is none. */
 function setTitle(state: Conversation, command: CommandOf<'set_title'>): NewEvent[] | Refusal {
   const { by, model, usage } = command
   if (by === 'model' && state.titled_by !== null) return []

@@ -30,7 +30,6 @@ export const beforePasses = (state: Conversation, { id }: Plan): Conversation =>
   ...changePlan(state, id, { passes: 0 }),
 })
 
-/** Requests the plan's checks that did not run on this fingerprint; without one, all of them. */
 const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerprint?: string): NewEvent[] =>
   staleChecks(state, turn_id, fingerprint).map(({ task_id, check_id, hash }) => ({
     type: 'check_requested',

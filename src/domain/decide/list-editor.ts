@@ -18,7 +18,6 @@ export type Draft = Partial<TaskFields> &
   Pick<Task, 'id' | 'created_by'> &
   Pick<Task, 'source_user_message_id' | 'source_assistant_message_id'> & {
     readonly number?: number
-    /** Hashes of its checks that the configuration allows. */
     readonly allowed?: readonly string[]
   }
 
@@ -35,7 +34,6 @@ export class ListEditor {
   readonly #removed = new Set<string>()
   /** Tasks that the command touched directly, and on whose behalf; all other changes are `by: system`. */
   readonly #named = new Map<string, Actor>()
-  /** Plans that may need another current task because a task was added, removed or changed status. */
   readonly #changedPlans = new Set<string>()
   readonly #started = new Set<string>()
   readonly #returned = new Set<string>()
@@ -75,7 +73,6 @@ export class ListEditor {
     }
   }
 
-  /** `row` is the element of the call that a refusal names. */
   change(id: string, fields: Partial<TaskFields>, row?: number): Refusal | undefined {
     const task = this.get(id)
     if (!task) return undefined
@@ -114,7 +111,6 @@ export class ListEditor {
     this.#removed.add(id)
   }
 
-  /** Restores the values that fields of a task had before the change at `changedAt`. */
   putBack(id: string, { position, ...from }: { readonly [field: string]: Json }, changedAt: Instant): void {
     const task = this.get(id)
     if (!task) return
@@ -122,7 +118,6 @@ export class ListEditor {
     if (typeof position === 'number') this.#move(id, position)
   }
 
-  /** Restores a task that was removed at `removedAt`. */
   bringBack(gone: RemovedTask, removedAt: Instant): void {
     this.#back.set(gone.task.id, gone)
     const { removed_at: _removed, ...task } = gone.task
@@ -131,7 +126,6 @@ export class ListEditor {
     this.#move(task.id, task.position)
   }
 
-  /** Reorders these tasks, moving as few as possible. */
   arrange(ids: readonly string[]): void {
     const tasks = ids.flatMap(id => this.get(id) ?? [])
     const stay = longestIncreasing(tasks.map(({ position }) => position))

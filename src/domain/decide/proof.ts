@@ -77,7 +77,6 @@ export const CHECK_RULES: Rules<CheckCommand> = {
   add_evidence: addEvidence,
 }
 
-/** Ends the claims of a finished turn, and its runs except those a person requested. */
 export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, reason: string): NewEvent[] {
   const claims = claimsOf(state, turnId)
   const ids = new Set(claims.map(({ claim_id }) => claim_id))
@@ -88,7 +87,6 @@ export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, 
   return [...runs, ...claims.map(claim => claimSettled(claim, 'refused', 'stopped'))]
 }
 
-/** Ends the runs that only refused claims wait for. */
 export function runsEndedWith(
   state: Conversation,
   refused: readonly OpenClaim[],
@@ -245,7 +243,6 @@ function reopen(state: Conversation, turnId: string, hash: string, now: Instant)
   })
 }
 
-/** The turn for an event about a task outside of a call. */
 const turnFor = (state: Conversation, task: Task): string => lastTurnOf(planById(state, task.plan_id))
 
 function checkOf(

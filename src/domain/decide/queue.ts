@@ -38,13 +38,11 @@ export type QueueCommand =
     }
   | { readonly type: 'withdraw_queued'; readonly message_id: string; readonly if_version: number }
   | {
-      /** Stops the running turn and starts one with the queued messages, without waiting for the next model call. */
       readonly type: 'send_queued'
       readonly message_id: string
       readonly next: NextTurn
     }
   | {
-      /** Queued messages become user messages of the running turn. */
       readonly type: 'deliver_queued'
       readonly turn_id: string
     }

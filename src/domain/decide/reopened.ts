@@ -24,7 +24,6 @@ export type DecisionCommand =
       readonly continuation?: { readonly turn_id: string; readonly message_id: string }
     }
   | {
-      /** Opens an undecided review again. */
       readonly type: 'reopen_review'
       readonly review_id: string
       readonly new_review_id: string

@@ -249,7 +249,6 @@ export function deadlineOf({ review_timeout_ms: ms }: Policy, now: Instant): Pic
   return { timeout_ms: ms, expires_at: ms === null ? null : plusMs(now, ms) }
 }
 
-/** Sends a plan back: cancels it with the changes that the person requests. */
 function sendBack(
   review: Review,
   { tasks }: Extract<Decide['decision'], { readonly action: 'revise' }>,

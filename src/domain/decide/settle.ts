@@ -66,7 +66,6 @@ function makeClaims(_: Conversation, command: CommandOf<'make_claims'>): NewEven
 /** An edit and its refusals: by element if each element stands on its own, else of the whole edit. */
 type Attempt = { readonly made: Edited; readonly edit: Edit; readonly refusals: ReadonlyMap<number, Refusal> }
 
-/** Applies an edit, without the refused elements if each stands on its own. */
 export function attempt(
   state: Conversation,
   edit: Edit,
@@ -90,12 +89,10 @@ export function attempt(
 /** The state of a call's claims: what they wait for, or the refused ones; all others are granted. */
 type Settlement = Wait | { readonly needs: null; readonly refused: ReadonlyMap<string, Ruling> }
 
-/** Checks, a fingerprint of the files, the runs before the end of the plan, or a verdict. */
 export type Wait =
   | { readonly needs: 'checks' | 'look' | 'runs' }
   | { readonly needs: 'judge'; readonly claim: OpenClaim }
 
-/** The reason a claim is refused, as logged and as told to the model once it is counted. */
 interface Ruling {
   readonly because: ClaimEnd
   /** The check that failed; such claims are counted. */
@@ -158,9 +155,7 @@ function settle(
 export interface Settled {
   readonly events: readonly NewEvent[]
   readonly refusals: ReadonlyMap<number, Refusal>
-  /** The reason why nothing of the call was applied. */
   readonly refusal?: Refusal
-  /** Ids of new tasks that the judge turned down, to its reason. */
   readonly notDone: ReadonlyMap<string, string>
 }
 
@@ -350,7 +345,6 @@ const ENDED = {
   failed: 'The server failed unexpectedly.',
 } as const
 
-/** A failed check, with the reason of its run. */
 function redRun(
   state: Conversation,
   check: Check,
@@ -369,7 +363,6 @@ function redRun(
 const isCodeAlone = (check: Check, { exit }: CheckRun): boolean =>
   check.kind === 'command' && check.exit === undefined && exit !== undefined && exit !== 0
 
-/** Explains that no process has the workspace, names it, and says what to do. */
 function unserved(state: Conversation, task: Task, isGone: boolean | undefined): string {
   const path = workspaceOf(state, task)?.path
   const folder = path === undefined ? '' : ` (${path})`

@@ -25,11 +25,9 @@ export type TaskCommand = ModelEdit & {
   readonly by: 'model' | 'person' | 'file'
   /** The model's turn. New tasks of a person or a file join the running or latest turn. */
   readonly turn_id?: string
-  /** The task ids in the order of the file, new ones included. */
   readonly order?: readonly string[]
   /** The seq that a model's call was based on. Default: the newest tool answer. */
   readonly basis?: number | undefined
-  /** Used when new tasks need a review. */
   readonly review?: ReviewOrigin
 }
 
@@ -44,7 +42,6 @@ const MAX_LISTED = 20
 function editTasks(state: Conversation, command: Edit, now: Instant): readonly NewEvent[] | Refusal {
   const made = edited(state, command, now)
   if (made instanceof Refusal) return made
-  // Its call has to be held.
   const [claim] = made.open
   const created = made.events.flatMap(event => (event.type === 'task_created' ? event.data.task : []))
   const task = claim && (state.tasks.get(claim.task) ?? created.find(({ id }) => id === claim.task))
@@ -55,11 +52,9 @@ function editTasks(state: Conversation, command: Edit, now: Instant): readonly N
 export interface Edited {
   readonly events: readonly NewEvent[]
   readonly open: readonly AskedClaim[]
-  /** Tasks that an agent elsewhere settles so that its plan has nothing open. */
   readonly last: readonly Task[]
 }
 
-/** `ruled`: the claims of this call, settled together with it. */
 export function edited(
   state: Conversation,
   command: Edit,
@@ -177,7 +172,6 @@ export function modelTurn(state: Conversation, turnId: string | undefined): Mode
 
 export const turnRunning = (turn_id: string): Refusal => new Refusal('turn_running', { turn_id })
 
-/** A listed task by id or number, if it is in the scope of the model's toolset. */
 export function taskInReach(
   state: Conversation,
   ref: string | number,
@@ -318,7 +312,6 @@ function target(
  */
 const REOPENED_BY_PERSON: ReadonlySet<TaskStatus> = new Set(['completed', 'cancelled'])
 
-/** The rule that forbids a model's change of a task, whatever the judge says. */
 function forbidden(
   state: Conversation,
   { policy }: ModelTurn,
@@ -347,7 +340,6 @@ function forbidden(
   return field && new Refusal('settled_by_person', { row, field, task })
 }
 
-/** Refuses a status without its required outcome, unless the toolset has no field for one. */
 function missingOutcome(
   { policy }: ModelTurn,
   task: Task,

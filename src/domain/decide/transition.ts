@@ -5,7 +5,6 @@ import { inRow, Refusal } from '../refusal.ts'
 import { FIELD_NAMES, isOptional } from '../row.ts'
 import { type Actor, isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../task.ts'
 
-/** Sets a status, with the timestamps and `judged_by` that go with it. */
 export function withStatus(task: Task, status: TaskStatus, by: Actor, now: Instant): Task {
   if (status === task.status) return isConfirmed(task, by) ? { ...task, judged_by: 'person' } : task
   const { completed_at: _completed, ...rest } = isOpen(task) ? task : withoutOutcome(task)
@@ -43,7 +42,6 @@ export function withFields(task: Task, fields: Partial<TaskFields>, by: Actor): 
   return task.judged_by === 'assessor' && !isSealed ? { ...next, judged_by: null } : next
 }
 
-/** Empty fields that are left out of a task. */
 const ABSENT: ReadonlySet<string> = new Set(['outcome', ...FIELD_NAMES.filter(isOptional)])
 
 function without(task: Task, gone: { readonly [K in keyof Task]?: boolean }): Task {

@@ -170,7 +170,6 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
   return withCurrent(state, [...started, ...back], [turn_id, ...new Set(others)], now)
 }
 
-/** Starts a turn that continues one of ours, with its model and workspace. */
 export function continueTurn(
   state: Conversation,
   { id, model, workspace }: Turn & { readonly model: string },
@@ -231,7 +230,6 @@ const endWaits = (state: Conversation, turnId: string, now: Instant, reason: str
   ...stopClaimsOf(state, turnId, now, reason),
 ]
 
-/** An agent elsewhere is idle when nothing of its plan is open and no review waits. */
 export const isIdle = (state: Conversation, turnId: string): boolean =>
   openTasks(state, turnId).length === 0 && !isParked(state, turnId)
 
@@ -244,7 +242,6 @@ function takenOver(state: Conversation, planId: string): Task[] {
   })
 }
 
-/** Adds events that give each of these plans its one current task. */
 function withCurrent(
   state: Conversation,
   events: readonly NewEvent[],

@@ -10,9 +10,7 @@ import { ListEditor } from './list-editor.ts'
 import { difference } from './transition.ts'
 
 export type UndoCommand = {
-  /** Undoes a person's change to a task. */
   readonly type: 'undo_change'
-  /** The change as logged. */
   readonly change: StoredEvent<'task_created' | 'task_changed' | 'task_removed'>
 }
 
@@ -61,7 +59,6 @@ function undone(state: Conversation, change: Change, editor: ListEditor): Refusa
 /** Fields whose change means that a task was worked on. Its place and the fields set by rules do not count. */
 const WORKED_ON = [...FIELD_NAMES, 'outcome']
 
-/** Returns who has changed these fields since. */
 function changedBy(state: Conversation, { seq, data }: Change, fields: readonly string[]): 'person' | 'agent' {
   const edits = state.edits.get(data.task.id) ?? {}
   return fields.some(field => (edits[field] ?? 0) > seq) ? 'person' : 'agent'
