@@ -3,24 +3,21 @@ import { projection } from './projection.ts'
 import { Table } from './table.ts'
 import { isOpen, type TaskStatus } from './task.ts'
 
-/** One assessor's verdicts, and how often a person overruled them. */
 export interface AssessorStats {
   readonly judged: number
   readonly ok: number
   readonly not_ok: number
   readonly unknown: number
-  /** `false_passes` and `false_rejects` together. */
   readonly overruled: number
-  /** Tasks that it passed and a person reopened. */
+  /** Tasks that the judge passed and a person reopened. */
   readonly false_passes: number
-  /** Tasks that it rejected and a person marked done. */
+  /** Tasks that the judge rejected and a person completed. */
   readonly false_rejects: number
 }
 
-/** Stats by the assessor's model, folded from one log or several. */
 export interface AssessorStatsByModel {
   readonly models: Table<AssessorStats>
-  /** Task id to its newest verdict, until a person overrules it. */
+  /** Task id to its newest verdict; removed once a person overrules it. */
   readonly standing: Table<{ readonly verdict: Verdict; readonly model: string }>
 }
 
@@ -35,7 +32,7 @@ export const assessorStats = projection<AssessorStatsByModel>({
   },
 })
 
-/** Each verdict is overruled at most once, however often the person changes the task. */
+/** Counts each verdict as overruled at most once, however often the person changes the task. */
 function countOverruling(
   state: AssessorStatsByModel,
   { data: { task, by, from } }: StoredEvent<'task_changed'>,

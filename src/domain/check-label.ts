@@ -1,7 +1,7 @@
 import type { Check } from './check.ts'
 import { quoteWords } from './command-line.ts'
 
-/** A check in a few words, for people and models. */
+/** A short label for a check, for people and models. */
 export function labelOf(check: Check): string {
   switch (check.kind) {
     case 'command':
@@ -15,7 +15,7 @@ export function labelOf(check: Check): string {
   }
 }
 
-/** The same with all that it has to be: what a person approves, and what a judge or a model has to know. */
+/** The label plus every condition of the check: the text that a person approves and the judge reads. */
 export function describeCheck(check: Check): string {
   const { cwd, exit, contains } = check as Partial<Extract<Check, { kind: 'command' }>>
   const conditions = [
@@ -26,5 +26,5 @@ export function describeCheck(check: Check): string {
   return conditions.length === 0 ? labelOf(check) : `${labelOf(check)} (${conditions.join(', ')})`
 }
 
-/** Whether a person can see what it is: with invisible or control characters it could look like something else. */
+/** Invisible or control characters could make a check look like another one. */
 export const isLegible = (check: Check): boolean => !/\p{C}/u.test(describeCheck(check))

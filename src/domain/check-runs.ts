@@ -25,11 +25,10 @@ export interface RunToMake {
   readonly check: Check
   readonly why: RunReason
   readonly claim_id?: string
-  /** When it was asked for. */
   readonly at: Instant
 }
 
-/** The next run of a turn, which follows from the log alone. */
+/** The next run of a turn, derived from the log alone so that it survives a crash. */
 export function nextRun(state: Proofs, turnId: string): RunToMake | undefined {
   const asked = state.requests.filter(request => request.turn_id === turnId)
   const baseline = asked.find(({ why }) => why === 'baseline')
@@ -52,7 +51,6 @@ function requested(state: Proofs, { turn_id, task_id, hash, why, at }: CheckRequ
   return check && { turn_id, ...(task_id === undefined ? {} : { task_id }), check, why, at }
 }
 
-/** False once the run or its claim was ended. */
 export function isWanted(state: Proofs, hash: string, runId: string): boolean {
   const { started } = recordOf(state, hash)
   if (started?.run_id !== runId) return false
@@ -61,34 +59,31 @@ export function isWanted(state: Proofs, hash: string, runId: string): boolean {
   return claim !== undefined && checkedBy(state, claim).result !== 'closed'
 }
 
-/** A check of a task by its hash, or without a task one of the plan's own. */
 export function findCheck(state: Plans, turnId: string, taskId: string | undefined, hash: string): Check | undefined {
   const checks = taskId === undefined ? planOf(state, turnId).done_checks : valueIn(state.tasks, taskId)?.checks
   return checks?.find(check => check.hash === hash)
 }
 
-/** Whether runs before the work are left. */
 export const awaitsBaseline = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
   requests.some(({ turn_id, why }) => turn_id === turnId && why === 'baseline')
 
-/** Whether runs before the end of the plan are left. */
 export const awaitsFinal = ({ requests }: Pick<Proofs, 'requests'>, turnId: string): boolean =>
   requests.some(({ turn_id, why }) => turn_id === turnId && why === 'final')
 
 /**
- * The distinct checks of a plan's completed tasks, and of the plan itself, that have not passed on this fingerprint: also of
- * a plan that a claim in this turn is about.
+ * The distinct checks of a plan and its completed tasks that have not passed on this fingerprint. Includes plans
+ * claimed in this turn.
  */
 export function staleChecks(state: Proofs, turnId: string, fingerprint: string | undefined): CheckRequest[] {
   const found = new Map<string, Omit<CheckRequest, 'at' | 'why'>>()
   const own = planOf(state, turnId)
   const isInPass = own.passes > 0
-  // The runs for the last claim belong to the final pass, unless that has changed the files.
+  // Runs for the last claim count as the final pass unless that pass changed the files.
   const claimed = fingerprint === undefined ? new Set<string>() : lastClaimed(state, turnId)
   const isFresh = (runs: PlanRuns | undefined): boolean => {
     const run = countingRun(runs)
     if (!run || run.result === 'inconclusive' || run.fingerprint !== fingerprint) return false
-    // A result of the final pass counts, whatever it was. An older failure may have been mended.
+    // A result of the final pass counts whatever it is; an older failure may have been fixed since.
     return isInPass && run.why === 'final' ? true : run.result === 'passed' && fingerprint !== undefined
   }
   for (const plan of new Set([own, ...claimedPlans(state, claimsOf(state, turnId))])) {
@@ -110,7 +105,6 @@ export function staleChecks(state: Proofs, turnId: string, fingerprint: string |
   return [...found.values()].map(each => ({ ...each, why: 'final', at: '' }))
 }
 
-/** The tasks whose claims end a plan. */
 const lastClaimed = (state: Proofs, turnId: string): ReadonlySet<string> =>
   new Set(
     claimsOf(state, turnId)
@@ -118,13 +112,13 @@ const lastClaimed = (state: Proofs, turnId: string): ReadonlySet<string> =>
       .map(({ task_id }) => task_id),
   )
 
-/** The files that checks name: they count in a fingerprint even if git ignores them. */
+/** Files that checks name count in a fingerprint even if git ignores them. */
 export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] {
   const checks = [...valuesIn(tasks)].flatMap(task => task.checks ?? [])
   return [...new Set(checks.flatMap(lookedAt))].sort()
 }
 
-/** The paths in a check's words. They need not be files. */
+/** The paths in a check's command; they need not be files. */
 function lookedAt(check: CheckSpec): readonly string[] {
   if (check.kind === 'file') return [check.path]
   if (check.kind !== 'command') return []

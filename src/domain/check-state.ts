@@ -4,7 +4,7 @@ import { type CheckRun, countingRun, planRuns, proofOf, type Proofs, recordOf, t
 import { valueIn } from './table.ts'
 import type { Task } from './task.ts'
 
-/** How a check stands; `stale`: it passed before the workspace changed. */
+/** The state of a check; `stale`: it passed before the workspace changed. */
 export type CheckState = 'waiting' | 'running' | 'passed' | 'failed' | 'inconclusive' | 'stale'
 
 /** The current state of a task's check. */
@@ -19,7 +19,6 @@ export function planCheckState(state: Pick<Proofs, 'runs' | 'turns'>, plan: Plan
 
 const isRunning = (state: Pick<Proofs, 'runs'>, { hash }: Check): boolean => recordOf(state, hash).started !== undefined
 
-/** The same by the last finished run. */
 export function lastState(state: Proofs, task: Task, check: Check): CheckState {
   if (check.kind === 'person') return proofOf(state, task.id).ticked.includes(check.id) ? 'passed' : 'waiting'
   const stands = stateOf(state, planById(state, task.plan_id), countingRun(taskRuns(state, task.id, check.hash)))
@@ -31,7 +30,6 @@ function stateOf(state: Pick<Proofs, 'turns'>, plan: Plan, run: CheckRun | undef
   return run.result === 'passed' && isStale(state, plan, run) ? 'stale' : run.result
 }
 
-/** Whether a check last ran before its plan moved to another workspace. */
 export function hasMoved(state: Pick<Proofs, 'turns' | 'plans' | 'proof'>, task: Task, { hash }: Check): boolean {
   const { workspace, moved = 0, claimed = 0 } = planById(state, task.plan_id)
   const last = countingRun(taskRuns(state, task.id, hash))
@@ -40,14 +38,14 @@ export function hasMoved(state: Pick<Proofs, 'turns' | 'plans' | 'proof'>, task:
 }
 
 /**
- * Whether the newest run of the plan in the same workspace saw other files; without a fingerprint, whether there was one, or
- * a claim. Runs of a final pass are fresh whatever the others of it write.
+ * Stale: the plan's newest run in this workspace saw another fingerprint, or, without fingerprints, any newer run or
+ * claim exists. Runs of a final pass stay fresh even if other runs of the pass write files.
  */
 function isStale({ turns }: Pick<Proofs, 'turns'>, { looked, claimed = 0, workspace }: Plan, run: CheckRun): boolean {
   const { turn_id, why, fingerprint, seq } = run
   const pathOf = (id: string): string | undefined => valueIn(turns, id)?.workspace?.path
   const path = pathOf(turn_id)
-  // Without a fingerprint, the run for a claim belongs to the final pass.
+  // Without a fingerprint, the run for a claim counts as part of the final pass.
   const isOfPass = why === 'final' || (why === 'claim' && !fingerprint)
   const isSeen = looked && looked.seq > seq && pathOf(looked.turn_id) === path
   if (isSeen && !(fingerprint && looked.fingerprint === fingerprint)) {
@@ -56,7 +54,7 @@ function isStale({ turns }: Pick<Proofs, 'turns'>, { looked, claimed = 0, worksp
   return !fingerprint && claimed > seq && workspace?.path === path
 }
 
-/** Changed guarded files that a person has not accepted: the check proves nothing. */
+/** Changed guarded files that a person has not accepted. Until then the check proves nothing. */
 export function waitingGuards(state: Pick<Proofs, 'proof'>, task: Task, check: Check): readonly string[] {
   const run = countingRun(taskRuns(state, task.id, check.hash))
   if (!run?.guarded?.length) return []

@@ -11,55 +11,57 @@ export type CommandCheck = {
   readonly cwd?: string
   /** The exit code that passes; default 0. */
   readonly exit?: number
-  /** What its output must contain. */
+  /** The text that its output must contain. */
   readonly contains?: string
   /** At most 3,600,000; default 300,000. */
   readonly timeout_ms?: number
 }
 
-/** A non-empty regular file exists (and contains that), or with `absent` none does. */
+/**
+ * Passes if the file exists, is a regular non-empty file and contains `contains`; with `absent`, if it does not exist.
+ */
 export type FileCheck = {
   readonly kind: 'file'
   /** A file inside the workspace, which must exist and not be empty. */
   readonly path: string
-  /** What it must contain. */
+  /** The text that the file must contain. */
   readonly contains?: string
-  /** It must not exist. */
+  /** The file must not exist. */
   readonly absent?: true
 }
 
-/** The files that these globs match are byte for byte what they were when the plan was confirmed. */
+/** Passes if the files that match these globs are byte for byte as they were when the plan was confirmed. */
 export type UnchangedCheck = {
   readonly kind: 'unchanged'
-  /** Globs of files that must be as they were at confirmation. */
+  /** Globs of the files that must not change. */
   readonly paths: readonly string[]
 }
 
-/** A person ticks it. */
+/** A person ticks it off. */
 export type PersonCheck = {
   readonly kind: 'person'
-  /** What a person is to look at. */
+  /** The question that the person answers. */
   readonly ask: string
 }
 
-/** Something a machine can run, or a person tick, to see whether a task is done. */
+/** The definition of a check: a command to run, a condition on files, or a question for a person. */
 export type CheckSpec = CommandCheck | FileCheck | UnchangedCheck | PersonCheck
 export type CheckKind = CheckSpec['kind']
-/** The kinds that a machine runs. */
+/** The kinds that run without a person. */
 export type RunnableSpec = Exclude<CheckSpec, PersonCheck>
 
-/** A program that was found by its name. A type, not an interface, so that it is assignable to `Json`. */
+/** A program that a command name resolved to. A type, not an interface, so that it is assignable to `Json`. */
 export type Program = {
-  /** Where it was found. It is started by this path: a program may go by the name it is called by. */
+  /** The path it was found at. It is started by this path because a program may behave by the name it is called by. */
   readonly path: string
-  /** Its file, links followed. */
+  /** The file behind it, with links resolved. */
   readonly file: string
 }
 
 type Identified = {
   /** A UUIDv7. */
   readonly id: string
-  /** What a person approves: all of its fields, its workspace and its program. */
+  /** The fingerprint that a person approves; it covers all fields, the workspace and the program. */
   readonly hash: string
   /**
    * The programs that the hash covers, the wrapper first; null: not found, or named by a path.
@@ -67,18 +69,18 @@ type Identified = {
    * Every process runs these, whatever its own search path finds.
    */
   readonly programs?: readonly (Program | null)[]
-  /** Where it runs, if a person wrote it again for another folder than that of its turn. */
+  /** The folder it runs in, if a person rewrote it for a folder other than that of its turn. */
   readonly workspace?: Workspace
 }
 
-/** What a check is, with the programs that were found for it. */
+/** A check's definition with the programs that were found for it. */
 export type WithPrograms<S extends CheckSpec = CheckSpec> = S & Pick<Identified, 'programs'>
 
-/** Something a machine runs, or a person ticks, to see whether a task is done. */
+/** A check of a task or plan: its definition, id and hash. */
 export type Check = CheckSpec & Identified
 export type RunnableCheck = RunnableSpec & Identified
 
-/** A folder on one machine, in which checks run. */
+/** A folder on one machine in which checks run. */
 export type Workspace = {
   /** The id of the machine. */
   readonly machine: string
@@ -86,33 +88,33 @@ export type Workspace = {
   readonly path: string
 }
 
-/** The files of a workspace that git tracks or would track, at one moment. A type, so that it is assignable to `Json`. */
+/**
+ * The files of a workspace that git tracks or would track, at one moment. A type, so that it is assignable to `Json`.
+ */
 export type TrackedFiles = {
   /** The commit that was checked out. */
   readonly commit?: string
-  /** Files that were not in it. Each byte of a name is one character, because a name need not be UTF-8. */
+  /** Files outside that commit. Each character is one byte of the name, because names need not be UTF-8. */
   readonly others: readonly string[]
 }
 
-/** `inconclusive`: it could not be run, or was stopped. */
+/** The result of a run; `inconclusive`: it could not run, or was stopped. */
 export type CheckResult = 'passed' | 'failed' | 'inconclusive'
 
 export const MAX_CHECKS = 8
 export const DEFAULT_TIMEOUT_MS = 300_000
 const MAX_TIMEOUT_MS = 3_600_000
-/** Folders of tests: what is in them is guarded by that alone. */
+/** Everything in a test folder is guarded. */
 export const TEST_FOLDERS =
   '**/{test,tests,spec,specs,Test,Tests,*.Tests,*[a-z]Test,*Tests,testdata,fixtures,__fixtures__,golden,goldens,expected,e2e,cypress}/**'
-/** What package managers write, also in a check. */
 export const LOCKFILES: readonly string[] = [
   '**/{package-lock,npm-shrinkwrap}.json',
   '**/{yarn,bun,deno,Cargo,poetry,uv,Pipfile,Gemfile,composer}.lock',
   '**/{pnpm-lock.yaml,bun.lockb,go.sum}',
 ]
-/** Endings of source: a test that is built has others. */
 const CODE =
   '{c,cc,cpp,cxx,h,hpp,m,mm,rs,go,zig,nim,js,cjs,mjs,jsx,ts,cts,mts,tsx,py,rb,php,pl,pm,lua,sh,bash,zsh,fish,ps1,r,R,jl,java,kt,kts,scala,groovy,cs,fs,vb,swift,dart,ex,exs,erl,hs,ml,clj,cljs,cljc,lisp,el,f90,pas,sql}'
-/** Files that decide what a check means: a change to one of them is shown, and has to be accepted. */
+/** Files that decide the meaning of a check. A change to one is shown, and a person has to accept it. */
 export const DEFAULT_PROTECT: readonly string[] = [
   TEST_FOLDERS,
   '**/*.{test,spec,test-d,e2e,e2e-spec,cy,approved,verified}.*',
@@ -155,7 +157,7 @@ export const DEFAULT_PROTECT: readonly string[] = [
 const MAX_WORDS = 64
 const MAX_GLOBS = 20
 
-/** A check as it was sent, cleaned; or what is wrong with it. `field` is its path in the refusal. */
+/** Validates and cleans a check as it was sent. `field` is its path in the refusal. */
 export function cleanCheck(raw: unknown, field: string, row?: number): CheckSpec | Refusal {
   if (typeof raw !== 'object' || raw === null) return invalidField(field, { rule: 'not_an_object' }, row)
   const check = raw as Record<string, unknown>
@@ -169,13 +171,12 @@ export function cleanCheck(raw: unknown, field: string, row?: number): CheckSpec
   }
 }
 
-/** The words of a command that was sent as a line or in the settings: `field` is what they know it by. */
+/** Validates the words of a command from a command line or the settings; `field` names it in the refusal. */
 export function cleanCommand(run: readonly string[], field: string, row?: number): CheckSpec | Refusal {
   const check = cleanCheck({ kind: 'command', run }, field, row)
   return check instanceof Refusal && check.is('invalid_field') ? invalidField(field, check.data, row) : check
 }
 
-/** The checks of a task, with the ids and hashes that the edge gave them. */
 export function cleanChecks(raw: unknown): readonly Check[] | Problem | Refusal {
   if (!Array.isArray(raw)) return new Problem({ rule: 'not_an_array', got: kind(raw) })
   if (raw.length > MAX_CHECKS) return new Problem({ rule: 'too_many', limit: MAX_CHECKS, got: raw.length })
@@ -194,7 +195,6 @@ export function cleanChecks(raw: unknown): readonly Check[] | Problem | Refusal 
   return checks
 }
 
-/** Globs that stay inside the workspace. */
 export function cleanGlobs(raw: unknown): readonly string[] | Problem {
   if (!Array.isArray(raw)) return new Problem({ rule: 'not_an_array', got: kind(raw) })
   if (raw.length > MAX_GLOBS) return new Problem({ rule: 'too_many', limit: MAX_GLOBS, got: raw.length })
@@ -206,16 +206,14 @@ export function cleanGlobs(raw: unknown): readonly string[] | Problem {
   }
 }
 
-/** What a check is, without what an edge adds to it. */
 export function specOf(check: CheckSpec & Partial<Identified>): CheckSpec {
   const { id: _id, hash: _hash, programs: _programs, workspace: _workspace, ...spec } = check
   return spec
 }
 
-/** Cheapest first: a failure there spares the rest. */
+/** Cheapest first: a failure there saves the cost of the rest. */
 export const COST: Record<CheckKind, number> = { file: 0, unchanged: 1, command: 2, person: 3 }
 
-/** What is wrong with one field of a check. */
 class Flaw extends Error {
   readonly field: string
   readonly problem: Problem
@@ -287,7 +285,6 @@ function text(field: string, raw: unknown): string {
   return clean
 }
 
-/** Text that an output or a file must contain. */
 function sought(raw: unknown): string {
   if (typeof raw !== 'string') throw new Flaw('contains', new Problem({ rule: 'not_text', got: kind(raw) }))
   if (!raw.isWellFormed()) throw new Flaw('contains', new Problem({ rule: 'malformed_unicode' }))
@@ -298,10 +295,10 @@ function sought(raw: unknown): string {
   return raw
 }
 
-/** A path or glob that stays inside the workspace, as far as its text shows. */
+/** A path or glob that stays inside the workspace, judged by its text alone. */
 function pathIn(field: string, raw: unknown): string {
   const path = text(field, raw)
-  // Braces and parentheses of a glob are alternatives.
+  // Braces and parentheses in a glob list alternatives.
   const parts = path.split(/[\\/{},()|]/)
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.startsWith('~') || parts.includes('..')) {
     throw flaw(field, 'a path inside the workspace: relative, without ".."')

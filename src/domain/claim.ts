@@ -3,12 +3,12 @@ import { isBlank } from './text.ts'
 
 /** Rejections after which a task is blocked. */
 export const MAX_REJECTIONS = 2
-/** Rejections after which a model's claims on a task are refused unasked: one more claim than it takes to block it. */
+/**
+ * Rejections after which further claims are refused without asking the judge: one more than it takes to block the task.
+ */
 export const MAX_REJECTED_CLAIMS = MAX_REJECTIONS + 1
 
-/** What a model says it has settled, before the assessor has ruled on it. */
 export interface Claim {
-  /** The id of the task. */
   readonly task: string
   readonly title: string
   readonly details: string
@@ -17,20 +17,17 @@ export interface Claim {
   readonly outcome: string
 }
 
-/** One answer of the assessor. */
 export interface Opinion {
   readonly verdict: Verdict
   readonly reason: string
   readonly model: string
   readonly usage?: Usage
-  /** What an ok rests on: evidence that it cites, evidence that it does not name, or words alone. */
+  /** The basis of an ok: cited evidence, uncited evidence, or words alone. */
   readonly rests?: VerdictBasis
-  /** The evidence that it names, by id. */
   readonly cited?: readonly string[]
 }
 
 export type VerdictBasis = 'cited' | 'uncited' | 'words'
 
-/** The reason, or that there is none, for what is not ok. */
 export const reasonIn = ({ verdict, reason }: Pick<Opinion, 'verdict' | 'reason'>): string =>
   verdict !== 'ok' && isBlank(reason) ? 'The assessor gave no reason.' : reason

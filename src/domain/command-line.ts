@@ -1,8 +1,8 @@
 import { LIMITS, Problem } from './text.ts'
 
 /**
- * The words of one command line, read as a shell reads them: quotes and backslashes work. Whatever a shell would expand
- * or run is refused: there is no shell, and it would silently stay as it is.
+ * Splits a command line as a shell would, with quotes and backslashes. Refuses anything that a shell would expand or
+ * run: without a shell it would silently stay literal.
  */
 export function splitWords(line: string): readonly string[] | Problem {
   if (line.length > LIMITS.text) return new Problem({ rule: 'too_long', limit: LIMITS.text, got: line.length })
@@ -19,13 +19,11 @@ export function splitWords(line: string): readonly string[] | Problem {
   return words.length === 0 ? new Problem({ rule: 'empty' }) : words
 }
 
-/** The command line that `splitWords` reads as these words. */
 export const quoteWords = (words: readonly string[]): string => words.map(quoted).join(' ')
 
 const quoted = (word: string): string =>
   PLAIN.test(word) && !KEYWORDS.has(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 
-/** Means the same in a shell, wherever it stands. */
 const PLAIN = /^[\w./:@%+,-]+$|^--?[\w-]+=[\w./:@%+,-]*$/
 const OUTER_SPACE = /^[ \t\r\n]+|[ \t\r\n]+$/g
 
@@ -35,14 +33,12 @@ const forAShell = (what: string): Problem =>
 const notExpanded = (what: string): Problem =>
   unfit(`a command without ${what}: there is no shell to expand it. Single quotes keep it as it stands`)
 
-/** A word, or a part of one. */
 interface Piece {
   readonly text: string
-  /** How much of the line it takes. */
   readonly length: number
 }
 
-/** `bare` has a NUL for each part that is quoted or escaped. */
+/** `bare` has a NUL for each quoted or escaped part. */
 function firstWord(rest: string): (Piece & { readonly bare: string }) | Problem {
   let [text, bare, at] = ['', '', 0]
   while (at < rest.length && !/[ \t]/.test(rest.charAt(at))) {
@@ -91,7 +87,7 @@ function escaped(rest: string): Piece | Problem {
   return rest.charAt(1) === '\n' ? forAShell('several lines') : { text: rest.charAt(1), length: 2 }
 }
 
-/** What is wrong with a `$`: a shell leaves it as it is only where nothing to expand follows. */
+/** A shell leaves a `$` alone only if nothing expandable follows. */
 function dollar(rest: string, inQuotes = false): Problem | undefined {
   if (rest.charAt(1) === '(') return forAShell('$( )')
   const expands = inQuotes ? /^\$[\w{[*@#?$!-]/ : /^\$[\w{[*@#?$!'"-]/
@@ -109,13 +105,11 @@ function problemWith(bare: string, isProgram: boolean): Problem | undefined {
   return KEYWORDS.has(bare) ? forAShell(bare) : undefined
 }
 
-/** From the first opening to the last closing bracket. */
 function within(text: string, open: string, close: string): string | undefined {
   const [from, to] = [text.indexOf(open), text.lastIndexOf(close)]
   return from >= 0 && to > from ? text.slice(from + 1, to) : undefined
 }
 
-/** Words that a shell does not look up as programs. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   '! { } [[ case coproc do done elif else esac fi for function if in select then time until while'.split(' '),
 )

@@ -13,8 +13,8 @@ import type { Message, MessageCall } from './transcript.ts'
 import type { View } from './view.ts'
 
 /**
- * A conversation for people to keep: its messages, its plans with what was decided, the work by step, and the tasks with
- * outcomes and standings. Messages are Markdown already and stay as they were written; all other text is escaped.
+ * Renders a conversation as Markdown: messages, plans with decisions, work by step, and tasks with outcomes and
+ * standings. Messages are Markdown already and are kept as they are; all other text is escaped.
  */
 export function conversationMarkdown(state: Conversation, view: View, exportedAt: string): string {
   const turns = threadOf(state, view)
@@ -27,7 +27,6 @@ export function conversationMarkdown(state: Conversation, view: View, exportedAt
   return `${parts.reduce(joined)}\n`
 }
 
-/** Items that follow each other are one list. */
 const joined = (text: string, part: string): string =>
   `${text}${part.startsWith('- ') && text.slice(text.lastIndexOf('\n') + 1).startsWith('- ') ? '\n' : '\n\n'}${part}`
 
@@ -63,7 +62,7 @@ function messageParts(message: Message, calls: readonly MessageCall[]): string[]
   return [`## ${who}, ${when(created_at)}`, ...(body === '' ? [] : [body]), ...callLines(calls)]
 }
 
-/** Where the outcome itself is not the word. */
+/** Overrides where the outcome itself is not the word to print. */
 const OUTCOMES: { readonly [K in PlanOutcome]?: string } = {
   changes_requested: 'sent back for changes',
   timed_out: 'not decided in time',
@@ -128,7 +127,7 @@ function stepItemParts(item: StepItem): string[] {
     case 'report':
       return [`- Used ${inCode(item.tool)}, as the ${item.source} says`]
     case 'claim':
-      // What came of it is told by its runs and verdicts.
+      // The claim's runs and verdicts tell how it ended.
       return []
     case 'verdict':
       return item.verdict === 'not_ok' ? [`- Not accepted: ${inText(item.reason)}`] : []
@@ -162,7 +161,7 @@ function statusWords(state: Conversation, task: Task): string {
   return [STATUS_WORDS[task.status], ...(standing ? [STANDING_WORDS[standing]] : [])].join(', ')
 }
 
-/** What a person wrote is plain text: each line stays one, and none can end the quotation. */
+/** A person's words are plain text: they are escaped line by line, so that none can end the quotation. */
 const quoted = (text: string): string =>
   plainText(text)
     .trim()
@@ -170,7 +169,7 @@ const quoted = (text: string): string =>
     .map(line => `> ${line}`.trimEnd())
     .join('\n')
 
-/** Markdown of an agent. A code block that it left open must not swallow what follows. */
+/** An agent's Markdown. A code block left open must not swallow what follows. */
 function asWritten(raw: string): string {
   const text = plainText(raw).trim()
   let open: string | undefined

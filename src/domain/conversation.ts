@@ -39,7 +39,7 @@ import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-app
 import type { Turn } from './turn.ts'
 import { plusMs } from './instant.ts'
 
-/** Raise it whenever the state or `apply` changes: stores then ignore other snapshots and fold the log. */
+/** Raise it whenever the state or `apply` changes. Stores then ignore older snapshots and fold the log. */
 export const SNAPSHOT_VERSION = 1
 
 /** The state of one conversation, folded from its log. It holds what decisions need: no messages, no tool results. */
@@ -50,11 +50,11 @@ export interface Conversation {
   readonly created_at: Instant | null
   readonly updated_at: Instant | null
   readonly policy: Policy | null
-  /** Who named it; null while its title is its first message or task. */
+  /** The author of the title; null while it is derived from the first message or task. */
   readonly titled_by: 'person' | 'model' | null
   readonly pinned: boolean
   readonly archived: boolean
-  /** When something was last done in it. */
+  /** The time of the last activity. */
   readonly active_at: Instant | null
   /** By id. */
   readonly tasks: Table<Task>
@@ -65,46 +65,42 @@ export interface Conversation {
    */
   readonly open: readonly string[]
   readonly last_number: number
-  /** The highest position ever used: new tasks go after it. */
+  /** The highest position ever used; new tasks go after it. */
   readonly last_position: number
   /** By id. */
   readonly plans: Table<Plan>
   /**
    * Task and field to the seq of a person's newest edit.
    *
-   * The fence.
+   * This is the fence.
    */
   readonly edits: Table<Readonly<Record<string, number>>>
-  /**
-   * Task to the number of times the assessor rejected it.
-   *
-   * Since a person last changed its status or what it asks for.
-   */
+  /** Task to the judge's rejections since a person last changed its status or what it asks for. */
   readonly rejections: Table<number>
   /** By id. */
   readonly turns: Table<Turn>
   readonly running_turn: string | null
   readonly latest_turn: string | null
-  /** By id; only one that can be decided, reopened or compared with a plan that revises it has its rows. */
+  /** By id. Rows are kept only while a review can be decided, reopened or compared with a plan that revises it. */
   readonly reviews: Table<Review>
   readonly pending_reviews: readonly string[]
   /** Decided reviews whose answer the agent has not received. */
   readonly unheard_reviews: readonly string[]
   /** The seq of the latest answer that the agent received. */
   readonly answered_seq: number
-  /** Task to what people and runs have said about its checks. */
+  /** Task to the statements of people and runs about its checks. */
   readonly proof: Table<TaskProof>
-  /** Hash of a check to its runs. */
+  /** Check hash to its runs. */
   readonly runs: Table<CheckRecord>
-  /** The claims that are not settled yet, by id. */
+  /** The open claims, by id. */
   readonly claims: Table<OpenClaim>
-  /** Runs that were asked for, other than by claims. */
+  /** Requested runs, other than for claims. */
   readonly requests: readonly CheckRequest[]
   /** The newest tasks that a person removed, by id. */
   readonly removed: Table<RemovedTask>
   /** Messages that wait for the next model call, oldest first. */
   readonly queued: readonly QueuedMessage[]
-  /** Calls of tools that wait for a person, oldest first. */
+  /** Tool calls that wait for a person, oldest first. */
   readonly approvals: readonly ToolApproval[]
 }
 
@@ -143,11 +139,11 @@ export function emptyConversation(session_id: string): Conversation {
   }
 }
 
-/** The state after one more event. */
+/** Folds one more event into the state. */
 export function apply(state: Conversation, event: StoredEvent): Conversation {
   return {
     ...state,
-    // Types that only a newer version knows advance the seq and change nothing else.
+    // Unknown types from a newer version advance the seq and change nothing else.
     ...dispatch(REDUCERS, state, event, UNCHANGED),
     seq: event.seq,
     created_at: state.created_at ?? event.timestamp,
@@ -158,7 +154,6 @@ export function apply(state: Conversation, event: StoredEvent): Conversation {
 
 export const fold = (state: Conversation, events: readonly StoredEvent[]): Conversation => events.reduce(apply, state)
 
-/** Decided events with their seqs and timestamp. */
 export function stamped(state: Conversation, events: readonly NewEvent[], now: Instant): StoredEvent[] {
   return events.map((event, index) => ({
     type: event.type,
@@ -170,7 +165,7 @@ export function stamped(state: Conversation, events: readonly NewEvent[], now: I
   })) as StoredEvent[]
 }
 
-/** What the selectors below read: a state or its snapshot. */
+/** The input of the selectors below: a state or its snapshot. */
 export interface ConversationLike {
   readonly policy: Policy | null
   readonly tasks: Keyed<Task>
@@ -181,13 +176,16 @@ export interface ConversationLike {
   readonly latest_turn: string | null
 }
 
-/** The tasks in list order: of the plan that a turn works on, or all. */
+/** The tasks in list order, of the plan that a turn works on or of the whole conversation. */
 export const listed = (state: Pick<ConversationLike, 'tasks' | 'turns' | 'plans'>, turnId?: string): Task[] =>
   turnId === undefined ? [...valuesIn(state.tasks)].sort(byPosition) : tasksOf(state, planOf(state, turnId))
 
 type Open = Pick<ConversationLike, 'tasks' | 'open' | 'plans' | 'turns'>
 
-/** The open tasks in list order: of the plan that a turn works on, or all. `remaining` is their number. */
+/**
+ * The open tasks in list order, of the plan that a turn works on or of the whole conversation. `remaining` is their
+ * number.
+ */
 export function openTasks(state: Open, turnId?: string): Task[] {
   if (turnId !== undefined) return openOf(state, planOf(state, turnId))
   return state.open.flatMap(id => valueIn(state.tasks, id) ?? []).sort(byPosition)
@@ -197,54 +195,54 @@ export function openTasks(state: Open, turnId?: string): Task[] {
 export const currentTask = (state: Open, turnId?: string): Task | undefined =>
   openTasks(state, turnId).find(task => task.status === 'in_progress')
 
-/** The task that an agent elsewhere works on: of the latest turn's plan, else the one that was started last. */
+/**
+ * The task that an agent elsewhere works on: the current one of the latest turn's plan, else the one that was started
+ * last.
+ */
 export function taskInProgress(state: Open & Pick<ConversationLike, 'latest_turn'>): Task | undefined {
   const own = state.latest_turn === null ? undefined : currentTask(state, state.latest_turn)
   const started = (): Task[] => openTasks(state).filter(({ status }) => status === 'in_progress')
   return own ?? started().sort((a, b) => ((a.started_at ?? '') < (b.started_at ?? '') ? 1 : -1))[0]
 }
 
-/** How many tasks of a plan a model removed or cancelled. */
 export const givenUpIn = (state: Pick<ConversationLike, 'tasks'>, plan: Plan): number =>
   plan.dropped + tasksOf(state, plan).filter(isGivenUp).length
 
-/** The tasks that a panel shows, in list order: all, or under a turn-scoped toolset the plan of the running or latest turn. */
+/**
+ * The tasks that a panel shows, in list order: all, or under a turn-scoped toolset those of the running or latest
+ * turn's plan.
+ */
 export function tasksInView(state: ConversationLike): Task[] {
   const isInView = inView(state)
   return listed(state).filter(isInView)
 }
 
-/** Whether a panel shows a task. */
 export function inView(state: ConversationLike): (task: Task) => boolean {
   if (!state.policy || TOOLSETS[state.policy.toolset].scope === 'conversation') return () => true
   const plan = planIdOf(state, state.running_turn ?? state.latest_turn ?? '')
   return task => task.plan_id === plan
 }
 
-/** The current values of the fields that a person changed after `basis`. */
 export function editedSince(state: Conversation, task: Task, basis: number): Record<string, unknown> | undefined {
   const fields = Object.entries(state.edits.get(task.id) ?? {}).filter(([, seq]) => seq > basis)
   if (fields.length === 0) return undefined
   return Object.fromEntries(fields.map(([field]) => [field, task[field as keyof Task] ?? null]))
 }
 
-/** Whether a turn waits for a review. */
 const awaitsReview = (state: Conversation, turnId: string): boolean =>
   state.pending_reviews.some(id => state.reviews.get(id)?.conversation_turn_id === turnId)
 
-/** Whether a turn waits for a review, for leave to make a call, or for checks. A parked turn holds no lease and no timer. */
+/** True while a turn waits for a review, an approval or checks. A parked turn holds no lease and no timer. */
 export const isParked = (state: Conversation, turnId: string): boolean =>
   awaitsReview(state, turnId) || awaitsApproval(state, turnId) || awaitsChecks(state, turnId)
 
-/** Whether a turn waits for runs in its workspace, or for a person's tick. */
 export const awaitsChecks = (state: Conversation, turnId: string): boolean =>
   awaitsBaseline(state, turnId) || awaitsFinal(state, turnId) || !areChecked(state, claimsOf(state, turnId))
 
-/** Whether a turn's plan is finished: it has tasks, none is open, and no review is pending. */
+/** A plan is finished when it has tasks, none is open, and no review is pending. */
 export const isPlanOver = (state: Conversation, turnId: string): boolean =>
   !isParked(state, turnId) && openTasks(state, turnId).length === 0 && hasTasks(planOf(state, turnId))
 
-/** When the next pending review expires or closes, if one does. */
 export function nextDeadline(state: Conversation): Instant | undefined {
   return state.pending_reviews
     .flatMap(id => state.reviews.get(id) ?? [])
@@ -253,8 +251,8 @@ export function nextDeadline(state: Conversation): Instant | undefined {
 }
 
 /**
- * The review to go on with instead of this one: what a person reopened counts, not how it ended before; what was sent
- * back is followed once its agent has heard so.
+ * The review to continue with instead of this one: the one that reopened it, or the one that revises it once the agent
+ * has received the request for changes.
  */
 export function successorOf(state: Conversation, reviewId: string): string {
   const next = state.reviews.get(state.reviews.get(reviewId)?.successor ?? '')
@@ -286,7 +284,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     return {
       ...withoutQueued(state, message_id),
       policy,
-      // Who writes in it wants to see it.
+      // Writing in an archived conversation brings it back.
       archived: false,
       turns: state.turns.with(turn_id, {
         ...newTurn(turn_id, plan_id, 'running', timestamp),
@@ -300,7 +298,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   plan_joined: (state, { data: { turn_id, plan_id, task_ids }, seq }) => {
     const left = planOf(state, turn_id)
     const { workspace, done_checks } = left
-    // A plan that its only turn left without a task is none.
+    // A plan without tasks is dropped when its only turn leaves it.
     const isNone = left.id === turn_id && left.id !== plan_id && left.turns.length === 1 && isUnplanned(left)
     const plans = isNone ? state.plans.without(left.id) : state.plans
     const { turns } = changeTurn(state, turn_id, { plan_id })
@@ -331,7 +329,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   }),
   todos_resubmitting: unchanged,
   todos_limit_reached: unchanged,
-  // The model works on, so that the plan's checks may run again.
+  // The model works on, so the plan's checks may run again.
   gate_followed: (state, { turn_id }) => changePlan(state, planIdOf(state, turn_id ?? ''), { passes: 0 }),
 
   task_created: (state, { data: { task } }) => ({
@@ -392,12 +390,12 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     ...changeReview(withoutRevised(state, data.review_id), data.review_id, review => {
       const { reason } = data
       const ended = { status: resolvedStatus(data), via: data.via, ...(reason === undefined ? {} : { reason }) }
-      // Reopening needs the draft, and the plan that revises it is compared with it. The log and the review's row keep it.
+      // Reopening needs the draft; otherwise the log and the review's row keep it.
       const draft_tasks = isReopenable(ended) ? review.draft_tasks : []
       return { ...ended, draft_tasks, panels: [], closes_at: null }
     }),
     pending_reviews: state.pending_reviews.filter(id => id !== data.review_id),
-    // A new turn is told in its message.
+    // The new turn's message tells the agent the decision.
     unheard_reviews: data.continued_by ? state.unheard_reviews : [...state.unheard_reviews, data.review_id],
   }),
   review_extended: (state, { data: { review_id, expires_at } }) => changeReview(state, review_id, { expires_at }),
@@ -419,7 +417,7 @@ function withParts(own: Omit<Reducers, keyof Parts>): Reducers {
   return { ...own, ...PROOF_REDUCERS, ...QUEUE_REDUCERS, ...APPROVAL_REDUCERS }
 }
 
-/** A turn that is over needs no runs but those that a person asks for. */
+/** A finished turn needs no runs except those a person requested. */
 const withoutRequests = ({ requests }: Conversation, turnId: string): Pick<Conversation, 'requests'> => ({
   requests: requests.filter(({ turn_id, why }) => turn_id !== turnId || why === 'person'),
 })
@@ -428,7 +426,6 @@ function newTurn(id: string, plan_id: string, status: 'open' | 'running', starte
   return { id, plan_id, status, stop_requested: false, started_at }
 }
 
-/** The plans, one of which a turn works on from now on, in its own workspace. */
 function withTurn(
   { plans }: Pick<Conversation, 'plans'>,
   {
@@ -450,7 +447,6 @@ function withTurn(
   })
 }
 
-/** Tasks of further plans join a plan. They keep what was confirmed for them, and the files that were compared then. */
 function moved(state: Conversation, ids: readonly string[], plan_id: string): Partial<Conversation> {
   let { tasks, plans, proof } = state
   for (const id of ids) {
@@ -483,7 +479,7 @@ function putPlan(state: Conversation, before: Task | undefined, after: Task | un
   return next === plan ? {} : { plans: state.plans.with(plan.id, next) }
 }
 
-/** A person's edit fences the task, and clears its rejections if it changes what they were about. */
+/** A person's edit fences the task. It clears the rejections if it changes what they were about. */
 function noteEdit(
   state: Conversation,
   taskId: string,
@@ -510,7 +506,10 @@ function changeReview(
   return { reviews: state.reviews.with(id, { ...review, ...(typeof change === 'function' ? change(review) : change) }) }
 }
 
-/** The reviews, with `next` noted at the one that it reopens, whose draft is no longer needed, or revises. */
+/**
+ * Records `next` as the successor of the review that it reopens or revises. A reopened review no longer needs its
+ * draft.
+ */
 function succeeded(state: Conversation, next: ReviewRequest): Conversation['reviews'] {
   const earlier = next.reopens ?? next.revises
   if (earlier === undefined) return state.reviews
@@ -519,7 +518,7 @@ function succeeded(state: Conversation, next: ReviewRequest): Conversation['revi
     .reviews
 }
 
-/** A plan that revises another was decided: the two are no longer compared. */
+/** Drops the draft of a plan once the plan that revises it is decided: the two are no longer compared. */
 function withoutRevised(state: Conversation, id: string): Conversation {
   const revised = state.reviews.get(id)?.revises
   return revised === undefined ? state : { ...state, ...changeReview(state, revised, { draft_tasks: [] }) }
@@ -527,11 +526,10 @@ function withoutRevised(state: Conversation, id: string): Conversation {
 
 function resolvedStatus({ action, reason, via }: EventData['task_create_review_resolved']): ReviewStatus {
   if (action === 'confirm') return 'confirmed'
-  // Only the system expires a review: a person who gives this reason has cancelled it.
+  // Only the system expires a review. A person who gives this reason has cancelled it.
   return via === 'system' && reason === 'review_timeout' ? 'expired' : 'cancelled'
 }
 
-/** The fields that have a value. */
 function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const set = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(set) as ReturnType<typeof defined<T>>

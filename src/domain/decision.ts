@@ -1,26 +1,22 @@
 import { DECISIONS, type DecisionType, type NewEvent, type StoredEvent } from './event.ts'
 import { type Origin, SYSTEM } from './origin.ts'
 
-/** The types to read from a log for its decisions. */
 export const DECISION_TYPES = Object.keys(DECISIONS) as readonly DecisionType[]
 
 const isDecision = <E extends NewEvent | StoredEvent>(event: E): event is Extract<E, { type: DecisionType }> =>
   whatDecided(event, 0) !== undefined
 
-/** What an event decided; undefined if it is no decision. `created`: the tasks that it wrote. */
+/** The decision in an event; undefined if it is none. `created`: the number of tasks that it wrote. */
 function whatDecided({ type, data }: NewEvent, created: number): string | undefined {
   if (!Object.hasOwn(DECISIONS, type)) return undefined
   return (DECISIONS[type as DecisionType] as (data: unknown, created: number) => string | undefined)(data, created)
 }
 
-/** A decision in a log. */
 export interface RecordedDecision {
   readonly event: StoredEvent<DecisionType>
-  /** What was decided. */
   readonly what: string
 }
 
-/** The decisions in a log. */
 export function decisionsIn(events: readonly StoredEvent[]): RecordedDecision[] {
   // The events of one commit share a timestamp that no other commit has.
   const commits = Map.groupBy(events, ({ timestamp }) => timestamp)
@@ -35,8 +31,8 @@ export function decisionsIn(events: readonly StoredEvent[]): RecordedDecision[] 
 }
 
 /**
- * The events of one command, its decisions with their origin. Tasks that are created together are one decision, which the
- * confirmed review records, else the first of them. What ended by itself is the system's, whoever's command found it.
+ * Adds the origin to a command's decisions. Tasks created together are one decision, recorded by the confirmed review
+ * or else by the first of them. Whatever expired by itself gets the origin `system`, whichever command noticed it.
  */
 export function attributed(events: readonly NewEvent[], origin: Origin): readonly NewEvent[] {
   if (!events.some(isDecision)) return events
@@ -53,7 +49,10 @@ export function attributed(events: readonly NewEvent[], origin: Origin): readonl
 const isConfirm = ({ type, data }: NewEvent): boolean =>
   type === 'task_create_review_resolved' && data.action === 'confirm'
 
-/** A review or an approval that ended by itself, or a turn that waiting messages started: who wrote these is recorded with them. */
+/**
+ * Reviews and approvals that ended by themselves, and turns that queued messages started: the messages carry their own
+ * origin.
+ */
 function isOfSystem({ type, data }: NewEvent, command: readonly NewEvent[]): boolean {
   if (type === 'turn_started') return command.some(event => event.type === 'turn_finished')
   if (type === 'tool_approval_resolved') return data.reason === 'turn_ended'

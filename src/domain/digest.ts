@@ -10,14 +10,13 @@ import { type Standing, standingOf } from './standing.ts'
 import { countTasks } from './tally.ts'
 import { isOpen, type Task } from './task.ts'
 
-/** Estimates: a digest has at most 400 tokens, even if its titles are random letters. */
+/** An estimate: it keeps a digest within 400 tokens even if its titles are random letters. */
 const MAX_TOKENS = 330
 const MAX_TEXT = 45
 const MAX_OPEN = 12
 const MAX_DONE = 3
 const MAX_CHECKS = 3
 
-/** Events that change what a digest says. */
 export const DIGEST_EVENTS: ReadonlySet<string> = new Set([
   'task_created',
   'task_changed',
@@ -26,7 +25,7 @@ export const DIGEST_EVENTS: ReadonlySet<string> = new Set([
   'task_create_review_resolved',
 ])
 
-/** Where the plan stands, for an agent that may have forgotten it; empty if there is none. */
+/** The state of the plan, for an agent that may have forgotten it; empty without a plan. */
 export function planDigest(state: Conversation): string {
   const plan = tasksInView(state)
   const toolset = state.policy?.toolset
@@ -51,7 +50,7 @@ export function planDigest(state: Conversation): string {
   return fitted(head, lines, tail)
 }
 
-/** How far each step that is done can be trusted, in short; empty if there is no plan. */
+/** A summary of how far each done step can be trusted; empty without a plan. */
 export function proofDigest(state: Conversation): string {
   const plan = tasksInView(state)
   const toolset = state.policy?.toolset
@@ -66,7 +65,7 @@ export function proofDigest(state: Conversation): string {
     ...failing(state),
   ]
   const lines = done.map(({ task, standing, reasons: [word, check] }) => {
-    // Its word says how it was judged; otherwise a check says why it is not proven.
+    // The standing's word says how it was judged; otherwise a check says why it is not proven.
     const why = standing === 'judged' ? word : standing === 'proven' ? undefined : check
     return `${named(task, toolset)}: ${TRUST[standing]}${why === undefined ? '' : `: ${quoted(why)}`}`
   })
@@ -83,7 +82,7 @@ const TRUST: Record<Standing, string> = {
   reported: "only the agent's word",
 }
 
-/** What the gate tells an agent that stopped early. Its task names are those that the tools take. */
+/** The gate's text for an agent that stopped early. It names tasks by the ids that the tools take. */
 export function gateText({ open, kept, failing, stale }: HeldPlan, toolset: ToolsetName): string {
   const names = open.slice(0, MAX_OPEN).map(task => {
     const why = kept?.get(task.id)
@@ -127,13 +126,12 @@ function section(name: string, tasks: readonly Task[], toolset: ToolsetName): st
 const lastDone = (tasks: readonly Task[], toolset: ToolsetName): string[] =>
   tasks.slice(-MAX_DONE).map(task => `Done: ${named(task, toolset)}${task.outcome ? `: ${quoted(task.outcome)}` : ''}`)
 
-/** By the id that the toolset's tools take. */
 const named = (task: Task, toolset: ToolsetName): string =>
   `${BY_NUMBER.has(toolset) ? task.number : task.id} ${quoted(task.title)}`
 
 const BY_NUMBER: ReadonlySet<ToolsetName> = new Set(['runsheet', 'manage_todos', 'task_list'])
 
-/** Others wrote it: on one line, in quotes, short, and without the marks that hosts put around our texts. */
+/** Other people's text: one short quoted line, without the marks that hosts put around our texts. */
 function quoted(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, ' ').replaceAll('<', '‹').replaceAll('>', '›')
   let room = MAX_TEXT
@@ -146,7 +144,6 @@ function quoted(text: string): string {
   return JSON.stringify(line)
 }
 
-/** The head and the tail, and as many of the lines as there is room for. */
 function fitted(head: readonly string[], lines: readonly string[], tail: string): string {
   let room = MAX_TOKENS - tokens([...head, tail, 'and more: list the tasks'].join('\n'))
   const kept: string[] = []
@@ -160,7 +157,7 @@ function fitted(head: readonly string[], lines: readonly string[], tail: string)
 
 const tokens = (text: string): number => Math.ceil(Array.from(text, tokensOf).reduce((sum, each) => sum + each, 0))
 
-/** What a code point costs: letters share tokens, rare characters take several. */
+/** The estimated cost of a code point: letters share tokens, rare characters take several. */
 function tokensOf(point: string): number {
   if (/[A-Za-z ]/.test(point)) return 1 / 2
   const code = point.codePointAt(0) ?? 0

@@ -16,13 +16,13 @@ import type { EndReason, PlanCounts, TurnStatus } from './turn.ts'
 
 /** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
-/** Token counts of the provider. */
+/** Token counts as the provider reports them. */
 export type Usage = { readonly [key: string]: Json }
-/** `unknown` settles nothing. */
+/** The judge's ruling; `unknown` settles nothing. */
 export type Verdict = 'ok' | 'not_ok' | 'unknown'
-/** Why the answer is not whole: it has over 1 MB, the model's own limit, or the provider's filter. */
+/** The reason an answer is incomplete: over 1 MB, the model's output limit, or the provider's filter. */
 export type Cut = 'too_long' | 'output_limit' | 'content_filter'
-/** The way in that a tool call took: a turn of ours, HTTP, MCP, or a program. */
+/** The edge that a tool call came through: a turn of ours, HTTP, MCP, or a program with the library. */
 export type Edge = 'turn' | 'http' | 'mcp' | 'library'
 export type DecisionVia = 'http' | 'mcp_form' | 'terminal' | 'library' | 'system'
 
@@ -32,13 +32,13 @@ export interface ToolCallRecord {
   readonly tool_call_id: string
   /** The name of the tool. */
   readonly tool: string
-  /** What the model passed. */
+  /** The arguments that the model passed. */
   readonly arguments: Json
-  /** Why the call could not be made. */
+  /** The reason the call could not be made. */
   readonly problem?: string
 }
 
-/** How a claim ended. `reported`: there was nobody to ask. */
+/** The reason a claim ended. `reported`: there was no judge to ask. */
 export type ClaimEnd =
   | 'checks'
   | 'judge'
@@ -52,52 +52,55 @@ export type ClaimEnd =
   | 'no_workspace'
   | 'refused'
 
-/** A check by its task, its id there, and its content. */
+/** A reference to a check by its task, its id there, and its hash. */
 export interface CheckRef {
   /** The task; absent for a check of the whole plan. */
   readonly task_id?: string
   readonly check_id: string
-  /** Its content. */
+  /** The hash of its content. */
   readonly hash: string
 }
 
-/** The guarded files that changed for another task with the same check, or without an id for the plan itself. */
+/** Guarded files that changed for another task with the same check, or without an id for the plan itself. */
 export interface OtherGuard {
   readonly task_id?: string
   readonly guarded: readonly string[]
   readonly guard: string
 }
 
-/** Who decided, and from where. Absent where the event records no decision. */
+/** The origin of a decision: the actor and the edge. Absent if the event records no decision. */
 export interface Attributed {
-  /** Who decided, and from where; absent if it is no decision. */
+  /** The origin of the decision: the actor and the edge; absent if the event records none. */
   readonly origin?: Origin
 }
 
-/** How a review ended. */
+/** The result of a review. */
 export type Resolution = Attributed & {
   readonly review_id: string
-  /** An expired review is a cancelled one. */
+  /** `cancel` also for an expired review. */
   readonly action: 'confirm' | 'cancel'
-  /** Why it was cancelled: `user_cancelled`, `review_timeout`, `panel_closed`, `turn_stopped`, `changes_requested`, `superseded`, or the words of the person. */
+  /**
+   * The reason for a cancel: `user_cancelled`, `review_timeout`, `panel_closed`, `turn_stopped`, `changes_requested`,
+   * `superseded`, or the person's own words.
+   */
   readonly reason?: CancelReason | (string & {})
-  /** For the agent. */
+  /** A comment for the agent. */
   readonly comment?: string
-  /** For the agent, about rows of the draft. */
+  /** Comments for the agent on rows of the draft. */
   readonly row_comments?: readonly RowComment[]
-  /** How the decision came in. */
+  /** The edge that the decision came through. */
   readonly via: DecisionVia
-  /** Tasks that it created. */
+  /** The number of tasks that it created. */
   readonly created_count: number
-  /** What the person did to the draft. */
+  /** The person's changes to the draft. */
   readonly changes?: Changes
   /** The task that each confirmed row became, in row order. */
   readonly tasks?: readonly ConfirmedTask[]
-  /** The rows that a plan was sent back with, if they were edited, in row order. */
+  /** The rows of a plan sent back with edits, in row order. */
   readonly rows?: readonly RowChange[]
-  /** The turn that goes on with a reopened plan. */
+  /** The turn that continues a reopened plan. */
   readonly continued_by?: string
-  /** Milliseconds before it in which the person had decided and could still undo it. */
+  /** Milliseconds during which the person could still undo the decision before it was recorded. */
   readonly held_ms?: number
 }
 
@@ -115,41 +118,41 @@ export interface EventData {
     readonly plan_id: string
     /** The program that began it and its folder. */
     readonly client?: string
-    /** Where its checks run. */
+    /** The workspace that its checks run in. */
     readonly workspace?: Workspace
     /** The checks that run once before its plan ends. */
     readonly done_checks?: readonly Check[]
   }
-  /** A person sent a message, and the server began a turn; or a queued message began one when the turn before it ended. */
+  /** The server began a turn: a person sent a message, or a queued message started it when the previous turn ended. */
   turn_started: Attributed & {
     readonly turn_id: string
     /** The plan that it works on: its own, or that of the turn that it continues. */
     readonly plan_id: string
     readonly message_id: string
-    /** What the person wrote. */
+    /** The person's message. */
     readonly message: string
     /** The policy that it runs under. */
     readonly policy: Policy
     /** The name of the model. */
     readonly model: string
     /**
-     * Where the model was reached then, as an opaque name.
+     * The model's endpoint at the start, as an opaque name.
      *
-     * The turn goes on there. Absent if only a restart changes that.
+     * The turn continues there. Absent if the endpoint only changes with a restart.
      */
     readonly endpoint?: string
-    /** The turn whose plan this one goes on with. */
+    /** The turn whose plan this one continues. */
     readonly continue_turn_id?: string
-    /** Where its checks run. */
+    /** The workspace that its checks run in. */
     readonly workspace?: Workspace
     /** The checks that run once before its plan ends. */
     readonly done_checks?: readonly Check[]
   }
-  /** The turn works on this plan from now on, which takes over open tasks of further plans. */
+  /** The turn joined this plan, which takes over open tasks of further plans. */
   plan_joined: {
     readonly turn_id: string
     readonly plan_id: string
-    /** The tasks of further plans. */
+    /** The tasks taken over from further plans. */
     readonly task_ids: readonly string[]
   }
   /** A person asked the turn to stop. */
@@ -157,99 +160,102 @@ export interface EventData {
   /** The turn could not go on; `turn_finished` follows. */
   turn_failed: {
     readonly turn_id: string
-    /** What failed, for programs. */
+    /** A code for programs. */
     readonly code: string
-    /** What failed, for people. */
+    /** A message for people. */
     readonly message: string
   }
   /** The turn ended. */
   turn_finished: {
     readonly turn_id: string
     readonly status: TurnStatus
-    /** Why it ended. */
+    /** The reason it ended. */
     readonly because: EndReason
-    /** Open tasks of the plan. */
+    /** The number of open tasks in the plan. */
     readonly remaining: number
     /** The tasks of the plan by status. */
     readonly counts: PlanCounts
     /** Its completed tasks by standing. */
     readonly standings: Readonly<Record<Standing, number>>
-    /** Model calls. */
+    /** The number of model calls. */
     readonly steps: number
     readonly usage: Usage
   }
-  /** A message was added, or the last part of a step's message. */
+  /** A message was added, or its last part if it belongs to a step. */
   message_added: {
     readonly message_id: string
     /** The author. */
     readonly role: 'user' | 'assistant' | 'system'
-    /** What was written. */
+    /** The text of the message. */
     readonly text: string
     /** Written by the server, not by a person. */
     readonly synthetic?: boolean
-    /** How much of the text the agent wrote; the rest says how the turn ended. */
+    /** The length of the agent's own text; the rest says how the turn ended. */
     readonly answer_length?: number
   }
-  /** A person wrote to the agent at work. The message waits; a `message_added` or `turn_started` with its id delivers it. */
+  /**
+   * A person wrote to the working agent. The message waits; a `message_added` or `turn_started` with its id delivers
+   * it.
+   */
   message_queued: Attributed & {
     readonly message_id: string
-    /** What was written. */
+    /** The text of the message. */
     readonly text: string
   }
-  /** A person edited a message that waits. */
+  /** A person edited a queued message. */
   queued_message_edited: Attributed & {
     readonly message_id: string
-    /** All of it, as it is now. */
+    /** The whole new text. */
     readonly text: string
-    /** Its version now; it was queued with version 1. */
+    /** Its new version; it was queued with version 1. */
     readonly version: number
   }
-  /** A person took back a message that waited. */
+  /** A person withdrew a queued message. */
   queued_message_withdrawn: Attributed & { readonly message_id: string }
-  /** A person wants what waits to be sent: it starts the next turn, however this one ends. */
+  /** A person asked to send the queued messages: they start the next turn, however this one ends. */
   queue_released: Attributed & { readonly turn_id: string }
   /** The conversation was named. */
   title_set: {
-    /** Its title from now on. */
+    /** The new title. */
     readonly title: string
-    /** Who named it; a model does so once, and never over a person's name. */
+    /** The author of the title. A model names a conversation once, and never over a person's title. */
     readonly by: 'person' | 'model'
     /** The model that named it. */
     readonly model?: string
     readonly usage?: Usage
   }
-  /** A person pinned the conversation, or took the pin away. */
+  /** A person pinned or unpinned the conversation. */
   pin_set: {
-    /** Whether it comes first in lists. */
+    /** True: lists show it first. */
     readonly pinned: boolean
   }
-  /** A person archived the conversation, or brought it back. */
+  /** A person archived or unarchived the conversation. */
   archive_set: {
-    /** Whether lists leave it out. */
+    /** True: lists leave it out. */
     readonly archived: boolean
   }
-  /** The model answered one call. */
+  /** One model call was answered. */
   step_finished: {
     /** Its number in the turn, from 1. */
     readonly step: number
     readonly message_id: string
-    /** What was written. */
+    /** The text of the answer. */
     readonly text: string
     readonly cut?: Cut
-    /** How much of a text that was cut the agent wrote. */
+    /** The length of the agent's own text, if the text was cut. */
     readonly answer_length?: number
     /** The tools that it called. */
     readonly tool_calls: readonly ToolCallRecord[]
     readonly usage: Usage
     /**
-     * The last event that the model knew of.
+     * The seq of the last event that the model knew of.
      *
      * Edits after it fence this step's writes.
      */
     readonly digest_seq: number
     /** The task that was in progress. */
     readonly task_id?: string
-    /** Most model calls of the turn. */
+    /** The maximum of model calls in the turn. */
     readonly budget?: number
     /** The answer in the provider's format, to resume from. */
     readonly parts?: Json
@@ -259,7 +265,7 @@ export interface EventData {
     readonly tool_call_id: string
     /** The name of the tool. */
     readonly tool: string
-    /** What the model passed. */
+    /** The arguments that the model passed. */
     readonly arguments: Json
   }
   /** A tool call was answered. */
@@ -269,11 +275,11 @@ export interface EventData {
     readonly tool: string
     /** The answer for the model. */
     readonly result: Json
-    /** How long it took. */
+    /** The duration in milliseconds. */
     readonly duration_ms: number
     /** False if the call was refused or failed. */
     readonly ok: boolean
-    /** The way in; absent for tools from outside. */
+    /** The edge that the call came through; absent for tools from outside. */
     readonly edge?: Edge
     /** The length of the list in its arguments. */
     readonly items?: number
@@ -282,84 +288,84 @@ export interface EventData {
   }
   /** A call of a tool from outside waits for a person. */
   tool_approval_required: ToolApprovalRequest
-  /** A person allowed the call or did not, or it ended by itself. */
+  /** A person allowed or denied the call, or it ended by itself. */
   tool_approval_resolved: Attributed & {
     /** The approval. */
     readonly approval_id: string
-    /** `always`: also the next calls of this tool. */
+    /** `always`: future calls of this tool are allowed, too. */
     readonly decision: ApprovalDecision
-    /** Where it was decided. */
+    /** The edge that it was decided through. */
     readonly via: DecisionVia
-    /** Why it ended without a person's word. */
+    /** The reason it ended without a person's decision. */
     readonly reason?: ApprovalEnd
-    /** What the person said. */
+    /** The person's comment. */
     readonly comment?: string
   }
-  /** In `manage_todos`, the next task was handed to the model. */
+  /** The next task was handed to the model, in `manage_todos`. */
   todos_resubmitting: {
     /** The title of the task. */
     readonly next: string
-    /** The list, as `todos_updated` has it. */
+    /** The list, in the form of `todos_updated`. */
     readonly state: Json
     /** Its number in the turn, from 1. */
     readonly iteration: number
     /** The maximum of a turn. */
     readonly max_iterations: number
   }
-  /** In `manage_todos`, the turn has handed over as many tasks as it may. */
+  /** The turn has handed over as many tasks as it may, in `manage_todos`. */
   todos_limit_reached: {
     /** The text for the person. */
     readonly message: string
-    /** Open tasks of the plan. */
+    /** The number of open tasks in the plan. */
     readonly remaining: number
-    /** The task in progress, as `todos_current` has it. */
+    /** The task in progress, in the form of `todos_current`. */
     readonly current: Json
   }
-  /** The model answered with open tasks and was sent back to them. */
+  /** The model answered with open tasks, and the gate sent it back to them. */
   gate_followed: {
-    /** Counts from 1 since a task was settled. */
+    /** Counts from 1 since a task was last settled. */
     readonly follow_up: number
-    /** Number and title of each open task. */
+    /** The number and title of each open task. */
     readonly open: readonly Json[]
   }
   /** A task was created. */
   task_created: Attributed & {
-    /** The whole task as it is now. */
+    /** The whole task after the event. */
     readonly task: Task
     readonly by: Actor
   }
   /** A task was changed. */
   task_changed: Attributed & {
-    /** The whole task as it is now. */
+    /** The whole task after the event. */
     readonly task: Task
     readonly by: Actor
     /** The previous values of the changed fields. */
     readonly from: { readonly [field: string]: Json }
-    /** Why the system changed it. */
+    /** The reason for a change by the system. */
     readonly reason?: string
   }
   /** A task was removed from the list. */
   task_removed: Attributed & {
-    /** The whole task as it is now. */
+    /** The whole task after the event. */
     readonly task: Task
     readonly by: Actor
   }
-  /** The assessor judged a claim about a task. */
+  /** The judge ruled on a claim about a task. */
   task_assessed: {
     readonly task_id: string
     readonly verdict: Verdict
-    /** The assessor's words. */
+    /** The judge's words. */
     readonly reason: string
-    /** The assessor's model. */
+    /** The judge's model. */
     readonly model: string
     readonly usage?: Usage
-    /** A hash of the title, details, criteria and outcome that were judged. */
+    /** A hash of the judged title, details, criteria and outcome. */
     readonly seal: string
-    /** What an ok rests on: evidence that it names, evidence that it does not name, or words alone. */
+    /** The basis of an ok: cited evidence, uncited evidence, or words alone. */
     readonly rests?: VerdictBasis
-    /** The evidence that it names, by id. */
+    /** The ids of the evidence that it cites. */
     readonly cited?: readonly string[]
-    /** A person changed the task meanwhile: it has no effect. */
+    /** The verdict has no effect, because a person changed the task meanwhile. */
     readonly fenced?: true
   }
   /** A person is asked to confirm new tasks. */
@@ -367,7 +373,7 @@ export interface EventData {
   /** A review was confirmed, cancelled or expired. */
   task_create_review_resolved: Resolution
   /**
-   * A model says that a task is settled; it is checked and judged first.
+   * A model claimed that a task is settled. Checks and the judge come first.
    *
    * Nothing is granted before `claim_settled`.
    */
@@ -376,32 +382,32 @@ export interface EventData {
   claim_settled: {
     readonly claim_id: string
     readonly task_id: string
-    /** Whether the task has the claimed status now. */
+    /** `granted`: the task now has the claimed status. */
     readonly result: 'granted' | 'refused'
-    /** What decided it. */
+    /** The reason for the result. */
     readonly because: ClaimEnd
   }
-  /** A check of a task may run: a person, or the configuration, approved exactly this content. */
+  /** A check was approved to run: a person, or the configuration, approved exactly this content. */
   check_approved: Attributed & {
     readonly task_id: string
     readonly check_id: string
-    /** Its content. */
+    /** The hash of its content. */
     readonly hash: string
-    /** How it was approved. */
+    /** The way it was approved. */
     readonly via: 'review' | 'edit' | 'configuration'
   }
-  /** A run was asked for, other than by a claim. */
+  /** A run was requested, other than by a claim. */
   check_requested: Attributed &
     CheckRef & {
-      /** When the plan was confirmed, before it ends, or because a person asked. */
+      /** The reason: the plan was confirmed, it is about to end, or a person asked. */
       readonly why: Exclude<RunReason, 'claim'>
-      /** Which of the runs before the plan ends it belongs to, from 1. */
+      /** The pass of final runs that it belongs to, from 1. */
       readonly pass?: number
     }
   /** A run began. */
   check_started: CheckRef & { readonly run_id: string; readonly why: RunReason; readonly claim_id?: string }
   /**
-   * The process that made a run ended in good order. The next one makes it again.
+   * The process that executed a run shut down in good order, and the run is retried.
    *
    * It does not count as a try.
    */
@@ -414,11 +420,11 @@ export interface EventData {
     readonly result: CheckResult
     /** The exit code. */
     readonly exit?: number
-    /** How long it took. */
+    /** The duration in milliseconds. */
     readonly duration_ms: number
-    /** Why it is inconclusive. */
+    /** The reason it is inconclusive. */
     readonly reason?: string
-    /** It was not run: it is not what was approved any more. */
+    /** It did not run, because it no longer is what was approved. */
     readonly changed?: true
     /** The end of the output. */
     readonly tail?: string
@@ -428,7 +434,7 @@ export interface EventData {
     readonly fingerprint?: string
     /** Guarded files that differ from those at confirmation. */
     readonly guarded?: readonly string[]
-    /** A hash of how they differ. */
+    /** A hash of these differences. */
     readonly guard?: string
     /**
      * Guarded files that changed for other tasks of the plan with this check, or without `task_id` for the plan itself.
@@ -437,18 +443,20 @@ export interface EventData {
      */
     readonly others?: readonly OtherGuard[]
   }
-  /** The guarded files were recorded, as they were when the plan was confirmed. */
+  /** The guarded files were recorded as they were when the plan was confirmed. */
   baseline_taken: {
     readonly plan_id: string
-    /** The globs that were looked at, and the hashes of the checks. */
+    /** The globs that were matched, and the hashes of the checks. */
     readonly covers: readonly string[]
-    /** Path to a hash of its content. */
+    /** Path to a hash of the file's content. */
     readonly files: { readonly [path: string]: string }
-    /** Files that the check itself wrote before the work: `files` has them as they were after that. */
+    /** Files that the check itself wrote before the work; `files` has them as they were after that. */
     readonly written?: readonly string[]
-    /** There were too many to watch. */
+    /** There were too many files to watch. */
     readonly incomplete?: true
-    /** The files that a fingerprint covered then: if git is made to ignore one of them, there is no fingerprint. */
+    /**
+     * The files that the fingerprint covered at the time. If git later ignores one of them, there is no fingerprint.
+     */
     readonly tracked?: TrackedFiles
   }
   /** A person accepted changes to guarded files. */
@@ -456,26 +464,26 @@ export interface EventData {
     readonly task_id: string
     /** The files. */
     readonly paths: readonly string[]
-    /** A hash of how they differ. */
+    /** A hash of their differences. */
     readonly guard: string
   }
   /** A person ticked a check. */
   check_ticked: Attributed & { readonly task_id: string; readonly check_id: string }
-  /** A host or an agent elsewhere reported a call of a tool of its own. It proves nothing. */
+  /** A host or an agent elsewhere reported a call of one of its own tools. It proves nothing. */
   evidence_added: ToolFact & {
     /** The report. */
     readonly evidence_id: string
     readonly task_id: string
-    /** Who says so. */
+    /** The reporter. */
     readonly source: Exclude<EvidenceSource, 'run'>
   }
-  /** A panel shows the review. */
+  /** A panel opened the review. */
   review_panel_opened: {
     readonly review_id: string
     /** The panel, by a name of its own. */
     readonly panel: string
   }
-  /** A panel no longer shows the review. */
+  /** A panel closed the review. */
   review_panel_left: {
     readonly review_id: string
     /** The panel, by a name of its own. */
@@ -484,7 +492,7 @@ export interface EventData {
   /** A person gave the review more time. */
   review_extended: Attributed & {
     readonly review_id: string
-    /** Its deadline from now on. */
+    /** The new deadline. */
     readonly expires_at: Instant
   }
 }
@@ -492,7 +500,7 @@ export interface EventData {
 /** The types of the events in a log. */
 export type EventType = keyof EventData
 
-/** A decided event that has no seq yet. */
+/** A decided event without a seq. */
 export type NewEvent<T extends EventType = EventType> = {
   readonly [K in T]: { readonly type: K; readonly turn_id: string | null; readonly data: EventData[K] }
 }[T]
@@ -501,7 +509,7 @@ export type NewEvent<T extends EventType = EventType> = {
 export type StoredEvent<T extends EventType = EventType> = {
   readonly [K in T]: {
     readonly type: K
-    /** When it was committed; the events of a commit share it. */
+    /** The time of the commit; all events of a commit share it. */
     readonly timestamp: Instant
     /** Position in the log, from 1. */
     readonly seq: number
@@ -512,10 +520,10 @@ export type StoredEvent<T extends EventType = EventType> = {
   }
 }[T]
 
-/** The version that events are stored with. Raise it when one means something else: other versions are refused. */
+/** The version that events are stored with. Raise it when an event changes its meaning: other versions are refused. */
 export const EVENT_VERSION = 2
 
-/** The events that are history of tasks and reviews. The page has a sentence for each. */
+/** Events that are part of the history of tasks and reviews. The page has a sentence for each. */
 export const TIMELINE = [
   'task_created',
   'task_changed',
@@ -532,12 +540,14 @@ export const TIMELINE = [
 
 export type TimelineType = (typeof TIMELINE)[number]
 
-/** The events that may record a decision: those whose data has a place for an origin. */
+/** Events that may record a decision: those whose data can hold an origin. */
 export type DecisionType = {
   [T in EventType]: 'origin' extends keyof EventData[T] ? T : never
 }[EventType]
 
-/** What was decided, for the audit record; undefined if it was no decision. `created`: the tasks that it wrote. */
+/**
+ * The decision in an event for the audit record; undefined if it is none. `created`: the number of tasks that it wrote.
+ */
 type Decided = { readonly [T in DecisionType]: (data: EventData[T], created: number) => string | undefined }
 
 export const DECISIONS: Decided = {
@@ -551,7 +561,7 @@ export const DECISIONS: Decided = {
   queue_released: ({ turn_id }) => `queued messages to be sent when turn ${turn_id} stops`,
   tool_approval_resolved: ({ approval_id, decision, reason }) =>
     `call ${approval_id} ${ALLOWED[decision]}${reason === undefined ? '' : `: ${reason}`}`,
-  // A model's new tasks are written without a review only where the policy has decided so.
+  // A model's new tasks need no review only where the policy says so.
   task_created: ({ task, by }, created) => {
     if (by === 'system') return undefined
     return by === 'model' ? `${tasks(created)} written without review, from ${named(task)}` : `${named(task)} added`

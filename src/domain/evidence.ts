@@ -3,35 +3,35 @@ import { excerpt } from './excerpt.ts'
 import { plainText } from './plain-text.ts'
 import type { ClaimView, EvidenceAnswer, EvidenceView, VerdictView } from './wire.ts'
 
-/** Who says so: a call that a turn of ours made itself, or a report of the agent's host or of the agent. */
+/** The source of evidence: a call in a turn of ours, a report by the agent's host, or one by the agent. */
 export type EvidenceSource = 'run' | 'host' | 'agent'
 
 /** A tool call with its answer. */
 export interface ToolFact {
   /** The name of the tool. */
   readonly tool: string
-  /** What the tool was given, in short if it is long. */
+  /** The arguments, shortened if they are long. */
   readonly arguments: Json
-  /** What it answered, in short if it is long. */
+  /** The answer, shortened if it is long. */
   readonly answer: Json
-  /** Whether the call succeeded. */
+  /** True if the call succeeded. */
   readonly ok: boolean
 }
 
-/** What others may report in one turn. */
+/** The maximum of reports from others in one turn. */
 export const MAX_REPORTS = 1_000
 /** Bytes of arguments and answer together, as JSON. */
 const MAX_BYTES = 8_000
 /** Bytes of the answer; the arguments get the rest. */
 const MAX_ANSWER_BYTES = 6_000
 
-/** The same call in 8 kB: a long answer, then long arguments, keep head and tail and say how much is left out. */
+/** Limits a call to 8 kB: a long answer, then long arguments, keep head and tail and say how much is left out. */
 export function boundedFact<T extends ToolFact>(fact: T): T {
   const answer = bounded(fact.answer, MAX_ANSWER_BYTES)
   return { ...fact, arguments: bounded(fact.arguments, MAX_BYTES - bytesOf(answer)), answer }
 }
 
-/** Every text as a terminal would show it, names of fields included. */
+/** Converts every text to what a terminal would show, field names included. */
 export function plainJson(value: Json): Json {
   if (typeof value === 'string') return plainText(value.toWellFormed())
   if (typeof value !== 'object' || value === null) return value
@@ -41,21 +41,21 @@ export function plainJson(value: Json): Json {
   )
 }
 
-/** What is too long to stay as it is, as one text: that is redacted in a fraction of the time of its many parts. */
+/** Converts a value that is too long into one text, because one text is redacted much faster than its many parts. */
 export function asTextIfLong(value: Json): Json {
   const text = JSON.stringify(value)
   return typeof value === 'string' || text.length <= MAX_BYTES ? value : text
 }
 
-/** How many calls are shown: usually, and if it takes more for the last of each tool. */
+/** The number of calls to show: the usual one, and the maximum that the last call of each tool may need. */
 export interface Shown {
   readonly usual: number
   readonly max: number
 }
 
 /**
- * The calls that tell most, in log order. The last failure and the last call of each tool stay, up to `max`; up to `usual`
- * there are the other failures, then the other calls, the newest first.
+ * The most telling calls, in log order. The last failure and the last call of each tool stay, up to `max`; up to
+ * `usual` come the other failures, then the other calls, newest first.
  */
 export function mostTelling<T extends Pick<ToolFact, 'tool' | 'ok'>>(calls: readonly T[], { usual, max }: Shown): T[] {
   const newestFirst = calls.toReversed()
@@ -69,14 +69,13 @@ export function mostTelling<T extends Pick<ToolFact, 'tool' | 'ok'>>(calls: read
 const lastOfEachTool = <T extends Pick<ToolFact, 'tool'>>(newestFirst: readonly T[]): T[] =>
   [...Map.groupBy(newestFirst, ({ tool }) => tool).values()].flatMap(calls => calls.slice(0, 1))
 
-/** Calls of a tool that are not shown. */
+/** Counts of a tool's calls that are not shown. */
 export interface LeftOut {
   readonly tool: string
   readonly calls: number
   readonly failed: number
 }
 
-/** How many calls of each tool are not among those that were kept, and how many of them failed. */
 export function leftOut<T extends Pick<ToolFact, 'tool' | 'ok'>>(calls: readonly T[], kept: readonly T[]): LeftOut[] {
   const rest = calls.filter(each => !kept.includes(each))
   return [...Map.groupBy(rest, ({ tool }) => tool)].map(([tool, group]) => ({
@@ -99,7 +98,6 @@ function bounded(value: Json, limit: number): Json {
 
 const bytesOf = (value: Json): number => new TextEncoder().encode(JSON.stringify(value)).length
 
-/** A task's own events. */
 export const TASK_EVIDENCE_TYPES = [
   'task_assessed',
   'claim_made',
@@ -107,7 +105,7 @@ export const TASK_EVIDENCE_TYPES = [
   'evidence_added',
 ] as const satisfies readonly EventType[]
 
-/** Those that have the calls of our own turns, whichever task was current. */
+/** The calls of our own turns, whichever task was current. */
 export const RUN_CALL_TYPES = ['step_finished', 'tool_answered'] as const satisfies readonly EventType[]
 
 /** The id of a call of our own turns, by the seq of its answer. */
@@ -117,8 +115,8 @@ const MAX_LISTED = 100
 const MAX_CALLS: Shown = { usual: 50, max: 100 }
 
 /**
- * What a task's own events, and the calls of our own turns, say of it. A call belongs to the task that was current when the
- * model was asked, and to every task that a verdict on it cites it for.
+ * The evidence on a task from its own events and the calls of our own turns. A call belongs to the task that was
+ * current at the model call, and to every task whose verdict cites it.
  */
 export function taskEvidence(
   own: readonly StoredEvent[],
@@ -189,7 +187,7 @@ const reportsIn = (own: readonly StoredEvent[]): EvidenceView[] =>
     return { id, at: event.timestamp, ...call, seq: event.seq }
   })
 
-/** Calls of outside tools with their answers; those of the plan's own tools prove nothing. */
+/** Calls of the plan's own tools are left out: they prove nothing. */
 function runCalls(events: readonly StoredEvent[], taskId: string, cited: ReadonlySet<string>): EvidenceView[] {
   const made = new Map<string, ToolCallRecord & { readonly task: string | undefined }>()
   return events.flatMap(event => {

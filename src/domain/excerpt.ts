@@ -1,4 +1,4 @@
-/** Head and tail of a long text, and how much is left out: what went wrong is often at the end. */
+/** Keeps head and tail of a long text and says how much is left out. Errors are often at the end. */
 export function excerpt(text: string, limit: number): string {
   if (text.length <= limit) return text
   const head = Math.ceil(limit / 2)

@@ -20,7 +20,6 @@ export type SomeFields = { readonly [K in keyof TaskFields]?: TaskFields[K] | un
 
 type Rule = (raw: unknown) => unknown
 
-/** How the fields of each kind are cleaned. */
 const KINDS: { readonly [K in FieldKind]: (name: RowField) => Rule } = {
   line: name => raw => (isOptional(name) && isNothing(raw) ? '' : line(raw)),
   text: () => prose,
@@ -46,12 +45,11 @@ const RULES: { readonly [K in keyof TaskFields]: Rule } = {
   file_id: raw => line(raw, LIMITS.reference),
 }
 
-/** The fields that are set, cleaned; or the first that is invalid. Unknown keys and `undefined` are ignored. */
+/** Returns the cleaned fields, or a refusal for the first invalid one. Unknown keys and `undefined` are ignored. */
 export function cleanFields(raw: SomeFields, row?: number): Partial<TaskFields> | Refusal {
   return cleaned(raw, RULES, row)
 }
 
-/** The same for a row of a review. */
 export function cleanRowFields(raw: { readonly [K in RowField]?: unknown }, row: number): Partial<Row> | Refusal {
   return cleaned(raw, ROW_RULES, row)
 }

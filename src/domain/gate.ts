@@ -11,7 +11,6 @@ import { isFinished } from './turn.ts'
 /** Follow-ups without progress before the gate gives up. */
 export const MAX_FOLLOW_UPS = 3
 
-/** The events that the gate reads of a host's turn. */
 export const GATE_EVENTS = [
   'gate_followed',
   'task_created',
@@ -20,23 +19,20 @@ export const GATE_EVENTS = [
   'task_create_review_resolved',
 ] as const
 
-/** Why an agent elsewhere may not stop yet. */
 export interface HeldPlan {
-  /** The turn whose plan it is. */
   readonly turn: string
   readonly open: readonly Task[]
-  /** The checks that keep tasks open, by the ids of these. */
   readonly kept?: ReadonlyMap<string, string>
   /** The plan's own checks that did not pass when they last ran. */
   readonly failing: readonly Check[]
   /** Checks that passed before the workspace changed. */
   readonly stale: readonly Check[]
-  /** Which follow-up without progress it is, from 1. */
+  /** Counts from 1; only follow-ups without progress. */
   readonly followUp: number
 }
 
 /**
- * The plan that an agent elsewhere left open, if the events of this turn of its host confirmed or changed it. Undefined: the
+ * The plan that an agent elsewhere left open, if the events of its host's turn confirmed or changed it. Undefined: the
  * agent may stop.
  */
 export function heldPlan(state: Conversation, hostTurn: readonly StoredEvent[]): HeldPlan | undefined {
@@ -45,7 +41,7 @@ export function heldPlan(state: Conversation, hostTurn: readonly StoredEvent[]):
   const turn = plan && state.turns.get(lastTurnOf(plan))
   if (!turn || isFinished(turn) || turn.stop_requested) return undefined
   const open = openTasks(state, turn.id).filter(task => !isBeingChecked(state, task))
-  // While all that is open is being checked, its result comes first.
+  // While every open task is being checked, those results come first.
   const failing = open.length === openTasks(state, turn.id).length ? unpassedChecks(state, plan) : []
   const made = followUpsIn(state, turn.id, hostTurn)
   if ((open.length === 0 && failing.length === 0) || made >= MAX_FOLLOW_UPS) return undefined
@@ -58,7 +54,6 @@ function withWhy(state: Conversation, task: Task): readonly (readonly [string, s
   return why === undefined ? [] : [[task.id, why]]
 }
 
-/** Follow-ups since a task of the plan was last settled. */
 export function followUpsIn(state: Conversation, turn: string, events: readonly StoredEvent[]): number {
   return events.reduce((count, event) => {
     if (event.type === 'gate_followed') return event.turn_id === turn ? count + 1 : count
@@ -66,7 +61,6 @@ export function followUpsIn(state: Conversation, turn: string, events: readonly 
   }, 0)
 }
 
-/** Whether a change settled an open task of this turn's plan. */
 export function settles(
   { state, turn }: { readonly state: Conversation; readonly turn: string },
   task: Task,
@@ -76,11 +70,10 @@ export function settles(
   return before !== undefined && isOpen({ status: before }) && !isOpen(task) && task.plan_id === planIdOf(state, turn)
 }
 
-/** What a `gate_followed` event says of the open tasks. */
 export const followedTasks = (tasks: readonly Task[]): readonly { readonly id: number; readonly title: string }[] =>
   tasks.map(({ number, title }) => ({ id: number, title }))
 
-/** The plan that an agent's events are about, the newest first. A person's edits are not the agent's work. */
+/** The newest plan that an agent's events are about. A person's edits do not count. */
 function workedOn(state: Conversation, events: readonly StoredEvent[]): Plan | undefined {
   return events.flatMap(event => planIn(state, event) ?? []).at(-1)
 }
@@ -103,13 +96,12 @@ function planIn(state: Conversation, event: StoredEvent): Plan | undefined {
   }
 }
 
-/** The plan that a task belongs to now. */
 function planWith(state: Conversation, taskId: string): Plan | undefined {
   const task = state.tasks.get(taskId)
   return task && planById(state, task.plan_id)
 }
 
-/** Whether the agent has claimed it, and its checks or a person have the next word. */
+/** The agent has claimed the task, and its checks or a person decide next. */
 function isBeingChecked(state: Conversation, { id }: Task): boolean {
   const claim = claimOn(state, id)
   return claim !== undefined && checkedBy(state, claim).result === 'waiting'

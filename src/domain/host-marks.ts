@@ -1,3 +1,3 @@
-/** How our texts to a host begin: prompts that are ours can be told from a person's. */
+/** Prefixes our texts to a host, so that our prompts can be told from a person's. */
 export const GATE_MARK = 'RUNSHEET-GATE:'
 export const DIGEST_MARK = 'RUNSHEET-DIGEST:'

@@ -4,8 +4,8 @@ import { isBack } from './removed.ts'
 import type { Task } from './task.ts'
 
 /**
- * Why an event cannot be the next of a log, given the state before it; undefined if it can. Its form was checked before:
- * this is about its place, and about what it refers to.
+ * The reason an event cannot be next in a log with this state; undefined if it can. Covers its place and its
+ * references; its form is validated elsewhere.
  */
 export function eventProblem(state: Conversation, event: StoredEvent): string | undefined {
   if (event.session_id !== state.session_id) return `session_id is not ${state.session_id}`
@@ -42,7 +42,7 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
     case 'turn_opened':
     case 'turn_started':
       return state.turns.has(data.turn_id) ? 'the turn exists already' : undefined
-    // What is said of a task may come before it is created, and after it was removed.
+    // Statements about a task may come before its creation and after its removal.
     case 'task_assessed':
     case 'claim_made':
     case 'claim_settled':
@@ -56,7 +56,6 @@ function referenceProblem(state: Conversation, { type, data }: StoredEvent): str
   }
 }
 
-/** A turn, task or review that an event names and the log does not have. */
 function unknownReference(state: Conversation, data: object): string | undefined {
   const known = { turn: state.turns, task: state.tasks, review: state.reviews }
   const fields = data as Readonly<Record<string, unknown>>

@@ -1,26 +1,25 @@
 interface Parted {
-  /** Those that may decide what it means. */
+  /** Words that may decide the result. */
   readonly decides: readonly string[]
-  /** Files that the program only reads: they are what is checked. */
+  /** Files that the program only reads: they are the subject of the check. */
   readonly looked: readonly string[]
 }
 
-/** Linters, formatters and checkers of types. */
 export const LINTERS: readonly string[] =
   'eslint oxlint biome prettier dprint stylelint standard xo jshint tslint markdownlint markdownlint-cli2 cspell ruff black isort flake8 pylint mypy pyright basedpyright rubocop shellcheck shfmt yamllint rustfmt gofmt'.split(
     ' ',
   )
 
-/** What may stand before a program: variables, package managers and the like, and its folder. */
+/** Allowed before a program: variables, package managers and the like, and its folder. */
 export const BEFORE =
   /^(?:\w+=\S* |(?:npx|bunx|pnpx|uvx)(?: -\S+)* |(?:pnpm|yarn) (?:exec |dlx )?|npm exec (?:-- )?|(?:uv|poetry|pipenv) run |python[\d.]* -m )*(?:\S*\/)?/
 
 const NOTHING = /^\b$/
-/** Options of linters whose next word is loaded or excluded. */
+/** Linter options whose next word is loaded or excluded. */
 const SETTINGS =
   /^(?:-[cfipr]|--(?!no-|ignore-missing)[\w-]*(?:config|rc|rule|plugin|project|parser|resolve|format|ignore|settings|require|import|loader|baseline|suppress|custom|syntax|schema|exclude|path|file|dir)[\w-]*)$/
 
-/** Programs that only read the files they get, with the options that do more with the next word. */
+/** Programs that only read their files, with the options that do more with the next word. */
 const LOOKS: ReadonlyMap<string, RegExp> = new Map([
   ...'test [ ls stat wc head tail py_compile'.split(' ').map(name => [name, NOTHING] as const),
   ...['node --check', 'node -c'].map(name => [name, NOTHING] as const),
@@ -28,7 +27,7 @@ const LOOKS: ReadonlyMap<string, RegExp> = new Map([
     .split(' ')
     .map(name => [name, /^(?:-\w*f|--(?:file|pre|ignore-file|exclude-from))$/] as const),
   ...[...LINTERS, 'tsc', 'vue-tsc'].map(name => [name, SETTINGS] as const),
-  // Its `-c` checks.
+  // `-c` means check here.
   ['prettier', /^--(?:config|ignore-path|plugin|parser|plugin-search-dir)$/],
 ])
 
@@ -48,25 +47,24 @@ export function partedWords(run: readonly string[]): Parted {
 
 function loadsOf(start: readonly string[], rest: readonly string[]): RegExp | undefined {
   const name = (start.at(-1) ?? '').replace(/^.*\//, '').replace(/(?<=.)@.*$/, '')
-  // A module of Python is no program.
+  // A Python module is no program.
   return name === 'py_compile' && start.at(-2) !== '-m'
     ? undefined
     : (LOOKS.get(name) ?? LOOKS.get(`${name} ${rest[0]}`))
 }
 
-/** Whether a program was installed: the name of a workspace script says nothing. */
+/** True for an installed program. The name of a workspace script says nothing. */
 const isTool = (program: string): boolean =>
   !program.includes('/') ||
   program.startsWith('/') ||
   /(?:^|\/)(?:node_modules\/\.bin|\.?venv\/bin|vendor\/bin)\//.test(program)
 
-/** Whether a wrapper changes the folder. */
 const goesElsewhere = (run: readonly string[], command: readonly string[]): boolean =>
   run.slice(0, run.length - command.length).some(word => /^(?:-C|--chdir)/.test(word))
 
 /**
- * Whether a command obviously ends the same whatever was done. A courtesy: what it lets through passes before the work, and
- * so proves nothing.
+ * True if a command obviously ends the same whatever was done. A courtesy only: commands that it misses pass before the
+ * work, and so prove nothing.
  */
 export const provesNothing = (run: readonly string[]): boolean => NO_OPS.has(nameOf(withoutWrappers(run)[0] ?? ''))
 
@@ -84,7 +82,7 @@ const WRAPPERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['time', []],
   ['timeout', ['-k', '--kill-after', '-s', '--signal']],
 ])
-/** What stands before the command in a wrapper: an option, a variable, a duration. */
+/** Words before the command in a wrapper: an option, a variable, a duration. */
 const SETTING = /^-|^\w+=|^\d+(\.\d+)?[smhd]?$/
 
 function withoutWrappers(run: readonly string[]): readonly string[] {
@@ -96,5 +94,5 @@ function withoutWrappers(run: readonly string[]): readonly string[] {
   return withoutWrappers(words.slice(at))
 }
 
-/** The name of a program, or of one of the system: a path elsewhere may lead to anything. */
+/** The name of a program, also with a system folder in front. A path elsewhere may lead to anything. */
 const nameOf = (program: string): string => program.replace(/^(\/usr(\/local)?)?\/bin\//, '')

@@ -6,7 +6,7 @@ import { settleable } from './open-claims.ts'
 import { workspaceOf } from './proof.ts'
 import { isRunning } from './turn.ts'
 
-/** What has to act next on a turn: processes claim turns by what they can serve. */
+/** The next need of a turn. Workers claim turns by the needs that they can serve. */
 export type Need = typeof DRIVE | typeof JUDGE | `drive@${string}` | `check@${string}`
 
 /** Any process with models may drive the turn. */
@@ -27,10 +27,10 @@ export function workspaceIn(need: Need): Workspace | undefined {
   return machine === undefined || path === undefined ? undefined : { machine, path }
 }
 
-/** Whether one turn at a time may be served. */
+/** True if only one turn at a time may be leased for this need. */
 export const isExclusive = (need: Need | null): boolean => need?.startsWith(CHECK) ?? false
 
-/** Null if the turn waits for a person, or is none of ours. */
+/** Null if the turn waits for a person, or is not ours. */
 export function needsOf(state: Conversation, turnId: string): Need | null {
   const turn = state.turns.get(turnId)
   if (!turn) return null

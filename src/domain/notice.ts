@@ -1,7 +1,7 @@
 import type { EventData, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 
-/** What a webhook is told: ids and counts, never texts. */
+/** The payload of a webhook: ids and counts, never texts. */
 export type Notice =
   | Told<
       'review_waiting',
@@ -9,7 +9,7 @@ export type Notice =
         readonly session_id: string
         readonly turn_id: string
         readonly review_id: string
-        /** How many steps the plan has. */
+        /** The number of steps in the plan. */
         readonly steps: number
         readonly expires_at: Instant | null
       }
@@ -25,16 +25,15 @@ export type NoticeType = Notice['type']
 
 interface Told<T extends string, D> {
   readonly type: T
-  /** When it happened. */
+  /** The time of the event. */
   readonly timestamp: Instant
   readonly data: D
 }
 
-/** Whether an event is told. The person who reopened a review knows of it. */
+/** The person who reopened a review knows of it and gets no notice. */
 export const isTold = ({ type, data }: StoredEvent): boolean =>
   type === 'turn_finished' || (type === 'task_create_review_required' && data.reopens === undefined)
 
-/** What is told of an event; undefined if it is not. */
 export function noticeOf(event: StoredEvent): Notice | undefined {
   const { session_id, timestamp } = event
   if (!isTold(event)) return undefined

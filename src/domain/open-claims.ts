@@ -6,7 +6,6 @@ import { awaitedChecks, type CheckRun, type HeldCall, type OpenClaim, proofOf, t
 import { Refusal } from './refusal.ts'
 import { valueIn, valuesIn } from './table.ts'
 
-/** How the checks of a claim stand. */
 export type Checked =
   | { readonly result: 'waiting'; readonly check: Check }
   | { readonly result: 'passed' }
@@ -34,7 +33,6 @@ function resultFor(state: Proofs, claim: OpenClaim, check: Check): CheckResult |
   return proofOf(state, claim.task_id).ticked.includes(check.id) ? 'passed' : undefined
 }
 
-/** Oldest first. */
 export function claimsOf({ claims }: Pick<Proofs, 'claims'>, turnId: string, callId?: string): OpenClaim[] {
   return [...valuesIn(claims)]
     .filter(claim => claim.turn_id === turnId && (callId === undefined || claim.tool_call_id === callId))
@@ -44,13 +42,11 @@ export function claimsOf({ claims }: Pick<Proofs, 'claims'>, turnId: string, cal
 export const claimOn = ({ claims }: Pick<Proofs, 'claims'>, taskId: string): OpenClaim | undefined =>
   [...valuesIn(claims)].find(claim => claim.task_id === taskId)
 
-/** The call that waits for these claims. */
 export const heldBy = (claims: readonly OpenClaim[]): HeldCall | undefined => claims.find(({ held }) => held)?.held
 
 const draftOf = (state: Proofs, { turn_id, tool_call_id, task_id }: OpenClaim) =>
   heldBy(claimsOf(state, turn_id, tool_call_id))?.edit.create?.find(({ id }) => id === task_id)
 
-/** The claim on the task as its call would leave it. */
 export function claimText(state: Proofs, claim: OpenClaim): Claim {
   const { turn_id, tool_call_id, task_id, status, outcome } = claim
   const task = valueIn(state.tasks, task_id)
@@ -67,7 +63,7 @@ export function claimText(state: Proofs, claim: OpenClaim): Claim {
 export const areChecked = (state: Proofs, claims: readonly OpenClaim[]): boolean =>
   claims.every(claim => checkedBy(state, claim).result !== 'waiting')
 
-/** The claims of the oldest call of a turn whose checks are over. */
+/** The claims of the oldest call of the turn whose checks are all over. */
 export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] {
   const claims = claimsOf(state, turnId)
   for (const { tool_call_id } of claims) {
@@ -77,7 +73,7 @@ export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] 
   return []
 }
 
-/** Calls of agents elsewhere that a person's edits have closed: the next call or worker settles them. */
+/** Calls of agents elsewhere that a person's edits have closed. The next call or worker settles them. */
 export function closedCalls(state: Proofs): readonly OpenClaim[] {
   const calls = Map.groupBy(valuesIn(state.claims), ({ turn_id, tool_call_id }) => `${turn_id} ${tool_call_id}`)
   return [...calls.values()].flatMap(([first, ...others]) => {
@@ -89,10 +85,7 @@ export function closedCalls(state: Proofs): readonly OpenClaim[] {
 
 const GRANTABLE: ReadonlySet<Checked['result']> = new Set(['passed', 'waiting'])
 
-/**
- * The plans of which nothing is left open if a call's claims are granted, unless one of them is known to be
- * refused.
- */
+/** The plans that end if all claims of a call are granted; none that a known refusal keeps open. */
 export function plansEndedBy(state: Proofs, { turn_id, tool_call_id }: OpenClaim): readonly Plan[] {
   const together = claimsOf(state, turn_id, tool_call_id)
   if (together.some(each => !GRANTABLE.has(checkedBy(state, each).result))) return []

@@ -2,44 +2,41 @@ import type { Redactor } from './redact.ts'
 import { clip, isBlank } from './text.ts'
 
 /**
- * Who made a decision, and from where.
+ * The actor of a decision and the edge it came through.
  *
- * The edge that let the request in builds it; nothing that a client sends sets any field but `claimed`.
+ * The edge that let the request in builds it; a client can set no field but `claimed`.
  */
 export interface Origin {
   /**
-   * Whose right it was made with.
-   *
-   * `program`: the program that has the library or a task file.
+   * The actor with whose permission it was made. `program`: the program that uses the library or writes a task file.
    */
   readonly actor: 'person' | 'agent' | 'program' | 'system'
   /**
-   * The way in.
-   *
-   * A request of the page, another HTTP request, a tool call, form or link over MCP, `runsheet review`, …
+   * The edge that it came through: a request of the page, another HTTP request, a tool call, form or link over MCP,
+   * `runsheet review`, …
    */
   readonly edge: 'page' | 'http' | 'mcp' | 'mcp_form' | 'mcp_link' | 'terminal' | 'library' | 'turn' | 'file' | 'system'
-  /** The name of the credential: `person`, `page` or `agent` for our own tokens, else what `authenticate` returned. */
+  /**
+   * The name of the credential: `person`, `page` or `agent` for our own tokens, else the name that `authenticate`
+   * returned.
+   */
   readonly credential?: string
-  /** The address of the other machine. */
+  /** The address of the other machine; absent for this one. */
   readonly address?: string
-  /** What the client says about itself, unchecked. */
+  /** The client's name for itself, unverified. */
   readonly claimed?: { readonly client: string }
 }
 
-/** Of a client's and a credential's name, in code points. */
 const MAX_NAME = 80
 const MAX_KNOWN = 100
 const MAX_KNOWN_LENGTH = 500
 
-/** What an edge may know besides actor and edge. */
 interface Known {
   readonly credential?: string | undefined
   readonly address?: string | undefined
   readonly client?: string | undefined
 }
 
-/** An origin with what is known of it. */
 export function originOf(
   actor: Origin['actor'],
   edge: Origin['edge'],
@@ -56,13 +53,13 @@ export function originOf(
 
 export const SYSTEM: Origin = { actor: 'system', edge: 'system' }
 
-/** A name as it is recorded: without secrets and control characters, cut to 80 code points; undefined if it is blank. */
+/** A name for the record: without secrets and control characters, cut to 80 code points; undefined if it is blank. */
 export type OriginName = (raw: string | null | undefined) => string | undefined
 
-/** Makes names for the record. The same few come with every request, so they are remembered. */
+/** Caches names, because the same few come with every request. */
 export function originNames(redact: Redactor): OriginName {
   const known = new Map<string, string>()
-  // Redacted before it is cut: half a secret would not be recognised.
+  // Redacted before it is cut: half a secret would not be recognized.
   const made = (raw: string): string => clip(redact.line(raw.toWellFormed()), MAX_NAME)
   return raw => {
     if (!raw || isBlank(raw)) return undefined
@@ -73,13 +70,11 @@ export function originNames(redact: Redactor): OriginName {
   }
 }
 
-/** The address of the other machine; undefined for this one. */
 export function remoteAddress(address: string | undefined): string | undefined {
   const plain = address?.replace(/^::ffff:(?=\d+\.)/, '')
   return plain === undefined || plain === '::1' || plain.startsWith('127.') ? undefined : plain
 }
 
-/** Data of an event without its origin: what the state and the rows keep. */
 export function withoutOrigin<T extends { readonly origin?: Origin }>(data: T): Omit<T, 'origin'> {
   const { origin: _, ...rest } = data
   return rest

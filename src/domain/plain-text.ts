@@ -1,4 +1,4 @@
-/** What a terminal would show, without what it would obey: no escape sequences, controls or changes of direction. */
+/** Removes what a terminal would obey: escape sequences, control characters and direction changes. */
 export const plainText = (text: string): string =>
   text
     .replaceAll(ESCAPES, '')
@@ -6,7 +6,10 @@ export const plainText = (text: string): string =>
     .replaceAll(CONTROLS, '')
 
 const [ESC, BEL, CSI] = ['\u001b', '\u0007', '\u009b']
-/** Titles and links; colours and cursor movements; all others. Linear, unlike Node's own: none runs past an escape. */
+/**
+ * Titles and links; colours and cursor movements; all others. Linear, unlike Node's own pattern: no match runs past an
+ * escape.
+ */
 const ESCAPES = new RegExp(
   [
     `${ESC}[\\]PX^_][^${BEL}${ESC}]*(?:${BEL}|${ESC}\\\\)`,

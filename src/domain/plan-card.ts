@@ -9,29 +9,29 @@ import { decidedRows } from './revision.ts'
 import { valueIn } from './table.ts'
 import type { MarkOf } from './thread-log.ts'
 
-/** A row of a plan: what became of it. */
+/** A row of a decided plan. */
 export interface PlanRow {
-  /** `proposed`: nothing, because the plan was not approved. */
+  /** The person's change to it; `proposed`: none, because the plan was not approved. */
   readonly change: 'kept' | 'edited' | 'added' | 'removed' | 'proposed'
   readonly title: string
-  /** As it was proposed, if it was edited or removed. */
+  /** The proposed row, if it was edited or removed. */
   readonly from?: Row
-  /** As it was decided. */
+  /** The row as decided. */
   readonly to?: Row
-  /** Its row in the proposal. Absent for an added one. */
+  /** The index of its row in the proposal; absent for an added one. */
   readonly draft_index?: number
   readonly task_id?: string
-  /** Those of its checks that were not approved, then or since: they never run. */
+  /** Its checks that were not approved, then or since; they never run. */
   readonly unapproved?: readonly Check[]
 }
 
-/** A decided plan: what was proposed, and what the person made of it. */
+/** A decided plan: the proposal and the person's changes to it. */
 export interface PlanCard {
   readonly review_id: string
   readonly outcome: PlanOutcome
   readonly asked_at: Instant
   readonly decided_at: Instant
-  /** The steps that were approved; of a plan that was not, those that were proposed. */
+  /** The number of approved steps; in a plan that was not approved, of proposed ones. */
   readonly steps: number
   readonly edited: number
   readonly added: number
@@ -39,15 +39,15 @@ export interface PlanCard {
   readonly reordered: boolean
   readonly comment: string | undefined
   readonly row_comments: readonly RowComment[]
-  /** How many checks of its rows were not approved, then or since. */
+  /** The number of checks in its rows that were not approved, then or since. */
   readonly unapproved: number
-  /** In the order of the decision, removed ones where they were proposed. */
+  /** In the order of the decision; removed rows are where they were proposed. */
   readonly rows: readonly PlanRow[]
-  /** The turn that goes on with a plan that was reopened. */
+  /** The turn that continues a reopened plan. */
   readonly continued_by: string | undefined
 }
 
-/** The card of a decided review; undefined while it waits. */
+/** The card of a decided review; undefined while it is pending. */
 export function planCard(
   { review_id, proposed, asked_at, decided_at }: MarkOf<'plan'>,
   resolution: Resolution | undefined,
@@ -77,13 +77,13 @@ export function planCard(
   }
 }
 
-/** The words of a person are no reason of ours. */
+/** A reason in the person's own words is none of our reasons. */
 function outcomeOf({ action, reason = '' }: Resolution): PlanOutcome {
   if (action === 'confirm') return 'approved'
   return Object.hasOwn(OUTCOMES, reason) ? OUTCOMES[reason as CancelReason] : 'rejected'
 }
 
-/** Only of a row whose task is still there: the checks of no other could run. */
+/** Only for rows whose task still exists: no other row's checks could run. */
 function withUnapproved(state: Pick<Proofs, 'tasks' | 'proof'>, row: PlanRow): PlanRow {
   const { task_id = '', to } = row
   const checks = valueIn(state.tasks, task_id) ? (to?.checks ?? []) : []
@@ -104,7 +104,6 @@ function rowsOf(changes: Changes, resolution: Resolution, count: number): readon
   )
 }
 
-/** Behind the last row that was proposed before it. */
 function insertedAt(rows: readonly PlanRow[], row: PlanRow & { readonly draft_index: number }): readonly PlanRow[] {
   const place = rows.findLastIndex(({ draft_index }) => draft_index !== undefined && draft_index < row.draft_index)
   return rows.toSpliced(place + 1, 0, row)

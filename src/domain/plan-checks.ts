@@ -16,7 +16,7 @@ export function unpassedChecks(state: Proofs, plan: Plan): readonly Check[] {
   })
 }
 
-/** Changed guarded files that a person has not accepted: the check does not count. */
+/** Changed guarded files that a person has not accepted. Until then the check does not count. */
 export function planGuards(state: Proofs, plan: Plan, { hash }: Check): readonly string[] {
   const { guarded = [], guard = '' } = countingRun(planRuns(plan, hash)) ?? {}
   if (guarded.length === 0) return []
@@ -24,7 +24,7 @@ export function planGuards(state: Proofs, plan: Plan, { hash }: Check): readonly
   return isAccepted ? [] : guarded
 }
 
-/** What is wrong with a check of the whole plan, to follow its name. */
+/** The reason a plan check does not pass, to follow its name. */
 export function whyUnpassed(state: Proofs, plan: Plan, check: Check): string {
   const last = countingRun(planRuns(plan, check.hash))
   if (last?.result === 'failed') return `fails${codeOf(last)}`
@@ -33,7 +33,7 @@ export function whyUnpassed(state: Proofs, plan: Plan, check: Check): string {
   return `does not count: ${files} changed since the plan was confirmed. Put that back, or leave it to a person, who can accept it`
 }
 
-/** Why a done task was reopened: its check failed in the final runs after `since`. */
+/** The reason a done task was reopened: its check failed in the final runs after `since`. */
 export function whyReopened(state: Proofs, task: Task, since = 0): string | undefined {
   if (!isOpen(task)) return undefined
   for (const check of countingChecks(state, task)) {
@@ -44,7 +44,6 @@ export function whyReopened(state: Proofs, task: Task, since = 0): string | unde
   return undefined
 }
 
-/** The tasks that the last runs for these claims opened again. */
 export function reopenedBy(state: Proofs, claims: readonly OpenClaim[]): readonly Reopened[] {
   const since = Math.min(...claims.map(({ seq }) => seq))
   const claimed = new Set(claims.map(({ task_id }) => task_id))
@@ -64,11 +63,10 @@ export interface Reopened {
 
 const codeOf = ({ exit }: { readonly exit?: number }): string => (exit === undefined ? '' : ` with exit code ${exit}`)
 
-/** The check that keeps a task open. */
 export const whyOpen = (state: Proofs, task: Task): string | undefined =>
   isOpen(task) ? (whyReopened(state, task) ?? whyRed(state, task)) : undefined
 
-/** The same for any task: without a person's word, a settled one needs approved checks that passed. */
+/** The same for any task: unless a person settled it, a settled task needs approved checks that passed. */
 export const whyUndone = (state: Proofs, task: Task): string | undefined => {
   if (isOpen(task)) return whyOpen(state, task)
   if (task.status === 'blocked' || isGivenUp(task)) return whyRed(state, task) ?? whyNeverPassed(state, task)
@@ -78,7 +76,7 @@ export const whyUndone = (state: Proofs, task: Task): string | undefined => {
 function whyRed(state: Proofs, task: Task): string | undefined {
   for (const check of countingChecks(state, task)) {
     const { last } = taskRuns(state, task.id, check.hash) ?? {}
-    // Before the work a check is meant to fail.
+    // A check is meant to fail before the work.
     if (!last || last.why === 'baseline' || last.result === 'passed') continue
     if (last.result === 'inconclusive') return `its check \`${labelOf(check)}\` could not be run: ${short(last.reason)}`
     return `its check \`${labelOf(check)}\` fails${last.exit === undefined ? '' : ` with exit code ${last.exit}`}`
@@ -86,7 +84,6 @@ function whyRed(state: Proofs, task: Task): string | undefined {
   return undefined
 }
 
-/** An approved check that never passed. */
 export const neverPassed = (state: Proofs, task: Task): Check | undefined =>
   countingChecks(state, task).find(check => !PASSED.has(lastState(state, task, check)))
 
@@ -114,5 +111,4 @@ export const unseenChecks = (state: Proofs, plan: Plan): readonly string[] =>
     })
   })
 
-/** The first sentence, without its full stop. */
 const short = (reason = 'it had no result'): string => reason.replace(/\.(?:\s[\s\S]*)?$/, '')

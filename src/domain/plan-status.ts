@@ -11,9 +11,7 @@ import { type Standing, standingsOf, standingWordOf } from './standing.ts'
 import { countTasks } from './tally.ts'
 import type { Task, TaskStatus } from './task.ts'
 
-/** Where a plan stands, for a person who looks at it for a moment. */
 export interface PlanStatus {
-  /** In list order. */
   readonly tasks: readonly TaskLine[]
   readonly done: number
   readonly of: number
@@ -21,13 +19,12 @@ export interface PlanStatus {
   readonly blocked: number
   readonly cancelled: number
   readonly standings: Readonly<Record<Standing, number>>
-  /** Claims that are being checked or judged, and runs that were asked for. */
+  /** Claims that are being checked or judged, and requested runs. */
   readonly checking: readonly Checking[]
   /** The plan's own checks that failed when they last ran. */
   readonly failing: readonly string[]
-  /** Checks that wait for a person to tick them. */
   readonly ticks: readonly { readonly task: number; readonly ask: string }[]
-  /** Reviews that wait for a decision, oldest first. */
+  /** Pending reviews, oldest first. */
   readonly reviews: readonly Review[]
 }
 
@@ -35,20 +32,19 @@ export interface TaskLine {
   readonly number: number
   readonly title: string
   readonly status: TaskStatus
-  /** Null unless it is completed. */
   readonly standing: Standing | null
 }
 
 export interface Checking {
   /** The task's number; null for a check of the plan. */
   readonly task: number | null
-  /** In a few words; null while the judge is asked. */
+  /** Its label; null while the judge is asked. */
   readonly check: string | null
   readonly why: RunReason
   readonly running: boolean
 }
 
-/** Where the plan of a conversation stands; undefined if it has none and none is proposed. */
+/** Undefined if the conversation has no plan and none is proposed. */
 export function planStatus(state: Conversation, now: Instant): PlanStatus | undefined {
   const tasks = tasksInView(state)
   const reviews = state.pending_reviews
@@ -76,7 +72,6 @@ const lineOf = (state: Conversation, task: Task): TaskLine => ({
   standing: standingWordOf(state, task) ?? null,
 })
 
-/** What a claim waits for: a run, a person's tick, or the judge. */
 function claimed(
   state: Conversation,
   claim: OpenClaim,

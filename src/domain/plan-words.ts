@@ -29,7 +29,7 @@ export function doneWords({ done, total, standings, ...counts }: PlanTally): str
 
 export const NOT_DONE_WORDS = { blocked: STATUS_WORDS.blocked, cancelled: STATUS_WORDS.cancelled } as const
 
-/** How many there are of each, without those of which there are none: "3 proven, 2 judged". */
+/** Lists the counts above zero: "3 proven, 2 judged". */
 export const countWords = <K extends string>(
   words: Readonly<Record<K, string>>,
   counts: NoInfer<Readonly<Record<K, number>>> | undefined,

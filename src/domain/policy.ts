@@ -7,43 +7,45 @@ export type ToolsetName = 'manage_todos' | 'checklist' | 'task_manager' | 'turn_
 export interface Policy {
   /** The tools of the model. */
   readonly toolset: ToolsetName
-  /** Whether a person confirms new tasks first. */
+  /** True: a person confirms new tasks first. */
   readonly review: boolean
-  /** Whether a second model judges finished work. */
+  /** True: a judge, which is a second model, confirms finished work. */
   readonly assessor: boolean
-  /** Whether the model is sent back to open tasks. */
+  /** True: the model is sent back to open tasks. */
   readonly gate: boolean
-  /** How long a review waits, 1 to 2,592,000,000; null: until it is decided. */
+  /** The timeout of a review in milliseconds, 1 to 2,592,000,000; null: none. */
   readonly review_timeout_ms: number | null
-  /** How long a review waits once its last panel has closed; null: until it is decided. */
+  /** The grace period of a review after its last panel has closed, in milliseconds; null: none. */
   readonly panel_grace_ms: number | null
-  /** Most model calls of a turn without open tasks. */
+  /** The maximum of model calls in a turn without open tasks. */
   readonly max_steps: number
-  /** Most model calls of a turn with open tasks. */
+  /** The maximum of model calls in a turn with open tasks. */
   readonly max_steps_with_plan: number
-  /** Most tasks that a turn of manage_todos hands over. */
+  /** The maximum of tasks that a turn of manage_todos hands over. */
   readonly max_advances: number
-  /** Messages of earlier turns that the model sees. */
+  /** The number of messages of earlier turns that the model sees. */
   readonly history_limit: number
 }
 /** The fields of a policy to set; the others stay as they are. */
 export type PolicyPatch = { readonly [K in keyof Policy]?: Policy[K] | undefined }
 
-/** The policy of new conversations of an edge; a function if it may change while the process runs. */
+/** The policy of an edge's new conversations; a function if it may change while the process runs. */
 export type HostPolicy = PolicyPatch | (() => PolicyPatch)
 
 export const policyNow = (host: HostPolicy): PolicyPatch => (typeof host === 'function' ? host() : host)
 
 interface ToolsetTraits {
-  /** The tasks that a model may change: its turn's plan, or the whole conversation. */
+  /** The tasks that a model may change: those of its turn's plan, or of the whole conversation. */
   readonly scope: 'turn' | 'conversation'
   /** The scope of `remaining`, `current` and `next`. */
   readonly counts: 'turn' | 'conversation'
-  /** Whether its tools have a field for an outcome, which a model then has to fill in. */
+  /** True if its tools have a field for an outcome, which the model must fill in. */
   readonly outcome: boolean
-  /** Whether its tasks are items for a person: none becomes current by itself, and open ones are no unfinished work. */
+  /**
+   * True if its tasks are items for a person: none becomes current by itself, and open ones are no unfinished work.
+   */
   readonly captures: boolean
-  /** Whether a call proposes a whole plan. In `task_list` each call adds one task. */
+  /** True if a call proposes a whole plan. In `task_list` each call adds one task. */
   readonly plans: boolean
   readonly review: boolean
   readonly assessor: boolean
@@ -113,7 +115,7 @@ export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
   },
 }
 
-/** Whether the tasks of a conversation are items for a person. */
+/** True if the tasks of a conversation are items for a person. */
 export const captures = (policy: Policy | null): boolean => policy !== null && TOOLSETS[policy.toolset].captures
 
 const LIMIT_DEFAULTS = {
@@ -125,14 +127,13 @@ const LIMIT_DEFAULTS = {
   history_limit: 40,
 } as const
 
-/** The limits in which a toolset differs. */
 const LIMITS_OF: { readonly [T in ToolsetName]?: Pick<Policy, 'review_timeout_ms' | 'panel_grace_ms'> } = {
   task_manager: { review_timeout_ms: 120_000, panel_grace_ms: 15_000 },
 }
 
 const NULLABLE: readonly string[] = ['review_timeout_ms', 'panel_grace_ms'] satisfies (keyof Policy)[]
 
-/** The furthest that a review's deadline may be away: 30 days. */
+/** The furthest deadline of a review: 30 days. */
 export const MAX_REVIEW_TIMEOUT_MS = 30 * 86_400_000
 
 const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
@@ -145,8 +146,8 @@ const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
 }
 
 /**
- * Applies `patch` to `base`, or for a new conversation (no base) to the toolset's and the host's defaults. Another toolset
- * brings its own default waits.
+ * Applies `patch` to `base`, or for a new conversation (no base) to the toolset's and the host's defaults. A change of
+ * toolset brings that toolset's default timeouts.
  */
 export function policyWith(base: Policy | null, host: PolicyPatch, patch: PolicyPatch): Policy | Refusal {
   const toolset = patch.toolset ?? base?.toolset ?? host.toolset ?? 'runsheet'
@@ -160,7 +161,7 @@ export function policyWith(base: Policy | null, host: PolicyPatch, patch: Policy
   return checked({ ...(base ?? defaults), ...waits, ...definedFields(patch), toolset })
 }
 
-/** What is wrong with a host's policy, an unknown field included. */
+/** Returns the first problem of a host's policy; unknown fields count. */
 export function policyProblem(patch: PolicyPatch): Refusal | undefined {
   const known = new Set(['toolset', 'review', 'assessor', 'gate', ...Object.keys(LIMIT_DEFAULTS)])
   const unknown = Object.keys(patch).find(field => !known.has(field))
@@ -195,7 +196,7 @@ function definedFields(patch: PolicyPatch): Partial<Policy> {
   return Object.fromEntries(fields.flatMap(field => (patch[field] === undefined ? [] : [[field, patch[field]]])))
 }
 
-/** The names of each toolset's tools: what a thread leaves out, because the plan shows it. */
+/** The tools that a thread leaves out because the plan already shows their effect. */
 export const OWN_TOOLS: Record<ToolsetName, readonly string[]> = {
   manage_todos: ['manage_todos', 'report_todo'],
   checklist: ['add_multiple_checklist_items', 'update_checklist_items'],

@@ -5,23 +5,19 @@ export type Handlers<S, R = S> = {
   readonly [T in EventType]?: (state: S, event: StoredEvent<T>) => R
 }
 
-/** A state folded from some types of events. */
 export interface Projection<S> {
   readonly initial: S
   /** The only event types that have to be read from a log. */
   readonly types: readonly EventType[]
   readonly apply: (state: S, event: StoredEvent) => S
-  /** The state after these events, in order. */
   readonly of: (events: readonly StoredEvent[]) => S
 }
 
-/** A projection whose event types are the keys of `on`. */
 export function projection<S>({ initial, on }: { readonly initial: S; readonly on: Handlers<S> }): Projection<S> {
   const apply = (state: S, event: StoredEvent): S => dispatch(on, state, event, state)
   return { initial, types: typesOf(on), apply, of: events => events.reduce(apply, initial) }
 }
 
-/** Several projections as one, with their states by name. */
 export function combined<V extends object>(parts: { readonly [K in keyof V]: Projection<V[K]> }): Projection<V> {
   const names = Object.keys(parts) as (keyof V)[]
   const types = [...new Set(names.flatMap(name => parts[name].types))]

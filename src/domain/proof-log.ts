@@ -30,10 +30,9 @@ type ProofEvent = Extract<
 >
 type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ProofEvent>>
 
-/** Of an output, in the state. The log keeps more. */
+/** Limits the output kept in the state. The log keeps more. */
 const MAX_TAIL = 2_000
 
-/** The reducers of claims and checks. */
 export const PROOF_REDUCERS: Reducers = {
   claim_made: (state, { data, turn_id, seq, timestamp }) => ({
     claims: state.claims.with(data.claim_id, { ...data, turn_id: turn_id ?? '', seq, at: timestamp, results: {} }),
@@ -74,7 +73,7 @@ export const PROOF_REDUCERS: Reducers = {
   check_ran: afterRun,
   baseline_taken: (state, { data: { plan_id }, seq }) => ({
     ...changePlan(state, plan_id, { baseline: seq }),
-    // The plan's own checks run at its end only.
+    // The plan's own checks run only when it ends.
     requests: state.requests.filter(
       ({ turn_id, why, task_id }) =>
         planIdOf(state, turn_id) !== plan_id || why !== 'baseline' || task_id !== undefined,
@@ -93,7 +92,7 @@ export const PROOF_REDUCERS: Reducers = {
     changeTurn(state, turn_id ?? '', ({ reports = 0 }) => ({ reports: reports + 1 })),
 }
 
-/** A check approved anew keeps its runs, unless it was taken from the task in between. */
+/** A check that is approved again keeps its runs, unless it was removed from the task in between. */
 function approvedAnew(
   { approved, reworded, baseline, runs = {}, spent = {} }: TaskProof,
   hash: string,
@@ -185,7 +184,6 @@ function withRun(state: Conversation, plan: Plan, data: EventData['check_ran'], 
   return proof
 }
 
-/** The plan keeps the runs of its own checks, and how the workspace was. */
 function seenIn(
   state: Conversation,
   plan: Plan,
@@ -202,7 +200,7 @@ function seenIn(
   }))
 }
 
-/** The run as a task sees it (without an id, the plan): with the guarded files changed since its own confirmation. */
+/** The run for one task, or without an id for the plan, with the guarded files changed since its own confirmation. */
 function guardedFor(run: CheckRun, data: EventData['check_ran'], taskId: string | undefined): CheckRun {
   if (data.task_id === taskId || !data.others) return run
   const { guarded: _guarded, guard: _guard, ...bare } = run
@@ -217,7 +215,7 @@ function followed(before: PlanRuns | undefined, run: CheckRun): PlanRuns {
   return { last: run, ...(pass ? { stood: pass } : {}) }
 }
 
-/** A check that turned green for one plan's task was green before the work of other plans: there it only guards. */
+/** A check that turned green for one plan's task was green before the work of other plans, so there it only guards. */
 function withSpent(state: Conversation, hash: string, turnedFor = ''): Conversation['proof'] {
   let { proof } = state
   const proven = state.tasks.get(turnedFor)
@@ -233,7 +231,7 @@ function withSpent(state: Conversation, hash: string, turnedFor = ''): Conversat
 
 const hasCheck = ({ checks }: Task, hash: string): boolean => checks?.some(check => check.hash === hash) ?? false
 
-/** A check proves the first task of a plan for which it failed at the start and passes when claimed. */
+/** A check proves the first task of a plan for which it failed at the baseline and passed on the claim. */
 function turned(state: Conversation, data: EventData['check_ran']): Partial<CheckRecord> {
   const { hash, result, why, task_id, guarded = [], guard = '' } = data
   if (result === 'failed') return { red: true }
@@ -245,13 +243,13 @@ function turned(state: Conversation, data: EventData['check_ran']): Partial<Chec
   return { red: false, ...(isClean ? provenFor(state, hash, task) : {}) }
 }
 
-/** Whether a claim saw the check pass on changed guarded files, which may have been restored or allowed since. */
+/** True if a claim saw the check pass on changed guarded files; these may have been restored or permitted since. */
 const isGranted = (state: Conversation, hash: string, task: Task): boolean => {
   const run = countingRun(taskRuns(state, task.id, hash))
   return task.status === 'completed' && run?.result === 'passed' && (run.guarded ?? []).length > 0
 }
 
-/** Nothing, if the check did not fail for the task at the start, or turned for another one. */
+/** Proves nothing if the check passed the task's baseline, or turned green for another task. */
 function provenFor(state: Conversation, hash: string, task: Task): Pick<CheckRecord, 'proves' | 'turned'> {
   const record = recordOf(state, hash)
   const { baseline, spent } = proofOf(state, task.id)
@@ -261,7 +259,7 @@ function provenFor(state: Conversation, hash: string, task: Task): Pick<CheckRec
   return { proves: task.id, ...(before.length > 0 ? { turned: before } : {}) }
 }
 
-/** What the checks of a completed task prove once a person accepts the changed files. */
+/** Recomputes what a completed task's checks prove once a person accepts the changed files. */
 function provenBy(state: Conversation, taskId: string, guard: string): Partial<Conversation> {
   const task = state.tasks.get(taskId)
   let { runs, proof } = state
@@ -291,7 +289,7 @@ function withResult(
   )
 }
 
-/** A check that did not fail at confirmation only guards in that plan, also for later tasks. */
+/** A check that passed its baseline only guards in that plan, also for later tasks. */
 function withGuard(
   { runs }: Conversation,
   { hash, result }: EventData['check_ran'],
@@ -311,7 +309,7 @@ function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: s
 const tailIn = ({ result, tail }: EventData['check_ran']): Pick<CheckRun, 'tail'> =>
   result === 'passed' || tail === undefined ? {} : { tail: tail.slice(-MAX_TAIL) }
 
-/** The result before the work, for the task of the run and each open one with the same approved check. */
+/** Records the baseline result for the task of the run and for each open task with the same approved check. */
 function withBaseline(
   state: Conversation,
   { hash, task_id, result }: EventData['check_ran'],
@@ -329,7 +327,6 @@ function withBaseline(
   return { proof }
 }
 
-/** Keeps what an ok rests on, and whether the worker's own model gave it. */
 export function afterVerdict(state: Conversation, event: StoredEvent<'task_assessed'>): Partial<Conversation> {
   const { task_id, rests, model } = event.data
   const isOwn = state.turns.get(event.turn_id ?? '')?.model === model
@@ -341,7 +338,7 @@ export function afterVerdict(state: Conversation, event: StoredEvent<'task_asses
   return changeProof(state, task_id, () => ({ verdict }))
 }
 
-/** A person's edit clears the count of red claims; an edit of the checks ends their runs. */
+/** A person's edit resets the count of failed claims; an edit of the checks ends their runs. */
 export function afterEdit(state: Conversation, task: Task, fields: readonly string[]): Partial<Conversation> {
   const clears = fields.some(field => CLEARS.has(field))
   const before = state.proof.get(task.id)
@@ -349,7 +346,7 @@ export function afterEdit(state: Conversation, task: Task, fields: readonly stri
   return fields.includes('checks') ? { ...withoutRuns(state, task), ...movedPlan(state, task), proof } : { proof }
 }
 
-/** A person wrote a check for another folder: the plan moves there. */
+/** A person wrote a check for another folder, so the plan moves there. */
 function movedPlan(state: Conversation, task: Task): Partial<Conversation> {
   const workspace = task.checks?.find(check => check.workspace)?.workspace
   const from = state.turns.get(task.conversation_turn_id)?.workspace
@@ -370,7 +367,7 @@ export function afterRewording(state: Conversation, task: Task, fields: readonly
   return { ...reworded, runs: withoutProof(state, task) }
 }
 
-/** The proof of a task is void, for other tasks of its plan too. */
+/** Voids the proof of a task, also for other tasks of its plan. */
 function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
   let { runs } = state
   for (const { hash } of task.checks ?? []) {
@@ -387,7 +384,6 @@ function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
 
 const CLEARS: ReadonlySet<string> = new Set(['status', 'checks', ...ASKED])
 
-/** Ends the runs of checks that a task no longer has. */
 function withoutRuns(state: Conversation, task: Task): Partial<Conversation> {
   const has = (hash: string): boolean => task.checks?.some((check: Check) => check.hash === hash) ?? false
   let { runs } = state

@@ -5,7 +5,7 @@ import { standingOf } from './standing.ts'
 import type { Task } from './task.ts'
 import type { CheckView, TaskView } from './wire.ts'
 
-/** A task as the API shows it: with how its checks stand and, once it is completed, its standing. */
+/** Adds the state of its checks and, once completed, the task's standing. */
 export function taskOnWire(state: Proofs, task: Task): TaskView {
   const { checks, ...fields } = task
   const stood = standingOf(state, task)
@@ -16,7 +16,6 @@ export function taskOnWire(state: Proofs, task: Task): TaskView {
   }
 }
 
-/** Whether the state says more about a task than the task itself does. */
 export const needsState = ({ checks }: Task): boolean => checks !== undefined
 
 function checkOnWire(state: Proofs, task: Task, check: Check): CheckView {

@@ -8,36 +8,36 @@ import type { ToolsetName } from './policy.ts'
 import { type Keyed, valueIn } from './table.ts'
 import type { Task } from './task.ts'
 
-/** When the plan was confirmed, for a claim, before the plan ends, or because a person asked. */
+/** The plan was confirmed, a task was claimed, the plan is about to end, or a person asked. */
 export type RunReason = 'baseline' | 'claim' | 'final' | 'person'
 
-/** A run that has ended. */
+/** A finished run. */
 export interface CheckRun {
   readonly run_id: string
   readonly why: RunReason
   readonly result: CheckResult
-  /** How long it took. */
+  /** Duration in milliseconds. */
   readonly duration_ms: number
   /** The exit code. */
   readonly exit?: number
-  /** Why it is inconclusive. */
+  /** The reason it is inconclusive. */
   readonly reason?: string
-  /** It was not run: it is not what was approved any more. */
+  /** It did not run, because it no longer is what was approved. */
   readonly changed?: true
   /** The end of the output. */
   readonly tail?: string
-  /** A hash of the workspace as the run left it. Without one, the run is stale. */
+  /** A fingerprint of the workspace after the run. Without one, the run is stale. */
   readonly fingerprint?: string
   /** Guarded files that differ from those at confirmation. */
   readonly guarded?: readonly string[]
-  /** A hash of how they differ. */
+  /** A hash of these differences. */
   readonly guard?: string
   readonly turn_id: string
   readonly at: Instant
   readonly seq: number
 }
 
-/** A run under way. After a crash the next one replaces it. */
+/** A run under way. After a crash the retry replaces it. */
 export interface StartedRun {
   readonly run_id: string
   readonly task_id?: string
@@ -45,61 +45,70 @@ export interface StartedRun {
   readonly why: RunReason
   readonly claim_id?: string
   readonly at: Instant
-  /** How often it was started without an end. */
+  /** The number of starts without an end. */
   readonly tries: number
 }
 
-/** The runs of a check in one plan, without their output: what they say depends on the plan's confirmation. */
+/**
+ * The runs of a check in one plan, without their output. They are kept per plan because their meaning depends on the
+ * plan's confirmation.
+ */
 export interface PlanRuns {
   readonly last: CheckRun
-  /** The pass that stands, if the last run was a repetition without a result. */
+  /** The earlier pass that still counts, if the last run was a rerun without a result. */
   readonly stood?: CheckRun
 }
 
-/** What is known of one distinct check, whichever plans have it. */
+/** The record of one distinct check across plans. */
 export interface CheckRecord {
   /** The last run, in any plan. */
   readonly last?: CheckRun
   readonly started?: StartedRun
-  /** Plan to the result at its confirmation, where that was no failure: there it only guards. */
+  /** Plan to the result at its confirmation, if that was no failure: there the check only guards. */
   readonly guards?: Readonly<Record<string, CheckResult>>
-  /** It failed, and no claim has seen it pass since. */
+  /** The check failed, and no claim has seen it pass since. */
   readonly red: boolean
-  /** The task whose claim saw it turn green, in the newest plan with it. For every other task of that plan it guards. */
+  /**
+   * The task whose claim saw it turn green, in the newest plan with it. For every other task of that plan it only
+   * guards.
+   */
   readonly proves?: string
-  /** The tasks that it turned for before: in other plans, or with a text that is `gone`. */
+  /** The tasks that it turned green for before: in other plans, or with a text that is `gone`. */
   readonly turned?: readonly TurnedTask[]
 }
 
-/** A task that a check turned for. */
+/** A task that a check turned green for. */
 export interface TurnedTask {
   readonly task_id: string
   readonly plan_id: string
-  /** It was removed, or a model gave it another text: nothing is proven, and no other task of its plan can be. */
+  /** The task was removed, or a model changed its text: nothing is proven, and no other task of its plan can be. */
   readonly gone?: true
 }
 
-/** What people and runs have said about the checks of one task. */
+/** The statements of people and runs about one task's checks. */
 export interface TaskProof {
   /** The hashes of its approved checks. */
   readonly approved: readonly string[]
-  /** Those that were approved for other words, which a model has changed since: they prove nothing. */
+  /** Approved checks whose task a model has reworded since: they prove nothing. */
   readonly reworded?: readonly string[]
-  /** Hash to the result when the plan was confirmed. */
+  /** Check hash to the result at confirmation. */
   readonly baseline: Readonly<Record<string, CheckResult>>
   /** The ids of the checks that a person ticked. */
   readonly ticked: readonly string[]
   /** The changes to guarded files that a person accepted, by `guard`. */
   readonly accepted: readonly string[]
-  /** Hash to the runs in its plan. */
+  /** Check hash to the runs in its plan. */
   readonly runs?: Readonly<Record<string, PlanRuns>>
-  /** Hash to the task of another plan for which the check turned green meanwhile. It had failed for this one at the start. */
+  /**
+   * Check hash to the task of another plan for which the check turned green meanwhile, after it had failed this task's
+   * baseline.
+   */
   readonly spent?: Readonly<Record<string, string>>
   /** The plan whose record of guarded files counts, if not its own. */
   readonly confirmed_in?: string
   /** Claims that a check refused since a person last changed the task. */
   readonly reds: number
-  /** The newest ok of the judge. */
+  /** The judge's newest ok. */
   readonly verdict?: {
     readonly seq: number
     readonly rests?: VerdictBasis
@@ -110,33 +119,33 @@ export interface TaskProof {
 
 export const NO_PROOF: TaskProof = { approved: [], baseline: {}, ticked: [], accepted: [], reds: 0 }
 
-/** Before the id of a run: the live text of its output. */
+/** Prefixes the id of a run: the live text of its output. */
 export const CHECK_OUTPUT = 'check:'
 
-/** Red claims after which a task is blocked, and after which further claims are refused unchecked. */
+/** Failed claims after which a task is blocked and further claims are refused unchecked. */
 export const MAX_REDS = 5
 export const MAX_RED_CLAIMS = MAX_REDS + 1
 
-/** A run that died with its process is tried this often. One that a process handed back is not counted. */
+/** Starts of a run that dies with its process before it is given up. A handed back run does not count. */
 export const MAX_TRIES = 2
 
-/** A model's word that a task is settled. */
+/** A model's claim that a task is settled. */
 export interface MadeClaim {
   readonly claim_id: string
   readonly task_id: string
   /** The call that claims it. */
   readonly tool_call_id: string
-  /** What is claimed. */
+  /** The claimed status. */
   readonly status: 'completed' | 'cancelled'
-  /** The result that is claimed. */
+  /** The claimed outcome. */
   readonly outcome: string
   /** A hash of the title, details, criteria and outcome that are claimed. */
   readonly seal: string
-  /** The last event that the call was based on. */
+  /** The seq of the last event that the call was based on. */
   readonly basis: number
-  /** A judge rules on it. */
+  /** The judge rules on it. */
   readonly judge?: true
-  /** On the first claim of a call: all that the call does once its claims are settled. */
+  /** On the first claim of a call: the effects that the call has once its claims are settled. */
   readonly held?: HeldCall
 }
 
@@ -145,37 +154,37 @@ export interface HeldCall {
   readonly toolset: ToolsetName
   /** Absent for an answer in text. */
   readonly tool?: string
-  /** A hash of the tool and its arguments: an equal call has the same. */
+  /** A hash of the tool and its arguments, by which equal calls are recognized. */
   readonly call_hash?: string
   readonly edit: ModelEdit
   /** The length of the longest list in its arguments. */
   readonly items: number
 }
 
-/** The same while it is checked and judged. */
+/** A claim that is being checked or judged. */
 export interface OpenClaim extends MadeClaim {
   readonly turn_id: string
   readonly seq: number
   readonly at: Instant
-  /** Hash to the result of its own run. */
+  /** Check hash to the result of the claim's own run. */
   readonly results: Readonly<Record<string, CheckResult>>
-  /** What the judge said last. */
+  /** The judge's latest answer. */
   readonly verdict?: { readonly verdict: Verdict; readonly reason: string }
 }
 
-/** A run that was asked for, other than by a claim. */
+/** A requested run, other than for a claim. */
 export interface CheckRequest {
   readonly turn_id: string
   /** The task; absent for a check of the whole plan. */
   readonly task_id?: string
   readonly check_id: string
-  /** Its content. */
+  /** The hash of its content. */
   readonly hash: string
   readonly why: Exclude<RunReason, 'claim'>
   readonly at: Instant
 }
 
-/** What these functions read: a state or its snapshot. */
+/** The input of these functions: a state or its snapshot. */
 export interface Proofs extends Plans {
   readonly proof: Keyed<TaskProof>
   readonly runs: Keyed<CheckRecord>
@@ -191,27 +200,24 @@ const NO_RUNS: CheckRecord = { red: false }
 
 export const recordOf = (state: Pick<Proofs, 'runs'>, hash: string): CheckRecord => valueIn(state.runs, hash) ?? NO_RUNS
 
-/** The runs of a task's check in the task's plan. */
 export const taskRuns = (state: Pick<Proofs, 'proof'>, taskId: string, hash: string): PlanRuns | undefined =>
   proofOf(state, taskId).runs?.[hash]
 
-/** The newest runs of a check of the whole plan. */
 export const planRuns = ({ runs }: Plan, hash: string): PlanRuns | undefined => runs?.[hash]
 
-/** The run whose result counts: the last one, unless that is a repetition without a result. */
+/** The run whose result counts: the last one, unless that is a rerun without a result. */
 export const countingRun = (runs: PlanRuns | undefined): CheckRun | undefined => runs?.stood ?? runs?.last
 
-/** The end of a run's output, as long as it is the last one of its check. */
+/** The end of a run's output, available while it is the last run of its check. */
 export function tailOf(state: Pick<Proofs, 'runs'>, hash: string, run: CheckRun | undefined): string | undefined {
   const { last } = recordOf(state, hash)
   return last?.run_id === run?.run_id ? last?.tail : undefined
 }
 
-/** Whether a check turned from red to green for a task, with the text that it has. */
+/** True if a check turned from red to green for a task with its current text. */
 export const isProvenBy = ({ proves, turned = [] }: CheckRecord, taskId: string): boolean =>
   proves === taskId || turned.some(({ task_id, gone }) => task_id === taskId && !gone)
 
-/** All tasks that a check turned for. */
 export function turnedTasks(
   state: Pick<Proofs, 'tasks'>,
   { proves = '', turned = [] }: CheckRecord,
@@ -220,7 +226,7 @@ export function turnedTasks(
   return newest ? [...turned, { task_id: newest.id, plan_id: newest.plan_id }] : turned
 }
 
-/** The task of the same plan, most often the given one, that a check turned for. */
+/** The task of the same plan, most often the given one, that a check turned green for. */
 export const turnedInPlan = (state: Pick<Proofs, 'tasks'>, record: CheckRecord, task: Task): TurnedTask | undefined =>
   turnedTasks(state, record).find(({ task_id, plan_id }) => task_id === task.id || plan_id === task.plan_id)
 
@@ -228,28 +234,26 @@ export const turnedInPlan = (state: Pick<Proofs, 'tasks'>, record: CheckRecord, 
 export const isApproved = (state: Pick<Proofs, 'proof'>, taskId: string, check: Check): boolean =>
   check.kind === 'person' || proofOf(state, taskId).approved.includes(check.hash)
 
-/** Whether a check was approved for other words than the task has: it still counts, and proves nothing. */
+/** True if a check was approved for an earlier text of the task: it still counts, and proves nothing. */
 export const isReworded = (state: Pick<Proofs, 'proof'>, taskId: string, { hash }: Pick<Check, 'hash'>): boolean =>
   proofOf(state, taskId).reworded?.includes(hash) ?? false
 
-/** The checks of a task that count, cheapest first: an unapproved one never runs and is in nobody's way. */
+/** The checks of a task that count, cheapest first. An unapproved check never runs and never blocks. */
 export function countingChecks(state: Pick<Proofs, 'proof' | 'runs'>, task: Task): readonly Check[] {
   const cost = (check: Check): number => COST[check.kind] * 1e9 + (recordOf(state, check.hash).last?.duration_ms ?? 0)
   return (task.checks ?? []).filter(check => isApproved(state, task.id, check)).toSorted((a, b) => cost(a) - cost(b))
 }
 
-/** The workspace that a task's checks run in. */
 export const workspaceOf = (state: Pick<Proofs, 'turns' | 'plans'>, task: Task): Workspace | undefined =>
   task.checks?.find(({ workspace }) => workspace)?.workspace ??
   valueIn(state.turns, task.conversation_turn_id)?.workspace ??
   planById(state, task.plan_id).workspace
 
-/** The checks that a claim of this task waits for: none without a workspace. */
+/** The checks that a claim of this task waits for; none without a workspace. */
 export const awaitedChecks = (
   state: Pick<Proofs, 'proof' | 'runs' | 'turns' | 'plans'>,
   task: Task,
 ): readonly Check[] => (workspaceOf(state, task) === undefined ? [] : countingChecks(state, task))
 
-/** Whether a claim of this task has something to wait for. */
 export const isChecked = (state: Pick<Proofs, 'proof' | 'runs' | 'turns' | 'plans'>, task: Task): boolean =>
   awaitedChecks(state, task).length > 0

@@ -16,13 +16,13 @@ import { EDITABLE } from './row.ts'
 import type { Task, TaskStatus } from './task.ts'
 import type { TurnStatus } from './turn.ts'
 
-/** What a plan was, who confirmed it, and how far each "done" can be trusted: as JSON, its documented form. */
+/** A plan, its decisions, and how far each "done" can be trusted: as JSON, its documented form. */
 export interface Receipt {
   readonly format: 'runsheet-receipt'
   readonly version: 1
   readonly session_id: string
   readonly turn_id: string
-  /** What the person asked for; null in a turn of an agent elsewhere. */
+  /** The person's request; null in a turn of an agent elsewhere. */
   readonly request: string | null
   /** The model that drove the turn, or the program elsewhere; null if neither is known. */
   readonly worker: string | null
@@ -31,7 +31,7 @@ export interface Receipt {
   readonly started_at: Instant
   /** Null while it is not over. */
   readonly finished_at: Instant | null
-  /** Oldest first. None: the plan was written without a review. */
+  /** Oldest first. Empty: the plan was written without a review. */
   readonly reviews: readonly ReviewReceipt[]
   readonly steps: readonly StepReceipt[]
   /** The checks of the plan as a whole. */
@@ -48,7 +48,7 @@ export interface Receipt {
   }
 }
 
-/** A decision on the plan, and what the person changed in it. */
+/** A decision on the plan, and the person's changes to it. */
 export interface ReviewReceipt {
   readonly action: 'confirm' | 'cancel'
   readonly at: Instant
@@ -79,7 +79,7 @@ export interface StepReceipt {
     readonly reason: string
     readonly model: string
     readonly at: Instant
-    /** A person changed the step meanwhile: it counted for nothing. */
+    /** A person changed the step meanwhile, so it had no effect. */
     readonly fenced: boolean
   }[]
   /** A person's changes to it since the review. */
@@ -87,18 +87,18 @@ export interface StepReceipt {
   /** Guarded files whose changes a person accepted. */
   readonly accepted: readonly { readonly paths: readonly string[]; readonly at: Instant; readonly by: Origin | null }[]
   readonly calls: CallCounts
-  /** Calls of their own tools that a host or an agent reported: those that tell most, the newest last. */
+  /** The most telling calls of their own tools that a host or an agent reported, newest last. */
   readonly reported: readonly (ToolFact & { readonly source: EvidenceSource; readonly at: Instant })[]
-  /** How many calls were reported. */
+  /** The number of reported calls. */
   readonly reports: Readonly<Partial<Record<EvidenceSource, CallCounts>>>
 }
 
 export interface CheckReceipt {
-  /** In a few words: a command line, or what has to hold. */
+  /** Its label: a command line, or the condition. */
   readonly check: string
   readonly spec: CheckSpec
   readonly hash: string
-  /** Null: nobody approved it, so it never runs. */
+  /** Null: not approved, so it never runs. */
   readonly approved: { readonly via: string; readonly at: Instant | null; readonly by: Origin | null } | null
   readonly state: CheckState
   /** The result at confirmation. */
@@ -109,14 +109,13 @@ export interface CheckReceipt {
     readonly exit: number | null
     readonly duration_ms: number
     readonly at: Instant
-    /** Why it did not pass, or why nobody can tell. */
+    /** The reason it did not pass, or why the result is unknown. */
     readonly reason: string | null
   }[]
   /** Changed guarded files that a person has not accepted. */
   readonly guarded: readonly string[]
 }
 
-/** The events that a receipt is made from, besides the state. */
 export const RECEIPT_TYPES = [
   'turn_started',
   'turn_finished',
@@ -145,7 +144,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
     version: 1,
     session_id: state.session_id,
     turn_id: turnId,
-    // Of a continued plan, what it began with.
+    // A continued plan's own request, not that of the latest turn.
     request: log.of('turn_started')[0]?.data.message ?? null,
     worker: turn.model ?? turn.client ?? null,
     workspace: turn.workspace ?? null,
@@ -160,7 +159,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
   }
 }
 
-/** Of the plan's own turns everything counts, of others what they did about its tasks and their checks. */
+/** All events of the plan's own turns count; of other turns only those about its tasks and their checks. */
 function belongsTo(plan: Plan, listed: readonly Task[]): (event: StoredEvent) => boolean {
   const turns = new Set(plan.turns)
   const tasks = new Set(listed.map(({ id }) => id))
@@ -262,7 +261,7 @@ function checkOf(state: Conversation, log: PlanLog, task: Task, check: Check): C
   }
 }
 
-/** What the configuration asks for is approved by it. */
+/** The configuration approves the checks that it asks for. */
 function planCheckOf(state: Conversation, log: PlanLog, plan: Plan, check: Check): CheckReceipt {
   const runs = runsOf(log, check)
   return {
@@ -279,7 +278,7 @@ function describedCheck(check: Check): Pick<CheckReceipt, 'check' | 'spec' | 'ha
   return { check: labelOf(check), spec: specOf(check), hash: check.hash }
 }
 
-/** Who approved it, or ticked it. An approval may be older than the turns of this plan. */
+/** The approval, or the person's tick. An approval may be older than the turns of this plan. */
 function approvalOf(log: PlanLog, task: Task, check: Check): CheckReceipt['approved'] {
   if (check.kind === 'person') {
     const tick = log.of('check_ticked').findLast(({ data }) => data.task_id === task.id && data.check_id === check.id)
@@ -302,14 +301,12 @@ const runsOf = (log: PlanLog, check: Check): CheckReceipt['runs'] =>
       reason: reason ?? null,
     }))
 
-/** Calls of outside tools, by how they were answered. */
 export interface CallCounts {
   readonly ok: number
   readonly failed: number
   readonly tools: Readonly<Record<string, { readonly ok: number; readonly failed: number }>>
 }
 
-/** The events of a plan's turns, to be asked. */
 class PlanLog {
   readonly #events: readonly StoredEvent[]
   /** Turn and call id to the id of the task that was current. */
@@ -328,7 +325,6 @@ class PlanLog {
     return this.#events.filter((event): event is Extract<StoredEvent, { readonly type: T }> => event.type === type)
   }
 
-  /** The answered calls that were made while this task was current, or while none was. */
   callsOf(taskId: string | undefined): CallCounts {
     const made = this.of('tool_answered').filter(
       ({ turn_id, data }) => isOutside(data) && this.#taskOf.get(callKey(turn_id, data.tool_call_id)) === taskId,
@@ -337,7 +333,6 @@ class PlanLog {
   }
 }
 
-/** How many calls of each tool succeeded and failed. */
 function countCalls(calls: readonly Pick<ToolFact, 'tool' | 'ok'>[]): CallCounts {
   const counted = (made: typeof calls): { ok: number; failed: number } => {
     const ok = made.filter(call => call.ok).length

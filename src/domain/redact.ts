@@ -2,32 +2,35 @@ import type { Json } from './event.ts'
 import { exactReplacer, looseReplacer } from './secret-forms.ts'
 import { isSecretField, REDACTED, withoutShapes } from './secret-shapes.ts'
 
-/** The secrets of a composition. What is shorter than 8 characters is left alone: it would hit ordinary words. */
+/** The secrets of a server. Values under 8 characters are ignored, because they would match ordinary words. */
 export interface Secrets {
   /** Removed wherever they appear: keys, tokens, passwords. */
   readonly known: readonly string[]
-  /** Settings that may be secret or not. Removed from errors only: a tool's result may have to name them. */
+  /** Settings that may be secret. Removed from errors only, because a tool's result may have to name them. */
   readonly suspected?: readonly string[]
 }
 
-/** Keeps secrets, and characters that a terminal obeys, out of what is stored, sent and printed. */
+/** Keeps secrets and terminal control characters out of everything that is stored, sent or printed. */
 export interface Redactor {
-  /** An error for people and models: without secrets or anything shaped like one, control characters escaped. */
+  /**
+   * Cleans an error for people and models: removes known secrets and anything shaped like one, and escapes control
+   * characters.
+   */
   readonly error: (text: string) => string
-  /** The same for printing: on one line, so that it cannot pass for several. */
+  /** As `error`, on one line, so that it cannot pass for several log lines. */
   readonly line: (text: string) => string
-  /** The same with the lines of a stack, indented, so that none passes for a line of its own. */
+  /** As `error`, with the indented lines of a stack, so that none passes for a log line of its own. */
   readonly block: (text: string) => string
-  /** A log entry: each text in it like an error. */
+  /** Cleans each text of a log entry as an error. */
   readonly entry: (value: Json) => Json
   /**
-   * What a tool answered, without our known secrets. All else stays: a hash, a token that it was asked to make or a file
-   * with colour codes is what the model works with.
+   * Removes our known secrets from a tool's answer. Everything else stays: the model works with hashes, with tokens
+   * that it asked for, and with files that contain colour codes.
    */
   readonly content: (value: Json) => Json
   /**
-   * What a tool says of itself: as `content`, with control characters escaped in texts for people. Others, such as the
-   * values of an enum, are repeated exactly in calls.
+   * As `content` for a tool's description, with control characters escaped in texts for people. Others, such as the
+   * values of an enum, must be repeated exactly in calls.
    */
   readonly described: (value: Json) => Json
 }
@@ -37,15 +40,15 @@ const MAX_ERROR = 100_000
 const MAX_WORD = 2_000
 /** The fields of a tool and of a JSON schema that are for people. */
 const PROSE: ReadonlySet<string> = new Set(['description', 'title', '$comment'])
-/** The least number that is as long as a secret. */
+/** The smallest number that is as long as a secret. */
 const MIN_NUMBER = 10_000_000
 
-/** The one redactor of a composition. Without secrets it still knows their shapes. */
+/** The one redactor of a server. Without secrets it still knows their shapes. */
 export function redactor({ known, suspected = [] }: Secrets = { known: [] }): Redactor {
   const content = exactReplacer(known)
   const exact = exactReplacer([...known, ...suspected])
   const loose = looseReplacer(known, suspected)
-  // Exact secrets go before a text is cut: half of one is not recognized.
+  // Known secrets are replaced before the cut: half of one would not be recognized.
   const cut = (text: string): string => (text.length > MAX_ERROR ? bounded(exact(text)) : text)
   const error = (text: string): string => escaped(withoutShapes(loose(cut(text))))
   return {
@@ -58,15 +61,13 @@ export function redactor({ known, suspected = [] }: Secrets = { known: [] }): Re
   }
 }
 
-/** Secrets that are learnt; the oldest gives way. */
+/** Learnt secrets kept; the oldest is dropped first. */
 const MAX_LEARNT = 50
 
-/** A redactor that hears of further secrets while it is used. */
 export interface LearningRedactor extends Redactor {
   readonly learn: (secrets: Secrets) => void
 }
 
-/** The redactor of a composition whose secrets may change. */
 export function learningRedactor({ known, suspected = [] }: Secrets): LearningRedactor {
   let learnt: { readonly known: readonly string[]; readonly suspected: readonly string[] } = {
     known: [],
@@ -89,7 +90,7 @@ export function learningRedactor({ known, suspected = [] }: Secrets): LearningRe
   }
 }
 
-/** Escapes control characters, all but line ends and tabs, and those that change the direction of a text. */
+/** Escapes control characters except line ends and tabs, and characters that change the direction of a text. */
 const escaped = (text: string): string =>
   text
     .replaceAll('\r\n', '\n')
@@ -97,7 +98,7 @@ const escaped = (text: string): string =>
 
 const CONTROLS = /[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** A cut may leave half a secret behind, so the word at the cut goes with it. */
+/** A cut may leave half a secret behind, so the word at the cut is dropped. */
 function bounded(text: string): string {
   if (text.length <= MAX_ERROR) return text
   const half = MAX_ERROR / 2 - MAX_WORD
@@ -106,7 +107,6 @@ function bounded(text: string): string {
   return `${text.slice(0, half)}${head}…${tail}${text.slice(-half)}`
 }
 
-/** Each text replaced, names of fields and long numbers included. */
 function mapped(value: Json, replace: (text: string, field: string) => string, field = ''): Json {
   if (typeof value === 'string') return replace(value, field)
   if (typeof value === 'number') return value < MIN_NUMBER || replace(`${value}`, '') === `${value}` ? value : REDACTED

@@ -10,7 +10,9 @@ import type { TurnStatus } from './turn.ts'
 /** Enough of a task to name it in any vocabulary. */
 export type TaskName = Pick<Task, 'id' | 'number' | 'title' | 'file_id'>
 
-/** The rule that a value breaks. The other fields depend on it: `limit` and `got` for a length, `allowed` for a choice. */
+/**
+ * The rule that a value breaks. The other fields depend on it: `limit` and `got` for a length, `allowed` for a choice.
+ */
 export interface FieldProblem {
   readonly rule:
     | 'required'
@@ -34,12 +36,12 @@ export interface FieldProblem {
   readonly limit?: number
   readonly min?: number
   readonly max?: number
-  /** What was sent instead: a length, or the kind of value. */
+  /** The value that was sent instead: a length, or the kind of value. */
   readonly got?: number | string
   readonly allowed?: readonly string[]
-  /** The element of the field, where the field is a list. */
+  /** The element, if the field is a list. */
   readonly index?: number
-  /** For `invalid`: what is expected, to follow "must be". */
+  /** For `invalid`: the expected value, to follow "must be". */
   readonly expected?: string
 }
 
@@ -48,13 +50,13 @@ interface InRow {
   readonly row?: number
 }
 
-/** The open tasks, one of which was probably meant: the first few, and how many more there are. */
+/** The first few open tasks, one of which was probably meant, and the number of others. */
 interface OpenTasks {
   readonly open: readonly TaskName[]
   readonly more: number
 }
 
-/** Why a command was refused, and the facts that explain it. The codes are part of the contract. */
+/** The code of a refusal and the facts that explain it. The codes are part of the contract. */
 export interface RefusalData {
   invalid_id: InRow & { readonly field: string; readonly rule: 'format' | 'taken' }
   invalid_field: InRow & FieldProblem & { readonly field: string }
@@ -76,48 +78,48 @@ export interface RefusalData {
   edited_by_person: InRow & { readonly task: Task; readonly changed: Readonly<Record<string, unknown>> }
   reviewed_tasks_are_fixed: InRow & { readonly action: 'reword' | 'delete' }
   not_accepted: InRow & { readonly task: Task; readonly verdict: Exclude<Verdict, 'ok'>; readonly reason: string }
-  /** Claims on this task are not looked at any more, until a person changes it: so often they were turned down. */
+  /** Too many claims on this task were turned down: further ones are refused until a person changes it. */
   claims_spent: InRow & { readonly task: Task; readonly by: 'checks' | 'assessor'; readonly times: number }
-  /** Without a field: it was to be deleted. */
+  /** Without a field: the call would have deleted the task. */
   settled_by_person: InRow & { readonly field?: string; readonly task: Task }
   rejected_task_stays: InRow & {
     readonly task: Task
     readonly action: 'reword' | 'delete' | 'cancel'
-    /** Who turned a claim down; `approval`: an approved check of it has not passed yet. */
+    /** The source of the rejection; `approval`: an approved check has not passed yet. */
     readonly by: 'checks' | 'assessor' | 'approval'
   }
-  /** A check of the task is red. */
+  /** A check of the task failed. */
   check_failed: InRow & {
     readonly task: Task
     readonly check: string
     readonly exit?: number
-    /** What is wrong, if it is not the exit code alone. */
+    /** The reason, if it is not the exit code alone. */
     readonly reason?: string
     readonly tail?: string
     readonly reds: number
   }
-  /** With this claim the plan would be over, but a check of the whole plan did not pass. Not counted against the task. */
+  /** The claim would end the plan, but a check of the whole plan did not pass. Not counted against the task. */
   plan_check_failed: InRow & {
     readonly task: Task
     readonly check: string
     readonly exit?: number
     readonly reason?: string
     readonly tail?: string
-    /** It could not be run. */
+    /** The check could not be run. */
     readonly isUnclear?: boolean
-    /** It passed, but these files changed since confirmation, and no person has accepted that. */
+    /** The check passed, but these guarded files changed since confirmation and no person has accepted that. */
     readonly guarded?: readonly string[]
   }
   /** A check of the task could not be run, or its run was ended. Not counted. */
   not_checked: InRow & { readonly task: Task; readonly check?: string; readonly reason: string }
-  /** Another call has claimed the task, and is being checked. */
+  /** Another call has an open claim on the task. */
   claim_open: InRow & { readonly task: Task }
   check_not_found: { readonly task: Task; readonly check_id: string }
   check_not_runnable: {
     readonly task: Task
     readonly check: string
     readonly because: 'person' | 'unapproved' | 'no_workspace'
-    /** The folder of the workspace, which does not exist any more. */
+    /** The folder of the workspace, which no longer exists. */
     readonly folder?: string
   }
   assessor_required: { readonly toolset: ToolsetName | null }
@@ -130,14 +132,14 @@ export interface RefusalData {
   turn_running: { readonly turn_id: string }
   turn_conflict: { readonly turn_id: string }
   turn_finished: { readonly turn_id: string; readonly status: TurnStatus }
-  /** There is no turn of ours that a message could join or go on from. */
+  /** There is no turn of ours that a message could join or continue. */
   no_own_turn: object
   too_many_queued: { readonly limit: number }
   message_not_found: { readonly message_id: string }
-  /** The agent has the message: it can be neither edited nor taken back. */
+  /** The message was delivered: it can be neither edited nor withdrawn. */
   message_delivered: { readonly message_id: string }
   message_withdrawn: { readonly message_id: string }
-  /** The message was edited since: it is at another version now. */
+  /** The message was edited since: it has another version now. */
   message_changed: { readonly queued: QueuedMessage; readonly expected: number }
   approval_not_found: { readonly approval_id: string }
   approval_already_decided: { readonly approval_id: string; readonly decision: ApprovalDecision }
@@ -149,12 +151,12 @@ export interface RefusalData {
   too_many_reviews: { readonly limit: number }
   /** An option or a variable of the server fixes the setting. */
   setting_locked: { readonly field: string; readonly by: string }
-  /** A change that cannot be taken back. */
+  /** The change cannot be undone. */
   not_undoable: {
     readonly because: 'unknown' | 'not_persons' | 'changed' | 'removed' | 'listed' | 'too_old'
-    /** The task as it is now. */
+    /** The task in its current state. */
     readonly task?: Task
-    /** For `changed`: what is no longer as the change left it, and who changed it. */
+    /** For `changed`: the fields that have changed since, and the author of that. */
     readonly fields?: readonly string[]
     readonly by?: 'person' | 'agent'
   }
@@ -206,7 +208,6 @@ export const idIsTaken = (field: string, row?: number): Refusal =>
 export const invalidField = (field: string, problem: FieldProblem, row?: number): Refusal =>
   new Refusal('invalid_field', { ...problem, field, ...inRow(row) })
 
-/** `row` as an optional property. */
 export const inRow = (row: number | undefined): InRow => (row === undefined ? {} : { row })
 
 export const nameOf = ({ id, number, title, file_id }: Task): TaskName => ({

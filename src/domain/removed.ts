@@ -5,7 +5,7 @@ import { changePlan } from './proof-log.ts'
 import type { Table } from './table.ts'
 import type { Task } from './task.ts'
 
-/** A task that a person removed, with what the state knew of it: it can be brought back as it was. */
+/** A task that a person removed, with the state needed to restore it. */
 export interface RemovedTask {
   readonly task: Task
   /** The seq of its removal. */
@@ -14,13 +14,11 @@ export interface RemovedTask {
   readonly rejections?: number
 }
 
-/** How many removed tasks can be brought back: the newest. */
+/** Removed tasks that can be restored: the newest. */
 export const MAX_REMOVED = 50
 
-/** Whether a change brought a removed task back. */
 export const isBack = (from: { readonly [field: string]: Json }): boolean => Object.hasOwn(from, 'removed_at')
 
-/** The removed tasks, with the one that a person removed now. */
 export function withRemoved(state: Conversation, { data, seq }: StoredEvent<'task_removed'>): Table<RemovedTask> {
   const { task, by } = data
   if (by !== 'person') return state.removed
@@ -35,7 +33,6 @@ export function withRemoved(state: Conversation, { data, seq }: StoredEvent<'tas
   return oldest ? removed.without(oldest.task.id) : removed
 }
 
-/** What else the state knows again of a task that was brought back. */
 export function broughtBack(state: Conversation, { id, plan_id }: Task): Partial<Conversation> {
   const gone = state.removed.get(id)
   if (!gone) return {}

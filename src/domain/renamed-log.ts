@@ -1,6 +1,5 @@
 import type { StoredEvent } from './event.ts'
 
-/** Fields that hold the id of a task or a review, or several. */
 const ID_FIELDS: ReadonlySet<string> = new Set([
   'id',
   'task_id',
@@ -11,12 +10,12 @@ const ID_FIELDS: ReadonlySet<string> = new Set([
   'parent_id',
 ])
 
-/** Long enough to be no word: may be looked for within texts. */
+/** Unlikely to appear by chance, so it may be replaced within texts. */
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi
 
 /**
- * Makes a log that of another conversation, event by event: with its id, and with new ids for its tasks and reviews, which
- * are unique in a tenant. They are replaced wherever they stand, in the answers of tools, too. Ids of turns, messages and
+ * Turns a log into that of another conversation, event by event: with its id, and with new ids for tasks and reviews,
+ * which are unique in a tenant. They are replaced everywhere, also in the answers of tools. Ids of turns, messages and
  * calls are unique within a conversation and stay.
  */
 export function renamedLog(session_id: string, newId: () => string): (event: StoredEvent) => StoredEvent {
@@ -32,7 +31,7 @@ export function renamedLog(session_id: string, newId: () => string): (event: Sto
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, renamed(each, name, from)]))
   }
   return event => {
-    // A call that is held names the tasks that it will create.
+    // A held call names the tasks that it will create.
     const created = event.type === 'claim_made' ? (event.data.held?.edit.create ?? []) : []
     for (const { id } of created) ids.set(id, newId())
     if (event.type === 'task_created' && !ids.has(event.data.task.id)) ids.set(event.data.task.id, newId())

@@ -1,7 +1,7 @@
 import type { SentRowComment, SubmittedRow } from './review.ts'
 
-// A new action is a line in `Decision` and in the tables below, which the forms of hosts and the terminal walk over. It also
-// needs its schema in `http/schemas.ts`, and on the page a button and words.
+// A new action is a line in `Decision` and in the tables below, which the forms of hosts and the terminal walk over. It
+// also needs its schema in `http/schemas.ts`, and a button and words on the page.
 
 /** A person's answer to a review: confirm with the edited rows, cancel, or send it back to be revised. */
 export type Decision<Row = SubmittedRow> = Said &
@@ -10,7 +10,7 @@ export type Decision<Row = SubmittedRow> = Said &
     | {
         readonly action: 'cancel'
         readonly reason?: string | undefined
-        /** Milliseconds since the person decided, in which it could be undone. */
+        /** Milliseconds since the decision during which the person could undo it. */
         readonly held_ms?: number | undefined
       }
     | {
@@ -22,14 +22,14 @@ export type Decision<Row = SubmittedRow> = Said &
   )
 export type ReviewAction = Decision['action']
 
-/** What a person says with a decision. */
+/** A person's comments with a decision. */
 export interface Said {
   readonly comment?: string | undefined
-  /** About rows of the proposal, also those that are not confirmed. */
+  /** Comments on rows of the proposal, also on those that are not confirmed. */
   readonly row_comments?: readonly SentRowComment[] | undefined
 }
 
-/** Why a review ended without tasks. A person may give a reason of their own instead. */
+/** The reason a review ended without tasks. A person may give a reason of their own instead. */
 export type CancelReason =
   | 'user_cancelled'
   | 'review_timeout'
@@ -38,7 +38,7 @@ export type CancelReason =
   | 'changes_requested'
   | 'superseded'
 
-/** How a proposed plan was decided, or ended without a decision. */
+/** The outcome of a proposed plan, decided or not. */
 export type PlanOutcome =
   | 'approved'
   | 'rejected'
@@ -48,7 +48,6 @@ export type PlanOutcome =
   | 'stopped'
   | 'superseded'
 
-/** What became of a plan that was cancelled for a reason. */
 export const OUTCOMES: Readonly<Record<CancelReason, PlanOutcome>> = {
   user_cancelled: 'rejected',
   review_timeout: 'timed_out',
@@ -58,23 +57,26 @@ export const OUTCOMES: Readonly<Record<CancelReason, PlanOutcome>> = {
   superseded: 'superseded',
 }
 
-/** The reasons after which a person may open the review again. */
+/** The reasons after which a person may reopen the review. */
 export const REOPENABLE: readonly string[] = ['panel_closed', 'changes_requested'] satisfies CancelReason[]
 
 interface Cancelling {
   readonly reason: CancelReason
-  /** It has to be said why. */
+  /** The person must give a reason. */
   readonly needsComment?: true
-  /** In the forms of hosts. */
+  /** The label in the forms of hosts. */
   readonly choice: string
-  /** In the terminal: its key, what that does, what is asked then, and what was done. */
+  /** In the terminal: its key, the label, the question that follows, and the confirmation. */
   readonly key: string
   readonly does: string
   readonly asks: string
   readonly done: string
 }
 
-/** The actions that write nothing and cancel the review, in the order in which they are offered, with their English words. */
+/**
+ * The actions that write nothing and cancel the review, in the order in which they are offered, with their English
+ * words.
+ */
 export const CANCELLING: Readonly<Record<Exclude<ReviewAction, 'confirm'>, Cancelling>> = {
   revise: {
     reason: 'changes_requested',

@@ -14,24 +14,24 @@ export interface DraftRow extends Row {
   readonly agent_type?: string
   /** Its parent task; not shown. */
   readonly parent_id?: string
-  /** Where the model put it; not shown. */
+  /** Its place in the model's order; not shown. */
   readonly order?: number
   /** The hashes of its checks that the configuration allows. */
   readonly allowed?: readonly string[]
 }
 
-/** A row of a decision, before validation. A draft row may be sent back as it is. */
+/** A row of a decision, before validation. A draft row may be sent back unchanged. */
 export type SubmittedRow = { readonly [K in keyof Row]?: Row[K] | undefined } & {
-  /** Null: the row is new. Without it, the row may be found in the draft (RE21). */
+  /** Null: the row is new. If absent, the row is matched to the draft. */
   readonly draft_index?: number | null | undefined
-  /** These are as in the draft, whatever is sent. */
+  /** These are taken from the draft, whatever is sent. */
   readonly agent_type?: string | undefined
   readonly parent_id?: string | undefined
   readonly order?: number | undefined
   readonly allowed?: readonly string[] | undefined
   /** The hashes of the proposed checks that the person approves. */
   readonly approve?: readonly string[] | undefined
-  /** The hashes of checks that come from elsewhere, such as a template: only `approve` approves them. */
+  /** The hashes of checks from elsewhere, such as a template: only `approve` approves them. */
   readonly inserted?: readonly string[] | undefined
 }
 export interface ConfirmedRow extends DraftRow {
@@ -40,20 +40,20 @@ export interface ConfirmedRow extends DraftRow {
   readonly inserted?: readonly string[]
 }
 
-/** What a person says about one row of the proposal, before validation. */
+/** A person's comment on one row of the proposal, before validation. */
 export type SentRowComment = {
   /** The index of the draft row, from 0. */
   readonly draft_index: number
-  /** For the agent, about this row. */
+  /** A comment for the agent on this row. */
   readonly comment: string
 }
-/** What the person said about a row of the draft. */
+/** A person's comment on a row of the draft. */
 export type RowComment = SentRowComment & {
-  /** The title that was proposed. */
+  /** The proposed title. */
   readonly title: string
 }
 
-/** A proposal that a person confirms or cancels. */
+/** A proposal for a person to confirm or cancel. */
 export interface ReviewRequest {
   /** A UUIDv7. */
   readonly review_id: string
@@ -66,9 +66,9 @@ export interface ReviewRequest {
   readonly tool_call_id: string
   /** The proposed tasks. */
   readonly draft_tasks: readonly DraftRow[]
-  /** How long it waits for a decision; null: until it is decided. */
+  /** The timeout in milliseconds; null: none. */
   readonly timeout_ms: number | null
-  /** When it is cancelled without a decision; null: never. */
+  /** The time at which it is cancelled without a decision; null: never. */
   readonly expires_at: Instant | null
   /** The host's id of the message that led to it. */
   readonly source_user_message_id?: string
@@ -78,27 +78,30 @@ export interface ReviewRequest {
   readonly toolset: ToolsetName
   /** The tool that asked. */
   readonly tool: string
-  /** A hash of the tool and its arguments: an equal call has the same. */
+  /** A hash of the tool and its arguments, by which equal calls are recognized. */
   readonly call_hash?: string
-  /** Commands of the workspace that a check may be picked from. */
+  /** Commands of the workspace to pick a check from. */
   readonly commands?: readonly string[]
-  /** The model sent checks, left out for want of a workspace. */
+  /** The model sent checks that were dropped for lack of a workspace. */
   readonly unchecked?: true
-  /** The review that a person opened again as this one. */
+  /** The review that a person reopened as this one. */
   readonly reopens?: string
   /** The review of the same turn that was sent back before this one. */
   readonly revises?: string
 }
 
-/** A review as the state has it. Its draft is kept while it can be decided or reopened, or a plan that revises it can be decided. */
+/**
+ * A review in the state. Its draft is kept while it can be decided or reopened, or a plan that revises it can be
+ * decided.
+ */
 export interface Review extends ReviewRequest {
-  /** When it was opened. */
+  /** The time at which it was opened. */
   readonly asked_at: Instant
   /** The panels that show it. */
   readonly panels: readonly string[]
-  /** When it is cancelled because all panels were closed. */
+  /** The time at which it is cancelled because all panels were closed. */
   readonly closes_at: Instant | null
-  /** Why it was cancelled. */
+  /** The reason it was cancelled. */
   readonly reason?: string
   /** The edge that it was decided through. */
   readonly via?: string
@@ -106,19 +109,19 @@ export interface Review extends ReviewRequest {
   readonly successor?: string
 }
 
-/** What the person did to a row. */
+/** The person's change to a row. */
 export interface RowChange {
   readonly change: 'kept' | 'edited' | 'added'
   /** The draft row that it was made from; absent for an added one. */
   readonly draft_index?: number
 }
 
-/** A task that a confirm wrote, and what the person did to its row. */
+/** A task that a confirm created, and the person's change to its row. */
 export interface ConfirmedTask extends RowChange {
   readonly task_id: string
 }
 
-/** What the person did to the draft, row by row. */
+/** The person's changes to the draft, row by row. */
 export type Changes = {
   /** Confirmed as proposed. */
   readonly kept: readonly Row[]
@@ -128,44 +131,45 @@ export type Changes = {
   readonly added: readonly Row[]
   /** Not confirmed. */
   readonly removed: readonly Row[]
-  /** Whether the person changed the order. */
+  /** True if the person changed the order. */
   readonly reordered: boolean
 }
 
 /** Reviews that a model may ask for in one turn. */
 export const MAX_REVIEWS = 20
 
-/** The fields that say when a review ends by itself. */
 type Timed = Pick<Review, 'status' | 'expires_at' | 'closes_at'>
 
-/** When a pending review expires or closes; null if it waits until it is decided. */
+/** The time at which a pending review expires or closes; null if it has no deadline. */
 export function dueAt({ expires_at, closes_at }: Timed): Instant | null {
   if (expires_at === null || closes_at === null) return expires_at ?? closes_at
   return closes_at < expires_at ? closes_at : expires_at
 }
 
-/** Why a pending review is over at `now`, even if that is not in the log yet. */
+/** The reason a pending review is over at `now`, even if the log does not have its end yet. */
 export function overdue(review: Timed, now: Instant): 'review_timeout' | 'panel_closed' | undefined {
   const due = dueAt(review)
   if (review.status !== 'pending' || due === null || now < due) return undefined
   return due === review.expires_at ? 'review_timeout' : 'panel_closed'
 }
 
-/** The status to report at `now`. */
+/** The status at `now`, even if the log does not have the expiry yet. */
 export function statusAt(review: Timed, now: Instant): ReviewStatus {
   const reason = overdue(review, now)
   if (reason === undefined) return review.status
   return reason === 'review_timeout' ? 'expired' : 'cancelled'
 }
 
-/** The review as it is stored and sent. */
 export function requestOf(review: Review): ReviewRequest {
   const { asked_at: _asked, panels: _panels, closes_at: _closes, ...rest } = review
   const { reason: _reason, via: _via, successor: _successor, ...request } = rest
   return request
 }
 
-/** Whether a person may open it again: it is undecided, an MCP client's form decided it, or it was sent back and not revised. */
+/**
+ * True if a person may reopen it: it ended undecided, an MCP client's form decided it, or it was sent back and not
+ * revised.
+ */
 export function isReopenable({ status, reason, via, successor }: Ended): boolean {
   if (successor !== undefined) return false
   if (status !== 'cancelled') return status === 'expired'
@@ -174,7 +178,7 @@ export function isReopenable({ status, reason, via, successor }: Ended): boolean
 
 type Ended = Pick<Review, 'status'> & Partial<Pick<Review, 'reason' | 'via' | 'successor'>>
 
-/** The submitted rows, merged with their draft rows and validated, or a refusal for the first invalid one. */
+/** Merges the submitted rows with their draft rows and validates them; a refusal names the first invalid one. */
 export function confirmedRows(draft: readonly DraftRow[], rows: readonly SubmittedRow[]): ConfirmedRow[] | Refusal {
   if (rows.length === 0) return new Refusal('batch_empty', {})
   if (rows.length > LIMITS.batch) {
@@ -201,7 +205,7 @@ export function confirmedRows(draft: readonly DraftRow[], rows: readonly Submitt
   return confirmed
 }
 
-/** The comments on rows of the draft that say something, in row order, or a refusal for the first invalid one. */
+/** The non-empty comments on rows of the draft, in row order, or a refusal for the first invalid one. */
 export function rowComments(
   draft: readonly DraftRow[],
   sent: readonly SentRowComment[] | undefined,
@@ -225,7 +229,6 @@ export function rowComments(
   return [...byRow.values()].filter(({ comment }) => comment !== '').sort((a, b) => a.draft_index - b.draft_index)
 }
 
-/** What the person did to one row. */
 export function changeOf(draft: readonly DraftRow[], row: ConfirmedRow): RowChange {
   const { draft_index = -1 } = row
   const from = draft[draft_index]
@@ -253,7 +256,6 @@ export function changesBetween(draft: readonly DraftRow[], confirmed: readonly C
   }
 }
 
-/** The fields of a submitted row that are set, valid and cleaned. */
 type CleanRow = { readonly [K in keyof Row]?: Row[K] } & {
   readonly draft_index?: number | null
   readonly approve?: readonly string[]
@@ -278,8 +280,9 @@ function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number):
 }
 
 /**
- * Finds the draft rows of rows without a `draft_index`: the one that a row equals in every field it has, else one with its
- * title, else the one at its place. Nothing is found by place if the sender names draft rows: it knows which rows are new.
+ * Matches rows without a `draft_index` to draft rows: to one that is equal in every field the row has, else to one with
+ * its title, else to the one in its place. Places are not matched if the sender names draft rows, because it knows
+ * which rows are new.
  */
 function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[]): CleanRow[] {
   const found = equalRows(draft, rows)
@@ -306,7 +309,7 @@ function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[])
   return rows.map((row, at) => ({ ...row, ...(found[at] === undefined ? {} : { draft_index: found[at] }) }))
 }
 
-/** The places that have no draft row yet, by the draft rows that stand before and behind them. */
+/** Groups the unmatched places by the draft rows before and behind them. */
 function runsBetween(found: readonly (number | undefined)[], end: number): Map<string, number[]> {
   const isFound = (index: number | undefined): boolean => index !== undefined
   return Map.groupBy(
@@ -315,18 +318,18 @@ function runsBetween(found: readonly (number | undefined)[], end: number): Map<s
   )
 }
 
-/** Whether it says all that the second design's panel shows: a row that says less may be a new one. */
+/** True if the row has every field of the second design's panel. A row with fewer fields may be a new one. */
 const isWhole = ({ title, details, priority, status, tags }: CleanRow = {}): boolean =>
   ![title, details, priority, status, tags].includes(undefined)
 
 /**
- * For each row the draft row that it names, or that it equals in every field it has. As many rows as possible find one,
- * those with more fields first: a row that fits several makes room for one that fits fewer.
+ * Matches each row to the draft row that it names, or that equals it in every field it has. Matches as many rows as
+ * possible, those with more fields first: a row that fits several gives way to one that fits fewer.
  */
 function equalRows(draft: readonly DraftRow[], rows: readonly CleanRow[]): (number | undefined)[] {
   const found = rows.map(({ draft_index }) => draft_index ?? undefined)
   const named = new Set(found)
-  /** Takes a free draft row, else one whose holder finds another. `seen` are the draft rows tried before. */
+  /** Takes a free draft row, or one whose holder finds another. `seen` are the draft rows tried before. */
   const place = (at: number, seen: Set<number>): boolean => {
     const fitting = [...draft.keys()].filter(index => {
       const from = draft[index]
@@ -362,10 +365,13 @@ function mergedRow(
   return merged
 }
 
-/** The checks of a confirmed row that run: approved by hash, newly written by the person, or allowed by the configuration. */
+/**
+ * The checks of a confirmed row that may run: approved by hash, newly written by the person, or allowed by the
+ * configuration.
+ */
 export function approvedIn(draft: readonly DraftRow[], row: ConfirmedRow): { person: Check[]; configuration: Check[] } {
   const from = draft[row.draft_index ?? -1]
-  // Of all rows: what is sent back with another row was not written by the person either.
+  // Of all rows: a check sent back with another row was not written by the person either.
   const proposed = new Set([
     ...draft.flatMap(({ checks = [] }) => checks.map(({ hash }) => hash)),
     ...(row.inserted ?? []),
@@ -378,5 +384,4 @@ export function approvedIn(draft: readonly DraftRow[], row: ConfirmedRow): { per
   }
 }
 
-/** Whether a person sees the same. */
 export const sameRow = (a: Row, b: Row): boolean => differentFields(a, b).length === 0

@@ -2,9 +2,9 @@ import type { Resolution } from './event.ts'
 import { type RowChange, sameRow } from './review.ts'
 import type { Row } from './row.ts'
 
-/** What a revised plan changed, compared with the plan that was sent back. */
+/** The changes of a revised plan compared with the plan that was sent back. */
 export interface Revision {
-  /** For each of its rows: the row that it was before, whether it differs, and whether it moved; without one it is new. */
+  /** For each of its rows: the row that it was before, and if it differs or moved; without one it is new. */
   readonly rows: readonly {
     readonly change: 'same' | 'edited' | 'new'
     readonly from?: Row
@@ -36,11 +36,10 @@ export function revisionOf(before: readonly Row[], after: readonly Row[]): Revis
   return { rows, removed: [...left] }
 }
 
-/** Whether nothing differs, the order included. */
 export const isUnchanged = ({ rows, removed }: Revision): boolean =>
   removed.length === 0 && rows.every(({ change, moved }) => change === 'same' && !moved)
 
-/** The places whose numbers are out of order, as few as possible. What has no number is left out. */
+/** The smallest set of indexes whose numbers are out of order. Undefined entries are skipped. */
 export function outOfOrder(numbers: readonly (number | undefined)[]): ReadonlySet<number> {
   const chains: { readonly last: number; readonly places: readonly number[] }[] = []
   const longest = (of: typeof chains): readonly number[] =>
@@ -55,7 +54,7 @@ export function outOfOrder(numbers: readonly (number | undefined)[]): ReadonlySe
 
 /** A row that a person made of a draft. */
 export interface DecidedRow extends RowChange {
-  /** As it was proposed, if it was edited. */
+  /** The proposed row, if it was edited. */
   readonly from?: Row
   readonly to: Row
   readonly task_id?: string
@@ -76,6 +75,6 @@ export function decidedRows({ changes, tasks = [], rows = tasks }: Decided): rea
 
 type Decided = Pick<Resolution, 'changes' | 'tasks' | 'rows'>
 
-/** A plan as the person sent it back: with their edits, else as it was proposed. */
+/** A plan as the person sent it back: with their edits, else as proposed. */
 export const sentBackRows = (draft: readonly Row[], resolution: Decided = {}): readonly Row[] =>
   resolution.changes ? decidedRows(resolution).map(({ to }) => to) : draft

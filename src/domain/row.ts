@@ -9,13 +9,14 @@ export type RowStatus = 'todo' | 'doing' | 'blocked' | 'done'
  *
  * A type, not an interface, so that it is assignable to `Json`.
  */
-// A new field is a line here and in the two tables below. What else validates, shows or edits rows walks over them.
+// A new field is a line here and in the two tables below. Everything else that validates, shows or edits rows walks
+// over them.
 export type Row = {
   /** One line of 1 to 400 characters. */
   readonly title: string
-  /** What to do. */
+  /** The work to do. */
   readonly details: string
-  /** How to tell that it is done. */
+  /** The condition under which it is done. */
   readonly criteria: string
   /** Its importance. */
   readonly priority: Priority
@@ -23,7 +24,7 @@ export type Row = {
   readonly status: RowStatus
   /** At most 20, each of up to 64 characters. */
   readonly tags: readonly string[]
-  /** How to see whether it is done. */
+  /** Checks that prove it is done. */
   readonly checks?: readonly Check[]
   /** Globs of guarded files that the task may change. */
   readonly may_change?: readonly string[]
@@ -42,23 +43,25 @@ export const ROW_STATUS: Record<Exclude<TaskStatus, 'cancelled'>, RowStatus> = {
   blocked: 'blocked',
   completed: 'done',
 }
-// Marked as pure: a bundle that does not use it goes without.
+// Marked as pure, so that a bundle without uses drops it.
 const ROW_STATUSES = /* @__PURE__ */ Object.keys(TASK_STATUS) as readonly RowStatus[]
 
-/** How a field is cleaned, sent and edited: one line, several lines, one of some values, tags, globs, or checks. */
+/**
+ * The way a field is cleaned, sent and edited: one line, several lines, one of some values, tags, globs, or checks.
+ */
 export type FieldKind = 'line' | 'text' | 'choice' | 'list' | 'globs' | 'checks'
 
 interface Field<T> {
   readonly kind: FieldKind
-  /** Its value where it says nothing. */
+  /** Its empty value. */
   readonly blank: T
 }
-/** Where it says nothing, it is absent from tasks and rows. */
+/** A field that is absent from tasks and rows while it is empty. */
 interface OptionalField<T> extends Field<T> {
   readonly isOptional: true
 }
 
-/** The fields of a row, in the order in which they are shown. */
+/** The fields of a row, in display order. */
 export const FIELDS: {
   readonly [K in RowField]-?: {} extends Pick<Row, K> ? OptionalField<Required<Row>[K]> : Field<Row[K]>
 } = {
@@ -73,14 +76,14 @@ export const FIELDS: {
 }
 
 interface Words {
-  /** What it is for, or its limits. */
+  /** Its purpose or its limits. */
   readonly about: string
-  /** Its name before its value. */
+  /** The label before its value. */
   readonly name?: string
-  /** A value, if it is not named. */
+  /** Formats a value that has no label. */
   readonly says?: (value: string) => string
   readonly example?: string
-  /** Those of a choice. */
+  /** The words for the values of a choice. */
   readonly values?: readonly string[]
 }
 
@@ -112,31 +115,26 @@ export const FIELD_NAMES = /* @__PURE__ */ Object.keys(FIELDS) as readonly RowFi
 
 /** A field that is shown and edited like others of its kind; the title and the checks are not. */
 export type PlainField = Exclude<RowField, 'title' | 'checks'>
-/** The plain fields of these kinds. */
 export const plainFields = (...kinds: readonly FieldKind[]): readonly PlainField[] =>
   FIELD_NAMES.filter(
     (name): name is PlainField => name !== 'title' && name !== 'checks' && kinds.includes(FIELDS[name].kind),
   )
 
-/** What people change in a task; other fields follow from these. */
+/** The fields that people change in a task; other fields follow from these. */
 export const EDITABLE = /* @__PURE__ */ (FIELD_NAMES as readonly (RowField | 'outcome' | 'position')[]).concat([
   'outcome',
   'position',
 ])
 
-/** A row in which nothing is filled in. */
 export const BLANK = /* @__PURE__ */ Object.fromEntries(
   FIELD_NAMES.map(name => [name, FIELDS[name].blank]),
 ) as Required<Row>
 
-/** Whether a field is absent where it says nothing. */
 export const isOptional = (name: RowField): boolean => 'isOptional' in FIELDS[name]
 
-/** The fields of a row that are set, without what else it has. */
 export const fieldsIn = <T extends { readonly [K in RowField]?: unknown }>(row: T): Pick<T, keyof T & RowField> =>
   Object.fromEntries(FIELD_NAMES.flatMap(name => (row[name] === undefined ? [] : [[name, row[name]]]))) as T
 
-/** The row as a person sees it. */
 export const visibleFields = (row: Row): Row =>
   Object.fromEntries(
     FIELD_NAMES.filter(name => !isOptional(name) || row[name]?.length).map(name => [name, row[name]]),
@@ -147,11 +145,11 @@ export type AnyRow = {
   readonly [K in RowField]?: (K extends 'checks' ? readonly SentCheck[] : Row[K]) | undefined
 }
 
-/** The fields in which two rows differ for a person: that decides what counts as edited, everywhere. */
+/** The fields in which two rows differ for a person. This alone decides what counts as edited. */
 export const differentFields = (before: AnyRow, after: AnyRow): readonly RowField[] =>
   FIELD_NAMES.filter(name => compared(before, name) !== compared(after, name))
 
-/** Of a check its content. The order of a list says nothing. */
+/** Compares checks by content, and lists without their order. */
 function compared(row: AnyRow, name: RowField): string {
   const value: string | readonly (string | SentCheck)[] = row[name] ?? FIELDS[name].blank
   if (typeof value === 'string') return value
@@ -159,7 +157,7 @@ function compared(row: AnyRow, name: RowField): string {
   return JSON.stringify(items.toSorted())
 }
 
-/** What the plain fields of these kinds say, in a few English words each; nothing for those that say nothing. */
+/** The plain fields of these kinds as a few English words each; empty fields are left out. */
 export const fieldTexts = (row: Pick<Row, PlainField>, ...kinds: readonly FieldKind[]): readonly string[] =>
   plainFields(...kinds).flatMap(name => {
     const value = row[name] ?? FIELDS[name].blank

@@ -9,11 +9,11 @@ import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName
 /** The words of an audience: a toolset's model, a form, a page in its language. Absent parts use our own words. */
 export interface Vocabulary {
   readonly idOf?: (task: TaskName) => string | number
-  /** Their names for our fields and statuses. */
+  /** The audience's names for our fields and statuses. */
   readonly words?: Readonly<Record<string, string>>
-  /** Those of our fields that they have. Absent: all. */
+  /** Our fields that the audience has. Absent: all. */
   readonly fields?: readonly (keyof TaskFields)[]
-  /** The path of an element's field in what they sent. */
+  /** The path of an element's field in the audience's input. */
   readonly at?: (row: number, field: string) => string
   /** Sentences that replace ours, by code. */
   readonly sentences?: Sentences
@@ -21,7 +21,7 @@ export interface Vocabulary {
 
 type Sentences = { readonly [C in RefusalCode]?: (data: RefusalData[C], speaker: Speaker) => string }
 
-/** The one renderer of refusals: what was wrong, what was expected, what to do. */
+/** The one renderer of refusals: the problem, the expectation, the remedy. */
 export function say({ code, data }: Refused | Refusal, vocabulary: Vocabulary = {}): string {
   const sentence = (vocabulary.sentences?.[code] ?? ENGLISH[code]) as Sentence
   return sentence(data, new Speaker(vocabulary))
@@ -29,7 +29,6 @@ export function say({ code, data }: Refused | Refusal, vocabulary: Vocabulary = 
 
 type Sentence = (data: RefusalData[RefusalCode], speaker: Speaker) => string
 
-/** Renders the parts of a sentence in the audience's words. */
 class Speaker {
   readonly #vocabulary: Vocabulary
 
@@ -46,7 +45,6 @@ class Speaker {
     return words.map(word => this.word(word)).join(', ')
   }
 
-  /** Whether the audience has this field. */
   has(field: keyof TaskFields): boolean {
     return this.#vocabulary.fields?.includes(field) ?? true
   }
@@ -55,13 +53,11 @@ class Speaker {
     return this.#vocabulary.idOf?.(task) ?? task.number
   }
 
-  /** A task at the beginning of a sentence. */
   task(task: TaskName): string {
     const word = this.word('task')
     return `${word.charAt(0).toUpperCase()}${word.slice(1)} ${this.id(task)}`
   }
 
-  /** The path of a field, with its element in a batch. */
   field(field: string, row: number | undefined, index?: number): string {
     const { at = (each: number, name: string) => `tasks[${each}].${name}` } = this.#vocabulary
     const word = this.word(field)
@@ -98,7 +94,7 @@ const RULES: { readonly [R in FieldProblem['rule']]: (problem: FieldProblem, spe
   invalid: ({ expected = 'valid', got }) => `must be ${expected}${got === undefined ? '' : `, got ${got}`}`,
 }
 
-/** What is wrong with one field, without its name. */
+/** The problem of one field, without the field's name. */
 export const sayProblem = (problem: FieldProblem, speaker = new Speaker({})): string =>
   RULES[problem.rule](problem, speaker)
 
@@ -128,7 +124,7 @@ const ENGLISH: Required<Sentences> = {
   version_mismatch: ({ task, expected }, speaker) =>
     `${speaker.task(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
-    // What a task is checked by concerns every model, whether or not its tools name checks.
+    // A change to the checks concerns every model, even if its tools cannot name checks.
     const isTold = (field: (typeof EDITABLE)[number]): boolean => field === 'checks' || speaker.has(field)
     const now = EDITABLE.filter(field => Object.hasOwn(changed, field) && isTold(field)).map(field => {
       const value = field === 'checks' ? labelsOf(changed[field]) : changed[field]
@@ -145,7 +141,7 @@ const ENGLISH: Required<Sentences> = {
   not_accepted: ({ task, verdict, reason }, speaker) => {
     const why = /[.!?]$/.test(reason) ? reason : `${reason}.`
     if (verdict === 'unknown') return `${speaker.task(task)} was not assessed. ${why}`
-    // Not for an audience that has one word for both.
+    // Skipped for an audience that has one word for both.
     const isNews = task.status === 'blocked' && speaker.word('blocked') !== speaker.word('pending')
     return `${speaker.task(task)} was not accepted: ${why}${isNews ? ` It is ${speaker.word('blocked')} now.` : ''}`
   },
@@ -243,7 +239,6 @@ const ENGLISH: Required<Sentences> = {
     `This turn has already proposed ${limit} plans, and no more are allowed. Work on the ${speaker.word('task')}s that were confirmed, or tell the person what is missing.`,
 }
 
-/** The exit code of a run, or what else is wrong. */
 function codeOf({ exit, reason }: { readonly exit?: number; readonly reason?: string }): string {
   if (reason !== undefined) return `: ${reason.replace(/\.$/, '')}`
   return exit === undefined ? '' : ` with exit code ${exit}`
@@ -266,7 +261,7 @@ const NOT_UNDOABLE = {
   too_old: 'Too many tasks were removed since: this one cannot be brought back.',
 } as const
 
-/** Who turned down a claim on a task, to follow "was". */
+/** The source of a rejection, to follow "was". */
 export const TURNED_DOWN = {
   checks: 'refused by its checks',
   assessor: 'rejected by the assessor',
@@ -275,5 +270,4 @@ export const TURNED_DOWN = {
 
 const PARTICIPLE = { reword: 'reworded', delete: 'deleted', cancel: 'cancelled' } as const
 
-/** The checks of a task in a few words each; a task without any has none. */
 const labelsOf = (checks: unknown): readonly string[] => ((checks ?? []) as readonly Check[]).map(labelOf)

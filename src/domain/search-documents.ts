@@ -3,23 +3,20 @@ import type { SearchKind } from './search.ts'
 import type { Task } from './task.ts'
 import { ownWords } from './transcript.ts'
 
-/** What an event does to the index: a document with this text, or none. */
 interface DocumentChange {
   readonly kind: SearchKind
-  /** Which one of its kind in its conversation. */
   readonly ref: string
   /** Null if it is gone. */
   readonly text: string | null
 }
 
-/** A message that can be found. */
 interface FoundMessage {
   readonly message_id: string
   readonly role: 'user' | 'assistant'
   readonly text: string
 }
 
-/** The events that may change a document; all others are not read. */
+/** The events that may change a document; no others are read. */
 export const INDEXED_TYPES: readonly EventType[] = [
   'task_created',
   'task_changed',
@@ -31,7 +28,6 @@ export const INDEXED_TYPES: readonly EventType[] = [
   'title_set',
 ]
 
-/** The events that may name a conversation. */
 const NAMING: ReadonlySet<EventType> = new Set([
   'turn_started',
   'task_created',
@@ -41,10 +37,8 @@ const NAMING: ReadonlySet<EventType> = new Set([
 
 export const mayName = ({ type }: StoredEvent): boolean => NAMING.has(type)
 
-/** Whether the index has to look at an event. */
 export const isIndexed = (event: StoredEvent): boolean => changeIn(event) !== undefined || mayName(event)
 
-/** The change that an event makes to a task or a message. */
 export function changeIn(event: StoredEvent): DocumentChange | undefined {
   switch (event.type) {
     case 'task_created':
@@ -61,7 +55,10 @@ export function changeIn(event: StoredEvent): DocumentChange | undefined {
   }
 }
 
-/** The message of an event: what a person wrote, or the agent. What the system wrote on their behalf is not found. */
+/**
+ * The message of an event if a person or the agent wrote it. Messages that the system wrote on their behalf are not
+ * indexed.
+ */
 export function messageIn(event: StoredEvent): FoundMessage | undefined {
   switch (event.type) {
     case 'turn_started':
@@ -83,6 +80,6 @@ export function messageIn(event: StoredEvent): FoundMessage | undefined {
 
 const textOf = ({ title, details, outcome }: Task): string => `${title}\n${details}\n${outcome ?? ''}`
 
-/** Most changes are of a status, and leave the text as it is. A task that was brought back is found again. */
+/** Most changes are of a status and leave the text as it is. A restored task is indexed again. */
 const rewords = ({ data: { from } }: StoredEvent<'task_changed'>): boolean =>
   ['title', 'details', 'outcome', 'removed_at'].some(field => Object.hasOwn(from, field))

@@ -1,22 +1,21 @@
 import { fits, type Term } from './search.ts'
 import { endOf, tokensIn } from './search-tokens.ts'
 
-/** A piece of a text that is shown as it is; `match` ones are what was searched for. Joined, they are the text. */
+/** A piece of a text; `match` marks pieces that match the search. Joined, the pieces are the text. */
 export interface Part {
   readonly text: string
-  /** It is what was searched for. */
+  /** It matches the search. */
   readonly match?: true
 }
 
-/** Characters of an excerpt, and how many of them come before the first match. */
+/** Characters of an excerpt, and the maximum of them before the first match. */
 const EXCERPT = 160
 const LEAD = 40
 
-/** The whole text in parts. */
 export const marked = (text: string, terms: readonly Term[]): readonly Part[] =>
   parts(text, 0, text.length, rangesIn(text, terms, text.length))
 
-/** The surroundings of the first match, in parts, on one line; empty if nothing matches. */
+/** The text around the first match, in parts, on one line; empty if nothing matches. */
 export function excerpt(raw: string, terms: readonly Term[]): readonly Part[] {
   const text = raw.replace(/\s/g, ' ')
   const [first] = rangesIn(text, terms, 1)
@@ -35,7 +34,7 @@ interface Range {
 
 const ELLIPSIS: readonly Part[] = [{ text: '…' }]
 
-/** The first matches at most, in order; adjacent and overlapping ones are one. */
+/** The first `limit` matches in order; adjacent and overlapping ones are merged. */
 function rangesIn(text: string, terms: readonly Term[], limit: number): Range[] {
   const ranges: Range[] = []
   for (const token of tokensIn(text)) {
@@ -63,5 +62,5 @@ function parts(text: string, from: number, to: number, ranges: readonly Range[])
   return list
 }
 
-/** Not between the halves of a surrogate pair. */
+/** Never splits a surrogate pair. */
 const boundary = (text: string, at: number): number => (/[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at)

@@ -1,27 +1,25 @@
-/** Raise it whenever a text gives other tokens, or an event another text: stores then index everything again. */
+/** Raise it when a text yields other tokens, or an event another text. Stores then rebuild the index. */
 export const SEARCH_VERSION = 1
 
 /** Longer words are compared by their beginning. */
 const MAX_WORD = 32
 
-/** The part of a text that is indexed: the longest task fits, of a longer message its beginning. */
+/** Characters of a text that are indexed: enough for the longest task, and for the beginning of a longer message. */
 const MAX_TEXT = 20_000
 
-/** One character of a run: its folded text, and where it is in the original. A run of ASCII is one unit. */
+/** One character of a run: its folded text, and its place in the original. A run of ASCII is one unit. */
 interface Unit {
   readonly text: string
   readonly start: number
   readonly end: number
 }
 
-/** Adjacent units of one kind. */
 export interface Run {
-  /** Of a script that separates words; or of one that does not; or a sign that stands for itself, such as an emoji. */
+  /** A script that separates words, one that does not, or a sign that stands for itself, such as an emoji. */
   readonly kind: 'word' | 'unspaced' | 'sign'
   readonly units: readonly Unit[]
 }
 
-/** A token, and the units it is made of. */
 export interface Token {
   readonly text: string
   readonly units: readonly Unit[]
@@ -29,7 +27,7 @@ export interface Token {
 
 /**
  * The words of a text in order, folded. Scripts without spaces give a bigram for each character and the last character
- * alone, so that each of them begins a token.
+ * alone, so that every character begins a token.
  */
 export function tokensOf(text: string): readonly string[] {
   const indexed = text.slice(0, MAX_TEXT).toWellFormed()
@@ -37,7 +35,6 @@ export function tokensOf(text: string): readonly string[] {
   return [...tokensIn(indexed)].map(token => token.text)
 }
 
-/** The tokens of a text with their places in it. */
 export function* tokensIn(text: string): Generator<Token> {
   for (const { kind, units } of runsIn(text)) {
     if (kind !== 'unspaced') yield tokenOf(units)
@@ -45,7 +42,6 @@ export function* tokensIn(text: string): Generator<Token> {
   }
 }
 
-/** The runs of a text, in order. */
 export function* runsIn(text: string): Generator<Run> {
   let run: { kind: Run['kind']; units: Unit[] } | undefined
   for (const match of text.matchAll(CHARACTERS)) {
@@ -68,7 +64,6 @@ export function tokenOf(units: readonly Unit[]): Token {
   return { text: text.length <= MAX_WORD ? text : Array.from(text).slice(0, MAX_WORD).join(''), units }
 }
 
-/** Where the first `length` characters of a token end in the original text. */
 export function endOf({ units }: Token, length: number): number {
   let left = length
   for (const { text, start, end } of units) {
@@ -82,13 +77,13 @@ const ASCII = /^[\0-\x7f]*$/
 const ASCII_WORDS = /[a-z0-9]+/g
 
 /**
- * In this order: a run of ASCII, but for a last letter that has a mark; a Hangul syllable in parts; a letter or digit with
- * its marks; a flag; an emoji.
+ * In this order: a run of ASCII without a last letter that has a mark; a Hangul syllable in parts; a letter or digit
+ * with its marks; a flag; an emoji.
  */
 const CHARACTERS =
   /[A-Za-z0-9]+(?![\p{M}\p{Default_Ignorable_Code_Point}])|[\u1100-\u115f]+[\u1160-\u11a7]*[\u11a8-\u11ff]*|[\p{L}\p{N}][\p{M}\p{Default_Ignorable_Code_Point}\uff9e\uff9f]*|\p{Regional_Indicator}{2}|\p{Extended_Pictographic}/gv
 
-/** Scripts whose words are not separated by spaces; Hangul too, whose words carry their particles with them. */
+/** Scripts that do not separate words by spaces; also Hangul, whose words include their particles. */
 const UNSPACED =
   /^[[\p{L}\p{N}]&&[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{Script=Bopomofo}\p{Script=Yi}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{Script=Javanese}\p{Script=Balinese}]]/v
 
@@ -100,10 +95,13 @@ function kindOf(characters: string): Run['kind'] {
   return LETTER.test(characters) ? 'word' : 'sign'
 }
 
-/** Ideographs, kana and Hangul syllables that folding leaves as they are. */
+/** A fast path: ideographs, kana and Hangul syllables that folding does not change. */
 const UNCHANGED = /^[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]$/
 
-/** Marks of no script in particular are diacritics, but for those of kana, which make another letter; so is Hebrew pointing. */
+/**
+ * Marks of no particular script are diacritics, except those of kana, which make another letter. Hebrew pointing also
+ * counts.
+ */
 const DIACRITICS =
   /[[\p{Mn}&&[\p{Script=Inherited}\p{Script=Hebrew}]]--[\u3099\u309a]]|\p{Default_Ignorable_Code_Point}/gv
 
@@ -124,7 +122,6 @@ const ALIKE_LETTERS = /[ςæđðħłøœþŧ]/g
 
 const NOT_IN_WORDS = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
 
-/** Without case, diacritics and variants of width or form. */
 function folded(characters: string): string {
   if (ASCII.test(characters)) return characters.toLowerCase()
   if (UNCHANGED.test(characters)) return characters
@@ -132,7 +129,7 @@ function folded(characters: string): string {
     characters
       .normalize('NFKD')
       .replace(DIACRITICS, '')
-      // Upper case expands ß, which lower case leaves.
+      // Upper case expands ß; lower case leaves it.
       .toLowerCase()
       .toUpperCase()
       .toLowerCase()

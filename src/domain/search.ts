@@ -1,28 +1,27 @@
 import { type Run, runsIn, type Token, tokenOf } from './search-tokens.ts'
 
-/** What can be found, in the order of the results. */
+/** The kinds of results, in display order. */
 export const SEARCH_KINDS = ['conversation', 'task', 'message'] as const
-/** What a search can find. */
+/** The kinds of search results. */
 export type SearchKind = (typeof SEARCH_KINDS)[number]
 
-/** A token to look for; with `prefix`, every token that begins with it counts. */
+/** A token to search for; with `prefix`, it matches every token that begins with it. */
 export interface Term {
   readonly token: string
   readonly prefix: boolean
 }
 
-/** Characters and terms of a query at most; what follows is ignored. */
+/** The maximum of characters and terms in a query; the rest is ignored. */
 const MAX_QUERY = 400
 const MAX_TERMS = 16
 
-/** How many documents of a kind are ranked: the newest that match. */
+/** The newest matching documents of a kind that are ranked. */
 export const MAX_RANKED = 100
 
-/** Results of a search at most. */
 export const MAX_RESULTS = 50
 
 /**
- * The terms of a query, all of which a document has to hold. The last one is a prefix, since it is still being typed, and
+ * The terms of a query; a document must have all of them. The last term is a prefix, because it is still being typed;
  * so is a single character of a script without spaces. A query without a word has no terms and finds nothing.
  */
 export function termsOf(query: string): readonly Term[] {
@@ -35,11 +34,10 @@ export function termsOf(query: string): readonly Term[] {
   return [...distinct.values()].slice(0, MAX_TERMS)
 }
 
-/** Whether a token is what a term looks for. */
 export const fits = (token: string, term: Term): boolean =>
   term.prefix ? token.startsWith(term.token) : token === term.token
 
-/** How often the terms occur in tokens that are joined by spaces; 0 if one of them is missing. */
+/** Counts the terms in tokens joined by spaces; 0 if one is missing. */
 export function matchesIn(tokens: string, terms: readonly Term[]): number {
   const text = ` ${tokens} `
   let matches = 0
@@ -51,7 +49,7 @@ export function matchesIn(tokens: string, terms: readonly Term[]): number {
   return matches
 }
 
-/** Documents of one kind, newest first, in the order of the results: more matches first, then newer ones. */
+/** Sorts documents of one kind, given newest first: more matches first, then newer ones. */
 export function ranked<D extends { readonly tokens: string }>(documents: readonly D[], terms: readonly Term[]): D[] {
   return documents
     .map(document => ({ document, matches: matchesIn(document.tokens, terms) }))
@@ -59,12 +57,12 @@ export function ranked<D extends { readonly tokens: string }>(documents: readonl
     .map(({ document }) => document)
 }
 
-/** Ends a whole word among index keys. No token holds it: it is for private use. */
+/** Ends a whole word among index keys. A private-use character, so no token contains it. */
 const END = '\ue000'
 
 /**
- * What an index without prefix queries stores for a token: each beginning of it, and all of it. A look-up then is by equal
- * keys only, whose newest documents can be read without the others.
+ * The index keys of a token for a store without prefix queries: each of its prefixes, and the whole. Lookups then use
+ * equality only, and can read the newest documents without the others.
  */
 export function keysOf(tokens: Iterable<string>): Set<string> {
   const keys = new Set<string>()
@@ -76,7 +74,6 @@ export function keysOf(tokens: Iterable<string>): Set<string> {
   return keys
 }
 
-/** The key of a term. */
 export const keyOf = ({ token, prefix }: Term): string => (prefix ? token : token + END)
 
 /** The bigrams of a run without spaces, or its only character; otherwise its word. */

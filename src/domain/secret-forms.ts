@@ -1,6 +1,9 @@
 import { MIN_SECRET, REDACTED } from './secret-shapes.ts'
 
-/** Replaces exact values, also as they appear in a URL, in JSON or in HTML. The longest first: one may contain another. */
+/**
+ * Replaces exact values, also as written in a URL, in JSON or in HTML. The longest goes first, because one may contain
+ * another.
+ */
 export function exactReplacer(secrets: readonly string[]): (text: string) => string {
   const forms = new Set(secrets.filter(isLong).flatMap(writtenForms))
   const sorted = [...forms].toSorted((a, b) => b.length - a.length)
@@ -14,8 +17,8 @@ export function exactReplacer(secrets: readonly string[]): (text: string) => str
 }
 
 /**
- * Replaces values however they are written: in any case, escaped for a URL, JSON or HTML, broken by line ends, in base64
- * or as hex digits. Of `known` ones 16 characters are enough, and 8 next to `****`.
+ * Replaces values in any spelling: any case, escaped for a URL, JSON or HTML, broken by line ends, in base64 or as hex
+ * digits. Of `known` values, 16 characters suffice, or 8 next to `****`.
  */
 export function looseReplacer(known: readonly string[], suspected: readonly string[]): (text: string) => string {
   const secrets = [...known, ...suspected].filter(isLong)
@@ -32,14 +35,14 @@ export function looseReplacer(known: readonly string[], suspected: readonly stri
   }
 }
 
-/** How much of a secret is one itself. */
+/** Characters of a secret that count as a secret themselves. */
 const LONG_PART = 16
 const MASK = /(?:[*•●…]|\.\.\.|xxxx)[*•●….x]{0,200}/y
 const MASK_BEFORE = /(?:[*•●…]|\.\.\.|xxxx)$/
 
 const isLong = (secret: string): boolean => secret.length >= MIN_SECRET
 
-/** Of others, such as addresses and sentences, a part says nothing. */
+/** A part of an address or a sentence gives nothing away. */
 const isOneWord = (secret: string): boolean => !/\s|:\/\//.test(secret)
 
 function writtenForms(secret: string): readonly string[] {
@@ -65,7 +68,7 @@ function writtenForms(secret: string): readonly string[] {
 const foldedForms = (secret: string): readonly string[] =>
   [...new Set(writtenForms(secret).map(form => fold(form).text))].filter(isLong)
 
-/** As base64, wherever in the encoded bytes it begins, and as hex digits. In lower case, as texts are folded. */
+/** Base64 at each of the three byte offsets, and hex digits, in lower case because texts are folded. */
 function encodings(secret: string): readonly string[] {
   const bytes = [...new TextEncoder().encode(secret)]
   const binary = bytes.map(byte => String.fromCharCode(byte)).join('')
@@ -85,7 +88,6 @@ function occurrences(text: string, part: string): readonly Range[] {
   return found
 }
 
-/** Where a text has the beginning or the end of a secret. */
 function partsOf(text: string, secret: string): readonly Range[] {
   const found: Range[] = []
   const head = secret.slice(0, MIN_SECRET)
@@ -111,7 +113,6 @@ function maskAt(text: string, at: number): number {
   return MASK.exec(text)?.[0].length ?? 0
 }
 
-/** The text with its ranges replaced; those that touch are one. */
 function without(text: string, ranges: readonly Range[]): string {
   let clean = ''
   let done = 0
@@ -122,17 +123,16 @@ function without(text: string, ranges: readonly Range[]): string {
   return clean + text.slice(done)
 }
 
-/** A range of a text: its start, and the place after its end. */
 type Range = readonly [from: number, to: number]
 
-/** A text in the one form that all of its spellings have. */
+/** A text in a normal form that all of its spellings share. */
 interface Folded {
   readonly text: string
-  /** Where a range of it is in the original. An escape belongs to it as a whole. */
+  /** Maps a range back to the original. An escape is mapped as a whole. */
   readonly origin: (range: Range) => Range
 }
 
-/** In lower case, without line ends, and with the escapes of URLs, JSON and HTML replaced. */
+/** Lower-cases, removes line ends, and decodes the escapes of URLs, JSON and HTML. */
 function fold(original: string): Folded {
   // Only this letter is longer in lower case.
   const lower = original.replaceAll('İ', 'i').toLowerCase()
@@ -156,15 +156,12 @@ function fold(original: string): Folded {
 }
 
 interface Part {
-  /** Where it begins in the folded text. */
   readonly at: number
-  /** Its range in the original. */
   readonly from: number
   readonly to: number
   readonly isEscape: boolean
 }
 
-/** Where one character comes from. */
 function originOf(parts: readonly Part[], place: number): Range {
   let low = 0
   let high = parts.length - 1
@@ -177,7 +174,10 @@ function originOf(parts: readonly Part[], place: number): Range {
   return isEscape ? [from, to] : [from + place - at, from + place - at + 1]
 }
 
-/** `%2f`, `%252f`; `\/`, `\"`, `\n`, `\u002f` behind any number of backslashes; `&amp;`, `&#47;`; line ends; characters of no width. */
+/**
+ * `%2f`, `%252f`; `\/`, `\"`, `\n`, `\u002f` behind any number of backslashes; `&amp;`, `&#47;`; line ends; zero-width
+ * characters.
+ */
 const ESCAPE =
   /%(?:25){0,3}[2-7][\da-f]|\\{1,8}(?:u00[2-7][\da-f]|x[2-7][\da-f]|["'/nrt])|\\{2,8}|&(?:amp|lt|gt|quot|apos|#\d{2,3}|#x[2-7][\da-f]);|[ \t]{0,16}[\r\n]\s*|[\u00ad\u200b-\u200d\u2060\ufeff]/g
 

@@ -1,10 +1,10 @@
 /**
- * What a name says about its value. `certain`: it is a secret. `likely`: it may be the name of a thing, too
- * (`Duplicate key: user_profile_2`). `possible`: it is one if it looks random.
+ * The meaning of a name for its value. `certain`: it is a secret. `likely`: the name may also belong to a thing
+ * (`Duplicate key: user_profile_2`). `possible`: it is a secret if it looks random.
  */
 type Certainty = 'certain' | 'likely' | 'possible'
 
-/** The names of secrets, as patterns in lower case. They are found inside longer names: `X-Api-Key`, `GITHUB_TOKEN`. */
+/** Names of secrets, as patterns in lower case. They are found inside longer names: `X-Api-Key`, `GITHUB_TOKEN`. */
 const NAMES: Readonly<Record<Certainty, readonly string[]>> = {
   certain: [
     '(?:api|access|secret|private|master|signing|subscription)[-_ ]?key',
@@ -21,16 +21,14 @@ const NAMES: Readonly<Record<Certainty, readonly string[]>> = {
   possible: ['session(?:[-_ ]?id)?', 'auth(?!or(?!i))', 'signature', 'private', 'dsn', 'webhook', 'jwt'],
 }
 
-/** Only as a whole word of a name: in a longer word they are something else (`path`, `spin`, `compass`, `encode`). */
+/** Only as a whole word of a name: in a longer word they mean something else (`path`, `spin`, `compass`, `encode`). */
 const WORDS: Readonly<Record<Exclude<Certainty, 'likely'>, readonly string[]>> = {
   certain: ['pass', 'pw', 'pat', 'pin', 'otp', 'sig', 'sas', 'psk', 'creds?'],
   possible: ['code', 'sid'],
 }
 
-/** Whether a setting, header, argument or query of this name is secret. */
 export const isSecretName = (name: string): boolean => ANYWHERE.test(name) || WHOLE.test(wordsOf(name))
 
-/** How sure a name at the end of a match of `NAME_IN_TEXT` is. */
 export function certaintyOf(name: string): Certainty {
   if (CERTAIN.test(name)) return 'certain'
   return LIKELY.test(name) ? 'likely' : 'possible'
@@ -39,7 +37,7 @@ export function certaintyOf(name: string): Certainty {
 const ANYWHERE = new RegExp(Object.values(NAMES).flat().join('|'), 'i')
 const WHOLE = new RegExp(`\\b(?:${Object.values(WORDS).flat().join('|')})\\b`, 'i')
 
-/** `dbPass` and `DB_PASS`: words with spaces between them. */
+/** Splits `dbPass` and `DB_PASS` into words. */
 const wordsOf = (name: string): string => name.replaceAll(/(?<=[a-z])(?=[A-Z])|[^A-Za-z]+/g, ' ')
 
 const anyCase = (pattern: string): string => pattern.replaceAll(/[a-z]/g, each => `[${each}${each.toUpperCase()}]`)
@@ -58,7 +56,7 @@ const namesInText = (...certainties: readonly Certainty[]): string => {
 
 /** The source of a pattern for a name at the end of an identifier in a text, in any case. */
 export const NAME_IN_TEXT = namesInText('certain', 'likely', 'possible')
-/** The same, without names that mean other things in a sentence. */
+/** As `NAME_IN_TEXT`, without names that mean other things in a sentence. */
 export const NAME_IN_SENTENCE = namesInText('certain', 'likely')
 
 const CERTAIN = new RegExp(`^${either([...NAMES.certain, ...WORDS.certain])}s?$`, 'i')

@@ -1,10 +1,10 @@
 import { certaintyOf, NAME_IN_SENTENCE, NAME_IN_TEXT } from './secret-names.ts'
 
 export const REDACTED = '[redacted]'
-/** What is shorter is left alone: it would hit ordinary words. */
+/** Shorter values are ignored: they would match ordinary words. */
 export const MIN_SECRET = 8
 
-/** A text without what looks like a secret. Every pattern is bounded, since the text may come from an attacker. */
+/** Removes anything that looks like a secret. Every pattern is bounded, because the text may come from an attacker. */
 export function withoutShapes(text: string): string {
   const plain = text
     .replaceAll(PRIVATE_KEY, REDACTED)
@@ -15,14 +15,14 @@ export function withoutShapes(text: string): string {
   return withoutValues(withoutValues(plain, ASSIGNED, isAssignedSecret), NAMED, isNamedSecret)
 }
 
-/** Whether a value looks random: long, and neither words nor a number. */
+/** True for long values that are neither words nor a number. */
 const isRandom = (value: string): boolean => isUuid(value) || isRandomRun(value) || isGibberish(value)
 
-/** Whether a word is a token: by its prefix, or because it looks random. Names of packages and paths are none. */
+/** True for words with a token's prefix and words that look random. Names of packages and paths are no tokens. */
 export const isToken = (word: string): boolean =>
   TOKEN_PREFIX.test(word) || (/^[\w.~+=-]{16,}$/.test(word) && isRandom(word))
 
-/** Whether a field of this name with this text is a secret, such as a header in a log entry. */
+/** True if the name or the text of a field, such as a header in a log entry, marks it as secret. */
 export function isSecretField(name: string, text: string): boolean {
   const [secret] = FIELD.exec(name) ?? []
   return secret !== undefined && (certaintyOf(secret) !== 'possible' || isRandom(text))
@@ -34,7 +34,7 @@ const PRIVATE_KEY =
 /** `me:password@`, and a long name alone, which may be a token. */
 const URL_LOGIN = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)(?:[^\s/@:"'<>]{0,200}:[^\s/?#"'<>]{1,500}|[^\s/@:?#"'<>]{8,500})@/gi
 
-/** Tokens that say what they are. */
+/** Tokens with a known prefix. */
 const PREFIXED = new RegExp(
   [
     // OpenAI, Anthropic, DeepSeek, OpenRouter; Stripe
@@ -48,7 +48,7 @@ const PREFIXED = new RegExp(
     // Slack, SendGrid, Shopify, Linear, Notion, Atlassian, Figma, npm, PyPI, Docker, Grafana
     'xox[a-z]-[\\w-]{8,}|xapp-[\\w-]{16,}|SG\\.[\\w-]{16,}\\.[\\w-]{8,}|shp(?:at|ca|pa|ss)_[a-f0-9]{16,}|lin_(?:api|oauth)_[A-Za-z0-9]{16,}',
     'ntn_[A-Za-z0-9]{16,}|ATATT[\\w=-]{16,}|figd_[\\w-]{16,}|npm_[A-Za-z0-9]{16,}|pypi-[\\w-]{16,}|dckr_pat_[\\w-]{16,}|glsa_\\w{16,}',
-    // JWT, where a run begins: every other place would be tried in vain.
+    // Only at the start of a run, to avoid a failed attempt at every other place.
     '(?<!-)eyJ[\\w-]{8,1000}\\.[\\w-]{8,4000}(?:\\.[\\w-]{0,2000})?',
   ]
     .map(each => `\\b(?:${each})`)
@@ -82,14 +82,12 @@ const REST = /[^\s"'\\,;&<>[\]{}]*/y
 
 interface Found {
   readonly name: string
-  /** Between the name and its value. */
   readonly before: string
   readonly value: string
-  /** What precedes the name. */
   readonly context: string
 }
 
-/** What is no secret is read again from its value on: it may be a name itself (`code: password=…`). */
+/** A value that is no secret is scanned again, because it may itself be a name (`code: password=…`). */
 function withoutValues(text: string, pattern: RegExp, isSecret: (found: Found) => boolean): string {
   let clean = ''
   let done = 0
@@ -107,7 +105,7 @@ function withoutValues(text: string, pattern: RegExp, isSecret: (found: Found) =
   return clean + text.slice(done)
 }
 
-/** Where the rest of a value ends. What ends a sentence is not part of it. */
+/** Punctuation that ends a sentence is not part of the value. */
 function endOfValue(text: string, from: number): number {
   REST.lastIndex = from
   REST.exec(text)
@@ -130,18 +128,18 @@ function isAssignedSecret(found: Found): boolean {
   const hasDigit = /\d/.test(value)
   if (certainty === 'likely') return !isSpaced && value.length >= MIN_SECRET && hasDigit && /[a-z]/i.test(value)
   if (certainty === 'possible' || isOrdinary(value)) return false
-  // Words in a sentence and in a list are said of a password; quoted or next to `=` they may be one.
+  // Plain words in a sentence or a list describe a password; quoted or next to `=` they may be one.
   return hasDigit || !(before.includes(',') || (isSpaced && !/["';]$/.test(before)))
 }
 
 function isNamedSecret(found: Found): boolean {
   const { before, value } = found
   if (/[/\\.~]$/.test(before) || /^[a-z-]{2,}\//.test(value)) return false
-  // "The token for task 0198…": that is the task's.
+  // "The token for task 0198…": the UUID is the task's.
   return isUuid(value) ? isDirect(before) && !isDatabaseKey(found) : isRandom(value)
 }
 
-/** Said of a password instead of it, or the scheme in front of it. */
+/** A description of a password in its place, or the scheme in front of it. */
 const isOrdinary = (value: string): boolean =>
   /^(?:api-?key|bearer|digest|disabled|enabled|expired|include|incorrect|invalid|missing|negotiate|optional|protected|required|same-origin|string|undefined|unknown)[.:]?$/i.test(
     value,
@@ -162,7 +160,7 @@ const isRandomRun = (value: string): boolean =>
   /[a-z]/i.test(value) &&
   (/[a-z][A-Z]|[A-Z]{2}[a-z]/.test(value) || /[a-z0-9+/=]{16,}/i.test(value))
 
-/** Letters, with few of the pairs that words are made of: 98 % of random ones, and 1 % of long identifiers. */
+/** Letters with few of the pairs that words are made of. Matches 98 % of random values and 1 % of long identifiers. */
 function isGibberish(value: string): boolean {
   if (!/^[a-z][a-z_-]{15,}[.:]?$/i.test(value)) return false
   return (value.match(COMMON_PAIRS)?.length ?? 0) < 0.35 * (value.match(PAIRS)?.length ?? 0)

@@ -2,7 +2,6 @@ import type { Secrets } from './redact.ts'
 import { isSecretName } from './secret-names.ts'
 import { isToken } from './secret-shapes.ts'
 
-/** What is secret in some settings. */
 export type FoundSecrets = Required<Secrets>
 
 type Setting = readonly [name: string, value: string]
@@ -15,8 +14,8 @@ export const together = (found: readonly FoundSecrets[]): FoundSecrets => ({
 })
 
 /**
- * What is secret in a URL: its password, and what its query names. All else in its query may be, and so may a long or
- * random part of its path or a name without a password.
+ * The password and the secret query parameters of a URL. Suspected: the other parameters, long or random parts of the
+ * path, and a name without a password.
  */
 export function secretsInUrl(url: string): FoundSecrets {
   if (!URL.canParse(url)) return NONE
@@ -24,7 +23,7 @@ export function secretsInUrl(url: string): FoundSecrets {
   const query = queryOf(url)
   const name = spellings(username)
   const path = pathname.split('/').flatMap(part => (isUnusual(part) ? spellings(part) : []))
-  // To a database, a name without a password is a name.
+  // For a database, a name without a password is just a name.
   const isTokenPossible = password === '' && /^https?:$/.test(protocol)
   return {
     known: [
@@ -40,11 +39,10 @@ export function secretsInUrl(url: string): FoundSecrets {
   }
 }
 
-/** What is secret in variables: known by its name. All else may be, but for words, numbers and paths. */
 export const secretsInVariables = (variables: Readonly<Record<string, string>>): FoundSecrets =>
   together(Object.entries(variables).map(secretsInVariable))
 
-/** Every header may be secret, but for those that every client sends. */
+/** Every header may be secret, except those that every client sends. */
 export const secretsInHeaders = (headers: Readonly<Record<string, string>>): FoundSecrets =>
   together(
     Object.entries(headers).map(header => {
@@ -55,7 +53,6 @@ export const secretsInHeaders = (headers: Readonly<Record<string, string>>): Fou
     }),
   )
 
-/** What is secret in the arguments of a command: options and assignments by their names, URLs, and what looks random. */
 export function secretsInArguments(args: readonly string[]): FoundSecrets {
   // A shell's command line is one argument.
   const words = args.flatMap(arg => (/\s/.test(arg) ? arg.split(/\s+/) : []))
@@ -76,14 +73,14 @@ function secretsInSetting([name, value]: Setting): FoundSecrets {
   return { ...inside, known: [...inside.known, ...spokenForms(name, value)] }
 }
 
-/** What a text assigns to secret names (`API_KEY=…`, `Authorization: …`, `{"apiKey":"…"}`), and its URLs. */
+/** Values assigned to secret names in a text (`API_KEY=…`, `Authorization: …`, `{"apiKey":"…"}`), and its URLs. */
 function secretsInText(text: string): FoundSecrets {
   const urls = [...text.matchAll(/[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi)].map(([url]) => secretsInUrl(url))
   const assigned = assignmentsIn(text).filter(([name, value]) => isSecretName(name) && !isPath(value))
   return together([...urls, { ...NONE, known: assigned.flatMap(([name, value]) => spokenForms(name, value)) }])
 }
 
-/** How a secret setting may be repeated: without `Bearer`, decoded from `Basic`, one of several. */
+/** Forms in which a secret setting may be repeated: without `Bearer`, decoded from `Basic`, one of several. */
 function spokenForms(name: string, value: string): readonly string[] {
   const token = withoutScheme(value)
   const login = /^basic /i.test(value) ? decodedLogin(token) : []
@@ -102,7 +99,6 @@ function assignmentsIn(text: string): readonly Setting[] {
   ]
 }
 
-/** The texts in JSON, with the names of their fields. */
 function fieldsIn(text: string): readonly Setting[] {
   if (!/^\s*[{[]/.test(text)) return []
   const found: Setting[] = []
@@ -124,7 +120,7 @@ const optionsIn = (args: readonly string[]): readonly Setting[] =>
     return name === undefined || value === undefined || /^--[a-z]/.test(value) ? [] : [[name, value] as const]
   })
 
-/** The pairs of a query and of a fragment, as they are written. One without a value is a value. */
+/** The parameters of a query and of a fragment, undecoded. One without a value counts as a value. */
 function queryOf(url: string): readonly Setting[] {
   const [, ...parts] = url.split(/[?#]/)
   return parts
@@ -135,11 +131,11 @@ function queryOf(url: string): readonly Setting[] {
     })
 }
 
-/** As it is written, and decoded both as a path and as a form. */
+/** As written, and decoded both as a path and as a form. */
 const spellings = (text: string): readonly string[] =>
   [...new Set([text, decoded(text), decoded(text.replaceAll('+', ' '))])].filter(Boolean)
 
-/** A part of a path that is no word of an API. */
+/** True for a part of a path that is no word of an API. */
 const isUnusual = (part: string): boolean =>
   part.length >= 16 || (part.length >= 8 && (/\d[a-z]+\d/i.test(part) || (/\d{4}/.test(part) && /[a-z]/i.test(part))))
 
@@ -163,7 +159,7 @@ function decodedLogin(token: string): readonly string[] {
   }
 }
 
-/** By its first folder: base64 has slashes, too. */
+/** Judged by the first folder, because base64 has slashes, too. */
 const isPath = (value: string): boolean =>
   /^(?:~|\.{1,2})?\/(?:app|data|etc|home|Library|mnt|opt|private|root|run|secrets|srv|tmp|Users|usr|var|Volumes)\/|^(?:~|\.{1,2})\/|^[A-Z]:\\/.test(
     value,

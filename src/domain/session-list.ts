@@ -3,15 +3,18 @@ import type { EventType, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 
 /**
- * The lists of conversations. `active`: for people, pinned ones first, then by last activity, without archived ones.
- * `archived`: only these, in the same order. `all`: every one by creation, so that a walk over the pages misses none,
- * whatever happens meanwhile.
+ * The lists of conversations. `active`: for people; pinned ones first, then by last activity, without archived ones.
+ * `archived`: only those, in the same order. `all`: every one by creation, so that paging misses none that exists
+ * throughout.
  */
 export const SESSION_LISTS = ['active', 'archived', 'all'] as const
 /** The name of a list of conversations. */
 export type SessionList = (typeof SESSION_LISTS)[number]
 
-/** What a list shows beside a title: a review or a call waits for a person, a turn of ours runs, or the latest turn failed. */
+/**
+ * Marks that a list shows beside a title: a review or a call waits for a person, a turn of ours runs, or the latest
+ * turn failed.
+ */
 const SESSION_MARKS = ['waiting', 'running', 'failed'] as const
 /** The mark of a conversation in a list. */
 export type SessionMark = (typeof SESSION_MARKS)[number]
@@ -22,7 +25,7 @@ export function markOf(state: Conversation): SessionMark | null {
   return state.turns.get(state.latest_turn ?? '')?.status === 'failed' ? 'failed' : null
 }
 
-/** Events that are no activity: they are about the conversation, or about who looks at it. */
+/** Events that do not count as activity: they concern the conversation's filing, or its viewers. */
 const QUIET: ReadonlySet<EventType> = new Set([
   'title_set',
   'pin_set',
@@ -31,7 +34,7 @@ const QUIET: ReadonlySet<EventType> = new Set([
   'review_panel_left',
 ])
 
-/** Events that count to the millisecond, since people look for a conversation by them. */
+/** Events that count to the millisecond, because people search for a conversation by them. */
 const LANDMARKS: ReadonlySet<EventType> = new Set([
   'turn_opened',
   'turn_started',
@@ -41,8 +44,8 @@ const LANDMARKS: ReadonlySet<EventType> = new Set([
 ])
 
 /**
- * When a conversation was last active, after one more event. Other activity counts to the minute: a busy conversation
- * changes its place, and its row, once a minute and not with every event.
+ * The last activity of a conversation after one more event. Other activity counts to the minute, so that a busy
+ * conversation changes its place and its row once a minute instead of with every event.
  */
 export function activeAfter(known: Instant | null, { type, timestamp }: StoredEvent): Instant | null {
   if (QUIET.has(type)) return known

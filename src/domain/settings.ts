@@ -4,7 +4,7 @@ import { invalidField, Refusal } from './refusal.ts'
 import type { SavedRules } from './tool-rules.ts'
 import type { KeyView, SettingName, SettingsChange, SettingsView, SettingView } from './wire.ts'
 
-// The settings of a server, and which of their sources counts: flag, environment, page, trusted file, default.
+// The settings of a server and the precedence of their sources: flag, environment, page, trusted file, default.
 
 /** A setting that an option or a variable fixes. */
 export interface Fixed<T> {
@@ -14,7 +14,7 @@ export interface Fixed<T> {
   readonly by: string
 }
 
-/** What options and variables fix. */
+/** The settings that options and variables fix. */
 export interface FixedSettings {
   readonly model?: Fixed<string>
   readonly base_url?: Fixed<string>
@@ -24,13 +24,15 @@ export interface FixedSettings {
   readonly toolset?: Fixed<ToolsetName>
 }
 
-/** A key, and the only endpoint that it is sent to: a base URL, or the provider's own by the name of the provider. */
+/**
+ * A key and the only endpoint that it is sent to: a base URL, or the provider's name for the provider's own endpoint.
+ */
 export interface SavedKey {
   readonly value: string
   readonly endpoint: string
 }
 
-/** What the page holds. */
+/** The settings saved from the page. */
 export interface SavedSettings {
   readonly model?: string
   readonly base_url?: string
@@ -39,29 +41,31 @@ export interface SavedSettings {
   readonly review?: boolean
   readonly review_timeout_ms?: number | null
   readonly gate?: boolean
-  /** What a person said about tools. */
+  /** A person's rules for tools. */
   readonly tools?: SavedRules
 }
 
-/** Everything that settings come from. */
+/** The sources of the settings. */
 export interface SettingsSources {
   readonly fixed: FixedSettings
   readonly saved: SavedSettings
   /** The policy of the settings files that count. */
   readonly file: PolicyPatch
-  /** The variable with the key of a provider, where it is set. */
+  /** Provider to the variable with its key, for variables that are set. */
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** How a model is reached. */
+/** The connection to a model. */
 export interface Connection {
   readonly url?: string
   readonly key?: string
-  /** Whether the key may come from the provider's own variable: it belongs to no URL of the page. */
+  /** True if the key may come from the provider's own variable. That key is never sent to a URL set on the page. */
   readonly mayUseVariable: boolean
-  /** Whether options or variables give URL and key. */
+  /** True if options or variables give URL and key. */
   readonly isLocked: boolean
-  /** Whether the page chose the model or how it is reached: then turns note the endpoint, and a server starts without it. */
+  /**
+   * True if the page chose the model or its connection. Then turns record the endpoint, and a server starts without it.
+   */
   readonly isOfPage: boolean
 }
 
@@ -69,11 +73,11 @@ export const DEMO = 'demo'
 export const PROVIDERS = ['openai', 'anthropic', 'google', 'openai-compatible'] as const
 export type Provider = (typeof PROVIDERS)[number]
 
-/** Shorter keys are not recognized when they are to be kept out of a text. */
+/** Shorter keys cannot be redacted from texts. */
 const MIN_KEY = 8
 const MAX_KEY = 500
 const MAX_URL = 2_000
-/** The last characters of a shorter key would tell too much of it. */
+/** The last characters of a shorter key would reveal too much of it. */
 const MIN_SHOWN_KEY = 20
 
 const POLICY_FIELDS = ['review', 'review_timeout_ms', 'gate'] as const
@@ -81,10 +85,9 @@ const POLICY_FIELDS = ['review', 'review_timeout_ms', 'gate'] as const
 /** The provider in the name of a model; `demo` is its own. */
 export const providerOf = (model: string): string => model.split(':')[0] ?? ''
 
-/** The name of the model that does the work. */
 export const modelOf = ({ fixed, saved }: SettingsSources): string => fixed.model?.value ?? saved.model ?? DEMO
 
-/** The name of the model that judges; undefined: the one that does the work. */
+/** The name of the judge's model; undefined: the same as the worker's. */
 export const assessorOf = ({ fixed, saved }: SettingsSources): string | undefined =>
   fixed.assessor_model?.value ?? saved.assessor_model
 
@@ -100,8 +103,8 @@ export function policyOf({ fixed, saved, file }: SettingsSources): PolicyPatch {
 }
 
 /**
- * How a model is reached. URL and key come from one source, so that no key is sent to an address that it was not given
- * for: those of options and variables go together, and the page's key goes to one endpoint.
+ * The connection to a model. URL and key come from one source, so that a key never reaches an address that it was not
+ * given for: those of options and variables go together, and the page's key goes to one endpoint.
  */
 export function connectionOf({ fixed, saved }: SettingsSources, model: string): Connection {
   const { base_url: url, key } = fixed
@@ -121,7 +124,6 @@ export function connectionOf({ fixed, saved }: SettingsSources, model: string): 
   return { ...own, mayUseVariable: !own.url, isLocked: false, isOfPage: isChosen || isReachedByPage }
 }
 
-/** The option or variable that keeps the page from changing a setting. */
 export function lockOf({ base_url, key, ...fixed }: FixedSettings, name: SettingName): Fixed<unknown> | undefined {
   if (name === 'base_url') return base_url ?? key
   if (name === 'key') return key ?? base_url
@@ -132,7 +134,7 @@ export function lockOf({ base_url, key, ...fixed }: FixedSettings, name: Setting
 export function viewOf(sources: SettingsSources): SettingsView {
   const { fixed, saved, file } = sources
   const policy = policyWith(null, policyOf(sources), {})
-  // Sources are checked one by one before they get here.
+  // Each source was validated on its own before.
   if (policy instanceof Refusal) throw policy
   const ofPolicy = <K extends (typeof POLICY_FIELDS)[number]>(name: K): SettingView<Policy[K]> => {
     const given = name === 'review' ? fixed.review : undefined
@@ -157,8 +159,8 @@ export function viewOf(sources: SettingsSources): SettingsView {
 }
 
 /**
- * What the page holds after a change, or why it is refused. A key that was given for another endpoint is erased: nobody
- * who changes the URL gets it.
+ * The saved settings after a change, or a refusal. A key given for another endpoint is erased, so that changing the URL
+ * cannot leak it.
  */
 export function changedSettings(sources: SettingsSources, change: SettingsChange): SavedSettings | Refusal {
   const { unset = [], key, ...values } = change
@@ -182,18 +184,17 @@ export function changedSettings(sources: SettingsSources, change: SettingsChange
   const endpoint = endpointOf(user, kept['base_url'] as string | undefined)
   if (key !== undefined && endpoint === DEMO) return invalidField('key', { rule: 'invalid', expected: KEY_USER })
   if (key !== undefined) return { ...kept, key: { value: key, endpoint } }
-  // The demo sends it nowhere, so that choosing it for a while does no harm.
+  // The demo sends the key nowhere, so switching to it for a while keeps the key.
   const isElsewhere = before?.endpoint !== endpoint && (user !== DEMO || kept['base_url'] !== sources.saved.base_url)
   return unset.includes('key') || isElsewhere || !before ? kept : { ...kept, key: before }
 }
 
-/** The model that a key is for: the one that works or, if that is the demo, the one that judges. */
 function keyUserOf(sources: SettingsSources): string {
   const model = modelOf(sources)
   return model === DEMO ? (assessorOf(sources) ?? DEMO) : model
 }
 
-/** The address that a key is for: a base URL, else the provider's own. */
+/** The endpoint that a key is for: a base URL, else the provider's name. */
 const endpointOf = (model: string, url: string | undefined): string => url ?? providerOf(model)
 
 function problemWith(change: SettingsChange, { file }: SettingsSources): Refusal | undefined {
@@ -216,14 +217,14 @@ const KEYS = `${MIN_KEY} to ${MAX_KEY} printable ASCII characters without spaces
 const KEY_USER = 'entered with the model that it is for, or after it: the demo model needs none'
 const BASE_URL = 'an http or https URL without a name, a password, a query or a fragment'
 
-/** What could be secret in a URL has a field of its own: the key. */
+/** Refuses URLs that could contain a secret: the key has its own field. */
 export function isBaseUrl(text: string): boolean {
   if (text.length > MAX_URL || !URL.canParse(text)) return false
   const { protocol, username, password, search, hash } = new URL(text)
   return /^https?:$/.test(protocol) && [username, password, search, hash].every(part => part === '')
 }
 
-/** One spelling of each URL: the endpoint of a key is compared with it. */
+/** Normalizes URLs, because the endpoint of a key is compared with them. */
 const trimmed = (url: string): string => new URL(url).href.replace(/\/+$/, '')
 
 function shown<T>(

@@ -1,6 +1,6 @@
 const PROGRAMS = /^(?:.*\/)?node_modules\/\.bin(?=\/)/
 
-/** Paths for a sentence: the programs of packages are one entry for each folder, with their number. */
+/** Shortens paths for a sentence: programs of packages become one entry per folder, with their number. */
 export function shortPaths(paths: readonly string[]): readonly string[] {
   const byFolder = Map.groupBy(paths, path => PROGRAMS.exec(path)?.[0] ?? path)
   return [...byFolder].map(([folder, [first = folder, ...more]]) =>

@@ -17,7 +17,7 @@ import { shortPaths } from './short-paths.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
 
-/** How a completed task got there, strongest first. */
+/** The evidence behind a completed task, strongest first. */
 export type Standing = 'proven' | 'confirmed' | 'judged' | 'reported'
 
 /** A standing and its reasons. */
@@ -41,7 +41,6 @@ function sinceThen(state: Proofs, task: Task, check: Check): string {
   return taskRuns(state, task.id, check.hash)?.stood ? '; a later run had no result' : ''
 }
 
-/** Whether a check that ran is running again, or waits to. */
 const isAskedAgain = (state: Proofs, { id }: Task, { hash }: Check): boolean => {
   const isAsked = recordOf(state, hash).started !== undefined || state.requests.some(request => request.hash === hash)
   return isAsked && taskRuns(state, id, hash) !== undefined
@@ -75,7 +74,7 @@ function verdictReason(state: Proofs, taskId: string): string {
   return `${said}${verdict?.own ? ", as the worker's own model" : ''}${edited ? ', and a person edited it since' : ''}`
 }
 
-/** What one check says about its task. */
+/** The result of one check for the standing of its task. */
 export type Finding =
   | 'unapproved'
   | 'failed'
@@ -102,14 +101,13 @@ export function findingOf(state: Proofs, task: Task, check: Check): Finding {
   if (check.kind === 'person') return 'ticked'
   if (isReworded(state, task.id, check)) return 'reworded'
   const baseline = proofOf(state, task.id).baseline[check.hash]
-  // Only what failed at the start can prove: breaking what worked and restoring it proves nothing.
+  // Only a check that failed at the baseline can prove: breaking something and restoring it proves nothing.
   if (baseline === 'passed') return 'passed_already'
   if (baseline !== 'failed') return 'never_failed'
   if (isProvenBy(recordOf(state, check.hash), task.id)) return 'proves'
   return provenTaskInstead(state, task, check) ? 'proves_other' : 'not_seen'
 }
 
-/** The task that a check proves instead. */
 function provenTaskInstead(state: Proofs, task: Task, { hash }: Check): Task | undefined {
   const other = turnedInPlan(state, recordOf(state, hash), task)
   const inPlan = other && !other.gone ? valueIn(state.tasks, other.task_id) : undefined
@@ -152,7 +150,6 @@ function staleReason(state: Proofs, task: Task, check: Check): string {
     : 'passed before the workspace changed'
 }
 
-/** How many completed tasks have each standing. */
 export function standingsOf(state: Proofs, tasks: readonly Task[]): Readonly<Record<Standing, number>> {
   const counts = { proven: 0, confirmed: 0, judged: 0, reported: 0 }
   for (const task of tasks) {

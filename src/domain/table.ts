@@ -65,13 +65,13 @@ export class Table<V> {
     for (const bucket of this.#buckets) if (bucket) yield* bucket.values()
   }
 
-  /** The table as plain data, cached because a table never changes. */
+  /** Cached, because a table never changes. */
   toRecord(): TableRecord<V> {
     return (this.#record ??= this.#plain())
   }
 
   #plain(): TableRecord<V> {
-    // No prototype, so that keys such as `constructor` are only what the table holds.
+    // No prototype, so that keys such as `constructor` are plain entries.
     const record = Object.create(null) as Record<string, V>
     for (const bucket of this.#buckets) if (bucket) for (const [key, value] of bucket) record[key] = value
     return record
@@ -84,7 +84,6 @@ export class Table<V> {
   }
 }
 
-/** A table as plain data. */
 export type TableRecord<V> = { readonly [key: string]: V }
 
 /** Either form of a table, for reading. */

@@ -5,14 +5,14 @@ import { type Keyed, valueIn } from './table.ts'
 import type { Task } from './task.ts'
 import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
 
-/** The tasks of a plan, counted. */
+/** Counts of a plan's tasks. */
 export interface PlanTally {
   readonly total: number
   readonly done: number
   readonly blocked: number
   readonly cancelled: number
   readonly open: number
-  /** The done ones by how far that can be trusted; undefined where it is not told. */
+  /** The completed tasks by standing; undefined if unknown. */
   readonly standings: Readonly<Record<Standing, number>> | undefined
 }
 
@@ -24,7 +24,7 @@ export function countTasks(tasks: readonly Task[]): TaskTally {
   return tallied(counts)
 }
 
-/** How the tasks of a plan stand now; undefined without any. */
+/** The current counts of a plan's tasks; undefined without any. */
 export const tallyOf = (state: Proofs, tasks: readonly Task[]): PlanTally | undefined =>
   tasks.length === 0 ? undefined : { ...countTasks(tasks), standings: standingsOf(state, tasks) }
 
@@ -36,7 +36,7 @@ export const tallied = ({ completed: done, blocked, cancelled, open }: Omit<Plan
   open,
 })
 
-/** Whether the plan of a turn that an agent elsewhere works in is worked off. */
+/** True if the plan of an agent elsewhere has nothing open and no review waits. */
 export function isSettledElsewhere(
   {
     pending_reviews,

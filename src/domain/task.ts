@@ -1,11 +1,11 @@
 import type { Instant } from './instant.ts'
 import type { Row } from './row.ts'
 
-/** Where a task stands. */
+/** The status of a task. */
 export type TaskStatus = 'pending' | 'in_progress' | 'completed' | 'blocked' | 'cancelled'
-/** How urgent a task is. */
+/** The urgency of a task. */
 export type Priority = 'high' | 'medium' | 'low'
-/** Who did it. */
+/** The author of a change. */
 export type Actor = 'model' | 'person' | 'assessor' | 'file' | 'system'
 
 /**
@@ -33,13 +33,13 @@ export interface Task extends Omit<Row, 'status'> {
    * A task moved between two others may be at 2.5.
    */
   readonly position: number
-  /** Its progress. */
+  /** Its status. */
   readonly status: TaskStatus
   /** The result. */
   readonly outcome?: string
-  /** Who settled it, if not the model. */
+  /** The judge or person who settled it; null: the model. */
   readonly judged_by: 'assessor' | 'person' | null
-  /** A model, a person, or a JSON file. */
+  /** The creator: a model, a person, or a JSON file. */
   readonly created_by: 'tool' | 'user' | 'file'
   /** The host's id of the message that led to it. */
   readonly source_user_message_id?: string
@@ -49,15 +49,15 @@ export interface Task extends Omit<Row, 'status'> {
   readonly file_id?: string
   /** Increases with each change; send it as If-Match. */
   readonly version: number
-  /** When it was created. */
+  /** The time it was created. */
   readonly created_at: Instant
-  /** When it last changed. */
+  /** The time of its last change. */
   readonly updated_at: Instant
-  /** When it was first in progress. */
+  /** The time it was first in progress. */
   readonly started_at?: Instant
-  /** When it was completed. */
+  /** The time it was completed. */
   readonly completed_at?: Instant
-  /** When it was removed from the list. */
+  /** The time it was removed from the list. */
   readonly removed_at?: Instant
 }
 
@@ -78,7 +78,7 @@ const OPEN: Record<TaskStatus, boolean> = {
   cancelled: false,
 }
 
-/** What a model needs to set a status: an outcome, and in a judged run the assessor's consent. */
+/** Requirements for a model to set a status: an outcome, and in a judged run the judge's consent. */
 export const REQUIRES: Record<TaskStatus, { readonly outcome: boolean; readonly judge: boolean }> = {
   pending: { outcome: false, judge: false },
   in_progress: { outcome: false, judge: false },
@@ -87,21 +87,21 @@ export const REQUIRES: Record<TaskStatus, { readonly outcome: boolean; readonly 
   cancelled: { outcome: false, judge: true },
 }
 
-/** The fields that say what a task asks for. */
+/** The fields that define the work of a task. */
 export const ASKED = ['title', 'details', 'criteria'] as const
 
-/** The fields that a verdict is about. Its seal is a hash of them. */
+/** The fields that a verdict covers. Its seal is a hash of them. */
 export const SEALED = ['title', 'details', 'criteria', 'outcome'] as const
 
 /** The only definition of open, for panel, gate, prompt and tools. */
 export const isOpen = (task: { readonly status: TaskStatus }): boolean => OPEN[task.status]
 export const isSettled = (task: { readonly status: TaskStatus }): boolean => !OPEN[task.status]
 
-/** Whether a model cancelled it, with or without the assessor's consent. */
+/** True if a model cancelled it, with or without the judge's consent. */
 export const isGivenUp = ({ status, judged_by }: Task): boolean => status === 'cancelled' && judged_by !== 'person'
 
 export const PRIORITIES: readonly Priority[] = ['high', 'medium', 'low']
-// Marked as pure: a bundle that does not use it goes without.
+// Marked as pure, so that a bundle without uses drops it.
 export const STATUSES = /* @__PURE__ */ Object.keys(NEXT) as readonly TaskStatus[]
 
 export const byPosition = (a: Task, b: Task): number => a.position - b.position || a.number - b.number

@@ -17,7 +17,10 @@ export function templateOf(name: string, rows: readonly SubmittedRow[]): Templat
   return tasks instanceof Refusal ? tasks : { name, tasks: tasks.map(visibleFields) }
 }
 
-/** What is wrong with a template's name. Templates are looked up by it, so one that cleaning would change is refused. */
+/**
+ * The problem with a template's name, if any. Templates are found by name, so a name that cleaning would change is
+ * refused.
+ */
 export function templateNameProblem(raw: string): Refusal | undefined {
   const name = line(raw, LIMITS.tag)
   if (name instanceof Problem) return invalidField('name', name.fact)

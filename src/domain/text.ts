@@ -3,7 +3,7 @@ import type { FieldProblem } from './refusal.ts'
 
 export const LIMITS = {
   title: 400,
-  /** Of a conversation's title. */
+  /** The title of a conversation. */
   name: 120,
   text: 8_000,
   tags: 20,
@@ -11,12 +11,12 @@ export const LIMITS = {
   reference: 200,
   batch: 20,
   open: 1_000,
-  /** Of one message to the agent at work, and how many may wait. */
+  /** Queued messages: their length and their number. */
   message: 32_000,
   queued: 20,
 } as const
 
-/** What is wrong with a value. `say` puts it into words. */
+/** A problem with a value. `say` puts it into words. */
 export class Problem {
   readonly fact: FieldProblem
   constructor(fact: FieldProblem) {
@@ -24,7 +24,10 @@ export class Problem {
   }
 }
 
-/** One line: trimmed, control characters and line breaks as spaces, nothing hidden, 1 to `limit` code points. */
+/**
+ * Cleans one line: trimmed, control characters and line breaks become spaces, invisible ones are removed; 1 to `limit`
+ * code points.
+ */
 export function line(raw: unknown, limit: number = LIMITS.title): string | Problem {
   const text = wellFormed(raw)
   if (text instanceof Problem) return text
@@ -34,8 +37,8 @@ export function line(raw: unknown, limit: number = LIMITS.title): string | Probl
 }
 
 /**
- * Several lines: line ends as \n, other control characters as spaces, nothing hidden, up to 8,000 code points. May be empty, and is if
- * nothing in it is visible.
+ * Cleans several lines: line ends become \n, other control characters spaces, invisible ones are removed; up to 8,000
+ * code points. Text without a visible character becomes empty.
  */
 export function prose(raw: unknown): string | Problem {
   const text = wellFormed(raw)
@@ -44,7 +47,9 @@ export function prose(raw: unknown): string | Problem {
   return isVisible(clean) ? within(clean, LIMITS.text) : ''
 }
 
-/** The same for a model's text that nobody can be asked to correct: repaired and truncated instead of refused. */
+/**
+ * As `prose`, for a model's text that cannot be sent back for correction: repaired and truncated instead of refused.
+ */
 export function asProse(raw: string): string {
   const clean = prose(clip(raw.toWellFormed().trim(), LIMITS.text))
   return clean instanceof Problem ? '' : clean
@@ -69,14 +74,14 @@ export function tagList(raw: unknown): readonly string[] | Problem {
   return [...tags]
 }
 
-/** Whether a text has no visible character once it is cleaned. */
+/** True if a text has no visible character once it is cleaned. */
 export const isBlank = (text: string): boolean => !isVisible(onOneLine(text))
 
 /** Safe inside a path or a URL. */
 export const ID_PATTERN = /^[A-Za-z0-9_-]{1,128}$/
 export const isId = (raw: unknown): raw is string => typeof raw === 'string' && ID_PATTERN.test(raw)
 
-/** Control characters, bidirectional ones included: they could make a title read differently from what it says. */
+/** Control characters, including bidirectional ones, which could make a title read differently from what it says. */
 const LINE_CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 const PROSE_CONTROLS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu
 
@@ -87,14 +92,14 @@ const onOneLine = (text: string): string =>
   (PLAIN.test(text) ? text : withoutHidden(text.replace(LINE_CONTROLS, ' '))).trim()
 
 /**
- * A text needs a letter, number, punctuation mark or symbol with a glyph: marks and zero-width characters show nothing
+ * A text needs a letter, number, punctuation mark or symbol with a glyph: marks and zero-width characters are invisible
  * on their own.
  */
 const isVisible = (text: string): boolean => (PLAIN.test(text) ? text.trim() !== '' : VISIBLE.test(text))
 
 /**
- * Without the letters and symbols that are blank: fillers, the empty Braille pattern, the null notehead and the like. With
- * lone surrogates, which are refused for what they are.
+ * Excludes blank letters and symbols: fillers, the empty Braille pattern, the null notehead and the like. Includes lone
+ * surrogates, which another rule refuses.
  */
 const VISIBLE =
   /(?![\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}])[\p{L}\p{N}\p{P}\p{S}\p{Cs}]/u
@@ -113,13 +118,10 @@ function within(text: string, limit: number): string | Problem {
   return length <= limit ? text : new Problem({ rule: 'too_long', limit, got: length })
 }
 
-/** The type of a value, for a message. */
 export const kind = (raw: unknown): string => (raw === null ? 'null' : Array.isArray(raw) ? 'an array' : typeof raw)
 
-/** The first `limit` code points. */
 export const clip = (text: string, limit: number): string => Array.from(text).slice(0, limit).join('')
 
-/** Truncates to `limit` code points, with an ellipsis. */
 export function cut(text: string, limit: number): string {
   const points = Array.from(text)
   return points.length <= limit ? text : `${points.slice(0, limit - 1).join('')}…`

@@ -6,29 +6,34 @@ import { valueIn } from './table.ts'
 import type { TaskStatus } from './task.ts'
 
 /**
- * Something that happened in a turn, for the thread.
+ * A mark of an event in a turn, for the thread.
  *
- * What was said is in the messages, what was decided in the resolutions; `threadOf` puts them together.
+ * Texts are in the messages and decisions in the resolutions; `threadOf` puts them together.
  */
 export type Mark =
-  /** What a person asked for. */
+  /** A person's request. */
   | { readonly kind: 'request'; readonly message_id: string; readonly toolset: ToolsetName }
-  /** A message, mostly of the agent; `task_id` is the task that was current when its model was asked. */
+  /** A message, mostly of the agent; `task_id` is the task that was current at the model call. */
   | { readonly kind: 'said'; readonly message_id: string; readonly task_id?: string }
-  /** A task was taken up or settled in this turn: at its first time, and as the turn leaves it. */
+  /**
+   * A task was started or settled in this turn. The mark stands where that first happened and has the task's status at
+   * the end of the turn.
+   */
   | ({ readonly kind: 'task'; readonly task_id: string } & TaskThen)
   | ({ readonly kind: 'claim' } & Omit<EventData['claim_made'], 'held'> &
       Partial<Pick<EventData['claim_settled'], 'result' | 'because'>>)
   | ({ readonly kind: 'verdict'; readonly at: Instant } & EventData['task_assessed'])
   | ({
       readonly kind: 'run'
-      /** The event that has all of it. */
+      /** The event with all of it. */
       readonly seq: number
     } & Omit<EventData['check_ran'], 'tail' | 'others'>)
-  /** A call that an agent elsewhere reported. `subject` is the first text of its arguments; the event has all of them. */
+  /**
+   * A call that an agent elsewhere reported. `subject` is the first text of its arguments; the event has all of them.
+   */
   | ({
       readonly kind: 'report'
-      /** The event that has all of it. */
+      /** The event with all of it. */
       readonly seq: number
       /** The first text of its arguments. */
       readonly subject: string
@@ -48,11 +53,11 @@ export type Mark =
   | ({ readonly kind: 'failure' } & EventData['turn_failed'])
   | ({ readonly kind: 'end'; readonly at: Instant } & EventData['turn_finished'])
 
-/** A task as a turn left it. */
+/** A task at the end of a turn. */
 export interface TaskThen {
   readonly number: number
   readonly title: string
-  /** As the turn left it, or leaves it so far. */
+  /** The status at the end of the turn, or the current one while it goes on. */
   readonly status: TaskStatus | 'removed'
   readonly outcome?: string
 }
@@ -65,7 +70,7 @@ export type ThreadLog = { readonly [turn_id: string]: readonly Mark[] }
 
 type Marks = readonly Mark[]
 
-/** Reports that are kept for each task. */
+/** Reports kept for each task. */
 const MAX_REPORTS = 50
 const MAX_SUBJECT = 200
 
@@ -94,7 +99,7 @@ export const threadLog = /* @__PURE__ */ projection<ThreadLog>({
     ),
     task_assessed: changing((marks, { data, timestamp: at }) => [...marks, { kind: 'verdict', at, ...data }]),
     check_ran: changing((marks, { data: { tail: _tail, others: _others, ...run }, seq }) =>
-      // What a check says before the work has begun is no news about the work.
+      // A baseline result is no news about the work.
       run.why === 'baseline' ? marks : [...marks, { kind: 'run', seq, ...run }],
     ),
     evidence_added: changing((marks, { data: { arguments: args, answer: _answer, ...call }, seq }) => {
@@ -118,7 +123,6 @@ export const threadLog = /* @__PURE__ */ projection<ThreadLog>({
   },
 })
 
-/** A handler that changes the marks of the event's turn. */
 function changing<E extends StoredEvent>(change: (marks: Marks, event: E) => Marks) {
   return (log: ThreadLog, event: E): ThreadLog => {
     const { turn_id } = event
@@ -134,8 +138,8 @@ const said = (marks: Marks, message: Omit<MarkOf<'said'>, 'kind'>): Marks =>
     : [...marks, { kind: 'said', ...message }]
 
 /**
- * Notes how a task stands, if it has a mark or gets one. One that is pending again, with no work on it, loses it: it gets
- * another where it is taken up. A turn that is over has no more work.
+ * Updates the mark of a task, or adds one. A task that is pending again without any work loses its mark, and gets
+ * another when it is started again. A finished turn has no more work.
  */
 function noted(marks: Marks, task: { readonly id: string } & TaskThen, isTouched: boolean): Marks {
   if (marks.some(({ kind }) => kind === 'end')) return marks
@@ -149,14 +153,13 @@ function noted(marks: Marks, task: { readonly id: string } & TaskThen, isTouched
   return place < 0 ? [...marks, mark] : marks.with(place, mark)
 }
 
-/** What a call was about: the first text of its arguments. */
 function subjectOf(args: Json): string {
   const values = typeof args === 'object' && args !== null ? Object.values(args) : [args]
   const text = values.find(value => typeof value === 'string') ?? ''
   return text.slice(0, MAX_SUBJECT).toWellFormed()
 }
 
-/** What a model said last that came of a task, whether or not that was granted. */
+/** The outcome that a model last claimed for a task, granted or not. */
 export function claimedOutcome(thread: ThreadLog, taskId: string): string | undefined {
   const claims = Object.values(thread)
     .flat()
@@ -164,7 +167,7 @@ export function claimedOutcome(thread: ThreadLog, taskId: string): string | unde
   return claims.at(-1)?.outcome || undefined
 }
 
-/** Task id to why its last claim in a turn was not accepted. */
+/** Task id to the reason its last claim in a turn was refused. */
 export function rejectedIn(thread: ThreadLog, turnId: string | null): ReadonlyMap<string, string> {
   const verdicts = (valueIn(thread, turnId ?? '') ?? []).filter(
     (mark): mark is MarkOf<'verdict'> => mark.kind === 'verdict' && !mark.fenced,

@@ -13,26 +13,26 @@ import { type EndReason, isFinished, type Turn, type TurnStatus } from './turn.t
 import type { View } from './view.ts'
 import type { Resolution } from './event.ts'
 
-/** A turn as the page tells it. */
+/** A turn as the page shows it. */
 export interface ThreadTurn {
   readonly turn_id: string
   readonly items: readonly ThreadItem[]
   /**
-   * How its plan stands, with the turns that it goes on from: now, or as it ended if another turn goes on with it. Undefined
-   * without tasks, and where they are items for a person.
+   * The counts of its plan, including the turns that it continues: now, or as it ended if another turn continues it.
+   * Undefined without tasks, and if they are items for a person.
    */
   readonly tally: PlanTally | undefined
-  /** How it ended; undefined while it goes on. */
+  /** The end of the turn; undefined while it goes on. */
   readonly end: TurnEnd | undefined
-  /** An agent elsewhere never says that it is done: nothing of its plan is open, and no review waits. */
+  /** An agent elsewhere never reports that it is done: true if its plan has nothing open and no review waits. */
   readonly is_settled?: true
 }
 
 /** One item of a turn, in the order of the log. */
 export type ThreadItem =
   /**
-   * What a person asked, or the agent said outside of any step, with the tools that it used then. `decided`: the decision on
-   * a reopened plan asked, in our words.
+   * A person's request, or the agent's words outside of any step with the tools that it used then. `decided`: the
+   * decision on a reopened plan asked, in our words.
    */
   | {
       readonly kind: 'message'
@@ -42,17 +42,17 @@ export type ThreadItem =
     }
   | { readonly kind: 'plan'; readonly card: PlanCard }
   | { readonly kind: 'step'; readonly step: WorkedStep }
-  /** How often the gate sent the agent back, and what it had answered. */
+  /** The number of times that the gate sent the agent back, and the agent's answers before that. */
   | { readonly kind: 'follow_ups'; readonly count: number; readonly messages: readonly Message[] }
   /** A check of the whole plan. */
   | { readonly kind: 'run'; readonly run: StepRun }
 
-/** The work on one task in a turn, and how the task stands: now, or if `taken_up`, as the turn left it. */
+/** The work on one task in a turn, and the task's status: now, or if `taken_up`, at the end of the turn. */
 export interface WorkedStep extends TaskThen {
   readonly task_id: string
-  /** A later turn went on with the plan of this one, or worked on the task itself. */
+  /** A later turn continued the plan of this one, or worked on the task itself. */
   readonly taken_up?: 'plan' | 'task'
-  /** Those of its checks that are not approved: they never run. */
+  /** Its checks that are not approved; they never run. */
   readonly unapproved?: readonly Check[]
   readonly items: readonly StepItem[]
 }
@@ -67,17 +67,20 @@ export type StepItem =
 /** A run of a check; `check` is undefined where it is no longer known. */
 export type StepRun = Omit<MarkOf<'run'>, 'kind'> & { readonly check: Check | undefined }
 
-/** How a turn ended. */
+/** The end of a turn. */
 export interface TurnEnd {
   readonly at: Instant
   readonly status: TurnStatus
   readonly because?: EndReason
   readonly failure?: { readonly code: string; readonly message: string }
-  /** Of the latest turn: what a turn that continues it takes up, or could once it is reopened. */
+  /**
+   * Set on the latest turn if another turn can continue it: its plan has open tasks, or blocked ones that can be
+   * reopened.
+   */
   readonly left: 'open' | 'blocked' | undefined
 }
 
-/** What these functions read: a state or its snapshot. */
+/** The input of these functions: a state or its snapshot. */
 export interface ThreadState extends Proofs {
   readonly policy: Policy | null
   readonly running_turn: string | null
@@ -86,7 +89,7 @@ export interface ThreadState extends Proofs {
   readonly pending_reviews: readonly string[]
 }
 
-/** The turns in order: what was asked and decided, the work by step, and how it ended. */
+/** The turns in order: requests and decisions, the work by step, and the end of each. */
 export function threadOf(
   state: ThreadState,
   { messages, resolutions, thread }: Pick<View, 'messages' | 'resolutions' | 'thread'>,
@@ -97,7 +100,6 @@ export function threadOf(
   const marksOf = ({ id }: Turn): readonly Mark[] => valueIn(thread, id) ?? []
   const names = new Map(turns.flatMap(marksOf).flatMap(notesIn))
   const latest = new Map(turns.flatMap(turn => marksOf(turn).flatMap(mark => workedIn(mark).map(id => [id, turn.id]))))
-  // How the turns so far left each task.
   const then = new Map<string, TaskThen>()
   return turns.map(turn => {
     const marks = marksOf(turn)
@@ -120,7 +122,6 @@ export function threadOf(
   })
 }
 
-/** How it stood when the turn ended. */
 function recorded({ counts, standings }: MarkOf<'end'>): PlanTally | undefined {
   const tally = tallied(counts)
   return tally.total === 0 ? undefined : { ...tally, standings }
@@ -144,7 +145,6 @@ function endOf(
   }
 }
 
-/** What a turn is told from. */
 interface Source {
   readonly state: ThreadState
   readonly turn: Turn
@@ -224,14 +224,14 @@ function itemsOf(marks: readonly Mark[], source: Source): readonly ThreadItem[] 
 
 type Told = Pick<MarkOf<'request' | 'said'>, 'kind' | 'message_id'> & { readonly task_id?: string }
 
-/** The calls of the plan's own tools: bookkeeping, which the steps show anyway. */
+/** Calls of the plan's own tools are left out: the steps already show their effect. */
 function ownCalls(marks: readonly Mark[]): (tool: string) => boolean {
   const request = marks.find((mark): mark is MarkOf<'request'> => mark.kind === 'request')
   const own = request ? OWN_TOOLS[request.toolset] : []
   return tool => own.includes(tool)
 }
 
-/** The message that a turn which is over ended with: not work on a step, even if one is still open. */
+/** The final message of a finished turn. It is not work on a step, even if one is still open. */
 function answerIn(marks: readonly Mark[], message: Source['message']): string | undefined {
   if (!marks.some(({ kind }) => kind === 'end')) return undefined
   const last = marks.findLast((mark): mark is MarkOf<'said'> => mark.kind === 'said')
@@ -245,12 +245,11 @@ function followUpsIn(marks: readonly Mark[], message: Source['message']): Thread
   return { kind: 'follow_ups', count: followUps.length, messages }
 }
 
-/** A step without its work. */
 type Heading = Omit<WorkedStep, 'task_id' | 'items' | 'unapproved'>
 
 const UNKNOWN: TaskThen = { number: 0, title: '', status: 'removed' }
 
-/** A step has no other fields of its task. */
+/** Picks these fields: a step has no other fields of its task. */
 const headingOf = ({ number, title, status, outcome, taken_up }: Heading): Heading => ({
   number,
   title,
@@ -268,7 +267,7 @@ function unapprovedOf(state: ThreadState, taskId: string): Pick<WorkedStep, 'una
 const notesIn = (mark: Mark): readonly (readonly [string, TaskThen])[] =>
   mark.kind === 'task' ? [[mark.task_id, mark]] : []
 
-/** The task that a mark is work on. A check that only runs again, at the end of a plan or for a person, is none. */
+/** The tasks that a mark is work on. A rerun of a check, for the end of a plan or for a person, is no work. */
 const workedIn = (mark: Mark): readonly string[] => {
   if (!('task_id' in mark) || mark.task_id === undefined) return []
   return mark.kind === 'run' && mark.why !== 'claim' ? [] : [mark.task_id]
@@ -279,7 +278,7 @@ function checkOf(state: ThreadState, turn: Turn, { task_id, hash }: Omit<MarkOf<
   return checks?.find(check => check.hash === hash)
 }
 
-/** How the plan was decided that a turn goes on with: one that was reopened. The turn's message is ours, not the person's. */
+/** The decision that reopened the plan which a turn continues. The turn's message is ours, not the person's. */
 export function startedBy(
   known: { readonly [review_id: string]: Resolution },
   turnId: string,

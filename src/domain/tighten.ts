@@ -1,20 +1,22 @@
 import { type Policy, type PolicyPatch, policyWith, TOOLSETS, type ToolsetName } from './policy.ts'
 import { Refusal } from './refusal.ts'
 
-/** A patch divided into the fields that make the policy stricter and the names of those that do not. */
 interface Tightening {
   readonly policy: PolicyPatch
-  /** A field that changes nothing is not among them. */
+  /** Fields that change nothing are left out. */
   readonly ignored: readonly (keyof Policy)[]
 }
 
-/** What is stricter: a check that is on, a lower limit. A toolset is neither, and brings defaults of its own. */
+/**
+ * The stricter value of each field: a check that is on, or a lower limit. A toolset is neither, and brings defaults of
+ * its own.
+ */
 const STRICTER: Record<keyof Policy, 'on' | 'lower' | 'neither'> = {
   toolset: 'neither',
   review: 'on',
   assessor: 'on',
   gate: 'on',
-  // A review that ends sooner writes nothing.
+  // A review that times out creates no tasks, so a lower timeout is stricter.
   review_timeout_ms: 'lower',
   panel_grace_ms: 'lower',
   max_steps: 'lower',
@@ -23,7 +25,7 @@ const STRICTER: Record<keyof Policy, 'on' | 'lower' | 'neither'> = {
   history_limit: 'lower',
 }
 
-/** What of a valid patch may count without trust on top of the host's policy, whichever toolset a conversation has. */
+/** The fields of a valid patch that need no trust: those stricter than the host's policy under every toolset. */
 export function tightening(patch: PolicyPatch, host: PolicyPatch): Tightening {
   const given = (Object.keys(STRICTER) as (keyof Policy)[]).filter(field => patch[field] !== undefined)
   const kept = given.filter(field => tightens(field, patch, host))

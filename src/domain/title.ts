@@ -3,8 +3,9 @@ import { projection } from './projection.ts'
 import { cut } from './text.ts'
 
 /**
- * A conversation's title: what a person or a model named it, else its first message or first task, whichever came first.
- * Where a program elsewhere opened it, its name and folder come before: "Claude Code · website · Collect the figures".
+ * A conversation's title: the name given by a person or a model, else its first message or first task, whichever came
+ * first. Prefixed with the program elsewhere that opened it and its folder: "Claude Code · website · Collect the
+ * figures".
  */
 export const title = projection<string | null>({
   initial: null,
@@ -17,7 +18,7 @@ export const title = projection<string | null>({
   },
 })
 
-/** The title that these events give a conversation without one, which `client` opened; null if they do not name it. */
+/** The title that these events give an untitled conversation opened by `client`; null if they do not name it. */
 export function titleGiven(client: string | undefined, events: readonly StoredEvent[]): string | null {
   const given = events.reduce(title.apply, opening(client))
   return given?.endsWith(OPEN) ? null : given
@@ -29,7 +30,7 @@ export const nameGiven = (events: readonly StoredEvent[]): string | null =>
 
 const MAX_CHARACTERS = 80
 
-/** Ends a title whose words are still to come. No other title ends so: `oneLine` leaves no such space. */
+/** Ends a title that is still incomplete. No other title ends like this: `oneLine` removes such spaces. */
 const OPEN = '\u00a0·'
 
 const opening = (client = ''): string | null => (oneLine(client) === '' ? null : `${oneLine(client)}${OPEN}`)

@@ -4,41 +4,41 @@ import type { Instant } from './instant.ts'
 import type { Handlers } from './projection.ts'
 
 export const APPROVAL_DECISIONS = ['allow', 'always', 'deny'] as const
-/** What a person says to a call that waits: this once, from now on, or not at all. */
+/** A person's decision on a waiting call: allow it once, allow it always, or deny it. */
 export type ApprovalDecision = (typeof APPROVAL_DECISIONS)[number]
 
-/** Why a call was denied without a person's word. */
+/** The reason a call was denied without a person's decision. */
 export type ApprovalEnd = 'stopped' | 'turn_ended'
 
-/** What is asked of a person before a call of a tool from outside is made. */
+/** A request for a person's approval before a call of a tool from outside. */
 export interface ToolApprovalRequest {
   /** The approval. */
   readonly approval_id: string
   readonly tool_call_id: string
   /** The name of the tool, as the model calls it. */
   readonly tool: string
-  /** What the model passes. */
+  /** The arguments that the model passed. */
   readonly arguments: Json
   /** The MCP server; absent for tools of a program. */
   readonly server?: string
-  /** The tool, as its server calls it. */
+  /** The name of the tool on its server. */
   readonly server_tool?: string
   /**
-   * What "always" is bound to: the tool as it is described, and its server.
+   * A fingerprint of the tool and its server, to which "always" is bound.
    *
-   * Description and schema of the tool, and where its server is.
+   * It covers the description and schema of the tool, and the address of its server.
    */
   readonly fingerprint?: string
   /** The server says that the tool changes nothing. */
   readonly read_only?: true
-  /** It was always allowed; since then the tool, or its server, has changed. */
+  /** The tool was always allowed, but it or its server has changed since. */
   readonly changed?: ToolChange
 }
 
-/** What of a tool is not as it was when it was always allowed. */
+/** The part of a tool that has changed since it was always allowed. */
 export type ToolChange = 'tool' | 'server'
 
-/** A call of a tool that waits for a person. */
+/** A tool call that waits for a person. */
 export interface ToolApproval extends ToolApprovalRequest {
   readonly turn_id: string
   readonly asked_at: Instant
@@ -49,7 +49,7 @@ type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, App
 
 export const APPROVAL_REDUCERS: Reducers = {
   tool_approval_required: ({ approvals }, { data, turn_id, timestamp: asked_at }) => ({
-    // What waits must not wait unseen.
+    // A waiting call brings its conversation back from the archive, so that a person sees it.
     archived: false,
     approvals: [...approvals, { ...data, turn_id: turn_id ?? '', asked_at }],
   }),
@@ -58,28 +58,24 @@ export const APPROVAL_REDUCERS: Reducers = {
   }),
 }
 
-/** The calls of a turn that wait. */
 export const approvalsOf = ({ approvals }: Pick<Conversation, 'approvals'>, turnId: string): readonly ToolApproval[] =>
   approvals.filter(({ turn_id }) => turn_id === turnId)
 
-/** Whether a turn waits for a person to allow a call. */
 export const awaitsApproval = (state: Pick<Conversation, 'approvals'>, turnId: string): boolean =>
   approvalsOf(state, turnId).length > 0
 
-/** The events that tell what became of an approval. */
 export const APPROVAL_TYPES = [
   'tool_approval_required',
   'tool_approval_resolved',
 ] as const satisfies readonly EventType[]
 
-/** An approval that was decided, as the log has it. */
 interface DecidedApproval {
   readonly request: ToolApprovalRequest
   readonly decision: ApprovalDecision
   readonly via: DecisionVia
 }
 
-/** How an approval that does not wait was decided; undefined if there was none with this id. */
+/** The decision on an approval that no longer waits; undefined if there was none with this id. */
 export function decidedApproval(events: readonly StoredEvent[], id: string): DecidedApproval | undefined {
   const asked = events.find(
     (event): event is StoredEvent<'tool_approval_required'> =>

@@ -1,13 +1,15 @@
 import type { ToolChange } from './tool-approval.ts'
 
 export const TOOL_RULES = ['ask', 'always', 'never'] as const
-/** What happens when a model calls a tool from outside: a person is asked, it is made, or it is not offered at all. */
+/**
+ * The treatment of a call of a tool from outside: a person is asked, it is made, or the tool is not offered at all.
+ */
 export type ToolRule = (typeof TOOL_RULES)[number]
 
 export const ASK_FOR = ['all', 'changes', 'none'] as const
 /**
- * Which calls of a server are asked about where a person has set no rule: all, those of tools that do not say of
- * themselves that they only read, or none.
+ * The calls of a server that need approval where a person has set no rule: all, those of tools that do not declare
+ * themselves read-only, or none.
  */
 export type AskFor = (typeof ASK_FOR)[number]
 
@@ -29,23 +31,26 @@ export interface RuledTool {
   readonly ask: AskFor
 }
 
-/** The rule that counts for a tool, and who set it. */
+/** The rule that counts for a tool, and its source. */
 export interface Ruling {
-  /** What happens when a model calls it; with `never` models do not get it. */
+  /** The treatment of a model's call; with `never` models do not get the tool. */
   readonly rule: ToolRule
-  /** Who set the rule. */
+  /** The source of the rule. */
   readonly source: 'page' | 'configuration'
-  /** It was always allowed, and has changed since: so it is asked about again. */
+  /** The tool was always allowed, but has changed since, so a person is asked again. */
   readonly changed?: ToolChange
 }
 
-/** The most rules that are kept. */
+/** The maximum of stored rules. */
 export const MAX_RULES = 2_000
 
-/** What "always" is bound to: a hash of the tool as its server describes it, and one of where the server is. */
+/**
+ * The fingerprint that "always" is bound to: a hash of the tool as its server describes it, and one of the server's
+ * address.
+ */
 export const fingerprintOf = (tool: string, server: string): string => `${tool}.${server}`
 
-/** A person's rule counts before the configuration; an "always" only for the tool that it was said of. */
+/** A person's rule takes precedence over the configuration; "always" counts only while the fingerprint matches. */
 export function rulingOf(tool: RuledTool, saved: SavedRules): Ruling {
   const own = savedRule(saved, tool)
   if (!own) return { rule: byConfiguration(tool), source: 'configuration' }
@@ -55,12 +60,12 @@ export function rulingOf(tool: RuledTool, saved: SavedRules): Ruling {
   return { rule: 'ask', source: 'page', changed: isTool || ofServer === undefined ? 'tool' : 'server' }
 }
 
-/** The most tools from outside that a model gets: several providers refuse more than 128 in all. */
+/** The maximum of outside tools that a model gets: several providers refuse more than 128 in all. */
 const MAX_OFFERED = 100
 
 /**
- * The tools that a model gets, of those that are on. Servers take turns, so that one with few tools has all of them in,
- * whichever was there first.
+ * The tools that a model gets of those that are on. Servers take turns, so that a server with few tools gets all of
+ * them in, in any order of servers.
  */
 export function offeredOf<T>(tools: readonly T[], serverOf: (tool: T) => string | undefined): T[] {
   const byServer = [...Map.groupBy(tools, serverOf).values()]
@@ -70,7 +75,7 @@ export function offeredOf<T>(tools: readonly T[], serverOf: (tool: T) => string 
   return tools.filter(tool => offered.has(tool))
 }
 
-/** The rule that a person set for a tool, in whatever form it was. */
+/** The rule that a person set for a tool, whatever its fingerprint. */
 export function savedRule(
   saved: SavedRules,
   { server, tool }: Pick<RuledTool, 'server' | 'tool'>,
@@ -79,7 +84,7 @@ export function savedRule(
   return ofServer && Object.hasOwn(ofServer, tool) ? ofServer[tool] : undefined
 }
 
-/** A rule for each named tool; null gives it back to the configuration. */
+/** A rule for each named tool; null returns it to the configuration. */
 export interface RuleChange {
   readonly server: string
   readonly tool: string

@@ -12,7 +12,7 @@ export interface Message {
   readonly text: string
   /** Written by the server, not by a person. */
   readonly synthetic?: boolean
-  /** How much of the text the agent wrote; the rest says that it was cut, or how the turn ended. */
+  /** The length of the agent's own text; the rest says that it was cut, or how the turn ended. */
   readonly answer_length?: number
   readonly cut?: Cut
   /** The tool calls of the assistant's step. */
@@ -20,7 +20,7 @@ export interface Message {
   readonly created_at: Instant
 }
 
-/** The text of a message without what Runsheet added to it: that it was cut, or how the turn ended. */
+/** The text of a message without the notes that Runsheet added: that it was cut, or how the turn ended. */
 export const ownWords = ({ text, answer_length }: Pick<Message, 'text' | 'answer_length'>): string =>
   text.slice(0, answer_length)
 
@@ -28,14 +28,14 @@ export const ownWords = ({ text, answer_length }: Pick<Message, 'text' | 'answer
 export interface MessageCall extends ToolCallRecord {
   /** Absent while the call has no answer. */
   readonly answer?: CallAnswer
-  /** It waits for a person, or what a person said; absent if none was asked. */
+  /** `waiting` for a person, or the person's decision; absent if no approval was needed. */
   readonly approval?: 'waiting' | ApprovalDecision
   readonly approval_id?: string
-  /** Its turn ended without an answer: its outcome is unknown. */
+  /** Its turn ended without an answer, so its outcome is unknown. */
   readonly unanswered?: true
 }
 
-/** What a tool answered, truncated for lists. The event at `seq` has all of it. */
+/** A tool's answer, truncated for lists. The event at `seq` has all of it. */
 export interface CallAnswer {
   readonly ok: boolean
   readonly duration_ms: number
@@ -51,7 +51,6 @@ type Messages = readonly Message[]
 /** Longer results are truncated, so that a long conversation loads fast. */
 const MAX_RESULT_CHARACTERS = 2_000
 
-/** The messages in order, with their tool calls and answers. */
 export const transcript = projection<Messages>({
   initial: [],
   on: {

@@ -4,13 +4,13 @@ import type { Policy } from './policy.ts'
 import type { TaskStatus } from './task.ts'
 
 /**
- * The state of the turn.
+ * The status of a turn.
  *
- * `open`: an agent elsewhere works in it. `running`: our runner drives it.
+ * `open`: an agent elsewhere works in it. `running`: our worker drives it.
  */
 export type TurnStatus = 'open' | 'running' | 'done' | 'incomplete' | 'failed' | 'stopped'
 
-/** Why a run ended. */
+/** The reason a run ended. */
 export type EndReason =
   | 'answered'
   | 'budget'
@@ -40,7 +40,7 @@ export const ENDINGS: Record<EndReason, Ending> = {
   stopped: 'stopped',
 }
 
-/** A turn as the state of a conversation has it. */
+/** A turn in the state of a conversation. */
 export interface Turn {
   readonly id: string
   /** The plan that it works on: the id of the turn that began it. */
@@ -52,15 +52,15 @@ export interface Turn {
   readonly model?: string
   /** The program elsewhere that opened it and its folder. */
   readonly client?: string
-  /** How many calls others have reported as evidence. */
+  /** The number of calls that others have reported as evidence. */
   readonly reports?: number
   /**
-   * Where its checks run.
+   * The workspace that its checks run in.
    *
-   * Fixed when it began.
+   * Fixed at its start.
    */
   readonly workspace?: Workspace
-  /** Queued messages start the next turn, however it ends. */
+  /** Queued messages start the next turn, however this one ends. */
   readonly releases_queue?: true
 }
 
@@ -73,7 +73,6 @@ export interface PlanCounts {
   readonly open: number
 }
 
-/** What a task counts as, by status. */
 export const COUNTED: Record<TaskStatus, Exclude<keyof PlanCounts, 'removed'>> = {
   pending: 'open',
   in_progress: 'open',
@@ -83,9 +82,9 @@ export const COUNTED: Record<TaskStatus, Exclude<keyof PlanCounts, 'removed'>> =
 }
 
 /**
- * `done`: the model answered and, with the assessor or the gate on, no task of the whole plan is open or blocked, nor did a
- * model remove or cancel tasks (`givenUp`) of a plan of which nothing was completed. A plan that a check stands against, or
- * whose checks have still to run, is never done (`isUnproven`).
+ * `done`: the model answered and, with the judge or the gate on, no task of the whole plan is open or blocked, and no
+ * model removed or cancelled tasks (`givenUp`) of a plan without a completed one. A plan with a failed or pending check
+ * is never done (`isUnproven`).
  */
 export function finalStatus(
   ending: Ending,
@@ -101,7 +100,7 @@ export function finalStatus(
   return counts.open + counts.blocked > 0 || isEmptied(counts, givenUp) ? 'incomplete' : 'done'
 }
 
-/** Whether a model removed or cancelled tasks of a plan of which nothing was completed. */
+/** True if a model removed or cancelled tasks of a plan without a completed one. */
 export const isEmptied = ({ completed }: PlanCounts, givenUp: number): boolean => givenUp > 0 && completed === 0
 
 export const isRunning = (turn: Turn): boolean => turn.status === 'running'

@@ -9,7 +9,7 @@ import { type Work, work } from './work.ts'
 export interface LimitedTurns {
   /** Turns that a limit ended. */
   readonly turns: readonly string[]
-  /** Most model calls of the latest turn. */
+  /** The maximum of model calls in the latest turn. */
   readonly max_steps: number | null
 }
 
@@ -42,27 +42,27 @@ const resolutions = projection<{ readonly [review_id: string]: Resolution }>({
 })
 
 /**
- * What a page shows besides the state.
+ * The view of a page besides the state.
  *
  * Plain data, folded by server and client alike.
  */
 export interface View {
   readonly title: string | null
   readonly messages: readonly Message[]
-  /** Review to how it ended. */
+  /** Review to its resolution. */
   readonly resolutions: { readonly [review_id: string]: Resolution }
   readonly limited: LimitedTurns
   /** Task to the seq at which a person added it. */
   readonly added: { readonly [task_id: string]: number }
-  /** Task to the fields that a person changed since the agent's last answer, as they were then. */
+  /** Task to the former values of the fields that a person changed since the agent's last answer. */
   readonly before: { readonly [task_id: string]: { readonly [field: string]: Json } }
-  /** Turn to when its agent was at work. */
+  /** Turn to the times when its agent was at work. */
   readonly work: Work
-  /** Turn to what happened in it, in order. */
+  /** Turn to its marks, in order. */
   readonly thread: ThreadLog
 }
 
-/** The same object each time. */
+/** A constant, so that unchanged views stay identical. */
 const NOTHING_CHANGED: View['before'] = {}
 
 const added = projection<View['added']>({

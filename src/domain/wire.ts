@@ -23,15 +23,15 @@ import type { View } from './view.ts'
 
 // HTTP answers, shared by server and client. `scripts/shapes.ts` makes the schemas of `http/` from these types.
 
-/** A conversation, as lists show it. */
+/** A conversation in a list. */
 export interface Session {
   readonly session_id: string
   readonly title: string | null
   readonly seq: number
   readonly created_at: Instant
-  /** When its log last grew. */
+  /** The time its log last grew. */
   readonly updated_at: Instant
-  /** When something was last done in it; to name, pin or archive it does not count, nor does looking at it. */
+  /** The time of its last activity; naming, pinning, archiving and viewing do not count. */
   readonly active_at: Instant
   readonly pinned: boolean
   readonly archived: boolean
@@ -39,31 +39,34 @@ export interface Session {
   readonly mark: SessionMark | null
 }
 
-/** How a check of a task stands. */
+/** The status of a task's check. */
 export interface CheckStanding {
-  /** Whether it runs: a person, or the configuration, approved exactly this. */
+  /** True if it may run: a person, or the configuration, approved exactly this content. */
   readonly approved: boolean
-  /** How it stands now; `stale`: it passed before the workspace changed. */
+  /** Its current state; `stale`: it passed before the workspace changed. */
   readonly state: CheckState
-  /** How it stood when the plan was confirmed. */
+  /** Its result when the plan was confirmed. */
   readonly baseline: 'failed' | 'passed' | 'not_run'
   /** Guarded files that changed: it proves nothing until a person accepts them. */
   readonly guarded?: readonly string[]
 }
-/** A check and how it stands. */
+/** A check and its status. */
 export type CheckView = Check & CheckStanding
 
-/** A task, how its checks stand, and how far its completion can be trusted. */
+/** A task, the status of its checks, and how far its completion can be trusted. */
 export interface TaskView extends Omit<Task, 'checks'> {
-  /** How to see whether it is done. */
+  /** Checks that prove it is done. */
   readonly checks?: readonly CheckView[]
-  /** Of a completed task: a check proves it, a person settled it, the assessor accepted it, or it is the word of the model. */
+  /**
+   * The evidence behind a completed task: a check proves it, a person settled it, the judge accepted it, or only the
+   * model says so.
+   */
   readonly standing?: Standing
-  /** Why it stands so, for people. */
+  /** The reasons for the standing, for people. */
   readonly standing_reasons?: readonly string[]
 }
 
-/** A check as a caller sends it: a new one, or one as it was read. Its id and hash are never taken as they are. */
+/** A check as a caller sends it: a new one, or one as it was read. The server computes id and hash itself. */
 export type SentCheck = (Exclude<CheckSpec, CommandCheck> | SentCommand) &
   Partial<Pick<Check, 'id' | 'hash' | 'programs' | 'workspace'> & CheckStanding>
 /** A command as its words, or as a command line, which is split without a shell. */
@@ -71,9 +74,9 @@ export type SentCommand = Omit<CommandCheck, 'run'> & { readonly run: CommandChe
 
 /** The checks of a task as a caller sends them. */
 export interface SentChecks {
-  /** All of them: what a person writes anew is approved by that. */
+  /** All checks of the task; those that a person writes anew are approved by that. */
   readonly checks?: readonly SentCheck[] | undefined
-  /** Short for one command in `checks`: its command line, without a shell. */
+  /** Short for one command in `checks`: its command line, split without a shell. */
   readonly check?: string | undefined
   /** The hashes of checks that the person approves. */
   readonly approve?: readonly string[] | undefined
@@ -94,12 +97,12 @@ export interface TurnView {
   readonly turn_id: string
   readonly status: TurnStatus
   readonly stop_requested: boolean
-  /** Waits for a person's decision. */
+  /** It waits for a person's decision. */
   readonly parked: boolean
   readonly started_at: Instant
   /** The plan that it works on: the id of the turn that began it. */
   readonly plan_id: string
-  /** Where its checks run. */
+  /** The workspace that its checks run in. */
   readonly workspace?: Workspace
   /** The completed tasks of its plan by standing, if there are any. */
   readonly standings?: Readonly<Record<Standing, number>>
@@ -107,7 +110,7 @@ export interface TurnView {
   readonly limit_reached?: true
 }
 
-/** A conversation with everything that a page shows of it. */
+/** A conversation with all that a page shows of it. */
 export interface SessionAnswer {
   readonly session: Session
   readonly policy: Policy | null
@@ -128,7 +131,7 @@ export interface SnapshotAnswer {
   readonly view: View
 }
 
-/** A conversation after a change to its name or its place. */
+/** A conversation after a change to its title, pin or archive. */
 export interface FiledSessionAnswer {
   readonly session: Session
 }
@@ -156,13 +159,13 @@ export interface TasksAnswer {
   readonly next_cursor: string | null
   readonly seq: number
 }
-/** What a search found: conversations by their title, then tasks, then messages. */
+/** The results of a search: conversations by their title, then tasks, then messages. */
 export interface SearchAnswer {
   readonly results: readonly SearchResult[]
   /** Older texts are still being indexed: there may be more. */
   readonly indexing: boolean
 }
-/** One thing that a search found, with its texts in parts: a page shows them as text and marks those that match. */
+/** One search result, with its texts in parts: a page shows them as text and highlights the matching ones. */
 export type SearchResult = ConversationResult | TaskResult | MessageResult
 /** A conversation whose title matches. */
 export interface ConversationResult {
@@ -181,11 +184,11 @@ export interface TaskResult {
   readonly created_at: Instant
   readonly task_id: string
   readonly number: number
-  /** Its progress. */
+  /** Its status. */
   readonly status: TaskStatus
   /** The text in parts. */
   readonly title: readonly Part[]
-  /** The surroundings of the first match in parts; empty without one. */
+  /** The text around the first match in parts; empty without one. */
   readonly excerpt: readonly Part[]
 }
 /** A message that matches. */
@@ -197,7 +200,7 @@ export interface MessageResult {
   readonly message_id: string
   readonly turn_id: string | null
   readonly role: 'user' | 'assistant'
-  /** The surroundings of the first match in parts; empty without one. */
+  /** The text around the first match in parts; empty without one. */
   readonly excerpt: readonly Part[]
 }
 /** A task after a change to it, and the seq of that change. */
@@ -215,7 +218,7 @@ export interface TurnAnswer {
   readonly turn: TurnView
   readonly seq: number
 }
-/** A message that waits, after a change to it; or as it was when it was taken back. */
+/** A queued message after a change to it, or as it was when it was withdrawn. */
 export interface QueuedMessageAnswer {
   readonly message: QueuedMessage
   readonly seq: number
@@ -227,7 +230,7 @@ export interface SentMessageAnswer extends QueuedMessageAnswer {
   /** No turn was running, so this one was started. */
   readonly started?: true
 }
-/** A message that does not wait for the next model call. */
+/** A message that is sent without waiting for the next model call. */
 export interface SentNowAnswer {
   /** The turn that stops for the message, or that was started with it. */
   readonly turn_id: string
@@ -238,25 +241,25 @@ export interface SentNowAnswer {
 /** A decided review. */
 export interface DecisionAnswer {
   readonly review: ReviewRequest
-  /** What the tool call that asked for the review answers. */
+  /** The answer of the tool call that asked for the review. */
   readonly result: Json
-  /** The turn that goes on with a reopened plan. */
+  /** The turn that continues a reopened plan. */
   readonly turn_id?: string
 }
 /** A review after a person gave it more time. */
 export interface ExtendAnswer {
   readonly review: ReviewRequest
 }
-/** A review that was opened again. */
+/** A reopened review. */
 export interface ReopenAnswer {
   /** The new review; it names the old one in `reopens`. */
   readonly review: ReviewRequest
 }
 /** One review, with its result once it is decided. */
 export interface ReviewAnswer {
-  /** Only the review that was asked for. */
+  /** Only the requested review. */
   readonly reviews: readonly ReviewRequest[]
-  /** Once it is decided. */
+  /** Present once it is decided. */
   readonly result?: Json
 }
 /** A page of the reviews that wait for a decision. */
@@ -264,24 +267,27 @@ export interface ReviewsAnswer {
   readonly reviews: readonly ReviewRequest[]
   /** The conversations that they belong to, each once. */
   readonly sessions: readonly Session[]
-  /** With `origins=true`: where each came from. */
+  /** With `origins=true`: the agent and the time of each review. */
   readonly origins?: readonly ReviewOrigin[]
-  /** With `approvals=true`: calls of tools that wait, oldest first, in the newest 200 conversations and the newest 200 archived ones. */
+  /**
+   * With `approvals=true`: tool calls that wait, oldest first, in the newest 200 conversations and the newest 200
+   * archived ones.
+   */
   readonly approvals?: readonly WaitingApproval[]
   /** For the next page; absent on the last. */
   readonly next_cursor?: string
 }
-/** When a review was opened, and for which agent. */
+/** The time at which a review was opened, and its agent. */
 export interface ReviewOrigin {
   readonly review_id: string
-  /** When it was opened. */
+  /** The time at which it was opened. */
   readonly asked_at: Instant
   /** The model of a turn of this server. */
   readonly model?: string
   /** The program elsewhere that opened the turn and its folder. */
   readonly client?: string
 }
-/** A call of a tool that waits for a person in one of the conversations. */
+/** A tool call that waits for a person in one of the conversations. */
 export interface WaitingApproval
   extends Pick<ToolApproval, 'approval_id' | 'turn_id' | 'tool' | 'server' | 'server_tool' | 'asked_at'> {
   readonly session_id: string
@@ -295,7 +301,7 @@ export interface TimelineAnswer {
 export interface EventAnswer {
   readonly event: StoredEvent
 }
-/** What is known of how a task was worked on: each list in log order, the newest last. */
+/** The evidence of the work on a task: each list in log order, newest last. */
 export interface EvidenceAnswer {
   readonly task_id: string
   readonly verdicts: readonly VerdictView[]
@@ -305,49 +311,49 @@ export interface EvidenceAnswer {
   readonly left_out: readonly LeftOut[]
   readonly seq: number
 }
-/** One answer of the assessor. */
+/** One answer of the judge. */
 export interface VerdictView {
   readonly at: Instant
   readonly verdict: Verdict
-  /** The assessor's words. */
+  /** The judge's words. */
   readonly reason: string
-  /** The assessor's model. */
+  /** The judge's model. */
   readonly model: string
-  /** The ids of the evidence that it names. */
+  /** The ids of the evidence that it cites. */
   readonly cited: readonly string[]
-  /** An ok that names no evidence, although there was some. */
+  /** An ok that cites no evidence, although there was some. */
   readonly uncited?: true
   /** An ok without any evidence. */
   readonly on_words_alone?: true
-  /** A person changed the task meanwhile: it had no effect. */
+  /** A person changed the task meanwhile, so it had no effect. */
   readonly fenced?: true
   /** The claim that it is about. */
   readonly claim_id?: string
 }
-/** A model's word that the task is settled. */
+/** A model's claim that the task is settled. */
 export interface ClaimView {
   readonly claim_id: string
   readonly at: Instant
-  /** What is claimed. */
+  /** The claimed status. */
   readonly status: 'completed' | 'cancelled'
-  /** The result, in the words of the model. */
+  /** The outcome, in the words of the model. */
   readonly outcome?: string
   /** Absent while it is checked and judged. */
   readonly result?: 'granted' | 'refused'
-  /** What decided it. */
+  /** The reason for the result. */
   readonly because?: ClaimEnd
 }
-/** A tool call with its answer, in short if they are long. */
+/** A tool call with its answer, shortened if they are long. */
 export interface EvidenceView extends ToolFact {
-  /** What verdicts cite. */
+  /** The id that verdicts cite. */
   readonly id: string
   readonly at: Instant
-  /** `run`: a turn of this server made the call; else who says so. */
+  /** `run`: a turn of this server made the call; otherwise the reporter. */
   readonly source: EvidenceSource
   /** The event that has the answer. */
   readonly seq: number
 }
-/** A call of a tool of their own that a host or an agent reports. */
+/** A call that a host or an agent reports of one of its own tools. */
 export interface SentEvidence {
   readonly tool: string
   /** Default: none. */
@@ -358,7 +364,7 @@ export interface SentEvidence {
   /** Default: the task in progress. */
   readonly task_id?: string | undefined
 }
-/** Whether a report was stored, and for which task. */
+/** The result of a report: stored for a task, or not stored. */
 export type EvidenceAdded =
   | { readonly stored: true; readonly evidence_id: string; readonly task_id: string; readonly seq: number }
   | {
@@ -372,12 +378,12 @@ export type EvidenceAdded =
 export interface AnsweredCall {
   readonly result: Json
 }
-/** A tool call that waits for a review. Make the call again with the same id to get its answer. */
+/** A tool call that waits for a review. Repeat it with the same id to get its answer. */
 export interface PendingCall {
   readonly status: 'pending_review'
   readonly review_id: string
 }
-/** A tool call whose claims are being checked. Make the call again with the same id to get its answer. */
+/** A tool call whose claims are being checked. Repeat it with the same id to get its answer. */
 export interface CheckingCall {
   readonly status: 'checking'
   readonly claim_id: string
@@ -387,7 +393,7 @@ export type ToolAnswer = AnsweredCall | PendingCall | CheckingCall
 /** A toolset, its default policy and the names of its tools. */
 export interface ToolsetSummary {
   readonly name: ToolsetName
-  /** The policy of a new conversation that uses it. */
+  /** True: with the toolset's defaults, a person reviews new tasks. */
   readonly review: boolean
   readonly review_timeout_ms: number | null
   readonly assessor: boolean
@@ -415,7 +421,7 @@ export interface ToolsetsAnswer {
 export interface ModelView {
   readonly name: string
   readonly default: boolean
-  /** The demo model, where it has a sandbox to act in. */
+  /** Set for the demo model if it has a sandbox to act in. */
   readonly sandbox?: true
 }
 /** The models that turns may name. */
@@ -424,22 +430,22 @@ export interface ModelsAnswer {
 }
 /** The settings that a server keeps. */
 export type SettingName = 'model' | 'base_url' | 'key' | 'assessor_model' | 'review' | 'review_timeout_ms' | 'gate'
-/** Where the value of a setting comes from. The first that has one counts. */
+/** The source of a setting's value, by precedence. */
 export type SettingSource = 'flag' | 'environment' | 'page' | 'file' | 'default'
-/** A setting as it counts now. */
+/** The effective value of a setting. */
 export interface SettingView<T> {
   readonly value: T
-  /** Where it comes from, by precedence. */
+  /** Its source, by precedence. */
   readonly source: SettingSource
   /** The option or variable that fixes it. */
   readonly locked_by?: string
-  /** What the page holds, if something takes precedence. */
+  /** The value saved from the page, if another source takes precedence. */
   readonly saved?: T
 }
 /** The key of the model, which is never sent back. */
 export interface KeyView {
   readonly is_set: boolean
-  /** Where it comes from, by precedence. */
+  /** Its source, by precedence. */
   readonly source: SettingSource
   /** The option or variable that fixes it. */
   readonly locked_by?: string
@@ -452,27 +458,27 @@ export interface KeyView {
 export interface SettingsView {
   /** `demo`, or `openai:NAME`, `anthropic:NAME`, `google:NAME` or `openai-compatible:NAME`. */
   readonly model: SettingView<string>
-  /** Of the model's API; null: the provider's own. */
+  /** The base URL of the model's API; null: the provider's own. */
   readonly base_url: SettingView<string | null>
   /** The API key of the model, which is never sent back. */
   readonly key: KeyView
-  /** The model that judges; null: the same. */
+  /** The judge's model; null: the same as the worker's. */
   readonly assessor_model: SettingView<string | null>
-  /** The default toolset; review, deadline and gate are those of new conversations. */
+  /** The default toolset; review, timeout and gate are those of new conversations. */
   readonly toolset: SettingView<ToolsetName>
-  /** Whether a person reviews plans in new conversations. */
+  /** True: a person reviews plans in new conversations. */
   readonly review: SettingView<boolean>
-  /** The deadline of their reviews; null: none. */
+  /** The timeout of their reviews; null: none. */
   readonly review_timeout_ms: SettingView<number | null>
-  /** Whether the agent is kept at open tasks in new conversations. */
+  /** True: the gate sends the agent back to open tasks in new conversations. */
   readonly gate: SettingView<boolean>
 }
-/** Something about the settings that a person has to mend. */
+/** A problem with the settings that a person has to fix. */
 export interface SettingsProblem {
   readonly field?: SettingName
   readonly message: string
 }
-/** The settings of the server, and where each comes from. */
+/** The settings of the server, and the source of each. */
 export interface SettingsAnswer {
   /** Send it as If-Match. */
   readonly version: string
@@ -481,12 +487,12 @@ export interface SettingsAnswer {
   readonly settings: SettingsView
   readonly problems: readonly SettingsProblem[]
 }
-/** Where an MCP server stands. */
+/** The connection state of an MCP server. */
 export type ToolServerState = 'connecting' | 'ready' | 'failed'
 
-/** A tool of an MCP server, and what happens when a model calls it. */
+/** A tool of an MCP server, and the rule for calls of it. */
 export interface ServerToolView extends Pick<Ruling, 'rule' | 'source'> {
-  /** As its server calls it. */
+  /** Its name on its server. */
   readonly name: string
   readonly title?: string
   readonly description: string
@@ -494,9 +500,9 @@ export interface ServerToolView extends Pick<Ruling, 'rule' | 'source'> {
   readonly read_only: boolean
   /** Send it with "always", which is bound to it. */
   readonly fingerprint: string
-  /** It was always allowed, and has changed since: it is asked about again. */
+  /** It was always allowed, but has changed since, so a person is asked again. */
   readonly changed?: ToolChange
-  /** Too many tools are on: models do not get this one. */
+  /** Too many tools are on, so models do not get this one. */
   readonly left_out?: true
 }
 
@@ -508,14 +514,14 @@ export interface ToolServerView {
   readonly kind: 'command' | 'url'
   /** The settings file that names it. */
   readonly file: string
-  /** It is in the person's own file. */
+  /** True if it is in the person's own file. */
   readonly removable: boolean
-  /** Which calls are asked about where a person has set no rule. */
+  /** The calls that need approval where a person has set no rule. */
   readonly ask: AskFor
   readonly state: ToolServerState
-  /** When it got there. */
+  /** The time at which it reached this state. */
   readonly since: Instant
-  /** Why it failed. */
+  /** The reason it failed. */
   readonly reason?: string
   readonly tools: readonly ServerToolView[]
 }
@@ -525,65 +531,65 @@ export interface ToolsAnswer {
   /** `node`: other servers on the same database have their own. */
   readonly scope: SettingsAnswer['scope']
   readonly servers: readonly ToolServerView[]
-  /** How many tools models get. */
+  /** The number of tools that models get. */
   readonly offered: number
-  /** The terminal command that adds one, the file that it writes, and a folder to suggest. */
+  /** The terminal command that adds a server, the file that it writes, and a suggested folder. */
   readonly add: { readonly command: string; readonly file: string; readonly folder: string }
-  /** Why the settings file is not used as it is now. */
+  /** The reason the current settings file is not used. */
   readonly problem?: string
 }
 
-/** A rule for some tools of a server; null gives them back to the configuration. */
+/** A rule for some tools of a server; null returns them to the configuration. */
 export interface ToolRuleChange {
   readonly server: string
-  /** Null: as the configuration has it. */
+  /** Null: as configured. */
   readonly rule: ToolRule | null
   /** "always" needs the fingerprint that the person saw. */
   readonly tools: readonly { readonly name: string; readonly fingerprint?: string | undefined }[]
 }
 
-/** A person's decision on a call that waits. */
+/** A person's decision on a waiting tool call. */
 export interface SentApproval {
-  /** `always`: also the next calls, while the tool stays as it is. */
+  /** `always`: also future calls, while the tool stays the same. */
   readonly decision: ApprovalDecision
-  /** For the agent. */
+  /** A comment for the agent. */
   readonly comment?: string | undefined
 }
 
-/** A call that was decided. */
+/** A decided tool call. */
 export interface ApprovalAnswer {
   readonly approval_id: string
   readonly decision: ApprovalDecision
-  /** Why "always" counts for this call only. */
+  /** The reason "always" counts for this call only. */
   readonly not_saved?: string
   readonly seq: number
 }
-/** A change of settings: what is named is set, `unset` gives up what the page holds. */
+/** A change of settings: named ones are set, `unset` clears the values saved from the page. */
 export interface SettingsChange {
-  /** Demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME. */
+  /** `demo`, `openai:NAME`, `anthropic:NAME`, `google:NAME` or `openai-compatible:NAME`. */
   readonly model?: string | undefined
   /** An http or https URL; another one erases the key. */
   readonly base_url?: string | undefined
   /** 8 to 500 characters; kept on the server, in a file for its owner only. */
   readonly key?: string | undefined
-  /** Demo, openai:NAME, anthropic:NAME, google:NAME or openai-compatible:NAME. */
+  /** `demo`, `openai:NAME`, `anthropic:NAME`, `google:NAME` or `openai-compatible:NAME`. */
   readonly assessor_model?: string | undefined
   readonly review?: boolean | undefined
   readonly review_timeout_ms?: number | null | undefined
   readonly gate?: boolean | undefined
-  /** What the page no longer sets. */
+  /** Settings to clear from the page's saved values. */
   readonly unset?: readonly SettingName[] | undefined
 }
-/** What one small call of a model came to. */
+/** The result of a test call of a model. */
 export type TryAnswer =
   | { readonly ok: true; readonly model: string; readonly duration_ms: number }
   | {
       readonly ok: false
       readonly model: string
-      /** As of a turn that failed. */
+      /** The code of a failed turn. */
       readonly code: string
       readonly message: string
-      /** What a person can do about it. */
+      /** The remedy, for a person. */
       readonly todo: string
       /** The URL that was tried. */
       readonly url?: string
@@ -593,14 +599,14 @@ export interface TemplatesAnswer {
   readonly templates: readonly Template[]
 }
 
-/** What an error carries besides code and message; it depends on the code. */
+/** The details of an error besides code and message; they depend on the code. */
 export interface ErrorDetails {
   /** The row of the batch, counted from 0. */
   readonly row?: number
   readonly field?: string
-  /** The task as it is now. */
+  /** The task in its current state. */
   readonly task?: Task
-  /** The queued message as it is now. */
+  /** The queued message in its current state. */
   readonly queued?: QueuedMessage
   /** The task file at fault, as a path within the data folder. */
   readonly file?: string
@@ -622,18 +628,18 @@ export interface TransientEventData {
   /** More text of the running step. */
   text_delta: {
     readonly message_id: string
-    /** What was written. */
+    /** The added text. */
     readonly text: string
   }
   /** The text of the running step so far, for readers that join late. */
   text_snapshot: {
     readonly message_id: string
-    /** What was written. */
+    /** The text of the step so far. */
     readonly text: string
   }
   /** The list in view after a commit that touched it. */
   todos_updated: TodosView & {
-    /** The tasks; the open ones first if there are more than 200. */
+    /** The tasks; open ones first if there are more than 200. */
     readonly items: readonly Todo[]
     /** Tasks beyond the first 200. */
     readonly more?: number
@@ -645,9 +651,9 @@ export interface TransientEventData {
 export interface TodosView {
   /** The task in progress. */
   readonly current: Todo | null
-  /** Open tasks of the plan. */
+  /** The number of open tasks in the plan. */
   readonly remaining: number
-  /** Tasks in the list. */
+  /** The number of tasks in the list. */
   readonly total: number
   /** The last event that it includes. */
   readonly as_of_seq: number

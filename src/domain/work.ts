@@ -3,8 +3,8 @@ import { type Instant, plusMs } from './instant.ts'
 import { projection } from './projection.ts'
 
 /**
- * When the agent of a turn was at work: not while its plan or a call waited for a person, nor after the turn was over, nor long
- * after its last sign, as when the server was down.
+ * The times when the agent of a turn was at work. Excludes waiting for a person, time after the end of the turn, and
+ * long silence, as when the server was down.
  */
 export interface TurnWork {
   /** Past stretches of work. */
@@ -31,10 +31,10 @@ export interface TurnWork {
 /** Turn id to the work in it. */
 export type Work = { readonly [turn_id: string]: TurnWork }
 
-/** How long an agent elsewhere counts as working after its latest tool call. */
+/** Idle timeout of an agent elsewhere after its latest tool call. */
 export const OUTSIDE_IDLE_MS = 10 * 60_000
 
-/** How long our own agent counts as working after its latest sign: a model may be silent for up to three minutes. */
+/** Idle timeout of our own agent: a model may be silent for up to three minutes. */
 export const OWN_IDLE_MS = 5 * 60_000
 
 export const work = projection<Work>({
@@ -57,7 +57,6 @@ export const work = projection<Work>({
   },
 })
 
-/** Milliseconds of work in these turns, from one time to another. */
 export function workedMs(known: Work, turns: readonly string[], from: Instant, to: Instant): number {
   const spans = turns.flatMap(id => (known[id] ? paused(known[id], to).spans : []))
   const ms = (span: { from: Instant; to: Instant }): number =>
@@ -65,11 +64,9 @@ export function workedMs(known: Work, turns: readonly string[], from: Instant, t
   return spans.reduce((sum, span) => sum + Math.max(0, ms(span)), 0)
 }
 
-/** Whether the agent of a turn is at work. */
 export const isAtWork = (turn: TurnWork | undefined, now: Instant): boolean =>
   turn !== undefined && turn.since !== null && endOf(turn, now) === now
 
-/** A handler that changes the work of the event's turn until that is over. */
 function changing<E extends StoredEvent>(change: (turn: TurnWork, at: Instant, event: E) => TurnWork) {
   return (known: Work, event: E): Work => {
     const { turn_id, timestamp } = event
@@ -97,7 +94,7 @@ function paused(turn: TurnWork, at: Instant): TurnWork {
   return { ...turn, spans: [...turn.spans, { from: turn.since, to: endOf(turn, at) }], since: null }
 }
 
-/** A sign of the agent. After a long silence a new stretch begins. */
+/** A sign of activity. After a long silence a new stretch begins. */
 function seen(turn: TurnWork, at: Instant): TurnWork {
   if (turn.since === null) return turn.reopened === 'decided' ? begun(turn, at) : turn
   return endOf(turn, at) < at ? begun(paused(turn, at), at) : { ...turn, seen: at }

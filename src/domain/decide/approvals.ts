@@ -7,8 +7,8 @@ import { countingChecks, isReworded, proofOf, taskRuns, workspaceOf } from '../p
 import type { Task } from '../task.ts'
 
 /**
- * The events that follow from approving checks of a task: the approvals, and one run of each as things are before the
- * work, in the turn's workspace. Approved again for other words, a check keeps the run that it had.
+ * Approves checks and requests a baseline run of each in the turn's workspace. A check that is approved again after a
+ * rewording keeps its baseline.
  */
 export function approved(
   state: Conversation,
@@ -32,7 +32,7 @@ export function approved(
   return events
 }
 
-/** Asks for a look at the guarded files of a new plan's own checks, before the work. They run at its end only. */
+/** Records the guarded files of a new plan's own checks before the work; these checks run only when the plan ends. */
 export function planLook(state: Conversation, turn_id: string): NewEvent[] {
   const { workspace, done_checks = [], baseline } = planOf(state, turn_id)
   if (!workspace || baseline !== undefined || awaitsBaseline(state, turn_id)) return []
@@ -43,7 +43,10 @@ export function planLook(state: Conversation, turn_id: string): NewEvent[] {
   }))
 }
 
-/** A completed task may change other files than before: its checks run again, since their last runs went by the former leave. */
+/**
+ * A completed task may now change other files than before. Its checks run again, because their last runs went by the
+ * former permission.
+ */
 export function runsWithLeave(state: Conversation, task: Task, mayChange: Task['may_change']): NewEvent[] {
   const isSame = JSON.stringify(mayChange ?? []) === JSON.stringify(task.may_change ?? [])
   if (isSame || task.status !== 'completed' || !workspaceOf(state, task)) return []

@@ -16,7 +16,6 @@ export type AssessmentCommand = Opinion & {
   readonly type: 'assess_task'
   readonly turn_id: string
   readonly task: string | number
-  /** A hash of what was judged. */
   readonly seal: string
   readonly basis?: number | undefined
 }
@@ -25,12 +24,12 @@ export const ASSESSMENT_RULES: Rules<AssessmentCommand> = { assess_task: assessT
 
 /**
  * Records a verdict. The second `not_ok` blocks the task. If the task is gone, or a person edited it after `basis`, the
- * verdict is recorded and changes nothing.
+ * verdict is recorded without effect.
  */
 function assessTask(state: Conversation, command: CommandOf<'assess_task'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, verdict } = command
   const id = typeof command.task === 'string' ? command.task : findTask(state, command.task)?.id
-  // What was asked about a claim is recorded, whatever has changed since.
+  // A verdict on a claim is recorded whatever has changed since.
   const isClaimed = id !== undefined && claimOn(state, id)?.judge === true
   const asModel = isClaimed ? undefined : modelTurn(state, turn_id)
   if (asModel instanceof Refusal) return asModel
@@ -56,7 +55,7 @@ function assessTask(state: Conversation, command: CommandOf<'assess_task'>, now:
   return [...events, ...finalRunsAfter(state, events, [task], now)]
 }
 
-/** Open, or blocked by anyone but a person, whose words stay. */
+/** A task that a person blocked keeps their words. */
 const isBlockable = (task: Task): boolean => isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person')
 
 function assessed(command: CommandOf<'assess_task'>, task_id: string, fenced = false): NewEvent {

@@ -15,23 +15,21 @@ type Edit = CommandOf<'edit_tasks'>
 
 interface ClaimRules {
   readonly isJudged: boolean
-  /** The turn is of an agent elsewhere: the claim that leaves nothing open ends its plan. */
+  /** The turn is of an agent elsewhere, so a claim that leaves nothing open ends its plan. */
   readonly endsPlan: boolean
-  /** The claims of this call, which are settled with it. */
   readonly ruled?: readonly OpenClaim[] | undefined
 }
 
-/** A claim that has to be checked, or that a judge rules on. */
+/** A claim that checks or the judge must confirm. */
 export type AskedClaim = Claim & { readonly judge?: true }
 
-/** Collects the claims of a model's edit, one per task, while the edit is made as if each were granted. */
+/** Collects a model's claims, one per task, while its edit is applied as if every claim were granted. */
 export class Claims {
   readonly #state: Conversation
   readonly #edit: Edit
   readonly #rules: ClaimRules
   readonly #new: AskedClaim[] = []
   readonly #settled = new Set<string>()
-  /** Those of them that have to be checked or judged, and those that the judge rules on. */
   readonly #asked = new Set<string>()
   readonly #judged = new Set<string>()
 
@@ -42,8 +40,8 @@ export class Claims {
   }
 
   /**
-   * The drafts; those claimed as done start as pending if a check or the judge comes first. In a run of ours the judge rules on
-   * them with the call. What has checks is claimed once it exists, as is all that an agent elsewhere claims.
+   * Drafts claimed as done start as pending when a check or the judge must confirm them. In our own runs the judge
+   * rules on them with the call; drafts with checks, and all drafts of an agent elsewhere, are claimed once they exist.
    */
   asPending(drafts: readonly Draft[]): readonly Draft[] {
     const { isJudged, endsPlan, ruled } = this.#rules
@@ -58,7 +56,7 @@ export class Claims {
     })
   }
 
-  /** Notes that an element settles a task. Refused if its claims are spent, or another call has claimed it. */
+  /** Adds the claim that an element makes. Refused if the task's claims are spent or another call has claimed it. */
   add(task: Task, fields: Partial<TaskFields>, row: number): Refusal | undefined {
     const { status = task.status } = fields
     const isRuled = this.#rules.ruled?.some(({ task_id }) => task_id === task.id) ?? false
@@ -78,7 +76,6 @@ export class Claims {
     return spent && new Refusal('claims_spent', { row, task, ...spent })
   }
 
-  /** The claims that have to be checked or judged, on the text that the edit leaves. */
   open(editor: ListEditor): readonly AskedClaim[] {
     if (this.#rules.ruled) return []
     const last = new Set(this.last(editor).map(({ id }) => id))
@@ -98,7 +95,7 @@ export class Claims {
     }
   }
 
-  /** What an agent elsewhere settles so that nothing of its plan is open. */
+  /** Tasks that an agent elsewhere settles so that its plan has nothing open. */
   last(editor: ListEditor): readonly Task[] {
     if (!this.#rules.endsPlan) return []
     return this.#settledIn(editor).filter(task => claimIn(task) && !editor.hasOpen(task.plan_id))
@@ -112,7 +109,7 @@ export class Claims {
     return allowed.length > 0 && planOf(this.#state, this.#edit.turn_id ?? '').workspace !== undefined
   }
 
-  /** Whether a done task of a finished plan gets another outcome: the plan ends anew with it. */
+  /** A new outcome for a done task of a finished plan ends the plan anew. */
   #isSaidAgain(task: Task, { status = task.status, outcome }: Partial<TaskFields>): boolean {
     const isOther = outcome !== undefined && outcome !== task.outcome
     const isAgain = task.status === 'completed' && status === 'completed' && isOther

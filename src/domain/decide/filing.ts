@@ -6,7 +6,7 @@ import { LIMITS, line, Problem } from '../text.ts'
 
 export type FilingCommand =
   | {
-      /** A person names the conversation, or a model does, unless it has a name. */
+      /** A person's title always counts; a model's only while there is none. */
       readonly type: 'set_title'
       readonly by: 'person' | 'model'
       readonly title: string
@@ -24,13 +24,12 @@ export const FILING_RULES: Rules<FilingCommand> = {
     state.archived === archived ? [] : [{ type: 'archive_set', turn_id: null, data: { archived } }],
 }
 
-/** Names a conversation. A person's name always counts; a model's only where there is none. */
 function setTitle(state: Conversation, command: CommandOf<'set_title'>): NewEvent[] | Refusal {
   const { by, model, usage } = command
   if (by === 'model' && state.titled_by !== null) return []
   const text = line(command.title, LIMITS.name)
   if (text instanceof Problem) return invalidField('title', text.fact)
-  // One of these marks a title whose words are still to come (`title.ts`).
+  // One of these marks a title that is still incomplete (`title.ts`).
   const title = text.replaceAll('\u00a0', ' ')
   const spent = { ...(model === undefined ? {} : { model }), ...(usage === undefined ? {} : { usage }) }
   return [{ type: 'title_set', turn_id: null, data: { title, by, ...spent } }]

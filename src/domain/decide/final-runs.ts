@@ -8,12 +8,11 @@ import { claimsOf } from '../open-claims.ts'
 import { changePlan } from '../proof-log.ts'
 import type { Task } from '../task.ts'
 
-/** How often the checks of a finished plan are run again. */
 const MAX_PASSES = 2
 
 /**
- * Asks for what has to run before a plan ends: the checks that are out of date. Nothing, if all were run often enough.
- * Without a look at the workspace, everything is out of date that has run in it.
+ * Requests reruns of the stale checks before a plan ends; none once the plan has had all its passes. Without a
+ * fingerprint of the workspace, every check that ran in it is stale.
  */
 export function missingRuns(state: Conversation, turn_id: string, seen: SeenWorkspace = {}): NewEvent[] {
   const plan = planOf(state, turn_id)
@@ -22,7 +21,7 @@ export function missingRuns(state: Conversation, turn_id: string, seen: SeenWork
   return !isAny || pass > MAX_PASSES ? [] : finalRuns(state, turn_id, pass, seen.fingerprint)
 }
 
-/** Whether a plan has final runs. Those of an earlier end do not count. */
+/** Runs of an earlier end do not count. */
 export const hasFinalRuns = (state: Conversation, plan: Plan): boolean =>
   hasTasks(plan) && staleChecks(beforePasses(state, plan), lastTurnOf(plan), undefined).length > 0
 
@@ -31,7 +30,6 @@ export const beforePasses = (state: Conversation, { id }: Plan): Conversation =>
   ...changePlan(state, id, { passes: 0 }),
 })
 
-/** Requests the checks of a plan that did not run on this fingerprint; without one, all of them. */
 const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerprint?: string): NewEvent[] =>
   staleChecks(state, turn_id, fingerprint).map(({ task_id, check_id, hash }) => ({
     type: 'check_requested',
@@ -40,9 +38,8 @@ const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerpri
   }))
 
 /**
- * The same for plans of agents elsewhere in which an edit of these tasks leaves nothing open without a claim: a
- * person settled the last one, or a model deleted it, created all of them as done, or reworded one that was done.
- * In a turn of ours its driver sees to that.
+ * Final runs for plans of agents elsewhere that an edit finishes without a claim: a person settled the last task, or a
+ * model deleted it, created all tasks as done, or reworded a done one. Our own turns leave this to their driver.
  */
 export function finalRunsAfter(
   state: Conversation,
@@ -55,7 +52,7 @@ export function finalRunsAfter(
   )
   const ended = edited.flatMap(task => {
     const plan = planById(state, task.plan_id)
-    // A new outcome in a finished plan is checked anew.
+    // A new outcome in a finished plan is checked again.
     const isSaidAgain = task.status === 'completed' && touched.has(task.id)
     return isSaidAgain || plan.open.length > 0 ? lastTurnOf(plan) : []
   })

@@ -30,7 +30,7 @@ const DECIDERS: Rules<Command> = {
   ...CHECK_RULES,
 }
 
-/** Decides a command: the events to commit, or a refusal. Pure, so a store may run it again. */
+/** Decides a command: returns the events to commit, or a refusal. Pure, so a store may retry it. */
 export function decide(state: Conversation, command: Command, now: Instant): readonly NewEvent[] | Refusal {
   return (DECIDERS[command.type] as Decider<CommandType>)(state, command, now)
 }

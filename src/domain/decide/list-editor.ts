@@ -18,13 +18,12 @@ export type Draft = Partial<TaskFields> &
   Pick<Task, 'id' | 'created_by'> &
   Pick<Task, 'source_user_message_id' | 'source_assistant_message_id'> & {
     readonly number?: number
-    /** The hashes of those of its checks that the configuration allows. */
     readonly allowed?: readonly string[]
   }
 
 /**
- * Collects one command's changes to the list. `finish` gives every plan its current task and returns one event, with one
- * version step, per touched task.
+ * Collects one command's changes to the list. `finish` gives every plan its current task and returns one event, with
+ * one version step, per touched task.
  */
 export class ListEditor {
   readonly #state: Conversation
@@ -33,13 +32,11 @@ export class ListEditor {
   readonly #turnId: string | null
   readonly #touched = new Map<string, Task>()
   readonly #removed = new Set<string>()
-  /** Tasks that the command touched itself, and for whom; all other changes are `by: system`. */
+  /** Tasks that the command touched directly, and on whose behalf; all other changes are `by: system`. */
   readonly #named = new Map<string, Actor>()
-  /** Plans in which a task was added, removed or changed status: they may need another current task. */
   readonly #changedPlans = new Set<string>()
   readonly #started = new Set<string>()
   readonly #returned = new Set<string>()
-  /** Removed tasks that are listed again. */
   readonly #back = new Map<string, RemovedTask>()
   #lastNumber: number
   #lastPosition: number
@@ -76,7 +73,6 @@ export class ListEditor {
     }
   }
 
-  /** `row` is the element of the call that a refusal names. */
   change(id: string, fields: Partial<TaskFields>, row?: number): Refusal | undefined {
     const task = this.get(id)
     if (!task) return undefined
@@ -94,12 +90,11 @@ export class ListEditor {
     return undefined
   }
 
-  /** Whether a whole plan has open tasks, with the changes so far. */
+  /** Includes the changes made so far. */
   hasOpen(planId: string): boolean {
     return this.#plan(planId).some(isOpen)
   }
 
-  /** Puts the assessor's name on a task that this command settled. */
   sign(id: string): void {
     const task = this.get(id)
     if (!task) return
@@ -116,7 +111,6 @@ export class ListEditor {
     this.#removed.add(id)
   }
 
-  /** Gives fields of a task the values that they had before the change at `changedAt`. */
   putBack(id: string, { position, ...from }: { readonly [field: string]: Json }, changedAt: Instant): void {
     const task = this.get(id)
     if (!task) return
@@ -124,7 +118,6 @@ export class ListEditor {
     if (typeof position === 'number') this.#move(id, position)
   }
 
-  /** Lists a task again that was removed at `removedAt`. */
   bringBack(gone: RemovedTask, removedAt: Instant): void {
     this.#back.set(gone.task.id, gone)
     const { removed_at: _removed, ...task } = gone.task
@@ -133,7 +126,6 @@ export class ListEditor {
     this.#move(task.id, task.position)
   }
 
-  /** Puts these tasks into this order, moving as few as possible. */
   arrange(ids: readonly string[]): void {
     const tasks = ids.flatMap(id => this.get(id) ?? [])
     const stay = longestIncreasing(tasks.map(({ position }) => position))
@@ -152,7 +144,6 @@ export class ListEditor {
     }
   }
 
-  /** One event per changed task, or the limit that they would break. */
   finish(): NewEvent[] | Refusal {
     for (const plan of this.#changedPlans) this.#ensureCurrent(plan)
     if (this.#started.size > 1 && this.#twoInOnePlan()) {
@@ -166,7 +157,6 @@ export class ListEditor {
     return [...this.#touched.keys()].flatMap(id => this.#eventFor(id))
   }
 
-  /** The task with this command's changes so far. */
   get(id: string): Task | undefined {
     return this.#removed.has(id) ? undefined : (this.#touched.get(id) ?? this.#state.tasks.get(id))
   }
@@ -198,7 +188,7 @@ export class ListEditor {
     return task
   }
 
-  /** What took its place as the current task gives that back, unless it was changed since. */
+  /** The task that became current in its place goes back to pending, unless it was changed since. */
   #restore(task: Task, since: Instant): void {
     const { plan_id } = task
     const others = this.#plan(plan_id).filter(({ id, status }) => id !== task.id && status === 'in_progress')
@@ -312,14 +302,12 @@ export class ListEditor {
     }
   }
 
-  /** All listed tasks, in order. */
   #list(): Task[] {
     const ids = new Set([...this.#state.tasks.values()].map(task => task.id))
     for (const id of this.#touched.keys()) ids.add(id)
     return [...ids].flatMap(id => this.get(id) ?? []).sort(byPosition)
   }
 
-  /** The open or touched tasks of one plan, in order. */
   #plan(planId: string): Task[] {
     const ids = new Set([...planById(this.#state, planId).open, ...this.#touched.keys()])
     return [...ids]
@@ -350,7 +338,6 @@ export class ListEditor {
 
 type CleanSources = { source_user_message_id?: string; source_assistant_message_id?: string }
 
-/** The message ids that the host named, validated. */
 export function sourcesOf(command: Sources): CleanSources | Refusal {
   const clean: CleanSources = {}
   for (const field of ['source_user_message_id', 'source_assistant_message_id'] as const) {

@@ -8,7 +8,7 @@ export function positionBetween(previous: number | undefined, next: number | und
 }
 
 /**
- * Where new items go in a plan. Items without an order go to the end; then each 1-based order is honoured (clamped, ties
+ * Places new items in a plan. Items without an order go to the end; then each 1-based order is honoured (clamped, ties
  * in input order). `before` is the item that it is inserted before.
  */
 export function placements<T>(
@@ -31,7 +31,7 @@ export function placements<T>(
   return placed
 }
 
-/** Indexes of a longest increasing subsequence: what can stay in place when a list is reordered. */
+/** Indexes of a longest increasing subsequence. These can stay in place when a list is reordered. */
 export function longestIncreasing(numbers: readonly number[]): Set<number> {
   const tails: number[] = []
   const before: (number | undefined)[] = []

@@ -50,13 +50,12 @@ export type CheckCommand =
       readonly type: 'request_final'
       readonly turn_id: string
       readonly fingerprint?: string | undefined
-      /** Earlier final runs say nothing about this end. */
+      /** Runs of an earlier end of the plan do not count for this one. */
       readonly isNewEnd?: boolean | undefined
     }
   | ({ readonly type: 'take_baseline'; readonly turn_id: string } & EventData['baseline_taken'])
   | ({ readonly type: 'request_check' | 'stop_check' | 'tick_check' } & CheckTarget)
   | (ToolFact & {
-      /** A host or an agent elsewhere reports a call of a tool of its own. */
       readonly type: 'add_evidence'
       readonly evidence_id: string
       readonly source: EventData['evidence_added']['source']
@@ -78,7 +77,6 @@ export const CHECK_RULES: Rules<CheckCommand> = {
   add_evidence: addEvidence,
 }
 
-/** Ends the claims of a finished turn, and its runs except a person's. */
 export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, reason: string): NewEvent[] {
   const claims = claimsOf(state, turnId)
   const ids = new Set(claims.map(({ claim_id }) => claim_id))
@@ -89,7 +87,6 @@ export function stopClaimsOf(state: Conversation, turnId: string, now: Instant, 
   return [...runs, ...claims.map(claim => claimSettled(claim, 'refused', 'stopped'))]
 }
 
-/** Ends the runs that only refused claims wait for. */
 export function runsEndedWith(
   state: Conversation,
   refused: readonly OpenClaim[],
@@ -120,7 +117,7 @@ const endedRuns = (
     started && ends(started, hash) ? endedRun(turnId, hash, started, now, reason) : [],
   )
 
-/** Starts a run if it is still the next one. */
+/** Refused unless the run is still the next one. */
 function startCheck(state: Conversation, { turn_id, run_id, hash, why }: CommandOf<'start_check'>): NewEvent[] {
   const next = nextRun(state, turn_id)
   if (!next || next.check.hash !== hash || next.why !== why) return []
@@ -129,7 +126,7 @@ function startCheck(state: Conversation, { turn_id, run_id, hash, why }: Command
   return [{ type: 'check_started', turn_id, data: { ...refOf(task_id, check), run_id, why, ...claim } }]
 }
 
-/** Records the result of a run, unless it was ended before. A final failure reopens the tasks of the check. */
+/** Ignores the result of a run that was ended before. A failed final run reopens the tasks of the check. */
 function endCheck(state: Conversation, command: CommandOf<'end_check'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, run_id, hash, outcome } = command
   const { started } = recordOf(state, hash)
@@ -143,7 +140,7 @@ function endCheck(state: Conversation, command: CommandOf<'end_check'>, now: Ins
 const isSaidAgain = ({ claims, tasks }: Conversation, { why, claim_id = '' }: StartedRun): boolean =>
   why === 'claim' && tasks.get(claims.get(claim_id)?.task_id ?? '')?.status === 'completed'
 
-/** Leaves a run to whoever has the lease next. */
+/** Returns a run to the queue for the next lease holder. */
 function handBackCheck(state: Conversation, { turn_id, run_id, hash }: CommandOf<'hand_back_check'>): NewEvent[] {
   const { started } = recordOf(state, hash)
   return started?.run_id === run_id ? [{ type: 'check_handed_back', turn_id, data: identityOf(hash, started) }] : []
@@ -161,13 +158,13 @@ function requestCheck(state: Conversation, command: CommandOf<'request_check'>):
   return [{ type: 'check_requested', turn_id: turnFor(state, task), data: { ...refOf(task.id, check), why: 'person' } }]
 }
 
-/** Requests stale checks before a plan ends. No events: everything is fresh, or ran often enough. */
+/** Requests stale checks before a plan ends. No events: everything is fresh, or out of passes. */
 function requestFinal(state: Conversation, command: CommandOf<'request_final'>): NewEvent[] {
   const { turn_id, fingerprint, isNewEnd } = command
   return missingRuns(isNewEnd ? beforePasses(state, planOf(state, turn_id)) : state, turn_id, { fingerprint })
 }
 
-/** The process that makes the run hears of it. */
+/** The process that executes the run sees the event and stops it. */
 function stopCheck(state: Conversation, command: CommandOf<'stop_check'>, now: Instant): NewEvent[] | Refusal {
   const found = checkOf(state, command)
   if (found instanceof Refusal) return found
@@ -188,8 +185,8 @@ function tickCheck(state: Conversation, command: CommandOf<'tick_check'>): NewEv
 }
 
 /**
- * A person accepts changes to guarded files: exactly those that the newest runs of the task's checks found, and those of
- * the checks of its plan that are named.
+ * A person accepts changes to guarded files: exactly those that the newest runs of the task's checks found, and those
+ * of the named plan checks.
  */
 function acceptGuards(state: Conversation, command: CommandOf<'accept_guards'>): NewEvent[] | Refusal {
   const task = findTask(state, command.task)
@@ -223,7 +220,7 @@ function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'take_bas
   return [{ type: 'baseline_taken', turn_id, data: rest }]
 }
 
-/** Reopens the completed tasks of a check, unless a person settled them. */
+/** Tasks that a person settled stay as they are. */
 function reopen(state: Conversation, turnId: string, hash: string, now: Instant): NewEvent[] | Refusal {
   const plans = new Set([planOf(state, turnId), ...claimedPlans(state, claimsOf(state, turnId))])
   const tasks = [...plans].flatMap(plan => checkedOf(state, plan))
@@ -246,7 +243,6 @@ function reopen(state: Conversation, turnId: string, hash: string, now: Instant)
   })
 }
 
-/** The turn that an event about a task belongs to, outside of a call. */
 const turnFor = (state: Conversation, task: Task): string => lastTurnOf(planById(state, task.plan_id))
 
 function checkOf(
@@ -284,8 +280,8 @@ export function claimSettled(
 }
 
 /**
- * Stores a call that a host or an agent elsewhere reports, for the task in progress or the one that it names. No events: no
- * task is in progress, or the turn has all the reports that it may have.
+ * Stores a call reported by a host or an agent elsewhere, for the named task or the one in progress. No events: no task
+ * is in progress, or the turn has reached its limit of reports.
  */
 function addEvidence(state: Conversation, command: CommandOf<'add_evidence'>): NewEvent[] | Refusal {
   const { task: ref, evidence_id, source, ok } = command

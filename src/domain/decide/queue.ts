@@ -16,18 +16,18 @@ export type QueueCommand =
       readonly failure?: { readonly code: string; readonly message: string }
       readonly steps: number
       readonly usage: Usage
-      /** The workspace of its plan. Absent: no process with it has looked. */
+      /** The workspace of its plan. Absent: no process has read it. */
       readonly seen?: SeenWorkspace | undefined
       /** The turn that queued messages start. Absent: none. */
       readonly next?: NextTurn | undefined
     }
   | {
-      /** A person's message: it joins the running turn, or starts one. */
+      /** A person's message; it joins the running turn or starts one. */
       readonly type: 'send_message'
       readonly message_id: string
       readonly text: string
       readonly next: NextTurn
-      /** How it starts a turn if none runs and nothing waits. Absent: from the latest turn of ours. */
+      /** The start of a new turn if none runs and nothing waits. Absent: as the latest turn of ours. */
       readonly start?: TurnStart | undefined
     }
   | {
@@ -38,13 +38,11 @@ export type QueueCommand =
     }
   | { readonly type: 'withdraw_queued'; readonly message_id: string; readonly if_version: number }
   | {
-      /** A person does not want to wait for the next model call: stops the turn, and starts one with what waits. */
       readonly type: 'send_queued'
       readonly message_id: string
       readonly next: NextTurn
     }
   | {
-      /** What waits becomes user messages of the running turn. */
       readonly type: 'deliver_queued'
       readonly turn_id: string
     }
@@ -58,14 +56,13 @@ export const QUEUE_RULES: Rules<QueueCommand> = {
   deliver_queued: deliverQueued,
 }
 
-/** A person's message starts a turn, or waits for the next model call of the running one. */
 function sendMessage(
   state: Conversation,
   { message_id, text: raw, next, start }: CommandOf<'send_message'>,
   now: Instant,
 ): NewEvent[] | Refusal {
   const starts = start !== undefined && state.running_turn === null && state.queued.length === 0
-  // What waits is kept in the state, and has a limit.
+  // The state keeps queued messages, so their length is limited.
   const text = messageText(raw, starts ? Infinity : LIMITS.message)
   if (text instanceof Problem) return invalidField('text', text.fact)
   if (!isId(message_id)) return invalidId('message_id')
@@ -98,7 +95,10 @@ function withdrawQueued(state: Conversation, command: CommandOf<'withdraw_queued
   return [{ type: 'queued_message_withdrawn', turn_id: latestOf(state), data: { message_id } }]
 }
 
-/** Stops the running turn, whose end then starts one with all that waits; without a running one it starts at once. */
+/**
+ * Stops the running turn, whose end then starts one with all queued messages. Without a running turn, one starts at
+ * once.
+ */
 function sendQueued(
   state: Conversation,
   { message_id, next }: CommandOf<'send_queued'>,
@@ -111,7 +111,7 @@ function sendQueued(
   return stopped instanceof Refusal ? stopped : [...stopped, ...release(turn)]
 }
 
-/** What waits becomes user messages of the turn, in order. After a stop it keeps waiting. */
+/** Delivers queued messages to the turn, in order. After a stop they stay queued. */
 function deliverQueued(state: Conversation, { turn_id }: CommandOf<'deliver_queued'>): readonly NewEvent[] | Refusal {
   const turn = unfinishedTurn(state, turn_id)
   if (turn instanceof Refusal) return turn
@@ -123,22 +123,20 @@ function deliverQueued(state: Conversation, { turn_id }: CommandOf<'deliver_queu
   }))
 }
 
-/** Ends a turn. What waits starts the next one, in the same commit. */
+/** Ends a turn. Queued messages start the next one in the same commit. */
 function finishAndFollow(state: Conversation, command: CommandOf<'finish_turn'>, now: Instant): NewEvent[] | Refusal {
   const finished = finishTurn(state, command, now)
   const turn = state.turns.get(command.turn_id)
   if (finished instanceof Refusal || !turn || !isOurs(turn) || !command.next || !goesOn(turn, command)) return finished
   const followed = startedAfter(state, finished, turn, command.next, now)
-  // A turn always ends; then the messages wait for a person.
+  // The turn must end even if the next cannot start; then the messages stay queued.
   return followed instanceof Refusal ? finished : followed
 }
 
 type OwnTurn = Turn & { readonly model: string }
 
-/** Turns of agents elsewhere have no model. */
 const isOurs = (turn: Turn): turn is OwnTurn => turn.model !== undefined
 
-/** The running turn, else the latest that was ours. */
 function turnToSteer({ turns, running_turn, latest_turn }: Conversation): OwnTurn | undefined {
   const turn = turns.get(running_turn ?? latest_turn ?? '')
   if (turn && isOurs(turn)) return turn
@@ -146,13 +144,12 @@ function turnToSteer({ turns, running_turn, latest_turn }: Conversation): OwnTur
   return own.toSorted((a, b) => (a.started_at < b.started_at ? 1 : -1))[0]
 }
 
-/** A person who stops a turn, or whose turn failed, decides what becomes of the messages; unless they asked to send them. */
+/** After a stop or a failure the messages stay queued until a person asks to send them. */
 function goesOn({ releases_queue, stop_requested }: Turn, { because }: CommandOf<'finish_turn'>): boolean {
   const isDone = ENDINGS[because] === 'answered' || ENDINGS[because] === 'exhausted'
   return releases_queue === true || (isDone && !stop_requested)
 }
 
-/** The events, and a turn that goes on from this one with the first message that waits then. The others follow in it. */
 function startedAfter(
   state: Conversation,
   events: readonly NewEvent[],
@@ -174,7 +171,6 @@ const release = ({ id: turn_id, releases_queue }: Turn): NewEvent[] =>
 const queuedIn = ({ queued }: Conversation, id: string): QueuedMessage | undefined =>
   queued.find(({ message_id }) => message_id === id)
 
-/** The message, if it is as the person saw it. */
 function atVersion(
   state: Conversation,
   { message_id, if_version: expected }: CommandOf<'edit_queued' | 'withdraw_queued'>,

@@ -20,11 +20,10 @@ export type DecisionCommand =
       readonly via: DecisionVia
       /** Ids for the tasks that a confirm creates, at least one per row. */
       readonly ids: readonly string[]
-      /** Ids for the turn that goes on with a reopened plan, if its turn is over. */
+      /** Ids for the turn that continues a reopened plan, used if its own turn is over. */
       readonly continuation?: { readonly turn_id: string; readonly message_id: string }
     }
   | {
-      /** A person opens a review again that nobody decided. */
       readonly type: 'reopen_review'
       readonly review_id: string
       readonly new_review_id: string
@@ -35,7 +34,7 @@ export const DECISION_RULES: Rules<DecisionCommand> = {
   reopen_review: reopenReview,
 }
 
-/** Opens a review again with its draft: a new review, which names the old one. The old one stays as it ended. */
+/** Opens a new review with the draft of the old one, which stays as it ended. */
 function reopenReview(
   state: Conversation,
   { review_id, new_review_id }: CommandOf<'reopen_review'>,
@@ -47,7 +46,7 @@ function reopenReview(
   const reason = overdue(review, now)
   if (!reason && !isReopenable(review)) return notReopenable(review, now)
   const turn_id = review.conversation_turn_id
-  // Its model goes on already.
+  // Its model has already gone on.
   if (state.running_turn === turn_id) return turnRunning(turn_id)
   const { revises: _, ...request } = requestOf(review)
   const data = {
@@ -63,7 +62,7 @@ function reopenReview(
   return [...ended, { type: 'task_create_review_required', turn_id, data }]
 }
 
-/** Decides a review. A reopened plan whose own turn is over goes on in a new turn, in the same commit. */
+/** Decides a review. If a reopened plan's own turn is over, a new turn continues it in the same commit. */
 function decideAndContinue(
   state: Conversation,
   command: CommandOf<'decide_review'>,
@@ -83,14 +82,14 @@ function decideAndContinue(
   return started instanceof Refusal ? started : [...events, ...started]
 }
 
-/** A turn that our runner drove to its end. Turns of agents elsewhere have no model. */
+/** Turns of agents elsewhere have no model. */
 const wasOurs = (turn: Turn): turn is Turn & { readonly model: string } => turn.model !== undefined && isFinished(turn)
 
 function continuedBy(event: NewEvent, continued_by: string): NewEvent {
   return event.type === 'task_create_review_resolved' ? { ...event, data: { ...event.data, continued_by } } : event
 }
 
-/** What the model of the new turn is told. People see it as their decision (`startedBy`). */
+/** The new turn's message to the model. People see it as their decision (`startedBy`). */
 function messageFor(decided: readonly NewEvent[], rows: readonly Row[], isEdited: boolean): string {
   const [resolved] = decided.flatMap(({ type, data }) => (type === 'task_create_review_resolved' ? [data] : []))
   const { action, comment = '', row_comments = [] }: Partial<EventData['task_create_review_resolved']> = resolved ?? {}

@@ -29,10 +29,9 @@ import { type Draft, ListEditor, sourcesOf } from './list-editor.ts'
 
 export type ReviewCommand =
   | {
-      /** A person gives a review with a deadline more time. */
       readonly type: 'extend_review'
       readonly review_id: string
-      /** How long it waits from now, at least. Default: as long as it had at first. */
+      /** The minimum wait from now. Default: the original timeout. */
       readonly ms?: number | undefined
     }
   | { readonly type: 'expire_review'; readonly review_id: string }
@@ -46,7 +45,6 @@ export const REVIEW_RULES: Rules<ReviewCommand> = {
   leave_panel: leavePanel,
 }
 
-/** The longest that a page may hold a rejection back. */
 const MAX_HELD_MS = 60_000
 
 type Decide = CommandOf<'decide_review'>
@@ -116,7 +114,7 @@ export function decideReview(state: Conversation, command: Decide, now: Instant)
   return [cancelled(review, reason, via, said, held_ms === undefined ? {} : { held_ms })]
 }
 
-/** Gives a review more time. The latest deadline counts: a request for an earlier one changes nothing. */
+/** Extends a review's deadline; an earlier deadline changes nothing. */
 function extendReview(
   state: Conversation,
   { review_id, ms }: CommandOf<'extend_review'>,
@@ -134,7 +132,7 @@ function extendReview(
   return [{ type: 'review_extended', turn_id: review.conversation_turn_id, data: { review_id, expires_at } }]
 }
 
-/** Expiry is an ordinary command: any process may run it, and the first one wins. */
+/** Expiry is an ordinary command: any process may send it, and the first one wins. */
 function expireReview(state: Conversation, command: CommandOf<'expire_review'>, now: Instant): NewEvent[] | Refusal {
   const review = state.reviews.get(command.review_id)
   if (!review) return reviewNotFound(command.review_id)
@@ -159,7 +157,6 @@ function leavePanel(state: Conversation, command: CommandOf<'leave_panel'>): New
   return review.panels.includes(panel) ? [panelEvent('review_panel_left', review, panel)] : []
 }
 
-/** Cancels the pending reviews of a turn that ends. */
 export function cancelReviewsOf(state: Conversation, turnId: string, now: Instant): NewEvent[] {
   return state.pending_reviews
     .flatMap(id => state.reviews.get(id) ?? [])
@@ -167,7 +164,6 @@ export function cancelReviewsOf(state: Conversation, turnId: string, now: Instan
     .map(review => cancelled(review, overdue(review, now) ?? 'turn_stopped', 'system'))
 }
 
-/** What a person said with a decision, cleaned. */
 interface CleanSaid {
   readonly comment?: string
   readonly row_comments?: readonly RowComment[]
@@ -181,14 +177,16 @@ function saidIn({ draft_tasks }: Review, { comment: raw = '', row_comments }: Sa
   return { ...(comment === '' ? {} : { comment }), ...(onRows.length > 0 ? { row_comments: onRows } : {}) }
 }
 
-/** The reviews of a turn, oldest first. */
 function reviewsOf({ reviews }: Conversation, turnId: string): Review[] {
   return [...reviews.values()]
     .filter(review => review.conversation_turn_id === turnId)
     .sort((a, b) => (a.asked_at < b.asked_at ? -1 : 1))
 }
 
-/** An agent elsewhere that proposes a plan has given up waiting for its older one. Our own turns cannot: they are parked. */
+/**
+ * An agent elsewhere that proposes a new plan no longer waits for its older one. Our own turns cannot do this: they are
+ * parked.
+ */
 function superseded(state: Conversation, turnId: string, earlier: readonly Review[], now: Instant): NewEvent[] {
   if (state.turns.get(turnId)?.status !== 'open') return []
   return earlier
@@ -215,7 +213,7 @@ function confirm(
     const { order, parent_id, ...draft } = asDraft(review, row, id)
     drafts.push({
       ...draft,
-      // The person's order wins over the requested one; the parent may have been removed during the review.
+      // The person's order wins over the requested one. The parent may have been removed during the review.
       ...(order === undefined || changes.reordered ? {} : { order }),
       ...(parent_id === undefined || !state.tasks.has(parent_id) ? {} : { parent_id }),
     })
@@ -247,12 +245,10 @@ function confirm(
   return [...events, ...approvals, ...look, { type: 'task_create_review_resolved', turn_id: turnId, data }]
 }
 
-/** The deadline of a review that is opened now. */
 export function deadlineOf({ review_timeout_ms: ms }: Policy, now: Instant): Pick<Review, 'timeout_ms' | 'expires_at'> {
   return { timeout_ms: ms, expires_at: ms === null ? null : plusMs(now, ms) }
 }
 
-/** Sends a plan back: cancelled, with what the person wants changed. */
 function sendBack(
   review: Review,
   { tasks }: Extract<Decide['decision'], { readonly action: 'revise' }>,
@@ -267,7 +263,6 @@ function sendBack(
   return [cancelled(review, CANCELLING.revise.reason, via, said, sent)]
 }
 
-/** The review, if it can still be decided. */
 function pendingReview(state: Conversation, id: string, now: Instant): Review | Refusal {
   const review = state.reviews.get(id)
   if (!review) return reviewNotFound(id)
@@ -283,7 +278,6 @@ function pendingReview(state: Conversation, id: string, now: Instant): Review | 
 
 export const reviewNotFound = (id: string): Refusal => new Refusal('review_not_found', { review_id: id })
 
-/** The end of a review that was not confirmed. */
 export function cancelled(
   review: Review,
   reason: string,

@@ -39,7 +39,7 @@ export type ClaimCommand =
       readonly held: HeldCall
     }
   | ({
-      /** Settles the claims of a call, and makes it. No events while a claim needs more. */
+      /** Settles the claims of a call and applies it. No events while a claim needs more. */
       readonly type: 'settle_call'
       readonly turn_id: string
       readonly tool_call_id: string
@@ -52,10 +52,9 @@ export const CLAIM_RULES: Rules<ClaimCommand> = {
 
 type Edit = CommandOf<'edit_tasks'>
 
-/** Stores what a call claims, one claim per task. */
 function makeClaims(_: Conversation, command: CommandOf<'make_claims'>): NewEvent[] {
   const { turn_id, tool_call_id, basis, claims } = command
-  // As the log has it: without what is undefined.
+  // Drops undefined fields, as the log does.
   const held = JSON.parse(JSON.stringify(command.held)) as HeldCall
   return claims.map((claim, index) => ({
     type: 'claim_made',
@@ -64,10 +63,9 @@ function makeClaims(_: Conversation, command: CommandOf<'make_claims'>): NewEven
   }))
 }
 
-/** An edit with what of it is refused: of one that is made element by element, the elements; else all of it. */
+/** An edit and its refusals: by element if each element stands on its own, else of the whole edit. */
 type Attempt = { readonly made: Edited; readonly edit: Edit; readonly refusals: ReadonlyMap<number, Refusal> }
 
-/** Makes an edit, without the elements that are refused if each stands by itself. */
 export function attempt(
   state: Conversation,
   edit: Edit,
@@ -88,25 +86,23 @@ export function attempt(
   }
 }
 
-/** How a call's claims stand: what they wait for, or which of them are refused; the others are granted. */
+/** The state of a call's claims: what they wait for, or the refused ones; all others are granted. */
 type Settlement = Wait | { readonly needs: null; readonly refused: ReadonlyMap<string, Ruling> }
 
-/** The claims wait: for their checks, a look at the files, the runs before the end of the plan, or a verdict. */
 export type Wait =
   | { readonly needs: 'checks' | 'look' | 'runs' }
   | { readonly needs: 'judge'; readonly claim: OpenClaim }
 
-/** Why a claim is refused: for the log, and as the model is told once that is counted. */
 interface Ruling {
   readonly because: ClaimEnd
-  /** The check that failed: such claims are counted. */
+  /** The check that failed; such claims are counted. */
   readonly failed?: Check
   readonly why: (state: Conversation, task: Task, row?: number) => Refusal
 }
 
 /**
- * What the claims of a call need next, in this order: their checks, a look at the files and the runs before the end of the plan
- * if nothing of it stays open, the judge.
+ * The next need of a call's claims, in this order: their checks; if the plan has nothing left open, a fingerprint of
+ * the files and the final runs; the judge.
  */
 function settle(
   state: Conversation,
@@ -127,7 +123,7 @@ function settle(
   for (const claim of left()) {
     const checked = checkedBy(state, claim)
     if (checked.result === 'waiting') {
-      // A tick comes from a person, without a workspace
+      // A person can tick a check without a workspace.
       if (ended !== 'no_workspace' || checked.check.kind === 'person') return { needs: 'checks' }
       end([claim])
     } else if (checked.result === 'failed' || checked.result === 'inconclusive')
@@ -142,12 +138,12 @@ function settle(
   if (made instanceof Refusal) return { needs: null, refused }
   const last = made.made.last
   if (last.length > 0) {
-    // The files may have changed while its own check ran: that takes a look.
+    // The files may have changed while its own check ran, so they must be fingerprinted again.
     const isUnseen = !seen && last.some(task => task.status === 'completed' && isChecked(state, task))
     const isMissing = isUnseen || missingRuns(state, turn_id, seen).length > 0
     if (isMissing && !ended) return { needs: seen ? 'runs' : 'look' }
     if (isMissing) end(left())
-    // With one of them open the plan goes on.
+    // The plan goes on while one of them is open.
     else
       for (const [task] of Map.groupBy(last, ({ plan_id }) => plan_id).values())
         if (task) refuseUnpassed(state, task, refused)
@@ -156,18 +152,14 @@ function settle(
   return unjudged ? { needs: 'judge', claim: unjudged } : { needs: null, refused }
 }
 
-/** A call as it was settled. */
 export interface Settled {
   readonly events: readonly NewEvent[]
-  /** The elements that were refused. */
   readonly refusals: ReadonlyMap<number, Refusal>
-  /** Why nothing of the call was made. */
   readonly refusal?: Refusal
-  /** Ids of new tasks that the judge has seen, to its reason. */
   readonly notDone: ReadonlyMap<string, string>
 }
 
-/** Settles a call: what was turned down is counted and dropped, the rest is made, in one commit. */
+/** Settles a call in one commit: refused claims are counted and dropped, the rest is applied. */
 export function settled(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): Settled | Wait {
   const { turn_id, tool_call_id } = command
   const claims = claimsOf(state, turn_id, tool_call_id)
@@ -203,7 +195,7 @@ function settleCall(state: Conversation, command: CommandOf<'settle_call'>, now:
   return 'needs' in done ? [] : done.events
 }
 
-/** The call without what is refused of it, with the tasks that it creates as done still pending. */
+/** The call without its refused parts; tasks that it creates as done are still pending. */
 function applied(
   state: Conversation,
   claims: readonly OpenClaim[],
@@ -223,7 +215,6 @@ function applied(
   return attempt(state, { ...held.edit, type: 'edit_tasks', by: 'model', turn_id, basis }, now, claims, known)
 }
 
-/** Completes the new tasks that the judge passed. */
 function completed(
   state: Conversation,
   created: readonly NewEvent[],
@@ -241,7 +232,10 @@ function completed(
   return events instanceof Refusal ? [] : events
 }
 
-/** Ends the claims that are refused, and the runs that only those and closed ones wait for. The last of too many red ones blocks its task. */
+/**
+ * Ends the refused claims, and the runs that only refused and closed claims wait for. The last of too many failed
+ * claims blocks its task.
+ */
 function refusedEvents(
   state: Conversation,
   claims: readonly OpenClaim[],
@@ -262,7 +256,7 @@ function refusedEvents(
   for (const { claim, ruling } of refused) {
     const task = state.tasks.get(claim.task_id)
     const isLast = ruling.failed !== undefined && proofOf(state, claim.task_id).reds + 1 >= MAX_REDS
-    // What a person blocked keeps their words.
+    // A task that a person blocked keeps their words.
     if (!isLast || !task || !(isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person'))) continue
     const outcome = asProse(`Its check failed ${MAX_REDS} times: ${labelOf(ruling.failed)}.`)
     editor.change(task.id, { status: 'blocked', outcome })
@@ -282,7 +276,6 @@ function refusedEvents(
   return [...events, ...finalRunsAfter(state, events, blocked, now)]
 }
 
-/** The first element of the call about the task of a claim. */
 const rowOf = (state: Conversation, claims: readonly OpenClaim[], { task_id }: OpenClaim): number | undefined =>
   heldBy(claims)?.edit.change?.findIndex(({ task }) => findTask(state, task)?.id === task_id)
 
@@ -307,7 +300,7 @@ function failedBy(checked: Extract<Checked, { readonly result: 'failed' | 'incon
   }
 }
 
-/** A check of the whole plan that does not pass refuses the claim that would end the plan. */
+/** A plan check that does not pass refuses the claim that would end the plan. */
 function refuseUnpassed(state: Conversation, { id, plan_id }: Task, refused: Map<string, Ruling>): void {
   const plan = planById(state, plan_id)
   const [check] = unpassedChecks(state, plan)
@@ -352,7 +345,6 @@ const ENDED = {
   failed: 'The server failed unexpectedly.',
 } as const
 
-/** A check that failed, with what its run said. */
 function redRun(
   state: Conversation,
   check: Check,
@@ -367,11 +359,10 @@ function redRun(
   }
 }
 
-/** Whether a command failed with its exit code, where 0 was expected: the code says it all. */
+/** A command that exits with a code other than 0 where 0 was expected: the code alone is the reason. */
 const isCodeAlone = (check: Check, { exit }: CheckRun): boolean =>
   check.kind === 'command' && check.exit === undefined && exit !== undefined && exit !== 0
 
-/** That no process has the workspace, which one that is, and what can be done. */
 function unserved(state: Conversation, task: Task, isGone: boolean | undefined): string {
   const path = workspaceOf(state, task)?.path
   const folder = path === undefined ? '' : ` (${path})`

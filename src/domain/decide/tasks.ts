@@ -25,11 +25,9 @@ export type TaskCommand = ModelEdit & {
   readonly by: 'model' | 'person' | 'file'
   /** The model's turn. New tasks of a person or a file join the running or latest turn. */
   readonly turn_id?: string
-  /** The task ids, new ones included, in the order of the file. */
   readonly order?: readonly string[]
   /** The seq that a model's call was based on. Default: the newest tool answer. */
   readonly basis?: number | undefined
-  /** Used when new tasks need a review. */
   readonly review?: ReviewOrigin
 }
 
@@ -37,31 +35,26 @@ export const TASK_RULES: Rules<TaskCommand> = { edit_tasks: editTasks }
 
 type Edit = CommandOf<'edit_tasks'>
 
-/** The turn of tasks that were read from a file before the conversation had a turn. */
+/** The turn for tasks read from a file before the conversation had a turn. */
 const FILE_TURN = 'file'
-/** How many open tasks a refusal lists. */
 const MAX_LISTED = 20
 
 function editTasks(state: Conversation, command: Edit, now: Instant): readonly NewEvent[] | Refusal {
   const made = edited(state, command, now)
   if (made instanceof Refusal) return made
-  // Its call has to be held.
   const [claim] = made.open
   const created = made.events.flatMap(event => (event.type === 'task_created' ? event.data.task : []))
   const task = claim && (state.tasks.get(claim.task) ?? created.find(({ id }) => id === claim.task))
   return task ? new Refusal('not_checked', { task, reason: 'Its claim is not settled.' }) : made.events
 }
 
-/** An edit that was made as if all that it claims were granted. */
+/** An edit applied as if all its claims were granted. */
 export interface Edited {
   readonly events: readonly NewEvent[]
-  /** What has to be checked or judged first. */
   readonly open: readonly AskedClaim[]
-  /** What an agent elsewhere settles so that nothing of its plan is open. */
   readonly last: readonly Task[]
 }
 
-/** `ruled`: the claims of this call, which are settled with it. */
 export function edited(
   state: Conversation,
   command: Edit,
@@ -89,7 +82,7 @@ export function edited(
     : undefined
   if (!reviewed) editor.create(claims?.asPending(drafts) ?? drafts, turnId ?? FILE_TURN)
   for (const [row, { task, fields }] of targets.changes.entries()) {
-    // With this call's changes so far: reopening a task first must not bypass a rule.
+    // Includes this call's changes so far: reopening a task first must not bypass a rule.
     const current = editor.get(task.id) ?? task
     const refused =
       claims?.add(current, fields, row) ??
@@ -120,7 +113,10 @@ export function edited(
   return { events: [...begun, ...events, ...approvals, ...asked, ...look, ...final], open, last }
 }
 
-/** A person approves what they write, and what they name by its hash; of a model's checks the configuration allows some. */
+/**
+ * A person approves the checks that they write or name by hash. Of a model's checks, only those that the configuration
+ * allows are approved.
+ */
 function approvalsOf(
   state: Conversation,
   { by, change = [] }: Edit,
@@ -150,7 +146,6 @@ function approvalsOf(
   return [...created, ...edited]
 }
 
-/** A listed task by id or number. */
 export function findTask(state: Conversation, ref: string | number): Task | undefined {
   if (typeof ref === 'string') return state.tasks.get(ref)
   for (const id of state.open) {
@@ -166,7 +161,6 @@ interface ModelTurn {
   readonly policy: Policy
 }
 
-/** The turn that a model works in, and its policy. */
 export function modelTurn(state: Conversation, turnId: string | undefined): ModelTurn | Refusal {
   const turn = turnId === undefined ? undefined : state.turns.get(turnId)
   if (!turn || !state.policy) return new Refusal('turn_not_found', { turn_id: turnId ?? '' })
@@ -178,7 +172,6 @@ export function modelTurn(state: Conversation, turnId: string | undefined): Mode
 
 export const turnRunning = (turn_id: string): Refusal => new Refusal('turn_running', { turn_id })
 
-/** A listed task by id or number, if it is in the scope of the model's toolset. */
 export function taskInReach(
   state: Conversation,
   ref: string | number,
@@ -191,7 +184,6 @@ export function taskInReach(
   return reached ? task : new Refusal('task_not_found', { ref, ...inRow(row), ...openIn(state, scope) })
 }
 
-/** The turn that a turn-scoped toolset is limited to. */
 const scopeOf = (asModel: ModelTurn | undefined): string | undefined =>
   asModel && TOOLSETS[asModel.policy.toolset].scope === 'turn' ? asModel.turn.id : undefined
 
@@ -296,7 +288,7 @@ function cleanTargets(
   return { changes, removals }
 }
 
-/** The task that a change names, unless it is out of reach or a newer edit forbids the change. */
+/** The task that a change names, unless it is out of reach or a newer edit fences the change. */
 function target(
   state: Conversation,
   command: Edit,
@@ -314,10 +306,12 @@ function target(
   return changed ? new Refusal('edited_by_person', { row, task, changed }) : task
 }
 
-/** What a person gave one of these statuses only a person opens again. What they blocked may be taken up. */
+/**
+ * Only a person reopens a task to which a person gave one of these statuses. A model may take up a task that a person
+ * blocked.
+ */
 const REOPENED_BY_PERSON: ReadonlySet<TaskStatus> = new Set(['completed', 'cancelled'])
 
-/** Why the rules forbid a model's change of a task, whatever the assessor says. */
 function forbidden(
   state: Conversation,
   { policy }: ModelTurn,
@@ -340,13 +334,12 @@ function forbidden(
   if (task.judged_by !== 'person') return undefined
   if (REOPENED_BY_PERSON.has(task.status) && NEXT[task.status].includes(status))
     return new Refusal('settled_by_person', { row, field: 'status', task })
-  // A new status comes with an outcome of its own.
+  // A new status needs its own outcome.
   const fixed = status === task.status ? SEALED : ASKED
   const field = fixed.find(each => changed.has(each))
   return field && new Refusal('settled_by_person', { row, field, task })
 }
 
-/** Refuses a status without the outcome it requires, unless the toolset has no field for one. */
 function missingOutcome(
   { policy }: ModelTurn,
   task: Task,
@@ -354,17 +347,16 @@ function missingOutcome(
   row: number,
 ): Refusal | undefined {
   const isRequired = REQUIRES[status].outcome && (status !== task.status || outcome === '')
-  // The outcome of a settled task says how it ended before, not how it ends now.
+  // The outcome of a settled task belongs to its former status, not to the new one.
   const given = outcome ?? (isOpen(task) ? task.outcome : undefined)
   if (!isRequired || given || !TOOLSETS[policy.toolset].outcome) return undefined
   return new Refusal('outcome_required', { row, field: 'outcome', task, to: status })
 }
 
-/** Whether the assessor, not the model, decides what is done: in our own runs, and elsewhere where we have a judge for it. */
+/** True if the judge rules on completion: in our own runs, and elsewhere if a judge is configured. */
 const isJudged = ({ turn, policy }: ModelTurn, { judges }: Edit): boolean =>
   policy.assessor && (isRunning(turn) || judges === true)
 
-/** Who has turned down a claim of the task. */
 export function turnedDownBy(state: Conversation, taskId: string): 'checks' | 'assessor' | undefined {
   if (state.rejections.has(taskId)) return 'assessor'
   return proofOf(state, taskId).reds > 0 ? 'checks' : undefined

@@ -8,7 +8,6 @@ import { turnFinished, unfinishedTurn } from './turns.ts'
 
 export type ApprovalCommand =
   | {
-      /** A call of a tool from outside has to be allowed first. */
       readonly type: 'ask_approval'
       readonly turn_id: string
       readonly approval: ToolApprovalRequest
@@ -26,7 +25,7 @@ export const APPROVAL_RULES: Rules<ApprovalCommand> = {
   decide_approval: decideApproval,
 }
 
-/** A call waits for a person. Asking again for the same call changes nothing. */
+/** Asking again for the same call changes nothing. */
 function askApproval(state: Conversation, command: CommandOf<'ask_approval'>): NewEvent[] | Refusal {
   const { turn_id, approval } = command
   if (!isId(approval.approval_id)) return invalidId('approval_id')
@@ -38,7 +37,7 @@ function askApproval(state: Conversation, command: CommandOf<'ask_approval'>): N
   return [{ type: 'tool_approval_required', turn_id, data: approval }]
 }
 
-/** A person decides a call that waits. The first decision counts. */
+/** The first decision counts. */
 function decideApproval(state: Conversation, command: CommandOf<'decide_approval'>): NewEvent[] | Refusal {
   const { approval_id, decision, via } = command
   const comment = prose(command.comment ?? '')

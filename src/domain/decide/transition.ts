@@ -5,7 +5,6 @@ import { inRow, Refusal } from '../refusal.ts'
 import { FIELD_NAMES, isOptional } from '../row.ts'
 import { type Actor, isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../task.ts'
 
-/** The task in another status, with the timestamps and `judged_by` that go with it. */
 export function withStatus(task: Task, status: TaskStatus, by: Actor, now: Instant): Task {
   if (status === task.status) return isConfirmed(task, by) ? { ...task, judged_by: 'person' } : task
   const { completed_at: _completed, ...rest } = isOpen(task) ? task : withoutOutcome(task)
@@ -24,7 +23,7 @@ export function withStatus(task: Task, status: TaskStatus, by: Actor, now: Insta
   }
 }
 
-/** A person says once more that a task is done: then it is on their word. */
+/** A person who completes a done task again takes responsibility for it. */
 const isConfirmed = ({ status, judged_by }: Task, by: Actor): boolean =>
   by === 'person' && status === 'completed' && judged_by !== 'person'
 
@@ -33,7 +32,7 @@ function withoutOutcome({ outcome: _outcome, ...task }: Task): Task {
   return task
 }
 
-/** The task with other fields. A model that changes what the assessor judged loses the verdict. */
+/** Sets fields. A model that changes a judged field loses the verdict. */
 export function withFields(task: Task, fields: Partial<TaskFields>, by: Actor): Task {
   const merged = Object.entries<string | readonly unknown[]>({ ...task, ...fields } as {})
   const next = Object.fromEntries(
@@ -43,15 +42,13 @@ export function withFields(task: Task, fields: Partial<TaskFields>, by: Actor): 
   return task.judged_by === 'assessor' && !isSealed ? { ...next, judged_by: null } : next
 }
 
-/** Fields that a task does not have while they are empty. */
 const ABSENT: ReadonlySet<string> = new Set(['outcome', ...FIELD_NAMES.filter(isOptional)])
 
-/** The task without those of these fields that are to go. */
 function without(task: Task, gone: { readonly [K in keyof Task]?: boolean }): Task {
   return Object.fromEntries(Object.entries(task).filter(([field]) => !gone[field as keyof Task])) as unknown as Task
 }
 
-/** The task with the values that some fields had; null for one that was absent. */
+/** Restores former values of fields; null for one that was absent. */
 export function withFormer(task: Task, from: { readonly [field: string]: Json }): Task {
   const isAbsent = (field: string): boolean => from[field] === null && field !== 'judged_by'
   const absent = Object.fromEntries(Object.keys(from).map(field => [field, isAbsent(field)]))
@@ -59,7 +56,6 @@ export function withFormer(task: Task, from: { readonly [field: string]: Json })
   return { ...without(task, absent), ...(former as Partial<Task>) }
 }
 
-/** The names of the fields that these would change. */
 export const changedBy = (task: Task, fields: Partial<TaskFields>): ReadonlySet<string> =>
   new Set(Object.keys(difference(task, withFields(task, fields, 'person'))))
 
@@ -75,7 +71,7 @@ export function difference(before: Task, after: Task): { [field: string]: Json }
   return from
 }
 
-/** Deep equality: some fields are lists. Values that we made ourselves have their keys in the same order. */
+/** Deep equality, because some fields are lists. Our own values have their keys in a stable order. */
 const same = (a: Task[keyof Task], b: Task[keyof Task]): boolean =>
   a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
 

@@ -32,18 +32,18 @@ export type TurnCommand =
       readonly host?: PolicyPatch
     }
   | {
-      /** A tool call of an agent elsewhere: opens its turn if it is new. */
+      /** A tool call of an agent elsewhere; opens its turn if it is new. */
       readonly type: 'open_turn'
       readonly turn_id: string
       /** The program that opens it and its folder, for people. */
       readonly client?: string | undefined
-      /** The call makes a plan of its own, so it joins none. */
+      /** The call creates a plan, so the turn joins none. */
       readonly plans?: boolean
-      /** The call only reads, so it joins none, either. */
+      /** The call only reads, so the turn joins no plan. */
       readonly reads?: boolean
       readonly toolset?: ToolsetName | undefined
       readonly host?: PolicyPatch
-      /** Where the checks of a new turn run, and those that run before its plan ends. */
+      /** The workspace of a new turn, and the checks that run before its plan ends. */
       readonly workspace?: Workspace | undefined
       readonly done_checks?: readonly Check[] | undefined
     }
@@ -73,7 +73,10 @@ function setPolicy(state: Conversation, command: CommandOf<'set_policy'>): NewEv
   return [{ type: 'policy_set', turn_id: null, data: { policy, by: command.by } }]
 }
 
-/** Opens the turn of an agent elsewhere for a call. If that neither plans nor only reads, an idle turn joins what is open. */
+/**
+ * Opens the turn of an agent elsewhere for a call. Unless the call creates a plan or only reads, an idle turn joins the
+ * open one.
+ */
 function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Instant): NewEvent[] | Refusal {
   const { turn_id, toolset, host = {}, plans = false, reads = false } = command
   if (!isId(turn_id)) return invalidId('turn_id')
@@ -98,15 +101,15 @@ function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Ins
   return withCurrent(state, [...fixes, ...opened, ...joined], joined.length > 0 ? [turn_id] : [], now)
 }
 
-/** The plan that a new turn begins, or goes on with where a conversation has one only. */
+/** A new turn begins a plan, or continues the plan of a conversation that has only one. */
 const planOfNew = (state: Conversation, turnId: string, toolset: ToolsetName): string =>
   TOOLSETS[toolset].counts === 'conversation' && state.latest_turn !== null
     ? planIdOf(state, state.latest_turn)
     : turnId
 
 /**
- * An idle turn takes what is open: it joins the plan of the newest open task if nothing was planned in its own, and the plan
- * that it works on takes over what is open of others.
+ * An idle turn takes up open work: it joins the plan of the newest open task if it has no plan of its own, and that
+ * plan takes over the open tasks of others.
  */
 function joining(state: Conversation, turn_id: string): NewEvent[] {
   const open = openTasks(state)
@@ -118,7 +121,7 @@ function joining(state: Conversation, turn_id: string): NewEvent[] {
   return [joined(turn_id, plan_id, others)]
 }
 
-/** Whether a claim or a run of this task is open, which its plan has the workspace for. */
+/** An open claim or run of the task needs the workspace of its current plan. */
 const isHeldUp = (state: Conversation, { id }: Task): boolean =>
   claimOn(state, id) !== undefined || state.requests.some(({ task_id }) => task_id === id)
 
@@ -128,7 +131,6 @@ const joined = (turn_id: string, plan_id: string, tasks: readonly Task[]): NewEv
   data: { turn_id, plan_id, task_ids: tasks.map(({ id }) => id) },
 })
 
-/** The refusal for a toolset other than the conversation's. */
 export function toolsetMismatch(
   { policy }: Conversation,
   toolset: ToolsetName,
@@ -168,7 +170,6 @@ export function startTurn(state: Conversation, command: CommandOf<'start_turn'>,
   return withCurrent(state, [...started, ...back], [turn_id, ...new Set(others)], now)
 }
 
-/** Starts a turn that goes on from one of ours, with its model and in its place. */
 export function continueTurn(
   state: Conversation,
   { id, model, workspace }: Turn & { readonly model: string },
@@ -203,7 +204,7 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   const plan = planOf(state, turn_id)
   const { counts } = plan
   const ending = ENDINGS[because]
-  // For an agent elsewhere, the claim that left nothing open has seen to it.
+  // For an agent elsewhere, the claim that left nothing open has run the checks.
   const isUnchecked = isRunning(turn) && missingRuns(state, turn_id, command.seen).length > 0
   const isUndone = checkedOf(state, plan).some(task => whyUndone(state, task) !== undefined)
   const isUnproven = isUndone || unpassedChecks(state, plan).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
@@ -215,7 +216,6 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   return [...endWaits(state, turn_id, now, 'The turn ended.'), ...failed, { type: 'turn_finished', turn_id, data }]
 }
 
-/** Where the checks of a turn run. */
 const placeOf = ({
   workspace,
   done_checks,
@@ -224,18 +224,16 @@ const placeOf = ({
   ...(done_checks?.length ? { done_checks } : {}),
 })
 
-/** Ends what a turn that is over waits for. */
 const endWaits = (state: Conversation, turnId: string, now: Instant, reason: string): NewEvent[] => [
   ...cancelReviewsOf(state, turnId, now),
   ...denyApprovalsOf(state, turnId, reason === RUN_STOPPED ? 'stopped' : 'turn_ended'),
   ...stopClaimsOf(state, turnId, now, reason),
 ]
 
-/** Whether a turn of an agent elsewhere has nothing open and waits for no review. */
 export const isIdle = (state: Conversation, turnId: string): boolean =>
   openTasks(state, turnId).length === 0 && !isParked(state, turnId)
 
-/** The open tasks of a plan that one of agents elsewhere has taken over, with no turn of ours on it since. */
+/** The open tasks of a plan that an agent elsewhere has taken over and none of our turns has continued since. */
 function takenOver(state: Conversation, planId: string): Task[] {
   return openTasks(state).filter(task => {
     const { plan_id, conversation_turn_id } = task
@@ -244,7 +242,6 @@ function takenOver(state: Conversation, planId: string): Task[] {
   })
 }
 
-/** The events, and those that give each of these plans its one current task. */
 function withCurrent(
   state: Conversation,
   events: readonly NewEvent[],
@@ -255,7 +252,7 @@ function withCurrent(
   return [...events, ...turnIds.flatMap(turnId => oneCurrent(after, turnId, now))]
 }
 
-/** Gives a plan its current task, in the same commit: the first one in progress, else the first one. */
+/** Keeps the first task in progress, or starts the first open one, in the same commit. */
 function oneCurrent(state: Conversation, turnId: string, now: Instant): NewEvent[] {
   const open = openOf(state, planOf(state, turnId))
   const [first, ...others] = open.filter(task => task.status === 'in_progress')
@@ -266,7 +263,6 @@ function oneCurrent(state: Conversation, turnId: string, now: Instant): NewEvent
   return events instanceof Refusal ? [] : events
 }
 
-/** A turn that is not over. */
 export function unfinishedTurn(state: Conversation, turnId: string): Turn | Refusal {
   const turn = state.turns.get(turnId)
   if (!turn) return turnNotFound(turnId)
@@ -277,7 +273,6 @@ const turnNotFound = (turn_id: string): Refusal => new Refusal('turn_not_found',
 
 export const turnFinished = ({ id, status }: Turn): Refusal => new Refusal('turn_finished', { turn_id: id, status })
 
-/** What a turn that is over waited for is not allowed. */
 const denyApprovalsOf = (state: Conversation, turnId: string, reason: ApprovalEnd): NewEvent[] =>
   approvalsOf(state, turnId).map(({ approval_id }) => ({
     type: 'tool_approval_resolved',

@@ -10,9 +10,7 @@ import { ListEditor } from './list-editor.ts'
 import { difference } from './transition.ts'
 
 export type UndoCommand = {
-  /** Takes back a person's change to a task, on a person's behalf. */
   readonly type: 'undo_change'
-  /** The change, as the log has it. */
   readonly change: StoredEvent<'task_created' | 'task_changed' | 'task_removed'>
 }
 
@@ -21,8 +19,8 @@ export const UNDO_RULES: Rules<UndoCommand> = { undo_change: undoChange }
 type Change = CommandOf<'undo_change'>['change']
 
 /**
- * Takes back what a person changed, as an edit of its own: to take that one back is a redo. Refused if what was changed has
- * changed again since.
+ * Undoes a person's change with an edit of its own, so undoing the undo is a redo. Refused if the same fields have
+ * changed since.
  */
 function undoChange(state: Conversation, { change }: CommandOf<'undo_change'>, now: Instant): NewEvent[] | Refusal {
   if (change.data.by !== 'person') return notUndoable('not_persons')
@@ -45,9 +43,9 @@ function undone(state: Conversation, change: Change, editor: ListEditor): Refusa
     return undefined
   }
   if (!now) return notUndoable('removed')
-  // What was added or brought back goes again, unless somebody has worked on it.
+  // An added or restored task is removed again, unless it has been worked on.
   const removes = change.type === 'task_created' || isBack(change.data.from)
-  // Who settled a task says nothing of another status.
+  // The author of one status does not apply to another.
   const touched = new Set(removes ? WORKED_ON : Object.keys(change.data.from))
   if (touched.has('judged_by')) touched.add('status')
   const changed = Object.keys(difference(after, now)).filter(field => touched.has(field))
@@ -58,10 +56,9 @@ function undone(state: Conversation, change: Change, editor: ListEditor): Refusa
   return undefined
 }
 
-/** Fields that say that a task was worked on: not its place, nor what the rules set. */
+/** Fields whose change means that a task was worked on. Its place and the fields set by rules do not count. */
 const WORKED_ON = [...FIELD_NAMES, 'outcome']
 
-/** Who changed these fields since. */
 function changedBy(state: Conversation, { seq, data }: Change, fields: readonly string[]): 'person' | 'agent' {
   const edits = state.edits.get(data.task.id) ?? {}
   return fields.some(field => (edits[field] ?? 0) > seq) ? 'person' : 'agent'
