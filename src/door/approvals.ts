@@ -11,7 +11,6 @@ import type { WaitingApproval } from '../domain/wire.ts'
 import type { ConversationSummary, Ref } from '../store/store.ts'
 import type { Door } from './door.ts'
 
-/** What a person says to a call that waits. */
 export interface ApprovalWord {
   readonly decision: ApprovalDecision
   readonly comment?: string | undefined
@@ -19,12 +18,11 @@ export interface ApprovalWord {
 
 export interface DecidedCall {
   readonly request: ToolApprovalRequest
-  /** It had been decided in the same way before. */
   readonly isRepeated: boolean
   readonly seq: number
 }
 
-/** Decides a call that waits. The same decision again is no error; another one is refused. */
+/** Decides a waiting tool call. Repeating the same decision is idempotent; a different one is refused. */
 export async function decideApproval(
   door: Door,
   ref: Ref,
@@ -42,7 +40,7 @@ export async function decideApproval(
     return value
   } catch (error) {
     if (!(error instanceof Refusal) || !error.is('approval_not_found')) throw error
-    // Nothing can change that any more, so it may be read after the refusal.
+    // A decision is final, so reading it after the refusal cannot race.
     const before = decidedApproval(await door.conversations.events(ref, { types: APPROVAL_TYPES }), approvalId)
     if (!before) throw error
     if (before.decision !== decision || before.via === 'system') {
@@ -52,10 +50,10 @@ export async function decideApproval(
   }
 }
 
-/** In how many conversations of each list waiting calls are looked for: the page asks every few seconds. */
+/** Conversations searched per list: the page polls every few seconds. */
 const MAX_LISTED = 200
 
-/** The calls that wait in one conversation, or in those at the top of the list and of the archive, oldest first. */
+/** Returns waiting calls, oldest first: of one conversation, or of the newest active and archived ones. */
 export async function waitingApprovals(door: Door, tenant: string, conversation?: string): Promise<WaitingApproval[]> {
   const top = async (list: SessionList): Promise<readonly ConversationSummary[]> =>
     (await door.conversations.list(tenant, { limit: MAX_LISTED }, list)).items
@@ -75,7 +73,7 @@ export async function waitingApprovals(door: Door, tenant: string, conversation?
   return found.sort((one, other) => Date.parse(one.asked_at) - Date.parse(other.asked_at))
 }
 
-/** Denies the waiting calls of tools that a person has turned off or taken away. */
+/** Denies waiting calls of tools that a person has turned off or removed. */
 export async function denyWaiting(
   door: Door,
   tenant: string,
@@ -86,7 +84,7 @@ export async function denyWaiting(
     try {
       await decideApproval(door, { tenant, conversation: call.session_id }, call.approval_id, { decision: 'deny' }, via)
     } catch (error) {
-      // It was decided meanwhile.
+      // Decided concurrently.
       if (!(error instanceof Refusal) || !error.is('approval_already_decided')) throw error
     }
   }

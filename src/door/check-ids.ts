@@ -9,7 +9,6 @@ export function checked<T extends Ref>(ref: T): T {
   return ref
 }
 
-/** Throws if the tenant is no valid id. */
 export function checkTenant(tenant: string): void {
   if (!isId(tenant)) throw invalidId('tenant')
 }

@@ -26,50 +26,47 @@ import { Problem } from '../domain/text.ts'
 import type { PersonsFields, SentChecks, SentDecision, SentRow } from '../domain/wire.ts'
 import { sorted } from './hash.ts'
 
-/** Reads command lines, and says what exactly a person approves. */
+/** Parses command lines and computes the hash that a person approves. */
 export interface CheckMaker {
-  /** The words of a command line, or what is wrong with it. */
   split(line: string): readonly string[] | Problem
-  /** A hash of everything that decides what would run. */
+  /** Hashes everything that decides what would run. */
   hash(spec: WithPrograms, workspace: Workspace | undefined): string
-  /** The programs that the hash covers. */
   programs?(spec: CheckSpec, workspace: Workspace | undefined): Check['programs']
-  /** Whether a judge of ours rules on the claims of agents elsewhere. */
+  /** True if this process judges claims of external agents. */
   judges?(): boolean
-  /** What calls of turns in this workspace can do; by default the one that new turns of this process get. Undefined: none. */
+  /**
+   * Returns the checks that turns in this workspace can use, by default in the workspace of new turns; undefined for
+   * none.
+   */
   offered?(workspace?: Workspace): CallChecks | undefined
-  /** Whether a workspace is a folder of this machine that does not exist any more. */
   isGone?(workspace: Workspace): boolean
-  /** The workspace of turns that this process drives, where they have one of their own. */
+  /** Set if turns that this process drives have a workspace of their own. */
   readonly own?: Workspace | undefined
 }
 
-/** Whether nobody can serve a need: its folder, of this machine, does not exist any more. A process that has it says more. */
+/** True if no process can serve a need because its folder, on this machine, is gone. */
 export function isGone(checks: CheckMaker, need: Need): boolean {
   const workspace = workspaceIn(need)
   return workspace !== undefined && (checks.isGone?.(workspace) ?? false) && !checks.offered?.(workspace)
 }
 
-/** What an edge that has a workspace knows about checks. */
 export interface CallChecks {
   readonly workspace: Workspace
-  /** The checks that run once before a plan ends. */
+  /** Checks that run once before a plan ends. */
   readonly done: readonly Check[]
-  /** Command lines that a person may pick from. */
   readonly commands: readonly string[]
-  /** A model's command line as a check, and whether the configuration allows it. */
+  /** Parses a model's command line into a check; `isAllowed` if the configuration allows it. */
   readonly fromLine: (line: string) => { readonly check: Check; readonly isAllowed: boolean } | Refusal
 }
 
-/** The part of a door that makes checks. */
 interface Making {
   readonly checks: CheckMaker
   readonly newId: () => string
 }
 
 /**
- * A person's new task, with its checks as they are stored. Like all of these: throws the refusal if a check is invalid,
- * and takes no id and no hash from outside.
+ * Prepares a person's new task. All `prepared…` functions throw a refusal if a check is invalid and accept no id or
+ * hash from outside.
  */
 export function preparedTask(state: Conversation, door: Making, id: string, sent: PersonsFields): NewTask {
   const { checks, check, approve: _approve, ...fields } = sent
@@ -77,7 +74,10 @@ export function preparedTask(state: Conversation, door: Making, id: string, sent
   return { ...fields, ...prepareChecks({ checks, check }, [], turn?.workspace, door).fields, id }
 }
 
-/** A person's change to a task. If it moves checks out of a folder that is gone, the others of the plan there move along. */
+/**
+ * Prepares a person's change to a task. If it moves checks out of a deleted folder, the plan's other checks in that
+ * folder move too.
+ */
 export function preparedChanges(
   state: Conversation,
   door: Making,
@@ -96,7 +96,6 @@ export function preparedChanges(
   return [change, ...others.flatMap(other => movedTo(workspace, state, other, door))]
 }
 
-/** The approved checks of a task, made anew for another folder. */
 function movedTo(workspace: Workspace, state: Conversation, task: Task, door: Making): readonly TaskChange[] {
   const moves = (check: Check): boolean => check.kind !== 'person' && isApproved(state, task.id, check)
   const checks = (task.checks ?? []).map(check =>
@@ -105,7 +104,6 @@ function movedTo(workspace: Workspace, state: Conversation, task: Task, door: Ma
   return task.checks?.some(moves) ? [{ task: task.id, fields: { checks } }] : []
 }
 
-/** A change to this task alone. */
 export function preparedChange(
   state: Conversation,
   door: Making,
@@ -124,15 +122,14 @@ export function preparedChange(
   return { task: ref, fields: { ...fields, ...prepared.fields, ...placed }, if_version, approve: prepared.approve }
 }
 
-/** Checks that were written anew say where they run. */
 const placedIn = (workspace: Workspace, checks: readonly Check[], known: readonly Check[]): readonly Check[] =>
   checks.map(check => (check.kind === 'person' || known.includes(check) ? check : { ...check, workspace }))
 
-/** The workspace of this process, in place of one whose folder is gone. */
+/** The workspace of this process, if the given one was deleted. */
 const standIn = (workspace: Workspace | undefined, maker: CheckMaker): Workspace | undefined =>
   workspace && maker.isGone?.(workspace) ? maker.offered?.()?.workspace : undefined
 
-/** Throws if a person asks for a run that no process can make: the folder of the check is gone. */
+/** Throws if a person requests a run that no process can do because the check's folder is gone. */
 export function assertRunnable(
   state: Conversation,
   { checks }: Making,
@@ -146,7 +143,10 @@ export function assertRunnable(
   throw new Refusal('check_not_runnable', { task, check: labelOf(check), because, folder: workspace.path })
 }
 
-/** Those that are sent back, or still what they were: written again, a check is what it is now, say with another program. */
+/**
+ * Known checks that were sent back or whose hash is still the same. A rewritten check gets a new hash, for example
+ * after a program changed.
+ */
 function current(
   known: readonly Check[],
   sent: SentChecks['checks'],
@@ -158,7 +158,6 @@ function current(
   return known.filter(check => sentBack.has(check.hash) || isSame(check))
 }
 
-/** A decision on a review. */
 export function preparedDecision(
   state: Conversation,
   door: Making,
@@ -174,7 +173,6 @@ export function preparedDecision(
   return { ...decision, tasks: decision.tasks && prepared(decision.tasks) }
 }
 
-/** The rows of a decision on this draft, or of a template. */
 export function preparedRows(
   rows: readonly SentRow[],
   draft: readonly DraftRow[],
@@ -183,7 +181,7 @@ export function preparedRows(
 ): readonly SubmittedRow[] {
   const proposed = draft.flatMap(({ checks = [] }) => checks)
   return rows.map((row, index) => {
-    // Said by the domain.
+    // The domain refuses it.
     if (typeof row !== 'object' || row === null) return row
     const { checks, check, approve, ...fields } = row
     const known = [...(draft[row.draft_index ?? -1]?.checks ?? []), ...proposed]
@@ -196,13 +194,13 @@ export function preparedRows(
 interface Prepared {
   readonly fields: { readonly checks?: readonly Check[] }
   readonly approve: readonly string[] | undefined
-  /** The hashes of those that came with the hash of another place, such as a template. */
+  /** Hashes of checks whose sent hash came from another place, such as a template. */
   readonly inserted: readonly string[]
 }
 
 /**
- * The checks as they are stored. One that equals a known check is that check; any other gets an id and a hash here. What
- * was sent as id and hash only tells where a check was read.
+ * Prepares checks for storage. A check that equals a known one is that check; any other gets a new id and hash. A sent
+ * id and hash only tell where the check came from.
  */
 export function prepareChecks(
   { checks, check, approve }: SentChecks,
@@ -221,7 +219,7 @@ export function prepareChecks(
   if (sent.length > MAX_CHECKS) {
     throw invalidField('checks', { rule: 'too_many', limit: MAX_CHECKS, got: sent.length }, row)
   }
-  /** The hash that was sent to the one that counts. */
+  /** From the sent hash to the stored one. */
   const inserted = new Map<string, string>()
   const prepared = sent.map((raw: Partial<Check>, index: number): Check => {
     const field = `checks[${index}]`
@@ -243,14 +241,12 @@ export function prepareChecks(
   }
 }
 
-/** A new check, with what a person approves. */
 export function madeCheck(spec: CheckSpec, id: string, maker: CheckMaker, workspace: Workspace | undefined): Check {
   const programs = maker.programs?.(spec, workspace)
   const found = programs ? { ...spec, programs } : spec
   return { ...found, id, hash: maker.hash(found, workspace) }
 }
 
-/** A check whose command may be a line. */
 function withWords(raw: unknown, field: string, maker: CheckMaker, row: number | undefined): unknown {
   const { run } = (raw ?? {}) as { readonly run?: unknown }
   return typeof run === 'string' ? { ...(raw as object), run: wordsIn(run, field, maker, row) } : raw
@@ -266,7 +262,6 @@ const isTexts = (raw: unknown): boolean => Array.isArray(raw) && raw.every(each 
 
 const contentOf = (check: CheckSpec & Partial<Check>): string => JSON.stringify(sorted(specOf(check)))
 
-/** Until a composition says how checks run here. */
 export const plainMaker: CheckMaker = {
   split: splitWords,
   hash: (spec, workspace) =>

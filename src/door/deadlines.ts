@@ -2,17 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Instant } from '../domain/instant.ts'
 import type { DueReview, Store } from '../store/store.ts'
 
-/** How late the deadline of a process that has died may be noticed. */
+/** The longest delay for a deadline set by a process that has died. */
 const POLL_MS = 2_000
-/** Reviews expired at a time. */
 const BATCH = 100
 
-/** One timer for all deadlines of all processes. Any process may expire a review; the first one does. */
+/** One timer for the deadlines of all processes. Any process may expire a review; the first one wins. */
 export class Deadlines {
   readonly #store: Store
   readonly #expire: (review: DueReview) => Promise<unknown>
   readonly #onError: (error: unknown) => void
-  /** Being expired, which may take a while if the conversation is locked: the next look does not wait for them. */
+  /** Expiries in flight. They may block on a locked conversation, so the next sweep does not wait for them. */
   readonly #expiring = new Map<string, Promise<void>>()
   #timer: NodeJS.Timeout | undefined
   #firesAt = Number.POSITIVE_INFINITY
@@ -26,7 +25,6 @@ export class Deadlines {
     this.within(0)
   }
 
-  /** Looks again within this time at the latest. */
   within(ms: number): void {
     const at = performance.now() + Math.max(0, Math.min(ms, POLL_MS))
     if (this.#stopped || at >= this.#firesAt) return
@@ -54,17 +52,16 @@ export class Deadlines {
     this.#sweeping = this.#sweep().then(next => {
       this.#sweeping = undefined
       this.within(next)
-      // A deadline that was set meanwhile may be sooner.
+      // A deadline set during the sweep may be sooner.
       this.#arm()
     })
   }
 
-  /** Begins to expire overdue reviews and returns after how many milliseconds to look again. */
   async #sweep(): Promise<number> {
     const failed = new Set<string>()
     try {
       for (;;) {
-        // Reviews that fail, or take long, must not hold up the others.
+        // Reviews that fail or take long must not hold up the others.
         const limit = BATCH + failed.size + this.#expiring.size
         const { reviews, next } = await this.#store.due(limit)
         const fresh = reviews.filter(({ review_id: id }) => !failed.has(id) && !this.#expiring.has(id))

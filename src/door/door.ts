@@ -20,7 +20,7 @@ import type { Commit } from '../store/commit.ts'
 import { closed } from '../store/store-error.ts'
 import type { At, Committed, Hint, LiveEntry, LiveText, Notices, Ref, Search, Store } from '../store/store.ts'
 
-// Edges import everything that comes through the door from here, and nothing from the store.
+// Edges import everything from here and nothing from the store.
 export {
   assertRunnable,
   type CallChecks,
@@ -61,67 +61,63 @@ export type {
   TakenNotice,
 } from '../store/store.ts'
 
-/** What `openDoor` needs. */
 export interface DoorOptions {
-  /** Where the logs live. From here on it belongs to the runsheet, which also closes it. */
+  /** The door owns the store and closes it. */
   readonly store: Store
-  /** Draws the ids of tasks and reviews; UUID v7 unless given. */
+  /** Generates task and review ids. Default: UUID v7. */
   readonly newId?: () => string
-  /** How checks are made where they run. Default: without knowledge of any program. */
+  /** Default: a maker that knows no programs. */
   readonly checks?: CheckMaker
-  /** Receives failures that no caller waits for, except those of storage: `observeStorage` reports them. */
+  /** Receives failures that no caller waits for, except storage failures: `observeStorage` reports those. */
   readonly onError?: (error: unknown) => void
-  /** Only reads: reviews do not expire through this door. */
+  /** Reviews do not expire through a read-only door. */
   readonly readOnly?: boolean
-  /** Hears of each review that this process opens, except those that a person reopened. */
+  /** Called for each review that this process opens, except those that a person reopened. */
   readonly onReviewOpened?: (ref: Ref, reviewId: string) => void
-  /** Receives every tool call of every edge. More observers can join with `door.observe`. */
   readonly observe?: Observer
 }
 
-/** The facts about one tool call: names and figures, never task texts. */
+/** Facts about one tool call: names and figures, never task texts. */
 export interface ObservedCall {
-  /** The toolset that the tool belongs to. */
+  /** The toolset of the tool. */
   readonly toolset: string
-  /** The tool, or `unknown` if the model invented the name. */
+  /** The tool's name, or `unknown` if the model invented it. */
   readonly tool: string
-  /** Length of the list in the input, 0 without one. */
+  /** Length of the list in the input; 0 without one. */
   readonly items: number
-  /** From the start of the call, or of the wait for its review, to this outcome. */
+  /** Time from the start of the call, or of the wait for its review, to this outcome. */
   readonly duration_ms: number
-  /** How the call ended. A call that waits is reported once it is answered. */
+  /** How the call ended. A waiting call is reported once it is answered. */
   readonly outcome: 'ok' | 'refused' | 'failed'
-  /** The way in that the call took. */
+  /** The edge that received the call. */
   readonly edge: Edge
   /** The conversation of the call. */
   readonly session_id: string
-  /** The turn of the call; absent if storage failed before it was known. */
+  /** The turn of the call; absent if storage failed before the turn was known. */
   readonly turn_id?: string
-  /** The call's id; absent if the host gave none and the call was refused before it got one. */
+  /** The call's id; absent if the host sent none and the call was refused before it got one. */
   readonly tool_call_id?: string
-  /** Whether the answer is in the log. Outside of our own turns, most refusals leave no event. */
+  /** True if the answer is in the log. Outside of Runsheet's own turns, most refusals store no event. */
   readonly stored: boolean
-  /** The provider of the model that called, where the host named it. */
+  /** The model's provider, if the host sent it. */
   readonly provider?: string
-  /** The model that called, where the host named it. */
+  /** The model, if the host sent it. */
   readonly model?: string
 }
 
-/** Receives observed tool calls. If it throws, the process emits a warning and the call goes on. */
+/** Receives observed tool calls. If it throws, the process emits a warning and the call continues. */
 export type Observer = (call: ObservedCall) => void
 
-/** Hears of a commit that is on its way to this conversation. */
 export type Companion = (ref: Ref) => void
 
-/** Where a tail starts and what ends it. */
+/** Options of a tail. */
 export interface TailOptions {
-  /** The last seq that the caller has; 0 for the whole log. */
+  /** Start after this seq; 0 for the whole log. */
   readonly after?: number
-  /** Ends the tail. Closing the runsheet ends it, too. */
+  /** Ends the tail. Closing the runsheet ends it too. */
   readonly signal?: AbortSignal
 }
 
-/** Opens the door to a store. */
 export function openDoor(options: DoorOptions): Door {
   const core = new Core(options)
   if (!options.readOnly) {
@@ -135,7 +131,6 @@ export function openDoor(options: DoorOptions): Door {
   return new Door(core)
 }
 
-/** What the doors of all origins share. */
 class Core {
   readonly options: DoorOptions
   readonly onError: (error: unknown) => void
@@ -178,32 +173,24 @@ class Core {
 }
 
 /**
- * The door: the only way to the store, which is private to it. Commands are decided on the current state and committed with
- * their events in one transaction; readers get the state, the log, or the rows derived from it.
+ * The only way to the store. Commands are decided on the current state and committed with their events in one
+ * transaction; readers get the state, the log, or rows derived from it.
  */
 export class Door {
-  /** Draws an id for a task, a review or a message. */
   readonly newId: () => string
-  /** Reads command lines and hashes checks. */
   readonly checks: CheckMaker
-  /** Conversations and their logs. */
   readonly conversations: Conversations
-  /** What the tenant's conversations hold, by words. Includes everything that was committed before the call. */
+  /** Full-text search over the tenant's conversations. Includes everything committed before the call. */
   readonly search: Search
-  /** Reviews: read, decide, wait. */
   readonly reviews: Reviews
-  /** Saved batches of rows. */
   readonly templates: Templates
-  /** Leases on running turns. */
   readonly turns: Turns
-  /** The text of steps that are still being written. */
   readonly liveText: LiveText
-  /** Events to be told to the outside, each taken by one process at a time. */
+  /** Events to deliver to webhooks; one process at a time takes each. */
   readonly notices: Notices
   readonly #core: Core
   readonly #origin: Origin | undefined
 
-  /** For `openDoor` and `from`. */
   constructor(core: Core, origin?: Origin) {
     this.newId = core.newId
     this.checks = core.checks
@@ -218,12 +205,12 @@ export class Door {
     this.#origin = origin
   }
 
-  /** The same door, for what comes from there: the log records the origin of each decision. For edges. */
+  /** Returns a door that records this origin with each decision. For edges. */
   from(origin: Origin): Door {
     return new Door(this.#core, origin)
   }
 
-  /** Runs commands as one commit. Throws the refusal if one is refused; then nothing is written. */
+  /** Runs commands as one commit. Throws the first refusal; then nothing is written. */
   run(at: At, ...commands: readonly Command[]): Promise<Committed<null>> {
     return this.transact(at, transaction => {
       for (const command of commands) transaction.mustRun(command)
@@ -231,7 +218,6 @@ export class Door {
     })
   }
 
-  /** Runs `work` as one commit: it runs commands, inspects the state between them, and returns the value. */
   async transact<T>(at: At, work: (transaction: Transaction) => T): Promise<Committed<T>> {
     const committing = this.#core.store.commit(checked(at), (state, now) => {
       const transaction = new Transaction(state, now, this.#origin)
@@ -245,46 +231,47 @@ export class Door {
     return committed
   }
 
-  /** The current state of a conversation; empty if nothing was written yet. */
+  /** Returns the current state of a conversation; empty if it has no events. */
   async read(ref: Ref, need?: 'list'): Promise<Conversation> {
     return this.#core.store.load(checked(ref), need)
   }
 
-  /** Yields the commits after seq `after`, then new ones, until the signal: without gaps or duplicates. */
+  /** Yields the commits after seq `after`, then new ones, without gaps or duplicates, until the signal aborts. */
   tail(ref: Ref, { after = 0, signal }: TailOptions = {}): AsyncIterable<Commit> {
     return this.#core.tails.follow(checked(ref), after, this.#untilEnd(signal))
   }
 
-  /** Yields the text of a running step each time a process writes it, until the signal. */
+  /** Yields the text of a running step whenever any process writes it, until the signal aborts. */
   texts(ref: Ref, { signal }: { readonly signal?: AbortSignal } = {}): AsyncIterable<LiveEntry> {
     return this.#core.tails.followText(checked(ref), this.#untilEnd(signal))
   }
 
-  /** Yields a hint whenever any process changes a conversation, until the signal. Hints may be lost or repeated. */
+  /**
+   * Yields a hint whenever any process changes a conversation, until the signal aborts. Hints may be lost or repeated.
+   */
   changes(signal: AbortSignal): AsyncIterable<Hint> {
     return this.#core.store.changes(signal)
   }
 
-  /** The store's clock, which leases and deadlines go by. */
+  /** The store's clock, which leases and deadlines use. */
   now(): Promise<Instant> {
     return this.#core.store.now()
   }
 
-  /** Resolves if a write works, rejects with the reason if not. */
+  /** Resolves if a write works; rejects with the reason if not. */
   async ready(): Promise<void> {
     if (this.#core.ending.signal.aborted) throw closed()
     await this.#core.health.ready()
   }
 
   /**
-   * Adds an observer of storage: of every failure, whichever call met it, once until storage works again; and of that.
-   * Returns a function that removes it.
+   * Adds an observer of storage. Reports each failure once until storage recovers, and then the recovery. Returns a
+   * function that removes it.
    */
   observeStorage(observer: StorageObserver): () => void {
     return this.#core.health.observe(observer)
   }
 
-  /** Adds an observer of tool calls. Returns a function that removes it. */
   observe(observer: Observer): () => void {
     return added(this.#core.observers, observer)
   }
@@ -306,24 +293,22 @@ export class Door {
   }
 
   /**
-   * Adds a companion of commits without a lease: it is called when one is on its way, and what it commits to the same
-   * conversation at once comes right behind, in the same flush. Returns a function that removes it.
+   * Adds a companion, called for each commit without a lease that is about to be written. Its own commits to the same
+   * conversation, if made synchronously, share the flush. Returns a function that removes it.
    */
   accompany(companion: Companion): () => void {
     return added(this.#core.companions, companion)
   }
 
-  /** Reports a tool call to all observers. For the code that performs calls. */
   observed(call: ObservedCall): void {
     for (const observer of this.#core.observers) guarded(() => observer(call))
   }
 
-  /** Says that this process serves the page, so that a person can decide reviews there. */
+  /** Declares that this process serves the page, where a person can decide reviews. */
   servesPage(): void {
     this.#core.hasPage = true
   }
 
-  /** Whether a person can decide reviews on a page of this process. */
   hasPage(): boolean {
     return this.#core.hasPage
   }
@@ -344,14 +329,14 @@ export class Door {
     const { onReviewOpened } = this.#core.options
     if (!onReviewOpened) return
     for (const event of events) {
-      // The person who reopened a review decides it.
+      // The person who reopened a review also decides it.
       if (event.type === 'task_create_review_required' && event.data.reopens === undefined) {
         onReviewOpened({ tenant, conversation }, event.data.review_id)
       }
     }
   }
 
-  /** Deadlines that this process sets are met on time; those of other processes are found by the regular sweep. */
+  /** Deadlines set by this process are met on time; the regular sweep finds those of other processes. */
   #noteDeadline({ events, conversation }: Committed<unknown>): void {
     const last = events.at(-1)
     if (!last || conversation.pending_reviews.length === 0) return
@@ -365,13 +350,12 @@ export class Door {
   }
 }
 
-/** Adds to a set. Returns a function that removes it. */
 function added<T>(set: Set<T>, member: T): () => void {
   set.add(member)
   return () => void set.delete(member)
 }
 
-/** What an observer throws must not fail what it observes. */
+/** An observer's error must not fail the observed call. */
 function guarded(observe: () => void): void {
   try {
     observe()

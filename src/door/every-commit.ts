@@ -3,28 +3,25 @@ import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, instantOf } from '../domain/instant.ts'
 import { type Ref, refKey, type Store } from '../store/store.ts'
 
-/** Receives committed events, in the order of each log. */
+/** Receives committed events, in log order per conversation. */
 export type EventObserver = (ref: Ref, events: readonly StoredEvent[]) => void
 
-/** Events per read. */
 const PAGE = 500
-/** Events that a conversation is first looked at for. */
+/** Events read from the end of a log that has no recorded position. */
 const FIRST_LOOK = 32
-/** How long a hint waits: by then our own commits were reported without a read. */
+/** Delay before reading after a hint: own commits are reported by then and need no read. */
 const LOOK_AFTER_MS = 200
 const RETRY_LISTENING_MS = 500
-/** Conversations whose place is remembered. */
 const MAX_PLACES = 10_000
 
-/** How far a log was reported. */
 interface Place {
   readonly seq: number
   readonly at: Instant
 }
 
 /**
- * Reports every event that is committed from now on, by whichever process, once: our own commits as they are made,
- * those of other processes when a hint tells of them.
+ * Reports every event committed from now on, by any process, exactly once: own commits as they are made, those of other
+ * processes after a hint.
  */
 export class EveryCommit {
   readonly #store: Store
@@ -33,7 +30,7 @@ export class EveryCommit {
   readonly #signal: AbortSignal
   readonly #places = new Map<string, Place>()
   readonly #behind = new Map<string, Ref>()
-  /** Of a log without a place, only later events are reported. */
+  /** For logs without a recorded position, only later events are reported. */
   #since: Promise<Instant>
   #timer: NodeJS.Timeout | undefined
   #isLooking = false
@@ -48,7 +45,6 @@ export class EveryCommit {
     void this.#listen()
   }
 
-  /** Takes a commit of this process. */
   committed(ref: Ref, events: readonly StoredEvent[]): void {
     const [first] = events
     const last = events.at(-1)
@@ -102,7 +98,7 @@ export class EveryCommit {
     } while (events.length === PAGE && !this.#signal.aborted)
   }
 
-  /** Reads a log from its end, back to what is too old to report. */
+  /** Reads a log backwards until the events are too old to report. */
   async #firstLook(ref: Ref): Promise<void> {
     const since = await this.#since
     for (let last = FIRST_LOOK; ; last *= 4) {
@@ -120,7 +116,7 @@ export class EveryCommit {
     this.#places.set(refKey(ref), { seq: last.seq, at: last.timestamp })
     const fresh = events.filter(({ seq, timestamp }) => seq > seen && timestamp > since)
     if (fresh.length > 0) this.#observer(ref, fresh)
-    // Not while logs wait to be read: their events may be older.
+    // Logs that wait to be read may have older events.
     if (this.#behind.size === 0) this.#forgetOldest()
   }
 
@@ -128,7 +124,7 @@ export class EveryCommit {
     for (const [key, { at }] of this.#places) {
       if (this.#places.size <= MAX_PLACES) return
       this.#places.delete(key)
-      // What was reported of this log must not be reported again.
+      // Events already reported for this log must not be reported again.
       this.#since = this.#since.then(since => (since < at ? at : since))
     }
   }

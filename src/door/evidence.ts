@@ -13,29 +13,29 @@ import type { EvidenceAdded, EvidenceAnswer } from '../domain/wire.ts'
 import type { Ref } from '../store/store.ts'
 import type { Door } from './door.ts'
 
-/** A call that is reported, as a caller has it. */
+/** A tool call that the caller reports. */
 export interface ReportedCall {
-  /** Its name: one line of up to 200 characters. */
+  /** The tool's name: one line of up to 200 characters. */
   readonly tool: string
-  /** What it was given, as JSON. */
+  /** The arguments, as JSON. */
   readonly arguments?: unknown
-  /** What it answered, as JSON. */
+  /** The answer, as JSON. */
   readonly answer?: unknown
-  /** Whether the call succeeded. */
+  /** True if the call succeeded. */
   readonly ok: boolean
   /** The id or number of a task. Default: the task in progress. */
   readonly task?: string | number | undefined
 }
 
 export interface Reporting {
-  /** Who says so: known from the way in, never from what is said. */
+  /** The reporter. Set by the edge, never taken from the call itself. */
   readonly source: Exclude<EvidenceSource, 'run'>
   readonly redact: Redactor
 }
 
 /**
- * Stores what a host or an agent says that one of its own tools answered, without secrets: while the conversation has a task
- * in progress, otherwise nothing.
+ * Stores a host's or agent's own tool call as evidence, with secrets redacted. Stores nothing while no task is in
+ * progress.
  */
 export async function addEvidence(
   door: Door,
@@ -43,7 +43,7 @@ export async function addEvidence(
   { tool, arguments: args, answer, ok, task }: ReportedCall,
   { source, redact }: Reporting,
 ): Promise<EvidenceAdded> {
-  // Escape sequences go first: they could split a secret.
+  // Strip escape sequences first: they could split a secret.
   const clean = (value: unknown): Json => redact.entry(asTextIfLong(plainJson(asJson(value))))
   const call = { tool: clean(tool) as string, arguments: clean(args), answer: clean(answer), ok }
   const evidence_id = `evd_${door.newId()}`
@@ -59,17 +59,16 @@ export async function addEvidence(
   return { ...value, seq: conversation.seq }
 }
 
-/** What is known of a task, also of a removed one; undefined if there is no such task. */
 export async function evidenceOf(door: Door, ref: Ref, task: string): Promise<EvidenceAnswer | undefined> {
   const { seq, tasks, turns } = await door.read(ref)
   const read = async (types: readonly EventType[], about?: string): Promise<readonly StoredEvent[]> =>
     (await door.conversations.events(ref, { types, task: about })).filter(event => event.seq <= seq)
   const own = await read(TASK_EVIDENCE_TYPES, task)
   if (own.length === 0 && !tasks.has(task)) return undefined
-  // Agents elsewhere have no calls of outside tools in the log.
+  // Turns of external agents have no calls of outside tools in the log.
   const isOurs = [...turns.values()].some(({ model }) => model !== undefined)
   return { ...taskEvidence(own, isOurs ? await read(RUN_CALL_TYPES) : [], task), seq }
 }
 
-/** A program may pass anything; only JSON is stored. */
+/** A caller may pass anything; only JSON is stored. */
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? 'null') as Json

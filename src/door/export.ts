@@ -3,10 +3,10 @@ import { EVENT_VERSION, type StoredEvent } from '../domain/event.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Ref } from '../store/store.ts'
 
-/** The version of the format of exports: JSON lines, of which the first says what follows. */
+/** Version of the export format: JSON lines, of which the first describes the rest. */
 export const EXPORT_VERSION = 1
 
-/** The first line of a conversation. `sha256`: of its lines of events, line ends included. */
+/** The first line of a conversation. `sha256` covers its event lines, including line ends. */
 export interface ConversationHeader {
   readonly format: 'runsheet-log'
   readonly version: number
@@ -16,22 +16,20 @@ export interface ConversationHeader {
   readonly sha256: string
 }
 
-/** What logs are read from: a store, or the door's conversations. */
 export interface LogSource {
   eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
 }
 
-/** Events and bytes per read. */
 const PAGE = 100
 const PAGE_BYTES = 1024 * 1024
 
-/** Without the other characters that some programs take for the end of a line. */
+/** Escapes characters that some programs treat as line ends. */
 export const lineOf = (value: unknown): string =>
   `${JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`
 
 /**
- * A conversation up to event `head`, some lines at a time. Read twice, because the first line has the checksum: a log only
- * grows, and a long one does not fit into memory.
+ * Yields a conversation up to event `head`, some lines at a time. The log is read twice because the first line holds
+ * the checksum, and a long log does not fit into memory.
  */
 export async function* exportedConversation(source: LogSource, ref: Ref, head: number): AsyncGenerator<string> {
   const hash = createHash('sha256')

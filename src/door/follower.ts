@@ -1,9 +1,8 @@
 import type { Commit } from '../store/commit.ts'
 
-/** Events held for a slow follower; beyond that it reads the log again by itself. */
+/** Events buffered for a slow follower; beyond that it reads the log again itself. */
 const MAX_BUFFERED = 2_000
 
-/** A member of a feed: asleep until something that concerns it has changed. */
 export abstract class Member {
   #wake = Promise.withResolvers<void>()
 
@@ -20,14 +19,13 @@ export abstract class Member {
   textChanged(): void {}
 }
 
-/** Follows the live text of a conversation. */
 export class TextFollower extends Member {
   override textChanged(): void {
     this.wake()
   }
 }
 
-/** Follows the log of a conversation. It keeps its own place, so that nothing it is offered is missed or doubled. */
+/** Follows the log of a conversation. It tracks its own position, so no commit is missed or repeated. */
 export class Follower extends Member {
   seq: number
   #buffer: Commit[] = []
@@ -48,7 +46,6 @@ export class Follower extends Member {
     this.wake()
   }
 
-  /** The buffered commits that follow its place without a gap. */
   take(): readonly Commit[] {
     const fresh = this.#buffer.filter(({ seq }) => seq > this.seq)
     this.#clear()

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 
-/** A hash of JSON content, independent of the order of keys. */
+/** Hashes JSON content, independent of key order. */
 export function hashOf(body: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(body)) ?? 'null')
     .digest('base64url')
 }
 
-/** JSON with its keys in order, without those that are undefined. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

@@ -4,7 +4,9 @@ import type { Committed, Ref } from '../store/store.ts'
 import type { Door } from './door.ts'
 import type { Transaction } from './transaction.ts'
 
-/** Does something to a queued message as one commit. If it does not wait any more, the refusal says what became of it. */
+/**
+ * Runs a change on a queued message as one commit. If the message no longer waits, the refusal says what became of it.
+ */
 export async function onQueued<T>(
   door: Door,
   ref: Ref,
@@ -15,7 +17,7 @@ export async function onQueued<T>(
     return await door.transact(ref, work)
   } catch (error) {
     if (!(error instanceof Refusal) || !error.is('message_not_found')) throw error
-    // Nothing can change that any more, so it may be read after the refusal.
+    // A message's fate is final, so reading it after the refusal cannot race.
     const fate = fateOf(await door.conversations.events(ref, { types: FATE_TYPES }), messageId)
     throw fate ? new Refusal(`message_${fate}`, { message_id: messageId }) : error
   }

@@ -11,24 +11,20 @@ import { preparedDecision } from './checks.ts'
 import { hashOf } from './hash.ts'
 import type { Seam } from './seam.ts'
 
-/** A review and the conversation it belongs to. */
 export interface LocatedReview extends Ref {
-  /** The review with its drafts, and how it ended if it did. */
   readonly record: ReviewRecord
 }
 
-/** What the reviews of all origins share. */
 interface Shared {
   readonly store: Seam
-  /** Callers in this process that wait for a decision. */
   reviewWaiters: number
 }
 
 type Answer<T> = (conversation: Conversation, record: ReviewRecord) => T
 
 /**
- * Reviews behind the door: a decision costs one lookup and one commit. All methods reject with `review_not_found` if the
- * tenant has no such review.
+ * A decision costs one lookup and one commit. All methods reject with `review_not_found` if the tenant has no such
+ * review.
  */
 export class Reviews {
   readonly #core: Shared
@@ -41,7 +37,7 @@ export class Reviews {
     this.#door = door
   }
 
-  /** The review as of now: an overdue one reads as over even before that is written. */
+  /** An overdue review reads as expired even before its expiry is written. */
   async get(tenant: string, reviewId: string): Promise<LocatedReview> {
     const found = await this.#find(tenant, reviewId)
     if (found.record.resolution) return found
@@ -52,7 +48,6 @@ export class Reviews {
     return { ...found, record: { ...record, review: { ...record.review, status: statusAt(review, now) } } }
   }
 
-  /** The conversation that the review belongs to. */
   async locate(tenant: string, reviewId: string): Promise<Ref> {
     const { conversation } = await this.#find(tenant, reviewId)
     return { tenant, conversation }
@@ -60,7 +55,10 @@ export class Reviews {
 
   /** Decides a review. Repeating the same decision returns the same answer; a different one is refused. */
   decide(tenant: string, reviewId: string, decision: SentDecision, via: DecisionVia): Promise<ReviewRecord>
-  /** Decides, and makes the answer in the same commit. `answer` must return JSON; repetitions get it again. */
+  /**
+   * Decides, and stores the result of `answer` in the same commit. `answer` must return JSON; repeated calls get the
+   * stored one.
+   */
   decide<T>(tenant: string, reviewId: string, decision: SentDecision, via: DecisionVia, answer: Answer<T>): Promise<T>
   async decide<T>(
     tenant: string,
@@ -74,7 +72,7 @@ export class Reviews {
     const rows = decision.action === 'confirm' ? decision.tasks : []
     const ids = rows.map(() => newId())
     const continuation = { turn_id: newId(), message_id: newId() }
-    // How long it was held back is no part of what was decided.
+    // The hold time is not part of the decision.
     const bodyHash = hashOf({ ...decision, held_ms: undefined })
     const once = { key: `decided:${reviewId}:${bodyHash}`, bodyHash }
     const { value, conversation } = await this.#door.transact({ ...ref, once }, transaction => {
@@ -91,11 +89,10 @@ export class Reviews {
       return { record, answer: answer?.(transaction.state, record) ?? null }
     })
     if (!answer) return value.record
-    // The same decision may have been stored before, by an edge that asked for no answer.
+    // An edge that needs no answer may have stored the same decision before.
     return value.answer ?? answer(conversation, value.record)
   }
 
-  /** Opens a review again that nobody decided, on a person's behalf. Resolves with the new one. */
   async reopen(tenant: string, reviewId: string): Promise<ReviewRequest> {
     const ref = await this.locate(tenant, reviewId)
     const new_review_id = `rev_${this.#door.newId()}`
@@ -106,7 +103,7 @@ export class Reviews {
     return value
   }
 
-  /** Gives a review more time, on a person's behalf: from now `ms`, by default as long as it had at first. */
+  /** Extends a review on a person's behalf, by `ms` from now; default: its original duration. */
   async extend(tenant: string, reviewId: string, ms?: number): Promise<ReviewRequest> {
     const ref = await this.locate(tenant, reviewId)
     const { conversation } = await this.#door.transact(ref, transaction => {
@@ -115,12 +112,12 @@ export class Reviews {
     return reviewIn(conversation, reviewId)
   }
 
-  /** The id of the review to wait for instead: the one that reopens it, or revises it once that was heard. */
+  /** Returns the id of the review to wait for instead: the one that reopened it, or its revision once there is one. */
   async successorOf(tenant: string, reviewId: string): Promise<string> {
     return successorOf(await this.#store.load(await this.locate(tenant, reviewId)), reviewId)
   }
 
-  /** Resolves when the review is over, in whichever process. Rejects with the signal's reason if that comes first. */
+  /** Resolves when the review is over, in any process. Rejects with the signal's reason if it aborts first. */
   async await(tenant: string, reviewId: string, signal?: AbortSignal): Promise<ReviewRecord> {
     const { record, ...ref } = await this.#find(tenant, reviewId)
     if (record.resolution) return record
@@ -133,7 +130,6 @@ export class Reviews {
     return (await this.#find(tenant, reviewId)).record
   }
 
-  /** How many callers in this process wait for a decision. */
   get waiters(): number {
     return this.#core.reviewWaiters
   }
@@ -143,7 +139,6 @@ export class Reviews {
     return this.#store.queries.waiting(tenant, conversation, page)
   }
 
-  /** How many reviews are pending; not counted beyond `most`. */
   waitingCount(tenant: string, most: number): Promise<number> {
     return this.#store.queries.waitingCount(tenant, most)
   }

@@ -2,13 +2,9 @@ import { StoreError } from '../store/store-error.ts'
 import type { LiveText, Notices, Search, Store, Templates } from '../store/store.ts'
 import type { StorageHealth } from './storage-health.ts'
 
-/** What every store answers to the door. */
 export type Seam = Store & typeof WITHOUT
 
-/**
- * The store as the door uses it: with an answer for each capability that it lacks, and the outcome of every call told to
- * `health`.
- */
+/** Wraps a store: fills in each missing capability and reports the outcome of every call to `health`. */
 export const seamOf = (store: Store, health: StorageHealth): Seam => watched(store, health, WITHOUT) as Seam
 
 const refusing = (what: string) => async (): Promise<never> => {
@@ -17,7 +13,7 @@ const refusing = (what: string) => async (): Promise<never> => {
 const noSearch = refusing('search')
 const noNotices = refusing('notices')
 
-/** What a store answers without a capability: it has nothing, and what it should do or keep is refused. */
+/** The answers of a missing capability: reads return nothing, writes are refused. */
 const WITHOUT: {
   readonly search: Search
   readonly templates: Templates

@@ -1,16 +1,16 @@
 import type { Need } from '../domain/needs.ts'
 import type { Ref } from '../store/store.ts'
 
-/** How often to look whether a lease is held: nothing in the log tells. */
+/** Poll interval: the log does not show whether a lease is held. */
 const LOOK_MS = 2_000
-/** Looks in a row that find no lease before nobody counts as alive. Counted, since a frozen process looks at nothing. */
+/**
+ * Missed polls before a worker counts as dead. Counted in polls, not in time, because a frozen process does not poll.
+ */
 const MAX_MISSES = 5
 
-/** Follows whether a process is alive that can do what somebody waits for. */
 export interface Service {
-  /** Aborted once no lease for the need was held for over 8 s, or nobody can serve it. */
+  /** Aborted once no lease for the need was held for over 8 s, or no process can serve it. */
   readonly gone: AbortSignal
-  /** What is needed now; null if it is not a process that has to act. */
   needs(need: Need | null): void
   end(): void
 }
@@ -24,7 +24,7 @@ interface Watched {
   misses: number
 }
 
-/** Looks for all who wait in this process with one timer, which runs only while somebody does. */
+/** Polls for all waiting callers in this process with one timer, which runs only while there are any. */
 export class ServiceWatch {
   readonly #served: (need: Need) => Promise<boolean>
   readonly #isGone: (need: Need) => boolean
@@ -40,7 +40,7 @@ export class ServiceWatch {
   watch(ref: Ref): Service {
     const watched: Watched = { ref, gone: new AbortController(), need: null, misses: 0 }
     this.#watched.add(watched)
-    // Unref'd: who waits holds a tail, which keeps the process alive.
+    // Unref'd: each waiting caller holds a tail, which keeps the process alive.
     this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref()
     return {
       gone: watched.gone.signal,
@@ -54,7 +54,6 @@ export class ServiceWatch {
     }
   }
 
-  /** Adds a listener for what is waited for and not served. Returns a function that removes it. */
   onUnserved(listener: Listener): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -71,7 +70,7 @@ export class ServiceWatch {
     const needs = new Set([...this.#watched].flatMap(({ need }) => need ?? []))
     await Promise.all(
       [...needs].map(async need => {
-        // While storage fails, nobody can tell.
+        // Unknown while storage fails.
         const isServed = await this.#served(need).catch(() => true)
         for (const watched of this.#watched) {
           if (watched.need === need) this.#miss(watched, need, isServed ? 0 : watched.misses + 1)

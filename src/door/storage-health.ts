@@ -1,53 +1,47 @@
 import { StoreError } from '../store/store-error.ts'
 import type { Store } from '../store/store.ts'
 
-/** What an operator should know of storage. */
 export type StorageReport =
-  /** A failure, reported once until storage works again; each damage is one. */
+  /** A failure, reported once until storage recovers. Each damaged part counts as its own failure. */
   | {
       readonly kind: 'failed'
       readonly error: StoreError
-      /** The file at fault, within the data folder, where there is one. */
       readonly file?: string
     }
   | {
       readonly kind: 'recovered'
-      /** The last failure, how many there were, and for how long. */
+      /** The last failure; `failures` and `ms` cover the whole outage. */
       readonly error: StoreError
       readonly failures: number
       readonly ms: number
     }
 
-/** Receives reports on storage. */
 export type StorageObserver = (report: StorageReport) => void
 
-/** A storage failure that has begun and is not over. */
 interface Failing {
   readonly since: number
   error: StoreError
   failures: number
 }
 
-/** At most one probe in this time, unless storage fails: anybody may ask for readiness, and each probe is a flush. */
+/** Minimum interval between probes while storage works: anyone may request readiness, and each probe is a flush. */
 const PROBE_EVERY_MS = 1_000
-/** Distinct failures remembered as reported. */
 const MAX_REPORTED = 100
 
-/** What is damaged, or no longer where it was, does not mend itself while it is open. */
+/** Damaged or replaced files do not recover while they are open. */
 const FINAL: ReadonlySet<StoreError['code']> = new Set(['corrupt', 'newer', 'older', 'replaced'])
 
-/** After these a small write may succeed where the next larger one fails again. */
+/** After these a small write may succeed while the next larger one fails again. */
 const LACKS_ROOM: ReadonlySet<StoreError['code'] | undefined> = new Set(['full', 'io'])
 
 /**
- * Whether storage works. Every failure of every call is seen here, whichever edge it came from. It is over once a probe
- * succeeds; one runs when readiness is asked for, and after calls that worked while storage was failing.
+ * Tracks whether storage works. It sees the failures of all calls on all edges. A failure ends once a probe succeeds; a
+ * probe runs on each readiness check, and after calls that succeed while storage is failing.
  */
 export class StorageHealth {
   readonly #store: Pick<Store, 'probe' | 'place'>
   readonly #observers = new Set<StorageObserver>()
   readonly #reported = new Set<string>()
-  /** Failures of single files that were reported. */
   readonly #seen = new WeakSet<StoreError>()
   #failing: Failing | undefined
   #probing: Promise<void> | undefined
@@ -62,7 +56,6 @@ export class StorageHealth {
     return () => void this.#observers.delete(observer)
   }
 
-  /** Takes the outcome of a call: why it failed, or nothing. */
   failed(error: unknown): void {
     if (!(error instanceof StoreError) || !error.isFault) return
     const isOfOneFile = concernsOneFile(error)
@@ -72,7 +65,8 @@ export class StorageHealth {
       this.#failing.failures += 1
     }
     const file = error.file ?? this.#store.place
-    // Each damaged row is one failure; a disk is full once, whatever was to be written, and whichever call words it how.
+    // Each damaged row is a separate failure. A full disk is one failure, whichever call hit it and however it is
+    // worded.
     const which = error.code === 'corrupt' ? `${error.message} ${error.detail}` : ''
     if (isOfOneFile ? this.#isNewOfFile(error) : this.#isNews(`${error.code} ${file} ${which}`)) {
       this.#tell({ kind: 'failed', error, ...(file === undefined ? {} : { file }) })
@@ -84,7 +78,6 @@ export class StorageHealth {
     if (performance.now() - this.#probedAt >= PROBE_EVERY_MS) this.#probe().catch(() => {})
   }
 
-  /** Rejects with the reason while storage fails. */
   async ready(): Promise<void> {
     if (this.#failing && FINAL.has(this.#failing.error.code)) throw this.#failing.error
     if (this.#failing || performance.now() - this.#probedAt >= PROBE_EVERY_MS) await this.#probe()
@@ -107,7 +100,7 @@ export class StorageHealth {
       this.failed(error)
       throw error
     }
-    // Something may have failed meanwhile.
+    // Another call may have failed during the probe.
     if (before && this.#failing === before && before.failures === failures) this.#recovered(before)
   }
 
@@ -117,7 +110,7 @@ export class StorageHealth {
     this.#tell({ kind: 'recovered', error, failures, ms: Math.round(performance.now() - since) })
   }
 
-  /** A broken file is the same failure until it has changed. */
+  /** A broken file stays the same failure until it changes. */
   #isNewOfFile(error: StoreError): boolean {
     if (this.#seen.has(error)) return false
     this.#seen.add(error)
@@ -142,13 +135,13 @@ export class StorageHealth {
   }
 }
 
-/** Passes on what is not a storage failure: those are reported by the door, once. */
+/** Drops storage failures: the door reports those once. */
 export const exceptStorage =
   (onError: (error: unknown) => void) =>
   (error: unknown): void => {
     if (!(error instanceof StoreError) || !error.isFault) onError(error)
   }
 
-/** A task file that is broken, or would become too large, says nothing about the disk. */
+/** A broken or oversized task file says nothing about the disk. */
 const concernsOneFile = ({ code, cause }: StoreError): boolean =>
   code === 'file_invalid' || (code === 'full' && cause === undefined)

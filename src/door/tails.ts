@@ -4,13 +4,12 @@ import { type Hint, type LiveEntry, type Ref, refKey } from '../store/store.ts'
 import type { Seam } from './seam.ts'
 import { Follower, type Member, TextFollower } from './follower.ts'
 
-/** Events per read. */
 const PAGE = 500
-/** The longest timer there is. */
+/** The longest timer that Node supports. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1
 const RETRY_LISTENING_MS = 500
 
-/** All followers of logs in this process. Waiting costs an entry in a map: no timer, no polling, no connection. */
+/** All log followers in this process. A waiting follower costs one map entry: no timer, no polling, no connection. */
 export class Tails {
   readonly #store: Seam
   readonly #onError: (error: unknown) => void
@@ -23,7 +22,7 @@ export class Tails {
     this.#onError = onError
   }
 
-  /** The commits behind `after`, then new ones as they come, until the signal. */
+  /** Yields the commits after `after`, then new ones, until the signal aborts. */
   async *follow(ref: Ref, after: number, signal: AbortSignal): AsyncGenerator<Commit, void> {
     const follower = new Follower(after)
     const { feed, leave } = this.#join(ref, follower, signal)
@@ -42,7 +41,6 @@ export class Tails {
     }
   }
 
-  /** The live text each time it is written, in whichever process, until the signal. */
   async *followText(ref: Ref, signal: AbortSignal): AsyncGenerator<LiveEntry, void> {
     const follower = new TextFollower()
     const { leave } = this.#join(ref, follower, signal)
@@ -58,16 +56,16 @@ export class Tails {
     }
   }
 
-  /** What a follower reads by itself: until it has caught up with the feed, and where its buffer has a gap. */
+  /** Reads commits for one follower: until it has caught up with the feed, and where its buffer has a gap. */
   async #missing(ref: Ref, feed: Feed, follower: Follower): Promise<readonly Commit[]> {
     if (feed.seq !== undefined && Math.max(feed.seq, feed.hinted) <= follower.seq) return []
     const commits = await commitsAfter(this.#store, ref, follower.seq, PAGE)
     follower.seq = commits.at(-1)?.seq ?? follower.seq
     if (commits.length === 0 && feed.seq === undefined) {
-      // Not the follower's own seq, which may lie beyond the head.
+      // Not the follower's own seq, which may be past the head.
       feed.seq = (await this.#store.load(ref)).seq
     }
-    // Another follower may have moved the feed meanwhile; no further hint may come, so look again.
+    // Another follower may have advanced the feed concurrently, and no further hint may arrive.
     if (commits.length === 0 && (feed.seq ?? 0) > follower.seq) follower.wake()
     return commits
   }
@@ -109,7 +107,7 @@ export class Tails {
       this.#onError(error)
       await delay(RETRY_LISTENING_MS, undefined, { ref: false })
       if (signal.aborted) return
-      // Hints were missed: every member looks for itself.
+      // Hints were missed, so every member reads for itself.
       for (const feed of this.#feeds.values()) feed.reset()
       void this.#listen(signal)
     }
@@ -127,7 +125,6 @@ export class Tails {
     else if (hint.seq > feed.seq) feed.reading ??= this.#read(hint, feed)
   }
 
-  /** Reads new commits once, for all followers. */
   async #read(ref: Ref, feed: Feed): Promise<void> {
     try {
       for (;;) {
@@ -135,12 +132,12 @@ export class Tails {
         const commits = await commitsAfter(this.#store, ref, feed.seq ?? 0, PAGE)
         feed.seq = commits.at(-1)?.seq ?? feed.seq
         if (commits.length > 0) for (const member of feed.members) member.offer(commits)
-        // A hint that came during the read may be about a commit that the read did not see.
+        // A hint that came during the read may announce a commit that the read missed.
         else if (hinted === feed.hinted) break
       }
     } catch (error) {
       this.#onError(error)
-      // Each follower reads for itself and meets the error where its caller can handle it.
+      // Each follower reads for itself and hits the error where its caller can handle it.
       feed.reset()
     } finally {
       feed.reading = undefined
@@ -148,16 +145,14 @@ export class Tails {
   }
 }
 
-/** The followers of one conversation, who share one reading of its log. */
+/** The followers of one conversation, which share one read of its log. */
 class Feed {
   readonly members = new Set<Member>()
-  /** How far the shared reading is; unknown until the first follower has caught up. */
+  /** The position of the shared read; unknown until the first follower has caught up. */
   seq: number | undefined
-  /** The newest head that was hinted at. */
   hinted = 0
   reading: Promise<void> | undefined
 
-  /** Lets each member look for itself. */
   reset(): void {
     this.seq = undefined
     for (const member of this.members) member.wake()

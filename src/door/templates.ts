@@ -5,7 +5,6 @@ import { checkTenant } from './check-ids.ts'
 import { type CheckMaker, preparedRows } from './checks.ts'
 import type { Seam } from './seam.ts'
 
-/** Saved batches of rows, by name. */
 export class Templates {
   readonly #store: Seam
   readonly #making: { readonly checks: CheckMaker; readonly newId: () => string }
@@ -15,17 +14,15 @@ export class Templates {
     this.#making = making
   }
 
-  /** All templates of the tenant, by name. */
   list(tenant: string): Promise<readonly Template[]> {
     return this.#store.templates.list(tenant)
   }
 
-  /** A template, or undefined if none has the name. */
   get(tenant: string, name: string): Promise<Template | undefined> {
     return this.#store.templates.get(tenant, name)
   }
 
-  /** Validates and saves the rows under the name, replacing what it held. Throws the refusal if a row is invalid. */
+  /** Validates and saves the rows under the name, replacing existing ones. Throws the refusal if a row is invalid. */
   async save(tenant: string, name: string, rows: readonly SentRow[]): Promise<Template> {
     checkTenant(tenant)
     const template = templateOf(name, preparedRows(rows, [], undefined, this.#making))
@@ -34,7 +31,7 @@ export class Templates {
     return template
   }
 
-  /** Gives a template another name, unless that is taken. Throws the refusal if the name is invalid. */
+  /** Renames a template unless the new name is taken. Throws the refusal if the name is invalid. */
   async rename(tenant: string, name: string, to: string): Promise<Template | 'unknown' | 'taken'> {
     const wrong = templateNameProblem(to)
     if (wrong) throw wrong
@@ -43,7 +40,6 @@ export class Templates {
     return (await this.get(tenant, to)) ?? 'unknown'
   }
 
-  /** Deletes a template. Resolves with false if none has the name. */
   delete(tenant: string, name: string): Promise<boolean> {
     return this.#store.templates.delete(tenant, name)
   }

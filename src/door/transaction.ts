@@ -8,18 +8,17 @@ import type { Instant } from '../domain/instant.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { Decided } from '../store/store.ts'
 
-/** Several commands as one commit: each is decided on the state that the ones before it leave. */
+/** Several commands as one commit: each is decided on the state after the ones before it. */
 export class Transaction {
   readonly now: Instant
   readonly events: NewEvent[] = []
   #state: Conversation
-  /** Decided but not folded in yet: the state in between is often not needed. */
+  /** Decided but not yet folded into the state: the intermediate state is often not needed. */
   #ahead: readonly StoredEvent[] = []
 
   #discarded = false
   readonly #origin: Origin | undefined
 
-  /** `origin` is recorded with each decision. */
   constructor(state: Conversation, now: Instant, origin?: Origin) {
     this.#state = state
     this.now = now
@@ -32,14 +31,12 @@ export class Transaction {
     return this.#state
   }
 
-  /** Decides a command; a refusal leaves the transaction as it was. */
   run(command: Command): readonly StoredEvent[] | Refusal {
     const { state } = this
     const decided = decide(state, command, this.now)
     return decided instanceof Refusal ? decided : this.take(decided)
   }
 
-  /** Takes what was decided on its state as it is now. */
   take(decided: readonly NewEvent[]): readonly StoredEvent[] {
     const events = this.#origin ? attributed(decided, this.#origin) : decided
     this.#ahead = stamped(this.state, events, this.now)
@@ -54,13 +51,12 @@ export class Transaction {
     return decided
   }
 
-  /** Ends the transaction without writing anything: `return transaction.discard(value)` still answers the value. */
+  /** Ends the transaction without writing anything: `return transaction.discard(value)` still returns the value. */
   discard<T>(value: T): T {
     this.#discarded = true
     return value
   }
 
-  /** The transaction as a decision for the store. */
   decided<T>(value: T): Decided<T> {
     return this.#discarded ? { value, discard: true } : { value, events: this.events, after: this.state }
   }

@@ -11,8 +11,8 @@ const CHANGES = ['task_created', 'task_changed', 'task_removed'] as const
 type Change = StoredEvent<(typeof CHANGES)[number]>
 
 /**
- * Takes back the change that led to this version of a task, on a person's behalf, and answers the task as it is then: a
- * removed one, too. The change that this makes can be taken back in the same way.
+ * Undoes the change that led to this version of a task, on a person's behalf, and returns the task afterwards, even if
+ * it is now removed. The undo itself can be undone in the same way.
  */
 export async function undoChange(door: Door, ref: Ref, task: string, version: number): Promise<TaskAnswer> {
   const changes = (await door.conversations.events(ref, { types: CHANGES, task })) as readonly Change[]
@@ -26,7 +26,7 @@ export async function undoChange(door: Door, ref: Ref, task: string, version: nu
     const removed = events.flatMap(({ type, data }) =>
       type === 'task_removed' && data.task.id === task ? [data.task] : [],
     )
-    // What was known of its checks, if it is gone now.
+    // If the undo removed the task, show its checks from before.
     const [known, shown] = removed[0] ? [before, removed[0]] : [state, state.tasks.get(task)]
     if (!shown) throw new TypeError('the task is neither listed nor removed')
     return { task: taskOnWire(known, shown), seq: state.seq }

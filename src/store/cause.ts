@@ -1,4 +1,4 @@
-/** SQLite's names for what an operator may meet, by extended result code. */
+/** SQLite's names for errors that an operator may see, by extended result code. */
 const SQLITE: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   261: 'SQLITE_BUSY_RECOVERY',
@@ -34,14 +34,14 @@ const SQLITE: Readonly<Record<number, string>> = {
   26: 'SQLITE_NOTADB',
 }
 
-/** What exactly went wrong, on one line, for the log: with SQLite's extended code, the errno or PostgreSQL's SQLSTATE. */
+/** One line for the log, with SQLite's extended code, the errno or PostgreSQL's SQLSTATE. */
 export function causeText(cause: unknown): string | undefined {
   const text = typeof cause === 'string' ? cause : cause instanceof Error ? errorText(cause) : undefined
   return text?.replaceAll(/\s*\n\s*/g, ' ').trim()
 }
 
 function errorText(error: Error & { code?: unknown; errcode?: unknown; severity?: unknown }): string {
-  // Node tries several addresses of a host; each failure says the same.
+  // Node tries several addresses of a host; all failures say the same.
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return errorText(error.errors[0])
   const { message, code, errcode, severity } = error
   if (typeof errcode === 'number') return `${SQLITE[errcode] ?? 'SQLite'} (${errcode}): ${message}`

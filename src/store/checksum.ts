@@ -6,11 +6,11 @@ import type { Ref } from './store.ts'
 type Kind = 'conversation' | 'key' | 'review' | 'snapshot' | 'template'
 type Field = string | number | null
 
-/** CRC-32: finds every flipped bit of a row, at a tenth of the cost of SHA-1. It is no protection against intent. */
+/** CRC-32 finds every flipped bit of a row at a tenth of the cost of SHA-1. It does not protect against intent. */
 export class Checksums {
   readonly #seed: number
 
-  /** Rows of another database do not have the checksums of this one. */
+  /** Seeded with the database's id: rows copied from another database fail their checksum. */
   constructor(database: string) {
     this.#seed = crc32(database)
   }
@@ -21,12 +21,15 @@ export class Checksums {
     return crc32(data, crc32(head, this.#seed)) | 0
   }
 
-  /** The checksum of another row, of that kind: signed, which takes four bytes in SQLite. A null counts as an empty text. */
+  /**
+   * The checksum of a row other than an event. Signed, because that takes four bytes in SQLite. A null counts as an
+   * empty text.
+   */
   of(kind: Kind, ...fields: readonly Field[]): number {
     return crc32([kind, ...fields].join('\n'), this.#seed) | 0
   }
 
-  /** Whether a row, with its fields in the order of `of`, has its checksum. */
+  /** Checks a row against its checksum. Expects its fields in the order of `of`. */
   holds(kind: Kind, { sum, ...fields }: Readonly<Record<string, SQLOutputValue>>): boolean {
     return this.of(kind, ...Object.values(fields).map(field => (field === null ? null : String(field)))) === sum
   }

@@ -2,30 +2,33 @@ import { type Instant, instantOf } from '../domain/instant.ts'
 import { Lru } from './lru.ts'
 import { type Ref, refKey } from './store.ts'
 
-/** How far the wall clock may get away from even time between two readings: more is a jump, or the machine slept. */
+/**
+ * Allowed drift between the wall clock and the monotonic clock per reading. More means a jump, or that the machine
+ * slept.
+ */
 const MAX_DRIFT_MS = 100
 
-/** Logs ahead of the clock to remember. */
+/** Logs ahead of the clock that are remembered. */
 const MAX_AHEAD = 10_000
 
 export interface StoreClockOptions {
-  /** Whether a review waits for its deadline. */
   readonly isAwaited: () => boolean
-  /** How far it is ahead of the machine's clock: lets tests pass a deadline. */
+  /** Added to the machine's clock, so that tests can pass a deadline. */
   readonly skewMs?: (() => number) | undefined
 }
 
 /**
- * The clock of a store without a clock of its own: the wall clock, except that a jump is not followed while a review waits
- * for its deadline, which would come early or late. Then time goes on evenly. A log that is ahead of it, because the clock
- * went back or another process wrote it, has its own time: that goes on from the log's end.
+ * The clock of a store that has none of its own. It follows the wall clock, but ignores a jump while a review waits for
+ * its deadline, which would otherwise come early or late; until then it advances monotonically. A log may be ahead of
+ * it because the clock was set back or another process wrote it. Such a log keeps its own time, which continues from
+ * the log's end.
  */
 export class StoreClock {
   readonly #isAwaited: () => boolean
   readonly #skewMs: () => number
   /** Wall clock minus monotonic clock. */
   #offset = Date.now() - performance.now()
-  /** Of each log that is ahead, how much later it is there than the elapsed milliseconds. */
+  /** For each log that is ahead: its time minus the elapsed milliseconds. */
   readonly #ahead = new Lru<number>(MAX_AHEAD)
 
   constructor({ isAwaited, skewMs = () => 0 }: StoreClockOptions) {
@@ -37,17 +40,19 @@ export class StoreClock {
     return instantOf(this.#ms())
   }
 
-  /** Milliseconds by which to measure how long something lasts. They have no date. */
+  /** Milliseconds for measuring durations; not a date. */
   elapsed(): number {
     return performance.now() + this.#skewMs()
   }
 
-  /** The time in a conversation whose log ends at `loggedAt`. */
+  /** The time in a conversation whose last event is from `loggedAt`. */
   nowIn(ref: Ref, loggedAt: Instant | null): Instant {
     return instantOf(this.#ms() + this.aheadMs(ref, loggedAt))
   }
 
-  /** How far the time in a conversation is ahead. `loggedAt`: where its log ends; null: as far as is known. */
+  /**
+   * How far a conversation's time is ahead. `loggedAt`: the time of its last event; null uses what is already known.
+   */
   aheadMs(ref: Ref, loggedAt: Instant | null): number {
     const [key, elapsed] = [refKey(ref), this.elapsed()]
     const known = this.#ahead.get(key) ?? Number.NEGATIVE_INFINITY
@@ -61,7 +66,6 @@ export class StoreClock {
     return 0
   }
 
-  /** Whether a log is known to be ahead. */
   get hasLogsAhead(): boolean {
     return this.#ahead.size > 0
   }

@@ -2,15 +2,15 @@ import type { StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Ref, Store } from './store.ts'
 
-/** The events that were written together, in order. */
+/** Events that were written together, in order. */
 export interface Commit {
-  /** The seq of its last event: where to go on reading. */
+  /** The seq of its last event: continue reading after it. */
   readonly seq: number
   readonly timestamp: Instant
   readonly events: readonly StoredEvent[]
 }
 
-/** Whole commits after `after`, about `limit` events in all; empty at the end of the log. */
+/** Returns whole commits after `after`, about `limit` events in all; empty at the end of the log. */
 export async function commitsAfter(
   store: Pick<Store, 'eventsAfter'>,
   ref: Ref,
@@ -20,12 +20,11 @@ export async function commitsAfter(
   const events = await store.eventsAfter(ref, after, limit)
   const commits = commitsOf(events)
   if (events.length < limit) return commits
-  // The page may end within the last commit.
+  // The page may end inside the last commit.
   if (commits.length > 1) return commits.slice(0, -1)
   return commitsAfter(store, ref, after, limit * 2)
 }
 
-/** The commit of at least one event. */
 export function commitOf(events: readonly StoredEvent[]): Commit {
   const last = events.at(-1)
   if (!last) throw new TypeError('a commit has at least one event')
@@ -34,6 +33,6 @@ export function commitOf(events: readonly StoredEvent[]): Commit {
 
 export const eventsOf = (commits: readonly Commit[]): StoredEvent[] => commits.flatMap(({ events }) => events)
 
-/** Stores stamp each commit of a conversation with a moment of its own [EV5], so the timestamp tells commits apart. */
+/** Stores give each commit of a conversation a distinct timestamp [EV5], so the timestamp identifies the commit. */
 const commitsOf = (events: readonly StoredEvent[]): Commit[] =>
   [...Map.groupBy(events, ({ timestamp }) => timestamp).values()].map(commitOf)

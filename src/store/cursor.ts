@@ -1,10 +1,9 @@
 import { invalidField, type Refusal } from '../domain/refusal.ts'
 import type { ConversationSummary, Page, Paged } from './store.ts'
 
-/** The values that an item is sorted by. A cursor encodes those of the last item of a page. */
+/** The values that a list is sorted by. A cursor encodes those of a page's last item. */
 export type SortKey = readonly (string | number)[]
 
-/** The orders of the lists of conversations, newest first. */
 export const CONVERSATION_ORDER = {
   created: {
     kinds: ['string', 'string'],
@@ -20,7 +19,6 @@ export function encodeCursor(key: SortKey): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url')
 }
 
-/** The sort key in a page's cursor. Throws if the cursor does not fit this list. */
 export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]): SortKey | undefined {
   if (page.cursor === undefined) return undefined
   const key = parsed(page.cursor)
@@ -33,7 +31,7 @@ export function decodeCursor(page: Page, kinds: readonly ('string' | 'number')[]
 export const invalidCursor = (): Refusal =>
   invalidField('cursor', { rule: 'invalid', expected: 'a cursor from an earlier page' })
 
-/** A page of `limit` items; `rows` holds one more if there is a next page. */
+/** Builds a page of `limit` items; `rows` has one more if there is a next page. */
 export function paged<R, T>(
   rows: readonly R[],
   limit: number,
@@ -48,10 +46,9 @@ export function paged<R, T>(
   }
 }
 
-/** A page of items that may be large has at most so many bytes, or one item. */
+/** Limit for pages of items that may be large. One item always fits. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
-/** How many of the items, in order, fit into so many bytes; the first one always does. */
 export function fitting<T>(
   items: readonly T[],
   sizeOf: (item: T) => number,
@@ -67,7 +64,6 @@ export function fitting<T>(
   return count
 }
 
-/** Sorts `rows` and cuts a page out of them. */
 export function sortedPage<R>(
   rows: readonly R[],
   page: Page,
@@ -97,7 +93,7 @@ export function compareSortKeys(a: SortKey, b: SortKey): number {
   return 0
 }
 
-/** Our cursors are plain ASCII: anything else could trip a database. */
+/** Our cursors are plain ASCII; anything else could break a database query. */
 const fits = (value: unknown, kind: string | undefined): boolean =>
   typeof value === kind && (typeof value !== 'string' || /^[\x20-\x7e]*$/.test(value))
 

@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, fsyncSync, linkSync, openSync, renameSync } from 'node:fs'
 
-/** Flushes a folder: a new or renamed file survives a power cut only after that. */
+/** A new or renamed file survives a power cut only after its folder is flushed. */
 export function flushFolder(path: string): void {
   // Windows cannot open a folder, and does not need this.
   if (process.platform === 'win32') return
@@ -21,12 +21,12 @@ export function isWritable(folder: string): boolean {
   }
 }
 
-/** Gives a complete file its name in one step, never over another file: that fails with EEXIST. */
+/** Gives a complete file its name atomically. Fails with EEXIST instead of replacing a file. */
 export function linkOrRename(temporary: string, path: string): void {
   try {
     linkSync(temporary, path)
   } catch (error) {
-    // Some file systems have no hard links. There, of two that do this at once, the second replaces the first.
+    // Some file systems have no hard links. There, of two concurrent calls, the second replaces the file of the first.
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
     renameSync(temporary, path)
   }

@@ -1,20 +1,19 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Calls per group, so that one flush stays short under load. */
+/** Calls per group: keeps one flush short under load. */
 const MAX_CALLS = 500
 /** How long groups may run back to back before the event loop gets a turn. */
 const MAX_RUN_MS = 2
-/** Microtasks that a caller needs from its answer to its next call. */
+/** Microtasks that a caller needs between an answer and its next call. */
 const MICROTASKS = 5
 
-/** Answers the calls itself and never rejects. None of them came before `since`, by `performance.now()`. */
+/** Answers all calls itself and never rejects. No call arrived before `since` (`performance.now()`). */
 type Serve<C> = (calls: readonly C[], since: number) => Promise<void> | undefined
 
 /** Collects the calls of one event loop turn and serves them together, one group at a time. */
 export class Group<C> {
   readonly #serve: Serve<C>
   #waiting: C[] = []
-  /** When the oldest of them came. */
   #since = 0
   #busy: Promise<void> | undefined
 
@@ -28,7 +27,6 @@ export class Group<C> {
     this.#busy ??= this.#run()
   }
 
-  /** Resolves when all calls were served. */
   async idle(): Promise<void> {
     while (this.#busy) await this.#busy
   }
@@ -40,7 +38,7 @@ export class Group<C> {
         const turn = performance.now()
         do {
           await this.#serve(this.#waiting.splice(0, MAX_CALLS), this.#since)
-          // A caller that works through a list calls again at once: it need not wait for the next turn.
+          // A caller that works through a list calls again immediately; serve that call in the same turn.
           for (let hop = 0; hop < MICROTASKS; hop += 1) await Promise.resolve()
         } while (this.#waiting.length > 0 && performance.now() - turn < MAX_RUN_MS)
       }

@@ -1,15 +1,14 @@
 import { type Hint, refKey } from './store.ts'
 
-/** Hints with the same key replace each other. */
 export const hintKey = (hint: Hint): string => `${hint.kind} ${refKey(hint)}`
 
-/** Hands hints to all listeners. A slow listener gets the newest hint of each conversation, not a queue. */
+/** Passes hints to all listeners. A slow listener gets the newest hint per conversation, not a queue. */
 export class Hints {
   readonly #listeners = new Set<(hint: Hint) => void>()
   readonly #onFirst: () => void
   readonly #onLast: () => void
 
-  /** `onFirst` runs when the first listener joins, `onLast` when the last one has left. */
+  /** `onFirst` runs when the first listener joins, `onLast` when the last one leaves. */
   constructor(onFirst: () => void = () => {}, onLast: () => void = () => {}) {
     this.#onFirst = onFirst
     this.#onLast = onLast

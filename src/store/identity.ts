@@ -1,14 +1,13 @@
 import { type BigIntStats, lstatSync, statSync } from 'node:fs'
 import { StoreError } from './store-error.ts'
 
-/** What says whether two paths lead to the same file. Big, because some file systems number with 64 bits. */
+/** Identifies a file behind any path. BigInt, because some file systems have 64-bit inode numbers. */
 export type Identity = Pick<BigIntStats, 'dev' | 'ino'>
 
-/** The file behind the path, or undefined if there is none. */
 export const statOf = (path: string): BigIntStats | undefined =>
   looked(() => statSync(path, { bigint: true, throwIfNoEntry: false }))
 
-/** What the path itself names, which may be a link. */
+/** Does not follow a link. */
 export const lstatOf = (path: string): BigIntStats | undefined =>
   looked(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }))
 

@@ -1,20 +1,19 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 
-/** A process that holds a lock. */
 export interface LockHolder {
   readonly pid: number
-  /** Stopped, by a signal or a debugger: it does not go on by itself. */
+  /** Stopped by a signal or a debugger: it does not continue by itself. */
   readonly isStopped: boolean
 }
 
-/** The process that has locked this byte of a file for writing, where the system tells: on Linux, of the same user. */
+/** The process that holds a write lock on this byte of a file. Known only on Linux, for processes of the same user. */
 export function lockHolder(file: string, byte: number): LockHolder | undefined {
   try {
     const inode = statSync(file, { bigint: true }).ino.toString()
     const pid = readFileSync('/proc/locks', 'utf8')
       .split('\n')
       .flatMap(line => holderIn(line, inode, byte) ?? [])
-      // Another file system may have a file of the same number.
+      // A file on another file system may have the same inode number.
       .find(each => hasOpen(each, file))
     return pid === undefined ? undefined : { pid, isStopped: isStopped(pid) }
   } catch {
@@ -22,7 +21,7 @@ export function lockHolder(file: string, byte: number): LockHolder | undefined {
   }
 }
 
-/** The processes that have a file open, except this one, where the system tells. */
+/** Other processes that have the file open, if the OS can list them. */
 export function openedBy(file: string): number[] {
   try {
     return readdirSync('/proc')
@@ -51,7 +50,7 @@ function hasOpen(pid: number, file: string): boolean {
   }
 }
 
-/** Its state is the first field behind the name, which is in parentheses and may contain anything. */
+/** The state is the first field after the name, which is in parentheses and may contain anything. */
 function isStopped(pid: number): boolean {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return /^[Tt]/.test(stat.slice(stat.lastIndexOf(')') + 2))

@@ -1,4 +1,3 @@
-/** Keeps the most recently used values. */
 export class Lru<V> {
   readonly #max: number
   readonly #values = new Map<string, V>()

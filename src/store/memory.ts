@@ -29,26 +29,24 @@ import {
 import { closed, idTaken } from './store-error.ts'
 
 export interface MemoryStoreOptions {
-  /** How far the store's clock is ahead of the machine's: lets tests pass a deadline. */
+  /** Added to the machine's clock, so that tests can pass a deadline. */
   readonly skewMs?: () => number
-  /** Where it keeps them: lets tests change what is stored. */
+  /** Backing map, so that tests can change what is stored. */
   readonly entries?: Map<string, Entry>
 }
 
-/** A store that keeps nothing after `close`: for tests and experiments. It has live text, and no other capability. */
+/** Keeps nothing after `close`: for tests and experiments. Live text is its only capability. */
 export function openMemoryStore(options: MemoryStoreOptions = {}): Store & Pick<Capabilities, 'live'> {
   return new MemoryStore(options)
 }
 
 interface TurnLease extends TurnRow {
   readonly attempt: number
-  /** When the lease is over, in elapsed milliseconds; null without one. */
+  /** End of the lease, in elapsed milliseconds; null without one. */
   readonly until: number | null
-  /** The need that the lease was claimed for. */
   readonly serves: Need | null
 }
 
-/** All that is stored of one conversation. */
 export class Entry {
   readonly ref: Ref
   state: Conversation
@@ -67,7 +65,6 @@ export class Entry {
 
 class MemoryStore implements Store {
   readonly #entries: Map<string, Entry>
-  /** The conversation that owns a task or review, by tenant and id. */
   readonly #owners = new Map<string, Entry>()
   readonly #hints = new Hints()
   readonly #clock: StoreClock
@@ -235,14 +232,12 @@ class MemoryStore implements Store {
     if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
   }
 
-  /** Whether a review waits for its deadline. */
   #isAwaited(): boolean {
     return [...this.#entries.values()].some(({ reviews }) =>
       [...reviews.values()].some(({ due_at }) => due_at !== null),
     )
   }
 
-  /** The reviews that have a deadline, soonest first. */
   #timed(): { readonly review: DueReview; readonly due_at: Instant }[] {
     return [...this.#entries.values()]
       .flatMap(({ ref, reviews, state }) => [...reviews.values()].map(row => ({ ref, state, row })))
@@ -262,7 +257,7 @@ class MemoryStore implements Store {
     return until !== null && until > this.#clock.elapsed()
   }
 
-  /** Changes a lease that was not overtaken or given back. Returns whether it was one. */
+  /** Changes a lease unless it was overtaken or released. Returns whether it did. */
   #setLease({ turn, attempt, ...ref }: Lease, change: Partial<TurnLease>): boolean {
     const { turns } = this.#peek(ref)
     const row = turns.get(turn)
@@ -271,7 +266,6 @@ class MemoryStore implements Store {
     return true
   }
 
-  /** Ends the leases for a need that are over: their holders may be late, and must not go on. */
   #overtake(need: Need | null): void {
     for (const [{ turns }, row] of this.#turns()) {
       if (row.serves !== need) continue

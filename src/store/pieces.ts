@@ -4,10 +4,10 @@ import type { Staged } from './stage.ts'
 import { StoreError } from './store-error.ts'
 import type { Ref } from './store.ts'
 
-/** Events per piece: more than one only if a commit has more. */
+/** Events per piece; a larger commit stays whole. */
 const PIECE = 200
 
-/** A whole log in pieces, each to be written after the one before it, in one transaction. Only one is in memory. */
+/** Splits a log into pieces, to be written in order and in one transaction. Only one piece is in memory at a time. */
 export function* piecesOf({ conversation }: Ref, commits: Iterable<Commit>): Generator<Staged> {
   let before = emptyConversation(conversation)
   let some: Commit[] = []
@@ -28,7 +28,7 @@ export function* piecesOf({ conversation }: Ref, commits: Iterable<Commit>): Gen
   if (size > 0) yield piece()
 }
 
-/** A log is imported whole, or not at all. */
+/** A log is imported whole or not at all. */
 export const logExists = (): StoreError =>
   new StoreError('id_taken', 'There is a conversation with this id already; nothing was written.')
 

@@ -16,12 +16,15 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 
-// What we make is for its owner only, whatever the umask: a mode at creation is only an upper bound.
+// Our files are for their owner only, whatever the umask: a mode at creation is only an upper bound.
 
 const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
 
-/** Creates the folder and its parents, and says whether it did. Node's recursive mkdir hangs where a parent cannot hold folders, as in /proc. */
+/**
+ * Creates the folder and its parents; returns whether it did. Node's recursive mkdir hangs where a parent cannot hold
+ * folders, as in /proc.
+ */
 export function makePrivateFolder(path: string): boolean {
   if (isFolder(path)) return false
   if (dirname(path) !== path) makePrivateFolder(dirname(path))
@@ -30,13 +33,13 @@ export function makePrivateFolder(path: string): boolean {
     chmodSync(path, FOLDER_MODE)
     return true
   } catch (error) {
-    // Another process may have created it meanwhile.
+    // Another process may have created it concurrently.
     if (!isFolder(path)) throw error
     return false
   }
 }
 
-/** Creates a file and says whether it did; one that exists, a symbolic link included, is left as it is. */
+/** Creates a file; returns whether it did. Leaves an existing file or symbolic link unchanged. */
 export function createPrivateFile(path: string, text = '', { isFlushed = false } = {}): boolean {
   let file: number
   try {
@@ -55,7 +58,7 @@ export function createPrivateFile(path: string, text = '', { isFlushed = false }
   return true
 }
 
-/** Replaces a file, or a link in its place, atomically. `isFlushed`: a power cut leaves the old text or the new one. */
+/** Replaces a file or link atomically. With `isFlushed`, a power cut leaves either the old text or the new one. */
 export function replacePrivateFile(path: string, text: string, options: { isFlushed?: boolean } = {}): void {
   const temporary = `${path}.new-${process.pid}`
   rmSync(temporary, { force: true })
@@ -67,13 +70,13 @@ export function replacePrivateFile(path: string, text: string, options: { isFlus
   }
 }
 
-/** Opens a file to append to, never through a symbolic link. */
+/** Opens a file for appending, never through a symbolic link. */
 export function openPrivateLog(path: string): number {
   createPrivateFile(path)
   return openSync(path, constants.O_WRONLY | constants.O_APPEND | NO_FOLLOW)
 }
 
-/** Reads a regular file of at most `maxBytes`, never blocking. `follow`: also through a symbolic link. */
+/** Reads a regular file of at most `maxBytes` without ever blocking. `follow` allows symbolic links. */
 export function readRegularFile(path: string, { maxBytes, follow }: { maxBytes: number; follow: boolean }): Buffer {
   const file = openSync(path, constants.O_RDONLY | NON_BLOCKING | (follow ? 0 : NO_FOLLOW))
   try {

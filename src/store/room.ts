@@ -3,10 +3,9 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { StoreError } from './store-error.ts'
 
-/** Enough for a commit of any size, and for the copy of a task file. */
+/** Enough for a commit of any size and for the copy of a task file. */
 const ROOM_BYTES = 1 << 20
 
-/** Proves that a folder's disk has space again, by a file that is written and removed. */
 export function proveRoom(folder: string): void {
   const path = join(folder, `.room-${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
   try {

@@ -12,7 +12,7 @@ import type { TurnStatus } from '../domain/turn.ts'
 import { type Commit, eventsOf } from './commit.ts'
 import { StoreError } from './store-error.ts'
 
-/** What the queries read: derived from the log in the same transaction, by one function for every store. */
+/** The rows that queries read. One function derives them from the log, in the same transaction, for every store. */
 export interface Rows {
   readonly conversation: ConversationRow
   readonly tasks: readonly TaskRow[]
@@ -21,9 +21,9 @@ export interface Rows {
 }
 export interface ConversationRow {
   readonly seq: number
-  /** What names it, if it has no title yet. */
+  /** Used only if the conversation has no title yet. */
   readonly title: string | null
-  /** The title that replaces any other. */
+  /** Replaces any title. */
   readonly renamed: string | null
   readonly created_at: Instant
   readonly updated_at: Instant
@@ -34,7 +34,6 @@ export interface ConversationRow {
 }
 export interface TaskRow {
   readonly id: string
-  /** The event that holds its current version. */
   readonly seq: number
   readonly turn: string
   readonly status: TaskStatus
@@ -47,22 +46,22 @@ export interface TaskRow {
 export interface TurnRow {
   readonly turn: string
   readonly status: TurnStatus
-  /** Who acts next on it: what a claim looks at. */
+  /** The ability that the turn needs from a process next; claims select by it. */
   readonly needs: Need | null
 }
 export interface ReviewRow {
   readonly id: string
   readonly pending: boolean
-  /** When a pending one ends by itself; null if it waits until it is decided. */
+  /** When a pending review expires; null without a deadline. */
   readonly due_at: Instant | null
   readonly body: ReviewRecord
 }
 
-/** A review with its drafts and its outcome; the state drops the drafts once it is resolved. */
+/** A review with its drafts and its outcome; the state drops the drafts once the review is resolved. */
 export interface ReviewRecord {
   readonly review: ReviewRequest
   readonly resolution: EventData['task_create_review_resolved'] | null
-  /** The tasks that a confirm created, as of then. */
+  /** The tasks that the approval created, as of then. */
   readonly tasks: readonly Task[]
 }
 
@@ -83,13 +82,11 @@ export function eventOf(conversation: string, row: EventRow): StoredEvent {
   return { type, timestamp, seq, session_id: conversation, turn_id, data: JSON.parse(row.data) } as StoredEvent
 }
 
-/** The task that an event is about. */
 export function taskIdOf({ data }: StoredEvent): string | undefined {
   if ('task' in data) return data.task.id
   return 'task_id' in data ? data.task_id : undefined
 }
 
-/** The rows that `commits`, which lead from `before` to `after`, create or change. */
 export function rowsOf(before: Conversation, after: Conversation, commits: readonly Commit[]): Rows {
   const events = eventsOf(commits)
   return {
@@ -110,18 +107,15 @@ export function rowsOf(before: Conversation, after: Conversation, commits: reado
   }
 }
 
-/** Whether a conversation is listed as before, whatever its title. */
 export const isListedAlike = (before: Conversation, row: ConversationRow): boolean =>
   before.active_at === row.active_at &&
   before.pinned === row.pinned &&
   before.archived === row.archived &&
   markOf(before) === row.mark
 
-/** The title of a conversation that had `known` before. */
 export const titleAfter = (known: string | null, { renamed, title }: ConversationRow): string | null =>
   renamed ?? known ?? title
 
-/** A review as resolved by the events of one commit. */
 export function decidedReview(
   before: Conversation,
   after: Conversation,
@@ -153,7 +147,7 @@ function taskRows(events: readonly StoredEvent[]): TaskRow[] {
   return [...rows.values()]
 }
 
-/** Only rows that differ, since most commits change none: that saves a page. */
+/** Only rows that differ: most commits change none, and that saves a page. */
 function turnRows(before: Conversation, after: Conversation, events: readonly StoredEvent[]): TurnRow[] {
   return [...touchedTurns([before, after], events)].flatMap(turn => {
     const [old, row] = [turnRow(before, turn), turnRow(after, turn)]
@@ -166,7 +160,6 @@ function turnRow(state: Conversation, turn: string): TurnRow | undefined {
   return status && { turn, status, needs: needsOf(state, turn) }
 }
 
-/** The turns that events name, and those whose plans had or have the tasks that events name. */
 function touchedTurns(states: readonly Conversation[], events: readonly StoredEvent[]): ReadonlySet<string> {
   // Claims and requested runs may be about tasks that have moved to other plans since.
   const waiting = states.flatMap(({ claims, requests }) => [...claims.values(), ...requests])
@@ -208,7 +201,6 @@ function reviewRows(
   })
 }
 
-/** The review that an event of a commit creates or changes. */
 function reviewAfter(
   event: StoredEvent,
   commit: readonly StoredEvent[],

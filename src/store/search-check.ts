@@ -3,23 +3,19 @@ import { changeIn, mayName } from '../domain/search-documents.ts'
 import { tokensOf } from '../domain/search-tokens.ts'
 import type { SearchKind } from '../domain/search.ts'
 
-/** A document of the index, as `verify` compares it. */
 export interface DocumentTokens {
   /** `documentName` of its kind and ref. */
   readonly name: string
-  /** As `tokensOf` gives them, joined by spaces. */
   readonly tokens: string
 }
 
 export const documentName = (kind: SearchKind, ref: string): string => (ref === '' ? kind : `${kind} ${ref}`)
 
-/** What the index should hold of a conversation. */
 export class ExpectedDocuments {
   readonly #storable: (text: string) => string
   readonly #texts = new Map<string, string>()
   #isNamed = false
 
-  /** `storable`: a text as the store can hold it. */
   constructor(storable: (text: string) => string) {
     this.#storable = storable
   }
@@ -33,7 +29,6 @@ export class ExpectedDocuments {
     else this.#texts.set(name, change.text)
   }
 
-  /** By name. `title`: of the conversation. */
   all(title: string | null): Map<string, DocumentTokens> {
     const texts = new Map(this.#texts)
     if (this.#isNamed && title !== null) texts.set(documentName('conversation', ''), title)

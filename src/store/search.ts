@@ -7,34 +7,28 @@ import type { SearchResult } from '../domain/wire.ts'
 import { decodeCursor, invalidCursor, paged, type SortKey } from './cursor.ts'
 import type { ConversationSummary, Found, Page, Search } from './store.ts'
 
-/** An indexed document. */
 export interface IndexedDocument {
   readonly kind: SearchKind
   readonly conversation: string
-  /** Which one of its kind in its conversation. */
   readonly ref: string
-  /** The event that has its text. */
   readonly seq: number
-  /** As `tokensOf` gives them, joined by spaces. */
+  /** The result of `tokensOf`, joined by spaces. */
   readonly tokens: string
-  /** Its place among those of its kind, by which the store continues a list. */
+  /** Sort key among the documents of its kind; a list continues after it. */
   readonly place: SortKey
 }
 
-/** What a document is about, as it is now. */
 export interface Loaded {
   readonly session: ConversationSummary
   readonly task?: Task | undefined
   readonly event?: StoredEvent | undefined
 }
 
-/** A store's index. */
 export interface SearchIndex {
-  /** The types of a place. */
   readonly places: readonly ('string' | 'number')[]
   /**
-   * The documents of each kind that hold all terms, newest first: those written later, whatever the clock said. Kind after
-   * kind, until there are `enough`.
+   * Finds the documents that contain all terms, kind by kind, until there are `enough`. Newest first, by write order,
+   * not by timestamp.
    */
   newest(
     tenant: string,
@@ -42,26 +36,23 @@ export interface SearchIndex {
     terms: readonly Term[],
     options: NewestOptions,
   ): Promise<FoundDocuments>
-  /** In the same order; undefined where it is gone by now. */
+  /** Results are in the same order; undefined for objects that no longer exist. */
   load(tenant: string, documents: readonly IndexedDocument[]): Promise<readonly (Loaded | undefined)[]>
 }
 
 export interface FoundDocuments {
   readonly documents: readonly IndexedDocument[]
-  /** Whether all that was committed before the call was indexed; if not, that would have taken too long, or failed. */
+  /** False if indexing everything committed before the call took too long or failed. */
   readonly isComplete: boolean
 }
 
 export interface NewestOptions {
-  /** How many of a kind. */
   readonly limit: number
-  /** How many in all; the kinds that follow may be left out. */
+  /** Stop after this many in all; later kinds may be left out. */
   readonly enough: number
-  /** The place behind which a list continues. */
   readonly after?: SortKey | undefined
 }
 
-/** `newest` of an index that looks for one kind at a time, once `catchUp` has indexed what was committed, or says it has not. */
 export const kindByKind =
   (
     catchUp: () => Promise<boolean>,
@@ -83,7 +74,6 @@ export const kindByKind =
     return { documents, isComplete }
   }
 
-/** The searches of every store. */
 export function searchIn(index: SearchIndex): Search {
   async function list<T>(
     tenant: string,
@@ -157,29 +147,31 @@ function resultOf({ session, task, event }: Loaded, terms: readonly Term[]): Sea
   return [{ kind: 'message', ...of, created_at: timestamp, message_id, turn_id, role, excerpt: excerpt(text, terms) }]
 }
 
-/** A document to write, or to delete if its text is null. A conversation's is its title, which the store knows. */
+/**
+ * A document to write, or to delete if its text is null. The store itself fills in a conversation's text, which is its
+ * title.
+ */
 export interface DocumentWrite<K> {
   readonly conversation: K
   readonly kind: SearchKind
   readonly ref: string
   readonly text: string | null
   readonly event: StoredEvent
-  /** What the store needs besides, from the event that came first. */
+  /** The first event that changed the document in this slice; stores need its fields. */
   readonly first: IndexedEvent<K>
 }
 
-/** An event to index. */
 export interface IndexedEvent<K> {
   readonly conversation: K
   readonly event: StoredEvent
 }
 
-/** Characters of a slice, so that it holds the event loop for a few milliseconds only. */
+/** Characters per slice, so that it blocks the event loop for only a few milliseconds. */
 const MAX_CHARACTERS = 20_000
 
 /**
- * What the events change, as far as a slice goes, in the order in which the documents came up; of several changes to one
- * document the last. `taken` is how many of the events that covers.
+ * Turns events into document writes, up to the size of a slice and in order of first appearance. The last change to a
+ * document wins. `taken` is the number of events covered.
  */
 export function sliceOf<K extends string | number, E extends IndexedEvent<K>>(
   events: readonly E[],

@@ -4,7 +4,6 @@ import { type Commit, commitOf } from './commit.ts'
 import { StoreError } from './store-error.ts'
 import type { At, Committed, Decide, Once } from './store.ts'
 
-/** One call of `commit`. */
 export interface Call {
   readonly at: At
   readonly decide: Decide<unknown>
@@ -12,37 +11,32 @@ export interface Call {
   readonly reject: (error: unknown) => void
 }
 
-/** The answer under an idempotency key. */
 export interface KeyRow {
   readonly key: string
   readonly bodyHash: string
-  /** As JSON. */
   readonly value: string
 }
 
-/** What calls are decided on: the state, and the keys and attempts that they name. */
 export interface Basis {
   readonly state: Conversation
   readonly key: (key: string) => KeyRow | undefined
-  /** The newest attempt of a turn. */
   readonly attempt: (turn: string) => number | undefined
 }
 
-/** A decided group: one write, and an answer for each call once it is written. */
 export interface Staged {
   readonly before: Conversation
   readonly after: Conversation
   readonly commits: readonly Commit[]
   readonly keys: readonly KeyRow[]
-  /** Rejects the calls that threw; they do not depend on the write. */
+  /** Rejects the calls that threw. Independent of the write. */
   readonly rejectRefused: () => void
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
 /**
- * Decides the calls of one conversation, each on the state that the ones before it leave. Nothing is written here.
- * A call that throws fails alone; the rest is one write.
+ * Decides the calls of one conversation, each on the state after the ones before it, without writing. A call that
+ * throws fails alone; the rest becomes one write.
  */
 export function stage(calls: readonly Call[], basis: Basis, clock: Instant): Staged {
   const commits: Commit[] = []
@@ -88,7 +82,7 @@ function decided(
   basis: Basis,
   clock: Instant,
 ): Committed<unknown> & { key?: KeyRow | undefined } {
-  // Before the key: a fenced runner must not go on from what another did under it.
+  // Check the fence before the key: a fenced worker must not continue from another worker's answer under the same key.
   if (at.lease && basis.attempt(at.lease.turn) !== at.lease.attempt) {
     throw new StoreError('fenced', `Turn ${at.lease.turn} is driven by another runner now.`)
   }

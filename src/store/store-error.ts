@@ -1,6 +1,6 @@
 import { causeText } from './cause.ts'
 
-/** Why a store failed. */
+/** Reason for a store failure. */
 export type StoreErrorCode =
   /** The idempotency key was used with a different body. */
   | 'key_conflict'
@@ -28,7 +28,6 @@ export type StoreErrorCode =
   | 'unsupported'
   | 'closed'
 
-/** Failures of storage itself, which an operator should know of. */
 const FAULTS: ReadonlySet<StoreErrorCode> = new Set([
   'busy',
   'full',
@@ -43,13 +42,13 @@ const FAULTS: ReadonlySet<StoreErrorCode> = new Set([
 ])
 
 /**
- * A storage failure. Its message is safe to show: no path and no SQL, except for failures to open a store, which only an
- * operator sees. Details are in `cause`, for the log.
+ * A storage failure. Its message is safe to show: it has no path and no SQL, except for failures to open a store, which
+ * only an operator sees. `cause` has the details, for the log.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: StoreErrorCode
-  /** The task file that is at fault, as a path within the data folder. */
+  /** The task file at fault, as a path within the data folder. */
   readonly file?: string
 
   constructor(code: StoreErrorCode, message: string, { file, ...options }: { cause?: unknown; file?: string } = {}) {
@@ -58,18 +57,18 @@ export class StoreError extends Error {
     if (file !== undefined) this.file = file
   }
 
-  /** Whether storage itself is at fault. */
+  /** True if storage itself is at fault. */
   get isFault(): boolean {
     return FAULTS.has(this.code)
   }
 
-  /** What exactly went wrong, in one line, for the log. */
+  /** One line for the log that says exactly what went wrong. */
   get detail(): string | undefined {
     return causeText(this.cause)
   }
 }
 
-/** Ids are unique by design; where a host's are not, no row is overwritten. */
+/** Ids are unique by design. If a host's ids are not, no row is overwritten. */
 export const idTaken = (): StoreError =>
   new StoreError('id_taken', 'A task or review of another conversation has this id.')
 

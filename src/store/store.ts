@@ -18,7 +18,7 @@ export interface Ref {
   readonly conversation: string
 }
 
-/** A conversation's key in maps: no id holds a slash. */
+/** Unambiguous, since no id contains a slash. */
 export const refKey = ({ tenant, conversation }: Ref): string => `${tenant}/${conversation}`
 
 /** The tenant of a single-tenant installation. */
@@ -30,46 +30,46 @@ export interface Lease extends Ref {
   readonly attempt: number
 }
 
-/** What a process can do, and the turn that it wants; any without one. */
+/** The abilities of a process, and optionally the one turn it wants. */
 export interface ClaimOptions {
   readonly abilities: readonly Need[]
   readonly wanted?: (Ref & { readonly turn: string }) | undefined
 }
 
-/** An idempotency key: checked, and stored with the answer, in the same transaction. */
+/** An idempotency key: checked and stored with the answer in the same transaction. */
 export interface Once {
   readonly key: string
   readonly bodyHash: string
 }
 
-/** Where a commit goes, and under which conditions. */
+/** The target of a commit, and its conditions. */
 export interface At extends Ref {
   readonly once?: Once | undefined
   readonly lease?: Lease | undefined
 }
 
-/** Synchronous and pure: it may run twice, and a throw writes nothing. With `once`, `value` must be JSON. */
+/** Must be synchronous and pure: it may run twice, and a throw writes nothing. With `once`, `value` must be JSON. */
 export type Decide<T> = (state: Conversation, now: Instant) => Decided<T>
 
-/** Events to commit with the value, or a value alone: `discard` writes nothing and leaves the key unused. */
+/** Events to commit and a value, or `discard` with only a value: that writes nothing and leaves the key unused. */
 export type Decided<T> =
-  /** `after`: the state after the events, if the caller has folded them already. */
+  /** `after`: the state after the events, if the caller has already folded them. */
   | { readonly value: T; readonly events: readonly NewEvent[]; readonly after?: Conversation }
   | { readonly value: T; readonly discard: true }
 
 export interface Committed<T> {
   readonly value: T
-  /** What this call wrote: empty if it was replayed or discarded. */
+  /** The events that this call wrote; empty if it was replayed or discarded. */
   readonly events: readonly StoredEvent[]
   /** The state after this call. */
   readonly conversation: Conversation
   readonly replayed: boolean
 }
 
-/** Says that a log or a live text changed, never how: read it to find out. `seq` is the head of the log then. */
+/** Says that a log or a live text changed, not how: read it to find out. `seq` is the log's head at that time. */
 export type Hint = Ref & ({ readonly kind: 'log'; readonly seq: number } | { readonly kind: 'text' })
 
-/** Which page of a list: at most `limit` items, after `cursor`. */
+/** Selects a page of a list: at most `limit` items after `cursor`. */
 export interface Page {
   readonly limit: number
   readonly cursor?: string | undefined
@@ -80,9 +80,9 @@ export interface Paged<T> {
   readonly next_cursor: string | null
 }
 
-/** A page of what a search found. */
+/** A page of search results. */
 export interface Found<T> extends Paged<T> {
-  /** Some of the older texts are not indexed yet. */
+  /** True while some older texts are not indexed yet. */
   readonly indexing?: true
 }
 
@@ -100,45 +100,40 @@ export type ConversationSummary = {
 }
 
 export interface Queries {
-  /** One of the lists (`domain/session-list.ts`), newest first; `active` unless told. */
+  /** One of the lists (`domain/session-list.ts`), newest first. Default: `active`. */
   conversations(tenant: string, page: Page, list?: SessionList): Promise<Paged<ConversationSummary>>
-  /** Those of these that exist, in any order. */
+  /** Returns those that exist, in any order. */
   summaries(tenant: string, conversations: readonly string[]): Promise<readonly ConversationSummary[]>
   conversation(ref: Ref): Promise<ConversationSummary | undefined>
   review(tenant: string, reviewId: string): Promise<(Ref & { readonly record: ReviewRecord }) | undefined>
-  /** Pending reviews of one conversation or of all, by deadline; those without one come last. Cut to `MAX_PAGE_BYTES`. */
+  /** Pending reviews of one conversation or of all, by deadline, those without one last. Cut to `MAX_PAGE_BYTES`. */
   waiting(tenant: string, conversation: string | undefined, page: Page): Promise<Paged<ReviewRequest>>
-  /** How many reviews are pending; not counted beyond `most`. */
   waitingCount(tenant: string, most: number): Promise<number>
-  /** Events by type or task, in order: what timelines and message lists are made of. `last` keeps the newest only. */
+  /** Events by type or task, in log order, for timelines and message lists. `last` keeps only the newest. */
   events(
     ref: Ref,
     filter: { types?: readonly EventType[] | undefined; task?: string | undefined; last?: number | undefined },
   ): Promise<readonly StoredEvent[]>
 }
 
-/** What is indexed, by the rules of `domain/search.ts`. It has everything that was committed before the call. */
+/** Full-text search by the rules of `domain/search.ts`. Includes everything committed before the call. */
 export interface Search {
   /** Conversations with the words in their title, newest first. */
   conversations(tenant: string, text: string, page: Page): Promise<Found<ConversationSummary>>
-  /** Listed tasks of all conversations with the words in title, details and outcome, newest first. */
   tasks(tenant: string, text: string, page: Page): Promise<Found<Task>>
-  /** Conversations, tasks and messages, or one kind of them, best first. */
   all(tenant: string, text: string, options: { limit: number; kind?: SearchKind | undefined }): Promise<SearchAnswer>
 }
 
 export interface Templates {
   get(tenant: string, name: string): Promise<Template | undefined>
-  /** By name. */
   list(tenant: string): Promise<readonly Template[]>
   put(tenant: string, template: Template): Promise<void>
-  /** Gives it another name, unless that is taken. */
   rename(tenant: string, name: string, to: string): Promise<'renamed' | 'unknown' | 'taken'>
-  /** Whether there was one. */
+  /** Resolves with false if there was none. */
   delete(tenant: string, name: string): Promise<boolean>
 }
 
-/** The text of a running step: overwritten as it grows, not in the log, not flushed. */
+/** The text of running steps: overwritten as it grows, not in the log, not flushed. */
 export interface LiveText {
   write(ref: Ref, entry: LiveEntry): Promise<void>
   read(ref: Ref): Promise<LiveEntry | undefined>
@@ -151,67 +146,72 @@ export interface LiveEntry {
 }
 
 /**
- * Events to be told to the outside (`domain/notice.ts`): noted by the commit that writes them, and kept until they are
- * settled. Whoever takes one has it alone for a while.
+ * Events to deliver to webhooks (`domain/notice.ts`). The commit that writes an event stores its notice, which stays
+ * until settled. Taking a notice reserves it for a while.
  */
 export interface Notices {
-  /** Keeps the notices of a tenant for so long from now on. Nobody's are kept that nobody wants. */
+  /** Subscribes a tenant for `forMs` from now. Notices are stored only for tenants that subscribed. */
   want(tenant: string, forMs: number): Promise<void>
-  /** Takes some that are due, those that wait longest first. They fall due again after so long. */
+  /** Takes due notices, longest waiting first. They become due again after `forMs`. */
   take(tenant: string, limit: number, forMs: number): Promise<readonly TakenNotice[]>
-  /** Drops one that was taken, or puts it off. False if it was taken again since. */
+  /** Deletes a taken notice, or schedules its retry. False if it has been taken again since. */
   settle(notice: TakenNotice, retryInMs?: number): Promise<boolean>
-  /** How many there are, and how soon one is due. */
+  /** The number of notices, and the time until the next is due. */
   waiting(tenant: string): Promise<{ readonly count: number; readonly dueInMs?: number }>
 }
-/** The event at `seq`, taken for the `tries`th time. A type, not an interface, so that a database row can be cast to it. */
+/**
+ * The event at `seq`, on delivery attempt `tries`. A type, not an interface, so that a database row can be cast to it.
+ */
 export type TakenNotice = Ref & { readonly seq: number; readonly tries: number }
 
-/** Where logs live: what every store does. `contract.ts` is the test suite of the rules that every store keeps. */
+/** The storage of logs. `test/store/contract.ts` tests the rules that every store keeps. */
 export interface Store extends Partial<Capabilities> {
-  /** Runs `decide` on the current state and commits its events. Resolves once that is durable. */
+  /** Runs `decide` on the current state and commits its events. Resolves once they are durable. */
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>>
-  /** The clock by which leases end and reviews fall due. */
+  /** The clock that leases and deadlines use. */
   now(): Promise<Instant>
-  /** `list`: throws where the list has a file that cannot be read. Without it, the log alone is read then. */
+  /** With `list`, throws if the file of the list cannot be read. Without it, falls back to the log alone. */
   load(ref: Ref, need?: 'list'): Promise<Conversation>
-  /** In order; the first one, and further ones while their data has at most `maxBytes` in all, up to `limit`. */
+  /** In log order, up to `limit` events and `maxBytes` of data, but at least one. */
   eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]>
-  /** Hints from all processes, until the signal. Listening starts with the call, not with the first `next`. */
+  /**
+   * Yields hints from all processes until the signal aborts. Starts listening at the call, not at the first `next`.
+   */
   changes(signal: AbortSignal): AsyncIterable<Hint>
   /**
-   * Claims a turn that needs one of the abilities and has no lease. Of needs that are exclusive (`domain/needs.ts`) only one
-   * lease is held at a time, whichever turn it is on.
+   * Claims an unleased turn that needs one of the abilities. An exclusive need (`domain/needs.ts`) has at most one
+   * lease at a time, across all turns.
    */
   claim(runner: string, ttlMs: number, options: ClaimOptions): Promise<Lease | undefined>
-  /** Whether a lease for this need is held, by whichever process. */
+  /** True if any process holds a lease for this need. */
   served(need: Need): Promise<boolean>
   renew(lease: Lease, ttlMs: number): Promise<boolean>
   release(lease: Lease): Promise<void>
-  /** Overdue reviews that are not resolved yet, by deadline; and the next deadline. */
   due(limit: number): Promise<{ readonly reviews: readonly DueReview[]; readonly next?: Instant }>
   readonly queries: Queries
-  /** Proves that writes work, by a small one that no log shows. `room`: also that the disk has space again. */
+  /**
+   * Proves that writes work, with a small write that no log shows. `room` also proves that the disk has space again.
+   */
   probe(options: { readonly room: boolean }): Promise<void>
-  /** The file that failures are about, where their error names none. */
+  /** The file to blame for failures whose error names none. */
   readonly place?: string
-  /** Finishes the calls under way, then frees everything. */
   close(): Promise<void>
 }
 
-/** What a store may have besides. `door/without.ts` says what is answered where it has not. */
+/** Optional capabilities of a store. `door/seam.ts` has the answers for missing ones. */
 export interface Capabilities {
   readonly search: Search
   readonly templates: Templates
   readonly live: LiveText
   readonly notices: Notices
-  /** Writes a whole log as it is, or nothing. Refuses a conversation that has events, and ids that another has. */
+  /**
+   * Writes a whole log unchanged, or nothing. Refuses a conversation that has events, and ids that belong to another
+   * one.
+   */
   importLog(ref: Ref, commits: Iterable<Commit>): Promise<void>
-  /** All that is stored, for `verify`. */
   verifiable(): Verifiable
 }
 
-/** A store that has it all, as those have that keep something. */
 export type FullStore = Store & Capabilities
 
 export interface DueReview extends Ref {

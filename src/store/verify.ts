@@ -7,14 +7,13 @@ import { type DocumentTokens, ExpectedDocuments } from './search-check.ts'
 import { type Ref, refKey } from './store.ts'
 import { StoreError } from './store-error.ts'
 
-/** What a store keeps of a conversation besides its log: as many fields of each row as it has. */
 export interface StoredRows {
   readonly conversation: Partial<ConversationRow> | undefined
   readonly tasks: readonly Partial<TaskRow>[]
   readonly turns: readonly Partial<TurnRow>[]
   readonly reviews: readonly Partial<ReviewRow>[]
   readonly snapshot?: StoredSnapshot | undefined
-  /** What search finds of it; undefined while the index does not have all of its log. */
+  /** The indexed documents; undefined while the index lags behind the log. */
   readonly documents?: readonly DocumentTokens[] | undefined
 }
 export interface StoredSnapshot {
@@ -23,16 +22,14 @@ export interface StoredSnapshot {
   readonly state: string
 }
 
-/** What a store offers to be verified: all that it holds, whatever its tenant. */
 export interface Verifiable {
   conversations(): AsyncIterable<Ref>
-  /** How the log of a conversation, folded by `Replay`, differs from its rows: read as of one moment. */
+  /** Differences between the log, folded by `Replay`, and its rows, read as of one moment. */
   differences(ref: Ref): Promise<readonly string[]>
-  /** What is wrong elsewhere: in checksums, files, the structure of the database. */
   problems(): AsyncIterable<string>
 }
 
-/** Folds every log and compares it with what is stored beside it. Yields each difference; may run beside writers. */
+/** Folds every log and compares it with the stored rows. Yields each difference; may run beside writers. */
 export async function* verify(verifiable: Verifiable): AsyncGenerator<string> {
   yield* verifiable.problems()
   for await (const ref of verifiable.conversations()) {
@@ -44,13 +41,11 @@ export async function* verify(verifiable: Verifiable): AsyncGenerator<string> {
   }
 }
 
-/** What is damaged, in words; rethrows any other failure. */
 export function damageOf(error: unknown): string {
   if (error instanceof StoreError && error.code === 'corrupt') return error.detail ?? error.message
   throw error
 }
 
-/** A log, folded commit by commit as it was written. */
 export class Replay {
   readonly #ref: Ref
   readonly #storable: (text: string) => string
@@ -62,11 +57,10 @@ export class Replay {
   readonly #found: string[] = []
   #state: Conversation
   #conversation: ConversationRow | undefined
-  /** The events of a commit that may not have ended. */
   #open: StoredEvent[] = []
   #seq = 0
 
-  /** `storable`: a text as the store can hold it, if it cannot hold every text as it is. */
+  /** `storable` returns a text as the store can hold it, for stores that cannot hold every text. */
   constructor(ref: Ref, snapshot: StoredSnapshot | undefined, storable = (text: string): string => text) {
     this.#ref = ref
     this.#storable = storable
@@ -75,12 +69,10 @@ export class Replay {
     this.#state = emptyConversation(ref.conversation)
   }
 
-  /** The seq of the newest event so far. */
   get seq(): number {
     return this.#seq
   }
 
-  /** The next events, in order. */
   add(events: Iterable<StoredEvent>): void {
     for (const event of events) {
       if (event.seq !== this.#seq + 1) this.#differs(`event ${this.#seq + 1} is missing`)
@@ -90,7 +82,6 @@ export class Replay {
     }
   }
 
-  /** What differs from the rows, in words. */
   differences({ conversation, tasks, turns, reviews, documents }: StoredRows): readonly string[] {
     this.#commit()
     if (this.#found.length > 0) return this.#found
@@ -138,7 +129,7 @@ export class Replay {
     for (const id of left.keys()) this.#differs(`${kind} ${id} is missing, though its log has it`)
   }
 
-  /** Compares the fields that the store keeps. */
+  /** Compares only the fields that the store keeps. */
   #compare<R extends object>(what: string, stored: Partial<R> | undefined, expected: R): void {
     if (!stored) return this.#differs(`${what} is missing`)
     const asStored = (value: unknown): unknown => (typeof value === 'string' ? this.#storable(value) : value)
@@ -152,7 +143,7 @@ export class Replay {
   }
 }
 
-/** Compares plain data. Not with `node:util`, which would load `net` into every program with the library. */
+/** Compares plain data. `node:util` would load `net` into every program that uses the library. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return one === other
   const names = Object.keys(one)

@@ -8,13 +8,13 @@ import { checkedContents, type Contents, DatabaseSnapshot, isSame } from './copy
 import { addTaskFiles, collectTaskFiles, hasTaskFiles, withTaskFilesLocked } from './task-files.ts'
 
 export interface Backup extends Contents {
-  /** Task files that are not in it: no regular files, or too large. */
+  /** Task files that were left out because they are too large or not regular files. */
   readonly skipped: readonly string[]
 }
 
 /**
- * Copies the plans of a data folder into one new file, a SQLite database that needs no other file beside it: as of one
- * moment, while others write. Resolves once the copy was checked and flushed; if anything fails, it is removed.
+ * Copies a data folder's plans into one new SQLite database that needs no other files. The copy is from one moment,
+ * while others write. Resolves once it is checked and flushed; removes it on failure.
  */
 export async function backUp(data: string, path: string): Promise<Backup> {
   const collected = `${path}-files`
@@ -36,7 +36,6 @@ export async function backUp(data: string, path: string): Promise<Backup> {
   }
 }
 
-/** The database and its task files as of the same moment. The files are few: the lock is held for them only. */
 async function snapshotOf(
   data: string,
   collected: string,
@@ -55,7 +54,7 @@ async function snapshotOf(
 function finished(path: string, collected: string): Contents {
   const db = new DatabaseSync(path)
   try {
-    // One file, which also opens where nothing can be written.
+    // A single file, which also opens on read-only media.
     db.exec('PRAGMA journal_mode = DELETE')
     if (existsSync(collected)) addTaskFiles(db, collected)
     return checkedContents(db)

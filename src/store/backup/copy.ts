@@ -4,7 +4,6 @@ import { toStoreError } from '../sqlite/to-store-error.ts'
 import { verifyConversations } from '../sqlite/verifiable.ts'
 import { StoreError } from '../store-error.ts'
 
-/** What a copy holds. */
 export interface Contents {
   readonly conversations: number
   readonly events: number
@@ -12,22 +11,21 @@ export interface Contents {
   readonly taskFiles: number
 }
 
-/** The table of a backup that holds the task files. A data folder has it never. */
+/** The table with a backup's task files. A data folder's database never has it. */
 export const TASK_FILES = 'backup_task_files'
 
-/** In one step: a backup that pauses starts over whenever another process writes. */
+/** Copy in one step: a paused backup restarts whenever another process writes. */
 const ALL_PAGES = 2 ** 30
 
-/** A database as of one moment, whatever others write meanwhile. */
+/** A database as of one moment, unaffected by concurrent writes. */
 export class DatabaseSnapshot {
   readonly #db: DatabaseSync
 
-  /** Leaves the files as they are. */
   constructor(path: string) {
     this.#db = new DatabaseSync(path, { readOnly: true, timeout: 0 })
     try {
       this.#db.exec('BEGIN')
-      // The moment is that of the first read.
+      // A read transaction starts with its first read.
       contentsOf(this.#db)
     } catch (error) {
       this.#db.close()
@@ -35,7 +33,6 @@ export class DatabaseSnapshot {
     }
   }
 
-  /** Copies it to a file that does not exist or is empty. */
   async copyTo(path: string): Promise<Contents> {
     try {
       await backup(this.#db, path, { rate: ALL_PAGES })
@@ -50,7 +47,7 @@ export class DatabaseSnapshot {
   }
 }
 
-/** Checks a copy: its structure, its checksums, and every log against its rows. Returns what it holds. */
+/** Checks a copy: its structure, its checksums, and every log against its rows. Returns its contents. */
 export function checkedContents(db: DatabaseSync): Contents {
   const problem = structureProblem(db)
   if (problem !== undefined) throw damaged(problem)

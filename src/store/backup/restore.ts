@@ -13,29 +13,25 @@ import { unpackTaskFiles } from './task-files.ts'
 
 const DATABASE = 'runsheet.db'
 const TASKS = join('.agents', 'tasks')
-/** The folder in which a restore prepares what it moves. */
 const STAGED = 'restoring'
 
 export interface Restored extends Contents {
-  /** The folder that now holds what was there before. */
   readonly aside?: string
 }
 
-/** What a restore says at its end. */
 interface Report {
   readonly backup: string
   readonly restored: Restored
 }
 
-/** What of a data folder a restore replaces: the database with all that is beside it, and the task files. */
 export const plansIn = (data: string): readonly string[] => [
   ...(existsSync(data) ? readdirSync(data).filter(name => name.startsWith(DATABASE) && !isPlan(name)) : []),
   ...(existsSync(join(data, TASKS)) ? [TASKS] : []),
 ]
 
 /**
- * Puts the plans of a backup into a data folder that nobody serves. The backup is checked first, in a copy; what the
- * folder held before is set aside, never deleted. If it is killed, no start opens the folder until `finishRestore`.
+ * Restores a backup into a data folder that no process serves. Checks the backup first, in a copy. Sets the folder's
+ * previous files aside and never deletes them. If killed, no start opens the folder until `finishRestore`.
  */
 export async function restore(backup: string, data: string): Promise<Restored> {
   const staged = join(data, STAGED)
@@ -53,7 +49,7 @@ export async function restore(backup: string, data: string): Promise<Restored> {
     }
     moveTogether(join(data, DATABASE), {
       command: 'restore',
-      // The database last: with it, missing task files would count as emptied.
+      // The database comes last: with a database, missing task files would count as emptied.
       moves: [
         ...former.map(name => [name, join(aside, name)] as const),
         ...plansIn(staged)
@@ -68,7 +64,6 @@ export async function restore(backup: string, data: string): Promise<Restored> {
   }
 }
 
-/** Finishes a restore that was killed, and says of which backup; undefined if there is none. */
 export function finishRestore(data: string): Report | undefined {
   const path = join(data, DATABASE)
   const unfinished = unfinishedMoves(path)
@@ -79,7 +74,7 @@ export function finishRestore(data: string): Report | undefined {
   return unfinished.report as Report
 }
 
-/** A data folder made from the backup, as a start would open it: every check of a start is made. */
+/** Unpacks the backup into a data folder and runs every check of a start. */
 async function unpack(backup: string, folder: string): Promise<Contents> {
   if (existsSync(`${backup}-wal`)) {
     const message = 'It is a database with a -wal beside it, not a backup: what is only in the -wal would be lost.'
@@ -98,7 +93,7 @@ async function unpack(backup: string, folder: string): Promise<Contents> {
   }
 }
 
-/** The same about the file that the operator named. */
+/** Names the file that the operator named, instead of the copy. */
 function ofBackup(error: unknown, path: string, backup: string): unknown {
   if (!(error instanceof StoreError)) return error
   const options = error.cause === undefined ? {} : { cause: error.cause }

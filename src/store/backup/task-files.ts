@@ -8,10 +8,10 @@ import { TASK_FILES } from './copy.ts'
 
 const FOLDER = join('.agents', 'tasks')
 
-/** Whether a data folder has task files, which belong to its database. */
+/** Task files belong to their database. */
 export const hasTaskFiles = (data: string): boolean => existsSync(join(data, FOLDER))
 
-/** Runs `work` while no process of ours changes the task files or their database. */
+/** Runs `work` while no Runsheet process changes the task files or their database. */
 export async function withTaskFilesLocked<T>(data: string, work: () => T): Promise<T> {
   const lock = new FolderLock(join(data, 'files.lock'))
   lock.open()
@@ -22,7 +22,7 @@ export async function withTaskFilesLocked<T>(data: string, work: () => T): Promi
   }
 }
 
-/** Puts all task files into a new database of their own. Returns those that are no regular files of up to 8 MB. */
+/** Copies all task files into a new database. Returns the skipped ones: not regular files, or over 8 MB. */
 export function collectTaskFiles(data: string, path: string): readonly string[] {
   const files = new TaskFiles(data)
   const db = new DatabaseSync(path)
@@ -45,18 +45,16 @@ export function collectTaskFiles(data: string, path: string): readonly string[] 
   }
 }
 
-/** Moves the collected files into a copy of the database. */
 export function addTaskFiles(db: DatabaseSync, collected: string): void {
   db.prepare('ATTACH ? AS collected').run(collected)
   db.exec(`CREATE TABLE main.${TASK_FILES} AS SELECT name, content FROM collected.${TASK_FILES}; DETACH collected`)
 }
 
-/** Writes the task files of a backup into a folder, and takes them out of the database. */
 export function unpackTaskFiles(db: DatabaseSync, data: string): void {
   if (!db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(TASK_FILES)) return
   mkdirSync(join(data, FOLDER), { recursive: true })
   for (const { name, content } of db.prepare(`SELECT name, content FROM ${TASK_FILES}`).iterate()) {
-    // A backup may come from anywhere: no name leads out of the folder.
+    // A backup is untrusted: no name may lead out of the folder.
     if (typeof name !== 'string' || !NAME.test(name) || !(content instanceof Uint8Array)) {
       throw new StoreError('corrupt', 'A task file in it has no valid name.', { cause: String(name).slice(0, 200) })
     }
@@ -67,7 +65,6 @@ export function unpackTaskFiles(db: DatabaseSync, data: string): void {
   db.exec(`DROP TABLE ${TASK_FILES}`)
 }
 
-/** The files of conversations, those of other tenants in a folder each. */
 const NAME = /^(?:[\w-]{1,128}\/)?[\w-]{1,128}\.json$/
 
 function contentOf(files: TaskFiles, name: string): Uint8Array | undefined {

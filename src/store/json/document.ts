@@ -5,7 +5,7 @@ import { LIMITS, line } from '../../domain/text.ts'
 import { StoreError } from '../store-error.ts'
 import { exceededLimit } from './limits.ts'
 
-/** Fields of other programs: kept, never read. */
+/** Fields of other programs: preserved, never read. */
 export type Extra = Readonly<Record<string, Json>>
 
 export interface FileTask {
@@ -16,7 +16,6 @@ export interface FileTask {
   readonly extra: Extra
 }
 
-/** The content of a conversation's JSON file. */
 export interface TaskDocument {
   readonly tasks: readonly FileTask[]
   readonly extra: Extra
@@ -24,17 +23,15 @@ export interface TaskDocument {
 
 export const EMPTY: TaskDocument = { tasks: [], extra: {} }
 
-/** A conversation's file name: its id; a GUID in lower case without dashes. */
+/** A conversation's file name: its id. GUIDs become lower case without dashes. */
 export function fileNameOf(conversation: string): string {
   const bare = conversation.replaceAll('-', '')
   const guid = /^[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}$/i.test(conversation)
   return `${guid ? bare.toLowerCase() : conversation}.json`
 }
 
-/** A task's id in the file. */
 export const fileIdOf = (task: Task): string => task.file_id ?? String(task.number)
 
-/** What the file shows of a status. */
 export const FILE_STATUS: Record<TaskStatus, 'open' | 'done' | 'absent'> = {
   pending: 'open',
   in_progress: 'open',
@@ -54,7 +51,7 @@ export function render(state: Conversation, extra: Extra, extras: Readonly<Recor
   return `${JSON.stringify({ tasks, ...extra }, null, 2)}\n`
 }
 
-/** Refuses any other shape as a whole: what we do not understand must not be overwritten. */
+/** Refuses any other shape as a whole, because a file that we cannot parse must not be overwritten. */
 export function parse(text: string): TaskDocument {
   const raw = parsed(text)
   if (!isObject(raw) || !Array.isArray(raw['tasks']))
@@ -70,7 +67,6 @@ export function parse(text: string): TaskDocument {
   return { tasks: rows, extra: extra as Extra }
 }
 
-/** The exact answer to every call of that conversation; the details go to the log. */
 export function invalid(detail: unknown, file?: string): StoreError {
   return new StoreError('file_invalid', 'Task file is corrupt or invalid.', {
     cause: detail,
@@ -86,7 +82,7 @@ function fileTask(raw: unknown, index: number): FileTask {
     rawDescription ?? '',
     rawDone ?? false,
   ]
-  // Only ids that we store unchanged: any other would not be found again.
+  // Accept only ids that we would store unchanged; others could not be matched again.
   if (typeof id !== 'string' || line(id, LIMITS.reference) !== id)
     throw invalid(`tasks[${index}].id is not a short line of text`)
   if (typeof title !== 'string') throw invalid(`tasks[${index}].title is not a string`)
@@ -95,7 +91,7 @@ function fileTask(raw: unknown, index: number): FileTask {
   return { id, title, description, done, extra: withoutChecks(extra as Extra) }
 }
 
-/** Checks are written for others to read, and never read back. */
+/** Checks are written for other programs and never read back. */
 function withoutChecks(extra: Extra): Extra {
   const { checks, ...rest } = extra
   return isOurs(checks) ? rest : extra
@@ -114,7 +110,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Parses JSON so that numbers are written back as they were: 9007199254740993, 1.0. */
+/** Parses JSON so that numbers are written back exactly: 9007199254740993, 1.0. */
 export function parseExactly(text: string): unknown {
   const json = JSON as typeof JSON & { rawJSON: (source: string) => unknown }
   const keep = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>

@@ -5,9 +5,8 @@ import type { Task } from '../../domain/task.ts'
 import { FILE_STATUS, fileIdOf, type FileTask, type TaskDocument } from './document.ts'
 
 /**
- * What another program changed in the file, as a command: the difference between `base`, which it started from, and the
- * file now. Changes of ours that are in the state but not in `base` yet stay. Undefined if only layout or foreign fields
- * differ.
+ * Turns another program's edits into a command: the difference between `base`, which it started from, and the file now.
+ * Own changes that are in the state but not yet in `base` stay. Undefined if only layout or foreign fields differ.
  */
 export function fileEdits(
   base: TaskDocument,
@@ -39,7 +38,6 @@ export function fileEdits(
   return { type: 'edit_tasks', by: 'file', create, change, remove, ...order }
 }
 
-/** Whether rows that were there before have changed their order. */
 function isReordered(base: TaskDocument, file: TaskDocument): boolean {
   const shared = (rows: readonly FileTask[], others: readonly FileTask[]): string[] => {
     const ids = new Set(others.map(({ id }) => id))
@@ -75,7 +73,7 @@ function edits(row: FileTask, before: FileTask | undefined, task: Task | undefin
   }
   const to = (fields: SomeFields): TaskChange => ({ task: task.id, fields })
   const reworded = Object.keys(wording).length > 0 ? [to(wording)] : []
-  // A task that was absent and is in the file again is reopened; then its `done` counts.
+  // A task that was absent and is in the file again is reopened; only then does its `done` count.
   const absent = FILE_STATUS[task.status] === 'absent'
   const revived = absent && !before ? [to({ status: 'pending' })] : []
   if (absent && before) return reworded

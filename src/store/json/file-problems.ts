@@ -3,7 +3,7 @@ import { StoreError } from '../store-error.ts'
 import { parse } from './document.ts'
 import { TaskFiles } from './files.ts'
 
-/** The task files that cannot be read. An edit that is not imported yet is no difference. */
+/** Yields task files that cannot be read. An edit that is not imported yet is not a problem. */
 export function* fileProblems(data: string, db: DatabaseSync): Generator<string> {
   const files = new TaskFiles(data)
   for (const row of db.prepare('SELECT name FROM task_files ORDER BY name').iterate()) {

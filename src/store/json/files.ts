@@ -21,7 +21,7 @@ import { invalid } from './document.ts'
 import { exceededLimit, MAX_BYTES } from './limits.ts'
 import { TaskFolder } from './task-folder.ts'
 
-/** Reads and atomically replaces regular files in one folder. Errors name no path but that within the data folder. */
+/** Reads and atomically replaces regular files in one folder. Errors contain only the path within the data folder. */
 export class TaskFiles {
   readonly #folder: TaskFolder
 
@@ -29,7 +29,6 @@ export class TaskFiles {
     this.#folder = new TaskFolder(data)
   }
 
-  /** Throws if the folder cannot be used. */
   check(): void {
     try {
       this.#folder.check()
@@ -38,7 +37,7 @@ export class TaskFiles {
     }
   }
 
-  /** The names of the files of conversations, those of other tenants in a folder each. */
+  /** Names of all task files; other tenants have a folder each. */
   names(folder = '.'): string[] {
     return entriesOf(join(this.#folder.path, folder)).flatMap(entry => {
       if (entry.isDirectory() && folder === '.') return this.names(entry.name)
@@ -46,7 +45,6 @@ export class TaskFiles {
     })
   }
 
-  /** The content of a file, whatever it is. Throws if it is no regular file of up to 8 MB. */
   bytes(name: string): Buffer {
     try {
       this.#folder.check(dirname(name))
@@ -56,28 +54,25 @@ export class TaskFiles {
     }
   }
 
-  /** Writes a temporary file and removes it; nothing as long as there is no folder. */
   probe(): void {
     if (lstatOf(this.#folder.path)) this.drop(this.prepare('probe', ''))
   }
 
-  /** The text of a file, or null if it does not exist. */
   read(name: string): string | null {
     try {
       this.#folder.check(dirname(name))
       return UTF8.decode(bytesOf(join(this.#folder.path, name)))
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return null
-      // Another encoding could not be written back unchanged.
+      // Text in another encoding could not be written back unchanged.
       throw codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? invalid(error) : fileError('read', error)
     }
   }
 
-  /** Writes and flushes the text to a temporary file, and returns its path. */
   prepare(name: string, text: string): string {
     const path = join(this.#folder.path, name)
     const { dir, base } = parse(path)
-    // Not to be guessed: nobody can put a link there.
+    // Random, so that no other program can place a link there.
     const temporary = join(dir, `.${base}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
     const bytes = Buffer.from(text)
     if (bytes.length > MAX_BYTES) throw tooLarge('8 MB')
@@ -101,7 +96,10 @@ export class TaskFiles {
     }
   }
 
-  /** Replaces the file with a prepared one, atomically. A link that has come in its place is replaced, not followed. */
+  /**
+   * Replaces the file with a prepared one, atomically. If a link has taken its place, replaces the link instead of
+   * following it.
+   */
   rename(temporary: string, name: string): void {
     try {
       this.#folder.check(dirname(name))
@@ -124,7 +122,7 @@ export class TaskFiles {
     this.#sweep(this.#folder.path)
   }
 
-  /** Links are no folders here, so that nothing outside is touched. */
+  /** Does not follow links, so that nothing outside the folder is touched. */
   #sweep(folder: string): void {
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name)
@@ -137,11 +135,14 @@ export class TaskFiles {
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants
-/** Never waits for the other end of a pipe. */
+/** Without blocking: the file may be a pipe with no other end. */
 const EXISTING_FILE = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
 const NEW_FILE = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
 
-/** The content of a regular file. Looks before it opens, for devices, and after, for what was put there in between. */
+/**
+ * Checks the file type before opening, because opening a device may have effects, and again afterwards, in case the
+ * file was replaced in between.
+ */
 function bytesOf(path: string): Buffer {
   refuseIrregular(lstatOf(path))
   const file = openSync(path, EXISTING_FILE)
@@ -164,7 +165,6 @@ function tooLarge(limit: string): StoreError {
   return new StoreError('full', message)
 }
 
-/** The permissions of the file to be replaced, which are kept. */
 function modeOf(path: string): number | undefined {
   const found = lstatOf(path)
   return found?.isFile() ? Number(found.mode) : undefined

@@ -1,11 +1,14 @@
-/** A file is read and written whole, on the event loop: this bounds how long that takes. */
+/** Files are read and written whole on the event loop: this bounds how long that takes. */
 export const MAX_BYTES = 8 * 2 ** 20
-/** Parsing costs about a microsecond a value, however short it is. */
+/** Parsing costs about a microsecond per value, however short. */
 const MAX_VALUES = 100_000
-/** Each level is indented when it is written. */
+/** Each level is indented when written. */
 const MAX_DEPTH = 100
 
-/** The limit that JSON exceeds, in words, if it does. Counts what begins, separates and ends values, outside of strings. */
+/**
+ * Describes the limit that the JSON exceeds, if any. Counts the characters that begin, separate and end values, outside
+ * of strings.
+ */
 export function exceededLimit(text: string): string | undefined {
   let values = 0
   let depth = 0

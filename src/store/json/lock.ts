@@ -4,7 +4,10 @@ import { createPrivateFile } from '../private-file.ts'
 import { WriteLock } from '../sqlite/write-lock.ts'
 import { StoreError } from '../store-error.ts'
 
-/** A lock among all processes on one folder: that of an empty SQLite file, which the OS frees if its holder dies. */
+/**
+ * A lock between all processes on one folder: the lock of an empty SQLite file, which the OS releases if its holder
+ * dies.
+ */
 export class FolderLock {
   readonly #path: string
   readonly #db: DatabaseSync
@@ -28,20 +31,20 @@ export class FolderLock {
     this.#lock = WriteLock.ofFile(this.#path)
   }
 
-  /** Throws if the file was deleted or replaced: then the lock keeps nobody out. That is final. */
+  /** Throws if the file was deleted or replaced, because the lock then excludes no one. That is final. */
   check(): void {
     if (!this.#lost && !isSameFile(statOf(this.#path), this.#opened)) this.#lost = lost()
     if (this.#lost) throw this.#lost
   }
 
-  /** Runs `work` while no other process does so. Its turn must come within 5 s. */
+  /** Runs `work` under the lock. Fails with `busy` if the lock is not free in time. */
   hold<T>(work: () => Promise<T>, since: number = performance.now()): Promise<T> {
     const mine = this.#turn.then(async () => {
       this.check()
-      // Without a journal in the folder, which would need room on the disk: nothing is ever written to the file.
+      // A journal in the folder would need disk space, and nothing is ever written to this file.
       await this.#lock?.whenFree(() => this.#db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE'), since)
       try {
-        // Deleted while we waited for it.
+        // The file may have been deleted while we waited.
         this.check()
         return await work()
       } finally {

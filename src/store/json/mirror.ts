@@ -25,21 +25,19 @@ type FileRow = {
   readonly extras: string
 }
 
-/** A file as it was last read. */
 interface Found {
   readonly text: string | null
   readonly document: TaskDocument
   readonly extras: Readonly<Record<string, Extra>>
 }
 
-/** The task files, compared with what the database says is in them. */
+/** Compares the task files with the content that the database recorded for them. */
 export class Mirror {
   readonly #files: TaskFiles
   readonly #lock: FolderLock
   readonly #onFaultPoint: (point: FileFaultPoint) => void
   readonly #found = new Lru<Found>(1_000)
   readonly #leftAlone = new Set<string>()
-  /** Temporary files that wait for their commit. */
   readonly #prepared = new Map<string, { readonly temporary: string; readonly text: string }>()
 
   constructor(data: string, onFaultPoint: (point: FileFaultPoint) => void) {
@@ -52,7 +50,7 @@ export class Mirror {
     this.#lock.open()
   }
 
-  /** Runs `work` while no other process of ours reads or writes the files. */
+  /** Runs `work` while no other Runsheet process reads or writes the files. */
   exclusively<T>(work: () => Promise<T>, since?: number): Promise<T> {
     return this.#lock.hold(async () => {
       this.#files.check()
@@ -60,18 +58,17 @@ export class Mirror {
     }, since)
   }
 
-  /** Throws if the lock of the folder was deleted or replaced. */
   check(): void {
     this.#lock.check()
   }
 
-  /** Whether neither a file nor a conversation has the name. Under the lock. */
+  /** Call under the lock. */
   isUnused(db: DatabaseSync, ref: Ref): boolean {
     const name = nameOf(ref)
     return rowOf(db, ref, name) === undefined && this.#files.read(name) === null
   }
 
-  /** Proves that files can be written. Under the lock. */
+  /** Call under the lock. */
   probe(): void {
     this.#files.probe()
   }
@@ -84,13 +81,13 @@ export class Mirror {
     await this.#lock.close()
   }
 
-  /** Whether the file is as we left it. Needs no lock: at worst we look again under it. */
+  /** True if the file is as last written. Needs no lock: a mismatch is checked again under it. */
   inSync(db: DatabaseSync, ref: Ref): boolean {
     const name = nameOf(ref)
     return this.#files.read(name) === (rowOf(db, ref, name)?.content ?? null)
   }
 
-  /** Reads the file under the lock. Returns what another program changed. */
+  /** Reads the file under the lock. Returns another program's edits. */
   async look(db: DatabaseSync, ref: Ref, state: Conversation): Promise<ReturnType<typeof fileEdits>> {
     const name = nameOf(ref)
     const row = rowOf(db, ref, name)
@@ -100,7 +97,7 @@ export class Mirror {
     if (known && known.text === text && row?.content === text) return undefined
     const cut = row?.settled === 0 && text !== row.content
     if (cut && row.content !== null && text === row.previous) {
-      // A crash came between commit and rename: do it now.
+      // A crash came between commit and rename: rename now.
       this.#files.rename(this.#files.prepare(name, row.content), name)
       await settle(db, name)
       this.#found.set(name, found(row.content, row))
@@ -108,12 +105,11 @@ export class Mirror {
     }
     this.#found.set(name, found(text, row))
     if (text === (row?.content ?? null)) return undefined
-    // An edit made before our rename started from the previous file.
+    // An edit made before our rename is based on the previous file.
     const base = documentOf((cut ? row.previous : row?.content) ?? null)
     return fileEdits(base, documentOf(text), state, v7)
   }
 
-  /** Runs a commit that does not touch the list, without writing the file. */
   async leaveAlone<T>(ref: Ref, commit: () => Promise<T>): Promise<T> {
     const name = nameOf(ref)
     this.#leftAlone.add(name)
@@ -135,7 +131,7 @@ export class Mirror {
     this.#discard(name)
     if (text === standing && row?.content === text) return
     if (standing === null && (row?.content ?? null) === null && after.tasks.size === 0) {
-      // Nothing to write yet, but the name is taken from now on.
+      // Nothing to write yet, but this reserves the name.
       if (!row) putRow(db, ref, name, null, null, extras)
       return
     }
@@ -144,13 +140,12 @@ export class Mirror {
     putRow(db, ref, name, text, standing, extras)
   }
 
-  /** Whether a commit of ours is not in the file yet. */
   isUnpublished(db: DatabaseSync, ref: Ref): boolean {
     const row = rowOf(db, ref, nameOf(ref))
     return row?.settled === 0 && this.#found.get(nameOf(ref))?.text !== row.content
   }
 
-  /** Prepares the list again, with the fields that another program has just added. */
+  /** Prepares the list again, including fields that another program has just added. */
   async refresh(db: DatabaseSync, ref: Ref, state: Conversation): Promise<void> {
     const name = nameOf(ref)
     const { text: standing = null, document = EMPTY, extras: all = {} } = this.#found.get(name) ?? {}
@@ -162,8 +157,8 @@ export class Mirror {
   }
 
   /**
-   * After the commit: renames the temporary file, or drops it if the commit failed. Returns whether another program has
-   * written meanwhile: then its edits come first.
+   * Run after the commit: renames the temporary file, or drops it if the commit failed. Returns whether another program
+   * has written the file meanwhile: import its edits first.
    */
   async publish(db: DatabaseSync, ref: Ref): Promise<boolean> {
     const name = nameOf(ref)
@@ -190,7 +185,6 @@ export class Mirror {
   }
 }
 
-/** The file of a conversation, as a path within the data folder. */
 export const filePathOf = (ref: Ref): string => `.agents/tasks/${nameOf(ref).replaceAll('\\', '/')}`
 
 /** The local tenant's files are in the folder itself; other tenants have a folder each. */
@@ -237,7 +231,7 @@ function putRow(
   ).run(name.toLowerCase(), tenant, conversation, content, previous, content === null ? 1 : 0, JSON.stringify(extras))
 }
 
-/** The row of a file. Names are case-insensitive, as on some file systems. */
+/** Names are case-insensitive, as on some file systems. */
 function rowOf(db: DatabaseSync, ref: Ref, name: string): FileRow | undefined {
   const row = rowNamed(db, name.toLowerCase())
   if (row && (row.tenant !== ref.tenant || row.conversation !== ref.conversation)) {
@@ -255,7 +249,7 @@ function rowNamed(db: DatabaseSync, name: string): FileRow | undefined {
   }
 }
 
-/** Records that the file was renamed. If that is lost, the next look checks more closely. */
+/** Records the rename. If that fails, the next read recovers. */
 async function settle(db: DatabaseSync, name: string): Promise<void> {
   const note = (): unknown =>
     db.prepare('UPDATE task_files SET previous = NULL, settled = 1 WHERE name = ?').run(name.toLowerCase())

@@ -17,17 +17,19 @@ import { fileProblems } from './file-problems.ts'
 import { invalid } from './document.ts'
 import { type FileFaultPoint, filePathOf, Mirror } from './mirror.ts'
 
-/** Retries while another program keeps writing to the file. */
+/** Retries while another program keeps writing the file. */
 const MAX_RETRIES = 20
 
 export interface FileStoreOptions {
-  /** The data folder: files in `.agents/tasks`, the log in `runsheet.db`. */
   readonly data: string
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: FileFaultPoint) => void
 }
 
-/** SQLite mirrored to JSON files: imports edits from the file, decides, commits, writes the file, answers. */
+/**
+ * SQLite mirrored to JSON files. Each commit imports edits from the file, decides, commits, writes the file, then
+ * answers.
+ */
 export async function openFileStore(options: FileStoreOptions): Promise<FullStore> {
   const { data, skewMs, onFaultPoint = () => {} } = options
   const path = join(data, 'runsheet.db')
@@ -49,7 +51,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FullStor
   }
 }
 
-/** Only operators see failures to open: these messages name the path. */
+/** These messages contain the path: only operators see failures to open. */
 function openError(error: unknown, data: string): unknown {
   if (!(error instanceof StoreError) || error.file === undefined) return error
   const message = `${join(data, error.file)} cannot be used: ${error.detail}. Put a folder in its place, or remove it.`
@@ -62,7 +64,6 @@ class FileStore extends SqliteStore {
   readonly #group = new Group<Call>((calls, since) => this.#serve(calls, since))
   /** For reads, and for writes that need no flush. */
   readonly #db: DatabaseSync
-  /** The files that cannot be read, by path. */
   readonly #broken = new Map<string, StoreError>()
   #closed = false
 
@@ -132,7 +133,6 @@ class FileStore extends SqliteStore {
     await super.close()
   }
 
-  /** Removes temporary files of dead processes. */
   async sweep(): Promise<void> {
     await this.#exclusively(async () => this.#mirror.sweep())
   }
@@ -177,7 +177,7 @@ class FileStore extends SqliteStore {
     await Promise.all(served)
   }
 
-  /** While the file is invalid, the conversation goes on, but nothing changes the list. */
+  /** While the file is invalid, the conversation continues, but calls that change the list fail. */
   async #serveUnreadable(calls: readonly Call[], error: unknown): Promise<void> {
     for (const { at, decide, resolve, reject } of calls) {
       if (!isInvalid(error)) reject(error)
@@ -188,7 +188,7 @@ class FileStore extends SqliteStore {
     }
   }
 
-  /** Imports edits from the file before the list is read. Where nothing can be written, the log alone is read. */
+  /** Imports edits from the file before the list is read. If nothing can be written, only the log is read. */
   async #sync(ref: Ref): Promise<void> {
     this.#check()
     if (this.lost()) return
@@ -197,7 +197,7 @@ class FileStore extends SqliteStore {
     })
   }
 
-  /** Names the file that is broken. The same failure is the same error, so that it can be logged once. */
+  /** Adds the path of the broken file. The same failure returns the same error object, so that it is logged once. */
   async #naming(ref: Ref, look: () => Promise<void>): Promise<void> {
     const file = filePathOf(ref)
     try {
@@ -213,14 +213,14 @@ class FileStore extends SqliteStore {
     }
   }
 
-  /** Brings log and file in line: imports edits, and completes a write that a crash cut short. */
+  /** Syncs log and file: imports edits, and completes a write that a crash interrupted. */
   async #look(ref: Ref): Promise<void> {
     const took = await this.#importEdits(ref)
     if (!took && this.#mirror.isUnpublished(this.#db, ref)) await this.#refresh(ref)
     await this.#publish(ref)
   }
 
-  /** Whether it changed the list. */
+  /** Returns whether it changed the list. */
   async #importEdits(ref: Ref): Promise<boolean> {
     const command = await this.#mirror.look(this.#db, ref, await super.load(ref))
     if (!command) return false
@@ -236,7 +236,7 @@ class FileStore extends SqliteStore {
     }
   }
 
-  /** Edits that another program makes at the same time come first. */
+  /** Another program's concurrent edits are imported first. */
   async #publish(ref: Ref): Promise<void> {
     for (let tries = 0; await this.#mirror.publish(this.#db, ref); tries += 1) {
       if (tries === MAX_RETRIES) throw new StoreError('busy', 'Another program keeps writing to the task file.')
@@ -256,7 +256,7 @@ class FileStore extends SqliteStore {
     }
   }
 
-  /** Where the database was replaced with its folder, the folder is only a part of that. */
+  /** If the database was replaced together with its folder, report the database. */
   #causeOf(error: unknown): unknown {
     return error instanceof StoreError && error.code === 'replaced' ? (this.lost() ?? error) : error
   }
@@ -273,7 +273,7 @@ const isInvalid = (error: unknown): error is StoreError => error instanceof Stor
 
 const LIST_EVENTS: ReadonlySet<EventType> = new Set(['task_created', 'task_changed', 'task_removed'])
 
-/** The same decision, unless it touches the list. */
+/** Makes the same decision, but throws if it changes the list. */
 const exceptList =
   <T>(decide: Decide<T>, error: unknown): Decide<T> =>
   (state, now) => {

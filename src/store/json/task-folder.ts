@@ -7,7 +7,7 @@ import { invalid } from './document.ts'
 const PARENT = '.agents'
 const FOLDER = join(PARENT, 'tasks')
 
-/** The folder of the task files. It may be missing, and links to folders are not followed. */
+/** The folder of the task files. It may be missing. Links to folders are not followed. */
 export class TaskFolder {
   readonly path: string
   readonly #data: string
@@ -17,7 +17,6 @@ export class TaskFolder {
     this.path = join(data, FOLDER)
   }
 
-  /** Throws if it, its parent or the folder `within` is something else than a folder. */
   check(within = '.'): void {
     for (const name of [PARENT, FOLDER, ...(within === '.' ? [] : [join(FOLDER, within)])]) {
       const found = lstatOf(join(this.#data, name))
@@ -28,7 +27,6 @@ export class TaskFolder {
     }
   }
 
-  /** Creates the folder, and the one `within`, if they do not exist. */
   make(within: string): void {
     this.check(within)
     const folder = join(this.path, within)

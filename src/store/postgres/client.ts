@@ -2,16 +2,12 @@ import { Socket } from 'node:net'
 import { Client, type ClientConfig } from 'pg'
 import type { Limits } from './limits.ts'
 
-/** How long a connection may take to say goodbye. */
 const GOODBYE_MS = 1_000
 
-/** A client that can be cut off at once, however its connection fares. */
 export class OwnClient extends Client {
-  /** When it was last known to be alive. */
   heardAt = 0
   isIdle = false
   isSetUp = false
-  /** Whether its connection has ended with an error. */
   hasFailed = false
   readonly #socket: Socket
 
@@ -26,18 +22,17 @@ export class OwnClient extends Client {
       pipeline: true,
     })
     this.#socket = socket
-    // From the start: between its connecting and its first use nobody else listens, and an error would end the process.
+    // From the start: nothing else listens between connect and first use, and an unhandled error would end the process.
     this.on('error', () => {
       this.hasFailed = true
     })
   }
 
-  /** Grows with everything that arrives. */
   get bytesRead(): number {
     return this.#socket.bytesRead
   }
 
-  /** Closes the connection without a word; pending queries fail with the error. */
+  /** Drops the connection without a goodbye; pending queries fail with the error. */
   cut(error: Error): void {
     this.#socket.destroy(error)
   }
@@ -45,7 +40,7 @@ export class OwnClient extends Client {
   override end(): Promise<void>
   override end(callback: (error: Error) => void): void
   override end(callback?: (error: Error) => void): Promise<void> | void {
-    // A goodbye that nobody hears ends as well: who awaits it, and the process, must not wait for long.
+    // A graceful close that gets no answer must end too: neither callers nor process exit may wait for long.
     if (!this.#socket.closed) {
       const timer = setTimeout(() => this.#socket.destroy(), GOODBYE_MS)
       this.#socket.once('close', () => clearTimeout(timer))
@@ -54,9 +49,9 @@ export class OwnClient extends Client {
   }
 
   /**
-   * Sets the limits of this session on the server, so that it drops a client that has gone mute, and what it had locked.
-   * Behind a pooler the session is shared, which the differing process number shows: nothing is set. What a server does
-   * not know is left out.
+   * Sets this session's limits on the server, so that it drops an unresponsive client and its locks. Behind a pooler,
+   * which a different backend pid reveals, the session is shared, so nothing is set. Settings that the server does not
+   * know are skipped.
    */
   setUp({ callMs, lockMs, idleInTransactionMs }: Limits): void {
     this.isSetUp = true
@@ -74,5 +69,5 @@ const setting = (settings: Readonly<Record<string, number>>): string => {
   return `SELECT ${calls.join(', ')} WHERE pg_backend_pid() = $1`
 }
 
-/** The number of the server's process, as it told when we connected. */
+/** The backend pid reported at connect. */
 const processOf = (client: Client): number => ('processID' in client ? Number(client.processID) : 0)

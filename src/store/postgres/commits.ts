@@ -8,52 +8,49 @@ import type { Session } from './session.ts'
 import { connectionError, isRolledBack, toStoreError, unknownOutcome } from './to-store-error.ts'
 import type { PostgresLog } from './log.ts'
 
-/** Where tests cut the connection. Up to `written` nothing has happened; from `committing` on the outcome is unknown. */
+/**
+ * Points at which tests cut the connection. Up to `written` nothing has happened; from `committing` on the outcome is
+ * unknown.
+ */
 export type PostgresFaultPoint = 'begun' | 'staged' | 'written' | 'committing' | 'committed'
 
 export interface CommitsOptions {
-  /** How long a call may take until it is answered. */
   readonly callMs: number
   readonly skewMs: () => number
   readonly onFaultPoint: (point: PostgresFaultPoint) => void | Promise<void>
   readonly onCommitted: (hint: Hint) => void
 }
 
-/** What a call may take longer: to be written after a lock that came at the last moment, or to learn why it failed. */
+/** Extra time for a call: to write after a lock acquired at the last moment, or to learn why it failed. */
 const GRACE_MS = 250
 
-/** A call until it is answered. */
 interface TimedCall extends Call {
   /** By `performance.now()`. */
   readonly until: number
-  /** In a transaction that is being written, which answers it. */
+  /** In a transaction being written, which will answer it. */
   isStaged: boolean
-  /** An attempt was lost during COMMIT; its key will tell. */
+  /** An attempt was lost during COMMIT; its idempotency key will show the outcome. */
   isUnsure: boolean
-  /** The same without a key: it was rejected. */
+  /** Lost during COMMIT without a key: already rejected. */
   isLost: boolean
 }
 
-/** Calls that share a transaction. */
 interface Batch {
-  /** Not answered yet. */
   left: readonly TimedCall[]
 }
 
-/** How one call ended; answered once the transaction has ended. */
 interface Outcome {
   readonly call: TimedCall
   readonly wrote: boolean
   readonly answer: () => void
 }
 
-/** The queue of one conversation, and how many calls still wait in it. */
 interface Queue {
   readonly group: Group<TimedCall>
   waiting: number
 }
 
-/** Commits the calls of one conversation group by group; conversations do not wait for each other. */
+/** Commits the calls of one conversation in groups. Conversations do not wait for each other. */
 export class Commits {
   readonly #database: Database
   readonly #log: PostgresLog
@@ -103,7 +100,8 @@ export class Commits {
       await this.#database.use(session => this.#attempt(session, ref, batch), { ms })
     } catch (error) {
       const { left } = batch
-      // One that cannot be written must not fail the others; a failing database would only fail again.
+      // One call that cannot be written must not fail the others. If the database itself fails, retrying one by one
+      // would only fail again.
       if (left.length > 1 && (!(error instanceof StoreError) || error.code === 'id_taken')) {
         for (const call of left) await this.#serve(ref, [call])
       } else {
@@ -112,12 +110,12 @@ export class Commits {
     }
   }
 
-  /** One transaction. Throws if it can be retried; calls that are left were not answered. */
+  /** Runs one transaction. Throws if it can be retried; `batch.left` then holds the unanswered calls. */
   async #attempt(session: Session, ref: Ref, batch: Batch): Promise<void> {
     const { skewMs, onFaultPoint } = this.#options
     const { basis, clock } = await this.#log.take(session, ref, batch.left)
     await onFaultPoint('begun')
-    // The others have been answered while this waited for the lock.
+    // The other calls timed out during the wait for the lock.
     const calls = batch.left.filter(call => msLeft(call) > 0)
     if (calls.length === 0) return
     for (const call of calls) call.isStaged = true
@@ -143,7 +141,7 @@ export class Commits {
       const remember = await this.#log.write(session, ref, staged)
       await onFaultPoint('written')
       if (session.lost) throw new Error('The connection was lost before COMMIT')
-      // Leaves time to ask whether it was written, where a key can tell.
+      // Leaves time to check afterwards whether it was written, if keys can show that.
       if (outcomes.every(canBeRetried)) session.limit(session.msLeft / 2)
       try {
         await onFaultPoint('committing')
@@ -164,12 +162,10 @@ export class Commits {
 
 const msLeft = ({ until }: TimedCall): number => until - performance.now()
 
-/** Answers a call whose time is over, unless its transaction will. */
 function rejectLate(call: TimedCall, why: unknown): void {
   if (!call.isStaged) call.reject(call.isUnsure ? unknownOutcome(why) : why)
 }
 
-/** Decides the calls and keeps their answers until the transaction has ended. */
 function decided(calls: readonly TimedCall[], basis: Basis, now: Instant): { staged: Staged; outcomes: Outcome[] } {
   const outcomes: Outcome[] = []
   const asked = calls.map(call => ({
@@ -192,7 +188,6 @@ function decided(calls: readonly TimedCall[], basis: Basis, now: Instant): { sta
 /** After a lost COMMIT: calls that wrote nothing, and calls with a key, which shows whether they were written. */
 const canBeRetried = ({ call, wrote }: Outcome): boolean => !wrote || call.at.once !== undefined
 
-/** Rejects the calls that cannot be retried: their outcome is unknown. */
 function noteLostCommit(outcomes: readonly Outcome[], error: unknown): void {
   for (const outcome of outcomes) {
     const { call, wrote } = outcome

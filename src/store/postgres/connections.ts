@@ -9,27 +9,26 @@ import { Slots } from './slots.ts'
 import { connectionError, isAnswer, isTransient, toStoreError } from './to-store-error.ts'
 
 export interface UseOptions {
-  /** How long it may take, waiting and retries included. */
   readonly ms?: number
   readonly retries?: boolean
 }
 
-/** Runs statements. */
 export interface Database {
-  /** Runs one statement that waits for no row. It may run twice: after a lost connection its outcome is unknown. */
+  /**
+   * Runs one statement that waits for no row lock. It may run twice: after a lost connection its outcome is unknown.
+   */
   query<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]>
-  /** The same for one that may wait for a row, in one round trip. */
+  /** Like `query`, for a statement that may wait for a row lock. One round trip. */
   write<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]>
   /**
-   * Runs `work` on one connection. Retries while there is time if the connection is lost or the transaction conflicts. An
-   * open transaction is rolled back.
+   * Runs `work` on one connection. Retries within the timeout if the connection is lost or the transaction conflicts.
+   * Rolls back an open transaction.
    */
   use<T>(work: (session: Session) => Promise<T>, options?: UseOptions): Promise<T>
-  /** Why a call whose time is over failed: others kept the database busy, or it cannot be reached. */
+  /** The error of a call that timed out: the database was busy, or it is unreachable. */
   late(): StoreError
 }
 
-/** A database whose calls have this long together. */
 export function together(database: Pick<Database, 'use' | 'late'>, ms: number): Pick<Database, 'use'> {
   const until = performance.now() + ms
   return {
@@ -41,14 +40,12 @@ export function together(database: Pick<Database, 'use' | 'late'>, ms: number): 
   }
 }
 
-/** The connections of one process. */
 export class Connections {
   readonly limits: Limits
   readonly #pool: Pool
   readonly #reach = new Reach()
   readonly #clients = new Set<OwnClient>()
 
-  /** `size`: no more than this many are used at once; see `Lane`. */
   constructor(url: string, size: number, limits: Limits) {
     this.limits = limits
     this.#pool = new Pool({
@@ -58,7 +55,7 @@ export class Connections {
       application_name: 'runsheet',
       connectionTimeoutMillis: limits.connectMs,
     })
-    // A broken idle connection has left the pool already; the next call gets a new one.
+    // A broken idle connection has already left the pool; the next call gets a new one.
     this.#pool.on('error', () => {})
     this.#pool.on('connect', client => {
       this.#reach.heard()
@@ -93,7 +90,7 @@ export class Connections {
     work: (session: Session) => Promise<T>,
     { until, tries, before }: { until: number; tries: number; before: unknown },
   ): Promise<{ value: T } | { error: unknown; isRetryable: boolean }> {
-    // With no time left for another attempt, what failed the one before is the reason.
+    // Once no time is left for another attempt, report the previous attempt's error.
     const late = (): Error => (before instanceof Error ? before : this.#reach.late())
     let session: Session | undefined
     try {
@@ -119,7 +116,7 @@ export class Connections {
     const connecting = this.#pool.connect()
     const inTime = Promise.withResolvers<never>()
     const giveUp = (): void => {
-      // In less time even a database that can be reached need not have answered.
+      // In less time, even a reachable database need not have answered.
       if (performance.now() - askedAt >= this.limits.silenceMs) this.#reach.silent(askedAt)
       inTime.reject(late())
     }
@@ -138,7 +135,7 @@ export class Connections {
     }
   }
 
-  /** Cuts the idle connections that were last heard before one did not answer: most likely they are mute, too. */
+  /** Cuts idle connections without traffic since another one went silent: most likely they are dead too. */
   #cutSilent(since: number): void {
     for (const client of this.#clients) {
       if (client.isIdle && client.heardAt < since) client.cut(new Error('the connection may be mute'))
@@ -146,7 +143,7 @@ export class Connections {
   }
 }
 
-/** A share of the connections, so that one kind of work cannot use up those of another. */
+/** A share of the connections, so that one kind of work cannot starve another. */
 export class Lane implements Database {
   readonly #next: Pick<Connections | Lane, 'late'> & {
     use<T>(work: (session: Session) => Promise<T>, options: Required<UseOptions>): Promise<T>
@@ -154,7 +151,7 @@ export class Lane implements Database {
   readonly #slots: Slots
   readonly #ms: number
 
-  /** `next`: the connections, or a wider lane that this one is a part of. `ms`: how long a call may take. */
+  /** `next`: the connections, or the wider lane that this one is part of. `ms`: timeout of a call. */
   constructor(next: Connections | Lane, size: number, ms: number) {
     this.#next = next
     this.#slots = new Slots(size)

@@ -1,7 +1,7 @@
 import { closed } from '../store-error.ts'
 import type { Database } from './connections.ts'
 
-/** Admits work until it is closed, and resolves `close` when all work is done. */
+/** Admits work until closed; `close` resolves when all admitted work is done. */
 export class Gate {
   readonly #empty = Promise.withResolvers<void>()
   #inside = 0
@@ -29,7 +29,6 @@ export class Gate {
   }
 }
 
-/** A database behind the gate. */
 export const behind = (gate: Gate, database: Database): Database => ({
   query: (statement, values) => gate.run(() => database.query(statement, values)),
   write: (statement, values) => gate.run(() => database.write(statement, values)),

@@ -4,10 +4,10 @@ import type { Ref } from '../store.ts'
 import type { Database } from './connections.ts'
 import type { PostgresLog } from './log.ts'
 
-/** However long the log is; each statement still has its own limit. */
+/** The whole import may take long; each statement still has its own timeout. */
 const LONG_CALL = { ms: 3_600_000, retries: false }
 
-/** Writes a whole log in one transaction. Not retried: the commits can be read once. Returns its head. */
+/** Writes a whole log in one transaction. Returns its head. Not retried, because the commits can be read only once. */
 export function importLog(database: Database, log: PostgresLog, ref: Ref, commits: Iterable<Commit>): Promise<number> {
   return database.use(async session => {
     const { basis } = await log.take(session, ref, [])

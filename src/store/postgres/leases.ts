@@ -5,14 +5,14 @@ import type { Database } from './connections.ts'
 import { SCHEMA } from './schema.ts'
 import type { Statement, Value } from './session.ts'
 
-/** An advisory lock number of our own ("RUNC"), with the hash of the need: claims for the same one queue behind it. */
+/** Our advisory lock number ("RUNC"), combined with the need's hash: serializes claims for the same need. */
 const LOCK = 0x52_55_4e_43
 
 type Leases = Pick<Store, 'now' | 'claim' | 'served' | 'renew' | 'release' | 'due'>
 
 /**
- * Leases of turns and deadlines of reviews, compared with the database's clock. `leases` may have to wait for the row of a
- * turn, `looks` never.
+ * Leases of turns and deadlines of reviews, by the database's clock. `leases` may wait for a turn's row lock, `looks`
+ * never does.
  */
 export function postgresLeases(looks: Database, leases: Database, skewMs: () => number): Leases {
   return {
@@ -50,8 +50,8 @@ export function postgresLeases(looks: Database, leases: Database, skewMs: () => 
 }
 
 /**
- * Claims a turn, where some of the needs are for one lease at a time. Claims for the same of these queue: each sees what the
- * one before it did. None waits for a row meanwhile.
+ * Claims a turn when some needs are exclusive. Claims for the same need queue, so each sees the result of the one
+ * before. None waits for a row lock.
  */
 function claimAlone(looks: Database, exclusive: readonly Need[], values: readonly Value[]): Promise<Lease[]> {
   return looks.use(async session => {
@@ -79,7 +79,7 @@ const TAKE = `SET runner = $2, until = ${NOW} + $3::float8 * interval '1 millise
   attempt = attempt + 1`
 const END = `SET runner = NULL, until = '-infinity', serves = NULL`
 
-/** Claims one of the free turns that fulfil the condition, unless it is being written. */
+/** Claims one free turn that meets the condition. Skips turns that are being written. */
 const claimWhere = (condition: string): string => `WITH free AS MATERIALIZED (
     SELECT tenant, conversation, turn FROM ${SCHEMA}.turns AS t WHERE ${FREE} AND ${condition}
     ORDER BY until LIMIT 1 FOR UPDATE SKIP LOCKED
@@ -101,7 +101,7 @@ const SQL = {
     name: 'runsheet-claim-queue',
     text: `SELECT pg_advisory_xact_lock(${LOCK}, hashtext(need)) FROM unnest($1::text[]) AS need`,
   },
-  // Their holders may be late, and must not go on. One whose row is being written may be renewing its lease: that stays.
+  // Fences late holders. A row that is being written may be a renewal in progress, so it is skipped.
   overtake: {
     name: 'runsheet-overtake',
     text: `WITH late AS MATERIALIZED (

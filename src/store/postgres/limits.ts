@@ -1,25 +1,25 @@
-/** How long each wait may last, in milliseconds. All follow from one figure. */
 export interface Limits {
-  /** A call, from its arrival to its answer: queueing, locks and retries included. */
   readonly callMs: number
-  /** A call that is repeated by itself: claims, renewals, deadlines, polls, hints. The next one is due soon. */
+  /**
+   * A call that repeats anyway: claims, renewals, deadlines, polls, hints. Shorter, because the next one is due soon.
+   */
   readonly lookMs: number
   readonly connectMs: number
-  /** The first sign of life from a connection; doubled with each retry. */
+  /** The first response on a connection; doubled with each retry. */
   readonly silenceMs: number
-  /** A lock that others hold: the server gives up before we do, so that we learn why. */
+  /** A lock wait. The server gives up before we do, so that we learn the reason. */
   readonly lockMs: number
-  /** How long a transaction may hold its locks without a statement: shorter than others wait for a lock. */
+  /** How long a transaction may hold its locks while idle: shorter than the lock timeout of others. */
   readonly idleInTransactionMs: number
 }
 
-/** Leaves a second of the five that a request may take. */
+/** Leaves one second of a request's five. */
 export const TIMEOUT_MS = 4_000
 
-/** How much earlier than we the server gives up waiting for a lock. */
+/** How much earlier than us the server gives up on a lock. */
 export const LOCK_MARGIN_MS = 250
 
-/** How long it is until then, by `performance.now()`. Never negative: Node warns of such a timer. */
+/** Never negative: Node warns about such a timer. */
 export const msUntil = (until: number): number => Math.max(0, until - performance.now())
 
 export const limitsOf = (timeoutMs: number): Limits => ({

@@ -10,12 +10,11 @@ import type { Statement } from './session.ts'
 
 const POLL_MS = 1_500
 
-/** How far polls overlap: a write may become visible this much later than its timestamp. */
+/** Overlap of polls: a write may become visible this much later than its timestamp. */
 const OVERLAP_MS = 10_000
 
 const RECONNECT_AFTER_MS = 500
 
-/** How often the listening connection has to prove that it is alive. */
 const PROVE_EVERY_MS = 1_500
 
 interface Changed extends Ref {
@@ -26,9 +25,9 @@ interface Changed extends Ref {
 }
 
 /**
- * Hints about commits of other processes, while there are listeners: by LISTEN on a connection of its own, and by
- * polling, because that connection can break and poolers pass no notifications. A connection that breaks without a word is
- * noticed by a query that is not answered.
+ * Hints about commits of other processes, while there are listeners. LISTEN has its own connection; polling covers for
+ * it, because that connection can break and poolers pass no notifications. Pings detect a connection that broke
+ * silently.
  */
 export class Listener {
   readonly hints = new Hints(
@@ -92,7 +91,6 @@ export class Listener {
     }
   }
 
-  /** Listens until the connection ends, or does not answer in time. */
   async #follow(client: OwnClient): Promise<void> {
     const ended = new AbortController()
     client.once('end', () => ended.abort())
@@ -100,14 +98,14 @@ export class Listener {
       await client.connect()
       client.setUp(this.#limits)
       await answered(client, `LISTEN ${CHANNEL}`, this.#limits.lookMs)
-      // Catch up on what was written before LISTEN.
+      // Catch up on writes from before LISTEN.
       this.#poll()
       for (;;) {
         await delay(PROVE_EVERY_MS, undefined, { signal: ended.signal, ref: false })
         await answered(client, ';', this.#limits.lookMs)
       }
     } catch {
-      // Polling goes on meanwhile.
+      // Polling continues meanwhile.
       client.cut(new Error('The connection was given up.'))
     }
   }
@@ -131,12 +129,11 @@ export class Listener {
       this.#seen = seen
       this.#polledAt = now
     } catch {
-      // The next poll goes back to the last one that succeeded.
+      // The next poll starts at the last one that succeeded.
     }
   }
 }
 
-/** Runs a statement. A connection that does not answer it in time is cut. */
 async function answered(client: OwnClient, text: string, ms: number): Promise<void> {
   const timer = setTimeout(() => client.cut(new Error('The database did not answer in time.')), ms)
   try {

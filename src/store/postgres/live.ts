@@ -3,11 +3,10 @@ import type { Database } from './connections.ts'
 import { SCHEMA } from './schema.ts'
 import type { Statement } from './session.ts'
 
-/** The text of running steps, readable by every process. */
 export function postgresLive(database: Database, onWritten: (hint: Hint) => void): LiveText {
   return {
     write: async ({ tenant, conversation }, { turn_id, message_id, text }) => {
-      // As JSON: text that is still growing may end in a lone surrogate.
+      // JSON, because text that is still growing may end in a lone surrogate.
       const entry = JSON.stringify({ turn_id, message_id, text })
       await database.write(SQL.put, [tenant, conversation, entry])
       onWritten({ tenant, conversation, kind: 'text' })

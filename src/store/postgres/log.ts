@@ -10,10 +10,8 @@ import { type Session, type Statement, storable } from './session.ts'
 import { writes } from './writes.ts'
 import { SCHEMA } from './schema.ts'
 
-/** Events per read while folding a long log. */
 const PAGE = 5_000
 
-/** A cached state and the seq of its newest snapshot. */
 interface Cached {
   readonly state: Conversation
   readonly snapshotSeq: number
@@ -21,19 +19,16 @@ interface Cached {
 
 interface Taken {
   readonly basis: Basis
-  /** The database's clock, in milliseconds. */
   readonly clock: number
 }
 
-/** The logs in one PostgreSQL database: cached states, and the writes of a transaction. */
 export class PostgresLog {
   readonly #cache = new Lru<Cached>(1_000)
 
-  /** Begins a transaction, locks the conversation and reads what the calls are decided on. */
   async take(session: Session, ref: Ref, calls: readonly Call[]): Promise<Taken> {
     const held =
       (await this.#hold(session, ref, calls, session.begin())) ??
-      // Read again: without a row there was no lock on what was read.
+      // Read again: without a row nothing was locked.
       (await this.#hold(session, ref, calls, session.query(SQL.create, [ref.tenant, ref.conversation])))
     if (!held) throw new Error('the conversation row that was just inserted is missing')
     const state = await this.#upTo(session, ref, held.seq)
@@ -47,7 +42,6 @@ export class PostgresLog {
     }
   }
 
-  /** The current state. */
   async load(session: Session, ref: Ref): Promise<Conversation> {
     const [head] = await session.query<{ seq: number }>(SQL.head, [ref.tenant, ref.conversation])
     return this.#upTo(session, ref, head?.seq ?? 0)
@@ -61,7 +55,9 @@ export class PostgresLog {
     return rows.map(row => eventOf(ref.conversation, row))
   }
 
-  /** Writes a staged group in one round trip. Returns what to do once it is committed. An import tells nobody. */
+  /**
+   * Writes a staged group in one round trip. Returns a callback to run after the commit. An import sends no notices.
+   */
   async write(session: Session, ref: Ref, staged: Staged, { isImport = false } = {}): Promise<() => void> {
     const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
     const freezes = staged.commits.length > 0 && snapshotIsDue(staged.after, last)
@@ -71,7 +67,7 @@ export class PostgresLog {
     return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq: freezes ? staged.after.seq : last })
   }
 
-  /** Locks and reads, in one round trip with `first`; each statement sees what was committed before it. */
+  /** Locks and reads in one round trip with `first`. Each statement sees everything committed before it. */
   async #hold(session: Session, ref: Ref, calls: readonly Call[], first: Promise<unknown>) {
     const keys = distinct(calls.map(({ at }) => at.once?.key))
     const turns = distinct(calls.map(({ at }) => at.lease?.turn))
@@ -90,7 +86,6 @@ export class PostgresLog {
     }
   }
 
-  /** The state at the log's head: the cached one with new events folded in. */
   async #upTo(session: Session, ref: Ref, head: number): Promise<Conversation> {
     if (head === 0) return emptyConversation(ref.conversation)
     const cached = this.#cache.get(refKey(ref))
@@ -106,7 +101,7 @@ export class PostgresLog {
     return { state: thaw(row.state), snapshotSeq: row.seq }
   }
 
-  /** Cached page by page: a log too long to be folded in time is continued by the next call. */
+  /** Caches after each page, so that the next call continues folding a log that is too long for one call. */
   async #folded(session: Session, ref: Ref, { state, snapshotSeq }: Cached): Promise<Conversation> {
     for (;;) {
       const events = await this.eventsAfter(session, ref, state.seq, PAGE)
@@ -124,7 +119,7 @@ const distinct = (names: readonly (string | undefined)[]): string[] => [
 const OF_CONVERSATION = 'tenant = $1 AND conversation = $2'
 
 const SQL = {
-  // The clock is read outside the subquery that waits for the lock, hence after it.
+  // The clock is read outside the subquery, and so after the wait for the lock.
   lock: {
     name: 'runsheet-lock',
     text: `WITH head AS MATERIALIZED (SELECT seq FROM ${SCHEMA}.conversations WHERE ${OF_CONVERSATION} FOR UPDATE)
@@ -139,7 +134,7 @@ const SQL = {
     text: `SELECT key, body_hash AS "bodyHash", value FROM ${SCHEMA}.keys
       WHERE ${OF_CONVERSATION} AND key = ANY ($3::text[])`,
   },
-  // Locked, so that the turn cannot be claimed between this read and our commit: the fence.
+  // Row lock as the fence: no one can claim the turn between this read and our commit.
   attempts: {
     name: 'runsheet-attempts',
     text: `SELECT turn, attempt FROM ${SCHEMA}.turns WHERE ${OF_CONVERSATION} AND turn = ANY ($3::text[]) FOR UPDATE`,
@@ -149,7 +144,7 @@ const SQL = {
     name: 'runsheet-events-after',
     text: `SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4`,
   },
-  // The size of a value is known without reading it.
+  // `octet_length` does not need to read the value.
   someEventsAfter: {
     name: 'runsheet-some-events-after',
     text: `SELECT ${EVENT_COLUMNS} FROM (

@@ -4,7 +4,7 @@ import { NOW } from './leases.ts'
 import { SCHEMA } from './schema.ts'
 import type { Statement } from './session.ts'
 
-/** Taken by one node at a time; compared with the database's clock. */
+/** One process at a time takes each notice. Compared with the database's clock. */
 export function postgresNotices(database: Database, skewMs: () => number): Notices {
   return {
     want: async (tenant, forMs) => {
@@ -50,7 +50,7 @@ const SQL = {
     text: `UPDATE ${SCHEMA}.notices SET due_at = ${NOW} + $2::float8 * interval '1 millisecond'
       WHERE tenant = $3 AND conversation = $4 AND seq = $5 AND tries = $6 RETURNING 1`,
   },
-  // An infinity would not be a number of milliseconds.
+  // An infinity would not convert to milliseconds.
   waiting: {
     name: 'runsheet-waiting-notices',
     text: `SELECT count(*)::int AS count,

@@ -6,16 +6,15 @@ import type { Statement } from './session.ts'
 
 export const CHANNEL = 'runsheet'
 
-/** PostgreSQL takes no more than 7,999 bytes. */
+/** PostgreSQL's limit is 7,999 bytes. */
 const MAX_BYTES = 7_900
 
-/** Pause after each message: a busy process sends a hundred a second, not one per commit. */
+/** Pause after each message: a busy process sends a hundred per second instead of one per commit. */
 const PAUSE_MS = 10
 
 type Message = readonly [sender: string, hints: readonly HintTuple[]]
 type HintTuple = readonly [tenant: string, conversation: string, seq: number, kind: Hint['kind']]
 
-/** Tells other processes about commits: after the fact, the newest of each conversation, one message at a time. */
 export class Notifier {
   readonly #database: Database
   readonly #sender: string
@@ -45,7 +44,7 @@ export class Notifier {
       try {
         await this.#database.query(NOTIFY, [payloads(this.#sender, hints)])
       } catch {
-        // Only hints: listeners poll as well.
+        // Hints are optional: listeners also poll.
       }
       await delay(PAUSE_MS)
     }
@@ -53,7 +52,7 @@ export class Notifier {
   }
 }
 
-/** The hints of another process; empty for our own echo and for foreign messages. */
+/** Parses another process's hints; empty for our own echo and for foreign messages. */
 export function hintsIn(payload: string | undefined, self: string): Hint[] {
   const message = parsed(payload)
   if (!message || message[0] === self) return []
@@ -86,17 +85,16 @@ const asTuple = (hint: Hint): HintTuple => [
   hint.kind,
 ]
 
-/** As few messages as the size allows. */
 function payloads(sender: string, hints: readonly Hint[]): string[] {
   const whole = JSON.stringify([sender, hints.map(asTuple)] satisfies Message)
   if (Buffer.byteLength(whole) <= MAX_BYTES) return [whole]
-  // A hint that does not fit on its own is left to polling.
+  // Polling covers a single hint that is too large.
   if (hints.length === 1) return []
   const half = Math.ceil(hints.length / 2)
   return [...payloads(sender, hints.slice(0, half)), ...payloads(sender, hints.slice(half))]
 }
 
-// A lost hint does no harm, so this waits for no flush.
+// Not flushed, because losing a hint is harmless.
 const NOTIFY: Statement = {
   name: 'runsheet-notify',
   text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', payload)

@@ -3,10 +3,13 @@ import type { Database } from './connections.ts'
 import { SCHEMA } from './schema.ts'
 import type { Statement } from './session.ts'
 
-/** Does not compress, so that it takes new pages. */
+/** Incompressible, so that it takes new pages. */
 const ROOM_BYTES = 1 << 20
 
-/** Proves that writes work: by a key of no tenant, which nobody reads. `room`: also by a large one, taken back at once. */
+/**
+ * Proves that writes work, using a key of no tenant that is never read. `room` first writes a large value, which the
+ * small one then replaces.
+ */
 export async function probe(database: Database, room: boolean): Promise<void> {
   if (room) await database.write(PUT, [randomBytes(ROOM_BYTES / 2).toString('hex')])
   await database.write(PUT, [''])

@@ -8,7 +8,7 @@ import { SCHEMA } from './schema.ts'
 import type { Statement } from './session.ts'
 import { isDuplicate } from './to-store-error.ts'
 
-// An unused filter is null. Unnamed statements, so that each is planned for its filters.
+// An unused filter is null. The statements are unnamed, so that each is planned for its filters.
 export function postgresQueries(database: Database, skewMs: () => number): Queries {
   return {
     conversations: async (tenant, page, list = 'active') => {
@@ -146,7 +146,6 @@ export function postgresTemplates(database: Database): Templates {
   }
 }
 
-/** A conversation as lists show it. */
 export const SUMMARIES = `SELECT conversation AS session_id, title, seq, created_at, updated_at, active_at, pinned, archived, mark
   FROM ${SCHEMA}.conversations`
 
@@ -155,7 +154,7 @@ const SQL = {
     text: `${SUMMARIES} WHERE tenant = $1 AND created_at IS NOT NULL AND ($3::text IS NULL OR (created_at, conversation) < ($3, $4))
       ORDER BY created_at DESC, conversation DESC LIMIT $2`,
   },
-  // The pin of a cursor is a number, as in the other stores.
+  // A cursor stores the pin as a number, as in the other stores.
   active: {
     text: `${SUMMARIES} WHERE tenant = $1 AND archived = $3::boolean AND created_at IS NOT NULL
         AND ($4::float8 IS NULL OR (pinned, active_at, conversation) < ($4::float8 = 1, $5, $6))
@@ -163,10 +162,10 @@ const SQL = {
   },
 } satisfies Record<string, Statement>
 
-/** The deadline of a review, as the index has it; without one it sorts after every other. */
+/** The expression of the index; reviews without a deadline sort last. */
 const DUE = `coalesce(due_at, timestamptz 'infinity')`
 const WAITING = `pending AND tenant = $2 AND ${DUE} > ${NOW}`
-/** In milliseconds, for cursors. */
+/** Milliseconds, for cursors. */
 const NEVER = 8_000_000_000_000_000
 const fromMs = (parameter: string): string =>
   `CASE WHEN ${parameter} >= ${NEVER} THEN timestamptz 'infinity' ELSE to_timestamp(greatest(${parameter}, 0) / 1000) END`

@@ -2,25 +2,23 @@ import { StoreError } from '../store-error.ts'
 import type { Database } from './connections.ts'
 import type { Session } from './session.ts'
 
-/** Everything of ours is in this schema. */
 export const SCHEMA = 'runsheet_plans'
 
-/** Raise it with every change of the tables: other versions are refused. */
+/** Raise with every change of the tables: other versions are refused. */
 const FORMAT = 1
 
-/** An advisory lock number of our own ("RUNS"): processes that create the tables queue behind it. */
+/** Our advisory lock number ("RUNS"): serializes processes that create the tables. */
 const LOCK = 0x52_55_4e_53
 const MAX_MS = 60_000
 
-/** Creates the tables if there are none. Refuses those of another version. */
 export async function createTables(database: Database): Promise<void> {
-  // Checked first, so that a user without CREATE rights can run on a prepared database.
+  // Check first, so that a user without CREATE rights can use a prepared database.
   if (await database.use(session => hasTables(session), ONCE)) return
   await database.use(
     async session => {
       await session.begin()
       await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
-      // Another process may have created them meanwhile.
+      // Another process may have created them concurrently.
       if (!(await hasTables(session))) await session.query({ text: TABLES })
       await session.query({ text: 'COMMIT' })
     },
@@ -28,7 +26,6 @@ export async function createTables(database: Database): Promise<void> {
   )
 }
 
-/** For a process that only reads. */
 export async function requireTables(database: Database): Promise<void> {
   if (await database.use(session => hasTables(session), ONCE)) return
   throw new StoreError('readonly', 'The database holds no plans yet: start a server on it first.')
@@ -60,8 +57,8 @@ const earlier = (): StoreError =>
   )
 
 /**
- * Everything is keyed by (tenant, conversation). Names sort bytewise, as in the other stores, whatever the locale.
- * JSON is kept as text: `jsonb` would refuse a NUL or half a surrogate pair in it.
+ * Everything is keyed by (tenant, conversation). Names sort bytewise, as in the other stores, whatever the locale. JSON
+ * is stored as text, because `jsonb` rejects NUL and lone surrogates.
  */
 const TABLES = `
   CREATE SCHEMA IF NOT EXISTS ${SCHEMA};

@@ -11,7 +11,7 @@ import { isReady, MAX_LOCK_MS, PostgresIndexer, READY, type ReadyRow } from './s
 import { newestStatement, newestValues } from './search-newest.ts'
 import type { Session, Statement, Value } from './session.ts'
 
-/** The search in a database; `indexing` follows the queue. A search takes no longer than `callMs`, whatever it asks. */
+/** Search in a database; `indexing` follows the queue. A search takes at most `callMs`, whatever its terms. */
 export function postgresSearch(database: Database, callMs: number): { search: Search; indexing: CatchUp } {
   const indexer = new PostgresIndexer(database)
   const indexing = new CatchUp(() => indexer.slice())
@@ -30,7 +30,7 @@ function indexIn(database: Pick<Database, 'use'>, catchUp: () => Promise<boolean
     newest: async (tenant, kinds, terms, options) => {
       const statement = newestStatement(kinds, options.after !== undefined)
       const values = newestValues(tenant, kinds, terms, options)
-      // Nearly always all is indexed, which the answer tells.
+      // The index is nearly always complete, and the same round trip shows it.
       const first = await database.use(session => lookUp(session, statement, values)).catch(unlessBusy)
       const isComplete = first !== undefined || (await catchUp())
       const rows = first ?? (await database.use(session => found(session, statement, values)))
@@ -68,7 +68,10 @@ function indexIn(database: Pick<Database, 'use'>, catchUp: () => Promise<boolean
   }
 }
 
-/** What is found, if all is indexed; in one round trip. Who looks after the queue was found empty sees all that was in it. */
+/**
+ * Searches in one round trip. Returns undefined unless everything is indexed. The queue is checked first: if it was
+ * empty, the search sees everything that was in it.
+ */
 async function lookUp(session: Session, statement: Statement, values: readonly Value[]) {
   const [, ready, rows] = await Promise.all([
     session.query(SQL.beginInTime),
@@ -79,7 +82,6 @@ async function lookUp(session: Session, statement: Statement, values: readonly V
   return isReady(ready) ? rows : undefined
 }
 
-/** What is found in the index as it is. */
 async function found(session: Session, statement: Statement, values: readonly Value[]): Promise<DocumentRow[]> {
   const [, rows] = await Promise.all([
     session.query(SQL.begin),
@@ -89,7 +91,7 @@ async function found(session: Session, statement: Statement, values: readonly Va
   return rows
 }
 
-/** Somebody has locked the queue: what it holds is not known, but the index can be searched. */
+/** Another process has locked the queue: its content is unknown, but the index can be searched. */
 function unlessBusy(error: unknown): undefined {
   if (!(error instanceof StoreError) || error.code !== 'busy') throw error
 }
@@ -119,7 +121,7 @@ async function eventsOf(session: Session, tenant: string, documents: readonly In
 }
 
 interface DocumentRow {
-  /** Which of the kinds that were asked for. */
+  /** Index into the requested kinds. */
   readonly kind: number
   readonly conversation: string
   readonly ref: string
@@ -129,7 +131,8 @@ interface DocumentRow {
   readonly born_seq: number
 }
 
-// One plan suits every search, however large the tables become; to make another, or to compile it, takes longer than to run it.
+// A generic plan suits every search, however large the tables become; planning again or JIT would take longer than the
+// search.
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off;
   SET LOCAL jit = off`
 

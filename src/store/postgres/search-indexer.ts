@@ -10,20 +10,21 @@ import { beginningsOf, INDEX_VERSION, scopeOf, spanSql, SPANS, unitSql, wordsOf 
 import { RARE } from './search-newest.ts'
 import { type Session, type Statement, storable } from './session.ts'
 
-/** Commits and events per slice. */
 const MAX_COMMITS = 200
 const MAX_EVENTS = 200
 
-/** An advisory lock number of our own ("RUNI"): one process indexes at a time, so that each document ends as its log has it. */
+/** Our advisory lock number ("RUNI"): one process indexes at a time, so that each document ends up as in its log. */
 const LOCK = 0x52_55_4e_49
 
-/** How long a slice waits for another process that indexes, and a search for a queue that is locked. */
+/** Lock timeout of a slice while another process indexes, and of a search while the queue is locked. */
 export const MAX_LOCK_MS = 500
 
-/** Documents after which the planner gets new statistics, in time or at the latest: without them it sorts all documents. */
+/**
+ * Documents written before ANALYZE runs: when caught up, or at the latest. Without fresh statistics the planner sorts
+ * all documents.
+ */
 const ANALYZED_AFTER = { due: 1_000, overdue: 20_000 }
 
-/** Asks whether all that was committed is indexed. */
 export const READY = {
   statement: {
     name: 'runsheet-search-ready',
@@ -35,7 +36,7 @@ export const READY = {
 export type ReadyRow = { readonly ready: boolean }
 export const isReady = ([row]: readonly ReadyRow[]): boolean => row?.ready ?? false
 
-/** Indexes what the queue names, slice by slice; any node does it. */
+/** Indexes the queued commits slice by slice; any process can do it. */
 export class PostgresIndexer {
   readonly #database: Database
   #written = 0
@@ -44,7 +45,6 @@ export class PostgresIndexer {
     this.#database = database
   }
 
-  /** Indexes the next few events. */
   async slice(): Promise<SliceOutcome> {
     if (isReady(await this.#database.query<ReadyRow>(READY.statement, READY.values))) return 'done'
     const outcome = await this.#database.use(session => this.#index(session), { retries: false })
@@ -56,7 +56,7 @@ export class PostgresIndexer {
   }
 
   async #index(session: Session): Promise<SliceOutcome> {
-    // Plans are kept while the tables grow, so none may be made for small ones.
+    // Plans outlive the growth of the tables, so none may be made for small tables.
     await session.query({ text: `BEGIN; SET LOCAL lock_timeout = ${MAX_LOCK_MS}; SET LOCAL enable_seqscan = off` })
     await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
     const [state] = await session.query<{ version: number }>({ text: `SELECT version FROM ${SCHEMA}.search_state` })
@@ -66,8 +66,8 @@ export class PostgresIndexer {
   }
 
   /**
-   * Queues all logs again: the tokens of another version are of no use. Commits wait, so that none is queued before what
-   * precedes it.
+   * Queues all logs again after a version change, because their tokens are stale. Blocks commits, so that none is
+   * queued before its predecessors.
    */
   async #restart(session: Session): Promise<SliceOutcome> {
     await session.query({ text: SQL.restart.text })
@@ -139,7 +139,7 @@ export class PostgresIndexer {
   }
 }
 
-/** Types, not interfaces, so that a database row can be cast to them. */
+/** Types, not interfaces, so that database rows can be cast to them. */
 type DocumentName = {
   readonly tenant: string
   readonly conversation: string
@@ -155,10 +155,10 @@ type Queued = EventRow & {
 
 const nameOf = ({ tenant, conversation, kind, ref }: DocumentName): string => `${tenant}/${conversation}/${kind}/${ref}`
 
-/** Those that were read, and no others: a commit that was queued before them may come up after them. */
+/** Only the commits that were read: an earlier one may become visible after them. */
 const idsOf = (commits: readonly { readonly id: number }[]): string[] => commits.map(({ id }) => String(id))
 
-/** Puts a timestamp in milliseconds before every number of the queue. */
+/** Shifts a timestamp in milliseconds below every queue number. */
 const DATED = 2 ** 52
 
 const SQL = {
@@ -187,7 +187,7 @@ const SQL = {
     text: `SELECT tenant, conversation, title FROM ${SCHEMA}.conversations
       WHERE (tenant, conversation) IN (SELECT * FROM unnest($1::text[], $2::text[]))`,
   },
-  // Common words are left alone.
+  // Does not count words that are already common.
   count: {
     name: 'runsheet-search-count',
     text: `INSERT INTO ${SCHEMA}.search_words AS word (lexeme, documents)
@@ -221,7 +221,7 @@ const SQL = {
         WHERE search_documents.tokens <> excluded.tokens
       RETURNING tenant, conversation, kind, ref`,
   },
-  // Only a warning where the tables belong to somebody else.
+  // Only warns if another user owns the tables.
   analyze: { text: `ANALYZE ${SCHEMA}.search_documents, ${SCHEMA}.search_words` },
   dequeue: {
     name: 'runsheet-search-dequeue',

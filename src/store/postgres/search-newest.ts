@@ -4,15 +4,14 @@ import { exactQuery, lookupOf, scopeOf, spanSql, SPANS, unitSql } from './search
 import type { Statement, Value } from './session.ts'
 import { SCHEMA } from './schema.ts'
 
-/** A word that fewer documents have is rare: all of them are read. Words are counted up to this. */
+/** A word in fewer documents is rare: all of them are read. Counting stops here. */
 export const RARE = 500
-/** If more words begin as asked, they are not looked up one by one. */
+/** A prefix with more matching words is not expanded. */
 const MAX_WORDS = 128
 
-/** Behind all others in the order of bytes. */
+/** Sorts after all others bytewise. */
 const LAST_CHARACTER = '\u{10ffff}'
 
-/** The parameters of `newestStatement`. */
 export function newestValues(
   tenant: string,
   kinds: readonly SearchKind[],
@@ -28,9 +27,9 @@ export function newestValues(
 }
 
 /**
- * The newest documents of each kind. If a word is rare, those that have it are read. Otherwise it reads span by span, from the
- * newest on, until it has enough: a few times as many documents as it returns, however many match. The plan must not depend on
- * what is asked: it is made once.
+ * Selects the newest documents of each kind. If a word is rare, reads all its documents. Otherwise reads span by span,
+ * newest first, and stops after a small multiple of the requested documents, however many match. The plan must not
+ * depend on the terms, because it is made once.
  */
 export function newestStatement(kinds: readonly SearchKind[], isContinued: boolean): Statement {
   const parts = kinds.map((kind, index) => partsOf(SEARCH_KINDS.indexOf(kind), index, isContinued))
@@ -91,8 +90,8 @@ function partsOf(kind: number, index: number, isContinued: boolean): string {
 }
 
 /**
- * The spans of some documents from the newest on, one row after the other as they are needed, each up to `2 ** bits` times as
- * long as all before it. A span may hold newer units than its `newest`: those were in the ones before.
+ * Yields spans from newest to oldest, lazily, each up to `2 ** bits` times as long as all before it. A span may include
+ * units newer than its `newest`; earlier spans covered those.
  */
 const spansOf = (name: string, documents: string, upTo: string): string => `
   ${name}_edge AS MATERIALIZED (
@@ -112,6 +111,6 @@ const spansOf = (name: string, documents: string, upTo: string): string => `
 const startOf = (unit: string, level: string): string =>
   `(${unit} >> (${SPANS.bits} * ${level})) << (${SPANS.bits} * ${level})`
 
-/** A number of a cursor, which may be anything, as one that fits its column. */
+/** Clamps a number from an untrusted cursor to its column's range. */
 const whole = (value: string | number | undefined, most: number): number =>
   Math.max(-most, Math.min(most, Math.trunc(Number(value ?? 0))))

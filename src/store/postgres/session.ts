@@ -11,30 +11,25 @@ export interface Statement {
 }
 export type Value = string | number | boolean | null | readonly string[]
 
-/** A connection that answered this recently need not prove that it is alive, which saves a busy one some work. */
+/** A connection that responded this recently skips the ping. */
 const FRESH_MS = 100
 
 export interface SessionOptions {
   readonly limits: Limits
-  /** When the work must be done, by `performance.now()`. */
   readonly until: number
-  /** How long to wait for the first sign of life. */
   readonly silenceMs: number
   readonly reach: Reach
-  /** Why work whose time is over failed. */
   readonly late: () => Error
-  /** The connection was cut. Others may be mute, too: those that were not heard since. */
+  /** Called when the connection was cut. Others without traffic since then may be dead too. */
   readonly onCut: (since: number) => void
 }
 
-/** One connection while it is in use. If it is not done in time, the connection is cut. */
+/** One connection while in use. It is cut if the work does not finish in time. */
 export class Session {
   readonly #client: PoolClient & OwnClient
   readonly #options: SessionOptions
   readonly #startedAt = performance.now()
-  /** When its last statement was sent. */
   #askedAt = this.#startedAt
-  /** What had arrived by then. */
   #readBefore = 0
   readonly #onError = (): void => this.discard()
   #until: number
@@ -57,7 +52,6 @@ export class Session {
     this.#expectSign()
   }
 
-  /** Whether the connection is known to be gone. */
   get lost(): boolean {
     return this.#lost
   }
@@ -82,12 +76,12 @@ export class Session {
   }
 
   /**
-   * Begins a transaction, with limits of its own, since the session may belong to a pooler. Statements are limited by their
-   * locks only: a timeout could cancel a COMMIT that waits for a standby, which would then count as done.
+   * Begins a transaction with its own limits, because the session may belong to a pooler. Statements have only lock
+   * timeouts: a statement timeout could cancel a COMMIT that waits for a standby, which would then count as done.
    */
   async begin(): Promise<void> {
     const lockMs = Math.max(1, Math.floor(this.msLeft - LOCK_MARGIN_MS))
-    // It is answered at once, whatever the statements behind it wait for.
+    // BEGIN is answered at once, whatever the statements behind it wait for.
     if (!this.#silence) this.#expectSign()
     await this.query({
       text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = 0;
@@ -95,7 +89,6 @@ export class Session {
     })
   }
 
-  /** Leaves less time than there was. */
   limit(ms: number): void {
     if (ms >= this.msLeft) return
     clearTimeout(this.#deadline)
@@ -103,7 +96,6 @@ export class Session {
     this.#deadline = this.#cutAt(this.#until)
   }
 
-  /** Keeps the connection from being used again. */
   discard(): void {
     this.#lost = true
   }
@@ -123,7 +115,7 @@ export class Session {
     try {
       await this.query({ text: 'ROLLBACK' })
     } catch {
-      // Closing the connection rolls back as well.
+      // Closing the connection also rolls back.
       this.discard()
     }
   }
@@ -137,9 +129,9 @@ export class Session {
     return setTimeout(() => afterReading(cut), msUntil(until))
   }
 
-  /** Sends an empty query first, in the same round trip: only a mute connection does not answer it. */
+  /** Pings with an empty query in the same round trip: only a dead connection does not answer it. */
   #prove(): void {
-    // The statement's own answer may take longer, which must leave time to retry.
+    // Without a ping, the statement itself may take longer to answer. Its timeout must leave time for a retry.
     const patienceMs = 2 * this.#options.silenceMs
     const isFresh = this.#startedAt - this.#client.heardAt < FRESH_MS && patienceMs < 0.75 * this.msLeft
     if (!isFresh) {
@@ -159,12 +151,12 @@ export class Session {
     this.#silence = setTimeout(() => afterReading(look), ms)
   }
 
-  /** Whether anything has arrived since the last statement was sent: then the database is busy, not out of reach. */
+  /** If anything arrived since the last statement was sent, the database is busy, not unreachable. */
   get #isAlive(): boolean {
     return this.#client.bytesRead > this.#readBefore
   }
 
-  /** Whether the last statement was sent so late that even a database that can be reached need not have answered. */
+  /** If the last statement was sent this late, even a reachable database need not have answered. */
   get #isAskedTooLate(): boolean {
     const { until, limits } = this.#options
     return this.#until === until && until - this.#askedAt < limits.silenceMs
@@ -172,7 +164,7 @@ export class Session {
 
   #cutSilent(): void {
     this.#options.reach.silent(this.#askedAt)
-    // Whatever other connections hear meanwhile: an answer may have been under way when the line went mute.
+    // Even if other connections get answers: those may have been in flight when the network failed.
     this.#cut(noAnswer())
   }
 
@@ -184,10 +176,13 @@ export class Session {
   }
 }
 
-/** Once what has arrived was read: the process itself may have stood still. */
+/** After pending input is read: this process itself may have stalled. */
 const afterReading = (look: () => void): void => void setImmediate(look)
 
-/** Text that PostgreSQL can hold: no NUL, no lone surrogate. JSON escapes both, so this concerns names and searches. */
+/**
+ * Text that PostgreSQL can store: no NUL, no lone surrogate. JSON escapes both, so this affects only names and
+ * searches.
+ */
 export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\u2400')
 
 function storableValue(value: Value): Value {

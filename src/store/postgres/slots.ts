@@ -1,4 +1,4 @@
-/** Admits a limited number at once; the others wait in order. */
+/** A counting semaphore; waiters are served in order. */
 export class Slots {
   readonly #waiting = new Set<() => void>()
   #free: number
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = size
   }
 
-  /** Whether a slot became free in time. */
+  /** Resolves with false on timeout. */
   async take(ms: number): Promise<boolean> {
     if (this.#free > 0) {
       this.#free -= 1
@@ -20,7 +20,7 @@ export class Slots {
       this.#waiting.delete(admit)
       resolve(false)
     }, ms)
-    // The process is kept alive by what those in front wait for.
+    // The work that holds the slots keeps the process alive.
     timer.unref()
     try {
       return await promise

@@ -41,24 +41,24 @@ import { postgresSearch } from './search-index.ts'
 
 export interface PostgresStoreOptions {
   readonly url: string
-  /** How far the store's clock is ahead of the database's: lets tests pass a deadline. */
+  /** Added to the database's clock, so that tests can pass a deadline. */
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: PostgresFaultPoint) => void | Promise<void>
-  /** Connections for calls at most: 10 unless told. Claims, deadlines and hints have four more. */
+  /** Maximum connections for calls. Default: 10. Claims, deadlines and hints use four more. */
   readonly poolSize?: number
-  /** How long a call may take until it is answered, in milliseconds: 4,000 unless told. Other limits follow from it. */
+  /** Timeout of a call in milliseconds. Default: 4,000. Other limits derive from it. */
   readonly timeoutMs?: number
-  /** False: a database without our tables is refused and left as it is. */
+  /** With false, a database without our tables is refused and left unchanged. */
   readonly creates?: boolean
 }
 
-/** Connections that calls on locked conversations leave to reads. */
+/** Connections reserved for reads while commits wait for locked conversations. */
 const FOR_READS = 2
-/** Connections for what a process does by itself, and how many of them may wait for a lock. */
+/** Connections for background work, and how many of them may wait for a lock. */
 const LOOKS = 3
 const LEASES = 2
 
-/** A store for many nodes. Its tables are created in an empty database. */
+/** A store for many nodes. Creates its tables in an empty database. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const limits = limitsOf(options.timeoutMs ?? TIMEOUT_MS)
   const size = options.poolSize ?? 10
@@ -80,13 +80,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   return new PostgresStore(connections, lanes, options)
 }
 
-/** Who may use how many connections, so that none waits for all of another's. */
+/** Connection shares, so that no kind of work can block all others. */
 interface Lanes {
   readonly calls: Database
   readonly commits: Database
-  /** What a process does by itself and never waits for a row: polls, hints, deadlines, claims of any turn. */
+  /** Background work that never waits for a row lock: polls, hints, deadlines, claims of any turn. */
   readonly looks: Database
-  /** The same for one turn, whose row may be locked. */
+  /** Background work on one turn, whose row may be locked. */
   readonly leases: Database
 }
 
@@ -201,7 +201,6 @@ export class PostgresStore implements FullStore {
     await this.#connections.close()
   }
 
-  /** To listeners in this process at once, then to other processes. */
   #tell(hint: Hint): void {
     if (hint.kind === 'log') this.#indexing.note()
     this.#listener.hints.publish(hint)

@@ -28,14 +28,12 @@ const KNOWN: Readonly<Record<string, Known>> = {
   XX002: CORRUPT,
 }
 
-/** A store error with a message that is safe to show; PostgreSQL's own error is its cause. */
 export function toStoreError(error: unknown): unknown {
   const state = sqlState(error)
   const known = state === undefined ? undefined : (KNOWN[state] ?? KNOWN[state.slice(0, 2)])
   return known ? new StoreError(...known, { cause: error }) : error
 }
 
-/** The same for an error of the connection. */
 export function connectionError(error: unknown): unknown {
   const known = toStoreError(error)
   if (known instanceof StoreError) return known
@@ -49,22 +47,19 @@ export const unknownOutcome = (cause: unknown): StoreError =>
     { cause },
   )
 
-/** Whether a retry may succeed. */
 export const isTransient = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
 
-/** Whether there is a row with the same key already. */
 export const isDuplicate = (error: unknown): boolean => sqlState(error) === '23505'
 
-/** Whether the connection is gone. An error that is not PostgreSQL's comes from the connection. */
+/** An error that is not PostgreSQL's comes from the connection. */
 export function endsConnection(error: unknown): boolean {
   const state = sqlState(error)
   return state === undefined || state.startsWith('08') || state.startsWith('57P') || ['25P03', '25P04'].includes(state)
 }
 
-/** Whether it is an answer of the database, which can be reached then. */
 export const isAnswer = (error: unknown): boolean => sqlState(error) !== undefined
 
-/** Whether the server says that it ended the transaction because nothing came: a COMMIT behind that was not executed. */
+/** The server ended the transaction for inactivity: a COMMIT sent after that was not executed. */
 export const isRolledBack = (error: unknown): boolean => ['25P03', '25P04'].includes(sqlState(error) ?? '')
 
 function sqlState(error: unknown): string | undefined {

@@ -23,10 +23,9 @@ type TaskRecord = Omit<TaskRow, 'seq' | 'body'> & { readonly body: string }
 type DocumentRecord = { readonly kind: number; readonly ref: string; readonly tokens: string }
 type ReviewRecord = Pick<ReviewRow, 'id' | 'pending'> & { readonly due_at: Date | null; readonly body: string }
 
-/** Conversations per read. */
 const PAGE = 500
 
-/** What the database holds, row by row. PostgreSQL has checksums of its own. */
+/** Rows and logs of the database. PostgreSQL has checksums of its own. */
 export function postgresVerifiable(database: Database): Verifiable {
   return {
     conversations: async function* () {
@@ -41,7 +40,7 @@ export function postgresVerifiable(database: Database): Verifiable {
     differences: async ref => {
       const rows = await database.use(session => storedRows(session, ref))
       const replay = new Replay(ref, rows.snapshot, storable)
-      // Events do not change: they can be read later than the rows, up to the same one.
+      // Events are immutable, so they can be read after the rows, up to the same seq.
       const { seq = 0 } = rows.conversation ?? {}
       while (replay.seq < seq) {
         const events = await database.query<EventRow>(EVENTS, [ref.tenant, ref.conversation, replay.seq, seq])
@@ -70,7 +69,7 @@ async function storedRows(session: Session, { tenant, conversation }: Ref): Prom
     session.query<{ version: number }>({ text: `SELECT version FROM ${SCHEMA}.search_state` }),
   ])
   await session.query({ text: 'COMMIT' })
-  // The search index follows later.
+  // The search index lags behind.
   const isIndexed = queued.length === 0 && state?.version === INDEX_VERSION
   return {
     conversation: conversations[0],

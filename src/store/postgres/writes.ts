@@ -12,11 +12,11 @@ import { SCHEMA } from './schema.ts'
 interface Write {
   readonly statement: Statement
   readonly values: readonly Value[]
-  /** Rows that it must report: fewer means that an id belongs to another conversation. */
+  /** Rows that it must return: fewer means that an id belongs to another conversation. */
   readonly reports?: number
 }
 
-/** A staged group as statements: one per table, however many rows. `tells`: whether others are to be told of it. */
+/** Turns a staged group into statements: one per table, however many rows. `tells`: whether to store notices. */
 export function writes(
   { tenant, conversation }: Ref,
   staged: Staged,

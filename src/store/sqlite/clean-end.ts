@@ -4,12 +4,14 @@ import { type HeadFile, readHead } from './head-file.ts'
 import { sealOf, writtenIn } from './integrity.ts'
 import { pragma, ranAtOnce } from './open.ts'
 
-/** Larger files are checked by their structure at the next start, as after a crash: reading them would delay the end. */
+/**
+ * Larger files are not sealed: reading them would delay the shutdown. The next start checks them, as after a crash.
+ */
 const MAX_SEALED_BYTES = 1 << 30
 
 /**
- * Closes the connection. The last process to do so records that the database has ended cleanly, so that the next start
- * need not check it; the others free their place in the head file. A crash on the way is a crash like any other.
+ * Closes the connection. The last process seals the database, so that the next start need not check it; the others free
+ * their slots in the head file. A crash on the way is like any other crash.
  */
 export function endCleanly(db: DatabaseSync, path: string, head: HeadFile): void {
   let file: number | undefined
@@ -22,28 +24,34 @@ export function endCleanly(db: DatabaseSync, path: string, head: HeadFile): void
       db.exec('ROLLBACK')
     }
   } catch {
-    // Without a record of its end, the database is checked at the next start.
+    // Without a seal, the next start checks the database.
   } finally {
     db.close()
-    // Last, because closing it frees the locks that keep others out.
+    // Last, because closing it frees the locks that keep other processes out.
     if (file !== undefined) closeSync(file)
   }
 }
 
-/** Closes the connection, and leaves what is left of the WAL to `recover`: a last connection that only reads moves nothing. */
+/**
+ * Closes the connection without a checkpoint, so that `recover` finds the rest of the WAL. SQLite checkpoints when the
+ * last connection closes, but not if that one is read-only.
+ */
 export function closeUnmoved(db: DatabaseSync, path: string): void {
   const reader = new DatabaseSync(path, { timeout: 0, readOnly: true })
   try {
     pragma(reader, 'user_version')
   } catch {
-    // It counts as open, whatever it can read.
+    // It counts as open whether or not it can read.
   } finally {
     db.close()
     reader.close()
   }
 }
 
-/** Nobody else has the database open: moves the WAL into the file and records what is in it. Returns the open file. */
+/**
+ * Call only while no other process has the database open. Checkpoints the WAL and writes the seal. Returns the open
+ * file.
+ */
 function sealed(db: DatabaseSync, path: string, head: HeadFile): number | undefined {
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()
   const written = writtenIn(db)

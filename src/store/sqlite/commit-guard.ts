@@ -7,8 +7,8 @@ import { OpenFiles } from './open-files.ts'
 import { toStoreError } from './to-store-error.ts'
 
 /**
- * COMMIT, with what makes it trustworthy: the files are the ones on disk, and how far the database was written is noted
- * outside of it before anyone is answered.
+ * A COMMIT that can be acknowledged: it verifies that the open files are still the ones on disk, and records the
+ * database's progress outside of it before anyone gets an answer.
  */
 export class CommitGuard {
   readonly files: OpenFiles
@@ -26,20 +26,19 @@ export class CommitGuard {
     this.#sql = { commit: db.prepare('COMMIT') }
   }
 
-  /** Throws if what is written now would be lost. For writes that are not flushed. */
+  /** Throws if a write would be lost. For writes that are not flushed. */
   check(): void {
     this.files.check()
     this.#head.unseal()
   }
 
-  /** Ends the open transaction. */
   commit(): void {
     this.files.check()
     this.#head.begin()
     this.#sql.commit.run()
   }
 
-  /** Notes how far the database was written by the commit. Returns why the commit cannot be acknowledged, if so. */
+  /** Records the commit's progress in the head file. Returns an error if the commit cannot be acknowledged. */
   failureAfterCommit(written: Written): StoreError | undefined {
     const lost = this.files.failureAfterCommit()
     if (lost) return lost
@@ -53,7 +52,10 @@ export class CommitGuard {
     }
   }
 
-  /** A failure as a store error. A file that was overwritten or cut off cannot be read, either: then that is the reason. */
+  /**
+   * Converts a failure to a store error. If the file was overwritten or truncated, that is the reason why it cannot be
+   * read.
+   */
   explained(failure: unknown): unknown {
     const error = toStoreError(failure)
     this.#isDamaged ||= error instanceof StoreError && error.code === 'corrupt'
@@ -64,7 +66,7 @@ export class CommitGuard {
   closeDatabase(): void {
     const isLost = this.files.lastLook()
     if (this.files.isCut) closeUnmoved(this.#db, this.#path)
-    // A damaged file gets no seal: the next start checks it.
+    // A damaged file gets no seal, so the next start checks it.
     else if (isLost || this.#isDamaged) this.#db.close()
     else endCleanly(this.#db, this.#path, this.#head)
     this.#head.close()

@@ -8,12 +8,12 @@ import { headPath, readHead } from './head-file.ts'
 import { createTables } from './schema.ts'
 
 /**
- * Created under a temporary name and then linked in one step: a crash leaves no half-made database, and of two processes
- * that create it at once one wins.
+ * Creates the database under a temporary name and links it atomically: a crash leaves no partial database, and of two
+ * concurrent processes one wins.
  */
 export function createDatabase(path: string): void {
   if (existsSync(`${path}-wal`)) {
-    // Another process may have created it meanwhile.
+    // Another process may have created it concurrently.
     if (existsSync(path)) return
     throw new StoreError(
       'corrupt',

@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../store-error.ts'
 
-/** The id of the database, which is part of its checksums. */
 export function identityOf(db: DatabaseSync): string {
   const row = db.prepare('SELECT id FROM identity').get()
   if (!row) throw new StoreError('corrupt', 'The database has lost its identity.')

@@ -14,38 +14,34 @@ import { crc32 } from 'node:zlib'
 import { type Identity, isSameFile, statOf } from '../identity.ts'
 import { StoreError } from '../store-error.ts'
 
-/** How far a database was written. */
 export interface Written {
-  /** The id of the newest event; ids count up across conversations. */
+  /** The id of the newest event; ids increase across conversations. */
   readonly events: number
-  /** How often templates were written. */
   readonly templates: number
 }
 
-/** The database file, as a clean end left it. */
 export interface Seal {
   readonly size: number
   readonly crc: number
 }
 
-/** What the head file of a database says. */
 export interface Head {
   readonly database: string
-  /** What was acknowledged, by all processes. */
+  /** Progress acknowledged by all processes. */
   readonly written: Written
-  /** Present if nothing was written since the last clean end. */
+  /** Present if nothing was written since the last clean shutdown. */
   readonly seal?: Seal
-  /** The events up to this id were checked. */
+  /** Events up to this id passed the checks. */
   readonly checked: number
 }
 
-/** A power cut may lose what was noted in this time: each flush would cost as much as that of the commit. */
+/** A power cut may lose records from this interval: flushing each would cost as much as flushing the commit. */
 const FLUSH_MS = 1_000
 
 /**
- * Says, outside of the database and its WAL, how far the database was written: what is missing there is then noticed. Each
- * process has a slot of its own, which it writes after COMMIT and before it answers. So a slot never says more than the
- * database holds, and no process overwrites another's. Slots are taken and freed under the database's write lock.
+ * Records, outside of the database and its WAL, how far the database was written, so that lost commits are noticed.
+ * Each process writes its own slot after COMMIT and before it answers. So a slot never claims more than the database
+ * has, and no process overwrites another's. Slots are taken and freed under the database's write lock.
  */
 export class HeadFile {
   readonly #path: string
@@ -58,20 +54,23 @@ export class HeadFile {
   #isUnsealed = false
   #flush: NodeJS.Timeout | undefined
 
-  /** `path`: of the database itself, not of a link to it. */
+  /** `path` is the database itself, not a link to it. */
   constructor(path: string, database: string) {
     this.#path = path
     this.#database = database
     this.#found = statOf(headPath(path))
   }
 
-  /** Whether the file at its place is the one that this process found or made: another one says nothing about our database. */
+  /**
+   * True if the file on disk is the one that this process found or created. A different one describes a different
+   * database.
+   */
   isInPlace(): boolean {
     const ours = this.#file === undefined ? this.#found : fstatSync(this.#file, { bigint: true })
     return isSameFile(statOf(headPath(this.#path)), ours)
   }
 
-  /** Before the first COMMIT of this process, within its transaction. */
+  /** Call before the first COMMIT of this process, within its transaction. */
   begin(): void {
     if (this.#slot !== undefined) return
     attempt(() => {
@@ -86,7 +85,7 @@ export class HeadFile {
     })
   }
 
-  /** Before anything is written: the file is not as the last clean end left it any more. */
+  /** Call before any write: the file then differs from its seal. */
   unseal(): void {
     if (this.#isUnsealed) return
     attempt(() => {
@@ -98,7 +97,7 @@ export class HeadFile {
     })
   }
 
-  /** After COMMIT, before the answer. */
+  /** Call after COMMIT, before the answer. */
   note(written: Written): void {
     const events = Math.max(written.events, this.#written.events)
     const templates = Math.max(written.templates, this.#written.templates)
@@ -124,7 +123,6 @@ export class HeadFile {
     this.#slot = undefined
   }
 
-  /** Records a clean end. The caller keeps all other processes out of the database. */
   seal({ size, crc }: Seal, checked: number, present: Written): void {
     const file = this.#open()
     const base = furthest([...allWritten(contentOf(file)), present])
@@ -155,14 +153,13 @@ export class HeadFile {
     writeSync(this.#open(), record, 0, record.length, at)
   }
 
-  /** In another thread: nobody waits for it. */
+  /** Asynchronous, so that no call waits for it. */
   #flushNow(): void {
     this.#flush = undefined
     if (this.#file !== undefined) fdatasync(this.#file, () => {})
   }
 }
 
-/** What the head file of a database says; undefined if there is none, or it cannot be trusted. */
 export function readHead(path: string): Head | undefined {
   let file: number
   try {
@@ -184,7 +181,7 @@ export function readHead(path: string): Head | undefined {
   }
 }
 
-/** Notes that the events up to this id were checked, so that the next start need not. */
+/** Records that the events up to this id passed the checks, so that the next start skips them. */
 export function noteChecked(path: string, checked: number): void {
   attempt(() => {
     const file = openForWriting(headPath(path))
@@ -193,16 +190,15 @@ export function noteChecked(path: string, checked: number): void {
   })
 }
 
-/** The head file of a database. */
 export const headPath = (path: string): string => `${path}-head`
 
-// Records of 64 bytes, each with a checksum that includes its place. One that is all zeros is free.
+// Records of 64 bytes, each with a checksum that includes its position. A free one is all zeros.
 const RECORD = 64
 const SUM = RECORD - 4
 const DATABASE = 0
 const SEAL = 64
 const CHECKED = 128
-/** What freed slots said. */
+/** The totals of freed slots. */
 const BASE = 192
 const SLOTS = 256
 

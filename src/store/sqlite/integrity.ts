@@ -11,15 +11,14 @@ import { SqliteLog } from './log.ts'
 import { eventProblem, rowProblems } from './row-check.ts'
 import { isCorrupt } from './to-store-error.ts'
 
-/** How far the database is written. */
 export function writtenIn(db: DatabaseSync): Written {
   const row = db.prepare('SELECT (SELECT max(id) FROM events) AS events, templates FROM identity').get()
   return { events: Number(row?.['events'] ?? 0), templates: Number(row?.['templates'] ?? 0) }
 }
 
 /**
- * Whether the file is as the last clean end left it, byte by byte. Asked only while nobody has it open: closing a file
- * frees all locks that this process holds on it.
+ * True if the file matches its seal byte for byte. Call only while no process has it open: closing a file frees all
+ * locks that this process holds on it.
  */
 export function isSealed(path: string, head: Head | undefined): boolean {
   if (!head?.seal || existsSync(`${path}-wal`) || existsSync(`${path}-shm`)) return false
@@ -33,7 +32,6 @@ export function isSealed(path: string, head: Head | undefined): boolean {
   }
 }
 
-/** Size and checksum of a whole file. */
 export function sealOf(file: number): Seal {
   const chunk = Buffer.allocUnsafe(CHUNK)
   let size = 0
@@ -49,8 +47,8 @@ export function sealOf(file: number): Seal {
 const CHUNK = 1 << 20
 
 /**
- * What is wrong with a database, for its operator; undefined if nothing is. Checks its structure with all indexes, whether
- * all that was acknowledged is there, every checksum, and the logs that changed after `head.checked`.
+ * Describes the damage of a database, for its operator; undefined if there is none. Checks the structure with all
+ * indexes, that everything acknowledged is present, all checksums, and the logs that changed after `head.checked`.
  */
 export function damageIn(db: DatabaseSync, path: string, head: Head | undefined): string | undefined {
   try {
@@ -67,13 +65,12 @@ export function damageIn(db: DatabaseSync, path: string, head: Head | undefined)
   }
 }
 
-/** Whether SQLite can read the structure of the file, and its indexes have what its tables have. */
 export function structureProblem(db: DatabaseSync): string | undefined {
   const [first] = structureProblems(db, 1)
   return first
 }
 
-/** `quick_check` would take nearly as long, and does not compare indexes with tables. */
+/** `integrity_check`, because `quick_check` takes nearly as long and does not compare indexes with tables. */
 export function structureProblems(db: DatabaseSync, most: number): string[] {
   try {
     const rows = db.prepare(`PRAGMA integrity_check(${most})`).all()
@@ -85,14 +82,12 @@ export function structureProblems(db: DatabaseSync, most: number): string[] {
   }
 }
 
-/** Whether every row that has a checksum is as it was written, and no event is missing. */
 export function contentProblem(db: DatabaseSync): string | undefined {
   const identity = identityOf(db)
   const [first] = rowProblems(db, identity)
   return first ?? eventProblem(db, identity)
 }
 
-/** Whether the database holds all that the head file says was acknowledged. */
 export function headProblem(db: DatabaseSync, path: string, head: Head | undefined): string | undefined {
   if (!head) return undefined
   if (head.database !== identityOf(db)) return anotherDatabase(path)
@@ -109,7 +104,6 @@ function anotherDatabase(path: string): string {
   return `it is another database than the one that ${name} belongs to. If you put it there on purpose, delete ${name}`
 }
 
-/** Whether the conversations with events after that id can be folded. */
 function foldProblem(db: DatabaseSync, after: number): string | undefined {
   const changed = db.prepare(
     `SELECT c.tenant, c.conversation, max(seq) AS seq FROM events e JOIN conversations c ON c.id = conversation_id

@@ -6,15 +6,13 @@ import { LeaseWatch } from '../lease-watch.ts'
 import type { ClaimOptions, DueReview, Lease } from '../store.ts'
 import { refOf } from './queries.ts'
 
-/** Reviews whose logs are looked at at a time, after the first look at all. */
+/** Batch size when reloading reviews after the first pass, which reads all. */
 const LOGS_AT_A_TIME = 200
 
-/** Leases of turns and deadlines of reviews. */
 export class SqliteLeases {
   readonly #sql
   readonly #clock: StoreClock
   readonly #watch: LeaseWatch
-  /** The deadline of the last review whose log was looked at. */
   #lookedAt: Instant | undefined
 
   constructor(db: DatabaseSync, clock: StoreClock) {
@@ -30,7 +28,7 @@ export class SqliteLeases {
         ? this.#sql.wanted.all(needs, wanted.tenant, wanted.conversation, wanted.turn)
         : this.#sql.needing.all(needs)
     ).map(turnOf)
-    // All are looked at, also behind one that is free: a lease counts from when it is first seen.
+    // Checks all of them, not only up to the first free one, because a lease's time counts from its first sighting.
     const isHeld = turns.map(turn => this.#isHeld(turn))
     const served = this.#servedOf(abilities.filter(isExclusive))
     const free = turns.find(({ needs: need }, index) => !isHeld[index] && !served.has(need))
@@ -66,12 +64,11 @@ export class SqliteLeases {
     return { reviews, ...(typeof next === 'string' ? { next } : {}) }
   }
 
-  /** Whether a review waits for its deadline. */
   isAwaited(): boolean {
     return this.#sql.anyDue.get() !== undefined
   }
 
-  /** Finds logs that a process with a clock ahead of ours has written. Some at a time, since many reviews may wait. */
+  /** Finds logs written by a process whose clock is ahead of ours. In batches, since many reviews may wait. */
   #noteLogsAhead(now: Instant): void {
     const most = this.#lookedAt === undefined ? -1 : LOGS_AT_A_TIME
     const from = this.#lookedAt !== undefined && this.#lookedAt > now ? this.#lookedAt : now
@@ -95,7 +92,6 @@ export class SqliteLeases {
     return { reviews: [...reviews, ...due].slice(0, limit), ...(next === undefined ? {} : { next }) }
   }
 
-  /** Those of the needs that a lease is held for. */
   #servedOf(needs: readonly Need[]): ReadonlySet<Need | null> {
     const turns = this.#sql.serving.all(JSON.stringify(needs)).map(turnOf)
     return new Set(turns.filter(turn => this.#isHeld(turn)).map(({ serves }) => serves))
@@ -106,7 +102,6 @@ export class SqliteLeases {
   }
 }
 
-/** A turn that needs something or is leased, and its lease. */
 interface LeasedTurn extends Lease {
   readonly needs: Need | null
   /** The need that the lease was claimed for. */
@@ -134,11 +129,11 @@ function statements(db: DatabaseSync) {
   const needing = `${turns} WHERE needs IN (SELECT value FROM json_each(?))`
   const end = 'UPDATE turns SET until = NULL, lasts_ms = NULL, serves = NULL, runner = NULL'
   return {
-    // Those without a lease first.
+    // Unleased turns first.
     needing: db.prepare(`${needing} ORDER BY until`),
     wanted: db.prepare(`${needing} AND tenant = ? AND conversation = ? AND turn = ?`),
     serving: db.prepare(`${turns} WHERE serves IN (SELECT value FROM json_each(?))`),
-    // Their holders may be late, and must not go on.
+    // Fences late holders.
     overtake: db.prepare(`${end}, attempt = attempt + 1 WHERE serves = ?`),
     take: db.prepare(
       `UPDATE turns SET runner = ?, until = ?, lasts_ms = ?, serves = ?, attempt = ?

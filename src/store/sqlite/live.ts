@@ -3,7 +3,7 @@ import type { LiveText, Ref } from '../store.ts'
 import type { Read } from './queries.ts'
 import type { WriteLock } from './write-lock.ts'
 
-/** Live text, on a connection that does not flush: losing it in a power cut does no harm. */
+/** Live text, on a connection that does not flush, because losing it in a power cut is harmless. */
 export function sqliteLive(
   db: DatabaseSync,
   read: Read,

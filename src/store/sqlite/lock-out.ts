@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { isBusy } from './to-store-error.ts'
 
 /**
- * Keeps every other process out of a database file. Undefined if one has it open. Under another name of the file, so that
- * SQLite does not touch its WAL. Closing any file handle of this process to it frees the lock.
+ * Keeps all other processes out of a database file; undefined if one has it open. Locks a hard link to the file, so
+ * that SQLite does not touch its WAL. Closing any of this process's handles to the file frees the lock.
  */
 export function lockOut(real: string): { release: () => void } | undefined {
   const probe = `${real}.probe-${process.pid}`

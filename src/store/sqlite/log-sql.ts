@@ -1,10 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { EVENT_COLUMNS } from '../rows.ts'
 
-/** The columns of an event with its checksum. */
 export const SUMMED_COLUMNS = `${EVENT_COLUMNS}, sum`
 
-/** The statements that read logs. */
 export function reading(db: DatabaseSync) {
   return {
     version: db.prepare('PRAGMA data_version'),
@@ -23,7 +21,6 @@ export function reading(db: DatabaseSync) {
   }
 }
 
-/** The statements that write logs. */
 export function writing(db: DatabaseSync) {
   return {
     key: db.prepare('INSERT INTO keys (tenant, conversation, key, body_hash, value, sum) VALUES (?, ?, ?, ?, ?, ?)'),

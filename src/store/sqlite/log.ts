@@ -11,29 +11,25 @@ import type { KeyRow, Staged } from '../stage.ts'
 import { type ConversationSummary, type Ref, refKey } from '../store.ts'
 import { reading, writing } from './log-sql.ts'
 
-/** A cached state, the seq of its newest snapshot, and the `data_version` as of which it is current. */
+/** A cached state, the seq of its newest snapshot, and the `data_version` at which it is current. */
 interface Cached {
-  /** The conversation's number in this database. */
   readonly id: number
   readonly state: Conversation
   readonly snapshotSeq: number
   readonly version: number
 }
 
-/** An event with its checksum, as `SUMMED_COLUMNS` reads it. */
 export type SummedRow = EventRow & { readonly sum: number }
 
-/** The row of a conversation as a list shows it, with its tenant and its checksum. */
 export type SummaryRow = Omit<ConversationSummary, 'pinned' | 'archived'> &
   ListedFlags & { readonly tenant: string; readonly sum: number }
 
-/** Booleans as SQLite has them. */
+/** SQLite has no booleans. */
 type ListedFlags = { readonly pinned: number; readonly archived: number }
 
-/** What the row of a conversation holds, in the order of its checksum. */
+/** The fields of a conversation's row, in checksum order. */
 type ListedRow = Pick<SummaryRow, 'title' | 'created_at' | 'active_at' | 'pinned' | 'archived' | 'mark'>
 
-/** The logs in one SQLite database: cached states, and the writes of a transaction. */
 export class SqliteLog {
   readonly #db: DatabaseSync
   readonly #sql
@@ -43,7 +39,7 @@ export class SqliteLog {
   #lastVersion = -1
   #prepared: ReturnType<typeof writing> | undefined
 
-  /** `onWrite` hears the id of the newest event of each write; ids count up across conversations. */
+  /** `onWrite` gets the id of each write's newest event; ids increase across conversations. */
   constructor(db: DatabaseSync, sums: Checksums, onWrite: (id: number) => void = () => {}) {
     this.#db = db
     this.#sql = reading(db)
@@ -52,8 +48,8 @@ export class SqliteLog {
   }
 
   /**
-   * The current state. A cached one is current while no other connection has committed (`data_version`); otherwise its
-   * seq is checked and new events are folded in.
+   * Returns the current state. A cached one is current until another connection commits (`data_version`); then its seq
+   * is checked and new events are folded in.
    */
   current(ref: Ref): Conversation {
     const cached = this.#cache.get(refKey(ref))
@@ -103,31 +99,30 @@ export class SqliteLog {
     return events
   }
 
-  /** A conversation that its index does not find must not begin again. Its turns are found without that index. */
+  /** A damaged index must not make an existing conversation look new. Its turns are found without that index. */
   checkUnknown(ref: Ref): void {
     if (!this.#sql.anyTurn.get(ref.tenant, ref.conversation)) return
     throw storedDamage(`${refKey(ref)} has turns, but an index does not find it`)
   }
 
-  /** A conversation as a list shows it. Throws if its row is not what was written. */
+  /** Throws if the row does not match its checksum. */
   summary({ tenant, sum, ...summary }: SummaryRow): ConversationSummary {
     const ref = { tenant, conversation: summary.session_id }
     if (sum !== this.#conversationSum(ref, summary)) throw damagedRow(`the row of ${refKey(ref)}`)
     return { ...summary, pinned: summary.pinned === 1, archived: summary.archived === 1 }
   }
 
-  /** The event of a row. Throws if it is not what was written. */
+  /** Throws if the event does not match its checksum. */
   event(ref: Ref, row: SummedRow): StoredEvent {
     if (!this.isWhole(ref, row)) throw damagedRow(`event ${row.seq} of ${refKey(ref)}`)
     return eventOf(ref.conversation, row)
   }
 
-  /** Whether the event of a row is what was written. */
   isWhole(ref: Ref, row: SummedRow): boolean {
     return this.#sums.event(ref, row) === row.sum
   }
 
-  /** Writes a staged group. Returns what to do once it is committed. */
+  /** Writes a staged group. Returns a callback to run after the commit. */
   write(ref: Ref, staged: Staged): () => void {
     const { tenant, conversation } = ref
     this.writeKeys(ref, staged.keys)
@@ -156,7 +151,7 @@ export class SqliteLog {
       if (changes === 0) throw idTaken()
     }
     const snapshotSeq = this.#snapshotAfter(ref, id, staged.after)
-    // Still current: we hold the write lock since `current` looked.
+    // Still current: we have held the write lock since `current` ran.
     const version = this.#lastVersion
     return () => this.#cache.set(refKey(ref), { id, state: staged.after, snapshotSeq, version })
   }
@@ -167,13 +162,16 @@ export class SqliteLog {
     }
   }
 
-  /** Prepared when something is written: most readers never do. */
+  /** Lazy, because most readers never write. */
   get #put(): ReturnType<typeof writing> {
     this.#prepared ??= writing(this.#db)
     return this.#prepared
   }
 
-  /** The conversation's number, from a new row if there is none yet. Most commits leave the row alone: that saves a page. */
+  /**
+   * Returns the conversation's number, inserting its row if needed. Most commits leave the row unchanged, which saves a
+   * page.
+   */
   #putConversation(ref: Ref, before: Conversation, row: ConversationRow): number {
     const id = this.#idOf(ref)
     const isAlike = isListedAlike(before, row)
@@ -198,7 +196,7 @@ export class SqliteLog {
     return id
   }
 
-  /** Throws if it is not what was written: a new checksum must not cover damage. */
+  /** Throws on damage, because a new checksum would hide it. */
   #storedRow(ref: Ref, id: number): ListedRow {
     const row = this.#put.row.get(id) as (ListedRow & { readonly sum: number }) | undefined
     if (!row || row.sum !== this.#conversationSum(ref, row)) throw damagedRow(`the row of ${refKey(ref)}`)
@@ -233,7 +231,7 @@ export class SqliteLog {
     return this.#sums.of('snapshot', tenant, conversation, seq, v, state)
   }
 
-  /** Changes when another connection commits, in this process or another; our own commits do not count. */
+  /** Changes when another connection commits, in this process or another, but not for our own commits. */
   #version(): number {
     this.#lastVersion = Number(this.#sql.version.get()?.['data_version'])
     return this.#lastVersion
@@ -242,14 +240,14 @@ export class SqliteLog {
   #snapshot(ref: Ref, id: number): Pick<Cached, 'state' | 'snapshotSeq'> {
     const row = this.#sql.snapshot.get(id, SNAPSHOT_VERSION)
     const [seq, text] = [Number(row?.['seq']), String(row?.['state'])]
-    // A damaged one does no harm: the log has it all.
+    // A damaged snapshot is harmless: the log has everything.
     if (row?.['sum'] !== this.#snapshotSum(ref, seq, SNAPSHOT_VERSION, text)) {
       return { state: emptyConversation(ref.conversation), snapshotSeq: 0 }
     }
     return { state: thaw(text), snapshotSeq: seq }
   }
 
-  /** Up to that end, which an index gives: one that is damaged must not shorten a log in silence. */
+  /** Folds up to `end`, which comes from an index: a damaged log must not be shortened silently. */
   #folded(ref: Ref, id: number, base: Conversation, end: number): Conversation {
     let state = base
     const rows = this.#sql.eventsAfter.iterate(id, base.seq, -1)
@@ -258,19 +256,17 @@ export class SqliteLog {
     return state
   }
 
-  /** The event that follows that seq. */
   #next(ref: Ref, seq: number, row: SummedRow): StoredEvent {
     if (row.seq !== seq + 1) throw missing(ref, seq + 1)
     return this.event(ref, row)
   }
 }
 
-/** A row that does not have its checksum. */
 export const damagedRow = (which: string): StoreError => storedDamage(`${which} does not have its checksum`)
 
 const missing = (ref: Ref, seq: number): StoreError => storedDamage(`event ${seq} of ${refKey(ref)} is missing`)
 
-/** The message is safe to show; the operator reads what it is. */
+/** The message is safe to show; the operator reads the cause. */
 export const storedDamage = (cause: string): StoreError =>
   new StoreError(
     'corrupt',

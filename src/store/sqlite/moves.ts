@@ -3,17 +3,16 @@ import { dirname, join } from 'node:path'
 import { flushFolder } from '../folder.ts'
 import { StoreError } from '../store-error.ts'
 
-/** Files that take the place of others, all of them or none. */
+/** File replacements that happen all or not at all. */
 export interface Moves<R = unknown> {
-  /** The command that moves them, and that finishes after a crash. */
+  /** The command that moves the files, and that finishes the moves after a crash. */
   readonly command: 'recover' | 'restore'
-  /** In order; paths within the folder of the database. */
+  /** In order; paths within the database's folder. */
   readonly moves: readonly (readonly [from: string, to: string])[]
-  /** What the command has to say at its end. */
   readonly report: R
 }
 
-/** Writes down what is to be moved, then moves it. Until all of it is moved, `refuseUnfinished` refuses the database. */
+/** Writes a journal of the moves, then runs them. Until all are done, `refuseUnfinished` refuses the database. */
 export function moveTogether(path: string, moves: Moves): void {
   const plan = planPath(path)
   writeFileSync(`${plan}.new`, JSON.stringify(moves), { mode: 0o600, flush: true })
@@ -22,13 +21,12 @@ export function moveTogether(path: string, moves: Moves): void {
   finishMoves(path, moves)
 }
 
-/** What a command that was killed has left to do. */
 export function unfinishedMoves(path: string): Moves | undefined {
   const plan = planPath(path)
   return existsSync(plan) ? (JSON.parse(readFileSync(plan, 'utf8')) as Moves) : undefined
 }
 
-/** Moves what is not moved yet. Only one process may do this. */
+/** Runs the remaining moves. Only one process at a time may do this. */
 export function finishMoves(path: string, { moves }: Moves): void {
   const folder = dirname(path)
   for (const [from, to] of moves) move(join(folder, from), join(folder, to))
@@ -37,7 +35,7 @@ export function finishMoves(path: string, { moves }: Moves): void {
   flushFolder(folder)
 }
 
-/** A start would find half of the files. */
+/** Throws while moves are unfinished: a start would find half of the files. */
 export function refuseUnfinished(path: string): void {
   const command = [path, ...(existsSync(path) ? [realpathSync(path)] : [])]
     .map(each => unfinishedMoves(each)?.command)
@@ -47,13 +45,12 @@ export function refuseUnfinished(path: string): void {
   throw new StoreError('corrupt', message)
 }
 
-/** Whether a file beside a database says what is to be moved. */
 export const isPlan = (name: string): boolean => /-moves(?:\.new)?$/.test(name)
 
 const planPath = (path: string): string => `${path}-moves`
 
 function move(from: string, to: string): void {
-  // The second time, what took its place must not follow it.
+  // On a second run, the file now at `from` is already the replacement and must stay.
   if (!existsSync(from) || existsSync(to)) return
   mkdirSync(dirname(to), { recursive: true })
   renameSync(from, to)

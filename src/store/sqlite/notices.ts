@@ -5,7 +5,7 @@ import { type Commit, eventsOf } from '../commit.ts'
 import type { Notices, Ref, TakenNotice } from '../store.ts'
 import type { Read } from './queries.ts'
 
-/** Notices of a database; `add` is part of the transaction that commits the events. */
+/** `add` is part of the transaction that commits the events. */
 export interface SqliteNotices extends Notices {
   add(ref: Ref, commits: readonly Commit[]): void
 }

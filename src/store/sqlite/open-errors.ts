@@ -3,11 +3,11 @@ import { isWritable } from '../folder.ts'
 import { StoreError } from '../store-error.ts'
 import { isCorrupt, toStoreError } from './to-store-error.ts'
 
-/** Only operators see failures to open: these messages name the path. */
+/** These messages contain the path: only operators see failures to open. */
 export function openError(error: unknown, path: string): unknown {
   if (isCorrupt(error)) return damaged(path, error)
   const code = (error as NodeJS.ErrnoException | null)?.code
-  // SQLite only says that it cannot open the file; the folder's permissions say why.
+  // SQLite only says that it cannot open the file; the folder's permissions tell why.
   if (['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') || !isWritable(dirname(path)))
     return notWritable(dirname(path), error)
   if (code === 'ENOSPC') return new StoreError('full', `The disk of ${dirname(path)} is full.`, { cause: error })
@@ -23,13 +23,11 @@ function notWritable(folder: string, cause: unknown): StoreError {
   })
 }
 
-/** What is wrong is its cause, in words for the operator. */
 export function damaged(path: string, cause: unknown): StoreError {
   const message = `${path} is damaged and was left untouched. Save what can be read with "runsheet recover", or restore a backup. If there is none and nothing can be read, ${beginAnew(path)}`
   return new StoreError('corrupt', message, { cause })
 }
 
-/** For `recover`. */
 export function nothingReadable(path: string): StoreError {
   const message = `Nothing in ${path} can be read; it was left untouched. Restore a backup. If there is none, ${beginAnew(path)}`
   return new StoreError('corrupt', message)

@@ -8,22 +8,21 @@ import { pragma } from './open.ts'
 import { isCorrupt } from './to-store-error.ts'
 import { WalLength } from './wal-length.ts'
 
-/** The database and the files that SQLite keeps beside it while it is open, by suffix. */
 type Suffix = '' | '-wal' | '-shm'
 
 /**
- * How often to check which `-wal` and `-shm` there are; in between it is enough that they exist. Not each time, because
- * Linux flushes a file more slowly after someone asked for its times.
+ * Interval between full checks of `-wal` and `-shm`; in between only their existence is checked. Linux flushes a file
+ * more slowly after its times were read.
  */
 const CLOSE_LOOK_MS = 100
 
 /**
- * The files of an open database. Notices when they are deleted, moved or replaced, because what is written then is lost.
- * That is final: from then on every check throws the same error.
+ * The files of an open database. Detects that they were deleted, moved or replaced, because later writes would be lost.
+ * That is final: every check then throws the same error.
  */
 export class OpenFiles {
   readonly #db: DatabaseSync
-  /** As it was given: a link on the way may lead elsewhere later. */
+  /** As given, because a link in the path may change its target later. */
   readonly #given: string
   readonly #path: string
   readonly #head: HeadFile
@@ -35,12 +34,12 @@ export class OpenFiles {
   #isOverwritten = false
   #isCut = false
 
-  /** The connection must have read once: only then do the `-wal` and the `-shm` exist. */
+  /** The connection must have read once; before that, `-wal` and `-shm` do not exist. */
   constructor(db: DatabaseSync, path: string, head: HeadFile) {
     this.#db = db
     this.#head = head
     this.#given = resolve(path)
-    // SQLite resolves links, too: the other two are beside the file itself.
+    // SQLite resolves links too, so `-wal` and `-shm` are next to the real file.
     this.#path = realpathSync(path)
     const main = this.#find('')
     this.#opened = { '': main, '-wal': this.#find('-wal'), '-shm': this.#find('-shm') }
@@ -48,18 +47,17 @@ export class OpenFiles {
     this.#wal = this.#opened['-wal'] && new WalLength(this.#path, Number(pragma(db, 'page_size')))
   }
 
-  /** The WAL was cut off: what is left of it does not fit to the file. */
+  /** The WAL was truncated: the rest no longer fits the file. */
   get isCut(): boolean {
     return this.#isCut
   }
 
-  /** Throws if what is written now would be lost. */
   check(): void {
     const lost = this.lost()
     if (lost) throw lost
   }
 
-  /** Why what is written now would be lost, if so. */
+  /** The error if a write would be lost. */
   lost(): StoreError | undefined {
     if (!this.#lost) this.#look('')
     if (!this.#lost) this.#lookBeside()
@@ -67,7 +65,7 @@ export class OpenFiles {
     return this.#lost
   }
 
-  /** Why what was just committed cannot be acknowledged, if so. */
+  /** The error if the last commit cannot be acknowledged. */
   failureAfterCommit(): StoreError | undefined {
     try {
       if (!this.#lost) this.#look('')
@@ -78,19 +76,19 @@ export class OpenFiles {
     }
   }
 
-  /** Before closing: a `-wal` of ours must not stay beside another database. Says whether the files were lost. */
+  /** Call before closing: our `-wal` must not stay next to another database. Returns whether the files were lost. */
   lastLook(): boolean {
     try {
       return this.lost() !== undefined
     } catch {
-      // Not to be found: nothing to move away.
+      // Cannot be checked, so there is nothing to move away.
       return true
     } finally {
       this.#wal?.close()
     }
   }
 
-  /** Throws if an open file was overwritten or cut off: then what is read cannot be trusted, either. */
+  /** Throws if an open file was overwritten or truncated, because reads cannot be trusted then. */
   checkContent(): void {
     if (this.#isOverwritten || this.#isCut) throw this.#lost
   }
@@ -123,8 +121,8 @@ export class OpenFiles {
   }
 
   /**
-   * Takes our `-wal` away from the file that is now in the place of ours: SQLite would replay it there. And our head file,
-   * which says nothing about that one.
+   * Moves our `-wal` away from the file that replaced ours, because SQLite would replay it there. Also moves our head
+   * file, which does not describe the new one.
    */
   #setAside(): string {
     const isOurs = (suffix: Suffix): boolean => isSameFile(this.#find(suffix), this.#opened[suffix])
@@ -150,9 +148,11 @@ export class OpenFiles {
     this.#isCut = true
   }
 
-  /** Only checkpoints write to the file: they let it grow to the pages that there are, or cut it to exactly these. */
+  /**
+   * Only checkpoints write to the file. They grow it towards the current page count, or truncate it to exactly that.
+   */
   #resized(size: number): void {
-    // A transaction counts pages that it has not committed: look again after it.
+    // Within a transaction, the page count includes uncommitted pages: check again afterwards.
     if (this.#db.isTransaction) return
     const pages = this.#pages()
     const isCheckpoint = size === pages || (this.#size < size && size < pages)
@@ -165,7 +165,7 @@ export class OpenFiles {
     this.#isOverwritten = true
   }
 
-  /** The bytes of all pages; NaN if what is there now is not readable. */
+  /** The total size of all pages; NaN if the file is unreadable. */
   #pages(): number {
     try {
       return Number(pragma(this.#db, 'page_count')) * Number(pragma(this.#db, 'page_size'))

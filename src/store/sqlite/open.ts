@@ -17,13 +17,13 @@ import { isBusy, resultCode, toStoreError } from './to-store-error.ts'
 
 const HEADER_BYTES = 100
 
-/** What is left of a WAL that grew larger. */
+/** Size to which SQLite truncates a WAL that grew larger. */
 export const WAL_BYTES = 4 * 1024 * 1024
 
-/** From this many unchecked events on, it is noted that they were checked. */
+/** Record checked events only from this many on. */
 const MANY_EVENTS = 100
 
-/** Opens or creates the database. Refuses one that cannot be trusted and leaves it untouched. */
+/** Opens or creates the database. Refuses a damaged one and leaves it untouched. */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
   try {
     makePrivateFolder(resolve(dirname(path)))
@@ -32,9 +32,9 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
     if (!existsSync(path)) createDatabase(path)
     const db = await retryWhileBusy(() => checked(path))
     try {
-      // Begun meanwhile: ours may be one that was made in between.
+      // Moves may have started meanwhile, and we may have opened a file created in between.
       refuseUnfinished(path)
-      // A backup that somebody put here is not in WAL mode.
+      // A restored backup is not in WAL mode.
       if (pragma(db, 'journal_mode') !== 'wal') await whenFree(() => db.exec('PRAGMA journal_mode = WAL'))
       return db
     } catch (error) {
@@ -46,11 +46,11 @@ export async function openDatabase(path: string): Promise<DatabaseSync> {
   }
 }
 
-/** A connection with our settings. It never blocks on a lock: that would freeze the event loop. */
+/** A connection with our settings. It never blocks on a lock, because that would freeze the event loop. */
 export function connect(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
-    // Little is only in the WAL: it is moved into the file every 4 MB, and cut to that after a large transaction.
+    // Keeps the WAL small: checkpoints every 4 MB, and truncates it to that after a large transaction.
     db.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = ${WAL_BYTES}`)
     return db
   } catch (error) {
@@ -60,8 +60,8 @@ export function connect(path: string): DatabaseSync {
 }
 
 /**
- * A second connection, for data that a power cut may lose. NORMAL, not OFF: its commits are not flushed, but a checkpoint
- * that it runs is, because that moves the pages of flushed commits, too.
+ * A second connection, for data that a power cut may lose. NORMAL, not OFF: its commits are not flushed, but its
+ * checkpoints are, because they also move pages of flushed commits.
  */
 export function connectUnflushed(path: string): DatabaseSync {
   const db = connect(path)
@@ -80,7 +80,7 @@ export function unflushed<T>(db: DatabaseSync, transaction: () => T): T {
   }
 }
 
-/** Like `retryWhileBusy`, with failures as store errors. */
+/** Like `retryWhileBusy`, but throws store errors. */
 export async function whenFree(work: () => unknown): Promise<void> {
   try {
     await retryWhileBusy(work)
@@ -89,7 +89,7 @@ export async function whenFree(work: () => unknown): Promise<void> {
   }
 }
 
-/** Runs `work` and says whether the lock was free for it. */
+/** Returns whether the lock was free to run `work`. */
 export function ranAtOnce(work: () => unknown): boolean {
   try {
     work()
@@ -100,10 +100,10 @@ export function ranAtOnce(work: () => unknown): boolean {
   }
 }
 
-/** How long to wait for a lock that another process holds. Leaves a second of the five that a request may take. */
+/** Timeout for another process's lock. Leaves one second of a request's five. */
 export const MAX_WAIT_MS = 4_000
 
-/** Retries while another process holds the lock, for up to four seconds after `since`, without blocking the event loop. */
+/** Retries while another process holds the lock, until four seconds after `since`, without blocking the event loop. */
 export async function retryWhileBusy<T>(work: () => T, since: number = performance.now()): Promise<T> {
   for (;;) {
     try {
@@ -116,26 +116,25 @@ export async function retryWhileBusy<T>(work: () => T, since: number = performan
   }
 }
 
-/** SQLite would create the file that the link names, wherever that is. */
+/** SQLite would create the link's target, wherever that is. */
 function refuseDanglingLink(path: string): void {
   if (existsSync(path) || !lstatOf(path)?.isSymbolicLink()) return
   throw new StoreError('corrupt', `${path} is a link to a file that does not exist. Remove it, or restore that file.`)
 }
 
-/** A connection to a database that passed the checks. */
 function checked(path: string): DatabaseSync {
   checkSize(path)
   const before = statOf(path)
   const real = realpathSync(path)
   const head = readHead(real)
   const db = isSealed(real, head) ? connectSealed(path) : connectChecked(path, real, head)
-  // Replaced while we opened it: we do not know which one we have.
+  // Replaced while we opened it, so we cannot know which one we have.
   if (isSameFile(before, statOf(path))) return db
   db.close()
   throw new StoreError('busy', 'The database is being replaced.')
 }
 
-/** Nothing has changed since the last clean end, so nothing needs a check. */
+/** Sealed: nothing has changed since the last clean shutdown, so nothing needs a check. */
 function connectSealed(path: string): DatabaseSync {
   const db = connect(path)
   try {
@@ -147,10 +146,7 @@ function connectSealed(path: string): DatabaseSync {
   }
 }
 
-/**
- * Checks on a connection that only reads: when it is closed, SQLite does not move the WAL into the file, so that nothing of
- * what it cannot read there is lost.
- */
+/** Checks on a read-only connection: closing it runs no checkpoint, so a WAL that SQLite cannot read is not lost. */
 function connectChecked(path: string, real: string, head: Head | undefined): DatabaseSync {
   const [hasWal, hasShm] = [existsSync(`${real}-wal`), existsSync(`${real}-shm`)]
   if (hasWal !== hasShm) refuseIfInUse(path, real)
@@ -168,15 +164,15 @@ function connectChecked(path: string, real: string, head: Head | undefined): Dat
 }
 
 /**
- * Where only one of `-wal` and `-shm` exists, nobody may have the database open: they would go on with a deleted file, and
- * we with a new one. Retried, because a process that opens or closes it passes through that state.
+ * If only one of `-wal` and `-shm` exists, no process may have the database open: it would continue with a deleted
+ * file, and we with a new one. Retried, because opening and closing pass through that state.
  */
 function refuseIfInUse(path: string, real: string): void {
   let lock: ReturnType<typeof lockOut>
   try {
     lock = lockOut(real)
   } catch (error) {
-    // Some file systems have no second names: there it cannot be asked without a risk for the WAL.
+    // Some file systems have no hard links; there, checking would risk the WAL.
     if (resultCode(error) === undefined) return
     throw error
   }
@@ -190,16 +186,16 @@ const inUse = (path: string): StoreError =>
     `${path}-wal or -shm was deleted while another process has the database open. Stop all processes that use it first.`,
   )
 
-/** A connection that only reads makes a WAL and leaves it behind; the last one that can write takes it along. */
+/** A read-only connection creates a WAL and leaves it behind; the last writable connection to close removes it. */
 export function removeEmptyWal(path: string): void {
   try {
     connected(path).close()
   } catch {
-    // Not a database, or in use: then it is left.
+    // Not a database, or in use: keep the file.
   }
 }
 
-/** A connection counts as open from its first read on. */
+/** A connection counts as open only after its first read. */
 function connected(path: string): DatabaseSync {
   const db = connect(path)
   try {
@@ -211,7 +207,7 @@ function connected(path: string): DatabaseSync {
   }
 }
 
-/** A connection that leaves the files as they are. */
+/** A connection that leaves the files unchanged. */
 export function connectReader(path: string): DatabaseSync {
   const reader = new DatabaseSync(path, { timeout: 0, readOnly: true })
   try {
@@ -227,7 +223,7 @@ function problemIn(db: DatabaseSync, real: string, head: Head | undefined, wasOp
   const problem = damageIn(db, real, head)
   if (problem !== undefined) return problem
   if (head?.seal && !wasOpen) {
-    // Changed since its clean end, and not by us: all of it is checked.
+    // Changed since its clean shutdown, but not by us: check everything.
     const [first] = verifyConversations(db)
     return first
   }
@@ -236,7 +232,7 @@ function problemIn(db: DatabaseSync, real: string, head: Head | undefined, wasOp
   return undefined
 }
 
-/** Before SQLite sees it: that deletes the WAL of an empty file. */
+/** Call before SQLite opens the file, because SQLite deletes the WAL of an empty file. */
 export function checkSize(path: string): void {
   const { size } = statSync(path)
   if (size === 0) throw damaged(path, 'it is empty (0 bytes)')

@@ -2,21 +2,20 @@ import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { Ref } from '../store.ts'
 
-// For readers that cannot wait until a database is checked as a whole. They load as little as they can, for the same reason.
+// For readers that cannot wait for a full check of the database. They also load as few modules as possible.
 
-/** The header of a database. A smaller file is none, and SQLite would delete its WAL. */
+/** The size of a database header. A smaller file is not a database, and SQLite would delete its WAL. */
 const MIN_BYTES = 100
 
-/** A connection that leaves the files as they are; undefined if it has to be opened as usual. */
+/** A connection that leaves the files unchanged; undefined if the database needs a normal open. */
 export function connectToPeek(path: string): DatabaseSync | undefined {
   const [hasWal, hasShm] = [existsSync(`${path}-wal`), existsSync(`${path}-shm`)]
   if (hasWal !== hasShm || statSync(path).size < MIN_BYTES) return undefined
-  // Where others have it open, or ended in a crash, nothing may be moved from the WAL into the file. Where nobody has, a
-  // connection that can write takes its own, empty WAL along.
+  // With a WAL, another process has it open or crashed, so no checkpoint may run. Without one, a writable connection
+  // cleans up its own empty WAL.
   return new DatabaseSync(path, { timeout: 0, readOnly: hasWal })
 }
 
-/** Whether a database has this conversation. */
 export function hasConversation(path: string, { tenant, conversation }: Ref): boolean {
   const db = connectToPeek(path)
   try {

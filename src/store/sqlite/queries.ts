@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, SQLOutputValue>>
 
 const EVERYTHING = -1
 
-/** Runs a query: rejected once the store is closed, with failures as store errors. */
+/** Runs a query. Throws once the store is closed; converts failures to store errors. */
 export type Read = <T>(work: () => T) => T
 
 export function sqliteQueries(
@@ -119,7 +119,7 @@ export function sqliteQueries(
   }
 }
 
-/** `onChange` hears, within the transaction, how often templates were written so far. */
+/** `onChange` gets, within the transaction, the total number of template writes. */
 export function sqliteTemplates(
   db: DatabaseSync,
   sums: Checksums,
@@ -175,7 +175,6 @@ export function sqliteTemplates(
   }
 }
 
-/** The conversation of a row. */
 export const refOf = (row: Row): Ref => ({
   tenant: String(row['tenant']),
   conversation: String(row['conversation']),
@@ -185,13 +184,12 @@ const REVIEWS = 'SELECT tenant, id, conversation, pending, due_at, body, sum FRO
 const TEMPLATES = 'SELECT tenant, name, body, sum FROM templates'
 const DELETE_TEMPLATE = 'DELETE FROM templates WHERE tenant = ? AND name = ?'
 
-/** A conversation as a list shows it, for `SqliteLog.summary`. */
 export const SUMMARIES = `SELECT tenant, row_sum AS sum, conversation AS session_id, title, created_at, active_at, pinned, archived, mark,
     (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,
     (SELECT timestamp FROM events WHERE conversation_id = conversations.id ORDER BY seq DESC LIMIT 1) AS updated_at
   FROM conversations`
 
-/** The deadline of a review, as the index has it; without one it sorts after every other. */
+/** The expression of the index; reviews without a deadline sort last. */
 const DUE = `coalesce(due_at, '~')`
 const WAITING = `pending = 1 AND tenant = ? AND ${DUE} > ?`
 

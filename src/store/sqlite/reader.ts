@@ -6,12 +6,10 @@ import { refuseUnfinished } from './moves.ts'
 import { connectToPeek } from './peek.ts'
 import { checkFormat } from './schema.ts'
 
-/** The logs of a database. */
 export interface LogReader extends Pick<SqliteLog, 'current' | 'eventsAfter'> {
   close(): void
 }
 
-/** The logs, and what else of a database can be read in the same way. */
 export interface OpenedLogs {
   readonly db: DatabaseSync
   readonly log: SqliteLog
@@ -19,8 +17,8 @@ export interface OpenedLogs {
 }
 
 /**
- * Opens a database to read some of its logs, in a time that does not depend on its size: it is not checked as a whole, but
- * each row that is read has a checksum. Undefined if it has to be opened as usual first.
+ * Opens a database to read some of its logs, in time independent of its size: instead of a full check, each row read
+ * has a checksum. Undefined if the database needs a normal open first.
  */
 export function openLogReader(path: string): LogReader | undefined {
   const opened = openLogs(path)
@@ -33,7 +31,7 @@ export function openLogReader(path: string): LogReader | undefined {
   }
 }
 
-/** The same for readers that need more than logs. They close the database. */
+/** Like `openLogReader`, for readers that need more than logs. The caller closes the database. */
 export function openLogs(path: string): OpenedLogs | undefined {
   refuseUnfinished(path)
   const db = connectToPeek(path)

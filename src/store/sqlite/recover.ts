@@ -17,38 +17,32 @@ import { finishMoves, moveTogether, refuseUnfinished, unfinishedMoves } from './
 import { nothingReadable } from './open-errors.ts'
 import { Found } from './salvage/found.ts'
 
-/** What was saved from a damaged database, and what was not. */
 export interface Recovered {
-  /** Events that were acknowledged, as far as that is known. */
+  /** Acknowledged events, as far as known. */
   readonly acknowledged: number
   readonly events: number
   readonly conversations: number
   readonly templates: number
-  /** Conversations that end before the end of their log: at an event that cannot be read. */
+  /** Conversations truncated at an unreadable event. */
   readonly cut: readonly CutLog[]
-  /** Second logs of a name that is taken, with the name that they have now. */
+  /** Logs whose conversation id was already taken, with their new id. */
   readonly renamed: readonly (Ref & { readonly now: string })[]
-  /** Whether these are all templates that there were. */
   readonly hasAllTemplates: boolean
-  /** Those that may be older than they were, or may have been deleted. */
+  /** Templates that may be outdated or were deleted. */
   readonly doubtful: readonly string[]
-  /** Changes of templates that were acknowledged and cannot be read. */
   readonly templateChanges: number
-  /** All idempotency keys are kept, some, or none. */
   readonly keys: 'all' | 'some' | 'none'
-  /** Where the damaged files are now. */
   readonly kept: readonly string[]
 }
 export interface CutLog extends Ref {
-  /** The last event that was saved. */
   readonly seq: number
-  /** Events after it, as far as they are known. Behind the first that cannot be read, none can be folded. */
+  /** Known events after it. None can be folded after the first unreadable one. */
   readonly lost: number
 }
 
 /**
- * Makes a new database of every event that can be read and has its checksum, up to the first gap of each conversation, and
- * puts it in the place of the damaged one, which is kept beside it. No other process may have that open.
+ * Builds a new database from every readable event with a valid checksum, up to the first gap of each conversation. It
+ * replaces the damaged one, which is kept next to it. No other process may have the database open.
  */
 export function recoverDatabase(path: string, now: Date): Recovered {
   const real = existsSync(path) ? realpathSync(path) : path
@@ -70,7 +64,6 @@ export function recoverDatabase(path: string, now: Date): Recovered {
   }
 }
 
-/** Finishes a recovery that was killed while it replaced the files; undefined if there is none. */
 export function finishRecovery(path: string): Recovered | undefined {
   const real = existsSync(path) ? realpathSync(path) : path
   const unfinished = unfinishedMoves(real)
@@ -81,7 +74,7 @@ export function finishRecovery(path: string): Recovered | undefined {
   return unfinished.report as Recovered
 }
 
-/** What a recovery or a start that was killed has left behind: they keep us out while they run. */
+/** Removes files of a killed recovery or start. A live one would hold the lock that we have. */
 function removeLeftovers(real: string): void {
   if (!existsSync(dirname(real))) return
   const [name, ours] = [basename(real), `.probe-${process.pid}`]
@@ -94,14 +87,14 @@ function removeLeftovers(real: string): void {
   for (const each of leftovers) rmSync(join(dirname(real), each), { force: true })
 }
 
-/** What another process writes meanwhile would be missing from the new database. */
+/** Writes by another process meanwhile would be missing from the new database. */
 function locked(path: string, real: string): { release: () => void } {
   if (!existsSync(real)) return { release: () => {} }
   try {
     const lock = lockOut(real)
     if (lock) return lock
   } catch {
-    // SQLite cannot lock a file whose first page is damaged. Where the system tells, we look who has it open.
+    // SQLite cannot lock a file whose first page is damaged. Ask the OS which processes have it open.
     if (openedBy(real).length === 0) return { release: () => {} }
   }
   const pids = openedBy(real)
@@ -141,7 +134,7 @@ function save(found: Found, fresh: string, written: Written | undefined): Omit<R
     for (const { tenant, name, body } of templates) {
       put.run(tenant, name, body, sums.of('template', tenant, name, body))
     }
-    // An answer under a key must not outlive what it answered.
+    // A stored answer must not outlive the events that it reports.
     const keepsKeys = events >= acknowledged
     if (keepsKeys)
       for (const ref of new Map(logs.map(each => [refKey(each), each])).values()) log.writeKeys(ref, found.keys(ref))
@@ -163,7 +156,6 @@ function save(found: Found, fresh: string, written: Written | undefined): Omit<R
   }
 }
 
-/** The name of a log, or another one if that is taken. */
 function freeName({ tenant, conversation }: Ref, taken: ReadonlySet<string>): string {
   let name = conversation
   for (let count = 2; taken.has(refKey({ tenant, conversation: name })); count += 1) {
@@ -172,7 +164,6 @@ function freeName({ tenant, conversation }: Ref, taken: ReadonlySet<string>): st
   return name
 }
 
-/** Writes a log up to its first gap, and returns the seq of its end. */
 function write(log: SqliteLog, ref: Ref, events: Iterable<StoredEvent>): number {
   let seq = 0
   for (const piece of piecesOf(ref, wholeCommits(events))) {
@@ -182,7 +173,7 @@ function write(log: SqliteLog, ref: Ref, events: Iterable<StoredEvent>): number 
   return seq
 }
 
-/** The commits before the first gap. One that the gap goes through is left out: it was all or nothing. */
+/** Yields the commits before the first gap. Drops a commit with a gap in it, because commits are atomic. */
 function* wholeCommits(events: Iterable<StoredEvent>): Generator<Commit> {
   let open: StoredEvent[] = []
   let seq = 0
@@ -203,7 +194,7 @@ function* wholeCommits(events: Iterable<StoredEvent>): Generator<Commit> {
   if (open.length > 0) yield commitOf(open)
 }
 
-/** Puts the new database in the place of the damaged one, in one step for every start: see `moveTogether`. */
+/** Replaces the damaged database atomically, as seen by any start: see `moveTogether`. */
 function exchange(real: string, fresh: string, now: Date, saved: Omit<Recovered, 'kept'>): Recovered {
   const time = now.toISOString().replaceAll(':', '-').slice(0, 19)
   const kept = ['', '-wal', '-head'].filter(suffix => existsSync(real + suffix))
@@ -221,7 +212,6 @@ function exchange(real: string, fresh: string, now: Date, saved: Omit<Recovered,
   return report
 }
 
-/** What became of a conversation, in words. */
 export const cutLine = ({ seq, lost, ...ref }: CutLog): string =>
   seq === 0
     ? `${refKey(ref)}: all of it is lost (${lost} events).`

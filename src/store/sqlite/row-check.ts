@@ -4,8 +4,8 @@ import { type Ref, refKey } from '../store.ts'
 import { SUMMED_COLUMNS } from './log-sql.ts'
 
 /**
- * What is wrong with the events: one that does not have its checksum, one that is missing. Read row by row, without an
- * index: 200,000 events take half a second.
+ * Describes a missing event or one that does not match its checksum. Scans row by row without an index: 200,000 events
+ * take half a second.
  */
 export function eventProblem(db: DatabaseSync, database: string): string | undefined {
   const sums = new Checksums(database)
@@ -50,7 +50,6 @@ function namesIn(db: DatabaseSync): Map<number, Ref> {
   )
 }
 
-/** Rows other than events that do not have their checksum, in words. */
 export function* rowProblems(
   db: DatabaseSync,
   database: string,
@@ -72,7 +71,7 @@ export function* rowProblems(
 type SummedKind = 'conversation' | 'review' | 'key' | 'template'
 
 interface Summed {
-  /** The fields in the order of their checksum, which is last. */
+  /** Selects the fields in checksum order, with the checksum last. */
   readonly sql: string
   readonly name: (...values: readonly string[]) => string
 }

@@ -2,27 +2,24 @@ import { basename } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../store-error.ts'
 
-/** Marks a database as ours ("RSHT"), so that we never write into an empty file or another program's database. */
+/** Marks a database as ours ("RSHT"), so that we never write to an empty file or another program's database. */
 const APPLICATION_ID = 0x52_53_48_54
-/** Of databases from before the first release ("RUNS"). */
+/** Databases from before the first release ("RUNS"). */
 const EARLIER_ID = 0x52_55_4e_53
 
-/** In `user_version`. Raise it with every change of the tables: other versions are refused. */
+/** Stored in `user_version`. Raise with every change of the tables: other versions are refused. */
 const FORMAT = 1
 
-/** Fills a new database. */
 export function createTables(db: DatabaseSync): void {
   db.exec(`BEGIN; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}; ${TABLES}; COMMIT`)
 }
 
-/** Whose database it is: ours, that of an earlier checkout, or another program's. */
 export function ownerOf(db: DatabaseSync): 'ours' | 'earlier' | 'foreign' {
   const id = numberOf(db, 'application_id')
   if (id === EARLIER_ID) return 'earlier'
   return id === APPLICATION_ID ? 'ours' : 'foreign'
 }
 
-/** Throws unless the database is ours and of this version. */
 export function checkFormat(db: DatabaseSync, path: string): void {
   switch (ownerOf(db)) {
     case 'foreign':
@@ -44,8 +41,8 @@ export function checkFormat(db: DatabaseSync, path: string): void {
 const numberOf = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
 
 /**
- * Few pages per commit: rows and index entries hold a conversation's number instead of its two names, and the head of a log
- * is read from the log. All that is not derived from the log, or is read without folding it, has a checksum.
+ * Few pages per commit: rows and indexes store a conversation's number instead of its two names, and a log's head is
+ * read from the log. Everything that is not derived from the log, or is read without folding it, has a checksum.
  */
 const TABLES = `
   -- id: part of every checksum, so that rows of another database do not count. templates: how often one was written.

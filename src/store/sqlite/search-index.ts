@@ -8,10 +8,9 @@ import { SUMMED_COLUMNS } from './log-sql.ts'
 import { type Read, SUMMARIES } from './queries.ts'
 import { SqliteIndexer } from './search-indexer.ts'
 
-/** A key that no more documents than this have is rare. */
+/** A key with at most this many documents is rare. */
 const RARE = 100
 
-/** The search in a database; `indexing` follows the log. */
 export function sqliteSearch(
   db: DatabaseSync,
   read: Read,
@@ -47,7 +46,10 @@ function indexIn(
        WHERE conversation_id = (SELECT id FROM conversations WHERE tenant = ? AND conversation = ?) AND seq = ?`,
     ),
   }
-  /** To intersect a rare key with a common one FTS5 reads most of the common one; the few documents tell sooner. */
+  /**
+   * To intersect a rare key with a common one, FTS5 reads most of the common one. Filtering the few documents is
+   * faster.
+   */
   const rows = (scope: string, terms: readonly Term[], before: number, limit: number): DocumentRow[] => {
     const keys = terms.map(term => `"${scope}${keyOf(term)}"`)
     const rare = keys.length > 1 ? keys.find(key => !sql.isCommon.get(key, before, RARE)) : undefined
@@ -64,7 +66,7 @@ function indexIn(
     const row = sql.event.get(tenant, conversation, seq)
     return row && { session, event: log.event({ tenant, conversation }, row as SummedRow) }
   }
-  /** As its newest event has it. The row that points there has no checksum: what it leads to tells whether it is whole. */
+  /** Loads the task from its newest event. The row that points there has no checksum, so the event validates it. */
   const taskOf = (
     tenant: string,
     conversation: string,

@@ -8,15 +8,14 @@ import { type SqliteLog, type SummedRow } from './log.ts'
 import { SUMMED_COLUMNS } from './log-sql.ts'
 import { ranAtOnce, unflushed } from './open.ts'
 
-/** Events per slice, and how many are looked at to find them. */
+/** Indexed events per slice, and events scanned to find them. */
 const MAX_EVENTS = 50
 const MAX_LOOKED_AT = 2_000
-/** Pages that a slice merges at most. */
 const MERGED_PAGES = 16
 
 /**
- * Brings the index up to the log, slice by slice. On the store's own connection, because a commit of another one would empty
- * its page cache; but not flushed: what a power cut takes is indexed again, because the position goes with it.
+ * Updates the index slice by slice. Uses the store's own connection, because commits of another one would empty its
+ * page cache. Not flushed: events lost in a power cut are indexed again, because the position is lost with them.
  */
 export class SqliteIndexer {
   readonly #db: DatabaseSync
@@ -32,7 +31,6 @@ export class SqliteIndexer {
     this.#sql = statements(db)
   }
 
-  /** Indexes the next few events. */
   slice(): SliceOutcome {
     if (this.#left() === 0) return 'done'
     this.#checkFiles()
@@ -41,7 +39,7 @@ export class SqliteIndexer {
     return this.#left() === 0 ? 'done' : 'more'
   }
 
-  /** What precedes the keys of a tenant's documents of a kind; undefined if nothing of the tenant is indexed. */
+  /** Prefix of the keys of a tenant's documents of one kind; undefined if nothing of the tenant is indexed. */
   scope(tenant: string, kind: SearchKind): string | undefined {
     const row = this.#sql.tenant.get(tenant)
     return row && scopeOf(Number(row['id']), kind)
@@ -75,7 +73,7 @@ export class SqliteIndexer {
     const end = Math.min(head, indexed + MAX_LOOKED_AT)
     const rows = this.#sql.events.all(indexed, end, MAX_EVENTS) as Located[]
     const events = rows
-      // A damaged one is left out, so that all others are found: who reads it is told.
+      // Skip damaged events, so that all others can be found; reading a damaged one reports it.
       .filter(row => this.#log.isWhole(row, row))
       .map(row => ({ conversation: row.conversation_id, row, event: this.#log.event(row, row) }))
     const { taken, writes } = sliceOf<number, (typeof events)[number]>(events)
@@ -128,7 +126,6 @@ type Located = SummedRow & {
   readonly conversation: string
 }
 
-/** What precedes the keys of a document. */
 export const scopeOf = (tenant: number, kind: SearchKind): string => `${tenant}${kind.charAt(0)}`
 
 function statements(db: DatabaseSync) {
@@ -136,7 +133,7 @@ function statements(db: DatabaseSync) {
   return {
     state: db.prepare('SELECT version, indexed, (SELECT coalesce(max(id), 0) FROM events) AS head FROM search_state'),
     putState: db.prepare('UPDATE search_state SET version = ?, indexed = ?'),
-    // CROSS keeps the planner from joining from the conversations.
+    // CROSS keeps the planner from starting the join at the conversations.
     events: db.prepare(
       `SELECT e.id, e.conversation_id, c.tenant, c.conversation, ${SUMMED_COLUMNS}
        FROM events e CROSS JOIN conversations c ON c.id = e.conversation_id

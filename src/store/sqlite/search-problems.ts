@@ -6,7 +6,7 @@ import { refKey } from '../store.ts'
 import { refOf } from './queries.ts'
 import { scopeOf } from './search-indexer.ts'
 
-/** Documents that the index of words does not find by all of their words, or finds by others. */
+/** Yields documents whose indexed words differ from their own. */
 export function* searchProblems(db: DatabaseSync): Generator<string> {
   const found = foundIn(db)
   const documents = db.prepare(
@@ -27,7 +27,6 @@ export function* searchProblems(db: DatabaseSync): Generator<string> {
   if (found.size > 0) yield `search finds ${found.size} entries that do not exist`
 }
 
-/** For each document, the sum of the checksums of the words that it is found by. */
 function foundIn(db: DatabaseSync): Map<number, number> {
   const sums = new Map<number, number>()
   db.exec('CREATE VIRTUAL TABLE temp.search_words USING fts5vocab(main, search_keys, instance)')

@@ -46,19 +46,18 @@ import { sqliteSearch } from './search-index.ts'
 import { watchedHints } from './watch.ts'
 import { WriteLock } from './write-lock.ts'
 
-/** Where tests inject a power cut. */
+/** Points at which tests inject a power cut. */
 export type SqliteFaultPoint = 'begun' | 'staged' | 'written' | 'committed' | 'noted'
 
 export interface SqliteStoreOptions {
   readonly path: string
-  /** How far the store's clock is ahead of the machine's: lets tests pass a deadline. */
+  /** Added to the machine's clock, so that tests can pass a deadline. */
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: SqliteFaultPoint) => void
   /** Called within the transaction for each changed conversation; a throw rejects its calls. */
   readonly onWrite?: (db: DatabaseSync, ref: Ref, after: Conversation) => void
 }
 
-/** A write without a decision: a lease, a template. */
 interface SmallWrite {
   readonly change: () => unknown
   /** A power cut may lose it. */
@@ -74,7 +73,6 @@ const isCall = (item: Call | SmallWrite): item is Call => 'decide' in item
 export const openSqliteStore = (options: SqliteStoreOptions): Promise<SqliteStore> =>
   openSqlite(options, (db, liveDb) => new SqliteStore(db, liveDb, options))
 
-/** Opens the database, and a second connection for what is not flushed, for the store that `make` makes of them. */
 export async function openSqlite<S extends SqliteStore>(
   { path }: SqliteStoreOptions,
   make: (db: DatabaseSync, liveDb: DatabaseSync) => S | Promise<S>,
@@ -116,7 +114,6 @@ export class SqliteStore implements FullStore {
     }
   }
   #closed = false
-  /** How far the open transaction has written. */
   #written: Written = NOTHING
 
   constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
@@ -157,7 +154,7 @@ export class SqliteStore implements FullStore {
     this.notices = sqliteNotices(
       db,
       work => this.#read(work),
-      // What a power cut takes back is told again.
+      // A notice that a power cut restores is delivered again.
       change => this.#write(change, { isUnflushed: true }),
       () => this.#clock.now(),
     )
@@ -211,7 +208,7 @@ export class SqliteStore implements FullStore {
     return this.#writeLease(() => this.#leases.release(lease))
   }
 
-  /** Not even read where nothing can be written: a review that is due could not be ended. */
+  /** Fails if nothing can be written, because due reviews could not be expired. */
   async due(limit: number): ReturnType<Store['due']> {
     return this.#read(() => {
       this.#guard.files.check()
@@ -232,18 +229,16 @@ export class SqliteStore implements FullStore {
   }
 
   async probe({ room }: { readonly room: boolean }): Promise<void> {
-    // The format as it is, read under the lock: a page is written and flushed, and no row changes.
+    // Rewrites the current format under the lock: that writes and flushes a page and changes no row.
     await this.#write(() => this.#db.exec(`PRAGMA user_version = ${Number(pragma(this.#db, 'user_version'))}`))
     if (room) proveRoom(dirname(this.#options.path))
   }
 
-  /** Why nothing can be written until the store is opened again, if so. */
   lost(): StoreError | undefined {
     this.#check()
     return this.#guard.files.lost()
   }
 
-  /** For `verify`. */
   verifiable(): Verifiable {
     return this.#read(() => sqliteVerifiable(this.#db))
   }
@@ -257,9 +252,9 @@ export class SqliteStore implements FullStore {
     this.#guard.closeDatabase()
   }
 
-  /** One transaction for all: decided one after the other, flushed once, then answered. */
+  /** Serves all items in one transaction: decides one after the other, flushes once, then answers. */
   #serve(items: readonly (Call | SmallWrite)[], since: number): Promise<void> | undefined {
-    // Usually the lock is free and all goes well: no promise needed.
+    // Fast path without a promise: usually the lock is free and nothing fails.
     try {
       if (!items.every(isCall) || !this.#lock.ran(this.#begin)) return this.#serveOnceFree(items, since)
       return this.#commitTogether(items) && this.#serveAlone(items, since)
@@ -298,7 +293,10 @@ export class SqliteStore implements FullStore {
     }
   }
 
-  /** Runs a whole transaction once the lock is free. Nothing is awaited while we hold it: a process that is stopped keeps it. */
+  /**
+   * Runs a whole transaction once the lock is free. Never awaits while holding the lock, because a stopped process
+   * would keep it.
+   */
   #whenFree<T>(since: number, transaction: () => T, isUnflushed = false): Promise<T> {
     const work = (): T => {
       this.#begin()
@@ -307,7 +305,7 @@ export class SqliteStore implements FullStore {
     return this.#lock.whenFree(isUnflushed ? () => unflushed(this.#db, work) : work, since)
   }
 
-  /** Ends the open transaction. Returns a failure before COMMIT, after which no call was answered. */
+  /** Ends the open transaction. Returns a failure from before COMMIT, in which case no call was answered. */
   #commitTogether(calls: readonly Call[]): { error: unknown } | undefined {
     const { onFaultPoint, onWrite } = this.#options
     let groups: { ref: Ref; staged: Staged; done: () => void }[]
@@ -368,14 +366,13 @@ export class SqliteStore implements FullStore {
   }
 
   /**
-   * Not flushed: after a power cut nobody holds a lease. A commit under a lease flushes it, too, because that is before it
-   * in the WAL; so no attempt that the log has seen is given out again.
+   * Not flushed: after a power cut no leases remain. A commit under a lease also flushes the lease, which precedes it
+   * in the WAL, so an attempt in the log is never issued twice.
    */
   #writeLease<T>(change: () => T): Promise<T> {
     return this.#write(change, { isUnflushed: true })
   }
 
-  /** A small write in its own transaction, with the same retries. */
   #write<T>(change: () => T, { isUnflushed = false } = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#check()

@@ -10,7 +10,6 @@ const FULL = 13
 const CANTOPEN = 14
 const NOTADB = 26
 
-/** SQLite's primary result code, for an error from SQLite. */
 export function resultCode(error: unknown): number | undefined {
   const code = (error as { errcode?: unknown } | null)?.errcode
   return typeof code === 'number' ? code & 0xff : undefined
@@ -19,13 +18,11 @@ export function resultCode(error: unknown): number | undefined {
 export const isBusy = (error: unknown): boolean =>
   [BUSY, LOCKED].includes(resultCode(error) ?? -1) || (error instanceof StoreError && error.code === 'busy')
 
-/** While a database is opened or checked. The statements are ours: an SQL error means that the schema is damaged. */
+/** For opening and checking a database. The statements are ours, so an SQL error means that the schema is damaged. */
 export const isCorrupt = (error: unknown): boolean => [ERROR, CORRUPT, NOTADB].includes(resultCode(error) ?? -1)
 
-/** The operating system could not give what SQLite asked for. */
 export const isUnreadable = (error: unknown): boolean => resultCode(error) === IOERR
 
-/** A store error with a message that is safe to show; SQLite's own error is its cause. */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError) return error
   switch (resultCode(error)) {

@@ -20,14 +20,15 @@ import { toStoreError } from './to-store-error.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
 
-/** Folds every log and compares it with its rows. Yields each difference. */
 export function* verifyConversations(db: DatabaseSync): Generator<string> {
   const source = new DatabaseRows(db)
   yield* source.otherProblems()
   for (const ref of source.conversations()) yield* source.differences(ref)
 }
 
-/** The same for a database that others write to, and whether its file is whole. `others`: what else to look at. */
+/**
+ * Like `verifyConversations`, for a database in use. Also checks the file's structure. `others` adds further problems.
+ */
 export function sqliteVerifiable(db: DatabaseSync, others: () => Iterable<string> = () => []): Verifiable {
   const source = new DatabaseRows(db)
   return {
@@ -43,7 +44,6 @@ export function sqliteVerifiable(db: DatabaseSync, others: () => Iterable<string
   }
 }
 
-/** What a database holds, row by row. */
 class DatabaseRows {
   readonly #db: DatabaseSync
   readonly #database: string
@@ -123,7 +123,7 @@ class DatabaseRows {
     }
   }
 
-  /** Whether the search index has the whole log of a conversation: it follows later. */
+  /** The search index lags behind: checks whether it has this conversation's whole log. */
   #isIndexed(id: number): boolean {
     const sql = `SELECT indexed FROM search_state WHERE version = ?
       AND indexed >= (SELECT id FROM events WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1)`
@@ -137,7 +137,6 @@ class DatabaseRows {
     }))
   }
 
-  /** What no log leads to. */
   *otherProblems(): Generator<string> {
     const orphans = 'SELECT count(*) AS count FROM events WHERE conversation_id NOT IN (SELECT id FROM conversations)'
     try {
@@ -149,7 +148,7 @@ class DatabaseRows {
     }
   }
 
-  /** Rows of a conversation that agree with its log, but would be refused. */
+  /** Rows that agree with the log but fail their checksum. */
   #checksumProblems({ tenant, conversation }: Ref): string[] {
     const ofThis = (rows: string): Row[] =>
       this.#all(`${rows} WHERE tenant = ? AND conversation = ?`, tenant, conversation)
@@ -175,10 +174,8 @@ class DatabaseRows {
   }
 }
 
-/** Lines about the structure at most. */
 const MAX_LINES = 20
 
-/** Events per read. */
 const PAGE = 5_000
 
 const listed = (row: Row): StoredRows['conversation'] => ({
@@ -192,7 +189,7 @@ const listed = (row: Row): StoredRows['conversation'] => ({
 
 const textIn = (row: Row, name: string): string | null => (row[name] === null ? null : String(row[name]))
 
-/** A damaged text differs from any row. */
+/** A damaged text must differ from any row. */
 function parsed(text: SQLOutputValue | undefined): unknown {
   try {
     return JSON.parse(String(text))

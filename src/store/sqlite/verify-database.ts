@@ -16,8 +16,8 @@ import { searchProblems } from './search-problems.ts'
 import { isCorrupt, toStoreError } from './to-store-error.ts'
 
 /**
- * Everything that is wrong with a database: its structure and its indexes, its checksums, rows and search entries that
- * differ from their log. Changes nothing, and may run beside processes that write. `others`: what else to look at.
+ * Yields all problems of a database: in its structure and indexes, its checksums, and rows and search entries that
+ * differ from their log. Changes nothing, and may run beside writers. `others` adds further problems.
  */
 export async function* verifyDatabase(
   path: string,
@@ -35,7 +35,7 @@ export async function* verifyDatabase(
       isWhole = false
       yield problem
     }
-    // What is wrong with an event was said already, where its conversation is known.
+    // A damaged event was already reported, with its conversation.
     const problem = isWhole ? asOfNow(db, () => eventProblem(db, identityOf(db))) : undefined
     if (problem !== undefined) yield `${basename(path)}: ${problem}`
   } catch (error) {
@@ -73,7 +73,7 @@ function* fileProblems(
   }
 }
 
-/** Of one moment, whatever others write. */
+/** Reads as of one moment, whatever others write. */
 function asOfNow<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN')
   try {

@@ -10,8 +10,9 @@ const FRAME_HEADER = 24
 const SALTS = { from: 16, to: 24 }
 
 /**
- * The length of the WAL of an open database. Cut off in place, it would lose what was acknowledged, and SQLite would go on
- * behind the gap. Read byte by byte: asking for the size asks for the times as well, and slows down every flush.
+ * Tracks the WAL's length while the database is open. If the WAL is truncated in place, acknowledged commits are lost
+ * and SQLite would continue after the gap. Probes single bytes, because a stat also reads the times and slows down
+ * every flush.
  */
 export class WalLength {
   readonly #path: string
@@ -19,10 +20,9 @@ export class WalLength {
   readonly #frame: number
   readonly #salts = Buffer.alloc(SALTS.to - SALTS.from)
   readonly #byte = Buffer.alloc(1)
-  /** The end of the last frame that was there. */
   #end: number
 
-  /** `path`: of the database. Its WAL exists. */
+  /** `path` is the database's. Its WAL exists. */
   constructor(path: string, pageSize: number) {
     this.#path = path
     this.#frame = FRAME_HEADER + pageSize
@@ -32,12 +32,11 @@ export class WalLength {
     this.#noteSalts()
   }
 
-  /** After a commit: takes in what was appended. */
+  /** Call after a commit: includes appended frames. */
   follow(): void {
     while (this.#has(this.#end + this.#frame)) this.#end += this.#frame
   }
 
-  /** Whether frames are missing that were there. */
   isCut(): boolean {
     if (!this.#has(this.#end) && !this.#isCutBySqlite()) return true
     this.#noteSalts()
@@ -49,7 +48,7 @@ export class WalLength {
     closeSync(this.#file)
   }
 
-  /** SQLite itself cuts the WAL to its limit after a large transaction, and to nothing in a TRUNCATE checkpoint. */
+  /** SQLite itself truncates the WAL to its limit after a large transaction, and to zero in a TRUNCATE checkpoint. */
   #isCutBySqlite(): boolean {
     if (this.#end > WAL_BYTES && this.#has(WAL_BYTES)) {
       this.#end = this.#lastWhole(WAL_BYTES)
@@ -57,14 +56,17 @@ export class WalLength {
     }
     const salts = Buffer.alloc(this.#salts.length)
     const hasSalts = this.#read(salts, SALTS.from) === salts.length
-    // Each time that SQLite begins a WAL, it takes new salts.
+    // SQLite starts each WAL with new salts.
     if (hasSalts && salts.equals(this.#salts)) return false
     if (!hasSalts && !this.#hasAllFrames()) return false
     this.#end = HEADER
     return true
   }
 
-  /** Whether SQLite, asked how many frames there should be, finds them. From a WAL without a header it moves nothing. */
+  /**
+   * Compares the WAL's length with the frames that SQLite expects. A checkpoint of a WAL without a header moves
+   * nothing.
+   */
   #hasAllFrames(): boolean {
     let db: DatabaseSync | undefined
     try {
@@ -74,7 +76,7 @@ export class WalLength {
       return Number(log) <= 0 || this.#has(HEADER + Number(log) * this.#frame)
     } catch (error) {
       if (isBusy(error)) throw toStoreError(error)
-      // A frame that is gone cannot be read; any other failure is another damage.
+      // A missing frame cannot be read; any other failure is different damage.
       return !isUnreadable(error)
     } finally {
       db?.close()
@@ -89,7 +91,7 @@ export class WalLength {
     return HEADER + Math.max(0, Math.floor((size - HEADER) / this.#frame)) * this.#frame
   }
 
-  /** Whether the file is that long. An empty one, before the first commit, has no frame to lose. */
+  /** Checks that the file has at least this size. Before the first commit it is empty and has no frame to lose. */
   #has(size: number): boolean {
     return size === HEADER || this.#read(this.#byte, size - 1) > 0
   }

@@ -7,8 +7,8 @@ import { refOf } from './queries.ts'
 const POLL_MS = 100
 
 /**
- * Hints about commits of other processes to the same file: polls `data_version` while there are listeners. `onPoll` runs
- * as often.
+ * Hints about commits of other processes to the same file: polls `data_version` while there are listeners. `onPoll`
+ * runs on each poll.
  */
 export function watchedHints(db: DatabaseSync, onPoll: () => void): Hints {
   const newLogs = db.prepare(
@@ -26,7 +26,7 @@ export function watchedHints(db: DatabaseSync, onPoll: () => void): Hints {
   let version: unknown
 
   const look = (): void => {
-    // Not within our own transaction: the next poll sees what is new.
+    // Not within our own transaction: the next poll sees the changes.
     if (!db.isOpen || db.isTransaction) return
     onPoll()
     if (pragma(db, 'data_version') === version) return
@@ -40,7 +40,7 @@ export function watchedHints(db: DatabaseSync, onPoll: () => void): Hints {
     seen = newest
     for (const hint of found) hints.publish(hint)
   }
-  /** A failed look is repeated; the next read or write reports why. */
+  /** A failed poll is repeated; the next read or write reports the reason. */
   const poll = (): void => {
     try {
       look()

@@ -5,15 +5,15 @@ import { StoreError } from '../store-error.ts'
 import { MAX_WAIT_MS, ranAtOnce, retryWhileBusy } from './open.ts'
 import { isBusy, toStoreError } from './to-store-error.ts'
 
-/** Where SQLite locks: the byte for the writer in a `-shm`, and that for everybody in a file without one. */
+/** SQLite's lock bytes: the writer's in a `-shm`, and the exclusive one in a file without a `-shm`. */
 const WRITER = 120
 const EVERYBODY = 0x40_00_00_02
 
-/** The lock of one file that one process at a time can have. Nobody can take it away, except by ending its holder. */
+/** A file's exclusive lock between processes. It cannot be taken away, except by ending its holder. */
 export class WriteLock {
   readonly #file: string
   readonly #byte: number
-  /** The same for all who wait in vain for the same holder, so that it is logged once. */
+  /** Shared by all callers that time out on the same holder, so that it is logged once. */
   #failure: StoreError | undefined
   #lastHadAt = 0
 
@@ -22,17 +22,15 @@ export class WriteLock {
     this.#byte = byte
   }
 
-  /** That of a database in WAL mode which is open. */
   static ofDatabase(path: string): WriteLock {
     return new WriteLock(`${realpathSync(path)}-shm`, WRITER)
   }
 
-  /** That of an empty file which is locked as a whole. */
   static ofFile(path: string): WriteLock {
     return new WriteLock(realpathSync(path), EVERYBODY)
   }
 
-  /** Runs `work`, which takes the lock, if no other process has it; says whether. */
+  /** Runs `work`, which takes the lock, unless another process has it. Returns whether it ran. */
   ran(work: () => unknown): boolean {
     const isFree = ranAtOnce(work)
     if (isFree) this.#had()
@@ -40,8 +38,8 @@ export class WriteLock {
   }
 
   /**
-   * Runs `work`, which takes the lock, as soon as no other process has it. After 4 s, counted from `since` or from when we
-   * had it last, it is `busy`: so who waits behind others waits no longer than they did.
+   * Runs `work`, which takes the lock, once no other process has it. Fails with `busy` after 4 s, counted from `since`
+   * or from when we last had it, so that later callers do not wait longer than earlier ones.
    */
   async whenFree<T>(work: () => T, since: number = performance.now()): Promise<T> {
     try {

@@ -9,9 +9,8 @@ import { Pages } from './pages.ts'
 import { cellsIn, type RawRecord, recordsIn, type Value } from './records.ts'
 import { freePages, treeOf } from './tree.ts'
 
-/** A log that was found. Two can have the same name: damage let the second one begin. */
+/** A log that was found. Two can have the same id, if damage hid the first one when the second began. */
 export interface FoundLog extends Ref {
-  /** The conversation's number in the damaged database. */
   readonly id: number
 }
 
@@ -19,8 +18,8 @@ export interface FoundLog extends Ref {
 type TemplateRow = { readonly tenant: string; readonly name: string; readonly body: string; readonly certain: number }
 
 /**
- * What can be read of a damaged database and has its checksum. Kept in a file, because it may be large. The files of the
- * database stay open until `close`: closing one would free the lock that keeps others out.
+ * The readable rows of a damaged database that match their checksums. Kept in a file, because they may be large. The
+ * database's files stay open until `close`, because closing one would free the lock that keeps other processes out.
  */
 export class Found {
   readonly #file: string
@@ -32,14 +31,14 @@ export class Found {
   #sums: readonly Checksums[] = []
   #templateWrites = 0
 
-  /** `database`: its id, if the head file knows it. The file must not exist. */
+  /** `database`: its id, if the head file has it. `file` must not exist. */
   constructor(path: string, file: string, database: string | undefined) {
     this.#file = file
     this.#db = new DatabaseSync(file)
     this.#db.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${TABLES}; BEGIN`)
     this.#sql = statements(this.#db)
     this.#pages = new Pages(path)
-    // Twice: a row may come before the names that are part of its checksum.
+    // Two passes: a row may precede the names that are part of its checksum.
     const ids = new Set<string>()
     for (const record of recordsIn(this.#pages)) this.#learn(record, ids, database)
     this.#sums = (database === undefined ? [...ids] : [database]).map(id => new Checksums(id))
@@ -48,22 +47,20 @@ export class Found {
     this.#db.exec('COMMIT')
   }
 
-  /** The highest id of an event. */
   get newestId(): number {
     return Number(this.#db.prepare('SELECT max(id) AS id FROM events').get()?.['id'] ?? 0)
   }
 
-  /** How often templates were written, as far as that can be read. */
   get templateWrites(): number {
     return this.#templateWrites
   }
 
-  /** Whether these rows are all that there were, as they were last. */
+  /** True if these rows are complete and current. */
   isWhole(kind: 'key' | 'template'): boolean {
     return this.#isWhole[kind]
   }
 
-  /** In the order in which they began. */
+  /** In order of their first event. */
   logs(): FoundLog[] {
     const sql = 'SELECT tenant, conversation, conversation_id FROM events GROUP BY 3 ORDER BY min(id)'
     return this.#db
@@ -82,7 +79,7 @@ export class Found {
     for (const row of this.#db.prepare(sql).iterate(id)) yield eventOf(conversation, row as EventRow)
   }
 
-  /** The seq of the last event that a log had, as far as rows and indexes tell; events up to `newest` were written. */
+  /** The seq of the log's last event, according to rows and indexes. Events up to `newest` were written. */
   endOf({ id }: FoundLog, newest: number): number {
     const sql = `SELECT max(seq) AS seq FROM
       (SELECT seq FROM events WHERE conversation_id = ?1
@@ -90,7 +87,7 @@ export class Found {
     return Number(this.#db.prepare(sql).get(id, newest)?.['seq'] ?? 0)
   }
 
-  /** Conversations of which no event can be read, but an index lists them. */
+  /** Conversations that an index lists but that have no readable event. */
   lostLogs(newest: number): FoundLog[] {
     const sql = `SELECT DISTINCT conversation_id AS id FROM listed
       WHERE id <= ? AND id NOT IN (SELECT id FROM events)
@@ -127,7 +124,6 @@ export class Found {
     rmSync(this.#file, { force: true })
   }
 
-  /** The id of the database, the names of its conversations, and which events there were: from rows and from indexes. */
   #learn({ rowid, values, image }: RawRecord, ids: Set<string>, database: string | undefined): void {
     const [first, second, third] = values
     if (rowid === undefined && values.length === 3) {
@@ -138,7 +134,7 @@ export class Found {
     if (rowid === undefined) return
     if (values.length === 10) this.#name(rowid, second, third)
     if (values.length !== 2 || typeof first !== 'string' || !IDENTITY.test(first)) return
-    // Not from the WAL, which may be another database's.
+    // The WAL may belong to another database.
     if (image.isInFile) ids.add(first)
     if (database !== undefined && first !== database) return
     this.#templateWrites = Math.max(this.#templateWrites, Number(second))
@@ -151,7 +147,7 @@ export class Found {
     this.#names.set(id, [...known, { tenant, conversation }])
   }
 
-  /** Events never change, so any image will do. */
+  /** Events are immutable, so any image will do. */
   #takeEvent(id: number | undefined, values: readonly Value[]): void {
     if (id === undefined || values.length !== 9) return
     const [, conversationId, seq, v, type, turn_id, timestamp, data, sum] = values
@@ -183,8 +179,8 @@ export class Found {
   }
 
   /**
-   * Rows that change or are deleted: those that their table leads to, as it is now. Only if not all of it can be read, also
-   * what is elsewhere: that may be old, so it is marked. Returns whether all of it could be read.
+   * Takes mutable rows from the pages of their table, in their current version. If those are incomplete, also takes
+   * rows found elsewhere, marked as uncertain because they may be outdated. Returns whether the table was complete.
    */
   #takeRows(kind: 'key' | 'template'): boolean {
     const tree = treeOf(this.#pages, `${kind}s`)
@@ -213,7 +209,6 @@ export class Found {
 
 const FIELDS = { key: 5, template: 3 } as const
 
-/** The id of a database. */
 const IDENTITY = /^[0-9a-f]{32}$/
 
 function statements(db: DatabaseSync) {
@@ -221,7 +216,7 @@ function statements(db: DatabaseSync) {
     event: db.prepare('INSERT OR IGNORE INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     list: db.prepare('INSERT OR IGNORE INTO listed VALUES (?, ?, ?)'),
     key: db.prepare('INSERT OR IGNORE INTO keys VALUES (?, ?, ?, ?, ?, ?)'),
-    // Of those that may be old, the one that was written last.
+    // Of the uncertain ones, the one written last.
     template: db.prepare(
       `INSERT INTO templates VALUES (?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET body = excluded.body WHERE certain = 0`,

@@ -5,7 +5,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 const WAL_HEADER = 32
 const FRAME_HEADER = 24
 
-/** A page as it is, or was, at one time. */
+/** One version of a page, current or old. */
 export interface PageImage {
   readonly page: number
   readonly bytes: Buffer
@@ -20,9 +20,7 @@ export class Pages {
   readonly #main: number | undefined
   readonly #wal: number | undefined
   readonly #mainPages: number
-  /** The page number of each committed frame, in order. */
   readonly #frames: readonly number[]
-  /** The newest frame of a page. */
   readonly #newest: ReadonlyMap<number, number>
 
   constructor(path: string) {
@@ -34,7 +32,7 @@ export class Pages {
     this.#newest = new Map(this.#frames.map((page, frame) => [page, frame]))
   }
 
-  /** Every image of every page: those of the file, then those of the WAL in the order they were written. */
+  /** All versions of all pages: first the file's, then the WAL's in write order. */
   *images(): Generator<PageImage> {
     for (let page = 1; page <= this.#mainPages; page += 1) {
       yield { page, bytes: this.#inMain(page), isInFile: true, isNewest: !this.#newest.has(page) }
@@ -44,14 +42,13 @@ export class Pages {
     }
   }
 
-  /** A page as it is now. */
   newest(page: number): PageImage {
     const frame = this.#newest.get(page)
     const bytes = frame === undefined ? this.#inMain(page) : this.#inWal(frame)
     return { page, bytes, isInFile: frame === undefined, isNewest: true }
   }
 
-  /** The newest image of a page, and the one in the file if that differs: the WAL may be another database's. */
+  /** The newest version of a page, and the file's if that differs: the WAL may belong to another database. */
   imagesOf(page: number): Buffer[] {
     const frame = this.#newest.get(page)
     const inFile = page >= 1 && page <= this.#mainPages ? [this.#inMain(page)] : []
@@ -73,9 +70,9 @@ export class Pages {
 }
 
 /**
- * The page numbers of the frames up to the last commit. Checksums are left aside: they only say that something before is
- * damaged, and each event has its own. Frames with other salts are from before the last checkpoint, unless a single one is
- * damaged.
+ * Page numbers of the frames up to the last commit. Ignores checksums, which cover all earlier frames, because each
+ * event has its own. Different salts mark frames from before the last checkpoint, unless only one frame has them, which
+ * is damage.
  */
 function committedFrames(wal: number | undefined, pageSize: number): number[] {
   const salts = read(wal, 16, 8)
@@ -120,7 +117,7 @@ function opened(path: string): number | undefined {
 
 const sizeOf = (file: number | undefined): number => (file === undefined ? 0 : fstatSync(file).size)
 
-/** As many bytes as there are. */
+/** Returns fewer bytes at the end of the file. */
 function read(file: number | undefined, at: number, length: number): Buffer {
   if (file === undefined) return Buffer.alloc(0)
   const bytes = Buffer.alloc(length)

@@ -4,7 +4,7 @@ import type { PageImage, Pages } from './pages.ts'
 
 export type Value = string | number | null
 
-/** A row as it is stored. Rows of a table with an id have it apart. */
+/** A row as stored. `rowid` is separate in tables that have one. */
 export interface RawRecord {
   readonly rowid: number | undefined
   readonly values: readonly Value[]
@@ -17,12 +17,12 @@ export const INDEX_LEAF = 0x0a
 export const INDEX_INTERIOR = 0x02
 export const DATABASE_HEADER = 100
 
-/** Whatever can be read of all rows, in all images of all pages. What is not a row is skipped. */
+/** Yields every readable row in all versions of all pages. Skips everything else. */
 export function* recordsIn(pages: Pages): Generator<RawRecord> {
   for (const image of pages.images()) for (const records of cellsIn(image, pages)) yield* records
 }
 
-/** The row of each cell of a page, in each reading that is possible: none, if the cell is damaged. */
+/** Yields the possible readings of each cell on a page; none for a damaged cell. */
 export function* cellsIn(image: PageImage, pages: Pages): Generator<RawRecord[]> {
   const { page, bytes } = image
   const { kind, cells, pointers } = headerOf(page, bytes) ?? { kind: TABLE_INTERIOR, cells: 0, pointers: 0 }
@@ -34,7 +34,7 @@ export function* cellsIn(image: PageImage, pages: Pages): Generator<RawRecord[]>
   }
 }
 
-/** What the header of a page of a tree says; undefined if it is none. */
+/** Parses a b-tree page header; undefined for any other page. */
 export function headerOf(page: number, bytes: Buffer): { kind: number; cells: number; pointers: number } | undefined {
   const start = page === 1 ? DATABASE_HEADER : 0
   const kind = bytes[start]
@@ -45,7 +45,6 @@ export function headerOf(page: number, bytes: Buffer): { kind: number; cells: nu
 
 const KINDS: ReadonlySet<number> = new Set([TABLE_LEAF, TABLE_INTERIOR, INDEX_LEAF, INDEX_INTERIOR])
 
-/** The row, with what there is of its overflow pages. */
 function recordsAt(bytes: Buffer, at: number, kind: number, pages: Pages): Omit<RawRecord, 'image'>[] {
   try {
     const reader = new Reader(bytes, kind === INDEX_INTERIOR ? at + 4 : at)
@@ -54,12 +53,12 @@ function recordsAt(bytes: Buffer, at: number, kind: number, pages: Pages): Omit<
     const payloads = payloadsAt(bytes, reader.at, length, kind, pages)
     return payloads.map(payload => ({ rowid, values: valuesIn(payload) }))
   } catch {
-    // Not a row, or one that leads nowhere.
+    // Not a row, or its overflow pages lead nowhere.
     return []
   }
 }
 
-/** The bytes of a row, which may go on in overflow pages: of the WAL and, if they differ, of the file. */
+/** The bytes of a row, including overflow pages: those of the WAL and, if different, those of the file. */
 function payloadsAt(bytes: Buffer, at: number, length: number, kind: number, pages: Pages): Buffer[] {
   if (length > MAX_ROW) throw new RangeError('too long')
   const local = localLength(length, kind, pages.size)
@@ -72,7 +71,7 @@ function payloadsAt(bytes: Buffer, at: number, length: number, kind: number, pag
   })
 }
 
-/** `which`: 0 for the newest images, -1 for those in the file. */
+/** `which`: 0 for the newest versions, -1 for those in the file. */
 function overflow(pages: Pages, first: number, length: number, which: 0 | -1): Buffer[] | undefined {
   const parts: Buffer[] = []
   let page = first
@@ -87,7 +86,7 @@ function overflow(pages: Pages, first: number, length: number, which: 0 | -1): B
   return parts
 }
 
-/** No row of ours is longer. */
+/** None of our rows is longer. */
 const MAX_ROW = 1 << 28
 
 function localLength(length: number, kind: number, usable: number): number {
@@ -112,7 +111,7 @@ function exactly(bytes: Buffer, length: number): Buffer {
   return bytes
 }
 
-/** Bytes of the integers of each type. */
+/** Size of each integer type. */
 const INTEGERS = [0, 1, 2, 3, 4, 6, 8]
 
 class Reader {

@@ -11,20 +11,18 @@ import {
 
 // Formats: https://sqlite.org/fileformat2.html, sections 1.5 (free pages) and 1.6 (pages of a tree).
 
-/** The pages of a table that its root leads to, each as it is now. */
 export interface Tree {
   readonly pages: ReadonlySet<number>
-  /** Whether all of them could be read. */
   readonly isWhole: boolean
 }
 
-/** What SQLite would read of a table. */
+/** Finds the pages that SQLite would read for a table. */
 export function treeOf(pages: Pages, table: string): Tree {
   const root = rootOf(pages, table)
   return root === undefined ? { pages: new Set(), isWhole: false } : walk(pages, root)
 }
 
-/** Pages that are not in use: what is left on them was deleted. */
+/** Unused pages: their content was deleted. */
 export function freePages(pages: Pages): ReadonlySet<number> {
   const free = new Set<number>()
   const [first] = pages.imagesOf(1)
@@ -40,7 +38,6 @@ export function freePages(pages: Pages): ReadonlySet<number> {
   return free
 }
 
-/** From `sqlite_schema`, whose root is the first page. */
 function rootOf(pages: Pages, table: string): number | undefined {
   for (const page of walk(pages, 1).pages) {
     for (const { values } of [...cellsIn(pages.newest(page), pages)].flat()) {
@@ -65,7 +62,6 @@ function walk(pages: Pages, root: number): Tree {
   return { pages: seen, isWhole }
 }
 
-/** Undefined if it is no page of a tree. */
 function childrenOf(pages: Pages, page: number): number[] | undefined {
   const { bytes } = pages.newest(page)
   const header = headerOf(page, bytes)
