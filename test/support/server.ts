@@ -36,7 +36,8 @@ export interface AskOptions {
 }
 
 export async function startServer(options: Partial<ServerOptions> & { store?: StoreKind } = {}): Promise<TestServer> {
-  const { store: kind = 'memory', ...more } = options
+  // The page uses what the memory store does not have.
+  const { store: kind = options.page ? 'sqlite' : 'memory', ...more } = options
   const place = await placeFor(kind, kind === 'postgres' ? inject('postgresUrl') : '')
   const door = options.door ?? openDoor({ store: await place.open() })
   const lines: string[] = []
