@@ -10,8 +10,7 @@ import { isSettledElsewhere, type PlanTally, tallied, tallyOf } from './tally.ts
 import type { Mark, MarkOf, TaskThen } from './thread-log.ts'
 import { type Message, type MessageCall, ownWords } from './transcript.ts'
 import { type EndReason, isFinished, type Turn, type TurnStatus } from './turn.ts'
-import type { View } from './view.ts'
-import type { Resolution } from './event.ts'
+import { startedBy, type View } from './view.ts'
 
 /** A turn as the page shows it. */
 export interface ThreadTurn {
@@ -276,13 +275,4 @@ const workedIn = (mark: Mark): readonly string[] => {
 function checkOf(state: ThreadState, turn: Turn, { task_id, hash }: Omit<MarkOf<'run'>, 'kind'>): Check | undefined {
   const checks = task_id === undefined ? planOf(state, turn.id).done_checks : valueIn(state.tasks, task_id)?.checks
   return checks?.find(check => check.hash === hash)
-}
-
-/** The decision that reopened the plan which a turn continues. The turn's message is ours, not the person's. */
-export function startedBy(
-  known: { readonly [review_id: string]: Resolution },
-  turnId: string,
-): 'approved' | 'changes_requested' | undefined {
-  const decision = Object.values(known).find(({ continued_by }) => continued_by === turnId)
-  return decision && (decision.action === 'confirm' ? 'approved' : 'changes_requested')
 }

@@ -96,3 +96,12 @@ export const view = combined<View>({
   work,
   thread: threadLog,
 })
+
+/** The decision that reopened the plan which a turn continues. The turn's message is ours, not the person's. */
+export function startedBy(
+  known: { readonly [review_id: string]: Resolution },
+  turnId: string,
+): 'approved' | 'changes_requested' | undefined {
+  const decision = Object.values(known).find(({ continued_by }) => continued_by === turnId)
+  return decision && (decision.action === 'confirm' ? 'approved' : 'changes_requested')
+}
