@@ -9,7 +9,7 @@ import { openMemoryStore } from '../src/store/memory.ts'
 import { createClient } from '../src/client/client.ts'
 import { openBrowser } from '../test/support/browser.ts'
 
-/** How long the page is busy at a stretch while a large plan changes and text streams. */
+/** Measures how long the page is busy while a large plan changes and text streams. */
 const TASKS = 200
 const CHANGES_PER_SECOND = 10
 const PIECES_PER_SECOND = 30

@@ -1,7 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { givenModels, type Models } from '../../src/runner/given-models.ts'
 
-/** What a scripted judge believes. */
 export type Belief = 'everything' | 'nothing'
 
 const SAYS: Record<Belief, string> = { everything: 'OK', nothing: 'NOT_OK: There is no proof of it.' }
