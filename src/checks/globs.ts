@@ -1,20 +1,20 @@
 import picomatch from 'picomatch'
 
-// `s`: a name may contain a line break.
+// `s`, because a name may contain a line break.
 const OPTIONS: picomatch.PicomatchOptions = { dot: true, nonegate: true, flags: 's' }
 const MODULES = 'node_modules'
 
-/** Globs over paths of a workspace. Dot files match like others; what is in node_modules only where a glob names that. */
+/** Globs over workspace paths. Dot files match like others; files in node_modules match only globs that name it. */
 export interface Globs {
   readonly matches: (path: string) => boolean
-  /** Whether a folder may hold a match. */
+  /** Whether a folder may contain a match. */
   readonly mayHold: (folder: string) => boolean
 }
 
 export function globsOf(globs: readonly string[]): Globs {
   const all = globs.map(compiled)
   const named = all.filter(({ ofModules }) => ofModules)
-  // A large repository has hundreds that cannot match anything else.
+  // A large repository has hundreds of globs that match only in node_modules.
   const others = all.filter(({ onlyModules }) => !onlyModules)
   const isInModules = (path: string): boolean => path.split('/').includes(MODULES)
   return {
@@ -26,21 +26,21 @@ export function globsOf(globs: readonly string[]): Globs {
   }
 }
 
-/** Text as a glob that matches just that. */
+/** Escapes a path to a glob that matches only that path. */
 export const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
 interface Glob {
   readonly isMatch: (path: string) => boolean
   readonly base: string
   readonly ofModules: boolean
-  /** Whether it matches only what is in node_modules. */
+  /** Whether it matches only files in node_modules. */
   readonly onlyModules: boolean
 }
 
 const MAX_COMPILED = 1_000
 const COMPILED = new Map<string, Glob>()
 
-/** Remembered: every run needs the same ones, several times. */
+/** Cached: every run needs the same globs several times. */
 function compiled(glob: string): Glob {
   const known = COMPILED.get(glob)
   if (known) return known
@@ -55,7 +55,7 @@ function compiled(glob: string): Glob {
   return made
 }
 
-/** The folder that all matches are in, with a slash, as far as it is plain text. */
+/** The plain-text folder prefix of a glob, with a slash. */
 function baseOf(glob: string): string {
   const { base } = picomatch.scan(glob, OPTIONS)
   return base === '' || base === '.' || base.includes('\\') ? '' : `${base}/`

@@ -9,7 +9,7 @@ export class TextReader {
   readonly #objects = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #folders = new Map<string, readonly string[]>()
 
-  /** The text of a file; undefined if there is none, or too much. */
+  /** The text of a file; undefined if it is missing or too large. */
   text(file: string): string | undefined {
     if (!this.#texts.has(file)) this.#texts.set(file, textOf(file))
     return this.#texts.get(file)
@@ -24,7 +24,6 @@ export class TextReader {
     return object
   }
 
-  /** The paths of what is in a folder. */
   entries(folder: string): readonly string[] {
     const known = this.#folders.get(folder)
     if (known) return known
@@ -39,7 +38,7 @@ function textOf(file: string): string | undefined {
     const stats = statSync(file)
     return stats.isFile() && stats.size <= MAX_BYTES ? readFileSync(file, 'utf8') : undefined
   } catch {
-    // None there, or not for us to read: then its program cannot, either.
+    // Missing or unreadable, in which case its program cannot read it either.
     return undefined
   }
 }

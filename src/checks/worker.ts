@@ -8,7 +8,7 @@ interface Numbered {
   readonly request: SurveyRequest
 }
 
-// Hashes files beside the event loop, and remembers them from one survey to the next.
+// Hashes files off the event loop, and caches the hashes between surveys.
 const hasher = new FileHasher()
 parentPort?.on('message', ({ id, request }: Numbered) =>
   parentPort?.postMessage({ id, survey: survey(request, hasher) }, []),
