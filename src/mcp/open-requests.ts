@@ -1,4 +1,4 @@
-/** The requests in progress, so that closing can wait for their answers. */
+/** Requests in progress, so that closing can wait for their answers. */
 export class OpenRequests {
   readonly #open = new Set<AbortSignal>()
   #onDrained = (): void => {}

@@ -11,7 +11,7 @@ export interface StdioOptions
   readonly conversation: string
 }
 
-/** Serves one client over stdin and stdout. A person started it, so its forms count as theirs. */
+/** Serves one client over stdin and stdout. A person started it, so its forms count as that person's. */
 export function serveOverStdio(stdio: StdioOptions): { close(): Promise<void> } {
   const { toolset, conversation, session, environment, folder, hooks, secret, ...options } = stdio
   const own = { toolset, session, environment, folder, hooks, secret, conversation: () => conversation }
