@@ -8,7 +8,7 @@ import { cut } from '../domain/text.ts'
 export interface View {
   readonly state: Conversation
   readonly turnId: string
-  /** A call that only reads sees what one that settles would go on with (PL7). */
+  /** A read must see what a settling call would continue with (PL7). */
   readonly reads?: boolean
 }
 
@@ -26,7 +26,7 @@ export function openIn(view: View): Task[] {
   return openTasks(state, goesOn && state.running_turn !== turnId && isIdle(state, turnId) ? undefined : scopeOf(view))
 }
 
-/** The task to work on: the current one, or else the first open one. */
+/** The current task, else the first open one. */
 export function nextIn(view: View): Task | undefined {
   const open = openIn(view)
   return open.find(task => task.status === 'in_progress') ?? open[0]
@@ -39,7 +39,7 @@ const MAX_EXISTING = 40
 const MAX_TITLE = 200
 
 /**
- * The end of a retry text: the existing tasks by name, the newest if there are many, and what not to do again. Empty if
+ * The end of a retry text: the existing tasks by name, the newest if there are many, and what not to repeat. Empty if
  * there are none.
  */
 export function existing(
