@@ -10,14 +10,14 @@ import type { Door, Lease } from '../door/door.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
 
 interface Known {
-  /** Of its newest part. */
+  /** Of the newest part. */
   readonly seq: number | undefined
   /** When its first part was taken. */
   readonly at: Instant | undefined
   readonly baseline: Baseline
 }
 
-/** The guarded files of plans as they were at confirmation, cached from the log. */
+/** Guarded files of plans at confirmation, cached from the log. */
 export class Baselines {
   readonly #door: Door
   readonly #workspaces: Workspaces
@@ -38,7 +38,7 @@ export class Baselines {
     return isCurrent ? known?.baseline : undefined
   }
 
-  /** The baseline of a run's plan, which covers a new check before it first runs. */
+  /** The baseline of a run's plan. Covers a new check before its first run. */
   async take(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<Baseline> {
     const plan = planFor(state, next)
     const before = await this.#read(lease, plan)
@@ -100,7 +100,6 @@ export class Baselines {
   }
 }
 
-/** The plan whose guarded files a run is compared with. */
 function planFor(state: Conversation, { task_id, turn_id }: RunToMake): Plan {
   const task = state.tasks.get(task_id ?? '')
   return task ? planById(state, proofOf(state, task.id).confirmed_in ?? task.plan_id) : planOf(state, turn_id)

@@ -26,7 +26,7 @@ export function turnDeps(options: TurnOptions): TurnDeps {
   }
 }
 
-/** A turn of ours under its lease, until it is over or waits. */
+/** Drives one of our turns under its lease until it ends or waits. */
 export class DriveWork {
   readonly held: HeldLease
   readonly #deps: TurnDeps

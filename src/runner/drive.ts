@@ -35,10 +35,10 @@ export interface TurnOptions {
   readonly models: Models
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
-  /** What a person allows of MCP tools. Default: no rules. */
+  /** A person's rules for MCP tools. Default: none. */
   readonly rules?: () => SavedRules
   readonly instructions?: string | undefined
-  /** Also drives turns in these. */
+  /** Also drives turns in these workspaces. */
   readonly workspaces?: Workspaces | undefined
   /** Default: recognizes secrets by their shapes only. */
   readonly redact?: Redactor
@@ -53,11 +53,11 @@ type Defaulted = 'outside' | 'limits' | 'rules' | 'redact' | 'retryMs'
 
 export interface TurnDeps extends Omit<TurnOptions, Defaulted>, Required<Pick<TurnOptions, Defaulted>> {
   readonly live: LiveText
-  /** No process has the workspace: the turn goes on without its checks. */
+  /** No process has the workspace, so the turn continues without its checks. */
   readonly isUnserved?: boolean
 }
 
-/** `stop`: a person stopped the turn. `leave`: the turn is no longer ours. */
+/** `stop`: a person stopped the turn. `leave`: this process no longer owns it. */
 export interface Signals {
   readonly stop: AbortSignal
   readonly leave: AbortSignal
@@ -86,7 +86,7 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
           return deps.isUnserved ? await endWait(turn, deps, either) : undefined
         case 'finish': {
           const seen = move.because === 'answered' ? await look(turn, deps) : undefined
-          // Stale checks run first; then the next move may be another.
+          // Stale checks run first; then the next move may differ.
           if (move.because === 'answered' && (await recheck(turn, deps, seen))) break
           return await finish(turn, deps, move.because, { seen })
         }

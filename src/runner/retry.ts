@@ -19,7 +19,7 @@ export class ModelCallFailed extends Error {
 export interface RetryOptions {
   readonly backoffMs: number
   readonly signal: AbortSignal
-  /** Awaited before each attempt. If it throws, there is none. */
+  /** Awaited before each attempt; a throw prevents it. */
   readonly before: () => Promise<void>
   readonly redact: Redactor
 }
