@@ -14,7 +14,6 @@ import type { Toolset } from '../toolsets/toolset.ts'
 import type { OutsideTool } from './outside.ts'
 import { asJson, asObject, type ModelAnswer, Received, withNote } from './received.ts'
 
-/** The `problem` of a call whose tool was not offered. */
 export const UNKNOWN_TOOL = 'unknown tool'
 
 export interface Question {

@@ -200,7 +200,7 @@ export class CheckWork {
     while (!this.isOver) {
       const state = await this.#door.read(lease)
       const claim = needsOf(state, lease.turn) === need ? waitingClaim(state, lease.turn) : undefined
-      // The claim may also wait for other needs, which end later.
+      // The claim may also wait for a person's tick.
       if (!claim || (await settleCall(this.#context, claim, learnt)) !== null) return
     }
   }
@@ -340,10 +340,8 @@ export class CheckWork {
   }
 }
 
-/** The baselines of a run's task, and of the plan's other tasks with the same check. */
 type ConfirmedRun = { readonly baseline: Baseline; readonly others: readonly Confirmed[] }
 
-/** A run whose start is logged. */
 interface Begun extends ConfirmedRun {
   readonly state: Conversation
   readonly next: RunToMake
@@ -390,7 +388,6 @@ function othersOf(state: Conversation, next: RunToMake): readonly RunToMake[] {
   return [...tasks.map(task => ({ turn_id, task_id: task.id, check, why, at })), ...plan]
 }
 
-/** Guarded files that a task, or any task of the plan, may change. */
 function mayChange(state: Conversation, { task_id, turn_id }: RunToMake): readonly string[] {
   const tasks = task_id === undefined ? tasksOf(state, planOf(state, turn_id)) : [state.tasks.get(task_id)]
   return tasks.flatMap(task => task?.may_change ?? [])

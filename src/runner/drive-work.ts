@@ -64,7 +64,6 @@ export class DriveWork {
   }
 }
 
-/** Reports a failure to list tools, and goes on without them. */
 const withoutFailures = (outside: OutsideTools, onError: (error: unknown) => void): OutsideTools => ({
   list: async model => {
     try {

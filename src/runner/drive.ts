@@ -185,7 +185,6 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
   await deps.door.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
 }
 
-/** The toolset's guidance after a malformed plan. */
 function retryGuidance(run: Run, toolset: Toolset): string {
   const planner = toolset.tools.find(({ created }) => created)?.name
   const refused = lastStep(run)?.calls.some(({ tool, answer }) => tool === planner && answer?.ok === false)
@@ -205,7 +204,6 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
   )
 }
 
-/** The workspace, if the plan has final runs and this process has it. */
 async function look({ run: { state, turn } }: ActiveTurn, deps: TurnDeps): Promise<SeenWorkspace | undefined> {
   const plan = planOf(state, turn)
   return hasFinalRuns(state, plan) ? seenIn(deps.workspaces, plan.workspace, state) : undefined

@@ -10,7 +10,6 @@ export interface Work {
   readonly request: string
   readonly calls: readonly WorkCall[]
   readonly texts: readonly { readonly text: string; readonly task: string | undefined }[]
-  /** The tools of the latest turn's toolset. */
   readonly ownTools: readonly string[]
 }
 

@@ -5,7 +5,6 @@ const MAX_AGE = 1 / 2
 
 type Turns = Pick<Door['turns'], 'claim' | 'renew'>
 
-/** The time by two clocks. */
 interface Moment {
   /** Continues while the process is stopped, but perhaps not while the machine sleeps. */
   readonly monotonic: number

@@ -53,7 +53,6 @@ const OUT_OF_TIME = 'Time ran out: all runs at confirmation together took too lo
 /** Stands for guarded files that cannot all be read. */
 const UNWATCHED = 'more guarded files than can be watched'
 
-/** Workspaces on this machine, and the checks that run in them. */
 export class LocalWorkspaces implements Workspaces, CheckMaker {
   readonly #options: LocalOptions
   readonly #protect: readonly string[]

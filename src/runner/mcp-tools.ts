@@ -72,7 +72,6 @@ export interface McpTool extends OutsideTool {
   readonly from: RuledTool
 }
 
-/** Connections to MCP servers, which may be added and removed while turns run. */
 export class McpServers implements OutsideTools {
   readonly #options: Omit<McpOptions, 'servers'>
   #connections = new Map<string, Connection>()

@@ -51,7 +51,6 @@ function folderOf({ state, turn }: Pick<Run, 'state' | 'turn'>): string {
   return path === undefined ? '' : ` (${path})`
 }
 
-/** Why a task is not done, in parentheses. */
 function whyIn(state: Conversation, task: Task): string {
   const why = whyUndone(state, task)
   if (isOpen(task)) return why === undefined ? '' : ` (${why})`

@@ -101,7 +101,6 @@ const SCHEMA = jsonSchema({
   additionalProperties: false,
 })
 
-/** Models that rejected a setting. */
 const REFUSED_SETTINGS = new Set<LanguageModel>()
 
 /** Makes one call. A structured answer that breaks the schema is returned as text. */

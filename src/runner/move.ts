@@ -87,7 +87,6 @@ export function budgetOf(
 
 export const budgetIsSpent = (run: Run): boolean => run.steps.length >= budgetOf(run)
 
-/** Whether the last steps made the same calls with the same results. */
 export function noProgress({ steps }: Run): boolean {
   const last = steps.slice(-MAX_REPEATS)
   const [first] = last

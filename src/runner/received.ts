@@ -14,7 +14,6 @@ export interface ModelAnswer {
   readonly usage: Usage
 }
 
-/** An answer while it is received. */
 export class Received {
   readonly calls: ToolCallRecord[] = []
   /** Calls whose arguments are still arriving: id to tool. */

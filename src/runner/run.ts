@@ -24,12 +24,10 @@ export interface CallApproval {
   readonly id: string
   /** Of the tool as it was shown. */
   readonly fingerprint?: string
-  /** Absent while it waits. */
   readonly decision?: ApprovalDecision
   readonly comment?: string
 }
 
-/** A stored model call. */
 export interface Step {
   readonly number: number
   readonly message_id: string

@@ -4,7 +4,6 @@ import type { OpenClaim } from '../domain/proof.ts'
 import { type Facts, settleCall, type TextAnswer } from '../toolsets/settle-call.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 
-/** How this process finds out what claims need. */
 interface Ways {
   readonly learnt?: Learnt
   readonly look?: () => Promise<Learnt>

@@ -107,7 +107,6 @@ export function shrunkResult({ tool, result, ok }: EventData['tool_answered'], r
   return `[${tool} ${ok ? 'answered' : 'failed with'} ${size} characters, which are left out here.]`
 }
 
-/** The arguments, with long texts cut if they exceed their room. */
 export function shrunkInput(input: Json, room = MAX_INPUT): Json {
   const isWhole = sizeOf(input) <= Math.min(MAX_INPUT, Math.max(room, MAX_SHRUNK))
   if (isWhole || typeof input !== 'object' || input === null) return input

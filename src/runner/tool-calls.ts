@@ -199,7 +199,6 @@ async function callOutside(
   await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started), true)
 }
 
-/** Answers and reports a call that never reached its tool. */
 async function refuse(turn: ActiveTurn, deps: TurnDeps, call: Call, result: string): Promise<void> {
   const { run, lease } = turn
   const { name, tools } = toolsets[run.policy.toolset]

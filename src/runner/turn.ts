@@ -21,7 +21,6 @@ export class ActiveTurn {
   readonly #held: HeldLease
   readonly #door: Door
   readonly #earlier: readonly StoredEvent[]
-  /** This turn's events that become messages. */
   readonly #own: StoredEvent[]
   #run: Run
   #work: Work
@@ -61,7 +60,6 @@ export class ActiveTurn {
     return historyOf(this.#earlier, this.#own, this.#run.policy.history_limit)
   }
 
-  /** Work done for the plan, in this turn and in earlier ones. */
   get work(): Work {
     return this.#work
   }

@@ -62,7 +62,6 @@ export function structuredVerdictIn(answer: unknown, ids?: readonly string[]): R
   return { verdict: 'unknown', reason: `The assessor said ok, but cited ${problem}.` }
 }
 
-/** The verdict of `{ "verdict": "ok" }`, or of `{ "ok": true }`. */
 function givenIn({ verdict, ok }: Readonly<Record<string, unknown>>): 'ok' | 'not_ok' | undefined {
   const said = typeof verdict === 'string' ? verdict.toLowerCase().replace(' ', '_') : verdict
   const given = [
@@ -72,7 +71,6 @@ function givenIn({ verdict, ok }: Readonly<Record<string, unknown>>): 'ok' | 'no
   return (['ok', 'not_ok'] as const).find(each => given.length > 0 && given.every(one => one === each))
 }
 
-/** The object in a text, fenced or not. */
 function jsonIn(text: string): object | undefined {
   const [, fenced] = /^\s*```\w*\s*\n([^]*)\n\s*```\s*$/.exec(text) ?? []
   try {

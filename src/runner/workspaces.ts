@@ -48,7 +48,6 @@ export interface Workspaces {
   run(check: Check, options: RunOptions): Promise<RunOutcome>
 }
 
-/** For a process that runs no checks. */
 export const NO_WORKSPACES: Workspaces = {
   keys: [],
   fingerprint: async () => undefined,

@@ -4,7 +4,6 @@ import type { Call } from './planners.ts'
 import { SANDBOX } from './sandbox.ts'
 import type { Offered } from './tools.ts'
 
-/** The next action of a step on the sandbox. */
 export type Deed = { readonly call: Call } | { readonly outcome: string } | { readonly failed: string }
 
 interface Heard {

@@ -19,7 +19,6 @@ interface Planner {
   readonly saysOutcome?: boolean
 }
 
-/** By the name of the planning tool. */
 export const PLANNERS: Readonly<Record<string, Planner>> = {
   plan: {
     plan: steps => [{ tool: 'plan', input: { tasks: steps } }],

@@ -26,7 +26,6 @@ export interface Reply {
   readonly calls?: readonly Call[]
 }
 
-/** Beginnings of synthetic user messages. */
 const SYNTHETIC = /^(?:NEXT_TODO: |The plan is not finished\.|That step is not done yet)/
 
 interface Scene {
