@@ -37,7 +37,6 @@ export interface Answering {
   readonly claims?: readonly OpenClaim[]
 }
 
-/** A call's answer, and the command that stores it. */
 export function answered(deps: Answering, { result: own, ok }: Told): Told & { readonly command: CommandOf<'record'> } {
   const { context, toolset, tool, callId, items, started, reopened, claims = [] } = deps
   const { state } = deps.transaction

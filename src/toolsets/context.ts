@@ -23,7 +23,6 @@ export interface ToolContext extends Sources {
   readonly model?: string | undefined
   /** The lease of the process that settles the call's claims. */
   readonly lease?: Lease | undefined
-  /** Set for calls from our own runs. */
   readonly run?: RunContext | undefined
 }
 

@@ -8,7 +8,6 @@ const MAX_CHARACTERS = 256_000
 
 const ARGUMENTS = 'The arguments'
 
-/** The parsed input, or a refusal for its first problem. */
 export function parseInput(tool: Tool, input: unknown): { readonly value: never } | Refusal {
   const size = sizeOf(input)
   if (size === undefined) return invalidField(ARGUMENTS, { rule: 'invalid', expected: 'JSON' })

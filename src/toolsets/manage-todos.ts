@@ -106,7 +106,6 @@ const todosState = (view: View): TodosState => todosOf(tasksIn(view), planIdOf(v
 
 interface Added {
   readonly title: string
-  /** Index in the input, including blank elements. */
   readonly index: number
 }
 

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { Committed, Edge, ObservedCall, Observer } from '../door/door.ts'
 import type { ToolContext } from './context.ts'
 
-/** Logs each call at debug level. */
 export const logCalls =
   (logger: Pick<Logger, 'debug'>): Observer =>
   call =>
@@ -52,7 +51,6 @@ export const edgeOf = ({ edge, run }: Pick<ToolContext, 'edge' | 'run'>): Edge =
 
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
 
-/** The length of the longest list in an input. */
 export function countItems(input: unknown): number {
   if (typeof input !== 'object' || input === null) return 0
   return Object.values(input).reduce(

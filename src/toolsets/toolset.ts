@@ -11,7 +11,6 @@ import type { View } from './view.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 
-/** Changes that a tool requests for its call. */
 export interface ToolEdit extends Pick<ModelEdit, 'change' | 'remove' | 'each'> {
   readonly create?: readonly Omit<NewTask, 'id'>[]
   /** Each draft's index in the input, if the tool dropped elements. */
@@ -24,7 +23,6 @@ export interface Done {
   readonly made: readonly Task[]
   /** Created tasks that were sent as done but are not. */
   readonly notDone: readonly { readonly id: string; readonly reason: string }[]
-  /** Refused elements, by index. */
   readonly refusals: ReadonlyMap<number, Refusal>
 }
 
@@ -44,7 +42,6 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly isForExisting?: true
   /** The path of a field of element `row`; absent for a single element. */
   readonly at?: (row: number, field: string) => string
-  /** The shape of a successful answer. */
   readonly output: z.ZodObject
   /** Hints for hosts: read-only, destructive, idempotent. */
   readonly reads?: boolean
@@ -60,7 +57,6 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly created?: (view: View, tasks: readonly Task[]) => JsonObject
 }
 
-/** The name by which a model knows a tool. */
 export type NameOf = (tool: string) => string
 
 /** Texts that name tools take a `NameOf`, so that a prefix applies to all of them; refusals name none. */
@@ -72,7 +68,6 @@ export interface Toolset {
   readonly prefix?: string
   /** Whether its planning tool takes checks. */
   readonly hasChecks?: true
-  /** The section for the system prompt. */
   readonly prompt: (named: NameOf) => string
   /** The same for agents elsewhere, if they settle tasks in another way. */
   readonly outsidePrompt?: (named: NameOf) => string
@@ -93,7 +88,6 @@ export interface Toolset {
 /** The outcome of a review that a person reopened: an agent elsewhere gets it once, with its next answer. */
 const review = z.looseObject({ review_id: z.string(), confirmed: z.boolean() })
 
-/** The check of a new task, as a model writes it. */
 export const check = z.string().optional().describe('a command that fails until it is done, e.g. npm test')
 
 /** What a checked input adds to a new task. */
@@ -113,7 +107,6 @@ export function withChecks(toolset: Toolset): Toolset {
 
 const CHECKED = new WeakMap<Toolset, Toolset>()
 
-/** Infers the input type from the schema. */
 export const tool = <I>(definition: Tool<I, z.ZodType<I>>): Tool => ({
   ...definition,
   reads: definition.read !== undefined,

@@ -4,7 +4,6 @@ import { TOOLSETS } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
 import { cut } from '../domain/text.ts'
 
-/** A conversation as one turn sees it. */
 export interface View {
   readonly state: Conversation
   readonly turnId: string
@@ -17,7 +16,6 @@ function scopeOf({ state, turnId }: View): string | undefined {
   return state.policy && TOOLSETS[state.policy.toolset].counts === 'conversation' ? undefined : turnId
 }
 
-/** The tasks in the toolset's scope, in list order. */
 export const tasksIn = (view: View): Task[] => listed(view.state, scopeOf(view))
 
 export function openIn(view: View): Task[] {
@@ -26,7 +24,6 @@ export function openIn(view: View): Task[] {
   return openTasks(state, goesOn && state.running_turn !== turnId && isIdle(state, turnId) ? undefined : scopeOf(view))
 }
 
-/** The current task, else the first open one. */
 export function nextIn(view: View): Task | undefined {
   const open = openIn(view)
   return open.find(task => task.status === 'in_progress') ?? open[0]
