@@ -28,10 +28,8 @@ export interface Binding {
   readonly sources: Sources
 }
 
-/** Sources of a conversation's name besides the request's `_meta`. */
 export interface ConversationNames {
   readonly headers?: Headers | undefined
-  /** `--session` */
   readonly session?: string | undefined
   /** Environment from the host that started this process; absent over HTTP. */
   readonly environment?: Environment | undefined
@@ -44,7 +42,6 @@ export interface ConversationNames {
   readonly own: () => string
 }
 
-/** Session and turn that a hook of the host reported to this process. */
 export interface Hooked {
   readonly session: string
   readonly turn: string | undefined

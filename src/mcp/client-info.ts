@@ -12,7 +12,6 @@ export interface ClientInfo {
   readonly name: string | undefined
   /** Display name. */
   readonly label: string | undefined
-  /** Name and version. */
   readonly program: string
   readonly traits: HostTraits
   readonly capabilities: ClientCapabilities

@@ -41,7 +41,6 @@ export interface McpOptions
   extends Pick<ReviewWaiterDeps, 'door' | 'codec' | 'pageUrl' | 'openBrowser' | 'closing' | 'onError' | 'waitLimits'> {
   readonly tenant: string
   readonly version: string
-  /** The policy of new conversations. */
   readonly host: HostPolicy
   readonly updates: ResourceUpdates
   /** Called with the client's roots, where its checks may run in this process. */
@@ -55,11 +54,9 @@ export interface ConnectionOptions {
   readonly toolset: Toolset
   /** Whether answers to the client's forms count as a person's. */
   readonly isPerson: boolean
-  /** `--session` */
   readonly session?: string | undefined
   /** The conversation of a request whose host names none. */
   readonly conversation: (ctx: ServerContext, client: string | undefined) => string
-  /** Environment from the host that started this process; absent over HTTP. */
   readonly environment?: Environment | undefined
   /** The host's hooks; absent without `--hooks`. */
   readonly hooks?: HostHooks | undefined
@@ -71,7 +68,6 @@ export interface ConnectionOptions {
   readonly persistent: boolean
   /** Reserves a slot for a waiting call; absent where there is no limit. */
   readonly hold?: Hold | undefined
-  /** The sender of a request; absent on stdio. */
   readonly sender?: ((ctx: ServerContext) => Origin | undefined) | undefined
 }
 

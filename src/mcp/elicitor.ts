@@ -30,10 +30,8 @@ export interface Question {
   readonly refused: number
 }
 
-/** A question with the store time at which it was asked. */
 export type Asked = Question & { readonly at: Instant }
 
-/** A person's answer, as the client reports it. */
 export interface Answered {
   readonly action: ElicitResult['action']
   readonly content?: FormContent | undefined
@@ -59,7 +57,6 @@ export interface ElicitorDeps {
   readonly era: 'legacy' | 'modern'
   /** Whether answers to this client's forms count as a person's. */
   readonly isPerson: boolean
-  /** Environment from the host that started this process; absent over HTTP. */
   readonly environment?: Environment | undefined
   /** The page's URL for a conversation if a server is running, optionally with a sign-in code. */
   readonly pageUrl: (conversation: string, signedIn: boolean) => Promise<string | undefined>

@@ -4,7 +4,6 @@ import { traitsOf } from './hosts.ts'
 export type Meta = Readonly<Record<string, unknown>>
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Call metadata in the host's own terms. */
 export interface HostMeta {
   readonly session?: string
   readonly turn?: string

@@ -3,7 +3,6 @@ import type { FormKind } from './review-form.ts'
 
 /** Known traits of a host, by its client name. Versions and dates are in docs/hosts. */
 export interface HostTraits {
-  /** Display name. */
   readonly label?: string
   /** How long it waits for a call. Default: `DEFAULT_WAIT_LIMITS.holdMs`. */
   readonly holdMs?: number

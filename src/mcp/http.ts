@@ -32,7 +32,6 @@ export interface RequestInfo {
   readonly role: Role
   /** The sender's credential; sessions belong to the one that opened them. */
   readonly credential: string
-  /** The sender, for the log. */
   readonly origin: Origin
   readonly body: unknown
   /** Aborts when the response's connection closes. */
@@ -52,7 +51,6 @@ export interface Whole {
 
 export interface McpEndpoint {
   fetch(request: Request, info: RequestInfo): Promise<Response | Whole>
-  /** Number of open 2025 sessions. */
   readonly sessions: number
   close(): Promise<void>
 }
@@ -65,7 +63,6 @@ export interface EndpointOptions extends McpOptions {
   readonly sessionIdleMs?: number
 }
 
-/** Shared by the requests of one credential. */
 interface Owner extends SessionOwner {
   readonly stateless: McpHttpHandler
 }

@@ -3,7 +3,6 @@ export class OpenRequests {
   readonly #open = new Set<AbortSignal>()
   #onDrained = (): void => {}
 
-  /** Adds a request that ends when `closed` aborts. */
   add(closed: AbortSignal): void {
     if (closed.aborted) return
     this.#open.add(closed)

@@ -12,7 +12,6 @@ import type { HostTraits } from './hosts.ts'
 export interface PromptOptions {
   readonly toolset: Toolset
   readonly connection: Connection
-  /** The page's URL for a conversation, if there is one. */
   readonly pageUrl: (conversation: string, signedIn: boolean) => Promise<string | undefined>
 }
 

@@ -4,7 +4,6 @@ import { hostId, hostReference } from '../hooks/host-id.ts'
 /** Added by Runsheet's OpenCode plugin, because one process of ours serves all its chats. */
 export const SESSION_ARGUMENT = 'runsheet_session'
 
-/** The chat and call that a plugin has signed. */
 export interface SignedCall {
   readonly session: string
   readonly call: string | undefined

@@ -6,7 +6,6 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Toolset } from '../toolsets/toolset.ts'
 
-/** Shared by the sessions of a credential. */
 export interface SessionOwner {
   readonly createServer: (toolset: Toolset) => McpServer
   readonly ended: (session: Session) => void

@@ -7,7 +7,6 @@ export interface StdioOptions
   extends McpOptions,
     Pick<ConnectionOptions, 'session' | 'environment' | 'folder' | 'hooks' | 'secret'> {
   readonly toolset: Toolset
-  /** The conversation of this process, for a host that names none. */
   readonly conversation: string
 }
 

@@ -92,7 +92,6 @@ export function annotationsOf({ reads, removes, repeats }: Tool): ToolAnnotation
   }
 }
 
-/** The display name of a tool. */
 export function titleOf({ name }: Pick<Tool, 'name'>): string {
   const words = name.replaceAll(/([a-z])(?=[A-Z])|_/g, '$1 ').toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)

@@ -5,7 +5,6 @@ import type { Toolset } from '../toolsets/toolset.ts'
 
 export interface ToolsetDeps {
   readonly door: Door
-  /** The policy of new conversations. */
   readonly host: HostPolicy
 }
 
