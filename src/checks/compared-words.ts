@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import type { ShellCommand } from './shell-text.ts'
 
-/** Files that a command reads for a comparison. */
 export interface Compared {
   readonly words: readonly string[]
   /** Whether these are compared with each other: if one is known to be the expected side, the others are not. */

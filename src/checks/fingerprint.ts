@@ -21,7 +21,6 @@ export interface FingerprintRequest {
   readonly root: string
   /** Undefined if git is not installed. */
   readonly git: Git | undefined
-  /** Folders to exclude, relative to the root. */
   readonly exclude: readonly string[]
   /** Extra files to include, which git may ignore. */
   readonly also?: readonly string[] | undefined
@@ -121,7 +120,6 @@ function hidesOne(
   return committed.some(isThere) || others.some(isThere)
 }
 
-/** A path in the format of git's lists. */
 const asName = (path: string): string => Buffer.from(normalize(path)).toString('latin1')
 
 export const isIn = (folders: readonly string[], path: string): boolean =>

@@ -82,7 +82,6 @@ function topOf(folder: string): string {
   return parent === folder || hasRepository(folder) ? folder : topOf(parent)
 }
 
-/** The id of the checked-out commit; undefined in a repository without one. */
 export function headOf(root: string, git: Git): string | undefined {
   const { status, stdout } = run(root, git, ['rev-parse', '-q', '--verify', 'HEAD^{commit}'])
   const id = status === 0 ? stdout.toString('latin1').trim() : ''

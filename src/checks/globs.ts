@@ -7,7 +7,6 @@ const MODULES = 'node_modules'
 /** Globs over workspace paths. Dot files match like others; files in node_modules match only globs that name it. */
 export interface Globs {
   readonly matches: (path: string) => boolean
-  /** Whether a folder may contain a match. */
   readonly mayHold: (folder: string) => boolean
 }
 
@@ -26,14 +25,12 @@ export function globsOf(globs: readonly string[]): Globs {
   }
 }
 
-/** Escapes a path to a glob that matches only that path. */
 export const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
 interface Glob {
   readonly isMatch: (path: string) => boolean
   readonly base: string
   readonly ofModules: boolean
-  /** Whether it matches only files in node_modules. */
   readonly onlyModules: boolean
 }
 

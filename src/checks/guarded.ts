@@ -30,7 +30,6 @@ export interface Guards {
    * check does not name.
    */
   readonly mayWrite: (path: string, isIgnored: boolean) => boolean
-  /** Whether the command starts files that cannot be known before it runs. */
   readonly isUnknown: boolean
 }
 
@@ -70,7 +69,6 @@ export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protec
 
 const { matches: isLockfile } = globsOf(LOCKFILES)
 
-/** The state of guarded files at one moment. */
 export interface Watching {
   readonly files: FileHashes
   readonly stamps: Stamps
@@ -78,7 +76,6 @@ export interface Watching {
   readonly rules: ReadonlySet<string>
   /** Files that guarded tests name as expected output. */
   readonly snapshots: ReadonlySet<string>
-  /** The files that a `.gitignore` ignores, where requested. */
   readonly ignored?: ReadonlySet<string> | undefined
 }
 
@@ -135,7 +132,6 @@ const isOfCache = (path: string, before: FileHashes): boolean =>
 const touchedIn = ({ before, after }: Around): ReadonlySet<string> =>
   new Set([...differences(before.files, after.files), ...differences(before.stamps, after.stamps)])
 
-/** Paths at which two sets of files differ, sorted. */
 export const differences = (before: FileHashes, after: FileHashes): readonly string[] =>
   [...new Set([...before.keys(), ...after.keys()])].filter(path => before.get(path) !== after.get(path)).sort()
 

@@ -13,11 +13,9 @@ export function isSettingsFor(words: readonly string[]): (path: string) => boole
   }
 }
 
-/** Files that settings load, as they name them. */
 export interface Loaded {
   /** Further settings, and files that a runner is told to load: setup, reporters, transforms. */
   readonly settings: readonly string[]
-  /** Imports of settings that are scripts. */
   readonly imports: readonly string[]
 }
 

@@ -11,17 +11,14 @@ export interface NamedText {
   readonly folders: readonly string[]
   /** Whether only what it starts counts, not every file that it names. */
   readonly isLoose: boolean
-  /** The task file that contains it. */
   readonly file?: string
   /** Files that the task file may make. */
   readonly made?: readonly string[]
-  /** Files that the task file includes. */
   readonly includes?: readonly string[]
   /** Paths where an existing file or folder would make the command's goal look up to date. */
   readonly goals?: readonly string[]
 }
 
-/** Finds package scripts and task file entries by name. */
 export class NamedTexts {
   readonly #root: string
   readonly #reader: TextReader

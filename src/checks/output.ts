@@ -102,7 +102,6 @@ export class Search {
   }
 }
 
-/** Up to `limit` bytes from the end, in whole characters. */
 function lastBytes(text: string, limit: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= limit) return text

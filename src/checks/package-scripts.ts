@@ -40,7 +40,6 @@ function commandsIn(script: unknown): readonly string[] {
   return typeof script === 'object' && script !== null && 'command' in script ? commandsIn(script.command) : []
 }
 
-/** A list, or an object that contains one. */
 function globsIn(workspaces: unknown): readonly string[] {
   if (Array.isArray(workspaces)) return workspaces.filter(glob => typeof glob === 'string')
   const isObject = typeof workspaces === 'object' && workspaces !== null

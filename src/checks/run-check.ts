@@ -38,7 +38,6 @@ export interface CheckRun extends Outcome {
   readonly wrote?: Readonly<Record<string, string>>
 }
 
-/** Runs an approved check once. */
 export async function runCheck(check: RunnableCheck, options: CheckOptions): Promise<CheckRun> {
   const change = changeSince(check, options)
   const before = await lookAt([check], options, change === undefined ? 'fingerprint' : 'nothing')

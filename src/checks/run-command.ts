@@ -147,7 +147,6 @@ function pathFor(word: string, known: Program | null | undefined, where: Where):
 /** Whether it is a workspace file. Other words are left to the wrapper, which may have its own programs. */
 const isScript = (word: string): boolean => !isName(word) && !word.startsWith('/')
 
-/** The exit code; undefined if unknown. */
 async function untilEnd(
   running: Supervised,
   stop: Stop,

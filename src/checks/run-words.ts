@@ -4,7 +4,6 @@ import { BEFORE, LINTERS } from '../domain/looked-at.ts'
 /** How a program resolves the script it runs. */
 export type Interpreter = 'node' | 'python' | 'other'
 
-/** A word that may be an interpreter's script. */
 export interface ScriptWord {
   readonly word: string
   readonly by: Interpreter
@@ -78,7 +77,6 @@ export function isCode(words: readonly string[], index: number): boolean {
   return EVALUATES.test(before.at(-1) ?? '') && evaluates && !before.some(name => SHELL.test(name))
 }
 
-/** Files that a command writes by its options. */
 export const outputsOf = (words: readonly string[]): readonly string[] =>
   words.flatMap((word, index) => {
     if (OUTPUT.test(words[index - 1] ?? '')) return word
@@ -91,7 +89,6 @@ const PYTHON = /^(?:(?:python|pypy)[\d.]*|uv|coverage)$/
 /** Interpreters with a `run` subcommand, as in `bun run x`. */
 const TAKES_RUN = /^(?:bun|deno|uv|coverage)$/
 const SHELL = /^(?:ba|da|z|k|a)?sh$/
-/** Runners that run every file of a folder. */
 const RUNS_ALL = /^(?:_?mocha|tape|uvu|jasmine|qunit|bats|prove|run-parts)$/
 const TEST_RUNNER =
   /^(?:--test|_?mocha|jest|vitest|ava|tap|tape|jasmine|uvu|qunit|wtr|karma|cypress|playwright|pytest|nose2|unittest|rspec|phpunit|bats|prove|run-parts)$/
@@ -168,7 +165,6 @@ export function scriptsAfter(words: readonly string[], by: Interpreter): readonl
   return found
 }
 
-/** The Python module that this word names, if any. */
 function moduleAt(word: string, index: number, words: readonly string[]): readonly string[] {
   const before = words[index - 1] ?? ''
   const name = runModule(word, before)

@@ -86,7 +86,7 @@ export function changesOutOfScope(
   return { outside, own: ownTests }
 }
 
-/** Globs of the table, of the settings, and of programs in the package that a command runs in. */
+/** Default globs, those of the settings, and the programs of the package that a command runs in. */
 function protectedBy(check: RunnableSpec, root: string, protect: readonly string[]): readonly string[] {
   const cwd = check.kind === 'command' && check.cwd !== undefined ? pathFrom(root, resolve(root, check.cwd)) : undefined
   return [...PROTECTED, ...protect, ...(cwd ? [`${literal(cwd)}/node_modules/.bin/**`] : [])]

@@ -4,11 +4,9 @@ export interface ShellCommand {
   readonly isSubject: boolean
   /** Whether it reads the output of the command before it. */
   readonly isFed?: boolean
-  /** Whether its output becomes words of another command. */
   readonly isCaptured?: boolean
   /** Files that it reads as input. */
   readonly reads?: readonly string[]
-  /** Files that it writes whenever the text runs. */
   readonly makes?: readonly string[]
 }
 
@@ -143,11 +141,9 @@ function withoutCondition(commands: readonly Parsed[]): ReadonlySet<Parsed> {
 
 interface Parsed {
   readonly words: readonly string[]
-  /** Files that it writes its output to. */
   readonly writes: readonly string[]
   /** Files that its input comes from, which are also words. */
   readonly reads: readonly string[]
-  /** The operator that ends it. */
   readonly operator: string
   readonly isCaptured: boolean
 }

@@ -68,7 +68,6 @@ interface Setting {
   readonly isOwn?: boolean
   /** Files that they may have made themselves. */
   readonly made?: readonly string[]
-  /** Whether the surrounding text compares. */
   readonly isComparing?: boolean
   readonly assigned?: ReadonlySet<string>
   /** Functions that start their arguments. */
@@ -88,9 +87,7 @@ const MAX_READ = 1_000_000
 const MAX_FOLDERS = 16
 /** Options with patterns of files to search or measure. */
 const PATTERN = /^--(?:include|exclude|ignore)\b/
-/** Words before a folder to change to. */
 const MOVES = /^(?:cd|pushd|-C|--(?:prefix|cwd|dir|directory|chdir))$/
-/** Options before a pattern to exclude. */
 const LEFT_OUT = /^(?:-not|!|-exclude)$/
 const SHELL_FILE = /^#!.*\b(?:ba|da|z|k|a)?sh\b/
 
@@ -478,7 +475,6 @@ const isPlainName = (word: string): boolean => !/^-|[$*\n]/.test(word)
 
 const isPath = (word: string): boolean => /^[^-\s][^\s]*$/.test(word) && word !== '.'
 
-/** Folders, and those that the words name relative to each. */
 function foldersFrom(
   folders: readonly string[],
   words: readonly string[],

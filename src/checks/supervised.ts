@@ -118,7 +118,6 @@ function exitCode(status: Readable): Promise<number | undefined> {
   })
 }
 
-/** Whether a promise resolves within `ms`. */
 export async function isWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>(resolve => {

@@ -8,7 +8,6 @@ export interface TaskEntries {
   readonly texts: readonly string[]
   /** Targets of a `Makefile`: files that it may make. */
   readonly made: readonly string[]
-  /** Files that it includes, even missing ones. */
   readonly includes: readonly string[]
   /** Paths where an existing file or folder would make the command's goal look up to date. */
   readonly goals: readonly string[]
@@ -141,7 +140,6 @@ function targetsIn(file: string, lines: readonly string[]): readonly string[] {
   return lines.flatMap(namesAt).filter(name => !phony.has(name))
 }
 
-/** Names that a line defines. */
 function namesAt(line: string): readonly string[] {
   const [, defined, listed = ''] = ENTRY.exec(line) ?? []
   const names = (defined ?? listed).replaceAll(/["']/g, '').split(/\s+/)

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 
 const MAX_BYTES = 200_000
 
-/** Reads small files, each once. */
 export class TextReader {
   readonly #texts = new Map<string, string | undefined>()
   readonly #objects = new Map<string, Readonly<Record<string, unknown>>>()

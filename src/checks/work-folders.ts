@@ -3,7 +3,6 @@ const SOURCES = `app apps client cmd crates doc docs include internal lib libs m
   source sources src web`
 /** May hold build output or scripts; git may ignore either. */
 const PROGRAMS = 'bin'
-/** Folders that builds and checks write. */
 const OUTPUTS = `.cache .next .nuxt .output .svelte-kit .turbo artifacts ${PROGRAMS} build cjs compiled coverage dist es esm lib log logs
   out output reports results target temp tmp`
 
@@ -15,7 +14,6 @@ const WORK_FOLDERS: ReadonlySet<string> = new Set(`${SOURCES} ${OUTPUTS}`.split(
 /** Whether a path is in a source or output folder, where changes need no approval. */
 export const isWork = (path: string): boolean => path.split('/').some(name => WORK_FOLDERS.has(name))
 
-/** The same inside a package. */
 export const isWorkInPackage = (path: string): boolean =>
   path.split('/').some(name => WORK_FOLDERS.has(name) && !PACKAGE_FOLDERS.has(name))
 

@@ -2,7 +2,6 @@ import { parentPort } from 'node:worker_threads'
 import { FileHasher } from './file-hash.ts'
 import { survey, type SurveyRequest } from './survey.ts'
 
-/** A request and its answer carry the same number. */
 interface Numbered {
   readonly id: number
   readonly request: SurveyRequest

@@ -15,7 +15,6 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Workspace } from '../domain/check.ts'
 import { becauseOf, Obstacle } from './obstacle.ts'
 
-/** The workspace in a local folder, by its real path. */
 export function openWorkspace(folder: string, machine: string): Workspace | Obstacle {
   try {
     const path = realpathSync(folder)
@@ -41,7 +40,6 @@ export const fileIn = ({ path: root }: Workspace, file: string): string | Obstac
 export const folderIn = ({ path: root }: Workspace, folder: string): string | Obstacle =>
   pathIn(root, folder, stats => (stats.isDirectory() ? undefined : 'is not a folder'))
 
-/** Whether this name is taken, even by a dangling link. */
 export function isTaken(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined
@@ -82,7 +80,6 @@ export function foldersUp(root: string, folder: string): readonly string[] {
   return folder === root ? [folder] : [folder, ...foldersUp(root, dirname(folder))]
 }
 
-/** The real path if it exists, else the given path. */
 export function realOf(path: string): string {
   try {
     return realpathSync(path)
