@@ -8,7 +8,6 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { rolldown } from 'rolldown'
 
-/** A stdio server: its arguments for a data folder and, optionally, a conversation. */
 export interface Contender {
   readonly name: string
   args(data: string, session?: string): string[]
@@ -28,7 +27,6 @@ export type Folder = (contender: Contender) => string
 
 export interface Session {
   readonly pid: number
-  /** Resolves with the task ids. */
   plan(titles: readonly string[]): Promise<number[]>
   settle(id: number, outcome: string): Promise<void>
   close(): Promise<void>

@@ -93,7 +93,6 @@ async function onPostgres(): Promise<void> {
   await server.stop()
 }
 
-/** The baseline that a search is compared with. */
 interface Bare {
   readonly name: string
   readonly run: (query: string) => Promise<void>
@@ -101,7 +100,6 @@ interface Bare {
   readonly cpuMs: () => number
 }
 
-/** Times each query, and the bare one in the same round. */
 async function timed(door: Door, bare: Bare): Promise<Line[]> {
   const lines: Line[] = []
   for (const [what, query] of QUERIES) {

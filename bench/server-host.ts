@@ -147,7 +147,6 @@ async function bare(kind: 'bare' | 'joined'): Promise<{ port: number; path: stri
   }
 }
 
-/** The bytes that our server sends for `count` changes. */
 async function recorded(door: Door, count: number): Promise<string[]> {
   const ref = await planned(door, WATCHED, TASKS)
   let state = await door.read(ref)

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** A child process of the bench that runs one command after another. */
 export interface Worker {
   ask<T>(what: string, argument?: unknown): Promise<T>
   end(): Promise<void>

@@ -1,4 +1,3 @@
-/** One result line: our figure next to a bare one from the same run. */
 export interface Line {
   readonly what: string
   readonly ours: string
@@ -39,7 +38,6 @@ export const millis = (ms: number): string => `${ms.toFixed(ms < 100 ? 1 : 0)} m
 
 export const times = (ratio: number): string => `${ratio.toFixed(2)}×`
 
-/** Operations per second; `work` does `count` of them. */
 export async function rate(count: number, work: () => Promise<void> | void): Promise<number> {
   const start = performance.now()
   await work()

@@ -19,7 +19,6 @@ const STEPS = [
 const OUTCOME = 'Done, all as planned.'
 const REF = { tenant: 'local', conversation: 'bench' }
 
-/** The calls that create a plan and settle one of its tasks, per toolset. */
 const CALLS: Record<
   ToolsetName,
   { create: (titles: string[]) => ScriptedCall[]; settle: (task: CreatedTask) => ScriptedCall | undefined }

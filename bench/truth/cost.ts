@@ -11,7 +11,6 @@ const PLANS = 11
 const CLAIMS = 19
 const GOAL_MS = 2
 
-/** Milliseconds per claim, by part. */
 interface Costs {
   readonly whole: number[]
   /** The check's run, including the workspace survey before it. */
@@ -19,7 +18,6 @@ interface Costs {
   readonly beyond: number[]
   /** CPU time of the process's main thread, independent of other load. */
   readonly cpu: number[]
-  /** A bare commit right after it. */
   readonly commit: number[]
 }
 

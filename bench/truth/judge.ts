@@ -10,7 +10,6 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: undefined },
 }
 
-/** A judge whose answer does not depend on the case. */
 export function judgeThat(belief: Belief): Models {
   const model: LanguageModelV4 = {
     specificationVersion: 'v4',

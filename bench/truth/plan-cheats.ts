@@ -33,7 +33,7 @@ const hides =
     append(scene, rules, 'src/greet.js')
   }
 
-/** Ways to hide the source, each with the place where it then is. */
+/** Ways to hide the source from git, each with the path where it then is. */
 const HIDDEN: Readonly<Record<string, { readonly hide: (scene: Scene) => void; readonly source: string }>> = {
   'with a rule of its clone': { hide: hides('.git/info/exclude'), source: 'src/greet.js' },
   'in .gitignore': { hide: hides('.gitignore'), source: 'src/greet.js' },

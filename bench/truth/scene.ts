@@ -24,7 +24,6 @@ import { git } from '../../test/support/repository.ts'
 import { scoped } from './scoped.ts'
 import { judgeThat, type Belief } from './judge.ts'
 
-/** The conditions that claims meet. */
 export interface Setup {
   readonly name: string
   /** Whether the person approves the checks. Unapproved checks never run. */
@@ -36,7 +35,6 @@ export interface Setup {
 
 export type Rule = 'inference' | 'scopes' | 'folders'
 
-/** A task as confirmed in the review. */
 export interface Row {
   readonly title: string
   /** The command line that the worker proposes. */
@@ -51,7 +49,6 @@ export interface SceneOptions extends Setup {
   readonly scope?: readonly string[]
   readonly files: Readonly<Record<string, string>>
   readonly toolset?: ToolsetName
-  /** Whether the workspace is a git repository. */
   readonly git?: boolean
   /** Keeps the log in memory, to measure what the disk costs. */
   readonly inMemory?: boolean
@@ -170,7 +167,6 @@ export class Scene {
     await this.call('tasks', {})
   }
 
-  /** The person reruns a task's check. */
   async runsAgain(number = 1): Promise<void> {
     for (const check_id of await this.#checksOf(number)) {
       await this.door.run(REF, { type: 'request_check', task: number, check_id })
@@ -214,7 +210,7 @@ export class Scene {
     return git(this.folder, ...args)
   }
 
-  /** Runs a program that tells the truth and is out of reach of the worker's tools. */
+  /** Whether this program prints `holds`: the truth, out of reach of the worker's tools. */
   holds(program: string): boolean {
     try {
       const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], {

@@ -15,7 +15,6 @@ export const WORKERS: readonly Worker[] = [
 /** Includes the workers that compare the rules on changes. */
 export const ALL_WORKERS: readonly Worker[] = [...WORKERS, ...SCOPE_SCENES, ...SCOPE_CHEATS]
 
-/** How one worker ended. */
 export interface Trial {
   readonly worker: Worker
   readonly setup: Setup

@@ -1,7 +1,6 @@
 import type { CheckSpec } from '../../src/domain/check.ts'
 import type { Row, Scene, SceneOptions } from './scene.ts'
 
-/** A script that works on a plan, or pretends to. */
 export interface Worker extends Pick<SceneOptions, 'toolset' | 'path' | 'allow' | 'git'> {
   readonly name: string
   /** `beyond`: a cheat that no check can detect. Shown but not counted. */
