@@ -12,7 +12,6 @@ import type { Baseline, Workspaces } from './workspaces.ts'
 interface Known {
   /** Of the newest part. */
   readonly seq: number | undefined
-  /** When its first part was taken. */
   readonly at: Instant | undefined
   readonly baseline: Baseline
 }
@@ -22,7 +21,6 @@ export class Baselines {
   readonly #door: Door
   readonly #workspaces: Workspaces
   readonly #known = new Map<string, Known>()
-  /** Checks that a plan's baseline covers. */
   readonly #covered = new Set<string>()
 
   constructor(door: Door, workspaces: Workspaces) {
@@ -67,7 +65,6 @@ export class Baselines {
     return next.why === 'baseline' && at !== undefined && next.at <= at
   }
 
-  /** Adds the files that a first run wrote itself. */
   async add(lease: Lease, state: Conversation, next: RunToMake, part: Baseline): Promise<void> {
     const plan = planFor(state, next)
     await this.#store(lease, next.turn_id, await this.#read(lease, plan), plan, part)

@@ -190,7 +190,6 @@ export class CheckWork {
     return { seen: (await seenIn(this.#deps.workspaces, workspace, state)) ?? {} }
   }
 
-  /** Ends the claims that wait for an unserved need. */
   async #endWaits(need: Need): Promise<void> {
     const { lease } = this.held
     const learnt: Learnt = {

@@ -26,7 +26,6 @@ export function turnDeps(options: TurnOptions): TurnDeps {
   }
 }
 
-/** Drives one of our turns under its lease until it ends or waits. */
 export class DriveWork {
   readonly held: HeldLease
   readonly #deps: TurnDeps

@@ -219,7 +219,7 @@ async function recheck(turn: ActiveTurn, { door }: TurnDeps, seen: SeenWorkspace
   return events.length > 0
 }
 
-/** Goes on without the unserved checks: claims are refused, and a plan with final runs ends unchecked. */
+/** Continues without the unserved checks: claims are refused, and a plan with final runs ends unchecked. */
 async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const step = lastStep(run)

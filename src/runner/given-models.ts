@@ -12,7 +12,6 @@ export interface Models {
    */
   named(name: string, endpoint?: string): LanguageModel | Promise<LanguageModel>
   assessorFor(name: string, endpoint?: string): Assessor | Promise<Assessor>
-  /** The provider of a model, as AI SDK names it. */
   providerOf(name: string): string | undefined
   /** The current endpoint of a model, as an opaque name. Absent or undefined if it never changes. */
   endpointOf?(name: string): string | undefined

@@ -190,7 +190,6 @@ export function claimJudge({ door, ...deps }: JudgeDeps & { readonly door: Door 
   }
 }
 
-/** Calls reported in this turn, or earlier for tasks of its plan. */
 async function reportedWork({ conversations }: Door, lease: Lease, state: Conversation): Promise<Work> {
   const reports = await conversations.events(lease, { types: ['evidence_added'], last: MAX_REPORTS })
   const isOfPlan = (taskId: string): boolean => {

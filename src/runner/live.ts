@@ -44,7 +44,6 @@ export class LiveText {
     return this.#texts.get(refKey(ref))?.text ?? ''
   }
 
-  /** Clears the text of a step that is about to be stored, or is over. */
   async done(ref: Ref): Promise<void> {
     const entry = this.forget(ref)
     if (!entry) return

@@ -57,7 +57,6 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   readonly #options: LocalOptions
   readonly #protect: readonly string[]
   #workspaces: readonly Workspace[]
-  /** The root named by an MCP client. */
   #root: Workspace | undefined
 
   constructor(options: LocalOptions) {

@@ -268,7 +268,6 @@ class Connection {
     return result
   }
 
-  /** Drops the connection; the next call reconnects. */
   #forget(client: Client): void {
     if (this.#client !== client) return
     this.#client = undefined

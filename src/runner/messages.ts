@@ -14,7 +14,6 @@ import { cut } from '../domain/text.ts'
 import { COUNTED, type EndReason, isEmptied } from '../domain/turn.ts'
 import type { Run } from './run.ts'
 
-/** The default system prompt of the assistant. */
 export const ASSISTANT = `You are a careful assistant that gets work done with the tools it has. Do what you were asked, step by step. Use
 tools where they help, and report what they returned. Never claim work that you did not do.`
 

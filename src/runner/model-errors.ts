@@ -1,7 +1,5 @@
-/** A model that cannot be used as configured. */
 export class UnknownModel extends Error {
   override readonly name = 'UnknownModel'
-  /** The model's name, if known. */
   readonly model: string | undefined
 
   constructor(message: string, model?: string) {

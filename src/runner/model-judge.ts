@@ -40,7 +40,6 @@ const RETRY_MS = 1_000
 /** Longer than for a step, because the answer is not streamed. */
 const SILENCE_MS = 180_000
 
-/** A judge that uses an AI SDK model. */
 export function modelJudge(
   assessor: Assessor,
   { redact, retryMs = RETRY_MS, silenceMs = SILENCE_MS }: ModelJudgeOptions,

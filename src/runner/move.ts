@@ -11,7 +11,6 @@ import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'
 export type Move =
   /** Asks the model; the last call of the budget is without tools. */
   | { readonly type: 'ask'; readonly isLast: boolean; readonly budget: number }
-  /** Delivers queued messages of a person. */
   | { readonly type: 'deliver'; readonly first: string }
   | { readonly type: 'call'; readonly step: Step; readonly call: Call }
   /** Checks the claims of a call or a text; the judge rules on them. */
@@ -20,7 +19,6 @@ export type Move =
   | { readonly type: 'park' }
   /** The text claims the step's task; undefined if that is already settled. */
   | { readonly type: 'judge'; readonly step: Step; readonly task: string | undefined }
-  /** The gate sends the model back to the open tasks. */
   | { readonly type: 'follow'; readonly followUp: number }
   | { readonly type: 'finish'; readonly because: EndReason }
 

@@ -16,7 +16,6 @@ export interface ModelAnswer {
 
 export class Received {
   readonly calls: ToolCallRecord[] = []
-  /** Calls whose arguments are still arriving: id to tool. */
   readonly #begun = new Map<string, string>()
   readonly #used: Set<string>
   readonly #counts = { text: 0, arguments: 0, calls: 0 }

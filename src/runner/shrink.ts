@@ -77,7 +77,6 @@ const reasoningIn = (parts: Json | undefined): number =>
     return type === 'reasoning' && typeof text === 'string' ? total + text.length : total
   }, 0)
 
-/** Items of one step, the long ones cut to an equal share of its budget. */
 function withinStep(items: readonly Item[], rooms: Map<string, number>): Item[] {
   const share = shareOf(items)
   for (const { key, size } of items) if (size > share) rooms.set(key, share)
@@ -96,7 +95,6 @@ function shareOf(items: readonly Item[]): number {
   return MAX_STEP
 }
 
-/** Head and tail of a text that exceeds its room. */
 export const shrunkText = (text: string, room = MAX_STEP): string => excerpt(text, Math.max(room, MAX_SHRUNK))
 
 /** Head and tail of a result that exceeds its room; without room, one line that says what was left out. */

@@ -42,7 +42,6 @@ export class Titler {
     this.#options = options
   }
 
-  /** Names the conversation of a released turn, if it needs a name. */
   look(lease: Lease): void {
     if (this.#ending.signal.aborted || this.#calls.size >= MAX_CALLS) return
     const { tenant, conversation, turn } = lease

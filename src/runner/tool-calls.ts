@@ -231,7 +231,6 @@ export async function recordAnswer(
   await door.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
 }
 
-/** The turn's latest visible text, as an outcome. */
 function lastText({ steps }: Run): string | undefined {
   const text = steps.findLast(step => !isBlank(step.text))?.text
   return text === undefined ? undefined : asProse(text)

@@ -9,7 +9,6 @@ export interface TryOptions {
   readonly timeoutMs?: number
 }
 
-/** A failed call, and the requested URL without its query. */
 export interface FailedTry {
   readonly failure: Failure
   readonly url?: string

@@ -68,7 +68,6 @@ export class ActiveTurn {
     return this.#door.conversations.events(this.lease, { task, types })
   }
 
-  /** Reads the events since the last read, from any process. */
   async catchUp(): Promise<void> {
     await this.#follow(await this.#door.read(this.lease))
   }

@@ -33,7 +33,6 @@ interface Work {
   /** Works until the turn needs nothing more, or another lease. */
   run(): Promise<void>
   saw(state: Conversation): void
-  /** A commit to the conversation is pending. */
   beginAlong?(): void
   /** Shutdown: another process continues. */
   leave(): void

@@ -12,7 +12,6 @@ export type Baseline = Pick<EventData['baseline_taken'], 'covers' | 'files' | 'w
 export interface Confirmed {
   readonly task_id?: string
   readonly baseline: Baseline
-  /** Globs of guarded files. */
   readonly mayChange: readonly string[]
 }
 
@@ -22,7 +21,6 @@ export interface RunOptions extends Omit<Confirmed, 'task_id'> {
   readonly others?: readonly Confirmed[] | undefined
   /** Files to include in the fingerprint even if git ignores them. */
   readonly also: readonly string[]
-  /** Ends the run. */
   readonly signal: AbortSignal
   /** Kills it without a grace period. */
   readonly kill?: AbortSignal | undefined

@@ -30,7 +30,6 @@ function topicOf(goal: string): string {
   return bare === '' ? goal : bare
 }
 
-/** The topic as part of a title, quoted if it is more than a name. */
 const the = (topic: string): string => (isNoun(topic) ? `${isOne(topic) ? 'the ' : ''}${topic}` : quoted(topic))
 
 /** Whether a topic takes an article: "landing page for our product" does; "electric cars" and "CI" do not. */

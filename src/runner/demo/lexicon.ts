@@ -1,4 +1,3 @@
-/** Whether to answer in Chinese. */
 export const isChinese = (text: string): boolean => /\p{Script=Han}/u.test(text)
 
 /** Whether a step asks for more than one thing, judged by its joining words. Lists of numbers are one thing. */

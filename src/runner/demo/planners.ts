@@ -3,7 +3,6 @@ export interface Call {
   readonly input: unknown
 }
 
-/** A planned step; `check` only where tools take one. */
 export interface PlannedStep {
   readonly title: string
   readonly check?: string

@@ -5,7 +5,6 @@ import { asRecord, readable, textOf, wordsIn } from './tools.ts'
 
 type Steps = readonly string[]
 
-/** The plan after a request for changes: the person's rows with their comments worked in. */
 export function revisedPlan(answer: Readonly<Record<string, unknown>>, proposed: Steps, phrases: Phrases): Steps {
   const sent = rowsIn(answer['changes'])
   const rows = sent ?? proposed
@@ -61,7 +60,6 @@ function commentsIn(list: unknown): ReadonlyMap<string, string> {
   )
 }
 
-/** Steps after the requested change; undefined if the comment names none. */
 function revised(steps: readonly string[], comment: string): readonly string[] | undefined {
   const wishes = stepsIn(comment)
   const added = wishes.flatMap(wish => ADD.exec(wish)?.[1] ?? []).map(capitalised)
@@ -70,7 +68,6 @@ function revised(steps: readonly string[], comment: string): readonly string[] |
   return after.length === 0 || after.join('\n') === steps.join('\n') ? undefined : after
 }
 
-/** Steps that a person wants instead after a rejection. */
 export const wishedInstead = (comment: string): string[] =>
   stepsIn(comment.replace(/,?\s*\binstead\b/gi, '')).filter(step => !NO.test(step) && !isQuestion(step))
 

@@ -3,7 +3,6 @@ import { isClause, isDeed, isRemark } from './deeds.ts'
 import { isChinese } from './lexicon.ts'
 
 const MAX_TITLE = 200
-/** Leading words that are not part of a step. */
 const POLITE =
   /^(?:(?:please|kindly|(?:can|could|would|will) you|i want you to|i need you to|i'd like you to|help me to|help me|let's|let us|first(?:ly)?|second(?:ly)?|third(?:ly)?|then|and|also|finally|next|afterwards|after that|lastly)[\s,:]+|请你?|帮我|首先|其次|然后|接着|最后|先|再|[，：\s]+)+/i
 const CONNECTIVES =

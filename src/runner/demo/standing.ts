@@ -1,4 +1,3 @@
-/** A plan's progress, as the digest in the system prompt shows it. */
 export interface Standing {
   /** The current step first. */
   readonly open: readonly Step[]

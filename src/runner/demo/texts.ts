@@ -29,7 +29,6 @@ export type Work = { readonly outcome: string } | { readonly simulated: string }
 
 export interface Past {
   readonly done: readonly Done[]
-  /** Whether one of them was not done. */
   readonly hasGaps: boolean
 }
 

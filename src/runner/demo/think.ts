@@ -32,7 +32,6 @@ interface Scene {
   readonly prompt: Prompt
   readonly message: string
   readonly request: string
-  /** The messages since the request. */
   readonly since: readonly Message[]
   readonly phrases: Phrases
   /** The offered planning tool; empty in the last call of a budget. */
@@ -139,7 +138,6 @@ function pastOf(step: Step, { open, settled }: Standing): Past {
   return { done, hasGaps: done.length < settled.length || open[0]?.id !== step.id }
 }
 
-/** The next reply about a step; undefined if it cannot be done. */
 function attempt(scene: Scene, step: Step, standing: Standing): Reply | undefined {
   const { prompt, since, phrases } = scene
   const { id, title } = step
@@ -170,7 +168,6 @@ function endingsOf({ planner }: Scene, { id }: Step) {
   }
 }
 
-/** The next reply about a step on the sandbox; undefined for other steps. */
 function mended(scene: Scene, step: Step, refusal?: string): Reply | undefined {
   const deed = mending(scene.prompt.tools, step.title, scene.since, refusal)
   if (!deed) return undefined
