@@ -33,7 +33,6 @@ export interface Answering {
   readonly started: number
   /** The outcome of a reopened review, delivered with the answer. */
   readonly reopened: ReviewRecord | undefined
-  /** Claims that it waited for. */
   readonly claims?: readonly OpenClaim[]
 }
 

@@ -24,7 +24,6 @@ export interface AnsweredCall extends Told {
   readonly status: 'answered'
   /** The answer is in the log. */
   readonly stored: boolean
-  /** The claim that caused the refusal. */
   readonly claim?: OpenClaim
 }
 
@@ -239,7 +238,6 @@ function logCall({ context, transaction, tool, callId }: Making, input: Json): v
   transaction.mustRun({ type: 'record', turn_id: context.turn, fact: { type: 'tool_called', data } })
 }
 
-/** New tasks may need a review. */
 function reviewIn(
   { tool, toolset, callId, hash, context, transaction }: Making,
   { create, unchecked }: ModelEdit,
@@ -254,7 +252,6 @@ function reviewIn(
 const judgesOf = ({ run, door }: ToolContext, { state }: Transaction): boolean =>
   !run && state.policy?.assessor === true && (door.checks.judges?.() ?? false)
 
-/** How the call can use checks, where its turn has a workspace of this process. */
 function checksIn({ state }: Transaction, { door, turn }: ToolContext): CallChecks | undefined {
   const workspace = state.turns.get(turn)?.workspace
   return workspace && door.checks.offered?.(workspace)

@@ -21,7 +21,6 @@ export function taskForModel(state: Conversation, task: Task): TaskForModel {
     : fields
 }
 
-/** A person's changes to a plan's rows, for the model. */
 export function changesForModel({ kept, edited, added, removed, reordered }: Changes): {
   readonly [key: string]: Json
 } {

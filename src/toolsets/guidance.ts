@@ -8,7 +8,6 @@ export const PREFIX = /^[A-Za-z0-9_-]{0,32}$/
 interface PromptOptions {
   /** Tools that the model gets. Default: all of the toolset. */
   readonly allowed?: readonly string[]
-  /** Whether the turn is Runsheet's own. */
   readonly isRun?: boolean
 }
 

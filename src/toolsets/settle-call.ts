@@ -76,7 +76,6 @@ const ABANDONED: Told = {
   ok: false,
 }
 
-/** Claims with an id and a seal of their text. */
 export const newClaims = (newId: () => string, asked: readonly AskedClaim[]): CommandOf<'make_claims'>['claims'] =>
   asked.map(claim => {
     const { task, status, outcome, judge } = claim

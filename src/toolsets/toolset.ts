@@ -51,7 +51,6 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly read?: (view: View, input: I) => JsonObject
   /** The changes of a call, or its answer if there are none. Throws a refusal for bad arguments. */
   readonly edit?: (call: Translation, input: I) => ToolEdit | { readonly unchanged: JsonObject }
-  /** The answer after the changes. */
   readonly answer?: (view: View, done: Done) => JsonObject
   /** For the planning tool: the answer once the tasks exist, at once or after a review. */
   readonly created?: (view: View, tasks: readonly Task[]) => JsonObject
@@ -90,7 +89,6 @@ const review = z.looseObject({ review_id: z.string(), confirmed: z.boolean() })
 
 export const check = z.string().optional().describe('a command that fails until it is done, e.g. npm test')
 
-/** What a checked input adds to a new task. */
 export interface Checked {
   readonly check?: string | undefined
 }

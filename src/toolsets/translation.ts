@@ -79,7 +79,6 @@ export class Translation implements View {
   }
 }
 
-/** Whether an edit may settle a task. */
 const mayClaim = ({ create = [], change = [] }: ModelEdit): boolean =>
   create.some(({ status = 'pending' }) => REQUIRES[status].judge) ||
   change.some(({ fields: { status, outcome } }) => (status ? REQUIRES[status].judge : outcome !== undefined))
