@@ -34,9 +34,7 @@ export interface ConversationNames {
   /** Environment from the host that started this process; absent over HTTP. */
   readonly environment?: Environment | undefined
   readonly client?: string | undefined
-  /** Signed by OpenCode's plugin. */
   readonly signed?: SignedCall | undefined
-  /** Last reported by a hook of the host. */
   readonly hooked?: Hooked | undefined
   /** For a host that names none: one per process, MCP session or client. */
   readonly own: () => string

@@ -62,7 +62,6 @@ export interface ConnectionOptions {
   readonly hooks?: HostHooks | undefined
   /** The secret with which OpenCode's plugin signs chats. */
   readonly secret?: (() => string | undefined) | undefined
-  /** The name of the host's working folder. */
   readonly folder?: string | undefined
   /** Whether the connection outlives a request, so that it can carry updates. */
   readonly persistent: boolean
@@ -114,7 +113,7 @@ export class Connection {
       if (!tool) throw new TypeError(`${name} is none of our tools`)
       const binding = this.#binding(ctx, signed)
       const report = this.#reporter(tool.name, input, binding)
-      // Later outcomes are reported by `beginCall`.
+      // `beginCall` reports later outcomes.
       const counted = <T>(work: () => Promise<T>): Promise<T> => work().catch(reported(report))
       const waited = (review: string): Promise<Result> =>
         counted(() => this.#waitForReview(tool.name, input, review, binding, ctx))

@@ -27,14 +27,12 @@ import { toolsetOf } from './toolset-of.ts'
 
 export type Role = 'person' | 'agent'
 
-/** What the HTTP server knows about a request: its sender and its parsed body. */
 export interface RequestInfo {
   readonly role: Role
   /** The sender's credential; sessions belong to the one that opened them. */
   readonly credential: string
   readonly origin: Origin
   readonly body: unknown
-  /** Aborts when the response's connection closes. */
   readonly closed: AbortSignal
   /** Reserves an event stream until the connection closes; throws if none is left. */
   readonly openStream: () => void
@@ -179,7 +177,6 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
     return createServer(options, { era: 'legacy', toolset, isPerson, conversation, persistent: true, hold, sender })
   }
 
-  /** The toolset in the header, else the conversation's own, else the default. */
   async function toolsetFor(headers: Headers | undefined): Promise<Toolset> {
     const name = headers?.get(HEADERS.toolset) ?? ''
     if (isToolsetName(name)) return toolsets[name]

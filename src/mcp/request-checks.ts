@@ -9,7 +9,6 @@ import { isTasksUri, tasksUri } from './tasks-uri.ts'
 
 export const isToolsetName = (name: string): name is ToolsetName => Object.hasOwn(TOOLSETS, name)
 
-/** The problem with a request's Runsheet headers, if any. */
 export function headerProblem(headers: Headers): string | undefined {
   const [session, turn, toolset] = [HEADERS.session, HEADERS.turn, HEADERS.toolset].map(name => headers.get(name))
   if (typeof toolset === 'string' && !isToolsetName(toolset)) {

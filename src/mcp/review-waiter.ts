@@ -19,7 +19,6 @@ import type { RoundState } from './round-state.ts'
 import { pendingResult, toolResult } from './tool-result.ts'
 import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from './wait-limits.ts'
 
-/** The key of our question in a 2026 result. */
 const QUESTION = 'review'
 
 /** Reserves a slot for a waiting call and returns its release; undefined if none is left. */

@@ -36,7 +36,6 @@ export class Sessions {
     return true
   }
 
-  /** A session of this credential, for a request that ends when `closed` aborts. */
   use(credential: string, id: string, closed: AbortSignal): Session | undefined {
     const own = this.#of(credential)
     const session = own.get(id)
