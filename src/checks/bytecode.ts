@@ -30,7 +30,6 @@ const FORGETS =
 const CLEARS = /\benv\s+(?:-\S+\s+)*(?:-[A-Za-z]*i\b|--ignore-environment\b|-\s)/
 const IGNORES = /\b(?:python|pypy)[\d.]*\s+(?:-\S+\s+)*-[A-Za-z]*[EI]/
 
-/** The command and the workspace scripts that it starts. */
 function textsOf({ root, cwd, run }: Start, files: readonly string[]): readonly string[] {
   const scripts = run.some(word => MANAGERS.test(basename(word))) ? [join(cwd, 'package.json')] : []
   const paths = new Set([...files.map(path => resolve(root, path)), ...scripts])
@@ -41,7 +40,6 @@ const MANAGERS = /^(?:npm|pnpm|yarn|bun|--run)\b/
 /** Larger files are most likely compiled programs. */
 const MAX_SCRIPT = 64_000
 
-/** Empty for non-files, and for files too large to be scripts. */
 function scriptIn(path: string): string {
   try {
     const stats = statSync(path, { throwIfNoEntry: false })

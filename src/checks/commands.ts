@@ -5,7 +5,6 @@ import { quoteWords } from '../domain/command-line.ts'
 const MAX_BYTES = 200_000
 const MAX_COMMANDS = 20
 
-/** Suggested command lines for this folder, likely checks first. */
 export function commandsIn(folder: string): readonly string[] {
   const found = [...scriptsIn(folder), ...targetsIn(folder)]
   const isCheck = (command: string): boolean => /\b(test|check|lint|verify|typecheck|build)/i.test(command)

@@ -18,7 +18,6 @@ export interface FilesRequest {
   readonly globs: readonly string[]
   /** Extra files to include if they exist; folders as `asFolder` writes them. */
   readonly paths: readonly string[]
-  /** Folders to exclude, relative to the root. */
   readonly exclude: readonly string[]
   readonly limits: Limits
 }
@@ -39,7 +38,6 @@ export function filesOf({ root, globs, paths, exclude, limits }: FilesRequest): 
   return matching && [...new Set([...matching, ...paths])].sort()
 }
 
-/** Files with their hashes. Undefined above the size limit. */
 export function hashFiles(
   { root, limits }: Pick<FilesRequest, 'root' | 'limits'>,
   paths: readonly string[],

@@ -19,7 +19,6 @@ export const PLAIN_LIMITS: Limits = { files: 2_000, bytes: 32_000_000 }
 
 export interface FingerprintRequest {
   readonly root: string
-  /** Undefined if git is not installed. */
   readonly git: Git | undefined
   readonly exclude: readonly string[]
   /** Extra files to include, which git may ignore. */
@@ -127,7 +126,6 @@ export const isIn = (folders: readonly string[], path: string): boolean =>
 
 interface Entry {
   readonly name: string
-  /** The file, or a link's target, which need not exist. */
   readonly path: Buffer
   readonly stats: BigIntStats
   readonly target?: string | undefined

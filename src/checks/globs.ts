@@ -52,7 +52,6 @@ function compiled(glob: string): Glob {
   return made
 }
 
-/** The plain-text folder prefix of a glob, with a slash. */
 function baseOf(glob: string): string {
   const { base } = picomatch.scan(glob, OPTIONS)
   return base === '' || base === '.' || base.includes('\\') ? '' : `${base}/`

@@ -13,7 +13,6 @@ import { type Start, startedBy } from './started-files.ts'
 import { isAmongPrograms } from './work-folders.ts'
 import { pathFrom } from './workspace.ts'
 
-/** The files that decide what a check means. */
 export interface Guards {
   readonly globs: readonly string[]
   /** Programs, words of a command that may be files, and files it may start. They need not exist. */
@@ -72,9 +71,7 @@ const { matches: isLockfile } = globsOf(LOCKFILES)
 export interface Watching {
   readonly files: FileHashes
   readonly stamps: Stamps
-  /** The `.gitignore` files that excluded some files as build output. */
   readonly rules: ReadonlySet<string>
-  /** Files that guarded tests name as expected output. */
   readonly snapshots: ReadonlySet<string>
   readonly ignored?: ReadonlySet<string> | undefined
 }

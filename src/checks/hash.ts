@@ -13,7 +13,6 @@ export const approvalHash = (check: WithPrograms, place: Place): string =>
 export const unresolvedHash = (check: CheckSpec, workspace: Workspace | undefined, wrap: readonly string[]): string =>
   hashOf(check, workspace, wrap, null)
 
-/** Files of the programs that a command starts: the wrapper's and its own. Null for one that was not found. */
 export function programsOf(check: WithPrograms, place: Place): readonly (string | null)[] {
   const where = whereOf(check, place)
   return programWords(check, place).map((word, index) => {

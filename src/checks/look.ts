@@ -10,14 +10,11 @@ import { pathFrom, realOf } from './workspace.ts'
 
 export interface LookOptions extends Place {
   readonly dataFolder: string
-  /** Globs of files that decide what checks mean. */
   readonly protect: readonly string[]
   /** Files to include in the fingerprint even if git ignores them. */
   readonly also?: readonly string[] | undefined
-  /** Files covered at confirmation; null if unknown. */
   readonly since?: TrackedFiles | null | undefined
   readonly limits?: Partial<Limits> | undefined
-  /** Extra files to include. */
   readonly paths?: readonly string[] | undefined
 }
 

@@ -5,14 +5,12 @@ import { isTaskFile, taskEntries } from './task-files.ts'
 import type { TextReader } from './text-reader.ts'
 import { foldersUp, pathFrom } from './workspace.ts'
 
-/** Text that a command runs by name. */
 export interface NamedText {
   readonly text: string
   readonly folders: readonly string[]
   /** Whether only what it starts counts, not every file that it names. */
   readonly isLoose: boolean
   readonly file?: string
-  /** Files that the task file may make. */
   readonly made?: readonly string[]
   readonly includes?: readonly string[]
   /** Paths where an existing file or folder would make the command's goal look up to date. */

@@ -7,7 +7,6 @@ export interface Outcome {
   readonly tail?: string
   /** Covers all output that was read. */
   readonly output_sha256?: string
-  /** Why it did not pass. */
   readonly reason?: string
   /** Not run, because it differs from what was approved. */
   readonly changed?: true

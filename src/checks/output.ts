@@ -40,7 +40,6 @@ export class Output {
     return taken.length === chunk.length
   }
 
-  /** Whether the text was found; true if none was searched for. */
   get isFound(): boolean {
     return this.#search?.isFound ?? true
   }
@@ -83,7 +82,6 @@ export class Output {
   }
 }
 
-/** Finds a text in chunks, across their borders. */
 export class Search {
   readonly #sought: Buffer
   #end: Buffer = Buffer.alloc(0)

@@ -7,7 +7,6 @@ const MAX_MEMBERS = 500
 /** Folders visited per glob. */
 const MAX_LOOKS = 5_000
 
-/** Scripts of a package with these names, with their pre and post scripts. */
 export function packageScripts(
   folder: string,
   isNamed: (name: string) => boolean,

@@ -133,7 +133,6 @@ function prepared(
   return { words: [program.path, ...rest], cwd, env: { ...env, PATH }, cat: cat.path }
 }
 
-/** Adds advice for a program that cannot be started. */
 const advised = ({ reason }: Obstacle): Obstacle =>
   new Obstacle(`${reason} Mend that, or ask a person to change the check.`)
 
@@ -168,7 +167,6 @@ async function untilEnd(
   return stop.reason === undefined ? running.ended : undefined
 }
 
-/** Why a run that ended by itself proves nothing. */
 function unclear(
   exit: number | undefined,
   check: WithPrograms<CommandCheck>,

@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import { BEFORE, LINTERS } from '../domain/looked-at.ts'
 
-/** How a program resolves the script it runs. */
 export type Interpreter = 'node' | 'python' | 'other'
 
 export interface ScriptWord {
@@ -25,7 +24,6 @@ export const scriptWords = (words: readonly string[]): readonly ScriptWord[] =>
     return by ? scriptsAfter(rest.slice(run + 1), by) : []
   })
 
-/** Candidate paths of a script, relative to the same folder. */
 export const pathsOf = ({ word, by }: Pick<ScriptWord, 'word' | 'by'>): readonly string[] =>
   WHOLE.test(word) ? [word] : [word, ...ENDINGS[by].map(ending => word + ending)]
 
@@ -37,17 +35,14 @@ export function modulesIn(words: readonly string[]): readonly (readonly string[]
   return [...names, ...entries].map(modulePaths)
 }
 
-/** Whether a command runs tests, so that the files it names are tests. */
 export const runsTests = (words: readonly string[]): boolean =>
   words.some(
     (word, index) =>
       TEST_RUNNER.test(basename(word)) || (word === 'test' && TAKES_TEST.test(basename(words[index - 1] ?? ''))),
   )
 
-/** Whether a command runs every file of a folder, whatever its name. */
 export const runsAll = (words: readonly string[]): boolean => words.some(word => RUNS_ALL.test(basename(word)))
 
-/** Whether a command inspects or builds files and runs none of them. */
 export const worksOn = (words: readonly string[]): boolean => WORKS_ON.test(words.join(' '))
 
 /**
@@ -132,7 +127,6 @@ const RUNNERS: ReadonlySet<string> = new Set(
   'behave coverage doctest flake8 mypy nose2 nox pylint pytest ruff tox unittest'.split(' '),
 )
 
-/** How a program of this name finds its script; undefined if it is no interpreter. */
 export function interpreterOf(word: string): Interpreter | undefined {
   const name = basename(namedIn(word))
   if (NODE.test(name)) return 'node'

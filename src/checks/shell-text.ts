@@ -5,7 +5,6 @@ export interface ShellCommand {
   /** Whether it reads the output of the command before it. */
   readonly isFed?: boolean
   readonly isCaptured?: boolean
-  /** Files that it reads as input. */
   readonly reads?: readonly string[]
   readonly makes?: readonly string[]
 }
@@ -158,10 +157,8 @@ const ASSIGNS = /^\w+=/
 export const programAt = (words: readonly string[]): number =>
   words.findIndex(word => !KEYWORD.test(word) && !ASSIGNS.test(word) && word !== 'exec')
 
-/** Whether a command does more with its input than show it. */
 const reads = ({ words }: Parsed): boolean => !SHOWS.test(words.find(word => !KEYWORD.test(word)) ?? '')
 
-/** Commands that may read a file, by its name. */
 function readersIn(commands: readonly Parsed[]): ReadonlyMap<string, readonly Parsed[]> {
   const readers = new Map<string, Parsed[]>()
   for (const command of commands.filter(reads)) {
@@ -217,7 +214,6 @@ const LOOP = /(?:^|[\s;&|(])for[ \t]+(\w+)[ \t]+in[ \t]+([^;\n$`*?[(]{1,400})[;\
 const MAX_UNROLLED = 64_000
 const MAX_LOOPS = 20
 
-/** Repeats a text for each word of its loops over plain words. */
 export function unrolled(text: string): string {
   let all = text
   for (const [, name = '', words = ''] of [...text.matchAll(LOOP)].slice(0, MAX_LOOPS)) {
@@ -244,7 +240,6 @@ export function startersIn(text: string): ReadonlySet<string> {
 /** Commands that do not run their arguments. */
 const SAYS = /^(?:echo|printf|:|local|return|exit|shift|\[\[?|test|[efz]?grep)$/
 
-/** Folders that a command adds to the search path. */
 export const pathsSetIn = (words: readonly string[]): readonly string[] =>
   words.flatMap(word => (word.startsWith('PATH=') ? word.slice('PATH='.length).split(':') : [])).filter(isPlain)
 

@@ -66,7 +66,6 @@ interface Setting {
   readonly isLoose: boolean
   /** Whether they are the check itself. */
   readonly isOwn?: boolean
-  /** Files that they may have made themselves. */
   readonly made?: readonly string[]
   readonly isComparing?: boolean
   readonly assigned?: ReadonlySet<string>
@@ -203,7 +202,6 @@ class Search {
     }
   }
 
-  /** Whether a path is a workspace file outside installed packages. */
   #isOwnFile(path: string): boolean {
     const way = pathFrom(this.#root, path)
     return way !== undefined && !way.split('/').includes('node_modules') && isFile(path)
@@ -319,7 +317,6 @@ class Search {
     }
   }
 
-  /** Adds scripts that interpreters run. */
   #addStarted(words: readonly string[], { folders, isLoose, isOwn = false }: Setting): void {
     for (const folder of folders) {
       for (const script of scriptWords(words)) {
@@ -343,7 +340,6 @@ class Search {
     for (const folder of folders) this.#addMatching(patterns, folder)
   }
 
-  /** Adds all files of a folder, for test runners that ignore names. */
   #addAll(words: readonly string[], folders: readonly string[]): void {
     for (const folder of runsAll(words) ? folders : []) {
       const paths = words.map(word => resolve(folder, word))
@@ -385,7 +381,6 @@ class Search {
     }
   }
 
-  /** Adds nested texts and what this one names. */
   #addTexts(words: readonly string[], setting: Setting): void {
     const { folders, isLoose, isOwn, isComparing = false, assigned = new Set() } = setting
     for (const [index, word] of words.entries()) {

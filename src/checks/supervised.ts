@@ -7,7 +7,6 @@ import { killSession, terminateSession } from './session.ts'
 export interface Supervised {
   /** Resolves with the exit code; undefined if its supervisor was killed. */
   readonly ended: Promise<number | undefined>
-  /** Asks the command and its descendants to end. */
   terminate(): void
   kill(): void
   /** Kills leftover processes and resolves once the output is read. */

@@ -20,14 +20,11 @@ export interface Survey {
   readonly files: FileHashes | undefined
   /** Reveal writes to a file in between, even if its content was restored. */
   readonly stamps: Stamps | undefined
-  /** The `.gitignore` files that excluded some files as build output. */
   readonly rules: ReadonlySet<string>
-  /** Files, including missing ones, that guarded tests name as expected output. */
   readonly snapshots: ReadonlySet<string>
   readonly ignored: ReadonlySet<string> | undefined
   /** With `all`: hashes of all files that the fingerprint covers. */
   readonly all?: FileHashes
-  /** The files that a fingerprint would cover. */
   readonly tracked: TrackedFiles | undefined
 }
 

@@ -8,13 +8,11 @@ export class TextReader {
   readonly #objects = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #folders = new Map<string, readonly string[]>()
 
-  /** The text of a file; undefined if it is missing or too large. */
   text(file: string): string | undefined {
     if (!this.#texts.has(file)) this.#texts.set(file, textOf(file))
     return this.#texts.get(file)
   }
 
-  /** The object in a JSON file; empty if there is none. */
   object(file: string): Readonly<Record<string, unknown>> {
     const known = this.#objects.get(file)
     if (known) return known

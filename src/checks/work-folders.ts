@@ -6,7 +6,6 @@ const PROGRAMS = 'bin'
 const OUTPUTS = `.cache .next .nuxt .output .svelte-kit .turbo artifacts ${PROGRAMS} build cjs compiled coverage dist es esm lib log logs
   out output reports results target temp tmp`
 
-/** Folders that hold the packages of a workspace. */
 const PACKAGE_FOLDERS: ReadonlySet<string> = new Set('apps crates libs modules packages'.split(' '))
 const OUTPUT_FOLDERS: ReadonlySet<string> = new Set(OUTPUTS.split(/\s+/))
 const WORK_FOLDERS: ReadonlySet<string> = new Set(`${SOURCES} ${OUTPUTS}`.split(/\s+/))
@@ -17,7 +16,6 @@ export const isWork = (path: string): boolean => path.split('/').some(name => WO
 export const isWorkInPackage = (path: string): boolean =>
   path.split('/').some(name => WORK_FOLDERS.has(name) && !PACKAGE_FOLDERS.has(name))
 
-/** The outermost output folder of a workspace file. */
 export const outputFolder = (path: string): string | undefined =>
   path
     .split('/')

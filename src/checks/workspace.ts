@@ -91,7 +91,6 @@ export function realOf(path: string): string {
 const WAY_OUT =
   ' Put it back, then try again; or leave it to a person, who can remove the checks of the plan or settle the task, or write one check again in a Runsheet that runs in the new folder.'
 
-/** Follows links, and reports links that lead outside. */
 function pathIn(root: string, path: string, problemWith: (stats: Stats) => string | undefined): string | Obstacle {
   if (isAbsolute(path) || path.split(/[\\/]/).includes('..'))
     return new Obstacle(`${path} is not inside the workspace.`)
