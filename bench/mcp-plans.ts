@@ -25,7 +25,6 @@ const FEW = 5
 /** Noise between two medians of five on a busy machine. */
 const NOISE = 1.1
 
-/** A plan of twenty tasks: the first of a process, and later ones. */
 export async function benchPlan({ ours, bare, bareNormal }: Contenders, folder: Folder): Promise<void> {
   const contenders = [ours, bare, bareNormal]
   const cold: number[][] = []

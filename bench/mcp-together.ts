@@ -28,7 +28,6 @@ interface Outcome {
   readonly seconds: number
 }
 
-/** Two servers that write to one data folder at once. */
 export async function benchTogether({ ours, bare }: Contenders, folder: Folder): Promise<void> {
   const lines: Line[] = []
   for (const session of [undefined, 'shared']) {

@@ -12,7 +12,6 @@ import { playScript } from './token-script.ts'
 
 export const MAX_MCP_TOKENS = 600
 
-/** Tokens that an official client receives from the real MCP server, for a plan of five. */
 export async function benchMcpTokens(): Promise<void> {
   const lines: Line[] = []
   for (const name of Object.keys(toolsets) as ToolsetName[]) {

@@ -41,7 +41,6 @@ await page.locator('.rs-summary').click()
 await page.waitForTimeout(1_000)
 const metrics = await page.context().newCDPSession(page)
 await metrics.send('Performance.enable')
-/** CPU seconds of the page's main thread. */
 const busy = async (): Promise<number> => {
   const { metrics: all } = await metrics.send('Performance.getMetrics')
   const of = (name: string): number => all.find(each => each.name === name)?.value ?? 0

@@ -194,7 +194,6 @@ async function fill(door: Door): Promise<void> {
   }
 }
 
-/** Time until a search is complete again. */
 async function caughtUp(door: Door): Promise<number> {
   const start = performance.now()
   while ((await door.search.all('local', 'anything', { limit: 1 })).indexing);

@@ -49,7 +49,6 @@ const { port, path, event } = order.kind === 'ours' ? await ours() : await bare(
 
 serveParent({
   listening: (): Listening => ({ port, path, token: TOKENS.agent }),
-  /** Commits events one after another, as fast as possible. */
   burst: async (count: number) => {
     const start = nowMs()
     for (let index = 0; index < count; index += 1) await event()
@@ -71,7 +70,6 @@ serveParent({
     return user + system
   },
   memory: settledMemory,
-  /** Reports what the process does while idle. */
   idle: async (ms: number) => {
     busy()
     asked.clear()

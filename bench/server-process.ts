@@ -71,7 +71,6 @@ export function serveParent(can: Readonly<Record<string, (argument: never) => un
 /** Linux and macOS processes share this clock. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
-/** The share of a core that this process used since the last call. */
 export function busyMeter(): () => number {
   let cpu = process.cpuUsage()
   let at = nowMs()
