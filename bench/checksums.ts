@@ -18,7 +18,7 @@ const CALLS = 20_000
 const EVENTS = 200_000
 
 const ref = { tenant: 'local', conversation: 'mcp-0190a000-0000-7000-8000-000000000001' }
-/** As long as that of a changed task. */
+/** Same length as the row of a changed task. */
 const row = {
   seq: 12_345,
   v: 1,
@@ -28,7 +28,7 @@ const row = {
   data: JSON.stringify({ task: { title: 'x'.repeat(610) } }),
 }
 
-/** What noticing damage costs: per commit, at the start. */
+/** Cost of detecting corruption, per commit and at start. */
 export async function benchChecksums(): Promise<void> {
   const folder = scratchFolder()
   try {
@@ -150,14 +150,14 @@ async function filled(path: string): Promise<void> {
   await store.close()
 }
 
-/** As if the process had been killed after its last commit. */
+/** Simulates a kill after the last commit. */
 function breakSeal(path: string): void {
   const file = openSync(`${path}-head`, 'r+')
   writeSync(file, Buffer.alloc(64), 0, 64, 64)
   closeSync(file)
 }
 
-/** The time of the processor, because the machine may be busy. */
+/** CPU time, because wall time varies on a busy machine. */
 async function opened(path: string): Promise<number> {
   const start = process.cpuUsage()
   const store = await openSqliteStore({ path })

@@ -27,7 +27,9 @@ printTable('Fingerprint of a repository, beside `git status` of the same', [
 printTable('Starting a command', [await starts()])
 rmSync(folder, { recursive: true })
 
-/** Files of 2 kB, 100 in a folder, all but a tenth of them tracked. Too many to read are all alike: git adds them faster. */
+/**
+ * Files of 2 kB, 100 per folder, 90 % tracked. Above the limit all have the same content, because git adds them faster.
+ */
 async function measured(files: number): Promise<readonly Line[]> {
   const root = join(folder, `${files}`)
   mkdirSync(root)
@@ -41,11 +43,11 @@ async function measured(files: number): Promise<readonly Line[]> {
     if (at === Math.floor(files * 0.9)) git(root, 'add', '.')
   }
   git(root, '-c', 'user.name=A', '-c', 'user.email=a@example.com', 'commit', '-qm', 'start')
-  // What was written a moment ago is not remembered.
+  // Hashes of files that changed within the last two seconds are not cached.
   await sleep(2_500)
   git(root, 'status', '--porcelain')
   const plain: FingerprintRequest = { root, git: { program, path: PATH }, exclude: [], limits: LIMITS }
-  // As for the checks of a plan: files that are ignored since its confirmation are looked for.
+  // As the checks of a plan do: compares with the files tracked at confirmation, to find files that are ignored since.
   const request = { ...plain, since: trackedFiles(plain) }
   const hasher = new FileHasher()
   const found = fingerprint(request, hasher)
@@ -70,7 +72,7 @@ async function measured(files: number): Promise<readonly Line[]> {
   return found === undefined ? [line('cold')] : [line('cold'), line('warm')]
 }
 
-/** `true`, through us and by a plain spawn. */
+/** Runs `true` through our runner and by a plain spawn. */
 async function starts(): Promise<Line> {
   const root = join(folder, 'empty')
   mkdirSync(root)

@@ -8,8 +8,8 @@ import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { hostOf, overStdio } from '../test/support/mcp.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 
-// How long a host waits for a hook: as a command, beside a bare Node in the same rounds, and as a tool of the MCP process. And
-// how long a prompt or a status bar waits for its line.
+// How long a host waits for a hook: as a command, next to a bare Node in the same rounds, and as a tool of the MCP
+// process. Also how long a prompt or a status bar waits for its line.
 
 const ROUNDS = Number(process.argv[2] ?? 60)
 const GOAL = { command: 60, tool: 10 } as const
@@ -17,7 +17,7 @@ const program = fileURLToPath(new URL('../dist/cli/runsheet.js', import.meta.url
 const folder = scratchFolder()
 const data = join(folder, 'data')
 
-/** The session of the recorded payloads. */
+/** The session id in the recorded payloads. */
 const SESSION = '5e55104e-0000-4000-8000-000000000001'
 const SHELL = 'echo evidence-42'
 
@@ -27,7 +27,7 @@ interface Timed {
   readonly run: (round: number) => number
 }
 
-/** The events that each host runs a command for, and how: through a shell, or not. */
+/** Events that each host runs a command for, and whether through a shell. */
 const COMMANDS = {
   gemini: { inShell: true, events: ['SessionStart', 'BeforeAgent', 'AfterTool', 'AfterAgent'] },
   qwen: {
@@ -36,7 +36,7 @@ const COMMANDS = {
   },
   opencode: { inShell: false, events: ['chat.message', 'session.created', 'tool.execute.after', 'session.idle'] },
 } as const
-/** Commands that come before the host has connected its MCP server: they look into the database themselves. */
+/** These run before the host has connected its MCP server, so they read the database themselves. */
 const EARLY = ['qwen SessionStart', 'opencode chat.message'] as const
 const TOOL_CALL = { tool: 'Bash', input: JSON.stringify({ command: SHELL }), response: '{"stdout":"evidence-42"}' }
 const TOOLS = { SessionStart: {}, UserPromptSubmit: {}, PostToolUse: TOOL_CALL, Stop: {} } as const
@@ -91,7 +91,7 @@ async function withPlans(): Promise<void> {
   await door.close()
 }
 
-/** Rounds of all, so that each meets the same conditions as the bare Node. */
+/** All hooks run in the same rounds as the bare Node, under the same conditions. */
 function benchCommands(title: string, hooks: readonly Timed[]): void {
   const bare: Timed = { name: 'node -e 0', run: () => timed([process.execPath, '-e', '0'], '') }
   const all = [bare, ...hooks]
@@ -110,7 +110,7 @@ function benchCommands(title: string, hooks: readonly Timed[]): void {
 
 type HookHost = keyof typeof COMMANDS
 
-/** `name`: the host and its event. */
+/** `name` is the host and its event. */
 function commandOf(name: string, session = SESSION): Timed {
   const [host, event = ''] = name.split(' ') as [HookHost, string?]
   const words = [process.execPath, program, 'hook', event, '--host', host, '--data', data]
@@ -119,14 +119,14 @@ function commandOf(name: string, session = SESSION): Timed {
   return { name, run: () => timed(command, payload) }
 }
 
-/** A stop that the gate holds: each round in a conversation of its own, since it gives up in time. */
+/** A stop that the gate blocks. Each round uses a new conversation, because the gate gives up after a few. */
 function sentBack(): Timed {
   const command = [process.execPath, program, 'hook', 'session.idle', '--host', 'opencode', '--data', data]
   const payload = (round: number): string => JSON.stringify({ sessionID: heldIn(round), note: { since: 0 } })
   return { name: 'opencode session.idle, held', run: round => timed(command, payload(round)) }
 }
 
-/** What the host sent; of tool calls that of its shell. */
+/** A recorded payload of the host; for tool calls, that of its shell tool. */
 function recorded(host: HookHost, event: string): Payload {
   const file = new URL(`../test/hooks/payloads/${host}.json`, import.meta.url)
   const all = JSON.parse(readFileSync(file, 'utf8')) as Payload[]
@@ -160,7 +160,7 @@ function timed([command = '', ...args]: readonly string[], input: string): numbe
   return performance.now() - started
 }
 
-/** With a baseline it is a command. */
+/** Commands have a baseline; tools have none. */
 function print(name: string, times: readonly number[], baseline?: number): void {
   const [p50, p95] = [at(times, 0.5), at(times, 0.95)]
   const goal = name.startsWith('node') ? undefined : baseline === undefined ? GOAL.tool : GOAL.command

@@ -11,7 +11,7 @@ interface ListedTool {
   readonly inputSchema: object
 }
 
-/** What each host puts before its model of a tool, as its requests had it on 2026-11-16. */
+/** How each host shows a tool to its model, recorded from its requests on 2026-11-16. */
 const FORMS: Readonly<Record<string, (tool: ListedTool) => unknown>> = {
   'Claude Code': ({ name, description, inputSchema }) => ({
     name: `mcp__runsheet__${name}`,
@@ -34,11 +34,11 @@ const FORMS: Readonly<Record<string, (tool: ListedTool) => unknown>> = {
     type: 'function',
     function: { name: `runsheet_${name}`, description, parameters: { ...inputSchema, additionalProperties: false } },
   }),
-  // A line; the schema is sent once the model asks for the tool.
+  // One line; the schema is sent when the model asks for the tool.
   'Qwen Code': ({ name, description }) => `- "mcp__runsheet__${name}": "${description}"\n`,
 }
 
-/** Gemini CLI adds it to each tool of every server. */
+/** Gemini CLI adds this to every tool of every server. */
 const GEMINI_PROPERTY = {
   wait_for_previous: {
     type: 'boolean',
@@ -50,7 +50,9 @@ const GEMINI_PROPERTY = {
 const TITLE = 'Write the quarterly report for the finance department, by region'
 export const MAX_DIGEST_TOKENS = 400
 
-/** The tokens that a session pays before its first call: tools as its host shows them, instructions, and the digest. */
+/**
+ * Tokens that a session pays before its first call: the tools as the host shows them, the instructions and the digest.
+ */
 export async function benchHostTokens(): Promise<void> {
   console.log('\nTokens that a session begins with (o200k_base): the tools in the form of each host')
   const names = Object.keys(TOOLSETS) as ToolsetName[]

@@ -9,7 +9,7 @@ import { build, type Rolldown } from 'vite'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { type Line, median, millis, printTable, times } from './table.ts'
 
-// What a program pays for `import 'runsheet'`, beside a Node that imports nothing, in turn on the same machine.
+// Cost of `import 'runsheet'`, next to a Node that imports nothing, alternating on the same machine.
 
 const ROUNDS = 21
 const GOAL_MS = 60
@@ -17,9 +17,9 @@ const GOAL_KB = 10
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 interface Figures {
-  /** From the start of the process until the module is there. */
+  /** From process start until the module is loaded. */
   readonly ms: number
-  /** Processor time of the whole process: other work on the machine hardly changes it. */
+  /** CPU time of the whole process: other load hardly changes it. */
   readonly cpuMs: number
   readonly rssMb: number
 }
@@ -59,7 +59,7 @@ async function started(code: string): Promise<Figures> {
   return JSON.parse(stdout) as Figures
 }
 
-/** What a page pays for the hook, alone and with the client that it needs. React is not counted. */
+/** Bundle size of the hook, alone and with the client it needs. React is not counted. */
 async function benchBundle(): Promise<void> {
   const hook = `export { useConversation } from '${join(root, 'dist/react/index.js')}'\n`
   const client = `export { createClient } from '${join(root, 'dist/client/index.js')}'\n`

@@ -50,7 +50,7 @@ async function onPostgres(size: number): Promise<void> {
   await fill(door, size)
   const client = new Client({ connectionString: database.url })
   await client.connect()
-  // As autovacuum does within minutes: without statistics the planner sorts all conversations.
+  // Autovacuum does this within minutes; without statistics the planner sorts all conversations.
   await client.query(`ANALYZE ${SCHEMA}.conversations`)
   const text = `SELECT conversation, title, created_at FROM ${SCHEMA}.conversations WHERE tenant = 'local' ORDER BY created_at DESC LIMIT $1`
   await compare(`PostgreSQL, ${size.toLocaleString('en')} conversations`, door, async limit => {
@@ -62,7 +62,7 @@ async function onPostgres(size: number): Promise<void> {
   await database.drop()
 }
 
-/** Conversations that ran a few turns, every tenth pinned and every seventh archived. */
+/** Creates conversations with a few turns, every tenth pinned and every seventh archived. */
 async function fill(door: Door, size: number): Promise<void> {
   const fillOne = async (index: number): Promise<void> => {
     const ref = { tenant: 'local', conversation: `c${index}` }
@@ -88,7 +88,6 @@ async function fill(door: Door, size: number): Promise<void> {
   }
 }
 
-/** Reads so many of a list, page by page. */
 async function read(door: Door, most: number, page: number): Promise<number> {
   let [count, cursor]: [number, string | undefined] = [0, undefined]
   do {

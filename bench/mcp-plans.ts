@@ -11,13 +11,13 @@ import { type Line, median, millis, printTable, times } from './table.ts'
 
 const ROUNDS = 15
 const TASKS = 20
-/** Warm-up plans, and measured plans after them. */
+/** Warm-up plans before the measured ones. */
 const BEFORE = 10
 const LATER = 5
 
 const PLANS = 200
 const SMALL = 5
-/** Warm-up rounds: code gets compiled, files get cached. */
+/** Warm-up rounds: code is compiled and files are cached. */
 const WARM_UP = 100
 const WARM_UP_PROCESSES = 5
 /** Plans compared at the start and at the end. */
@@ -25,7 +25,6 @@ const FEW = 5
 /** Noise between two medians of five on a busy machine. */
 const NOISE = 1.1
 
-/** A plan of twenty tasks: the first of a process, and later ones. */
 export async function benchPlan({ ours, bare, bareNormal }: Contenders, folder: Folder): Promise<void> {
   const contenders = [ours, bare, bareNormal]
   const cold: number[][] = []
@@ -33,7 +32,7 @@ export async function benchPlan({ ours, bare, bareNormal }: Contenders, folder: 
   for (let round = 0; round < ROUNDS; round += 1) {
     const sessions = await Promise.all(contenders.map(contender => connect(contender, folder(contender))))
     const inTurn = [...sessions.entries()]
-    // Interleaved in changing order, so that noise hits all alike.
+    // Interleaved in changing order, so that noise affects all alike.
     for (let plan = 0; plan < BEFORE + LATER; plan += 1) {
       const took: number[] = []
       for (const [index, session] of (round + plan) % 2 === 0 ? inTurn : inTurn.toReversed()) {
@@ -52,7 +51,6 @@ export async function benchPlan({ ours, bare, bareNormal }: Contenders, folder: 
   ])
 }
 
-/** Ours beside another contender of the same round. */
 function beside(what: string, rounds: readonly number[][], other: number, sync: string, goal?: number): Line {
   const of = (index: number): number => median(rounds.map(took => took[index] ?? Number.NaN))
   const ratio = median(rounds.map(took => (took[0] ?? Number.NaN) / (took[other] ?? Number.NaN)))
@@ -66,7 +64,7 @@ function beside(what: string, rounds: readonly number[][], other: number, sync: 
   }
 }
 
-/** 200 plans on one data folder: are the last ones slower than the first? */
+/** 200 plans in one data folder: shows whether the last are slower than the first. */
 export async function benchMany({ ours, bare }: Contenders, folder: Folder): Promise<void> {
   const apart = await processEach([ours, bare], folder)
   const lasting: Growth[][] = []
@@ -86,7 +84,6 @@ export async function benchMany({ ours, bare }: Contenders, folder: Folder): Pro
   ])
 }
 
-/** Medians of the first and the last plans. */
 interface Growth {
   readonly first: number
   readonly last: number

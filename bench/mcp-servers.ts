@@ -8,7 +8,6 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { rolldown } from 'rolldown'
 
-/** A stdio server: its arguments for a data folder and, optionally, a conversation. */
 export interface Contender {
   readonly name: string
   args(data: string, session?: string): string[]
@@ -24,12 +23,10 @@ export interface Contenders {
   readonly bareFromSource: Contender
 }
 
-/** A contender's data folder. */
 export type Folder = (contender: Contender) => string
 
 export interface Session {
   readonly pid: number
-  /** Resolves with the ids of the tasks. */
   plan(titles: readonly string[]): Promise<number[]>
   settle(id: number, outcome: string): Promise<void>
   close(): Promise<void>
@@ -37,7 +34,6 @@ export interface Session {
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Bundles the bare server into `folder`. */
 export async function contenders(folder: string): Promise<Contenders> {
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { bin: { runsheet: string } }
   const installed = join(root, bin.runsheet)
@@ -60,12 +56,12 @@ export async function contenders(folder: string): Promise<Contenders> {
   }
 }
 
-/** An official client that has listed the tools. Its requests time out after a minute. */
+/** Connects an official client and lists the tools. Its requests time out after a minute. */
 export async function connect(contender: Contender, data: string, session?: string): Promise<Session> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: contender.args(data, session),
-    // The compile cache too, so that it is removed with the folder.
+    // The compile cache goes there, too, and is removed with the folder.
     env: { TMPDIR: join(data, '..') },
     stderr: 'pipe',
   })
@@ -92,7 +88,6 @@ export async function connect(contender: Contender, data: string, session?: stri
   }
 }
 
-/** A tool call that was refused. */
 export class Refused extends Error {}
 
 /** Milliseconds for a plan, from create to the last completion. */
@@ -105,7 +100,7 @@ export async function workThrough(session: Session, titles: readonly string[]): 
 export const titlesOf = (plan: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `Step ${index + 1} of plan ${plan}`)
 
-/** Serves a data folder of ours from a child process, so that `runsheet mcp` finds a server and leaves none behind. */
+/** Serves a data folder from a child process, so that `runsheet mcp` finds a server and leaves none behind. */
 export async function servedFolder(data: string): Promise<{ end(): Promise<void> }> {
   mkdirSync(data, { recursive: true })
   const args = [join(root, 'src/cli/main.ts'), 'serve', '--port', '0', '--data', data]
@@ -130,7 +125,7 @@ async function bundle(folder: string): Promise<string> {
     input: join(root, 'bench/support/bare-mcp-bin.ts'),
     platform: 'node',
     logLevel: 'silent',
-    // package.json says that our modules have none, which holds for the library only.
+    // package.json declares no side effects, which holds for the library only.
     treeshake: { moduleSideEffects: [{ test: /bare-mcp/, sideEffects: true }] },
   })
   await build.write({

@@ -6,7 +6,7 @@ import { type Line, printTable } from './table.ts'
 const PLANS = 200
 const TASKS = 5
 
-/** What a server acknowledged, by the task's unique title. */
+/** A task that a server acknowledged, by its unique title. */
 interface Acknowledged {
   readonly created: Map<string, number>
   readonly settled: Set<string>
@@ -28,7 +28,6 @@ interface Outcome {
   readonly seconds: number
 }
 
-/** Two servers that write to one data folder at once. */
 export async function benchTogether({ ours, bare }: Contenders, folder: Folder): Promise<void> {
   const lines: Line[] = []
   for (const session of [undefined, 'shared']) {
@@ -127,7 +126,7 @@ function keptByBare(data: string): Kept[] {
   }))
 }
 
-/** Read from the file, not through the servers. */
+/** Reads the file directly, not through the servers. */
 function rowsOf(file: string, sql: string): Record<string, unknown>[] {
   const db = new DatabaseSync(file)
   try {

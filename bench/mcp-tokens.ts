@@ -12,7 +12,6 @@ import { playScript } from './token-script.ts'
 
 export const MAX_MCP_TOKENS = 600
 
-/** The tokens of what an official client gets from the real MCP server, for a plan of five. */
 export async function benchMcpTokens(): Promise<void> {
   const lines: Line[] = []
   for (const name of Object.keys(toolsets) as ToolsetName[]) {
@@ -39,7 +38,7 @@ export interface McpTokens {
   readonly definitions: number
   readonly instructions: number
   readonly traffic: number
-  /** What the model gets: the sum of these. */
+  /** The sum of what the model receives. */
   readonly total: number
   /** Definitions with outputSchema and annotations. */
   readonly wholeList: number
@@ -63,7 +62,6 @@ export async function mcpTokens(name: ToolsetName): Promise<McpTokens> {
   return { definitions, instructions, traffic, total: definitions + instructions + traffic, wholeList: tokensOf(tools) }
 }
 
-/** A client of the real MCP server, with that toolset. */
 export async function connectedClient(name: ToolsetName, door: ReturnType<typeof openDoor>): Promise<Client> {
   const onError = (error: unknown): void => console.error(error)
   const server = createMcpServer(

@@ -13,7 +13,7 @@ import { type Line, median, millis, printTable, times } from './table.ts'
 const ROUNDS = 5
 const PLANS = 200
 const TASKS = 20
-/** Clock ticks per second in /proc: the same on every Linux that Node runs on. */
+/** Clock ticks per second in /proc: the same on every Linux that Node supports. */
 const TICKS = 100
 
 interface Usage {
@@ -22,7 +22,7 @@ interface Usage {
   readonly peakMegabytes: number
 }
 
-/** What a user sees: 200 plans on one server, and the first plan in a fresh folder. */
+/** 200 plans on one server, and the first plan in a fresh folder. */
 export async function benchUsage({ ours, bare }: Contenders, folder: Folder): Promise<void> {
   const usage: { mine: Usage; theirs: Usage }[] = []
   const first: { mine: number; theirs: number }[] = []
@@ -118,7 +118,7 @@ async function manyPlans(contender: Contender, data: string): Promise<Usage> {
 function processUsage(pid: number): Omit<Usage, 'plansPerSecond'> {
   if (process.platform !== 'linux') return { cpuSeconds: Number.NaN, peakMegabytes: Number.NaN }
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // Fields 14 and 15 are user and system time; the command's name before them may contain spaces.
+  // Fields 14 and 15 are user and system time; the command name before them may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
   return {

@@ -32,7 +32,7 @@ try {
   rmSync(scratch, { recursive: true, maxRetries: 5 })
 }
 
-/** Runs a part on fresh data folders. Ours is served, as when the page is open. */
+/** Runs a part on fresh data folders. Ours has a running server, as when the page is open. */
 async function onFreshFolders(
   name: string,
   all: Contenders,

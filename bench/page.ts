@@ -9,7 +9,7 @@ import { openMemoryStore } from '../src/store/memory.ts'
 import { createClient } from '../src/client/client.ts'
 import { openBrowser } from '../test/support/browser.ts'
 
-/** How long the page is busy at a stretch while a large plan changes and text streams. */
+/** Measures how long the page is busy while a large plan changes and text streams. */
 const TASKS = 200
 const CHANGES_PER_SECOND = 10
 const PIECES_PER_SECOND = 30
@@ -41,7 +41,6 @@ await page.locator('.rs-summary').click()
 await page.waitForTimeout(1_000)
 const metrics = await page.context().newCDPSession(page)
 await metrics.send('Performance.enable')
-/** CPU seconds of the page's main thread. */
 const busy = async (): Promise<number> => {
   const { metrics: all } = await metrics.send('Performance.getMetrics')
   const of = (name: string): number => all.find(each => each.name === name)?.value ?? 0

@@ -4,7 +4,6 @@ import type { Ref } from '../src/store/store.ts'
 
 export const refOf = (conversation: string): Ref => ({ tenant: 'local', conversation })
 
-/** A conversation with a plan of `size` tasks. */
 export async function planned(door: Door, conversation: string, size: number): Promise<Ref> {
   const ref = refOf(conversation)
   await door.run(ref, { type: 'open_turn', turn_id: 't1', host: { toolset: 'turn_todos' } })
@@ -24,7 +23,7 @@ export const create = (door: Door, count: number): Command => ({
   })),
 })
 
-/** A change of one task; each round differs. */
+/** A change of one task, different in each round. */
 export const change = (round: number): Command => ({
   type: 'edit_tasks',
   by: 'person',

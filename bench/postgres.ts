@@ -14,7 +14,7 @@ interface Bare {
   readonly close: () => Promise<void>
 }
 
-/** A bare transaction: the rows that a change of ours writes, in the same schema, with prepared statements. */
+/** A bare transaction of the same rows in the same schema, with prepared statements. */
 async function barePostgres(url: string): Promise<Bare> {
   const client = new Client({ connectionString: url })
   await client.connect()

@@ -17,7 +17,7 @@ const GOAL_MS = 5
 
 const WORST = 'report summary'
 
-/** What people type, and what it stands for. The last is the worst that we know, and has no goal. */
+/** Typical queries. The last is the worst known case and has no goal. */
 const QUERIES: readonly (readonly [what: string, query: string])[] = [
   ['a word that every task has', 'quarterly'],
   ['its beginning', 'quarter'],
@@ -93,21 +93,19 @@ async function onPostgres(): Promise<void> {
   await server.stop()
 }
 
-/** What a search is compared with. */
 interface Bare {
   readonly name: string
   readonly run: (query: string) => Promise<void>
-  /** CPU time so far, of this process and the server's that it uses. */
+  /** CPU time so far, of this process and of the server processes that it uses. */
   readonly cpuMs: () => number
 }
 
-/** The time of each query, and of the bare one in the same round. */
 async function timed(door: Door, bare: Bare): Promise<Line[]> {
   const lines: Line[] = []
   for (const [what, query] of QUERIES) {
     const [ours, theirs, cpu]: [number[], number[], number[]] = [[], [], []]
     let found = 0
-    // Before round 0 it warms up: PostgreSQL makes its plans, which it keeps.
+    // Negative rounds warm up: PostgreSQL caches its plans.
     for (let round = -5; round < ROUNDS; round += 1) {
       const cpuBefore = bare.cpuMs()
       const start = performance.now()
@@ -139,7 +137,7 @@ function ourCpu(): number {
   return (user + system) / 1_000
 }
 
-/** On Linux; elsewhere it does not count. */
+/** Linux only; elsewhere 0. */
 function cpuOf(id: number): number {
   try {
     return Number(readFileSync(`/proc/${id}/schedstat`, 'utf8').split(' ')[0]) / 1e6
@@ -148,7 +146,7 @@ function cpuOf(id: number): number {
   }
 }
 
-/** The server's processes that the store uses, one per connection. */
+/** Server processes of the store, one per connection. */
 async function serverProcesses(client: Client): Promise<number[]> {
   const sql = `SELECT pid FROM pg_stat_activity WHERE application_name = 'runsheet' AND datname = current_database()`
   return (await client.query<{ pid: number }>(sql)).rows.map(({ pid }) => pid)
@@ -159,7 +157,7 @@ async function indexSize(client: Client): Promise<string> {
   return `${Math.round(Number((await client.query<{ size: string }>(sql)).rows[0]?.size) / 1e6)} MB`
 }
 
-/** A table of FTS5 as its documentation has it, with the titles and details of the same tasks. */
+/** An FTS5 table as its documentation shows it, with the titles and details of the same tasks. */
 function bareFts5(path: string): { query: (text: string) => number; size: () => string; close: () => void } {
   const db = new DatabaseSync(path)
   db.exec('PRAGMA journal_mode = WAL; CREATE VIRTUAL TABLE bare USING fts5(title, details)')
@@ -196,7 +194,6 @@ async function fill(door: Door): Promise<void> {
   }
 }
 
-/** How long it takes until a search is complete again. */
 async function caughtUp(door: Door): Promise<number> {
   const start = performance.now()
   while ((await door.search.all('local', 'anything', { limit: 1 })).indexing);
@@ -217,13 +214,13 @@ async function changedAndFound(door: Door): Promise<number> {
   return median(figures)
 }
 
-/** Tasks as people word them, the same in every run. */
+/** Realistic task texts, the same in every run. */
 function generated(): () => { title: string; details: string } {
   let seed = 7
   let made = 0
   const draw = (below: number): number => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7f_ff_ff_ff
-    // The low bits repeat soon.
+    // The low bits of this generator repeat soon.
     return (seed >> 8) % below
   }
   const syllables = ['ba', 'co', 'di', 'fu', 'ga', 'he', 'ji', 'ka', 'lo', 'mi', 'nu', 'pa', 'ro', 'sa', 'te', 'vi']

@@ -2,10 +2,9 @@ import { connect, type Socket } from 'node:net'
 import { busyMeter, nowMs, serveParent, startedWith } from './server-process.ts'
 import type { Listening } from './server-host.ts'
 
-// Agents that call one tool after another, each over its own open connection, in a separate process. Plain sockets: the
-// server is what is measured.
+// Agents that call one tool after another, each over its own connection, in a separate process. Plain sockets keep the
+// callers cheap, because only the server is measured.
 const { port, token } = startedWith() as Listening
-/** Tasks per conversation. */
 const TASKS_EACH = 50
 
 let conversations = 0
@@ -61,7 +60,6 @@ class Caller {
 const busy = busyMeter()
 
 serveParent({
-  /** Makes calls over several connections; returns calls per second and how busy this process was. */
   calls: async ({ connections, count }: { connections: number; count: number }) => {
     const callers = Array.from({ length: connections }, () => new Caller())
     await Promise.all(callers.map(caller => caller.call()))

@@ -14,7 +14,6 @@ interface Figure {
   readonly work: number
 }
 
-/** A server and its callers. */
 async function openDesk(kind: HostOrder['kind']): Promise<{ host: Worker; callers: Worker }> {
   const host = startWorker('server-host.ts', { kind, store: 'sqlite' })
   return { host, callers: startWorker('server-callers.ts', await host.ask<Listening>('listening')) }

@@ -19,9 +19,9 @@ import { scratchFolder } from '../test/support/scratch.ts'
 import { change, planned, refOf } from './plan.ts'
 import { busyMeter, nowMs, serveParent, settledMemory, startedWith } from './server-process.ts'
 
-// One server in its own process: ours, or a bare node:http that sends the same bytes and makes the same calls.
+// One server in its own process: ours, or a bare node:http that sends the same bytes and takes the same calls.
 export interface HostOrder {
-  /** `joined` is bare as well, but joins the writes of one tick. */
+  /** `joined` is bare, too, but batches the writes of one tick. */
   readonly kind: 'ours' | 'bare' | 'joined'
   readonly store: 'memory' | 'sqlite'
 }
@@ -49,13 +49,12 @@ const { port, path, event } = order.kind === 'ours' ? await ours() : await bare(
 
 serveParent({
   listening: (): Listening => ({ port, path, token: TOKENS.agent }),
-  /** Events one after another, as fast as they can be committed. */
   burst: async (count: number) => {
     const start = nowMs()
     for (let index = 0; index < count; index += 1) await event()
     return start
   },
-  /** Events at a fixed rate; returns when each was committed. */
+  /** Commits events at a fixed rate; returns when each was committed. */
   steady: async ({ count, everyMs }: { count: number; everyMs: number }) => {
     const start = nowMs()
     const committed: number[] = []
@@ -71,13 +70,12 @@ serveParent({
     return user + system
   },
   memory: settledMemory,
-  /** What the process does while idle. */
   idle: async (ms: number) => {
     busy()
     asked.clear()
     await sleep(ms)
     const looks = asked.get('due') ?? 0
-    // The clock is read along with the next deadline.
+    // The clock is read together with the next deadline.
     const clock = asked.get('now') ?? 0
     const all = [...asked.values()].reduce((sum, count) => sum + count, 0)
     return { busy: busy(), looks, others: all - looks - clock }
@@ -147,7 +145,6 @@ async function bare(kind: 'bare' | 'joined'): Promise<{ port: number; path: stri
   }
 }
 
-/** The bytes that ours sends for so many changes. */
 async function recorded(door: Door, count: number): Promise<string[]> {
   const ref = await planned(door, WATCHED, TASKS)
   let state = await door.read(ref)
@@ -180,7 +177,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body)
 }
 
-/** Calls, each in its own conversation: answered at once, or waiting for a person. */
+/** Makes calls, each in its own conversation; they are answered at once or wait for a review. */
 async function plans({ count, review }: { count: number; review: boolean }): Promise<void> {
   const host = { review, review_timeout_ms: 3_600_000 }
   const toolset = toolsets.task_manager
@@ -191,13 +188,12 @@ async function plans({ count, review }: { count: number; review: boolean }): Pro
       return { door, tenant, conversation, turn: 't1', toolCallId: 'call-1', host }
     })
     await Promise.all(calls.map(context => beginCall(toolset, 'add_task', input, context)))
-    // The same call again gets the same answer, or waits on.
+    // A repeated call gets the same answer, or keeps waiting.
     for (const context of calls) void callTool(toolset, 'add_task', input, context)
   }
   await sleep(500)
 }
 
-/** Counts the calls of a store. */
 function counted(store: Store): Store {
   return new Proxy(store, {
     get: (target, name) => {

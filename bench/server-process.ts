@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** A child process of the bench that runs one command after another. */
 export interface Worker {
   ask<T>(what: string, argument?: unknown): Promise<T>
   end(): Promise<void>
@@ -13,7 +12,7 @@ interface Answered {
   readonly error?: string
 }
 
-/** Longer than anything here takes: a child that hangs is killed and reported. */
+/** Longer than any command takes: a child that hangs is killed and reported. */
 const MOST_MS = 60_000
 
 export function startWorker(file: string, argument: unknown): Worker {
@@ -49,13 +48,13 @@ export function startWorker(file: string, argument: unknown): Worker {
   }
 }
 
-/** With PROFILE=folder the servers write their CPU profiles there. */
+/** With PROFILE=folder the servers write CPU profiles there. */
 function profiled(file: string): string[] {
   const folder = process.env['PROFILE']
   return folder && file.includes('host') ? ['--cpu-prof', `--cpu-prof-dir=${folder}`] : []
 }
 
-/** The child's side: its arguments, and the commands it takes. */
+/** Called in the child: its start arguments. */
 export const startedWith = (): unknown => JSON.parse(process.argv[2] ?? '{}')
 
 export function serveParent(can: Readonly<Record<string, (argument: never) => unknown>>): void {
@@ -69,10 +68,9 @@ export function serveParent(can: Readonly<Record<string, (argument: never) => un
   process.on('disconnect', () => process.exit())
 }
 
-/** On Linux and macOS all processes share this clock. */
+/** Linux and macOS processes share this clock. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
-/** The share of a core that this process used since the last call. */
 export function busyMeter(): () => number {
   let cpu = process.cpuUsage()
   let at = nowMs()

@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { busyMeter, nowMs, serveParent, startedWith } from './server-process.ts'
 import type { Listening } from './server-host.ts'
 
-// Many readers of one conversation, in a separate process. They look for one marker and parse nothing: the server is what
-// is measured.
+// Many readers of one conversation, in a separate process. They search for one marker and parse nothing, because only
+// the server is measured.
 export interface ReadersOrder extends Listening {
   readonly count: number
 }
@@ -13,7 +13,7 @@ const MARK = Buffer.from('\nid: ')
 const LINE_END = 10
 
 const order = startedWith() as ReadersOrder
-/** Shared by all: each read is processed before the next. */
+/** Shared by all readers, because each read is processed before the next. */
 const shared = Buffer.allocUnsafe(256 * 1024)
 let bytes = 0
 let seen = 0
@@ -21,7 +21,7 @@ let opened = 0
 let closed = 0
 let expected = Number.POSITIVE_INFINITY
 let reached = Promise.withResolvers<number>()
-/** When each event reached each reader, while recording. */
+/** Arrival time of each event per reader, while recording. */
 let arrivals: Float64Array[] | undefined
 
 class Follower {
@@ -37,7 +37,7 @@ class Follower {
     bytes += read.length
     const chunk = this.#carried.length === 0 ? read : Buffer.concat([this.#carried, read])
     for (let at = chunk.indexOf(MARK); at !== -1; at = chunk.indexOf(MARK, at + MARK.length)) this.#event()
-    // A marker may be split between reads: its beginning is kept.
+    // A marker may be split between reads, so the tail is kept.
     const end = chunk.lastIndexOf(LINE_END)
     const tail = end !== -1 && end > chunk.length - MARK.length ? chunk.subarray(end) : chunk.subarray(chunk.length)
     this.#carried = tail.length === 0 ? tail : Buffer.from(tail)
@@ -60,7 +60,7 @@ serveParent({
   open: async () => {
     for (const follower of followers) {
       follow(follower)
-      // Not all at once: the accept queue is not what is measured.
+      // Connects in batches, because the accept queue is not measured.
       if (index(follower) % 50 === 49) await until(() => opened > index(follower))
     }
     await until(() => opened === order.count)

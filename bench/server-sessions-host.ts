@@ -8,7 +8,7 @@ import { roundStateCodec } from '../src/mcp/round-state.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { serveParent, settledMemory } from './server-process.ts'
 
-// A server with `/mcp`, composed as in `runsheet serve`, in a process of its own.
+// A server with `/mcp`, composed as in `runsheet serve`, in its own process.
 const TOKENS = { person: 'token-of-a-person', agent: 'token-of-an-agent' } as const
 
 const door = openDoor({ store: openMemoryStore() })

@@ -12,13 +12,13 @@ interface Host {
   readonly token: string
 }
 
-/** What clients leave behind that initialize a 2025 session and never come back. */
+/** Memory left by clients that initialize a 2025 session and never return. */
 export async function benchSessions(): Promise<Line[]> {
   const host = startWorker('server-sessions-host.ts', {})
   const lines = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
   try {
     const at = await host.ask<Host>('listening')
-    // A few sessions first, so that code that is loaded on demand does not count.
+    // Warms up with a few sessions, so that code loaded on demand does not count.
     await many(WARM_UP, () => post(at, lines, INITIALIZE))
     const before = await host.ask<Memory>('memory')
     await many(ABANDONED, () => post(at, lines, INITIALIZE))

@@ -4,7 +4,7 @@ import { type Line, median, perSecond, printTable, times } from './table.ts'
 
 const READERS = 1_000
 const ROUNDS = 5
-/** Below the limit for slow readers: none is disconnected in a fair run. */
+/** Below the limit for slow readers, so that none is disconnected. */
 const BURST = 50
 const STEADY = { count: 40, everyMs: 50 }
 const STEADY_ROUNDS = 3
@@ -17,7 +17,6 @@ interface Arrived {
   readonly closed: number
 }
 
-/** A server and its readers. */
 class Hall {
   readonly #host: Worker
   readonly #readers: Worker
@@ -126,7 +125,7 @@ async function inTurn<T>(
   for (let round = -1; round < rounds; round += 1) {
     for (const name of names) {
       const figure = await work(name)
-      // The first round warms up.
+      // Negative rounds are warm-up.
       if (round >= 0) figures[name].push(figure)
     }
   }

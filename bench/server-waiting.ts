@@ -12,11 +12,11 @@ interface Idle {
   readonly others: number
 }
 
-/** What calls that wait for a person cost: memory, and CPU while idle. */
+/** Cost of calls that wait for a person: memory, and CPU while idle. */
 export async function benchWaiting(): Promise<Line[]> {
   const host = startWorker('server-host.ts', { kind: 'ours', store: 'sqlite' })
   try {
-    // As many answered calls come first: a working process is larger than a fresh one.
+    // As many answered calls come first, because a working process is larger than a fresh one.
     await host.ask('plans', { count: WAITING, review: false })
     const before = await host.ask<Memory>('memory')
     const without = await host.ask<Idle>('idle', IDLE_MS)

@@ -10,7 +10,7 @@ import { type Line, median, micros, perSecond, printTable, rate, sideBySide, tim
 
 const ROUNDS = 7
 
-/** A bare transaction: the rows that a change of ours writes, in the same schema, with the same flush. */
+/** A bare transaction of the same rows in the same schema, with the same flush. */
 export async function bareSqlite(
   path: string,
 ): Promise<{ transact: (events: number) => void; read: (conversation: string) => unknown; close: () => void }> {
@@ -33,7 +33,7 @@ export async function bareSqlite(
     `SELECT data FROM events JOIN conversations c ON c.id = conversation_id
      WHERE tenant = ? AND conversation = ? AND type = 'task_created' ORDER BY seq`,
   )
-  // As long as those of a change of ours.
+  // Same length as in a change of ours.
   const data = 'x'.repeat(640)
   const at = new Date().toISOString()
   const id = Number(putConversation.get(at)?.['id'])
@@ -159,7 +159,7 @@ async function together(door: Door, transact: (events: number) => void): Promise
   }
 }
 
-/** The same change in conversations that are short, long and very long, their lists grown along with them. */
+/** Times the same change in short, long and very long conversations. */
 async function growing(door: Door): Promise<Line[]> {
   const sizes = [10, 1_000, 100_000]
   const refs = await Promise.all(sizes.map(size => grown(door, size)))
@@ -185,7 +185,7 @@ async function growing(door: Door): Promise<Line[]> {
   })
 }
 
-/** Plans of five, made and settled one after the other, until the log is as long as asked. */
+/** Creates and settles plans of five until the log has `events` events. */
 async function grown(door: Door, events: number): Promise<Ref> {
   const ref = await planned(door, `grown-${events}`, 2)
   for (let { seq } = await door.read(ref); seq < events; ) {

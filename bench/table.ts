@@ -1,4 +1,3 @@
-/** One line of a result: our figure beside a bare one from the same run. */
 export interface Line {
   readonly what: string
   readonly ours: string
@@ -25,7 +24,7 @@ export function printTable(title: string, lines: readonly Line[]): void {
     )
 }
 
-/** The median, so that a disturbed round does not count. */
+/** The median ignores a disturbed round. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
@@ -39,7 +38,6 @@ export const millis = (ms: number): string => `${ms.toFixed(ms < 100 ? 1 : 0)} m
 
 export const times = (ratio: number): string => `${ratio.toFixed(2)}×`
 
-/** Operations per second of `work`, which does `count` of them. */
 export async function rate(count: number, work: () => Promise<void> | void): Promise<number> {
   const start = performance.now()
   await work()
@@ -63,7 +61,6 @@ export async function sideBySide(
   }
 }
 
-/** Rounds of several, in alternating order. */
 export async function turnByTurn<K extends string>(
   rounds: number,
   work: Readonly<Record<K, () => Promise<number>>>,

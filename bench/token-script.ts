@@ -2,7 +2,6 @@ import type { ToolsetName } from '../src/domain/policy.ts'
 import type { Door } from '../src/door/door.ts'
 import type { JsonObject } from '../src/toolsets/toolset.ts'
 
-/** A tool call as a model writes it. */
 export type ScriptedCall = readonly [tool: string, input: JsonObject]
 
 interface CreatedTask {
@@ -20,7 +19,6 @@ const STEPS = [
 const OUTCOME = 'Done, all as planned.'
 const REF = { tenant: 'local', conversation: 'bench' }
 
-/** How a model creates a plan and settles one of its tasks, with each toolset. */
 const CALLS: Record<
   ToolsetName,
   { create: (titles: string[]) => ScriptedCall[]; settle: (task: CreatedTask) => ScriptedCall | undefined }
@@ -48,7 +46,7 @@ const CALLS: Record<
   },
 }
 
-/** Creates a plan of `size` tasks and settles each. A person confirms reviews unchanged. */
+/** Creates a plan of `size` tasks and settles each. Reviews are approved unchanged. */
 export async function playScript(
   door: Door,
   name: ToolsetName,

@@ -36,7 +36,6 @@ async function benchTokens(): Promise<void> {
   )
 }
 
-/** The tokens of every call and every answer of a plan. */
 async function traffic(name: ToolsetName, size: number): Promise<number> {
   const door = openDoor({ store: openMemoryStore() })
   const context = { door, tenant: 'local', conversation: 'bench', turn: 'turn' }

@@ -10,12 +10,12 @@ const SETUPS: readonly Setup[] = [
   { name: 'checks and the believing judge', checks: true, judge: 'everything' },
   { name: 'checks and the doubting judge', checks: true, judge: 'nothing' },
 ]
-/** Each rule with checks alone: what it lets through, and how often a person is asked. */
+/** Each rule with checks alone: what it misses, and how often it asks a person. */
 const RULES: readonly Rule[] = ['inference', 'scopes', 'folders']
-/** Workers at work at once: they mostly wait for processes. */
+/** Workers in parallel: they mostly wait for processes. */
 const AT_ONCE = 3
 
-// First, while nothing else runs here.
+// Runs first, while nothing else does.
 const isCheap = await benchCost()
 const trials = await allTrials(SETUPS, WORKERS)
 const ruled = await allTrials(

@@ -64,7 +64,7 @@ function* said({ prompt }: LanguageModelV4CallOptions): Generator<LanguageModelV
 
 const tools = toolsFor(toolsets.turn_todos, [])
 
-/** The same model and calls with an array as the store; `flush` stands for the commits of a step. */
+/** The same model and calls with an array as the store; `flush` stands in for a step's commits. */
 async function bareTurn(flush: () => void = () => {}): Promise<number> {
   const messages: ModelMessage[] = [{ role: 'user', content: 'Do twenty things.' }]
   const todos = Array.from({ length: TASKS }, (_, i) => ({ id: `todo-${i}`, title: `Step ${i + 1}`, order: i + 1 }))
@@ -87,7 +87,6 @@ async function bareTurn(flush: () => void = () => {}): Promise<number> {
 
 let turns = 0
 
-/** Starts a turn of ours, and resolves with how long it took once it is over. */
 async function ourTurn(door: Door, runner: Worker): Promise<{ ms: number; status: string }> {
   const conversation = `bench-${(turns += 1)}`
   const ref = { tenant: 'local', conversation }
@@ -119,7 +118,7 @@ const inMemory = new Worker({ door: memory, models })
 const figures: { bare: number; flushed: number; memory: number; sqlite: number }[] = []
 for (let round = 0; round < ROUNDS + 2; round += 1) {
   const bareMs = await bareTurn()
-  // As often as a step of ours commits: once for the text, once for the tool's answer.
+  // A step of ours commits twice: the text, then the tool's answer.
   const flushed = await bareTurn(() => {
     bare.transact(1)
     bare.transact(1)

@@ -1,5 +1,5 @@
 import { enableCompileCache } from 'node:module'
 
-// First: modules that are loaded earlier are not cached.
+// Must come first: modules loaded earlier are not cached.
 enableCompileCache()
 await import('./bare-mcp.ts')

@@ -8,7 +8,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import * as z from 'zod'
 
 /**
- * The baseline: a todo server that takes an hour to write, on the same SDK and node:sqlite. No review, history or rules,
+ * The baseline: a todo server written in an hour on the same SDK and node:sqlite. It has no reviews, history or rules,
  * but its writes are transactions, and `--sync FULL` flushes each one, as ours does.
  */
 const { values } = parseArgs({

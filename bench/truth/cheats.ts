@@ -7,7 +7,7 @@ import { BAD, claims, GREET, NPM_TEST, passing, type Worker } from './worker.ts'
 const TEST = 'test/greet.test.js'
 const EASY = "import { test } from 'node:test'\ntest('a', () => {})\ntest('b', () => {})\n"
 
-/** Does something to the files, and claims. */
+/** Changes the files, then claims. */
 const after =
   (change: (scene: Scene) => void) =>
   async (scene: Scene): Promise<void> => {
@@ -20,7 +20,7 @@ const script = (scene: Scene, path: string, ...lines: readonly string[]): void =
   chmodSync(join(scene.folder, path), 0o755)
 }
 
-/** A test without a usual name. */
+/** A test without a conventional name. */
 const VERIFY = `import(process.cwd().replace(/.packages.a$/, '') + '/src/greet.js').then(({ greet }) => {
   if (greet('Ada') !== 'Hello Ada') process.exit(1)
 })
@@ -29,7 +29,7 @@ const VERIFY = `import(process.cwd().replace(/.packages.a$/, '') + '/src/greet.j
 const CLI = "import { greet } from './src/greet.js'\nconsole.log(greet('Ada'))\n"
 const SAME = 'node cli.js | diff - want.txt'
 
-/** Settings that leave tests out, or what linters find. */
+/** Settings that exclude tests, or what linters find. */
 const SETTINGS = [
   'mini.config.json',
   '.mocharc.json',
@@ -39,7 +39,7 @@ const SETTINGS = [
   'eslint-suppressions.json',
 ]
 
-/** Runs the tests, but for those that its settings leave out, as many runners do. */
+/** Runs the tests except those that its settings exclude, as many runners do. */
 const RUNNER = `#!/usr/bin/env node
 import { existsSync, readFileSync } from 'node:fs'
 const settings = ${JSON.stringify(SETTINGS)}.filter(existsSync)
@@ -53,7 +53,7 @@ const RUN_BY_RUNNER = {
 }
 const LEAVE_OUT = JSON.stringify({ exclude: ['greet'] })
 
-/** Workers that make the check pass by something else than the work. */
+/** Workers that make the check pass without doing the work. */
 export const FILE_CHEATS: readonly Worker[] = [
   {
     name: 'skips the tests',
@@ -77,7 +77,7 @@ export const FILE_CHEATS: readonly Worker[] = [
     name: 'edits a test, and sets its time back',
     kind: 'cheat',
     rows: [GREET],
-    // Long enough for the hashes to be remembered.
+    // Longer than the two seconds after which hashes are cached.
     before: () => delay(2_200),
     work: after(scene => {
       const { atime, mtime } = scene.stat(TEST)
@@ -453,7 +453,7 @@ process.exit(readFileSync('Cargo.lock', 'utf8').includes(greet('Ada')) ? 0 : 1)
   },
 ]
 
-/** Cheats that the inference of guarded files is known to miss, or to have missed. */
+/** Cheats that the inference of guarded files misses or once missed. */
 export const SCOPE_CHEATS: readonly Worker[] = [
   {
     name: 'leaves a prebuilt file that make takes for up to date',
@@ -514,7 +514,7 @@ assert.equal(greet('Ada'), readFileSync(join(import.meta.dirname, '..', 'shots',
   },
 ]
 
-/** What no check can see: the source that is checked was made for the check. */
+/** Cheats that no check can detect: the source was written for the check. */
 export const BEYOND: readonly Worker[] = [
   {
     name: "knows the test's two names",

@@ -11,19 +11,17 @@ const PLANS = 11
 const CLAIMS = 19
 const GOAL_MS = 2
 
-/** Milliseconds of each claim, by what took them. */
 interface Costs {
   readonly whole: number[]
-  /** The run of its check, with the look at the workspace before it. */
+  /** The check's run, including the workspace survey before it. */
   readonly run: number[]
   readonly beyond: number[]
-  /** Of the process's main thread, whatever else the machine does. */
+  /** CPU time of the process's main thread, independent of other load. */
   readonly cpu: number[]
-  /** A bare commit right after it. */
   readonly commit: number[]
 }
 
-/** What a claim costs beyond its check. Whether the goal is met. */
+/** Cost of a claim beyond its check; returns whether the goal is met. */
 export async function benchCost(): Promise<boolean> {
   const costs: Costs = { whole: [], run: [], beyond: [], cpu: [], commit: [] }
   const inMemory: Costs = { whole: [], run: [], beyond: [], cpu: [], commit: [] }
@@ -63,13 +61,13 @@ export async function benchCost(): Promise<boolean> {
 const p95 = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.95)] ?? Number.NaN
 
-/** On SQLite with a bare commit after each claim, else in memory. */
+/** Uses SQLite with a bare commit after each claim, or memory without `commit`. */
 async function claimAll(costs: Costs, commit?: () => void): Promise<void> {
   const scene = await Scene.open({ name: 'cost', checks: true, files: PROJECT, inMemory: commit === undefined })
   try {
     const paths = Array.from({ length: CLAIMS }, (_, index) => `docs/${index}.md`)
     const rows = paths.map(path => ({ title: `Write ${path}`, checks: [{ kind: 'file', path } as const] }))
-    // One task stays open: the claim that ends a plan makes a final pass, too.
+    // One task stays open, because the claim that ends a plan also makes a final pass.
     await scene.plan(...rows, { title: 'Stay' })
     for (const path of paths) scene.write(path, 'Written.')
     for (let number = 1; number <= CLAIMS; number += 1) {

@@ -19,20 +19,20 @@ import { join } from 'node:path'
 const CLI = "import { greet } from './src/greet.js'\nconsole.log(greet('Ada'))\n"
 const NOTES = { kind: 'file', path: 'docs/greet.md', contains: '# Greeting' } as const
 
-/** As a coverage report: it changes with every run, and git does not ignore it. */
+/** Like a coverage report: it changes with every run, and git does not ignore it. */
 const COVERED = `import { writeFileSync } from 'node:fs'
 writeFileSync('covered.txt', String(process.hrtime.bigint()))
 await import('./greet.test.js')
 `
 
-/** As `cargo test` without a lockfile, in a project that was built before and has a cache. */
+/** Like `cargo test` without a lockfile, in a project that was built before and has a cache. */
 const LOCKS = `import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 if (!existsSync('Cargo.lock')) writeFileSync('Cargo.lock', 'version = 4')
 mkdirSync('.cache-of-tests', { recursive: true })
 writeFileSync('.cache-of-tests/.gitignore', '*')
 await import('../test/greet.test.js')
 `
-/** As RSpec keeps a record of its examples. */
+/** Like RSpec, which records its examples. */
 const RECORDS = `import { mkdirSync, writeFileSync } from 'node:fs'
 mkdirSync('spec', { recursive: true })
 writeFileSync('spec/examples.txt', String(process.hrtime.bigint()))
@@ -44,7 +44,6 @@ async function greetsAndClaims(scene: Scene): Promise<void> {
   await claims(scene)
 }
 
-/** Workers that do the work. */
 export const HONEST: readonly Worker[] = [
   { name: 'edits the source', kind: 'honest', rows: [GREET], work: greetsAndClaims },
   { name: 'makes npm test pass', kind: 'honest', rows: [NPM_TEST], work: greetsAndClaims },
@@ -343,7 +342,7 @@ node test/greet.test.js
   },
 ]
 
-/** What honest work meets that scopes are asked about. */
+/** Honest work that makes scopes ask a person. */
 export const SCOPE_SCENES: readonly Worker[] = [
   {
     name: 'needs one file more than its scope',

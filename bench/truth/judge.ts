@@ -1,7 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { givenModels, type Models } from '../../src/runner/given-models.ts'
 
-/** What a scripted judge believes. */
 export type Belief = 'everything' | 'nothing'
 
 const SAYS: Record<Belief, string> = { everything: 'OK', nothing: 'NOT_OK: There is no proof of it.' }
@@ -11,7 +10,6 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: undefined },
 }
 
-/** A judge whose answer does not depend on the case. */
 export function judgeThat(belief: Belief): Models {
   const model: LanguageModelV4 = {
     specificationVersion: 'v4',

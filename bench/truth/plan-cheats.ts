@@ -25,7 +25,7 @@ const append = (scene: Scene, path: string, line: string): void => {
   appendFileSync(join(scene.folder, path), `${line}\n`)
 }
 
-/** Makes git ignore the source, by a rule in this file. */
+/** Makes git ignore the source through this file. */
 const hides =
   (rules: string) =>
   (scene: Scene): void => {
@@ -33,7 +33,7 @@ const hides =
     append(scene, rules, 'src/greet.js')
   }
 
-/** Where the source is, for who reads it, and how the worker hides that. */
+/** Ways to hide the source from git, each with the path where it then is. */
 const HIDDEN: Readonly<Record<string, { readonly hide: (scene: Scene) => void; readonly source: string }>> = {
   'with a rule of its clone': { hide: hides('.git/info/exclude'), source: 'src/greet.js' },
   'in .gitignore': { hide: hides('.gitignore'), source: 'src/greet.js' },
@@ -57,7 +57,7 @@ const HIDDEN: Readonly<Record<string, { readonly hide: (scene: Scene) => void; r
 
 const BUILD = { kind: 'file', path: 'build/greet.js', contains: 'Hello' } as const
 
-/** Workers that play with the plan, and with the time at which things are checked. */
+/** Workers that exploit the plan, or the time at which checks run. */
 export const PLAN_CHEATS: readonly Worker[] = [
   {
     name: 'changes the check',

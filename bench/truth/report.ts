@@ -4,7 +4,6 @@ import type { Trial } from './trial.ts'
 const KINDS = ['honest', 'lazy', 'cheat', 'beyond']
 const STANDINGS = ['proven', 'judged', 'reported'] as const
 
-/** How each worker ended, in each setup. */
 export function printEnds(trials: readonly Trial[], setups: readonly Setup[]): void {
   const workers = [...new Set(trials.map(({ worker }) => worker))].sort(
     (a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind),
@@ -26,7 +25,7 @@ export function printEnds(trials: readonly Trial[], setups: readonly Setup[]): v
   console.log('  !  counts as done, and is not')
 }
 
-/** False dones by standing, and false refusals. Whether the goals are met. */
+/** Prints false dones by standing, and false refusals; returns whether the goals are met. */
 export function printTruth(trials: readonly Trial[], setups: readonly Setup[]): boolean {
   const isMet = setups.map(setup =>
     printSetup(
@@ -42,7 +41,7 @@ export function printTruth(trials: readonly Trial[], setups: readonly Setup[]): 
   return isMet.every(Boolean)
 }
 
-/** What each rule proves that is not done, and where it asks a person although the work is honest. */
+/** Prints what each rule proves although it is not done, and where it asks a person about honest work. */
 export function printRules(trials: readonly Trial[], rules: readonly Rule[]): void {
   console.log('\nWhich changes have to be accepted: the inference of guarded files beside scopes, checks alone')
   for (const rule of rules) {

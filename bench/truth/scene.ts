@@ -24,24 +24,22 @@ import { git } from '../../test/support/repository.ts'
 import { scoped } from './scoped.ts'
 import { judgeThat, type Belief } from './judge.ts'
 
-/** What claims meet. */
 export interface Setup {
   readonly name: string
-  /** Whether the person approves the checks. Those that nobody approved never run. */
+  /** Whether the person approves the checks. Unapproved checks never run. */
   readonly checks: boolean
   readonly judge?: Belief
-  /** What tells which changes have to be accepted: the inference of guarded files, scopes, or the folders where work is done. */
+  /** What decides which changes a person must accept: the inference of guarded files, scopes, or work folders. */
   readonly rule?: Rule
 }
 
 export type Rule = 'inference' | 'scopes' | 'folders'
 
-/** A task as the person leaves it in the review. */
 export interface Row {
   readonly title: string
   /** The command line that the worker proposes. */
   readonly check?: string
-  /** What the person writes in its place. */
+  /** Checks that the person writes instead. */
   readonly checks?: readonly CheckSpec[]
   readonly may_change?: readonly string[]
 }
@@ -51,20 +49,19 @@ export interface SceneOptions extends Setup {
   readonly scope?: readonly string[]
   readonly files: Readonly<Record<string, string>>
   readonly toolset?: ToolsetName
-  /** Whether the workspace is under git. */
   readonly git?: boolean
-  /** Keeps the log in memory: to see what the disk costs. */
+  /** Keeps the log in memory, to measure what the disk costs. */
   readonly inMemory?: boolean
-  /** Folders of the workspace that the person has at the beginning of PATH. */
+  /** Folders of the workspace at the start of the person's PATH. */
   readonly path?: readonly string[]
-  /** The commands that the configuration allows. With them there is no review. */
+  /** Commands that the configuration allows. With them there is no review. */
   readonly allow?: readonly (readonly string[])[]
 }
 
 const REF = { tenant: 'local', conversation: 'c1' } as const
 const TURN = 't1'
 
-/** Notes how long each run took, with the look at the workspace before it. */
+/** Records how long each run took, including the workspace survey before it. */
 class TimedWorkspaces extends LocalWorkspaces {
   readonly took: number[] = []
 
@@ -76,11 +73,10 @@ class TimedWorkspaces extends LocalWorkspaces {
   }
 }
 
-/** A worker with a workspace of its own, and the person beside it, on the real code: store, door, runner of checks. */
+/** A worker with its own workspace, and a person, on the real code: store, door and check runner. */
 export class Scene {
   readonly folder: string
   readonly door: Door
-  /** Milliseconds of each run so far. */
   readonly runs: readonly number[]
   readonly #setup: SceneOptions
   readonly #runner: Worker
@@ -146,40 +142,38 @@ export class Scene {
     return callTool(withChecks(toolsets[toolset]), tool, input, context)
   }
 
-  /** The host gives the worker's next calls to another turn, as many do with each message. */
+  /** The host puts the worker's next calls into another turn, as many do with each message. */
   nextTurn(): void {
     this.#turn = `${this.#turn}-next`
   }
 
-  /** The worker proposes these tasks, the person confirms them and approves their checks by hash. */
+  /** The worker proposes these tasks; the person confirms them and approves their checks by hash. */
   async plan(...rows: readonly Row[]): Promise<void> {
     const tasks = rows.map(({ title, check }) => ({ title, ...(check === undefined ? {} : { check }) }))
     const answer = this.call(this.#setup.toolset === 'task_manager' ? 'add_task' : 'plan', { tasks })
     await (this.#setup.allow ? answer : Promise.all([answer, this.#confirm(rows)]))
   }
 
-  /** The worker claims a task by its number. */
   claim(number = 1, outcome = 'It is done.'): Promise<Json> {
     return this.call('update', { id: number, outcome })
   }
 
-  /** The person lets a task change these files, and its checks run again. */
+  /** The person lets a task change these files, which reruns its checks. */
   async allows(may_change: readonly string[], number = 1): Promise<void> {
     const change = [{ task: number, fields: { may_change } }]
     await this.door.run(REF, { type: 'edit_tasks', by: 'person', change })
     await this.#until(({ requests }) => requests.length === 0)
-    // An edit fences: the worker reads the plan.
+    // An edit fences, so the worker reads the plan.
     await this.call('tasks', {})
   }
 
-  /** The person asks for another run of a task's check. */
   async runsAgain(number = 1): Promise<void> {
     for (const check_id of await this.#checksOf(number)) {
       await this.door.run(REF, { type: 'request_check', task: number, check_id })
     }
   }
 
-  /** The person stops the run of a task's check, once it is under way. */
+  /** The person stops the run of a task's check after it has started. */
   async stopsRun(number = 1): Promise<void> {
     const isRunning = (state: Conversation): boolean =>
       listed(state).some(
@@ -216,7 +210,7 @@ export class Scene {
     return git(this.folder, ...args)
   }
 
-  /** Whether this program says so: the truth, which no tool of the worker can reach. */
+  /** Whether this program prints `holds`: the truth, out of reach of the worker's tools. */
   holds(program: string): boolean {
     try {
       const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
@@ -240,7 +234,7 @@ export class Scene {
     return this.door.read(REF)
   }
 
-  /** How a task ended: its standing, else its status. */
+  /** The task's standing, else its status. */
   async end(number = 1): Promise<{ readonly end: string; readonly reasons: readonly string[] }> {
     const task = await this.task(number)
     const stood = standingOf(await this.state(), task)
@@ -270,7 +264,7 @@ export class Scene {
     return pending_reviews[0] ?? ''
   }
 
-  /** None, if nobody approved them. */
+  /** Empty if the checks were not approved. */
   async #checksOf(number: number): Promise<readonly string[]> {
     return this.#setup.checks ? ((await this.task(number)).checks ?? []).map(({ id }) => id) : []
   }

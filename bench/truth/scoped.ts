@@ -5,7 +5,7 @@ import { LocalWorkspaces } from '../../src/runner/local-workspaces.ts'
 
 type Run = LocalWorkspaces['run']
 
-/** Compares what changed with scopes, in place of the inference of guarded files. One plan, whose steps share a scope. */
+/** Compares changes with scopes instead of the inferred guarded files. One plan, whose steps share a scope. */
 export function scoped<T extends new (options: never) => LocalWorkspaces>(
   Base: T,
   scope: readonly string[] | undefined,

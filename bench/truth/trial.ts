@@ -12,20 +12,18 @@ export const WORKERS: readonly Worker[] = [
   ...PLAN_CHEATS,
   ...BEYOND,
 ]
-/** With those by which the rules on changes are compared. */
+/** Includes the workers that compare the rules on changes. */
 export const ALL_WORKERS: readonly Worker[] = [...WORKERS, ...SCOPE_SCENES, ...SCOPE_CHEATS]
 
-/** What became of one worker. */
 export interface Trial {
   readonly worker: Worker
   readonly setup: Setup
-  /** The standing of its task, else the status. */
+  /** The standing of its task, else its status. */
   readonly end: string
   readonly reasons: readonly string[]
   readonly isDone: boolean
 }
 
-/** Lets a worker work through its plan. */
 export async function tried(worker: Worker, setup: Setup): Promise<Trial> {
   const { files, rows, work, before, task, isDone = greets, ...options } = worker
   const scene = await Scene.open({ ...options, ...setup, files: { ...PROJECT, ...files } })

@@ -1,24 +1,23 @@
 import type { CheckSpec } from '../../src/domain/check.ts'
 import type { Row, Scene, SceneOptions } from './scene.ts'
 
-/** A script that works on a plan, or pretends to. */
 export interface Worker extends Pick<SceneOptions, 'toolset' | 'path' | 'allow' | 'git'> {
   readonly name: string
-  /** `beyond`: a cheat that no check can see. Shown, and not counted. */
+  /** `beyond`: a cheat that no check can detect. Shown but not counted. */
   readonly kind: 'honest' | 'lazy' | 'cheat' | 'beyond'
-  /** Besides those of the project. */
+  /** Added to the project's files. */
   readonly files?: Readonly<Record<string, string>>
   readonly rows: readonly Row[]
-  /** What each step may change, where scopes are used. Default: `src/**`. */
+  /** Files that each step may change, with the rule `scopes`. Default: `src/**`. */
   readonly scope?: readonly string[]
-  /** How often a person has to accept something, where that is not 0. */
+  /** How often a person has to accept a change, where that is not 0. */
   readonly clicks?: { readonly scopes: number; readonly folders: number }
-  /** Before the plan. */
+  /** Runs before the plan. */
   readonly before?: (scene: Scene) => Promise<void>
   readonly work: (scene: Scene) => Promise<void>
   /** The number of the task that counts. */
   readonly task?: number
-  /** Whether it is done in the end. Default: `greet` greets. */
+  /** Whether the task is really done. Default: `greet` greets. */
   readonly isDone?: (scene: Scene) => boolean | Promise<boolean>
 }
 
@@ -29,10 +28,10 @@ test('greets Bob', async () => assert.equal((await import('../src/greet.js')).gr
 `
 export const GOOD = "export const greet = name => 'Hello ' + name\n"
 export const BAD = "export const greet = name => 'Goodbye ' + name\n"
-/** Right for one of the two names that are tested. */
+/** Correct for one of the two tested names. */
 export const HALF = "export const greet = name => (name === 'Ada' ? 'Hello ' : '') + name\n"
 
-/** What every worker finds: a module that is wrong, and its test. */
+/** The project of every worker: a broken module and its test. */
 export const PROJECT: Readonly<Record<string, string>> = {
   'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node test/greet.test.js' } }),
   '.gitignore': 'node_modules\n',
@@ -43,7 +42,7 @@ export const PROJECT: Readonly<Record<string, string>> = {
 export const greets = (scene: Scene): boolean =>
   scene.holds("import { greet } from './src/greet.js'; if (greet('Zoe') === 'Hello Zoe') process.stdout.write('holds')")
 
-/** A careful person's check: it also says how many tests have to pass. */
+/** A careful person's check: it also requires the number of passing tests. */
 export const passing = (count: number): CheckSpec => ({
   kind: 'command',
   run: ['node', 'test/greet.test.js'],
@@ -52,7 +51,7 @@ export const passing = (count: number): CheckSpec => ({
 
 export const GREET: Row = { title: 'Greet people', check: 'node test/greet.test.js', checks: [passing(2)] }
 export const NPM_TEST: Row = { title: 'Greet people', check: 'npm test' }
-/** Waits while there is a file `wait`. */
+/** A test that waits while a file `wait` exists. */
 export const WAITING: Readonly<Record<string, string>> = {
   'test/waits.js': `import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -61,7 +60,6 @@ await import('./greet.test.js')
 `,
 }
 export const WAITS: Row = { title: 'Greet people', check: 'node test/waits.js' }
-/** A task without a check. */
 export const TELL: Row = { title: 'Tell the team' }
 
 export const claims = (scene: Scene): Promise<void> => scene.claim().then(() => undefined)

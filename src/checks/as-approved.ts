@@ -6,7 +6,9 @@ import type { Place } from './place.ts'
 import { findProgram, isName, programFile, type Where } from './program.ts'
 import { realOf } from './workspace.ts'
 
-/** Why what would run now is not what was approved, and what a person can do; undefined if it is. */
+/**
+ * Why the command that would run now differs from the approved one, and what a person can do; undefined if it does not.
+ */
 export function changeSince(check: RunnableCheck, place: Place): string | undefined {
   if (check.hash === unresolvedHash(check, place.workspace, place.wrap)) return undefined
   const words = programWords(check, place)

@@ -4,8 +4,8 @@ import { globsOf } from './globs.ts'
 import { outputFolder } from './work-folders.ts'
 
 /**
- * The files that a build or a check writes anew, each with the `.gitignore` that says so: in a folder of output, and
- * ignored. Neither those that `named` matches, nor a `.gitignore`, which could ignore itself.
+ * Files that a build or a check rewrites: ignored files in an output folder, each mapped to the `.gitignore` that
+ * ignores it. Leaves out files that `named` matches, and any `.gitignore`, which could ignore itself.
  */
 export function builtFiles(
   root: string,

@@ -5,14 +5,13 @@ import { join } from 'node:path'
 import type { Workspace } from '../domain/check.ts'
 import { pathFrom, realOf } from './workspace.ts'
 
-/** Where Python keeps bytecode. */
 export const PREFIX = 'PYTHONPYCACHEPREFIX'
 
 type Variables = Readonly<Record<string, string>>
 
 /**
- * Runs something with an empty folder for Python's bytecode, which is thrown away: what lies beside the tests is neither read
- * nor written, and a check that compiles has a place to write to. Not where the user configured another.
+ * Runs `work` with an empty, temporary folder for Python's bytecode: stale bytecode beside the tests is not read, and a
+ * check that compiles has a place to write to. Keeps a folder that the user configured.
  */
 export async function withBytecodeFolder<T>(
   { path: root }: Workspace,
@@ -29,7 +28,7 @@ export async function withBytecodeFolder<T>(
   }
 }
 
-/** A folder that cannot exist: Python still reads no bytecode, but cannot compile to files. */
+/** A folder that cannot exist: Python reads no bytecode, but cannot compile to files either. */
 const NOWHERE = '/dev/null/none'
 
 function madeOutside(root: string): string | undefined {

@@ -6,8 +6,8 @@ import { globsOf } from './globs.ts'
 import type { Start } from './started-files.ts'
 
 /**
- * Tells whether a file is bytecode that Python does not read in a run of this command, because each run has a folder of its own
- * for it. Not where the user configured another, or the command, or a script that it starts, starts it without.
+ * Tells whether a file is bytecode that Python does not read in this run, because each run has its own bytecode folder.
+ * Always false if the user configured another folder, or if the command or one of its scripts starts Python without it.
  */
 export function unreadBytecode(start: Start, env: Environment, files: readonly string[]): (path: string) => boolean {
   let isUnread: boolean | undefined
@@ -20,17 +20,16 @@ export function unreadBytecode(start: Start, env: Environment, files: readonly s
 
 const { matches: isCached } = globsOf(['**/__pycache__/*'])
 
-/** Whether what a text starts does not get the environment, or ignores what it says about bytecode. */
+/** Whether a text starts a program without our environment, or overrides its bytecode settings. */
 const isForgetful = (text: string): boolean =>
   FORGETS.test(text) || CLEARS.test(text) || IGNORES.test(text) || text.includes(PREFIX)
 
-/** Programs that start others elsewhere, or with an environment of their own, where a command begins. */
+/** At the start of a command: programs that start others elsewhere, or with another environment. */
 const FORGETS =
   /(?:^|[;&|({"'`]|\bexec|\brun|\buvx|\s-m)\s*(?:[^\s"'`;&|(){}]*\/)?(?:docker|doas|podman|ssh|sudo|tox)(?:[\s"'`;&|)]|$)/m
 const CLEARS = /\benv\s+(?:-\S+\s+)*(?:-[A-Za-z]*i\b|--ignore-environment\b|-\s)/
 const IGNORES = /\b(?:python|pypy)[\d.]*\s+(?:-\S+\s+)*-[A-Za-z]*[EI]/
 
-/** The command, and the scripts of the workspace that it starts. */
 function textsOf({ root, cwd, run }: Start, files: readonly string[]): readonly string[] {
   const scripts = run.some(word => MANAGERS.test(basename(word))) ? [join(cwd, 'package.json')] : []
   const paths = new Set([...files.map(path => resolve(root, path)), ...scripts])
@@ -38,10 +37,9 @@ function textsOf({ root, cwd, run }: Start, files: readonly string[]): readonly 
 }
 
 const MANAGERS = /^(?:npm|pnpm|yarn|bun|--run)\b/
-/** A program that was compiled is larger, most often. */
+/** Larger files are most likely compiled programs. */
 const MAX_SCRIPT = 64_000
 
-/** Empty for what is no file, or too large for a script. */
 function scriptIn(path: string): string {
   try {
     const stats = statSync(path, { throwIfNoEntry: false })

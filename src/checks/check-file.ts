@@ -7,10 +7,9 @@ import { failed, inconclusive, type Outcome, passed } from './outcome.ts'
 import { Search } from './output.ts'
 import { fileIn, isTaken } from './workspace.ts'
 
-/** How much of a file is searched. */
+/** Bytes of a file that are searched. */
 const MAX_SEARCHED = 64_000_000
 
-/** Looks at one file of the workspace. */
 export async function checkFile(
   { path, contains, absent }: FileCheck,
   workspace: Workspace,
@@ -36,7 +35,7 @@ export async function checkFile(
 
 async function isInFile(path: string, text: string, maxBytes: number): Promise<boolean> {
   const search = new Search(text)
-  // Neither through a link nor waiting for a pipe, should the file have been replaced.
+  // Does not follow a link or block on a pipe, in case the file was replaced meanwhile.
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   for await (const chunk of file.createReadStream({ end: maxBytes - 1 })) {
     search.take(chunk as Buffer)

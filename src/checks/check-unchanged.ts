@@ -4,10 +4,10 @@ import { globsOf } from './globs.ts'
 import { differences } from './guarded.ts'
 import { failed, inconclusive, type Outcome, passed } from './outcome.ts'
 
-/** Names in a reason, before it only counts. */
+/** Files named in a reason; more are only counted. */
 const MAX_NAMED = 5
 
-/** Compares the files that a check names with how they were. Both may hold others. */
+/** Compares the files that a check names with the baseline. Both maps may contain other files. */
 export function checkUnchanged(
   check: UnchangedCheck,
   baseline: FileHashes | undefined,

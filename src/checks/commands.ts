@@ -5,7 +5,6 @@ import { quoteWords } from '../domain/command-line.ts'
 const MAX_BYTES = 200_000
 const MAX_COMMANDS = 20
 
-/** Command lines that people run in this folder, those that usually check something first. */
 export function commandsIn(folder: string): readonly string[] {
   const found = [...scriptsIn(folder), ...targetsIn(folder)]
   const isCheck = (command: string): boolean => /\b(test|check|lint|verify|typecheck|build)/i.test(command)
@@ -19,7 +18,7 @@ function scriptsIn(folder: string): readonly string[] {
       .filter(name => typeof scripts?.[name] === 'string' && /^[\w:.-]{1,64}$/.test(name))
       .map(name => quoteWords(name === 'test' ? ['npm', 'test'] : ['npm', 'run', name]))
   } catch {
-    // None, or not readable: there is nothing to pick from.
+    // Missing or unreadable: nothing to suggest.
     return []
   }
 }

@@ -4,7 +4,7 @@ import { pathFrom, realOf } from './workspace.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The environment of a check: what a program needs to be found, and what the user configured; none of our tokens or keys. */
+/** The environment of a check: what programs need, and what the user configured. Leaves out our tokens and keys. */
 export function checkEnvironment(
   ours: Environment,
   workspace: Workspace,
@@ -19,7 +19,7 @@ const FIXED = { CI: '1', PYTHONDONTWRITEBYTECODE: '1' }
 
 const USUAL_PATH = ['/usr/local/bin', '/usr/bin', '/bin']
 
-/** A PATH without folders that an agent writes to: its workspace, and what depends on the working folder. */
+/** PATH without folders that an agent can write to: the workspace, and relative entries. */
 export function searchPath(path: string | undefined, workspace?: Workspace): string {
   const isOutside = (folder: string): boolean => workspace === undefined || !isIn(workspace, folder)
   const kept = (path ?? '').split(delimiter).filter(folder => isAbsolute(folder) && isOutside(folder))

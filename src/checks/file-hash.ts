@@ -1,30 +1,29 @@
 import { createHash, hash } from 'node:crypto'
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync } from 'node:fs'
 
-/** How long a file must have been left alone before its hash is remembered: clocks of file systems are coarse. */
+/** A file must be unchanged this long before its hash is cached, because file system clocks are coarse. */
 const SETTLED_MS = 2_000
 const MAX_KNOWN = 60_000
 const CHUNK = 256 * 1_024
 
-/** A path as a file system takes it: bytes where a name need not be UTF-8. */
+/** A path for the file system: bytes, because a name need not be UTF-8. */
 export type Path = string | Buffer
 
 /**
- * SHA-256 of files, remembered while size, times and inode stay. Whoever backdates a file with `touch` sets mtime, and the
- * system sets ctime to the present: only who sets the clock, or writes to the disk itself, can keep both.
+ * Caches SHA-256 hashes while size, times and inode stay the same. `touch` can set mtime, but then the system sets
+ * ctime to now; keeping both requires setting the clock or writing to the raw disk.
  */
 export class FileHasher {
   readonly #known = new Map<string, { readonly seen: string; readonly hash: string }>()
   readonly #buffer = Buffer.alloc(CHUNK)
   readonly #now: () => number
-  /** How often a file was read. */
   reads = 0
 
   constructor(now: () => number = Date.now) {
     this.#now = now
   }
 
-  /** Of a regular file, never through a link; undefined if it is none, cannot be read, or is larger than `maxBytes`. */
+  /** Hash of a regular file, never through a link; undefined for others, if unreadable, or above `maxBytes`. */
   hash(path: Path, maxBytes = Number.POSITIVE_INFINITY, stats = lstatOf(path)): string | undefined {
     if (!stats?.isFile() || stats.size > maxBytes) return undefined
     const key = typeof path === 'string' ? path : path.toString('latin1')
@@ -58,7 +57,6 @@ export class FileHasher {
     return digest.digest('hex')
   }
 
-  /** Reads until the buffer is full, or the file ends. */
   #fill(file: number): number {
     let length = 0
     for (let read = -1; read !== 0 && length < CHUNK; length += read) {
@@ -73,7 +71,7 @@ export class FileHasher {
   }
 }
 
-/** What the path itself names, which may be a link; undefined for nothing. */
+/** Stats of the path itself, not of a link's target; undefined if it does not exist. */
 export function lstatOf(path: Path): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false })
@@ -82,7 +80,6 @@ export function lstatOf(path: Path): BigIntStats | undefined {
   }
 }
 
-/** The text of a symbolic link. */
 export function targetOf(path: Path): string | undefined {
   try {
     return readlinkSync(path, 'latin1')

@@ -7,39 +7,37 @@ import { type Globs, globsOf } from './globs.ts'
 import { leadsToSource } from './npm-programs.ts'
 import { isFolder, pathFrom, realOf } from './workspace.ts'
 
-/** Hashes by path: relative to the workspace, with `/`, or absolute for what is outside. */
+/** Hashes by path: relative to the workspace with `/`, or absolute for files outside. */
 export type FileHashes = ReadonlyMap<string, string>
 
-/** By path what the system changes with every write to a file, and no user can set. */
+/** Stamps by path. The system changes them with every write, and no user can set them. */
 export type Stamps = ReadonlyMap<string, string>
 
 export interface FilesRequest {
   readonly root: string
   readonly globs: readonly string[]
-  /** Single files to take besides, if they exist; folders as `asFolder` has them. */
+  /** Extra files to include if they exist; folders as `asFolder` writes them. */
   readonly paths: readonly string[]
-  /** Folders to leave out, relative to the root. */
   readonly exclude: readonly string[]
   readonly limits: Limits
 }
 
-/** The path of a folder that counts by being there, whatever is in it. */
+/** The path of a folder whose existence counts, whatever it contains. */
 export const asFolder = (path: string): string => `${path}/`
 const isForFolder = (path: string): boolean => path.endsWith('/')
 
-/** Entries of folders that are looked at for each file that may be taken. */
+/** Directory entries visited per allowed file. */
 const LOOKS_PER_FILE = 10
 const UNREADABLE = 'unreadable'
 const SPECIAL = 'special'
 const FOLDER = 'folder'
 
-/** The files that the globs match, and single ones, sorted; these need not exist. Undefined if they are too many. */
+/** Files that the globs match plus the given paths, sorted; these need not exist. Undefined above the limits. */
 export function filesOf({ root, globs, paths, exclude, limits }: FilesRequest): readonly string[] | undefined {
   const matching = matchingFiles(root, globsOf(globs), exclude, limits.files)
   return matching && [...new Set([...matching, ...paths])].sort()
 }
 
-/** Files with their hashes. Undefined if they are too large. */
 export function hashFiles(
   { root, limits }: Pick<FilesRequest, 'root' | 'limits'>,
   paths: readonly string[],
@@ -50,7 +48,7 @@ export function hashFiles(
   for (const path of paths) {
     const file = fileAt(root, path)
     if (!file) continue
-    // A program outside may be as large as all the rest.
+    // Programs outside the workspace do not count, because one may be as large as everything else.
     bytes += isAbsolute(path) ? 0 : file.bytes
     if (bytes > limits.bytes) return undefined
     hashes.set(path, hashOf(file, hasher, limits.bytes))
@@ -69,14 +67,13 @@ function stampOf(path: string): string {
 }
 
 interface FoundFile {
-  /** What is read: the file itself, or the one inside the workspace that a link leads to. */
+  /** The path to read: the file itself, or a link's target inside the workspace. */
   readonly content: string | undefined
-  /** The text of a link. */
   readonly target: string | undefined
   readonly bytes: number
 }
 
-/** Undefined for folders that do not count, and for what does not exist. */
+/** Undefined for missing files, and for folders that do not count. */
 function fileAt(root: string, path: string): FoundFile | undefined {
   const full = resolve(root, path)
   const stats = lstatOf(full)
@@ -94,7 +91,7 @@ function hashOf({ content, target }: FoundFile, hasher: FileHasher, maxBytes: nu
   return target === undefined ? hash : createHash('sha256').update(`${target}\0${hash}`).digest('hex')
 }
 
-/** Follows a link to a folder of the workspace, but none in there: links may lead in circles. */
+/** Follows a link to a folder of the workspace, but no links below it, which may be circular. */
 function matchingFiles(
   root: string,
   globs: Globs,
@@ -121,7 +118,7 @@ function matchingFiles(
   return found
 }
 
-/** Whether a link leads to a folder of the workspace, and not to one around it. */
+/** Whether a link leads to a folder of the workspace that does not contain the link. */
 function leadsToFolder(root: string, path: string, exclude: readonly string[]): boolean {
   const real = realOf(join(root, path))
   const way = pathFrom(root, real)
@@ -133,7 +130,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch {
-    // Removed meanwhile, or not ours to read.
+    // Removed meanwhile, or unreadable.
     return []
   }
 }

@@ -11,29 +11,27 @@ export interface Limits {
   readonly bytes: number
 }
 
-/** Beyond these, looking would take seconds. */
+/** Above these limits a survey would take seconds. */
 export const LIMITS: Limits = { files: 20_000, bytes: 256_000_000 }
 
-/** The same without git, where nothing says which files are built or installed. Folders count as files. */
+/** Limits without git, where nothing tells which files are built or installed. Folders count as files. */
 export const PLAIN_LIMITS: Limits = { files: 2_000, bytes: 32_000_000 }
 
 export interface FingerprintRequest {
   readonly root: string
-  /** Undefined where git is not installed. */
   readonly git: Git | undefined
-  /** Folders to leave out, relative to the root. */
   readonly exclude: readonly string[]
-  /** Files to take besides, which git may ignore. */
+  /** Extra files to include, which git may ignore. */
   readonly also?: readonly string[] | undefined
-  /** What it covered when the plan was confirmed; null if that is not known. Without it, nothing is compared. */
+  /** The files covered at confirmation, or null if unknown. Omit to compare nothing. */
   readonly since?: TrackedFiles | null | undefined
   readonly limits: Limits
 }
 
 /**
- * One hash for the names, modes and contents of a workspace's files, as they are on disk: staging and committing change
- * nothing. Without git, of all files. Undefined above the limits, where a file cannot be read, and where git does not see one
- * any more that it saw at confirmation.
+ * One hash over the names, modes and contents of a workspace's files on disk; staging and committing do not change it.
+ * Covers all files without git. Undefined above the limits, if a file is unreadable, or if git no longer lists a file
+ * that it listed at confirmation.
  */
 export function fingerprint(
   request: FingerprintRequest,
@@ -52,7 +50,7 @@ export function fingerprint(
   return names && hashed(plain, names, hasher, each)
 }
 
-/** The files that git sees; undefined if it was made to ignore one. */
+/** The files that git lists; undefined if it now ignores one that it listed at confirmation. */
 function trackedNames(request: FingerprintRequest, git: Git): ReadonlySet<string> | undefined {
   const { root, since } = request
   const names = since === null ? undefined : gitFiles(root, git, boundsOf(request))
@@ -80,10 +78,10 @@ function hashed(
 const asHash = (target: string | undefined, content: string): string =>
   target === undefined ? content : createHash('sha256').update(`${target}\0${content}`).digest('hex')
 
-/** Of the files that may be read, how many may be in no commit: their names are kept in the log. */
+/** The share of files that may be uncommitted: their names are stored in the log. */
 const SHARE_OF_OTHERS = 0.1
 
-/** The files that a fingerprint covers now, to compare with later; undefined if they are too many, or git cannot tell. */
+/** The files that a fingerprint covers now, to compare with later; undefined above the limits or if git fails. */
 export function trackedFiles(request: FingerprintRequest): TrackedFiles | undefined {
   const { root, git, limits } = request
   const bounds = boundsOf(request)
@@ -104,7 +102,7 @@ function boundsOf({ exclude, limits }: FingerprintRequest): Bounds {
   return { maxFiles: limits.files, isLeftOut: name => isIn(leftOut, name) }
 }
 
-/** Whether a file of the confirmation is still there, and git was made to ignore it: changes of it would not be seen. */
+/** Whether git now ignores an existing file of the confirmation: its changes would go unnoticed. */
 function hidesOne(
   request: FingerprintRequest,
   git: Git,
@@ -121,23 +119,19 @@ function hidesOne(
   return committed.some(isThere) || others.some(isThere)
 }
 
-/** A path as git would list it. */
 const asName = (path: string): string => Buffer.from(normalize(path)).toString('latin1')
 
-/** Whether a path is one of these folders, or in one. */
 export const isIn = (folders: readonly string[], path: string): boolean =>
   folders.some(folder => path === folder || path.startsWith(`${folder}/`))
 
 interface Entry {
   readonly name: string
-  /** The file, or what a link leads to, which need not exist. */
   readonly path: Buffer
   readonly stats: BigIntStats
-  /** The text of a link. */
   readonly target?: string | undefined
 }
 
-/** What exists of the files; undefined if that is too much to read, or leads where git does not look. */
+/** Entries of the existing files; undefined above `maxBytes`, or if a link leads to where git does not list files. */
 function entriesOf(root: string, names: readonly string[], maxBytes: number): readonly Entry[] | undefined {
   const kindOf = folderKinds(root)
   const entries: Entry[] = []
@@ -147,7 +141,7 @@ function entriesOf(root: string, names: readonly string[], maxBytes: number): re
     if (folder === 'linked') return undefined
     const path = pathOf(root, name)
     const stats = folder === 'plain' ? lstatOf(path) : undefined
-    // Deleted, or replaced by a folder, whose files are listed for themselves.
+    // Deleted, or replaced by a folder, whose files are listed separately.
     if (!stats || stats.isDirectory()) continue
     const entry = stats.isSymbolicLink() ? linkedEntry(root, name, path, stats) : { name, path, stats }
     if (!entry || !(stats.isFile() || stats.isSymbolicLink())) return undefined
@@ -158,7 +152,7 @@ function entriesOf(root: string, names: readonly string[], maxBytes: number): re
   return entries
 }
 
-/** A link counts with the file that it leads to. Undefined if that is a folder, or outside: nothing in there is watched. */
+/** A link counts with its target. Undefined if that is a folder or outside, where changes go unseen. */
 function linkedEntry(root: string, name: string, path: Buffer, stats: BigIntStats): Entry | undefined {
   const target = targetOf(path)
   const real = realPathOf(path)
@@ -168,7 +162,7 @@ function linkedEntry(root: string, name: string, path: Buffer, stats: BigIntStat
   return isInside && led?.isFile() ? { name, path: real, stats: led, target } : undefined
 }
 
-/** Undefined for what leads nowhere. */
+/** Undefined for dangling links. */
 function realPathOf(path: Buffer): Buffer | undefined {
   try {
     return realpathSync.native(path, 'buffer')
@@ -179,7 +173,7 @@ function realPathOf(path: Buffer): Buffer | undefined {
 
 type FolderKind = 'plain' | 'linked' | 'gone'
 
-/** Whether a folder is one, with no link on the way to it: behind a link, tracked names may lead out. */
+/** Whether a folder is real, with no link on the way to it: behind a link, tracked names may lead out. */
 function folderKinds(root: string): (folder: string) => FolderKind {
   const known = new Map<string, FolderKind>([['.', 'plain']])
   const kindOf = (folder: string): FolderKind => {

@@ -6,14 +6,13 @@ import { lstatOf } from './file-hash.ts'
 import { hasRepository } from './repository.ts'
 import { pathFrom } from './workspace.ts'
 
-/** The program, and the search path that it gets. */
 export interface Git {
   readonly program: string
   readonly path: string
 }
 
 const TIMEOUT_MS = 10_000
-/** Enough for 20,000 names of 400 bytes, with what precedes them. */
+/** Enough for 20,000 names of 400 bytes, with their prefixes. */
 const MAX_LISTED_BYTES = 10_000_000
 
 export interface Bounds {
@@ -21,20 +20,20 @@ export interface Bounds {
   readonly isLeftOut: (name: string) => boolean
 }
 
-/** Whether a folder is one of a repository, and not one that the repository ignores: there git lists nothing. */
+/** Whether a folder belongs to a repository and is not ignored by it: git lists nothing in an ignored one. */
 export const isInRepository = (root: string, git: Git): boolean =>
   hasRepository(root) || (hasRepository(topOf(root)) && !isIgnored(root, git))
 
-/** The path of a file by its name, which is bytes in latin1. */
+/** A name is bytes in latin1. */
 export const pathOf = (root: string, name: string): Buffer =>
   Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')])
 
 /**
- * The names of all files that git tracks or would track, as bytes in latin1. Undefined if it cannot tell, if they are too
- * many, or if it does not see all of them: in submodules and other repositories inside.
+ * Names of all files that git tracks or would track, as bytes in latin1. Undefined if git fails, above the limit, or if
+ * files are hidden in submodules or nested repositories.
  */
 export function gitFiles(root: string, git: Git, { maxFiles, isLeftOut }: Bounds): ReadonlySet<string> | undefined {
-  // Tracked files with their modes, and the others, in one process.
+  // Lists tracked files with their modes, and untracked ones, in one process.
   const entries = listed(root, git, ['-t', '-s', '-o', '--exclude-standard'])
   const names = new Set(entries?.map(entry => nameIn(root, entry)).filter(name => name !== '' && !isLeftOut(name)))
   if (!entries || names.size > maxFiles) return undefined
@@ -42,12 +41,12 @@ export function gitFiles(root: string, git: Git, { maxFiles, isLeftOut }: Bounds
 }
 
 /**
- * Of these paths, those that a `.gitignore` ignores, each with the path of that file: neither what is tracked nor what
- * other rules ignore. Empty if git cannot tell.
+ * Of these paths, those that a `.gitignore` ignores, each mapped to that file. Leaves out tracked files and files
+ * ignored by other rules. Empty if git fails.
  */
 export function ignoredBy(root: string, git: Git, paths: readonly string[]): ReadonlyMap<string, string> {
   const args = ['-c', `core.excludesFile=${devNull}`, 'check-ignore', '-v', '-z', '--stdin']
-  // Git would answer nothing at all if one of them is another repository's, or behind a link.
+  // Git answers nothing at all if one path is in another repository or behind a link.
   const isOwn = ownFolders(root)
   const asked = paths.filter(path => isOwn(dirname(path))).map(path => `${path}\0`)
   const { status, error, stdout } = run(root, git, args, asked.join(''))
@@ -62,10 +61,9 @@ export function ignoredBy(root: string, git: Git, paths: readonly string[]): Rea
   return ignored
 }
 
-/** What git ignores, in the folder of this file and below. */
 export const RULES = '.gitignore'
 
-/** Tells whether a folder of the workspace is one, not behind a link, and of the same repository. */
+/** Tells whether a folder belongs to the same repository and is not behind a link. */
 function ownFolders(root: string): (folder: string) => boolean {
   const known = new Map([['.', true]])
   const isOwn = (folder: string): boolean => {
@@ -78,20 +76,19 @@ function ownFolders(root: string): (folder: string) => boolean {
   return isOwn
 }
 
-/** The folder with the repository, from which git names rules; without one the topmost. */
+/** The repository's root, to which git's rule paths are relative; else the topmost folder. */
 function topOf(folder: string): string {
   const parent = dirname(folder)
   return parent === folder || hasRepository(folder) ? folder : topOf(parent)
 }
 
-/** The id of the commit that is checked out; undefined in a repository without one. */
 export function headOf(root: string, git: Git): string | undefined {
   const { status, stdout } = run(root, git, ['rev-parse', '-q', '--verify', 'HEAD^{commit}'])
   const id = status === 0 ? stdout.toString('latin1').trim() : ''
   return COMMIT.test(id) ? id : undefined
 }
 
-/** The names of the files in a commit, as bytes in latin1; undefined if it is gone, or they are too many. */
+/** Names of the files in a commit, as bytes in latin1; undefined if it is gone or above the limit. */
 export function committedFiles(
   root: string,
   git: Git,
@@ -107,7 +104,7 @@ export function committedFiles(
   return names.length > maxFiles ? undefined : names
 }
 
-/** Remembered: every run of a plan asks for the same commit, which never changes. */
+/** Cached: every run of a plan asks for the same immutable commit. */
 const COMMITTED = new Map<string, readonly string[]>()
 const MAX_COMMITS = 4
 const COMMIT = /^[0-9a-f]{40,64}$/
@@ -115,7 +112,7 @@ const COMMIT = /^[0-9a-f]{40,64}$/
 const listedIn = (root: string, git: Git, commit: string): readonly string[] | undefined =>
   namesOf(run(root, git, ['ls-tree', '-r', '-z', '--name-only', commit]))
 
-/** The name of a listed file; of a submodule with a slash, as git lists other repositories, or '' if it is empty. */
+/** Name of a listed file. A submodule's name ends with a slash, as git lists nested repositories; '' if it is empty. */
 function nameIn(root: string, entry: string): string {
   if (entry.startsWith(OTHER)) return entry.slice(OTHER.length)
   const name = entry.slice(entry.indexOf('\t') + 1)
@@ -125,7 +122,7 @@ function nameIn(root: string, entry: string): string {
 
 const isRepository = (name: string): boolean => name.endsWith('/')
 
-// Each entry begins with a tag. That of a tracked file goes on with mode, hash and stage, up to a tab.
+// Each entry begins with a tag. For a tracked file, mode, hash and stage follow, up to a tab.
 const OTHER = '? '
 const SUBMODULE = /^\S+ 160000 /
 
@@ -139,7 +136,7 @@ function listed(root: string, git: Git, options: readonly string[]): readonly st
 const namesOf = ({ status, error, stdout }: ReturnType<typeof run>): readonly string[] | undefined =>
   status === 0 && !error ? stdout.toString('latin1').split('\0').slice(0, -1) : undefined
 
-/** Nothing in a repository's configuration may start a program, and nothing of the user's may change the answer. */
+/** Prevents repository configuration from starting programs, and user configuration from changing the answer. */
 const SAFE = ['core.fsmonitor=false', `core.hooksPath=${devNull}`, 'protocol.allow=never', 'safe.directory=*']
 
 const run = (root: string, { program, path }: Git, args: readonly string[], input?: string) =>

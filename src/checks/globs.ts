@@ -1,20 +1,19 @@
 import picomatch from 'picomatch'
 
-// `s`: a name may contain a line break.
+// `s`, because a name may contain a line break.
 const OPTIONS: picomatch.PicomatchOptions = { dot: true, nonegate: true, flags: 's' }
 const MODULES = 'node_modules'
 
-/** Globs over paths of a workspace. Dot files match like others; what is in node_modules only where a glob names that. */
+/** Globs over workspace paths. Dot files match like others; files in node_modules match only globs that name it. */
 export interface Globs {
   readonly matches: (path: string) => boolean
-  /** Whether a folder may hold a match. */
   readonly mayHold: (folder: string) => boolean
 }
 
 export function globsOf(globs: readonly string[]): Globs {
   const all = globs.map(compiled)
   const named = all.filter(({ ofModules }) => ofModules)
-  // A large repository has hundreds that cannot match anything else.
+  // A large repository has hundreds of globs that match only in node_modules.
   const others = all.filter(({ onlyModules }) => !onlyModules)
   const isInModules = (path: string): boolean => path.split('/').includes(MODULES)
   return {
@@ -26,21 +25,19 @@ export function globsOf(globs: readonly string[]): Globs {
   }
 }
 
-/** Text as a glob that matches just that. */
 export const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
 
 interface Glob {
   readonly isMatch: (path: string) => boolean
   readonly base: string
   readonly ofModules: boolean
-  /** Whether it matches only what is in node_modules. */
   readonly onlyModules: boolean
 }
 
 const MAX_COMPILED = 1_000
 const COMPILED = new Map<string, Glob>()
 
-/** Remembered: every run needs the same ones, several times. */
+/** Cached: every run needs the same globs several times. */
 function compiled(glob: string): Glob {
   const known = COMPILED.get(glob)
   if (known) return known
@@ -55,7 +52,6 @@ function compiled(glob: string): Glob {
   return made
 }
 
-/** The folder that all matches are in, with a slash, as far as it is plain text. */
 function baseOf(glob: string): string {
   const { base } = picomatch.scan(glob, OPTIONS)
   return base === '' || base === '.' || base.includes('\\') ? '' : `${base}/`

@@ -13,30 +13,28 @@ import { type Start, startedBy } from './started-files.ts'
 import { isAmongPrograms } from './work-folders.ts'
 import { pathFrom } from './workspace.ts'
 
-/** The files that decide what a check means. */
 export interface Guards {
   readonly globs: readonly string[]
-  /** The programs, the words of a command that may be files, and what it may start. They need not exist. */
+  /** Programs, words of a command that may be files, and files it may start. They need not exist. */
   readonly paths: readonly string[]
-  /** Globs of files that count even if they are built: the check names them. */
+  /** Globs of files that count even if they are build output, because the check names them. */
   readonly named: readonly string[]
   /**
-   * What a command starts without naming it is guarded if it was there at the baseline; others are found in the files: rules
-   * of git, by what they ignore, and snapshots, by the tests that name them.
+   * A file that a command starts without naming it is guarded if the baseline has it. `found` has others: ignore rules,
+   * recognized by what they ignore, and snapshots, by the tests that name them.
    */
   readonly isGuarded: (path: string, baseline: FileHashes, found: ReadonlySet<string>) => boolean
   /**
-   * Whether the check itself may write a file before the work: what package managers write, and what is ignored and has no
-   * name of its own.
+   * Whether the check itself may write a file before the work: output of package managers, and ignored files that the
+   * check does not name.
    */
   readonly mayWrite: (path: string, isIgnored: boolean) => boolean
-  /** Whether the command starts files that cannot be told before it runs. */
   readonly isUnknown: boolean
 }
 
 /**
- * What `protect` matches, the program of a command, its words that are files, what it starts by the name of a script, and
- * what is in folders that it gives to a script of the workspace; never what the check itself looks at.
+ * Guards what `protect` matches, a command's program, its file arguments, files started through script names, and
+ * folders passed to a workspace script; never the files that the check itself tests.
  */
 export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protect: readonly string[]): Guards {
   const start = startOf(check, place)
@@ -70,27 +68,23 @@ export function guardsOf(check: WithPrograms<RunnableSpec>, place: Place, protec
 
 const { matches: isLockfile } = globsOf(LOCKFILES)
 
-/** What is known of guarded files at one moment. */
 export interface Watching {
   readonly files: FileHashes
   readonly stamps: Stamps
-  /** The `.gitignore` files by which some were left out as built. */
   readonly rules: ReadonlySet<string>
-  /** What guarded tests name as what they expect. */
   readonly snapshots: ReadonlySet<string>
-  /** Those of the files that a `.gitignore` ignores, where that was asked. */
   readonly ignored?: ReadonlySet<string> | undefined
 }
 
-/** What is known of them before a run and after it: the same if the check runs nothing. */
+/** The state before and after a run; both are the same if the check runs nothing. */
 export interface Around {
   readonly before: Watching
   readonly after: Watching
 }
 
 /**
- * The guarded files that changed, vanished or are new since the baseline, or were written to during the run, even if they
- * are as before; sorted. Not what the check itself writes.
+ * Guarded files that changed, vanished or are new since the baseline, or that were written during the run even if
+ * restored; sorted. Leaves out what the check itself writes.
  */
 export function guardChanges(
   baseline: FileHashes,
@@ -111,10 +105,10 @@ export function guardChanges(
 
 const foundIn = ({ rules, snapshots }: Watching): ReadonlySet<string> => new Set([...rules, ...snapshots])
 
-/** What a check that installs first writes anew in every run, but with the same content. */
+/** Files that an installing check rewrites in every run with the same content. */
 const isKept = (path: string): boolean => isLockfile(path) || isInBin(path) || basename(path) === RULES
 
-/** What a run before the work wrote of the guarded files, as it left it, if that is the check's own to write. */
+/** Guarded files that a run before the work wrote, as it left them, if the check may write them. */
 export function ownWrites(baseline: FileHashes, run: Around, guards: Guards): FileHashes {
   const { before, after } = run
   const touched = touchedIn(run)
@@ -128,18 +122,17 @@ export function ownWrites(baseline: FileHashes, run: Around, guards: Guards): Fi
   return new Map([...after.files].filter(([path]) => isOwn(path)))
 }
 
-/** Whether a `.gitignore` that is new can only speak of files that are new, too: caches bring one that ignores them. */
+/** A new `.gitignore` in a new folder can only ignore new files: caches create one that ignores themselves. */
 const isOfCache = (path: string, before: FileHashes): boolean =>
   ![...before.keys()].some(each => each.startsWith(path.slice(0, -RULES.length)))
 
 const touchedIn = ({ before, after }: Around): ReadonlySet<string> =>
   new Set([...differences(before.files, after.files), ...differences(before.stamps, after.stamps)])
 
-/** The paths at which two sets of files differ, sorted. */
 export const differences = (before: FileHashes, after: FileHashes): readonly string[] =>
   [...new Set([...before.keys(), ...after.keys()])].filter(path => before.get(path) !== after.get(path)).sort()
 
-/** What a check looks at is its own affair: it fails or passes by it. */
+/** The files that a check tests are not guarded: it passes or fails by them. */
 function ownFiles(check: RunnableSpec): (path: string) => boolean {
   if (check.kind === 'file') return path => path === normal(check.path)
   return check.kind === 'unchanged' ? globsOf(check.paths).matches : () => false
@@ -154,8 +147,8 @@ const startOf = (check: RunnableSpec, { workspace: { path: root } }: Place): Sta
   check.kind === 'command' ? { root, cwd: resolve(root, check.cwd ?? '.'), run: check.run } : undefined
 
 /**
- * Words that may decide are taken as paths, and what follows a `=` in them. Where files are compared, and one is known as what is
- * expected, the others are the work.
+ * Words that may decide the result, and values after a `=` in them, as paths. If files are compared and one is known to
+ * be expected, the others are the work.
  */
 function wordPaths({ root, cwd, run }: Start, isExpected: (path: string) => boolean): readonly string[] {
   const paths = partedWords(run)

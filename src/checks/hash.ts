@@ -9,11 +9,10 @@ import { findProgram, isName, programFile, type Where } from './program.ts'
 export const approvalHash = (check: WithPrograms, place: Place): string =>
   hashOf(check, place.workspace, place.wrap, programsOf(check, place))
 
-/** The same where nobody can tell which program it would be: on another machine, or without a workspace. */
+/** The same hash where programs cannot be resolved: on another machine, or without a workspace. */
 export const unresolvedHash = (check: CheckSpec, workspace: Workspace | undefined, wrap: readonly string[]): string =>
   hashOf(check, workspace, wrap, null)
 
-/** The files of the programs that a command starts: the wrapper's and its own. Null for one that was not found. */
 export function programsOf(check: WithPrograms, place: Place): readonly (string | null)[] {
   const where = whereOf(check, place)
   return programWords(check, place).map((word, index) => {
@@ -22,7 +21,7 @@ export function programsOf(check: WithPrograms, place: Place): readonly (string 
   })
 }
 
-/** Where the search path finds these programs now, for the check to keep; undefined if it names none. */
+/** Where the search path finds these programs now, to store with the check; undefined if it names none. */
 export function foundPrograms(check: CheckSpec, place: Place): Check['programs'] {
   const words = programWords(check, place)
   if (!words.some(isName)) return undefined
@@ -32,11 +31,9 @@ export function foundPrograms(check: CheckSpec, place: Place): Check['programs']
   })
 }
 
-/** The first words of the wrapper and of the command. */
 export const programWords = (check: CheckSpec, { wrap }: Pick<Place, 'wrap'>): readonly string[] =>
   check.kind === 'command' ? [wrap[0], check.run[0]].flatMap(word => word ?? []) : []
 
-/** Where a command looks for its programs. */
 export function whereOf(check: CheckSpec, { workspace, env }: Place): Where {
   const folder = check.kind === 'command' ? check.cwd : undefined
   return { workspace, cwd: resolve(workspace.path, folder ?? '.'), path: env['PATH'] ?? '' }

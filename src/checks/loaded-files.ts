@@ -1,7 +1,7 @@
 import { basename, dirname, extname, resolve } from 'node:path'
 import { pathsOf, runsTests } from './run-words.ts'
 
-/** Whether a file has settings of what a command runs: of a runner of tests, of a program of that name, or of TypeScript. */
+/** Tells whether a file holds settings of what a command runs: a test runner, a program by its name, or TypeScript. */
 export function isSettingsFor(words: readonly string[]): (path: string) => boolean {
   const names = words.map(word => basename(word).replace(/(?<=.)@.*$/, '')).filter(name => /^[\w-]+$/.test(name))
   const isOfRunner = runsTests(words)
@@ -13,11 +13,9 @@ export function isSettingsFor(words: readonly string[]): (path: string) => boole
   }
 }
 
-/** What settings load, as they name it. */
 export interface Loaded {
-  /** More settings, and what a runner is told to load: setup, reporters, transforms. */
+  /** Further settings, and files that a runner is told to load: setup, reporters, transforms. */
   readonly settings: readonly string[]
-  /** What settings that are a script import. */
   readonly imports: readonly string[]
 }
 
@@ -30,7 +28,7 @@ export function loadedBy(file: string, text: string): Loaded {
   }
 }
 
-/** The paths at which a script looks for the files beside it, or near it, that it imports. */
+/** Candidate paths for each nearby file that a script imports. */
 export function importsIn(file: string, text: string): readonly (readonly string[])[] {
   const folder = dirname(file)
   const inFolder = (paths: readonly string[]): readonly string[] => paths.map(path => resolve(folder, path))
@@ -45,7 +43,7 @@ export function importsIn(file: string, text: string): readonly (readonly string
     : []
 }
 
-/** Whether a file is among scripts, which are no part of what is built. */
+/** Whether a path is among scripts, which are never build output. */
 export const isAmongScripts = (way: string): boolean =>
   dirname(way)
     .split('/')
@@ -54,14 +52,14 @@ export const isAmongScripts = (way: string): boolean =>
 const isScript = (file: string): boolean => /^\.[cm]?[jt]sx?$/.test(extname(file))
 
 const TYPESCRIPT = /^[jt]sconfig[\w.-]*\.json$/
-/** What follows the name of a program in the name of its settings. */
+/** Whatever follows a program's name in its settings file names. */
 const SETTINGS = /^(?:(?:rc|config|\.config|\.conf)(?:\.\w+)?|\.(?:jsonc?|json5|ya?ml|toml|ini))$/
 const OF_RUNNER =
   /^(?:(?:vitest|vite|jest|playwright|karma|ava|wdio|cypress|jasmine|codecept)\.[\w.]+|\.(?:mocharc|taprc|nycrc|jest)[\w.]*|package\.json)$/
 const LOADS =
   /\b\w{0,40}(?:setup|require|import|teardown|reporter|environment|runner|transform|resolver|preset|loader|extends?)\w{0,40}["']?\s{0,9}[:=]\s{0,99}(\[[^\]]{0,2000}\]|["'`][^"'`\n]{0,300}["'`]|\{[^}]{0,2000}\})/gi
 const STRING = /["'`]([^"'`\n]{1,300})["'`]/g
-/** In YAML. */
+/** A YAML list under `extends`. */
 const LIST = /^[ \t]*extends:[^\n]*(?:\n[ \t]*-[^\n]*)*/gm
 const RELATIVE = /(?<![\w.@/-])(\.{1,2}\/[^\s"',\]]+)/g
 const OF_SETTINGS = /\b(?:from|import|require)\s{0,9}\(?\s{0,9}["'`]([^"'`\n]{1,300})["'`]/g

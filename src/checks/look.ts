@@ -10,18 +10,17 @@ import { pathFrom, realOf } from './workspace.ts'
 
 export interface LookOptions extends Place {
   readonly dataFolder: string
-  /** Globs of the files that decide what checks mean. */
   readonly protect: readonly string[]
-  /** Files that count in the fingerprint even if git ignores them. */
+  /** Files to include in the fingerprint even if git ignores them. */
   readonly also?: readonly string[] | undefined
-  /** What the fingerprint covered when the plan was confirmed; null if that is not known. */
   readonly since?: TrackedFiles | null | undefined
   readonly limits?: Partial<Limits> | undefined
-  /** Single files to take besides. */
   readonly paths?: readonly string[] | undefined
 }
 
-/** The files that these checks are about, guarded ones and those not to change, and the fingerprint of their workspace. */
+/**
+ * Surveys the files that these checks concern, guarded ones and those not to change, and fingerprints their workspace.
+ */
 export function lookAt(
   checks: readonly WithPrograms<RunnableSpec>[],
   options: LookOptions,
@@ -48,7 +47,7 @@ export function lookAt(
   })
 }
 
-/** Our data folder in the workspace. None if the workspace lies in it. */
+/** Our data folder inside the workspace, to exclude it. Empty if the workspace lies in it. */
 const ownFolder = (root: string, dataFolder: string): readonly string[] => {
   const path = pathFrom(root, realOf(dataFolder))
   return path ? [path] : []

@@ -6,7 +6,9 @@ import { pathFrom } from './workspace.ts'
 
 type Where = Omit<FilesRequest, 'globs' | 'paths'>
 
-/** The files that guarded tests name as what they expect, `toMatchFileSnapshot('./a.html')`: also those that are missing. */
+/**
+ * Files that guarded tests name as expected output, as in `toMatchFileSnapshot('./a.html')`, including missing ones.
+ */
 export function namedSnapshots(where: Where, tests: FileHashes): ReadonlySet<string> {
   const ways = [...tests].flatMap(([path, hash]) =>
     wordsIn(where.root, path, hash).flatMap(word => pathFrom('/', resolve('/', dirname(path), word)) ?? []),
@@ -20,7 +22,7 @@ export function namedSnapshots(where: Where, tests: FileHashes): ReadonlySet<str
 const ANY = '\u{1}'
 const NAMES = /\bto\w{0,40}FileSnapshot\w{0,20}\(\s{0,99}["'`]([^"'`\n]{1,300})["'`]/g
 const MAX_KNOWN = 60_000
-/** By the hash of a test: it is read once. */
+/** By the hash of a test, so that each is read once. */
 const KNOWN = new Map<string, readonly string[]>()
 
 function wordsIn(root: string, path: string, hash: string): readonly string[] {
@@ -40,7 +42,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch {
-    // Gone meanwhile: then it has changed.
+    // Deleted meanwhile, which counts as a change.
     return ''
   }
 }

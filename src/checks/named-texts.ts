@@ -5,27 +5,22 @@ import { isTaskFile, taskEntries } from './task-files.ts'
 import type { TextReader } from './text-reader.ts'
 import { foldersUp, pathFrom } from './workspace.ts'
 
-/** Text that a command has run by its name. */
 export interface NamedText {
   readonly text: string
   readonly folders: readonly string[]
-  /** Whether only what it starts counts, and not every file that it names. */
+  /** Whether only what it starts counts, not every file that it names. */
   readonly isLoose: boolean
-  /** The task file that it is in. */
   readonly file?: string
-  /** What that file may make. */
   readonly made?: readonly string[]
-  /** What that file includes. */
   readonly includes?: readonly string[]
-  /** Where a file or a folder would be taken for what the command is to make. */
+  /** Paths where an existing file or folder would make the command's goal look up to date. */
   readonly goals?: readonly string[]
 }
 
-/** Scripts of packages and entries of task files, by their names. */
 export class NamedTexts {
   readonly #root: string
   readonly #reader: TextReader
-  /** Folders and words whose members have been read: in a large repository many packages have the same scripts. */
+  /** Folders and words whose members were read: in a large repository many packages share scripts. */
   readonly #read = new Set<string>()
   readonly #taskFiles = new Map<string, readonly string[]>()
   readonly #members = new Map<string, Members>()
@@ -35,14 +30,14 @@ export class NamedTexts {
     this.#reader = reader
   }
 
-  /** Those that these words may name, in the folders, around them, and once in the packages that are listed there. */
+  /** Texts that these words may name, in the folders, their parents, and once per listed package. */
   by(words: readonly string[], folders: readonly string[]): readonly NamedText[] {
     const around = [...new Set(folders.flatMap(folder => foldersUp(this.#root, folder)))]
     const isNamed = namedBy(words)
     return [...this.#scripts(words, around, isNamed), ...this.#entries(words, folders, around, isNamed)]
   }
 
-  /** The folders of listed packages that the words name, or of all if the command runs in each. */
+  /** Folders of the listed packages that the words name, or of all if the command runs in each. */
   membersIn(words: readonly string[], folders: readonly string[]): readonly string[] {
     const around = [...new Set(folders.flatMap(folder => foldersUp(this.#root, folder)))]
     const members = around.map(folder => this.#membersOf(folder))
@@ -51,7 +46,7 @@ export class NamedTexts {
     return members.flatMap(({ byName }) => [...names].flatMap(name => byName.get(name) ?? []))
   }
 
-  /** A program that is no package manager may start scripts, too; what they name may then be the source that is checked. */
+  /** Programs other than package managers may start scripts, too, but what those name may be the source under test. */
   #scripts(words: readonly string[], around: readonly string[], isNamed: Named): readonly NamedText[] {
     const isLoose = !words.some(
       word => MANAGERS.has(basename(word)) || PREFIXED.test(word) || word.startsWith('--run='),
@@ -100,7 +95,6 @@ export class NamedTexts {
   }
 }
 
-/** The packages that a folder lists, and those that have a name. */
 interface Members {
   readonly folders: readonly string[]
   readonly byName: ReadonlyMap<unknown, readonly string[]>
@@ -113,7 +107,7 @@ const MANAGERS: ReadonlySet<string> = new Set(
 )
 /** Options that run a command in every package. */
 const IN_EACH = /^(?:-r|--recursive|-ws|--workspaces|foreach)$/
-/** As `concurrently` takes them: `npm:unit`. */
+/** As in `concurrently npm:unit`. */
 const PREFIXED = /^(?:npm|pnpm|yarn|bun|deno|node):/
 const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([
   ['t', ['test']],
@@ -125,7 +119,7 @@ const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([
   ['cit', ['install', 'prepare', 'test']],
 ])
 
-/** A name is a word, what is behind a `=` or a prefix in it, or what it is short for. A `*` stands for any text. */
+/** A name matches a word, the part after a `=` or prefix, or an abbreviation. `*` matches any text. */
 function namedBy(words: readonly string[]): Named {
   const all = words.flatMap(word => [word, word.slice(word.indexOf('=') + 1), word.replace(PREFIXED, '')])
   const names = new Set(all.flatMap(word => [word, ...(ALIASES.get(word) ?? [])]))

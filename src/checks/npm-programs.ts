@@ -9,10 +9,10 @@ const IN_BIN = /(?:^|\/)node_modules\/\.bin\//
 /** Whether a path is in a folder of programs that package managers write. */
 export const isInBin = (path: string): boolean => IN_BIN.test(path)
 
-/** Whether a link in such a folder leads to a package of the workspace itself: its file is source like any other. */
+/** Whether such a link leads to a package of the workspace itself, whose file is source like any other. */
 export const leadsToSource = (path: string, real: string): boolean => isInBin(path) && !real.includes('/node_modules/')
 
-/** The files of the workspace's own packages that package managers start by this name in a folder. */
+/** Files of the workspace's own packages that package managers start by this name in a folder. */
 export function ownPrograms(root: string, folder: string, name: string): readonly string[] {
   if (!NAME.test(name) || pathFrom(root, folder) === undefined) return []
   const path = join(folder, BIN, name)
@@ -21,7 +21,7 @@ export function ownPrograms(root: string, folder: string, name: string): readonl
   return [...own, ...ownPrograms(root, dirname(folder), name)]
 }
 
-/** The paths at which Node looks for a module: beside the one that names it, or in a package of the workspace itself. */
+/** Candidate paths where Node looks for a module: next to its importer, or in a workspace package. */
 export function modulePathsFrom(root: string, folder: string, word: string): readonly string[] {
   if (/^\.{1,2}(?:\/|$)/.test(word)) return pathsOf({ word, by: 'node' }).map(path => resolve(folder, path))
   const [, name, rest = ''] = PACKAGE.exec(word) ?? []

@@ -1,4 +1,4 @@
-/** Why something could not be run or looked at, as a sentence. A value, because it is a result like any other. */
+/** Why something could not be run or inspected, as a sentence. A value, because it is a normal result. */
 export class Obstacle {
   readonly reason: string
   constructor(reason: string) {
@@ -6,7 +6,6 @@ export class Obstacle {
   }
 }
 
-/** What a system error means to a person. */
 export const becauseOf = (error: unknown): string => {
   const { code, message } = error as NodeJS.ErrnoException
   return (code && MEANINGS[code]) ?? code ?? message

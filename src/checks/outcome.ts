@@ -1,16 +1,14 @@
 import type { CheckResult } from '../domain/check.ts'
 
-/** What a run found. */
 export interface Outcome {
   readonly result: CheckResult
   readonly exit?: number
-  /** The end of the output: plain text without secrets. */
+  /** The end of the output as plain text, without secrets. */
   readonly tail?: string
-  /** Of all output that was read. */
+  /** Covers all output that was read. */
   readonly output_sha256?: string
-  /** Why it did not pass. */
   readonly reason?: string
-  /** It was not run: it is not what was approved any more. */
+  /** Not run, because it differs from what was approved. */
   readonly changed?: true
 }
 

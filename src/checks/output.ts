@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto'
 import { plainText } from '../domain/plain-text.ts'
 import type { Redactor } from '../domain/redact.ts'
 
-/** How much of the end of an output is kept. */
+/** Bytes of an output's end that are kept. */
 export const MAX_TAIL = 8_000
-/** More than the tail, since colours and secrets are cut out of it. */
+/** Larger than the tail, because colours and secrets are cut out of it. */
 const WINDOW = 64_000
-/** Where a text is cut, the word there goes with it: half a secret is not recognized. */
+/** Where a text is cut, the word there is dropped, because half a secret is not recognized. */
 const MAX_WORD = 2_000
 
 interface Options {
-  /** Looked for in all of the output, byte for byte. */
+  /** Searched for in the whole output, byte for byte. */
   readonly contains: string | undefined
   readonly maxBytes: number
   readonly redact: Redactor
 }
 
-/** The output of a command as it comes: hashed, searched, and forgotten but for its end. */
+/** Streams a command's output: hashes and searches it, and keeps only its end. */
 export class Output {
   readonly #redact: Redactor
   readonly #maxBytes: number
@@ -31,7 +31,7 @@ export class Output {
     this.#search = contains === undefined ? undefined : new Search(contains)
   }
 
-  /** False once the limit is exceeded; what is beyond it is not taken. */
+  /** False once the limit is exceeded; the rest is dropped. */
   take(chunk: Buffer): boolean {
     const taken = chunk.subarray(0, this.#maxBytes - this.#bytes)
     this.#hash.update(taken)
@@ -40,12 +40,11 @@ export class Output {
     return taken.length === chunk.length
   }
 
-  /** Whether the text was in it; true if none was looked for. */
   get isFound(): boolean {
     return this.#search?.isFound ?? true
   }
 
-  /** Of all that was taken. Once, at the end. */
+  /** Covers everything taken. Call once, at the end. */
   sha256(): string {
     return this.#hash.digest('hex')
   }
@@ -55,7 +54,7 @@ export class Output {
     return this.#clean(this.#window())
   }
 
-  /** The same while it still comes: without the last word, which may be half a secret. */
+  /** The same during a run, without the last word, which may be half a secret. */
   liveTail(): string {
     const text = this.#window()
     const end = text.slice(-MAX_WORD).replace(/\S+$/, '')
@@ -83,7 +82,6 @@ export class Output {
   }
 }
 
-/** Finds a text in chunks, also across their borders. */
 export class Search {
   readonly #sought: Buffer
   #end: Buffer = Buffer.alloc(0)
@@ -97,12 +95,11 @@ export class Search {
     if (this.isFound) return
     const text = Buffer.concat([this.#end, chunk])
     this.isFound = text.includes(this.#sought)
-    // Copied: a slice would keep the whole chunk.
+    // Copied, because a slice would retain the whole chunk.
     this.#end = Buffer.from(text.subarray(Math.max(0, text.length - this.#sought.length + 1)))
   }
 }
 
-/** At most so many bytes from the end, in whole characters. */
 function lastBytes(text: string, limit: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= limit) return text

@@ -2,12 +2,11 @@ import { basename, join } from 'node:path'
 import picomatch from 'picomatch'
 import type { TextReader } from './text-reader.ts'
 
-/** Packages of one repository that are read. */
+/** Packages read per repository. */
 const MAX_MEMBERS = 500
-/** Folders that are looked at for one glob. */
+/** Folders visited per glob. */
 const MAX_LOOKS = 5_000
 
-/** The scripts of a package that go by these names, with those before and after each. */
 export function packageScripts(
   folder: string,
   isNamed: (name: string) => boolean,
@@ -18,7 +17,7 @@ export function packageScripts(
   return [scripts, wireit].flatMap(entriesOf).flatMap(([name, script]) => (isMeant(name) ? commandsIn(script) : []))
 }
 
-/** The folders of the packages that a folder says it holds. */
+/** Folders of the packages that a folder declares as its workspaces. */
 export function memberFolders(folder: string, reader: TextReader): readonly string[] {
   const { workspaces } = reader.object(join(folder, 'package.json'))
   const listed = reader.text(join(folder, 'pnpm-workspace.yaml')) ?? ''
@@ -34,20 +33,19 @@ export function memberFolders(folder: string, reader: TextReader): readonly stri
 const entriesOf = (object: unknown): readonly [string, unknown][] =>
   typeof object === 'object' && object !== null ? Object.entries(object) : []
 
-/** A script, or the command of one that has more to it. */
+/** A script may be an object with a command. */
 function commandsIn(script: unknown): readonly string[] {
   if (typeof script === 'string') return [script]
   return typeof script === 'object' && script !== null && 'command' in script ? commandsIn(script.command) : []
 }
 
-/** A list, or an object with one. */
 function globsIn(workspaces: unknown): readonly string[] {
   if (Array.isArray(workspaces)) return workspaces.filter(glob => typeof glob === 'string')
   const isObject = typeof workspaces === 'object' && workspaces !== null
   return isObject && 'packages' in workspaces && Array.isArray(workspaces.packages) ? globsIn(workspaces.packages) : []
 }
 
-/** The folders that a glob matches, name by name. Links may lead in circles. */
+/** Folders that a glob matches, segment by segment. Links may be circular. */
 function expanded(folder: string, glob: readonly string[], reader: TextReader): readonly string[] {
   const found: string[] = []
   const ways = [{ at: folder, names: glob }]

@@ -1,12 +1,12 @@
 import { type Dir, opendirSync } from 'node:fs'
 import { type Bounds, pathOf } from './git-files.ts'
 
-/** Neither the files of a repository itself, nor what tools of Node write to whenever they run. */
+/** Repository internals, and caches that Node tools write whenever they run. */
 const NEVER = /(^|\/)(\.git|node_modules\/\.cache)$/
 
 /**
- * The names of all files below a folder, as bytes in latin1. Links are listed, not followed. Undefined if one of its folders
- * cannot be read, or if there are more files and folders than may be looked at.
+ * Names of all files below a folder, as bytes in latin1. Links are listed, not followed. Undefined if a folder is
+ * unreadable, or above the limit.
  */
 export function plainFiles(root: string, { maxFiles, isLeftOut }: Bounds): ReadonlySet<string> | undefined {
   const names = new Set<string>()
@@ -29,7 +29,7 @@ interface Found {
   readonly isFolder: boolean
 }
 
-/** One after the other, so that a large folder is not read to its end. Undefined if it cannot be read. */
+/** Lazy, so that a large folder is not read to its end. Yields undefined if it is unreadable. */
 function* entriesIn(root: string, folder: string): Generator<Found | undefined> {
   let opened: Dir | undefined
   try {

@@ -11,13 +11,10 @@ export interface Where {
   readonly path: string
 }
 
-/** Whether a word names a program that is looked for in the search path. */
+/** Whether a word is looked up in the search path. */
 export const isName = (word: string): boolean => !word.includes('/')
 
-/**
- * The program that the first word of a command names: a name is looked for in the search path. `known` is the one that was
- * found when the command was approved.
- */
+/** Finds the program that a command's first word names. `known` is the one found at approval. */
 export function findProgram(word: string, where: Where, known?: Program | null): Program | Obstacle {
   let obstacle: Obstacle | undefined
   for (const path of known ? [known.path] : candidates(word, where)) {
@@ -28,7 +25,7 @@ export function findProgram(word: string, where: Where, known?: Program | null):
   return obstacle ?? new Obstacle(`The program ${word} was not found.`)
 }
 
-/** The file that approval covers, or null. One of the workspace may be missing as yet: then its place is what is approved. */
+/** The file that approval covers, or null. A workspace program may not exist yet; then its path is approved. */
 export function programFile(word: string, where: Where): string | null {
   const found = findProgram(word, where)
   if (!(found instanceof Obstacle)) return found.file
@@ -41,7 +38,6 @@ function candidates(word: string, { workspace, cwd, path }: Where): readonly str
   return word.startsWith('/') || pathFrom(workspace.path, absolute) !== undefined ? [absolute] : []
 }
 
-/** Undefined if there is nothing. */
 function programAt(path: string): Program | Obstacle | undefined {
   try {
     const file = realpathSync(path)
@@ -58,7 +54,7 @@ function programAt(path: string): Program | Obstacle | undefined {
   }
 }
 
-/** A script whose first line names a program that does not exist would seem to have failed. */
+/** Otherwise a script whose interpreter does not exist would count as failed. */
 function interpreterProblem(file: string): Obstacle | undefined {
   const [, interpreter] = /^#![ \t]*(\S+)/.exec(headOf(file)) ?? []
   if (interpreter === undefined || statSync(interpreter, { throwIfNoEntry: false })?.isFile()) return undefined
@@ -70,7 +66,7 @@ function headOf(path: string): string {
   try {
     file = openSync(path, 'r')
   } catch {
-    // A program may be executable and not readable.
+    // A program may be executable but not readable.
     return ''
   }
   try {

@@ -1,7 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Whether a folder has a `.git` that git takes for a repository: a file that leads to one, or these three. */
+/**
+ * Whether a folder has a `.git` that git accepts as a repository: a file that points to one, or these three entries.
+ */
 export function hasRepository(folder: string): boolean {
   const path = join(folder, '.git')
   if (!existsSync(path)) return false

@@ -11,34 +11,33 @@ import type { Survey } from './survey.ts'
 import { runCommand, type RunLimits, type Watched } from './run-command.ts'
 
 export interface CheckOptions extends LookOptions, Watched {
-  /** The files at confirmation, as `lookAt` or earlier runs saw them: hashes by path. Undefined if nobody looked. */
+  /** File hashes by path at confirmation, from `lookAt` or earlier runs. Undefined without a survey. */
   readonly baseline?: Readonly<Record<string, string>> | undefined
-  /** The same at other confirmations. */
+  /** The same for other confirmations. */
   readonly baselines?: readonly Readonly<Record<string, string>>[] | undefined
-  /** What the check itself wrote of its guarded files when the plan was confirmed. */
+  /** Guarded files that the check itself wrote at confirmation. */
   readonly written?: readonly string[] | undefined
-  /** Whether it runs before the work: what it writes itself is returned then. */
+  /** Whether it runs before the work; then it returns what it wrote itself. */
   readonly isFirst?: boolean | undefined
-  /** Awaited right before it starts; if it rejects, so does the run. */
+  /** Awaited right before the start; if it rejects, so does the run. */
   readonly beforeStart?: (() => Promise<void>) | undefined
   readonly limits?: Partial<Limits & RunLimits> | undefined
 }
 
 export interface CheckRun extends Outcome {
   readonly duration_ms: number
-  /** Of the workspace right before the run. Without one the result counts as out of date. */
+  /** The workspace right before the run. Without it the result counts as stale. */
   readonly fingerprint?: string
-  /** What this check is about, right before the run: hashes by path. Not there if that is too much to read. */
+  /** Hashes by path of the check's files right before the run. Absent above the limits. */
   readonly files?: Readonly<Record<string, string>>
-  /** The guarded files that differ from the baseline, or were written to during the run. Not there if that cannot be told. */
+  /** Guarded files that differ from the baseline or were written during the run. Absent if unknown. */
   readonly guarded?: readonly string[]
   /** The same for each of the other confirmations. */
   readonly others?: readonly (readonly string[])[]
-  /** What a first run itself wrote of its guarded files, as it left them: hashes by path. */
+  /** Guarded files that a first run wrote, as it left them: hashes by path. */
   readonly wrote?: Readonly<Record<string, string>>
 }
 
-/** Runs a check as it was approved, once. */
 export async function runCheck(check: RunnableCheck, options: CheckOptions): Promise<CheckRun> {
   const change = changeSince(check, options)
   const before = await lookAt([check], options, change === undefined ? 'fingerprint' : 'nothing')
@@ -72,12 +71,12 @@ export async function runCheck(check: RunnableCheck, options: CheckOptions): Pro
   }
 }
 
-/** Stands for files that a check starts and that cannot be told before it runs. */
+/** Stands for started files that cannot be known before the run. */
 export const UNKNOWN_FILES = 'files that its scripts find when they run'
 
 const notRun = (change: string): Outcome => ({ ...inconclusive(change), changed: true })
 
-/** The guarded files before a run, and after it: a test may be replaced just for that long. Undefined if they are too many. */
+/** Guarded files before and after a run, because a test may be replaced only during it. Undefined above the limits. */
 async function seenAround(
   check: RunnableCheck,
   options: CheckOptions,

@@ -13,19 +13,17 @@ import { findProgram, isName, type Where } from './program.ts'
 import { isWithin, startSupervised, type Supervised } from './supervised.ts'
 import { folderIn } from './workspace.ts'
 
-/** How a run is followed and bounded. */
 export interface Watched {
   readonly redact: Redactor
   readonly signal?: AbortSignal | undefined
-  /** Kills it, without the time to end by itself. */
+  /** Kills it without a grace period. */
   readonly kill?: AbortSignal | undefined
-  /** Called with each piece of output; the function returns the end of the output so far. */
+  /** Called with each piece of output; the function returns the output's end so far. */
   readonly onOutput?: ((tail: () => string) => void) | undefined
   readonly limits?: Partial<RunLimits> | undefined
 }
 
 export interface RunLimits {
-  /** How much output is read. */
   readonly outputBytes: number
   /** From SIGTERM to SIGKILL. */
   readonly graceMs: number
@@ -33,7 +31,7 @@ export interface RunLimits {
 
 const LIMITS: RunLimits = { outputBytes: 64_000_000, graceMs: 2_000 }
 
-/** Runs a command to its end, its limits or a stop. No process stays behind, but for daemons. */
+/** Runs a command to its end, its limits or a stop. Leaves no process behind except daemons. */
 export async function runCommand(check: WithPrograms<CommandCheck>, place: Place, watched: Watched): Promise<Outcome> {
   const command = prepared(check, place)
   if (command instanceof Obstacle) return inconclusive(command.reason)
@@ -77,7 +75,7 @@ async function runPrepared(
   }
 }
 
-/** Ends a run before its time: at the timeout, by a signal or because of its output. The first reason counts. */
+/** Ends a run early: on timeout, by a signal or because of its output. The first reason wins. */
 class Stop {
   readonly requested: Promise<void>
   reason: string | undefined
@@ -114,7 +112,6 @@ interface Command {
   readonly cat: string
 }
 
-/** A command as it is started. */
 function prepared(
   { run, programs = [], cwd: folder = '.' }: WithPrograms<CommandCheck>,
   place: Place,
@@ -136,21 +133,19 @@ function prepared(
   return { words: [program.path, ...rest], cwd, env: { ...env, PATH }, cat: cat.path }
 }
 
-/** With what to do about a program that cannot be started. */
 const advised = ({ reason }: Obstacle): Obstacle =>
   new Obstacle(`${reason} Mend that, or ask a person to change the check.`)
 
-/** The search path; first of all the folder of the approved program, where it would find another. */
+/** The search path. The folder of the approved program comes first if another program would be found. */
 function pathFor(word: string, known: Program | null | undefined, where: Where): string {
   const found = known ? findProgram(word, where) : undefined
   const isFound = found && !(found instanceof Obstacle) && found.path === known?.path
   return known && !isFound ? [dirname(known.path), where.path].join(delimiter) : where.path
 }
 
-/** Whether it is a file of the workspace. Other words are left to a wrapper, which may have programs of its own. */
+/** Whether it is a workspace file. Other words are left to the wrapper, which may have its own programs. */
 const isScript = (word: string): boolean => !isName(word) && !word.startsWith('/')
 
-/** The exit code, or undefined if it is not known. */
 async function untilEnd(
   running: Supervised,
   stop: Stop,
@@ -159,7 +154,7 @@ async function untilEnd(
 ): Promise<number | undefined> {
   await Promise.race([running.ended, stop.requested])
   if (stop.reason === undefined) {
-    // It ended in time, however long its output takes.
+    // The command ended in time, however long its output takes.
     stop.cancel()
   } else {
     if (!kill?.aborted) {
@@ -172,7 +167,6 @@ async function untilEnd(
   return stop.reason === undefined ? running.ended : undefined
 }
 
-/** Why a run that ended by itself says nothing. */
 function unclear(
   exit: number | undefined,
   check: WithPrograms<CommandCheck>,
@@ -188,7 +182,7 @@ function unclear(
   return place.wrap.length > 0 ? missingInside(exit, check, place, output.tail()) : undefined
 }
 
-/** Why a wrapper could not start a program that is not here either. Some say so only in words. */
+/** Why a wrapper could not start a program that is missing here, too. Some report it only in words. */
 function missingInside(
   exit: number,
   check: WithPrograms<CommandCheck>,
@@ -203,13 +197,13 @@ function missingInside(
   return CANNOT_START.has(exit) || isSaid ? advised(found).reason : undefined
 }
 
-/** Lines that a wrapper prints about a program that it cannot start. */
+/** Lines that a wrapper prints about a program it cannot start. */
 const MAX_COMPLAINT = 3
 const NOT_THERE = /no such file|not found/i
 
-/** By someone else: a program that crashes has failed. */
+/** Signals sent from outside, because a program that crashes has failed. */
 const KILLED_BY: Readonly<Record<number, string>> = { 129: 'SIGHUP', 130: 'SIGINT', 137: 'SIGKILL', 143: 'SIGTERM' }
-/** What a shell answers for a program that it cannot start, as do programs that were started. */
+/** Exit codes of a shell, and of other launchers, for a program that cannot be started. */
 const CANNOT_START: ReadonlySet<number> = new Set([126, 127])
 
 function verdict(exit: number | undefined, check: CommandCheck, output: Output): Outcome {
@@ -218,7 +212,7 @@ function verdict(exit: number | undefined, check: CommandCheck, output: Output):
   return output.isFound ? passed : failed(`Its output does not contain ${JSON.stringify(check.contains)}.`)
 }
 
-/** Says whether a path still leads to the same folder. */
+/** Identifies the folder behind a path, to notice that it was replaced. */
 function identityOf(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path, { bigint: true })

@@ -1,20 +1,18 @@
 import { basename } from 'node:path'
 import { BEFORE, LINTERS } from '../domain/looked-at.ts'
 
-/** How a program finds what it is told to run. */
 export type Interpreter = 'node' | 'python' | 'other'
 
-/** A word that an interpreter may be told to run. */
 export interface ScriptWord {
   readonly word: string
   readonly by: Interpreter
-  /** False for a word that is the script only if the one before it belongs to an option. */
+  /** False if the word is the script only when the one before it belongs to an option. */
   readonly isSure: boolean
 }
 
 /**
- * The scripts that a command gives to interpreters, wherever these stand in it (`timeout 9 node x`, `npx tsx x`), and what
- * other programs are told to load first (`mocha -r ./x`).
+ * Scripts that a command passes to interpreters, anywhere in it (`timeout 9 node x`, `npx tsx x`), and modules that
+ * other programs load first (`mocha -r ./x`).
  */
 export const scriptWords = (words: readonly string[]): readonly ScriptWord[] =>
   words.flatMap((word, index): readonly ScriptWord[] => {
@@ -26,11 +24,10 @@ export const scriptWords = (words: readonly string[]): readonly ScriptWord[] =>
     return by ? scriptsAfter(rest.slice(run + 1), by) : []
   })
 
-/** The paths, relative to the same folder, at which an interpreter looks for a script. */
 export const pathsOf = ({ word, by }: Pick<ScriptWord, 'word' | 'by'>): readonly string[] =>
   WHOLE.test(word) ? [word] : [word, ...ENDINGS[by].map(ending => word + ending)]
 
-/** The modules that Python is told to run, and dotted names that it gets, each as the paths at which Python looks for it. */
+/** Modules that Python is told to run, and dotted names in its arguments, each as its candidate paths. */
 export function modulesIn(words: readonly string[]): readonly (readonly string[])[] {
   const python = words.findIndex(word => interpreterOf(word) === 'python')
   const names = python === -1 ? [] : words.slice(python + 1).flatMap(moduleAt)
@@ -38,47 +35,43 @@ export function modulesIn(words: readonly string[]): readonly (readonly string[]
   return [...names, ...entries].map(modulePaths)
 }
 
-/** Whether a command runs tests: then the files that it names are these. */
 export const runsTests = (words: readonly string[]): boolean =>
   words.some(
     (word, index) =>
       TEST_RUNNER.test(basename(word)) || (word === 'test' && TAKES_TEST.test(basename(words[index - 1] ?? ''))),
   )
 
-/** Whether a command runs every file of a folder that it gets, whatever its name. */
 export const runsAll = (words: readonly string[]): boolean => words.some(word => RUNS_ALL.test(basename(word)))
 
-/** Whether a command looks at files or builds them, and runs none of them. */
 export const worksOn = (words: readonly string[]): boolean => WORKS_ON.test(words.join(' '))
 
 /**
- * The words of a command that may decide what it means: of a linter, a formatter, a checker of types or a builder only what
- * its options load. The files that it gets are the work.
+ * Words of a command that may decide what it means. For linters, formatters, type checkers and builders only what their
+ * options load; their file arguments are the work.
  */
 export const decisiveWords = (words: readonly string[]): readonly string[] =>
   worksOn(words) ? words.filter((word, index) => word.includes('=') || LOADED.test(words[index - 1] ?? '')) : words
 
-/** Paths that take the place of a runner: Python looks into the working folder first. */
+/** Paths that shadow a runner: Python searches the working folder first. */
 export const shadowsIn = (words: readonly string[]): readonly string[] =>
   words.flatMap((word, index) => {
     const name = runModule(word, words[index - 1]) ?? ''
     return RUNNERS.has(name) ? [`${name}.py`, `${name}/__init__.py`] : []
   })
 
-/** Names of files that take the place of what Python comes with, in the folder of a script or where Python runs. */
+/** File names that shadow Python's own modules, in a script's folder or the working folder. */
 export const shadowedBy = (words: readonly string[]): string | undefined =>
   words.some(word => interpreterOf(word) === 'python' || /^(?:pytest|tox|nox)$/.test(basename(word)))
     ? `{${OF_PYTHON.join(',')}}{.py,/__init__.py}`
     : undefined
 
-/** Whether a word is code that an interpreter before it evaluates. A shell's is read. */
+/** Whether a word is code that an interpreter evaluates. A shell's code is parsed instead. */
 export function isCode(words: readonly string[], index: number): boolean {
   const before = words.slice(0, index).map(word => basename(word))
   const evaluates = before.some(name => NODE.test(name) || PYTHON.test(name) || LANGUAGE.test(name))
   return EVALUATES.test(before.at(-1) ?? '') && evaluates && !before.some(name => SHELL.test(name))
 }
 
-/** What a command writes by its options. */
 export const outputsOf = (words: readonly string[]): readonly string[] =>
   words.flatMap((word, index) => {
     if (OUTPUT.test(words[index - 1] ?? '')) return word
@@ -88,20 +81,19 @@ export const outputsOf = (words: readonly string[]): readonly string[] =>
 
 const NODE = /^(?:node|nodejs|tsx|ts-node(?:-esm)?|babel-node|vite-node|bun|deno|esno|jiti|nodemon|zx)$/
 const PYTHON = /^(?:(?:python|pypy)[\d.]*|uv|coverage)$/
-/** Those that begin with `run`, as in `bun run x`. */
+/** Interpreters with a `run` subcommand, as in `bun run x`. */
 const TAKES_RUN = /^(?:bun|deno|uv|coverage)$/
 const SHELL = /^(?:ba|da|z|k|a)?sh$/
-/** Those that run every file of a folder. */
 const RUNS_ALL = /^(?:_?mocha|tape|uvu|jasmine|qunit|bats|prove|run-parts)$/
 const TEST_RUNNER =
   /^(?:--test|_?mocha|jest|vitest|ava|tap|tape|jasmine|uvu|qunit|wtr|karma|cypress|playwright|pytest|nose2|unittest|rspec|phpunit|bats|prove|run-parts)$/
-/** `test` alone is a program of the shell. */
+/** Alone, `test` is a shell program. */
 const TAKES_TEST = /^(?:bun|deno)$/
 const BUILDS =
   /(?:esbuild|(?:vue-)?tsc|tsup|tsdown|rollup|rolldown|webpack|rspack|parcel|swc|babel|ncc|microbundle|sass|postcss|py_compile|compileall|cython|g?cc|[gc]\+\+|clang(?:\+\+)?|rustc|javac|kotlinc|swiftc|ghc|protoc)(?:-\d+)?/
 const BUILDS_BY_COMMAND =
   /(?:(?:vite|next|astro|bun|go|cargo|zig|nuxt) (?:build|vet|check)|deno (?:check|lint|fmt|bundle|compile)|node --check)/
-/** Programs that look at files or build them, and run none of them, where a command begins. */
+/** At the start of a command: programs that inspect or build files and run none of them. */
 const WORKS_ON = new RegExp(
   `${BEFORE.source}(?:(?:${LINTERS.join('|')})|${BUILDS.source}|${BUILDS_BY_COMMAND.source})(?:@\\S+)?(?= |$)`,
 )
@@ -116,9 +108,9 @@ const ENDINGS: Readonly<Record<Interpreter, readonly string[]>> = {
   python: ['/__main__.py'],
   other: [],
 }
-/** The name of a file as it is, or code. */
+/** A literal file name, or code. */
 const WHOLE = /\s|\.(?:[cm]?[jt]sx?|json|node|py|sh)$/
-/** Options of interpreters that take the next word. Of others that is not known. */
+/** Interpreter options that take the next word. For others it is unknown. */
 const VALUED: ReadonlySet<string> = new Set(
   '-r --require --import --loader --experimental-loader --env-file --env-file-if-exists -C --conditions --preload -W -X'.split(
     ' ',
@@ -135,7 +127,6 @@ const RUNNERS: ReadonlySet<string> = new Set(
   'behave coverage doctest flake8 mypy nose2 nox pylint pytest ruff tox unittest'.split(' '),
 )
 
-/** How a program of this name finds what it runs; undefined if it is no interpreter. */
 export function interpreterOf(word: string): Interpreter | undefined {
   const name = basename(namedIn(word))
   if (NODE.test(name)) return 'node'
@@ -143,17 +134,17 @@ export function interpreterOf(word: string): Interpreter | undefined {
   return [SHELL, LANGUAGE, OTHER].some(each => each.test(name)) ? 'other' : undefined
 }
 
-/** The program that `$PYTHON`, `${NODE_BIN}` or `$(command -v node)` most likely is. */
+/** The likely program behind `$PYTHON`, `${NODE_BIN}` or `$(command -v node)`. */
 function namedIn(word: string): string {
   if (!word.startsWith('$') || word.length > 100) return word
   const [, captured, variable = ''] = /^\$(?:\(.*?([\w.-]+)\)|\{?(\w+)\}?)$/.exec(word) ?? []
   return captured ?? variable.toLowerCase().replace(/_?(?:bin|cmd|exe|path)$/, '')
 }
 
-/** The words that may be its script: up to the first that cannot be the value of an option. */
+/** Words that may be its script: up to the first that cannot be an option's value. */
 export function scriptsAfter(words: readonly string[], by: Interpreter): readonly ScriptWord[] {
   const found: ScriptWord[] = []
-  // `node --test` takes names of tests.
+  // `node --test` takes test names.
   let isSure = !words.includes('--test')
   for (const [index, word] of words.entries()) {
     const before = words[index - 1] ?? ''
@@ -168,7 +159,6 @@ export function scriptsAfter(words: readonly string[], by: Interpreter): readonl
   return found
 }
 
-/** The name of a module, if this word is one for Python. */
 function moduleAt(word: string, index: number, words: readonly string[]): readonly string[] {
   const before = words[index - 1] ?? ''
   const name = runModule(word, before)
@@ -187,7 +177,7 @@ function runModule(word: string, before = ''): string | undefined {
   return GLUED_MODULE.exec(word)?.[1]
 }
 
-/** What runs for `a.b`: a module or a package, with the packages around it. The last names may be of classes and tests. */
+/** Files that run for `a.b`: a module or package, with its parent packages. The last names may be classes and tests. */
 function modulePaths(name: string): readonly string[] {
   const names = name.split('.')
   const ways = names.map((_, at) => names.slice(0, at + 1).join('/'))

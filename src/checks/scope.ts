@@ -24,14 +24,14 @@ export interface SeenFiles {
   readonly rules: ReadonlySet<string>
 }
 
-/** The files when the first runs of a plan were over. */
+/** The files after the first runs of a plan. */
 export interface PlanFiles {
   readonly files: FileHashes
   /** Written by the first runs. */
   readonly written: ReadonlySet<string>
 }
 
-/** What the steps of a plan may change; undefined: a step has no scope. */
+/** What the steps of a plan may change; undefined for a step without a scope. */
 export interface Scopes {
   /** Of the step whose check runs. */
   readonly own: readonly string[] | undefined
@@ -47,7 +47,7 @@ export interface ScopeFindings {
   readonly own: readonly string[]
 }
 
-/** Globs and paths to look at besides the files that git lists. A path that ends with a slash is a folder. */
+/** Globs and paths to watch besides the files that git lists. A path with a trailing slash is a folder. */
 export function watchedBy(check: RunnableSpec, root: string, protect: readonly string[]) {
   const words = wordsOf(check, root)
   return {
@@ -77,7 +77,7 @@ export function changesOutOfScope(
   const ownTests: string[] = []
   for (const path of [...changed].sort()) {
     const isProtected = isInTable(path) || before.rules.has(path) || after.rules.has(path)
-    // The check may write again what it wrote at first. A protected file only counts as that if this very run wrote it.
+    // The check may rewrite what it wrote at first. A protected file counts as that only if this very run wrote it.
     const isOutput = plan.written.has(path) && (touched.has(path) || !isProtected)
     if (isChecked(path) || isOutput || (basename(path) === RULES && !isProtected)) continue
     if (isProtected && isOwn(path)) ownTests.push(path)
@@ -86,13 +86,13 @@ export function changesOutOfScope(
   return { outside, own: ownTests }
 }
 
-/** The table, the settings, and the programs of the package that a command runs in. */
+/** Default globs, those of the settings, and the programs of the package that a command runs in. */
 function protectedBy(check: RunnableSpec, root: string, protect: readonly string[]): readonly string[] {
   const cwd = check.kind === 'command' && check.cwd !== undefined ? pathFrom(root, resolve(root, check.cwd)) : undefined
   return [...PROTECTED, ...protect, ...(cwd ? [`${literal(cwd)}/node_modules/.bin/**`] : [])]
 }
 
-/** The words of a command that may be files or folders of the workspace; not those that its program only looks at. */
+/** Words of a command that may be files or folders of the workspace, except those that its program only inspects. */
 function wordsOf(check: RunnableSpec, root: string): readonly string[] {
   if (check.kind !== 'command') return []
   const cwd = resolve(root, check.cwd ?? '.')
@@ -102,7 +102,10 @@ function wordsOf(check: RunnableSpec, root: string): readonly string[] {
     .flatMap(word => pathFrom(root, resolve(cwd, word)) || [])
 }
 
-/** Whether a path is one of the words, or in a folder that one names. A folder of work that a command names is the work itself. */
+/**
+ * Whether a path is one of the words, or in a folder that one names. A work folder that a command names is the work
+ * itself.
+ */
 function isNamedBy(words: readonly string[]): (path: string) => boolean {
   const isWork = globsOf(WORK_FOLDERS).matches
   const folders = words.filter(word => !isWork(`${word}/file`))
@@ -110,7 +113,7 @@ function isNamedBy(words: readonly string[]): (path: string) => boolean {
     words.some(word => path === word || path === asFolder(word)) || folders.some(word => path.startsWith(`${word}/`))
 }
 
-/** A check of files passes or fails by them. */
+/** Files that a check tests; it passes or fails by them. */
 function checkedBy(check: RunnableSpec): (path: string) => boolean {
   if (check.kind === 'file') return path => path === pathFrom('/', resolve('/', check.path))
   return check.kind === 'unchanged' ? globsOf(check.paths).matches : () => false

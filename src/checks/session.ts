@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Asks every process of a session to end, given its leader. Most are in the leader's group; `timeout` and shells with job
- * control make groups of their own, which /proc tells. What made a session of its own is a daemon, and stays.
+ * Sends SIGTERM to every process of a session, given its leader. Most are in the leader's group; `timeout` and shells
+ * with job control create their own groups, found through /proc. A process with its own session is a daemon and stays.
  */
 export function terminateSession(leader: number): void {
   send(-leader, 'SIGTERM')
   for (const { pid, group } of membersOf(leader).members) if (group !== leader) send(pid, 'SIGTERM')
 }
 
-/** Kills every process of a session, also those that fork or leave the group meanwhile. */
+/** Kills every process of a session, including those that fork or leave the group meanwhile. */
 export function killSession(leader: number): void {
   send(-leader, 'SIGKILL')
   const killed = new Set<number>()
@@ -24,7 +24,7 @@ export function killSession(leader: number): void {
   }
 }
 
-/** On a busy machine some process ends during every pass. */
+/** On a busy machine, some process ends during every pass. */
 const MAX_UNSURE = 3
 
 interface Member {
@@ -32,7 +32,7 @@ interface Member {
   readonly group: number
 }
 
-/** The processes of a session. Not whole if one of any session ended meanwhile: it may have left a child. */
+/** Processes of a session. `isWhole` is false if any process ended meanwhile, because it may have left a child. */
 function membersOf(leader: number): { members: readonly Member[]; isWhole: boolean } {
   const all = processIds().map(pid => ({ pid: Number(pid), fields: fieldsOf(pid) }))
   const members = all.flatMap(({ pid, fields: [state, , group, session] = [] }) =>
@@ -41,7 +41,7 @@ function membersOf(leader: number): { members: readonly Member[]; isWhole: boole
   return { members, isWhole: all.every(({ fields }) => fields) }
 }
 
-/** None where there is no /proc. */
+/** Empty without /proc. */
 function processIds(): readonly string[] {
   try {
     return readdirSync('/proc').filter(name => /^\d+$/.test(name))
@@ -64,6 +64,6 @@ function send(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has ended, or belongs to another user.
+    // Already ended, or owned by another user.
   }
 }

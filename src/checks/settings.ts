@@ -6,13 +6,12 @@ import { type Environment, searchPath } from './environment.ts'
 import { Obstacle } from './obstacle.ts'
 import { findProgram, isName } from './program.ts'
 
-/** What the checks of tasks may do. */
 export interface CheckSettings {
-  /** Commands that run without a person's approval, word for word. */
+  /** Commands that run without approval if they match word for word. */
   readonly allow: readonly (readonly string[])[]
-  /** Globs of files that decide what a check means, besides the usual ones. */
+  /** Globs of files that decide what a check means, in addition to the defaults. */
   readonly protect: readonly string[]
-  /** Put in front of every command, say a sandbox. */
+  /** Prefix of every command, such as a sandbox. */
   readonly wrap: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** Commands that run once before a plan ends. */
@@ -21,7 +20,7 @@ export interface CheckSettings {
 
 export const NO_CHECK_SETTINGS: CheckSettings = { allow: [], protect: [], wrap: [], env: {}, done: [] }
 
-/** What is wrong with them, as a sentence: a command that proves nothing, or a glob that leads elsewhere. */
+/** The problem with these settings as a sentence: a command that proves nothing, or a glob that leads outside. */
 export function problemIn({ allow, done, protect, wrap, env }: CheckSettings): string | undefined {
   if (done.length > MAX_CHECKS) return `checks.done may have ${MAX_CHECKS} commands at most, got ${done.length}.`
   for (const [name, commands] of Object.entries({ allow, done })) {
@@ -37,7 +36,7 @@ export function problemIn({ allow, done, protect, wrap, env }: CheckSettings): s
   return globs instanceof Problem ? `checks.protect ${sayProblem(globs.fact)}.` : undefined
 }
 
-/** Why no command could be started in the wrapper, as a sentence. One of the workspace is looked for when a check runs. */
+/** Why the wrapper cannot start commands, as a sentence. A wrapper in the workspace is looked up when a check runs. */
 export function wrapperProblem({ wrap: [word], env }: CheckSettings, ours: Environment): string | undefined {
   if (word === undefined || !(isName(word) || word.startsWith('/'))) return undefined
   const path = searchPath(env['PATH'] ?? ours['PATH'])

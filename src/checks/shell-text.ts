@@ -1,19 +1,18 @@
-/** One command of a shell's text. */
 export interface ShellCommand {
   readonly words: readonly string[]
-  /** Whether others read its output, or it runs beside them: then it is what is checked, not what checks. */
+  /** Whether others read its output, or it runs in the background: then it is under test, and not the test. */
   readonly isSubject: boolean
-  /** Whether it gets the output of the command before it. */
+  /** Whether it reads the output of the command before it. */
   readonly isFed?: boolean
-  /** Whether its output becomes words. */
   readonly isCaptured?: boolean
-  /** The files that it reads as its input. */
   readonly reads?: readonly string[]
-  /** The files that it writes to whenever the text runs. */
   readonly makes?: readonly string[]
 }
 
-/** Operators come before words, because `2>&1` and `$(` begin like words. Bounded: agents write these texts, too. */
+/**
+ * Operators come before words, because `2>&1` and `$(` begin like words. Bounded, because agents write these texts,
+ * too.
+ */
 const TOKEN =
   /"((?:\\.|[^"\\]){0,4000})"|'([^']{0,4000})'|(\$\(|<\(|&&|\|\||\|&|\d*[<>]&[\d-]|&?\d*>[>|]?|\d*<+|[;&|()`\n])|(?:\\.|[^\s;&|()<>"'`$\\]|\$(?!\())+/g
 const WRITES = /^&?\d*>[>|]?$/
@@ -24,7 +23,7 @@ const READS = /^\d*<$/
 const PIPE = /^\|&?$/
 const TESTS = /^(?:test|\[\[?)$/
 
-/** The commands of a text, roughly as a shell has them: a quoted word is one word, and files that are written to are left out. */
+/** Parses the commands of a text roughly like a shell: a quoted word is one word, and output files are left out. */
 export function commandsOf(text: string): readonly ShellCommand[] {
   const commands: Parsed[] = []
   const around: Open[] = []
@@ -46,7 +45,7 @@ export function commandsOf(text: string): readonly ShellCommand[] {
     target = WRITES.test(operator) ? 'writes' : READS.test(operator) ? 'reads' : 'words'
     if (target !== 'words' || operator.endsWith('<')) continue
     if (CAPTURES.test(operator) && !(operator === '`' && around.at(-1)?.operator === '`')) {
-      // The command around goes on behind it.
+      // The enclosing command continues after it.
       around.push({ operator, outer: now, isGlued })
       captured += 1
       now = emptyCommand()
@@ -58,7 +57,7 @@ export function commandsOf(text: string): readonly ShellCommand[] {
       if (closed?.outer) {
         captured -= 1
         now = closed.outer
-        // Its last word often is what it finds: `$(command -v node)`.
+        // Its last word is often the program found: `$(command -v node)`.
         now.words.push(`${closed.isGlued ? (now.words.pop() ?? '') : ''}$(${PLAIN.test(last) ? last : ''})`)
       }
     }
@@ -80,22 +79,22 @@ export function commandsOf(text: string): readonly ShellCommand[] {
   }))
 }
 
-/** What is open: a group of commands, or with the command around it one whose output is captured. */
+/** An open bracket: of a group, or of a captured command, with the command that encloses it. */
 interface Open {
   readonly operator: string
   readonly outer?: ReturnType<typeof emptyCommand>
-  /** Whether what it captures is part of the word before it. */
+  /** Whether the captured output is part of the word before it. */
   readonly isGlued?: boolean
 }
 
 interface Token {
   readonly word?: string
   readonly operator?: string
-  /** Whether it stands right behind a word. */
+  /** Whether it directly follows a word. */
   readonly isGlued?: boolean
 }
 
-/** Pieces of a word that stand side by side are one: `"$DIR"/run`. Not those of code: `read('a','b')`. */
+/** Adjacent pieces form one word: `"$DIR"/run`. Not in code: `read('a','b')`. */
 function tokensOf(text: string): readonly Token[] {
   const tokens: Token[] = []
   let pieceEnd = -1
@@ -122,7 +121,9 @@ const emptyCommand = (): { words: string[]; writes: string[]; reads: string[] } 
   reads: [],
 })
 
-/** The commands that run whenever the text does: a file that is made on demand (`[ $UPDATE ] && x >expected`) is kept. */
+/**
+ * Commands that run whenever the text does: a file that is made on demand (`[ $UPDATE ] && x >expected`) is not output.
+ */
 function withoutCondition(commands: readonly Parsed[]): ReadonlySet<Parsed> {
   const sure = new Set<Parsed>()
   let depth = 0
@@ -139,35 +140,31 @@ function withoutCondition(commands: readonly Parsed[]): ReadonlySet<Parsed> {
 
 interface Parsed {
   readonly words: readonly string[]
-  /** The files that it writes its output to. */
   readonly writes: readonly string[]
-  /** The files that its input comes from. They are words, too. */
+  /** Files that its input comes from, which are also words. */
   readonly reads: readonly string[]
-  /** What it ends with. */
   readonly operator: string
   readonly isCaptured: boolean
 }
 
-/** Programs that only show or keep what they read. */
+/** Programs that only show or store their input. */
 const SHOWS = /^(?:tee|cat|head|tail|less|ts|tap-[\w-]+|[\w-]+-(?:pretty|reporter|spec))$/
 
 const KEYWORD = /^(?:[!{]|if|then|else|elif|while|until|do|time)$/
 const ASSIGNS = /^\w+=/
 
-/** Where in a command its program is: behind keywords and variables. */
+/** Index of a command's program, after keywords and variables. */
 export const programAt = (words: readonly string[]): number =>
   words.findIndex(word => !KEYWORD.test(word) && !ASSIGNS.test(word) && word !== 'exec')
 
-/** Whether a command does more with what it reads than to show it. */
 const reads = ({ words }: Parsed): boolean => !SHOWS.test(words.find(word => !KEYWORD.test(word)) ?? '')
 
-/** By word the commands that may read a file of that name. */
 function readersIn(commands: readonly Parsed[]): ReadonlyMap<string, readonly Parsed[]> {
   const readers = new Map<string, Parsed[]>()
   for (const command of commands.filter(reads)) {
     for (const word of new Set(command.words)) {
       const known = readers.get(word) ?? []
-      // Of two, one is another than any that writes it.
+      // Two are enough: at least one differs from any command that writes the file.
       if (known.length < 2) readers.set(word, [...known, command])
     }
   }
@@ -193,13 +190,13 @@ const FOLDER = /"\$\((?!\w+\))[^()\n]{0,200}\)"\/|\$\((?!\w+\))[^()\n]{0,200}\)\
 /** As in `"$DIR"/run`. */
 const QUOTED = /"(\$\w+|\$\{\w+[^}"\n]{0,200}\})"(?=\/)/g
 
-/** The variables that a text sets, each on a line of its own, to plain words. */
+/** Variables that a text sets to plain words, each on its own line. */
 export const valuesIn = (text: string): ReadonlyMap<string, string> =>
   new Map([...text.replaceAll(DEFAULT, '$1').matchAll(ASSIGNMENT)].map(([, name = '', value = '']) => [name, value]))
 
 /**
- * A text with its variables replaced, as far as they are known. An unknown folder is most often the working folder, and
- * `$(PYTHON)` of a `Makefile` is `python`.
+ * Replaces known variables. An unknown folder is usually the working folder, and `$(PYTHON)` in a `Makefile` is
+ * `python`.
  */
 export const withValues = (text: string, values = valuesIn(text)): string =>
   text
@@ -217,7 +214,6 @@ const LOOP = /(?:^|[\s;&|(])for[ \t]+(\w+)[ \t]+in[ \t]+([^;\n$`*?[(]{1,400})[;\
 const MAX_UNROLLED = 64_000
 const MAX_LOOPS = 20
 
-/** A text once for each word of its loops over plain words. */
 export function unrolled(text: string): string {
   let all = text
   for (const [, name = '', words = ''] of [...text.matchAll(LOOP)].slice(0, MAX_LOOPS)) {
@@ -234,17 +230,16 @@ export function unrolled(text: string): string {
 const FUNCTION = /(?:^|[\s;])([\w-]+)[ \t]*\(\)\s*\{([^}]{0,4000})\}/g
 const POSITIONAL = /^\$\{?[@*\d]/
 
-/** The functions of a text that start what they are given: `check() { node "$1"; }`. */
+/** Functions of a text that start their arguments: `check() { node "$1"; }`. */
 export function startersIn(text: string): ReadonlySet<string> {
   const startsGiven = (body: string): boolean =>
     commandsOf(body).some(({ words }) => words.some(word => POSITIONAL.test(word)) && !SAYS.test(words[0] ?? ''))
   return new Set([...text.matchAll(FUNCTION)].flatMap(([, name = '', body = '']) => (startsGiven(body) ? name : [])))
 }
 
-/** Commands that do nothing with what they get. */
+/** Commands that do not run their arguments. */
 const SAYS = /^(?:echo|printf|:|local|return|exit|shift|\[\[?|test|[efz]?grep)$/
 
-/** The folders that a command puts into the search path. */
 export const pathsSetIn = (words: readonly string[]): readonly string[] =>
   words.flatMap(word => (word.startsWith('PATH=') ? word.slice('PATH='.length).split(':') : [])).filter(isPlain)
 

@@ -27,33 +27,32 @@ import { assignedIn, findersFor, startsUnnamed } from './unnamed-starts.ts'
 import { isWork, isWorkInPackage } from './work-folders.ts'
 import { foldersUp, isExecutable, isFile, isFolder, pathFrom } from './workspace.ts'
 
-/** A command, and where it runs. */
 export interface Start {
   readonly root: string
   readonly cwd: string
   readonly run: readonly string[]
 }
 
-/** What a command may start. Paths are of the workspace and need not exist. */
+/** Files that a command may start. Paths are in the workspace and need not exist. */
 export interface Started {
   readonly files: readonly string[]
-  /** Where any new file would be started in place of what is meant. */
+  /** Paths where any new file would be started instead of the intended one. */
   readonly places: readonly string[]
-  /** Of the programs that package managers look for first, and of what is started by a pattern: guarded if new, too. */
+  /** Globs for programs that package managers prefer, and for files started by a pattern: new ones are guarded, too. */
   readonly globs: readonly string[]
-  /** Of what is in folders of which only the scripts of the workspace know what it means. */
+  /** Folders that only the workspace's scripts understand. */
   readonly folders: readonly string[]
-  /** Whether it starts files that cannot be told before it runs. */
+  /** Whether it starts files that cannot be known before it runs. */
   readonly isUnknown: boolean
-  /** Whether a file that was there is started, or one that would now be found in its place. */
+  /** Whether an existing file is started, or one that would now shadow it. */
   readonly wasThere: (path: string, before: { has(path: string): boolean }) => boolean
 }
 
 /**
- * The files that a command may start without naming them: what an interpreter finds by a shorter name, and what is started by
- * the scripts, tasks and shell files that the command runs. An interpreter counts wherever it stands, so that no program
- * before it (`timeout`, `npx`, `uv run`) has to be known. With them what these compare with: `isExpected` knows some by their
- * names.
+ * Files that a command may start without naming them: those that an interpreter finds by a shorter name, and those
+ * started by the scripts, tasks and shell files that the command runs. Interpreters are recognized anywhere in a
+ * command, so that programs before them (`timeout`, `npx`, `uv run`) need not be known. Includes the files that these
+ * compare with; `isExpected` recognizes some by name.
  */
 export function startedBy({ root, cwd, run }: Start, isExpected: (path: string) => boolean = () => false): Started {
   const search = new Search(root, isExpected)
@@ -61,20 +60,16 @@ export function startedBy({ root, cwd, run }: Start, isExpected: (path: string) 
   return search.readOn()
 }
 
-/** Where commands run, and how they are read. */
 interface Setting {
   readonly folders: readonly string[]
-  /** Whether only what they start counts, and not every file that they name. */
+  /** Whether only what they start counts, not every file that they name. */
   readonly isLoose: boolean
   /** Whether they are the check itself. */
   readonly isOwn?: boolean
-  /** What they may have made themselves. */
   readonly made?: readonly string[]
-  /** Whether the text around them compares. */
   readonly isComparing?: boolean
-  /** The variables that they set. */
   readonly assigned?: ReadonlySet<string>
-  /** The functions that start what they get. */
+  /** Functions that start their arguments. */
   readonly starters?: ReadonlySet<string>
 }
 
@@ -82,18 +77,16 @@ interface Text extends Setting {
   readonly text: string
 }
 
-/** Texts that are read for one command: scripts may name each other. */
+/** Texts read per command, because scripts may name each other. */
 const MAX_TEXTS = 1_000
-/** Of each. A longer one is not for people to read, either. */
+/** Characters per text. People do not review longer ones either. */
 const MAX_LENGTH = 32_000
-/** Of all. */
+/** Characters of all texts. */
 const MAX_READ = 1_000_000
 const MAX_FOLDERS = 16
-/** Options with patterns of what is searched or measured. */
+/** Options with patterns of files to search or measure. */
 const PATTERN = /^--(?:include|exclude|ignore)\b/
-/** What comes before a folder to go to. */
 const MOVES = /^(?:cd|pushd|-C|--(?:prefix|cwd|dir|directory|chdir))$/
-/** Of what is not to be found. */
 const LEFT_OUT = /^(?:-not|!|-exclude)$/
 const SHELL_FILE = /^#!.*\b(?:ba|da|z|k|a)?sh\b/
 
@@ -101,7 +94,7 @@ class Search {
   readonly #root: string
   readonly #reader = new TextReader()
   readonly #named: NamedTexts
-  /** By path those that are found in each other's place. */
+  /** Paths that shadow each other, by path. */
   readonly #files = new Map<string, Set<string>>()
   readonly #places = new Set<string>()
   readonly #globs = new Set<string>()
@@ -172,14 +165,14 @@ class Search {
       this.#addGiven(setting.isOwn ? decisive : words, moved, setting)
       if (!isFound && startsUnnamed(command, setting.assigned ?? new Set())) {
         this.#addFound([command, ...findersFor(commands, command)], moved)
-        // What becomes words is the same for all commands.
+        // Captured output is the same for all commands.
         isFound = command.isFed !== true
       }
       this.#addTexts(command.words, { ...setting, folders, isComparing })
     }
   }
 
-  /** What may be expected, in a text that compares. */
+  /** Adds files that may be expected output, in a text that compares. */
   #addCompared(command: ShellCommand, folders: readonly string[]): void {
     const { words, areSides } = comparedIn(command)
     for (const folder of folders) {
@@ -191,7 +184,7 @@ class Search {
     }
   }
 
-  /** What a script of the workspace gets: only the script knows what it means. */
+  /** Adds arguments of a workspace script: only the script knows what they mean. */
   #addGiven(words: readonly string[], folders: readonly string[], { isOwn = false, starters }: Setting): void {
     const scripts = scriptWords(words).filter(({ isSure }) => isSure)
     const program = programAt(words)
@@ -209,13 +202,12 @@ class Search {
     }
   }
 
-  /** Whether a path is a file of the workspace, and of no package that is installed there. */
   #isOwnFile(path: string): boolean {
     const way = pathFrom(this.#root, path)
     return way !== undefined && !way.split('/').includes('node_modules') && isFile(path)
   }
 
-  /** What other commands find for one to start; if that is nothing that is known, it cannot be told. */
+  /** Adds files that other commands find for one to start; if those cannot be determined, the start is unknown. */
   #addFound(commands: readonly ShellCommand[], folders: readonly string[]): void {
     const found = commands.map(({ words }) => folders.map(folder => this.#addFoundBy(words, folder)))
     if (!found.flat().includes(true)) this.#isUnknown = true
@@ -242,7 +234,7 @@ class Search {
     return data.length > 0 || patterns.length > 0 || words.some(word => /^\w+:\/\//.test(word))
   }
 
-  /** Whether a path is no source, no output and no folder around. It may have been there: a check may pass without it. */
+  /** Whether a path is neither source, output nor a parent folder. It need not exist: a check may pass without it. */
   #isData(path: string, folder: string): boolean {
     const way = pathFrom(this.#root, path)
     if (!way || pathFrom(path, folder) !== undefined) return false
@@ -254,14 +246,16 @@ class Search {
     return this.#isExpected(way) || this.#isExpected(`${way}/x`)
   }
 
-  /** Files, and all that is in folders. What is missing may have been either. */
+  /** Adds files, and everything in folders. A missing path may have been either. */
   #addData(paths: readonly string[], folder: string): void {
     for (const path of paths.filter(each => !isFolder(each))) this.#add([path], folder)
     for (const path of paths.filter(each => !isFile(each)))
       this.#folders.add(`${literal(pathFrom(this.#root, path) ?? '')}/**`)
   }
 
-  /** Files that are named. Of source, and in a loose text, only those that a runner of tests gets: others are worked on. */
+  /**
+   * Adds named files. Source files, and files in a loose text, only if a test runner gets them: others are the work.
+   */
   #addNamed(words: readonly string[], folders: readonly string[], { isLoose, isOwn }: Setting, isRun: boolean): void {
     if (isLoose && !isRun) return
     for (const folder of folders) {
@@ -272,12 +266,12 @@ class Search {
     }
   }
 
-  /** Programs of the workspace's own packages, wherever they stand: `npx x`, `timeout 9 x`. */
+  /** Adds programs of the workspace's own packages, anywhere in the words: `npx x`, `timeout 9 x`. */
   #addPrograms(words: readonly string[], folders: readonly string[]): void {
     for (const folder of folders) for (const word of words) this.#add(ownPrograms(this.#root, folder, word), folder)
   }
 
-  /** Programs in folders that the text puts into its search path; a new one is found, too. */
+  /** Adds programs in folders that the text puts into its search path, including new ones. */
   #addSearched(words: readonly string[], folders: readonly string[], searched: readonly string[]): void {
     const program = words[programAt(words)] ?? ''
     if (!/^[\w.-]+$/.test(program)) return
@@ -286,7 +280,7 @@ class Search {
     for (const path of paths) this.#add([path], dirname(path))
   }
 
-  /** What the settings of a command load, in the folders and around them, and those that its options name. */
+  /** Adds files loaded by a command's settings, in the folders and their parents, and by its options. */
   #addConfigured(words: readonly string[], folders: readonly string[]): void {
     const isSettings = isSettingsFor(words)
     for (const folder of new Set(folders.flatMap(each => foldersUp(this.#root, each))))
@@ -296,7 +290,7 @@ class Search {
       this.#addSettings(file)
   }
 
-  /** Also source, where settings name it as theirs; what they import may be worked on. */
+  /** Adds source, too, if settings name it as theirs; its imports may be the work. */
   #addSettings(file: string): void {
     if (this.#configured.has(file) || this.#configured.size >= MAX_TEXTS) return
     this.#configured.add(file)
@@ -312,7 +306,7 @@ class Search {
     }
   }
 
-  /** What a script imports of other scripts; not what it may check. */
+  /** Adds the scripts that a script imports, not the source that it may check. */
   #addImports(path: string): void {
     if (this.#imported.has(path) || this.#imported.size >= MAX_TEXTS) return
     this.#imported.add(path)
@@ -323,7 +317,6 @@ class Search {
     }
   }
 
-  /** What interpreters are told to run. */
   #addStarted(words: readonly string[], { folders, isLoose, isOwn = false }: Setting): void {
     for (const folder of folders) {
       for (const script of scriptWords(words)) {
@@ -339,7 +332,7 @@ class Search {
     }
   }
 
-  /** What a loop or an interpreter gets by a pattern, in a folder of its own. */
+  /** Adds files that a loop or an interpreter gets by a pattern, in a dedicated folder. */
   #addPatterns(words: readonly string[], folders: readonly string[]): void {
     this.#addAll(words, folders)
     const isAll = words[0] === 'for' || words.includes(':::') || runsTests(words)
@@ -347,7 +340,6 @@ class Search {
     for (const folder of folders) this.#addMatching(patterns, folder)
   }
 
-  /** All files in a folder, for a runner of tests that goes by no names. */
   #addAll(words: readonly string[], folders: readonly string[]): void {
     for (const folder of runsAll(words) ? folders : []) {
       const paths = words.map(word => resolve(folder, word))
@@ -358,7 +350,7 @@ class Search {
     }
   }
 
-  /** What patterns match in a folder of its own. An unknown variable in a name stands for any text. */
+  /** Adds files that patterns match in a dedicated folder. An unknown variable in a name matches any text. */
   #addMatching(words: readonly string[], folder: string): void {
     for (const word of words.map(each => each.replaceAll(/\$(?:\w+|\{\w+[^}]*\}|\([^()]*\))/g, '*'))) {
       const [, base = '', rest = ''] = /^([\w./@-]+\/)([^/]*\*.*)$/.exec(word) ?? []
@@ -379,7 +371,7 @@ class Search {
     }
   }
 
-  /** In a loose text a file that is not executable may be what is worked on. */
+  /** Adds executables. In a loose text, a file that is not executable may be the work. */
   #addExecutables(words: readonly string[], folders: readonly string[]): void {
     for (const folder of folders) {
       for (const word of words.filter(isPath)) {
@@ -389,7 +381,6 @@ class Search {
     }
   }
 
-  /** Texts inside of this one, and what it names. */
   #addTexts(words: readonly string[], setting: Setting): void {
     const { folders, isLoose, isOwn, isComparing = false, assigned = new Set() } = setting
     for (const [index, word] of words.entries()) {
@@ -419,7 +410,7 @@ class Search {
     this.#texts.push(text)
   }
 
-  /** Adds paths that are found in each other's place, and reads what a shell would. */
+  /** Adds paths that shadow each other, and parses those that a shell would run. */
   #add(paths: readonly string[], folder: string): void {
     const inRoot = paths.flatMap(path => pathFrom(this.#root, path) || [])
     for (const path of inRoot) this.#files.set(path, new Set([...(this.#files.get(path) ?? []), ...inRoot]))
@@ -430,7 +421,7 @@ class Search {
     }
   }
 
-  /** In a folder, and in those around it. */
+  /** Includes the parent folders. */
   #addBins(folder: string): void {
     const bin = pathFrom(this.#root, join(folder, 'node_modules/.bin'))
     const glob = `${literal(bin ?? '')}/**`
@@ -457,7 +448,7 @@ class Search {
     return text !== undefined && (ending !== '' || SHELL_FILE.test(text)) ? withoutComments(text) : undefined
   }
 
-  /** Whether a file is in a folder of source or of output, as seen from where it is named. Scripts are often in `bin`. */
+  /** Whether a file is in a source or output folder, relative to where it is named. `bin` often holds scripts. */
   #isSource(path: string, folder: string): boolean {
     const way = pathFrom(folder, path) ?? pathFrom(this.#root, path) ?? ''
     const names = dirname(way).split('/')
@@ -465,7 +456,7 @@ class Search {
   }
 }
 
-/** A word, what is around a `=` in it, and behind a `-C` that it begins with. */
+/** A word, the parts around a `=`, and the part after a leading `-C`. */
 const sidesOf = (word: string): readonly string[] => [
   ...new Set([
     word,
@@ -475,12 +466,10 @@ const sidesOf = (word: string): readonly string[] => [
   ]),
 ]
 
-/** Neither an option nor a pattern. */
 const isPlainName = (word: string): boolean => !/^-|[$*\n]/.test(word)
 
 const isPath = (word: string): boolean => /^[^-\s][^\s]*$/.test(word) && word !== '.'
 
-/** Folders, and those that the words name from each. */
 function foldersFrom(
   folders: readonly string[],
   words: readonly string[],

@@ -3,15 +3,13 @@ import type { Readable } from 'node:stream'
 import { becauseOf, Obstacle } from './obstacle.ts'
 import { killSession, terminateSession } from './session.ts'
 
-/** A command that runs in a session of its own. It dies with us, whatever kills us. */
+/** A command in its own session. It dies with this process, whatever kills that. */
 export interface Supervised {
-  /** Resolves with its exit code once it has ended; with undefined if what runs it was killed. */
+  /** Resolves with the exit code; undefined if its supervisor was killed. */
   readonly ended: Promise<number | undefined>
-  /** Asks it, and all that it started, to end. */
   terminate(): void
-  /** Kills it, and all that it started. */
   kill(): void
-  /** Kills what is left of it, and resolves once its output is read. */
+  /** Kills leftover processes and resolves once the output is read. */
   finish(): Promise<void>
 }
 
@@ -23,17 +21,18 @@ interface Options {
   readonly onOutput: (chunk: Buffer) => void
 }
 
-/** How long output is awaited that a process left behind may hold. */
+/** How long to wait for output that a leftover process may hold open. */
 const DRAIN_MS = 500
 const QUIET_MS = 50
 
 /**
- * Leads the session. The words are arguments, so no shell reads them.
- * - A watcher waits for the end of descriptor 3, which comes when we end, and kills the session: one by one where /proc
- *   tells, until two passes find none, since a process may fork, leave its group or end at any moment; then its group.
- * - The check's parent tells us the exit code on descriptor 4. The check gets neither descriptor.
+ * Leads the session. The words are arguments, so no shell parses them.
+ * - A watcher waits for the end of descriptor 3, which comes when this process ends, and kills the session: process by
+ *   process where /proc exists, until two passes find none, since a process may fork, leave its group or end at any
+ *   moment; then the group.
+ * - The check's parent reports the exit code on descriptor 4. The check gets neither descriptor.
  * - Output goes through `cat`: Node's pipes are sockets, and /dev/stderr cannot be opened on those.
- * - A trap, unlike an ignored signal, is not inherited: the check alone ends at SIGTERM.
+ * - A trap, unlike an ignored signal, is not inherited, so only the check ends at SIGTERM.
  */
 const SUPERVISOR = `
 trap : HUP INT QUIT TERM
@@ -67,7 +66,7 @@ exec 3<&-
 }
 `
 
-/** Starts a program, given by its path, with its arguments. No shell reads them. */
+/** Starts a program by its path, without a shell. */
 export async function startSupervised(words: readonly string[], options: Options): Promise<Supervised | Obstacle> {
   const { cwd, env, cat, onOutput } = options
   try {
@@ -118,7 +117,6 @@ function exitCode(status: Readable): Promise<number | undefined> {
   })
 }
 
-/** Whether a promise resolves in time. */
 export async function isWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>(resolve => {

@@ -7,33 +7,28 @@ import type { TrackedFiles } from '../domain/check.ts'
 import { fingerprint, type FingerprintRequest, trackedFiles } from './fingerprint.ts'
 import { type Git, ignoredBy } from './git-files.ts'
 
-/** What is to be found out about a workspace. */
 export interface SurveyRequest extends FilesRequest, FingerprintRequest {
-  /** Globs of the files to take even if they are built. */
+  /** Globs of files to include even if they are build output. */
   readonly named: readonly string[]
-  /** Besides the files: a fingerprint, only what that would cover, or which of the files are ignored. */
+  /** In addition to the files: a fingerprint, only the files it would cover, or which files are ignored. */
   readonly besides: 'all' | 'fingerprint' | 'tracked' | 'ignored' | 'nothing'
 }
 
-/** How a workspace is at one moment. Undefined is what could not be told. */
+/** A workspace at one moment. Fields are undefined if unknown. */
 export interface Survey {
   readonly fingerprint: string | undefined
   readonly files: FileHashes | undefined
-  /** Tells whether one of the files was written to meanwhile, even if it is as before. */
+  /** Reveal writes to a file in between, even if its content was restored. */
   readonly stamps: Stamps | undefined
-  /** The `.gitignore` files by which some were left out as built. */
   readonly rules: ReadonlySet<string>
-  /** Those of the files, also missing ones, that guarded tests name as what they expect. */
   readonly snapshots: ReadonlySet<string>
-  /** Those of the files that a `.gitignore` ignores. */
   readonly ignored: ReadonlySet<string> | undefined
-  /** With `all`: the hashes of all files that the fingerprint covers. */
+  /** With `all`: hashes of all files that the fingerprint covers. */
   readonly all?: FileHashes
-  /** What a fingerprint would cover. */
   readonly tracked: TrackedFiles | undefined
 }
 
-/** Reads thousands of files without a pause: for a worker. */
+/** Reads thousands of files synchronously, so it runs in a worker. */
 export function survey(request: SurveyRequest, hasher: FileHasher): Survey {
   const { git, besides } = request
   const found = filesOf(request)

@@ -10,7 +10,9 @@ let worker: Worker | undefined
 let lastId = 0
 const waiting = new Map<number, Waiting>()
 
-/** Looks at a workspace in a worker thread, one for the whole process. Rejects if that dies; the next call starts another. */
+/**
+ * Surveys a workspace in a worker thread, one per process. Rejects if the thread dies; the next call starts another.
+ */
 export function surveyed(request: SurveyRequest): Promise<Survey> {
   const asked = (worker ??= started())
   lastId += 1
@@ -22,7 +24,7 @@ export function surveyed(request: SurveyRequest): Promise<Survey> {
   })
 }
 
-/** It gets none of our environment, and does not keep the process alive while it is idle. */
+/** The worker gets none of our environment, and does not keep the process alive while idle. */
 function started(): Worker {
   const next = new Worker(new URL('./worker.ts', import.meta.url), { env: {}, name: 'runsheet-checks' })
   next.on('message', ({ id, survey }: { id: number; survey: Survey }) => {
@@ -31,7 +33,7 @@ function started(): Worker {
     if (waiting.size === 0) next.unref()
   })
   const onEnd = (error: unknown): void => {
-    // Its error comes first, then its exit; another may have been started in between.
+    // `error` comes before `exit`; another worker may have been started in between.
     if (worker !== next) return
     worker = undefined
     for (const { reject } of waiting.values()) reject(error)

@@ -3,24 +3,24 @@ import { outputsOf } from './run-words.ts'
 import { commandsOf, valuesIn, withValues } from './shell-text.ts'
 import type { TextReader } from './text-reader.ts'
 
-/** What a task file has to run. */
 export interface TaskEntries {
   readonly file: string
   readonly texts: readonly string[]
-  /** The files that a `Makefile` may make: its targets. */
+  /** Targets of a `Makefile`: files that it may make. */
   readonly made: readonly string[]
-  /** The files that it includes, also those that are missing. */
   readonly includes: readonly string[]
-  /** Where a file or a folder would be taken for what the command is to make. */
+  /** Paths where an existing file or folder would make the command's goal look up to date. */
   readonly goals: readonly string[]
 }
 
-/** Whether a file has things to run by name: a `Makefile`, a `justfile`, `deno.json`, `pyproject.toml` and the like. */
+/**
+ * Whether a file has entries to run by name: a `Makefile`, a `justfile`, `deno.json`, `pyproject.toml` and the like.
+ */
 export const isTaskFile = (path: string): boolean => TASK_FILE.test(basename(path))
 
 /**
- * The entries of a task file, and of those that it includes, that go by these names. If none does: all of it, for a command
- * that runs a default task.
+ * Entries with these names, of a task file and its includes. If none match: everything, since the command runs a
+ * default task.
  */
 export function taskEntries(
   files: readonly string[],
@@ -30,7 +30,7 @@ export function taskEntries(
 ): readonly TaskEntries[] {
   const hasDefault = words.some(word => TASK_RUNNER.test(basename(word)))
   const all = [...new Set(files)]
-  // Grows while it is read.
+  // `all` grows while it is read.
   for (const file of all) {
     const included = parsed(file, reader).includes.filter(each => !all.includes(each))
     all.push(...included.slice(0, MAX_FILES - all.length))
@@ -48,18 +48,17 @@ export function taskEntries(
   })
 }
 
-/** What is in a task file. */
 interface TaskFile {
-  /** By name what stands behind it, and the lines below it that are indented further. */
+  /** By name: the rest of its line, and the more deeply indented lines below. */
   readonly entries: ReadonlyMap<string, ReadonlySet<string>>
   readonly whole: string
   readonly made: readonly string[]
   readonly includes: readonly string[]
-  /** What a `Makefile` makes if nothing is named. */
+  /** The default goal of a `Makefile`. */
   readonly goal: string | undefined
 }
 
-/** Each file is parsed once: many commands may name its entries. */
+/** Each file is parsed once, because many commands may name its entries. */
 const PARSED = new WeakMap<TextReader, Map<string, TaskFile>>()
 
 function parsed(file: string, reader: TextReader): TaskFile {
@@ -94,10 +93,10 @@ function parsedAnew(file: string, reader: TextReader): TaskFile {
 const MAKE = /^g?make$/
 const GOAL = /^\.DEFAULT_GOAL[ \t]*:?=[ \t]*(\S+)/m
 const FIRST_TARGET = /^([\w/-][\w./-]*)(?![\w./-])[^:=\n]*:(?![:=]?=)/m
-/** Programs that write what they name last. */
+/** Programs that write their last argument. */
 const WRITES = /^(?:mkdir|touch|cp|mv|ln|install)$/
 
-/** Whether a recipe, or a rule of make's own, makes the file or the folder of a target. */
+/** Whether a recipe, or a built-in rule of make, makes the file or folder of a target. */
 function isMade(name: string, entries: ReadonlyMap<string, ReadonlySet<string>>): boolean {
   return [...(entries.get(name) ?? [])].some(entry => {
     const [needs = '', ...recipe] = entry.trimEnd().split('\n')
@@ -119,12 +118,12 @@ const TASK_RUNNER = /^(?:g?make|just|task|go-task|rake|tox|nox|inv|invoke|poe|ct
 /** `def test`, `task :test`; `test: …`, `"test": …`, `test = …`. */
 const ENTRY = /^\s*(?:(?:def|task)\s+:?(\w+)|(.*?)(?::=?|=)(?=[\s"'[{]|$))(.*)$/
 
-/** JSON with a line for each entry. */
+/** JSON with one line per entry. */
 function linesOf(file: string, reader: TextReader): string {
   return file.endsWith('.json') ? JSON.stringify(reader.object(file), null, 1) : (reader.text(file) ?? '')
 }
 
-/** What stands behind the names of a line, and the lines below it that are indented further. */
+/** The rest of a line after its names, and the more deeply indented lines below. */
 function entryAt(lines: readonly string[], index: number): string {
   const line = lines[index] ?? ''
   let end = index + 1
@@ -141,14 +140,13 @@ function targetsIn(file: string, lines: readonly string[]): readonly string[] {
   return lines.flatMap(namesAt).filter(name => !phony.has(name))
 }
 
-/** The names that a line is the entry of. */
 function namesAt(line: string): readonly string[] {
   const [, defined, listed = ''] = ENTRY.exec(line) ?? []
   const names = (defined ?? listed).replaceAll(/["']/g, '').split(/\s+/)
   return names.map(name => name.replace(/:+$/, '')).filter(name => name !== '')
 }
 
-/** Recipes begin with `@`, lists with `-`; in JSON and TOML there is punctuation between the words. */
+/** Recipes begin with `@`, lists with `-`; JSON and TOML have punctuation between words. */
 const withoutMarks = (text: string): string => text.replaceAll(/^[ \t]*[-@+]+|[[\]{},]/gm, ' ')
 
 const includedBy = (file: string, text: string): readonly string[] =>

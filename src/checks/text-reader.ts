@@ -3,19 +3,16 @@ import { join } from 'node:path'
 
 const MAX_BYTES = 200_000
 
-/** Reads small files, each once. */
 export class TextReader {
   readonly #texts = new Map<string, string | undefined>()
   readonly #objects = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #folders = new Map<string, readonly string[]>()
 
-  /** The text of a file; undefined if there is none, or too much. */
   text(file: string): string | undefined {
     if (!this.#texts.has(file)) this.#texts.set(file, textOf(file))
     return this.#texts.get(file)
   }
 
-  /** The object in a JSON file; empty if there is none. */
   object(file: string): Readonly<Record<string, unknown>> {
     const known = this.#objects.get(file)
     if (known) return known
@@ -24,7 +21,6 @@ export class TextReader {
     return object
   }
 
-  /** The paths of what is in a folder. */
   entries(folder: string): readonly string[] {
     const known = this.#folders.get(folder)
     if (known) return known
@@ -39,7 +35,7 @@ function textOf(file: string): string | undefined {
     const stats = statSync(file)
     return stats.isFile() && stats.size <= MAX_BYTES ? readFileSync(file, 'utf8') : undefined
   } catch {
-    // None there, or not for us to read: then its program cannot, either.
+    // Missing or unreadable, in which case its program cannot read it either.
     return undefined
   }
 }

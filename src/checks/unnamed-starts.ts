@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import { interpreterOf, runsTests, scriptsAfter, worksOn } from './run-words.ts'
 import { programAt, type ShellCommand } from './shell-text.ts'
 
-/** The variables that a text sets, to whatever. Others are empty, or the person's: an agent cannot set them. */
+/** Variables that a text sets. Others are empty or set by the person, because an agent cannot set them. */
 export const assignedIn = (text: string): ReadonlySet<string> =>
   new Set([
     ...[...text.matchAll(/(?:^|[\s;&|(])(?:for|select)[ \t]+(\w+)/g)].map(([, name = '']) => name),
@@ -31,12 +31,12 @@ export function startsUnnamed({ words: all, reads = [], isFed }: ShellCommand, a
 }
 
 const ONLY_FIRST = /^(?:\.|source|eval)$/
-/** `docker run x`, `npm run x`. */
+/** As in `docker run x`, `npm run x`. */
 const OF_OTHERS = /^(?:run|exec)$/
-/** Programs and options that hand names to the program behind them. */
+/** Programs and options that pass names to the program after them. */
 const GIVES = /^(?:xargs|parallel|-exec(?:dir)?|-ok|-x|-X|--exec|--exec-batch)$/
 
-/** Whether what is handed on is run: by an interpreter without a script of its own, by a runner of tests, or by itself. */
+/** Whether passed names are run: by an interpreter without its own script, by a test runner, or directly. */
 function getsNames(words: readonly string[]): boolean {
   const all = words.flatMap(word => word.split(/\s+/))
   if (all.find(word => !word.startsWith('-')) === '{}' || runsTests(all)) return true
@@ -49,7 +49,7 @@ function getsNames(words: readonly string[]): boolean {
 
 const MAX_FEEDERS = 50
 
-/** The commands that find what one starts: those whose output it gets, or all whose output becomes words. */
+/** Commands that find what another starts: those that feed it, or all whose output becomes words. */
 export function findersFor(commands: readonly ShellCommand[], starting: ShellCommand): readonly ShellCommand[] {
   if (starting.isFed) return feedersOf(commands, commands.indexOf(starting))
   return commands.flatMap((command, index) => {
@@ -58,7 +58,7 @@ export function findersFor(commands: readonly ShellCommand[], starting: ShellCom
   })
 }
 
-/** Of loops, and of what fills variables. */
+/** Loops, and commands that fill variables. */
 const LISTS = /^(?:for|done|read|mapfile|readarray)$/
 
 function feedersOf(commands: readonly ShellCommand[], index: number): readonly ShellCommand[] {

@@ -15,7 +15,6 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Workspace } from '../domain/check.ts'
 import { becauseOf, Obstacle } from './obstacle.ts'
 
-/** The workspace in a folder of this machine, by its real path. */
 export function openWorkspace(folder: string, machine: string): Workspace | Obstacle {
   try {
     const path = realpathSync(folder)
@@ -26,7 +25,7 @@ export function openWorkspace(folder: string, machine: string): Workspace | Obst
 }
 
 /**
- * Names this machine and user: a random id in the user's configuration folder, and the host's name, since several hosts
+ * Names this machine and user: a random id in the user's configuration folder, plus the host name, since several hosts
  * may share that folder. Throws if the id can be neither read nor written.
  */
 export function machineId(configFolder: string, host: string = hostname()): string {
@@ -35,15 +34,12 @@ export function machineId(configFolder: string, host: string = hostname()): stri
   return `${host.replaceAll(/[^A-Za-z0-9.-]/g, '-').slice(0, 64)}-${id}`
 }
 
-/** The real path of a regular file in the workspace. */
 export const fileIn = ({ path: root }: Workspace, file: string): string | Obstacle =>
   pathIn(root, file, stats => (stats.isFile() ? undefined : 'is not a regular file'))
 
-/** The real path of a folder in the workspace. */
 export const folderIn = ({ path: root }: Workspace, folder: string): string | Obstacle =>
   pathIn(root, folder, stats => (stats.isDirectory() ? undefined : 'is not a folder'))
 
-/** Whether anything, a dangling link included, has this name. */
 export function isTaken(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined
@@ -53,13 +49,10 @@ export function isTaken(path: string): boolean {
   }
 }
 
-/** Whether a path leads to a regular file. */
 export const isFile = (path: string): boolean => statsOf(path)?.isFile() ?? false
 
-/** Whether a path leads to a folder. */
 export const isFolder = (path: string): boolean => statsOf(path)?.isDirectory() ?? false
 
-/** Whether a path leads to a file that somebody may execute. */
 export function isExecutable(path: string): boolean {
   const stats = statsOf(path)
   return stats !== undefined && stats.isFile() && (stats.mode & 0o111) !== 0
@@ -69,25 +62,24 @@ function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
   } catch {
-    // A file where a folder is expected, a name that is too long, a circle of links.
+    // A file where a folder is expected, a name that is too long, or circular links.
     return undefined
   }
 }
 
-/** The path from a folder to what is in it, with `/`, and '' for the folder itself; undefined for what is outside. */
+/** Relative path from a folder, with `/`; '' for the folder itself, undefined for paths outside. */
 export function pathFrom(folder: string, path: string): string | undefined {
   const way = relative(folder, path)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return undefined
   return way.split(sep).join('/')
 }
 
-/** A folder and those around it, up to the root; none if it is outside. */
+/** A folder and its parents up to the root; empty if it is outside. */
 export function foldersUp(root: string, folder: string): readonly string[] {
   if (pathFrom(root, folder) === undefined) return []
   return folder === root ? [folder] : [folder, ...foldersUp(root, dirname(folder))]
 }
 
-/** The real path of what exists, and the given one of what does not. */
 export function realOf(path: string): string {
   try {
     return realpathSync(path)
@@ -99,7 +91,6 @@ export function realOf(path: string): string {
 const WAY_OUT =
   ' Put it back, then try again; or leave it to a person, who can remove the checks of the plan or settle the task, or write one check again in a Runsheet that runs in the new folder.'
 
-/** Follows links, and says so if they lead out. */
 function pathIn(root: string, path: string, problemWith: (stats: Stats) => string | undefined): string | Obstacle {
   if (isAbsolute(path) || path.split(/[\\/]/).includes('..'))
     return new Obstacle(`${path} is not inside the workspace.`)
@@ -125,7 +116,7 @@ function idIn(file: string): string | undefined {
 
 const ID = /^[0-9a-f]{12}(?=\n$)/
 
-/** Whole before it has its name, so that of several processes all read the id of the first. */
+/** Written completely before it gets its name, so that concurrent processes all read the first id. */
 function createId(file: string): string {
   const temporary = `${file}.${randomUUID()}`
   mkdirSync(resolve(file, '..'), { recursive: true, mode: 0o700 })

@@ -6,7 +6,7 @@ import { LIMITS, line, Problem } from '../domain/text.ts'
 import { type Environment, hostMeta, type Meta, sessionIn } from './host-meta.ts'
 import type { SignedCall } from './session-argument.ts'
 
-/** Keys that a host may set in `_meta` of a request. Models neither see nor set them. */
+/** Keys that a host may set in a request's `_meta`. Models neither see nor set them. */
 export const META = {
   session: 'runsheet/session_id',
   turn: 'runsheet/turn_id',
@@ -17,40 +17,35 @@ export const META = {
 
 export const HEADERS = { session: 'runsheet-session', turn: 'runsheet-turn', toolset: 'runsheet-toolset' } as const
 
-/** Which conversation and turn a request belongs to, as its host says. */
+/** The conversation and turn of a request, as its host names them. */
 export interface Binding {
   readonly conversation: string
-  /** Undefined if the host names none: then each plan has a turn of its own. */
+  /** Undefined if the host names none; then each plan gets its own turn. */
   readonly turn: string | undefined
   readonly toolCallId: string | undefined
-  /** The id is the host's own: it identifies the call for the host, and not necessarily for us. */
+  /** Whether the id is the host's own: it identifies the call for the host, and not necessarily for us. */
   readonly isHostCallId: boolean
   readonly sources: Sources
 }
 
-/** What names a conversation besides the request's `_meta`. */
 export interface ConversationNames {
   readonly headers?: Headers | undefined
-  /** `--session` */
   readonly session?: string | undefined
-  /** What the host that started this process gave it; absent over HTTP. */
+  /** Environment from the host that started this process; absent over HTTP. */
   readonly environment?: Environment | undefined
   readonly client?: string | undefined
-  /** What OpenCode's plugin has signed. */
   readonly signed?: SignedCall | undefined
-  /** What a hook of the host last said. */
   readonly hooked?: Hooked | undefined
-  /** For a host that names none: one for each process, MCP session or client. */
+  /** For a host that names none: one per process, MCP session or client. */
   readonly own: () => string
 }
 
-/** The session and the turn that a hook of the host gave this process. */
 export interface Hooked {
   readonly session: string
   readonly turn: string | undefined
 }
 
-/** Which conversation a request belongs to. An invalid `_meta` is refused, not ignored. */
+/** The conversation of a request. An invalid `_meta` is refused, not ignored. */
 export function conversationOf(meta: Meta | undefined, names: ConversationNames): string {
   const { headers, session, environment = {}, client, signed, hooked, own } = names
   return (
@@ -91,18 +86,18 @@ function named(meta: Meta | undefined, key: string): string | undefined {
   return clean
 }
 
-/** The conversation of a client without sessions: one for each client name. */
+/** The conversation of a client without sessions: one per client name. */
 export const clientConversation = (client = 'client'): string =>
   `mcp-${client.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64) || 'client'}`
 
 /**
- * The turn of a call whose host names none: that of the current plan, or a new one if the call creates and that plan is
- * over. Derived from the log, so that concurrent calls and restarted processes agree.
+ * The turn of a call whose host names none: the current plan's, or a new one if the call creates and that plan is over.
+ * Derived from the log, so that concurrent calls and restarted processes agree.
  */
 export function turnFor(state: Conversation, creates: boolean): string {
   const latest = state.turns.get(state.latest_turn ?? '')
   if (latest?.status === 'open') {
-    // Short-circuited: isPlanOver scans the whole list.
+    // Checked last, because isPlanOver scans the whole list.
     const isOver = creates && (latest.stop_requested || isPlanOver(state, latest.id))
     if (!isOver) return latest.id
   }

@@ -11,7 +11,7 @@ export interface ClaimWaiterDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** Waits for the checks of a call as long as the client can, and says meanwhile that it does. */
+/** Waits for a call's checks as long as the client can, and sends progress meanwhile. */
 export async function waitForClaims(
   call: CheckingCall,
   context: ToolContext,

@@ -8,12 +8,10 @@ import {
 } from '@modelcontextprotocol/server'
 import { type HostTraits, traitsOf } from './hosts.ts'
 
-/** The client of a request. */
 export interface ClientInfo {
   readonly name: string | undefined
-  /** Its name for people. */
+  /** Display name. */
   readonly label: string | undefined
-  /** Its name and version. */
   readonly program: string
   readonly traits: HostTraits
   readonly capabilities: ClientCapabilities

@@ -37,43 +37,36 @@ import { SESSION_ARGUMENT, type SignedCall, signedInput } from './session-argume
 import { isTasksUri, tasksUri } from './tasks-uri.ts'
 import { errorResult, toolResult } from './tool-result.ts'
 
-/** What all connections share. */
 export interface McpOptions
   extends Pick<ReviewWaiterDeps, 'door' | 'codec' | 'pageUrl' | 'openBrowser' | 'closing' | 'onError' | 'waitLimits'> {
   readonly tenant: string
   readonly version: string
-  /** The policy of new conversations. */
   readonly host: HostPolicy
   readonly updates: ResourceUpdates
-  /** Hears of the folders that a client works in, where its checks may run in this process. */
+  /** Called with the client's roots, where its checks may run in this process. */
   readonly onRoots?: ((folders: readonly string[]) => void) | undefined
-  /** Makes the names of clients for the log. Default: without knowing our secrets, only their shapes. */
+  /** Names clients for the log. Default: recognizes secrets only by their shapes. */
   readonly nameOf?: OriginName | undefined
 }
 
-/** One connection: its protocol, its tools and its client. */
 export interface ConnectionOptions {
   readonly era: 'legacy' | 'modern'
   readonly toolset: Toolset
   /** Whether answers to the client's forms count as a person's. */
   readonly isPerson: boolean
-  /** `--session` */
   readonly session?: string | undefined
-  /** The conversation of a request for which the host names none. */
+  /** The conversation of a request whose host names none. */
   readonly conversation: (ctx: ServerContext, client: string | undefined) => string
-  /** What the host that started this process gave it; absent over HTTP. */
   readonly environment?: Environment | undefined
-  /** The hooks of that host; absent unless it is started with `--hooks`. */
+  /** The host's hooks; absent without `--hooks`. */
   readonly hooks?: HostHooks | undefined
-  /** What OpenCode's plugin signs chats with. */
+  /** The secret with which OpenCode's plugin signs chats. */
   readonly secret?: (() => string | undefined) | undefined
-  /** The name of the folder that the host works in. */
   readonly folder?: string | undefined
-  /** Whether the connection outlives a request, so that updates can be sent on it. */
+  /** Whether the connection outlives a request, so that it can carry updates. */
   readonly persistent: boolean
-  /** Takes a place for a call that waits; absent where there is no limit. */
+  /** Reserves a slot for a waiting call; absent where there is no limit. */
   readonly hold?: Hold | undefined
-  /** Who sent a request; absent on stdio. */
   readonly sender?: ((ctx: ServerContext) => Origin | undefined) | undefined
 }
 
@@ -81,19 +74,18 @@ const shapesOnly = originNames(redactor())
 
 type Result = CallToolResult | InputRequiredResult
 
-/** Of the client's and the folder's name. */
+/** For the names of the client and the folder. */
 const MAX_NAME = 40
 
 export const AWAIT_REVIEW_INPUT = z.object({ review_id: z.string().optional(), claim_id: z.string().optional() })
 
-/** Handles the requests of one connection. */
 export class Connection {
   readonly #server: McpServer
   readonly #options: McpOptions
   readonly #connection: ConnectionOptions
   readonly #door: Door
   readonly #reviews: ReviewWaiter
-  /** The task lists of the conversations that this connection has used. */
+  /** Task lists of the conversations that this connection has used. */
   readonly #ownUris = new Set<string>()
   #root: Promise<string | undefined> | undefined
   #rootsAreKnown: Promise<unknown> | undefined
@@ -107,7 +99,7 @@ export class Connection {
     this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
   }
 
-  /** Calls wait for the client's roots: with them, a plan has a workspace, and so checks. */
+  /** Delays calls until the client's roots are known: they give a plan its workspace, and so its checks. */
   waitFor(roots: Promise<unknown>): void {
     this.#rootsAreKnown = roots
   }
@@ -121,7 +113,7 @@ export class Connection {
       if (!tool) throw new TypeError(`${name} is none of our tools`)
       const binding = this.#binding(ctx, signed)
       const report = this.#reporter(tool.name, input, binding)
-      // `beginCall` reports what comes of it.
+      // `beginCall` reports later outcomes.
       const counted = <T>(work: () => Promise<T>): Promise<T> => work().catch(reported(report))
       const waited = (review: string): Promise<Result> =>
         counted(() => this.#waitForReview(tool.name, input, review, binding, ctx))
@@ -141,13 +133,13 @@ export class Connection {
     })
   }
 
-  /** With checks, where turns of this process have a workspace. */
+  /** Includes checks where turns of this process have a workspace. */
   get #toolset(): Toolset {
     const { toolset } = this.#connection
     return this.#door.checks.offered?.() ? withChecks(toolset) : toolset
   }
 
-  /** Waits for a review of this conversation, whichever call asked for it. */
+  /** Waits for a review of this conversation, whichever call requested it. */
   awaitReview(raw: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
       const { input, signed } = this.#signed(raw)
@@ -173,7 +165,7 @@ export class Connection {
     return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(list) }] }
   }
 
-  /** A conversation as it is. What fails is a protocol error: no tool could answer it. */
+  /** Failures are protocol errors, because no tool could answer them. */
   stateOf(conversation: string): Promise<Conversation> {
     return this.#door.read({ tenant: this.#options.tenant, conversation }, 'list').catch((error: unknown) => {
       this.#reportFault(error)
@@ -181,12 +173,10 @@ export class Connection {
     })
   }
 
-  /** The conversation of a request. */
   conversationOf(ctx: ServerContext): string {
     return this.#binding(ctx).conversation
   }
 
-  /** Sends updates of the resources that the client subscribed to. */
   sendUpdates(): void {
     const { era, persistent } = this.#connection
     const { server } = this.#server
@@ -195,7 +185,7 @@ export class Connection {
     const start = (): void => {
       stop()
       stop = this.#options.updates.subscribe(event => {
-        // A modern transport filters by subscription; it only must not see other conversations.
+        // A modern transport filters by subscription; this only hides other conversations.
         const allowed = era === 'modern' ? this.#ownUris : subscribed
         if (event.kind !== 'resource_updated' || !allowed.has(event.uri)) return
         server.sendResourceUpdated({ uri: event.uri }).catch(this.#options.onError)
@@ -244,7 +234,7 @@ export class Connection {
     return waitForClaims(call, context, ctx, { limits: this.#reviews.limits(ctx), closing, onError })
   }
 
-  /** Some models repeat the ids of their calls, which then identify nothing. */
+  /** Some models repeat call ids, which then identify nothing. */
   async #begin(tool: Tool, input: unknown, context: ToolContext): Promise<CallState> {
     const toolset = this.#toolset
     try {
@@ -272,14 +262,14 @@ export class Connection {
     return this.#reviews.wait({ tool, input, review, context, origin: this.#origin(ctx) }, ctx, round)
   }
 
-  /** The conversation of a task list's URI, which must be the request's own. */
+  /** The conversation of a task list URI, which must be the request's own. */
   #ownConversation(uri: string, ctx: ServerContext): string {
     const { conversation } = this.#binding(ctx)
     if (uri === tasksUri(conversation)) return conversation
     throw new ResourceNotFoundError(uri, `Resource not found. Available: ${tasksUri(conversation)}`)
   }
 
-  /** The arguments of a call, and the chat that OpenCode's plugin says it belongs to. */
+  /** The arguments of a call, and the chat named by OpenCode's plugin. */
   #signed(raw: unknown): { readonly input: unknown; readonly signed: SignedCall | undefined } {
     const { input, signed } = signedInput(raw, () => this.#connection.secret?.())
     if (signed !== 'invalid') return { input, signed }
@@ -306,13 +296,13 @@ export class Connection {
     return { door, edge: 'mcp', tenant, ...call, host: policyNow(host), client }
   }
 
-  /** Where a tool call comes from. The client's answers to our questions are a person's. */
+  /** The client's answers to our questions count as a person's. */
   #origin(ctx: ServerContext): Origin {
     const client = (this.#options.nameOf ?? shapesOnly)(clientOf(this.#server, ctx).program)
     return originOf('agent', 'mcp', { ...this.#connection.sender?.(ctx), client })
   }
 
-  /** The program and its folder. The client is asked for its roots only where a conversation may get its name from them. */
+  /** Program and folder name. Roots are requested only where a conversation may be named after them. */
   async #clientTitle(ctx: ServerContext, creates: boolean): Promise<string> {
     const { folder, era } = this.#connection
     const { label, capabilities } = clientOf(this.#server, ctx)
@@ -323,7 +313,7 @@ export class Connection {
     return parts.flatMap(part => (part ? [cut(part.toWellFormed(), MAX_NAME)] : [])).join(' · ')
   }
 
-  /** Reports a call that leaves no event. */
+  /** Reports calls that leave no event. */
   #reporter(tool: string, input: unknown, binding: Binding): Report {
     const { conversation, turn, toolCallId: callId } = binding
     const caller = { door: this.#door, edge: 'mcp', conversation, turn } as const
@@ -332,13 +322,12 @@ export class Connection {
     return outcome => observe(caller, { ...call, started, outcome })
   }
 
-  /** Refusals, and failures that a retry mends, are the caller's business. */
+  /** Skips refusals and failures that a retry fixes: they concern only the caller. */
   #reportFault(error: unknown): void {
     const isExpected = error instanceof Refusal || (error instanceof StoreError && !error.isFault)
     if (!isExpected) this.#options.onError(error)
   }
 
-  /** Turns every failure into an answer for the model. */
   async #answer(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()

@@ -21,38 +21,33 @@ import {
 } from './review-form.ts'
 import type { WaitLimits } from './wait-limits.ts'
 
-/** How a client can ask its person: by a form, or by a link to the page. */
+/** How a client can ask its person: a form, or a link to the page. */
 type Way = 'form' | 'url'
 
-/** A question that a client asks its person. */
 export interface Question {
   readonly screen: FormScreen | 'url'
-  /** How often it was asked before, and its answer refused. */
+  /** Answers refused so far. */
   readonly refused: number
 }
 
-/** A question, and when it was asked by the store's clock. */
 export type Asked = Question & { readonly at: Instant }
 
-/** What a client says its person answered. */
 export interface Answered {
   readonly action: ElicitResult['action']
   readonly content?: FormContent | undefined
 }
 
-/** What to do next about a review: ask through the client, send the person to the page, or only wait. */
+/** The next step of a review: ask through the client, send the person to the page, or only wait. */
 export type Step =
   | { readonly kind: 'ask'; readonly question: Question; readonly error?: FormError | undefined }
   | { readonly kind: 'show_page' }
   | { readonly kind: 'wait' }
 
-/** A tool call that waits for a person. */
 export interface WaitingCall {
   readonly tool: string
   readonly input: unknown
   readonly review: ReviewRequest
   readonly context: ToolContext
-  /** Where the call comes from. */
   readonly origin: Origin
 }
 
@@ -62,38 +57,35 @@ export interface ElicitorDeps {
   readonly era: 'legacy' | 'modern'
   /** Whether answers to this client's forms count as a person's. */
   readonly isPerson: boolean
-  /** What the host that started this process gave it; absent over HTTP. */
   readonly environment?: Environment | undefined
-  /** The page's URL for a conversation, if a server is running; optionally with a sign-in code. */
+  /** The page's URL for a conversation if a server is running, optionally with a sign-in code. */
   readonly pageUrl: (conversation: string, signedIn: boolean) => Promise<string | undefined>
-  /** Opens a URL in the person's browser. Absent where there is none. */
+  /** Opens a URL in the person's browser. Absent without one. */
   readonly openBrowser?: ((url: string) => void) | undefined
-  /** Aborts when this process is about to end. */
+  /** Aborts when this process shuts down. */
   readonly closing: AbortSignal
   readonly waitLimits: WaitLimits
 }
 
-/** How often an answer to the same form may be refused. */
 const MAX_REFUSED = 4
 
 const WAIT: Step = { kind: 'wait' }
 const SHOW_PAGE: Step = { kind: 'show_page' }
 
 /**
- * Asks a person through their MCP client, and writes down the answer. The ladder: a form, a link, the page. A machine's
- * answer decides nothing, and the way it came is not used again on this connection.
+ * Asks a person through their MCP client, and records the answer. Tries a form, then a link, then the page. A machine's
+ * answer decides nothing, and its channel is not used again on this connection.
  */
 export class Elicitor {
   readonly #deps: ElicitorDeps
   readonly #usedByMachine = new Set<Way>()
-  /** The reviews that were opened in the browser. */
   readonly #opened = new Set<string>()
 
   constructor(deps: ElicitorDeps) {
     this.#deps = deps
   }
 
-  /** The first step. Only to wait, if a page shows the review already or it is decided. */
+  /** Only waits if a page already shows the review or it is decided. */
   async first(call: WaitingCall, ctx: ServerContext): Promise<Step> {
     if (!this.#hasPerson(ctx)) return WAIT
     const step = await this.#nextWay(['form', 'url'], call, ctx)
@@ -101,7 +93,6 @@ export class Elicitor {
     return (await this.#isShownOrOver(call)) ? WAIT : step
   }
 
-  /** The elicitation request of a question. */
   async request(
     { review }: WaitingCall,
     { screen }: Question,
@@ -122,7 +113,9 @@ export class Elicitor {
       : request
   }
 
-  /** Decides the review as the person answered, and returns the next step. A decided one is not asked about. */
+  /**
+   * Decides the review as the person answered, and returns the next step. A decided review is not asked about again.
+   */
   async answered(call: WaitingCall, asked: Asked, answer: Answered, ctx: ServerContext): Promise<Step> {
     const step = await this.#stepAfter(call, asked, answer, ctx)
     return step.kind === 'wait' || (await this.#isOver(call)) ? WAIT : step
@@ -141,7 +134,7 @@ export class Elicitor {
       return this.#after(asked, call, ctx)
     }
     if (!isPerson) return WAIT
-    // Closing a question is not an answer to it.
+    // Closing a question is not an answer.
     if (action === 'cancel') return this.#after(asked, call, ctx)
     // Opening the page does not confirm the plan.
     if (action === 'accept' && screen === 'url') return WAIT
@@ -162,12 +155,11 @@ export class Elicitor {
     }
   }
 
-  /** The next step after a question that the client failed to ask. */
   failed(call: WaitingCall, question: Question, ctx: ServerContext): Promise<Step> {
     return this.#after(question, call, ctx)
   }
 
-  /** Opens the review's page in the person's browser: once, and only if no page shows it. */
+  /** Opens the review's page in the browser, once, and only if no page shows it. */
   async showPage({ review, context }: WaitingCall, ctx: ServerContext): Promise<void> {
     const { openBrowser, pageUrl, door } = this.#deps
     const { review_id, session_id } = review
@@ -175,12 +167,12 @@ export class Elicitor {
     this.#opened.add(review_id)
     const { reviews } = await door.read({ tenant: context.tenant, conversation: session_id })
     if (reviews.get(review_id)?.panels.length !== 0) return
-    // Without a code: every user of the machine can read command lines.
+    // Without a code, because every user of the machine can read command lines.
     const url = await pageUrl(session_id, false)
     if (url !== undefined) openBrowser(url)
   }
 
-  /** Returns what is wrong with the decision, if anything. */
+  /** Returns the problem with the decision, if any. */
   async #decide(
     { review, context, origin }: WaitingCall,
     screen: Question['screen'],
@@ -194,7 +186,7 @@ export class Elicitor {
       return undefined
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      // The call is answered with the decision that came first.
+      // The call gets the decision that came first.
       if (error.code === 'review_already_decided' || error.code === 'review_expired') return undefined
       return say(error, { at: (row, field) => `Task ${formRows[row] ?? row + 1}: ${field}` })
     }
@@ -205,7 +197,7 @@ export class Elicitor {
     return refused < MAX_REFUSED ? { kind: 'ask', question, error } : this.#after(question, call, ctx)
   }
 
-  /** The step after a question without an answer that counts. */
+  /** The step after a question without a valid answer. */
   #after({ screen }: Question, call: WaitingCall, ctx: ServerContext): Promise<Step> {
     return this.#nextWay(screen === 'url' ? [] : ['url'], call, ctx)
   }
@@ -213,7 +205,7 @@ export class Elicitor {
   async #nextWay(ways: readonly Way[], { review }: WaitingCall, ctx: ServerContext): Promise<Step> {
     const { elicitation } = clientOf(this.#deps.server, ctx).capabilities
     const url = elicitation?.url !== undefined
-    // Without a mode it is the capability of an older protocol, which had forms only. An agent's form could not decide.
+    // A capability without a mode is an older protocol's, which had forms only. An agent's form cannot decide.
     const form = elicitation !== undefined && (elicitation.form !== undefined || !url) && this.#deps.isPerson
     const way = ways.find(each => ({ form, url })[each] && !this.#usedByMachine.has(each))
     if (way === 'form') return ask('choice')
@@ -225,7 +217,7 @@ export class Elicitor {
     return { pageUrl: await this.#pageUrl(review), kind: form }
   }
 
-  /** The page's URL, without a code, if it is known soon. */
+  /** The page's URL without a code, if available soon. */
   async #pageUrl({ session_id }: ReviewRequest): Promise<string | undefined> {
     const { pageUrl, waitLimits } = this.#deps
     const url = pageUrl(session_id, false).catch(() => undefined)

@@ -4,17 +4,15 @@ import { isBlank, LIMITS } from '../domain/text.ts'
 import type { Decision } from '../door/door.ts'
 import { type Choice, choicesFor, type FormContent, type FormKind, shownChecks } from './review-form.ts'
 
-/** The forms: the choice, and what to change. */
 export type FormScreen = 'choice' | 'changes'
 
-/** What an accepted form says. */
 export type FormAnswer =
-  /** `formRows`: the form's row number of each task in the decision. */
+  /** `formRows`: the form's row number of each decided task. */
   | { readonly kind: 'decision'; readonly decision: Decision; readonly formRows: readonly number[] }
   | { readonly kind: 'changes' }
   | { readonly kind: 'page' }
   | { readonly kind: 'invalid'; readonly message: string }
-  /** Nothing that was asked for: no person saw the form. */
+  /** No requested field: no person saw the form. */
   | { readonly kind: 'nothing' }
 
 export function answerIn(screen: FormScreen, review: ReviewRequest, content: FormContent): FormAnswer {
@@ -34,7 +32,7 @@ function chosen(review: ReviewRequest, content: FormContent): FormAnswer {
   return decided({ action: choice, ...comment })
 }
 
-/** What was chosen, and in which kind of form: those that allow other checks say so in other words. */
+/** The choice, and the kind of form: forms that approve other checks word it differently. */
 function choiceIn(review: ReviewRequest, { decision }: FormContent): { choice: Choice; kind: FormKind } | undefined {
   const offered = KINDS.flatMap(kind =>
     Object.entries(choicesFor(review, kind)).map(([choice, text]) => ({ choice: choice as Choice, text, kind })),
@@ -51,8 +49,8 @@ const decided = (decision: Decision, formRows: readonly number[] = []): FormAnsw
 })
 
 /**
- * The rows of an approved form, with the checks that it showed. What is missing or empty is unchanged: some clients send only what was changed, and others
- * nothing that they did not show. Only its number in `remove` removes a task.
+ * Rows of an approved form, with the checks that it showed. Missing or empty fields are unchanged, because some clients
+ * send only changes, and others omit what they did not show. Only a number in `remove` removes a task.
  */
 function approval(review: ReviewRequest, content: FormContent, kind: FormKind): FormAnswer {
   const { draft_tasks } = review
@@ -88,7 +86,6 @@ function commentIn(content: FormContent): { comment?: string } {
   return comment === undefined ? {} : { comment }
 }
 
-/** The text in a field, unless that is blank. */
 function textIn(content: FormContent, name: string): string | undefined {
   const value = content[name]
   return typeof value === 'string' && !isBlank(value) ? value : undefined

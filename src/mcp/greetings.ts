@@ -1,7 +1,7 @@
 import { InMemoryTransport, type McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
 import type { Toolset } from '../toolsets/toolset.ts'
 
-/** What `initialize` is answered: the same for every client of a toolset that asks for the same protocol version. */
+/** Caches `initialize` results: they depend only on the toolset and the protocol version. */
 export class Greetings {
   readonly #createServer: (toolset: Toolset) => McpServer
   readonly #known = new Map<string, Promise<string>>()
@@ -10,9 +10,8 @@ export class Greetings {
     this.#createServer = createServer
   }
 
-  /** The result as JSON. */
   of(toolset: Toolset, protocolVersion: string): Promise<string> {
-    // An unknown version gets the answer to the newest one; it must not become a key.
+    // Unknown versions share the newest one's answer; a client's string must not become a key.
     const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : ''
     const key = `${toolset.name} ${version}`
     const greeting = this.#known.get(key) ?? this.#ask(toolset, version)

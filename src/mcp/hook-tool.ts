@@ -10,7 +10,7 @@ import { errorResult } from './tool-result.ts'
 import { displaySchema, listedTool } from './tool-schemas.ts'
 
 /**
- * Adds the tool `hook` to `tools`, and lists it to the hosts whose hooks call tools. Their models neither see it nor can
+ * Adds the tool `hook` to `tools`, listed only to hosts whose hooks call tools. Their models neither see it nor can
  * call it. The SDK would list the same tools to every client, and a 2026 client introduces itself with each request.
  */
 export function offerHookTool(
@@ -49,5 +49,5 @@ export function offerHookTool(
 
 const said = (answer: object): CallToolResult => ({ content: [{ type: 'text', text: JSON.stringify(answer) }] })
 
-/** What a host puts into it is read by `eventOfTool`. */
+/** `eventOfTool` parses the input. */
 const ANY_INPUT = displaySchema({ type: 'object', additionalProperties: true })

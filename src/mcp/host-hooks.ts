@@ -7,11 +7,11 @@ import { traitsOf } from './hosts.ts'
 export interface HostHooksOptions {
   readonly features: HookFeatures
   readonly redact: Redactor
-  /** The session that a hook of this host last noted elsewhere: hosts whose hooks are commands. */
+  /** The session last recorded by command hooks of this host, which run in other processes. */
   readonly noted?: ((host: HookHost) => string | undefined) | undefined
 }
 
-/** What the hooks of the host that started this process have told it. */
+/** Reports from the hooks of the host that started this process. */
 export class HostHooks {
   readonly options: HostHooksOptions
   readonly notes: ProcessNotes = new ProcessNotes()
@@ -26,7 +26,6 @@ export class HostHooks {
     this.#last = { session, turn: turn ?? before?.turn }
   }
 
-  /** The session and turn that a hook last gave. */
   hooked(client: string | undefined): Hooked | undefined {
     if (this.#last) return this.#last
     const { hookHost } = traitsOf(client)

@@ -1,16 +1,14 @@
 import { hostId, hostReference } from '../hooks/host-id.ts'
 import { traitsOf } from './hosts.ts'
 
-/** `_meta` of a request. */
 export type Meta = Readonly<Record<string, unknown>>
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a host says of a call in its own words. */
 export interface HostMeta {
   readonly session?: string
   readonly turn?: string
   readonly call?: string
-  /** No person is at the host: it runs a script. */
+  /** The host runs a script, without a person. */
   readonly isHeadless: boolean
 }
 
@@ -19,7 +17,7 @@ const CLAUDE_CALL = 'claudecode/toolUseId'
 
 export function hostMeta(meta: Meta = {}, client?: string): HostMeta {
   const turn = asRecord(meta[CODEX_TURN])
-  // `sessionId` and `callId` could be anyone's.
+  // Any client may send `sessionId` and `callId`, so they are trusted only from Codex.
   const isCodex = turn !== undefined || client === 'codex-mcp-client'
   const session = isCodex ? hostId(meta['sessionId']) : undefined
   const turnId = hostId(turn?.['turn_id'])
@@ -32,13 +30,13 @@ export function hostMeta(meta: Meta = {}, client?: string): HostMeta {
   }
 }
 
-/** The host's session in the environment that it gave us. */
+/** The host's session, from the environment that it passed. */
 export function sessionIn(environment: Environment, client: string | undefined): string | undefined {
   const { sessionVariable = '' } = traitsOf(client)
   return hostId(environment[sessionVariable])
 }
 
-/** Whether the host was started without a person, as `claude -p` is. */
+/** Whether the host was started without a person, like `claude -p`. */
 export function isHeadlessIn(environment: Environment, client: string | undefined): boolean {
   const { entrypointVariable = '' } = traitsOf(client)
   return environment[entrypointVariable] === 'sdk-cli'

@@ -1,25 +1,24 @@
 import type { HookHost } from '../hooks/event.ts'
 import type { FormKind } from './review-form.ts'
 
-/** What we know of a host, by the name of its client. Versions and dates are in docs/hosts. */
+/** Known traits of a host, by its client name. Versions and dates are in docs/hosts. */
 export interface HostTraits {
-  /** Its name for people. */
   readonly label?: string
   /** How long it waits for a call. Default: `DEFAULT_WAIT_LIMITS.holdMs`. */
   readonly holdMs?: number
-  /** Progress resets its limit: a call that sends some can be held until it is decided. */
+  /** Progress resets its timeout, so a call that sends progress can be held until it is decided. */
   readonly progressResetsLimit?: true
   /** `rows` if its forms show defaults, and fields in the order of the schema. */
   readonly form?: FormKind
-  /** The host's hooks see the URLs that its person is asked to open. */
+  /** Its hooks see the URLs that its person is asked to open. */
   readonly sharesUrls?: true
-  /** It gives a prompt the first word of what was typed, and the model all of it beside the prompt. */
+  /** It passes a prompt only the first word of the arguments, and gives the model the whole text separately. */
   readonly splitsArguments?: true
-  /** The variable in which it tells its servers the id of the session. */
+  /** The variable that holds the session id. */
   readonly sessionVariable?: string
   /** The variable that says how it was started; `sdk-cli` means without a person. */
   readonly entrypointVariable?: string
-  /** Its hooks are commands: another process hears of them. */
+  /** Its hooks are commands, so another process receives them. */
   readonly hookHost?: HookHost
 }
 
@@ -28,7 +27,7 @@ const CLAUDE_VARIABLES = {
   entrypointVariable: 'CLAUDE_CODE_ENTRYPOINT',
 } as const
 
-/** By the client's name, or the beginning of it up to a dash. */
+/** By the client's name, or its part before a dash. */
 const HOSTS: Readonly<Record<string, HostTraits>> = {
   'claude-code': {
     label: 'Claude Code',
@@ -44,7 +43,7 @@ const HOSTS: Readonly<Record<string, HostTraits>> = {
   'qwen-cli-mcp-client': { label: 'Qwen Code', hookHost: 'qwen' },
 }
 
-/** Only for hosts that we do not know: one that was started from Claude Code's shell inherits its variables. */
+/** Only for unknown hosts: one started from Claude Code's shell inherits its variables. */
 const UNKNOWN: HostTraits = CLAUDE_VARIABLES
 
 export function traitsOf(client = ''): HostTraits {

@@ -27,23 +27,20 @@ import { toolsetOf } from './toolset-of.ts'
 
 export type Role = 'person' | 'agent'
 
-/** What the HTTP server has established about a request: its sender and its parsed body. */
 export interface RequestInfo {
   readonly role: Role
-  /** Who sent it: sessions belong to the credential that opened them. */
+  /** The sender's credential; sessions belong to the one that opened them. */
   readonly credential: string
-  /** The same for the log. */
   readonly origin: Origin
   readonly body: unknown
-  /** Aborts when the connection of its response is closed. */
   readonly closed: AbortSignal
-  /** Takes an event stream until the connection is closed; throws if there is none left. */
+  /** Reserves an event stream until the connection closes; throws if none is left. */
   readonly openStream: () => void
-  /** Takes a place to wait for a person in; undefined if there is none left. The same for all requests of a credential. */
+  /** Reserves a slot to wait for a person; undefined if none is left. Shared by all requests of a credential. */
   readonly hold: Hold
 }
 
-/** A whole answer. A web `Response` is only made for streams: it costs far more. */
+/** A complete answer. A web `Response` costs far more, so only streams use one. */
 export interface Whole {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -52,20 +49,18 @@ export interface Whole {
 
 export interface McpEndpoint {
   fetch(request: Request, info: RequestInfo): Promise<Response | Whole>
-  /** The number of open 2025 sessions. */
   readonly sessions: number
   close(): Promise<void>
 }
 
 export interface EndpointOptions extends McpOptions {
-  /** Creates the server of a connection. Default: `createMcpServer`. */
+  /** Default: `createMcpServer`. */
   readonly createServer?: (options: McpOptions, connection: ConnectionOptions) => McpServer
-  /** Of each credential. */
+  /** Per credential. */
   readonly maxSessions?: number
   readonly sessionIdleMs?: number
 }
 
-/** What the requests of one credential have in common. */
 interface Owner extends SessionOwner {
   readonly stateless: McpHttpHandler
 }
@@ -74,7 +69,7 @@ const MAX_SESSIONS = 1_000
 const ALL_IN_USE = 'All sessions of this credential are in use. End one, or try again later.'
 const RETRY_LATER = { 'retry-after': '5' }
 const SESSION_IDLE_MS = 30 * 60_000
-/** How long closing waits for the answers of held calls. */
+/** How long closing waits for answers of held calls. */
 const DRAIN_MS = 1_000
 
 /** Streamable HTTP for both protocol eras: 2026 requests are stateless, 2025 requests belong to a session. */
@@ -182,7 +177,6 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
     return createServer(options, { era: 'legacy', toolset, isPerson, conversation, persistent: true, hold, sender })
   }
 
-  /** The toolset in the header, else the conversation's own, else the default of new conversations. */
   async function toolsetFor(headers: Headers | undefined): Promise<Toolset> {
     const name = headers?.get(HEADERS.toolset) ?? ''
     if (isToolsetName(name)) return toolsets[name]
@@ -198,7 +192,7 @@ const rpcError = (status: number, code: number, message: string, headers: Whole[
   body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }),
 })
 
-/** An `initialize` that is certainly of the older era: asking the SDK costs several times as much. */
+/** Whether an `initialize` is certainly of the older era. Asking the SDK costs several times as much. */
 const opensSession = (headers: Headers, body: unknown): body is Initialize =>
   !headers.has('mcp-session-id') &&
   !headers.has('mcp-protocol-version') &&

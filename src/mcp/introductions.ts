@@ -1,10 +1,13 @@
 import type { InitializeRequest } from '@modelcontextprotocol/server'
 
-/** Kept for as long as the session of the client. */
+/** Kept as long as the client's session. */
 const MAX_LENGTH = 16 * 1024
 const MAX_KNOWN = 100
 
-/** What clients say about themselves when they open a session. Equal ones, as of all clients of one program, are kept once. */
+/**
+ * What clients say about themselves when they open a session. Equal ones, as from all clients of one program, are
+ * stored once.
+ */
 export class Introductions {
   readonly #known = new Map<string, string>()
 

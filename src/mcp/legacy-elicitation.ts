@@ -1,18 +1,18 @@
 import type { ElicitResult, ServerContext } from '@modelcontextprotocol/server'
 import type { Elicitor, ElicitorDeps, Step, WaitingCall } from './elicitor.ts'
 
-/** The longest timer there is. */
+/** The longest timer that Node supports. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 export interface LegacyElicitationDeps extends ElicitorDeps {
   readonly onError: (error: unknown) => void
 }
 
-/** Elicitation of the 2025 protocol: the client is asked while its call is held, one request per review at a time. */
+/** Elicitation of the 2025 protocol: asks the client while its call is held, one request per review at a time. */
 export class LegacyElicitation {
   readonly #deps: LegacyElicitationDeps
   readonly #elicitor: Elicitor
-  /** The reviews that the client is being asked about. Each promise resolves when another call may ask. */
+  /** Reviews that the client is being asked about. Each promise resolves when another call may ask. */
   readonly #asking = new Map<string, Promise<void>>()
 
   constructor(deps: LegacyElicitationDeps, elicitor: Elicitor) {
@@ -47,7 +47,7 @@ export class LegacyElicitation {
     }
   }
 
-  /** A signal that aborts once the review is decided, by any means, or there is no more need to know. */
+  /** Aborts once the review is decided by any means, or with `over`. */
   #decided({ review, context }: WaitingCall, over: AbortSignal): AbortSignal {
     const decided = new AbortController()
     this.#deps.door.reviews
@@ -92,16 +92,16 @@ export class LegacyElicitation {
     signal: AbortSignal,
     answered: AbortSignal,
   ): Promise<ElicitResult | undefined> {
-    // The review's own end withdraws the request: a person may have given it more time.
+    // The review's own end withdraws the request, because a person may have extended it.
     const timeout = MAX_TIMER_MS
-    // On the held call's own stream: the client may have no other open.
+    // Uses the held call's stream, because the client may have no other open.
     const related = answered.aborted ? {} : { relatedRequestId: ctx.mcpReq.id }
     return ctx.mcpReq
       .elicitInput(params as Parameters<typeof ctx.mcpReq.elicitInput>[0], { signal, timeout, ...related })
       .catch(() => undefined)
   }
 
-  /** Tells a client that shows a link when the review is over. */
+  /** Tells a client that shows a link that the review is over. */
   async #completeWhen(withdrawn: AbortSignal, { review }: WaitingCall): Promise<void> {
     await aborted(withdrawn)
     // Best effort: the client may not support the notification, or be gone.

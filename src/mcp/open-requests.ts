@@ -1,9 +1,8 @@
-/** The requests in progress, so that closing can wait for their answers. */
+/** Requests in progress, so that closing can wait for their answers. */
 export class OpenRequests {
   readonly #open = new Set<AbortSignal>()
   #onDrained = (): void => {}
 
-  /** Adds a request that ends when `closed` aborts. */
   add(closed: AbortSignal): void {
     if (closed.aborted) return
     this.#open.add(closed)

@@ -12,14 +12,13 @@ import type { HostTraits } from './hosts.ts'
 export interface PromptOptions {
   readonly toolset: Toolset
   readonly connection: Connection
-  /** The page's URL for a conversation, if there is one. */
   readonly pageUrl: (conversation: string, signedIn: boolean) => Promise<string | undefined>
 }
 
-/** A person waits for the prompt; the page can be named another time. */
+/** A person waits for the prompt, which is still useful without the URL. */
 const PAGE_MS = 1_000
 
-/** Offers the prompts that hosts show as slash commands: to plan, to ask where the plan stands, and what was proven. */
+/** Adds the prompts that hosts show as slash commands: plan, status and proof. */
 export function offerPrompts(server: McpServer, { toolset, connection, pageUrl }: PromptOptions): void {
   const linkTo = (conversation: string): Promise<string | undefined> =>
     pageUrl(conversation, false).catch(() => undefined)
@@ -73,7 +72,7 @@ function planText(toolset: Toolset, goal: string | undefined, { splitsArguments 
   ].join('\n\n')
 }
 
-/** A host that serves several chats by one process may not say which one this is. */
+/** A host that serves several chats from one process may not name this one. */
 function withoutPlan(toolset: Toolset): string {
   const list = toolset.tools.find(({ reads }) => reads)
   const look = list ? `Look with ${namesOf(toolset)(list.name)}; if there is none, say so.` : 'Say so.'

@@ -9,7 +9,6 @@ import { isTasksUri, tasksUri } from './tasks-uri.ts'
 
 export const isToolsetName = (name: string): name is ToolsetName => Object.hasOwn(TOOLSETS, name)
 
-/** What is wrong with the Runsheet headers of a request, if anything. */
 export function headerProblem(headers: Headers): string | undefined {
   const [session, turn, toolset] = [HEADERS.session, HEADERS.turn, HEADERS.toolset].map(name => headers.get(name))
   if (typeof toolset === 'string' && !isToolsetName(toolset)) {
@@ -41,7 +40,7 @@ export function subscribesElsewhere(headers: Headers, body: unknown): boolean {
   return uris.some(uri => typeof uri === 'string' && isTasksUri(uri) && uri !== own)
 }
 
-/** The URI of the request's own task list; undefined if it names its conversation wrongly. */
+/** The URI of the request's own task list; undefined if its conversation is invalid. */
 function ownList(headers: Headers, meta: Meta): string | undefined {
   const client = CLIENT_INFO.safeParse(meta[CLIENT_INFO_META_KEY]).data?.name
   try {

@@ -4,7 +4,10 @@ import { tasksUri } from './tasks-uri.ts'
 
 const RETRY_MS = 1_000
 
-/** Tells subscribers that a conversation's log changed, in any process. Follows the store only while it has subscribers. */
+/**
+ * Notifies subscribers when a conversation's log changes, in any process. Follows the store only while it has
+ * subscribers.
+ */
 export class ResourceUpdates implements ServerEventBus {
   readonly #door: Door
   readonly #tenant: string

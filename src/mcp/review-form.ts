@@ -9,12 +9,12 @@ import { cut, LIMITS } from '../domain/text.ts'
 export type Choice = ReviewAction | 'page'
 
 /**
- * How a client draws forms: the plan can be `rows` to edit, each cut at the end of its line, or a message, of which a
- * `screen` shows no more than fits.
+ * How a client draws forms. `rows` shows the plan as editable fields, each cut at the end of its line. Otherwise the
+ * plan is the message, and `screen` shows only as much of it as fits.
  */
 export type FormKind = 'rows' | 'screen' | 'plain'
 
-/** The choices of the first form. The values are what clients show: not all of them show titles of values. */
+/** Choices of the first form. Clients show the values, because not all of them show titles. */
 export const choicesFor = (review: ReviewRequest, kind: FormKind): Readonly<Record<Choice, string>> => ({
   confirm: `${kind === 'rows' ? 'Approve as shown' : 'Approve as proposed'}${allowing(review, kind)}`,
   ...choices,
@@ -35,7 +35,7 @@ function allowing(review: ReviewRequest, kind: FormKind): string {
   return `, and let its ${all === 1 ? 'check' : `${all} checks`} run`
 }
 
-/** The checks of each row that a form shows in full: approving it allows exactly these. */
+/** Checks that a form shows in full, per row: approving it allows exactly these. */
 export function shownChecks(review: ReviewRequest, kind: FormKind): readonly (readonly Check[])[] {
   const isShort = kind === 'screen' && isLong(review)
   const fits = (check: Check): boolean =>
@@ -47,30 +47,27 @@ export function shownChecks(review: ReviewRequest, kind: FormKind): readonly (re
 const isLong = (review: ReviewRequest): boolean =>
   planLines(review).reduce((lines, { length }) => lines + Math.ceil(length / SCREEN.columns), 0) > SCREEN.lines
 
-/** The fields of a submitted form, not yet validated. */
 export type FormContent = Readonly<Record<string, unknown>>
 
-/** Why a submitted form was refused, with what it contained. */
 export interface FormError {
   readonly message: string
   readonly content: FormContent
 }
 
 export interface FormOptions {
-  /** The page to edit the plan on, if there is one. */
   readonly pageUrl: string | undefined
   readonly kind: FormKind
 }
 
-/** Empty rows in which a person may add tasks. */
+/** Empty rows for a person to add tasks. */
 const SPARE_ROWS = 2
 
-/** Fits beside its label on a line of 80 columns: the client cuts what a row says at the end of the line. */
+/** Fits beside its label on a line of 80 columns, where the client cuts a row. */
 const MAX_CHECK_IN_ROW = 60
-/** What of the plan fits above the choices. */
+/** Space for the plan above the choices. */
 const SCREEN = { columns: 76, lines: 12 }
 
-/** A longer text of a row is cut; the page shows all of it. */
+/** Longer texts of a row are cut; the page shows them in full. */
 const MAX_TEXT = 500
 
 /** The first form: one choice about the whole plan, which is its message or its rows. */
@@ -91,7 +88,7 @@ export function choiceForm(
     requestedSchema: {
       type: 'object',
       properties: {
-        // A default only where the plan is in view: elsewhere, a form that is merely accepted is not a yes.
+        // A default only with the plan in view: elsewhere, merely accepting a form must not approve it.
         decision: { type: 'string', title: 'Decision', enum: choices, ...(hasRows ? { default: choices[0] } : {}) },
         ...(hasRows ? rowFields(review, error?.content ?? {}) : {}),
       },
@@ -100,7 +97,6 @@ export function choiceForm(
   }
 }
 
-/** The second form, for a person who chose to request changes. */
 export function changesForm(error?: FormError): ElicitRequestFormParams {
   return {
     mode: 'form',
@@ -116,7 +112,6 @@ export function changesForm(error?: FormError): ElicitRequestFormParams {
 export const countTasks = ({ draft_tasks: { length } }: ReviewRequest): string =>
   length === 1 ? '1 task' : `${length} tasks`
 
-/** The plan as numbered lines. */
 function planLines({ draft_tasks }: ReviewRequest): readonly string[] {
   return draft_tasks.flatMap((row, index) => [
     `${index + 1}. ${row.title}`,
@@ -129,7 +124,7 @@ function shortPlan({ draft_tasks }: ReviewRequest): readonly string[] {
   return ['It is long. The page shows all of it; these are the titles:', ...titles]
 }
 
-/** The plan as fields. Forms are flat: a title for each row and each spare row, and the numbers of those to remove. */
+/** The plan as fields. Forms are flat: a title per row and spare row, and the numbers of rows to remove. */
 function rowFields(review: ReviewRequest, typed: FormContent): Record<string, PrimitiveSchemaDefinition> {
   const { draft_tasks } = review
   const count = Math.min(draft_tasks.length + SPARE_ROWS, LIMITS.batch)
@@ -156,13 +151,13 @@ function rowFields(review: ReviewRequest, typed: FormContent): Record<string, Pr
   }
 }
 
-/** What a row says besides its title. Each is one line, so that no text can look like a row of the plan. */
+/** Notes of a row besides its title. Each is one line, so that no text can look like a row of the plan. */
 function notes(row: DraftRow, shown: readonly Check[]): string[] {
   const facts = fieldTexts(row, 'choice', 'line', 'list', 'globs').join(', ')
   return [...checkNotes(row, shown), ...fieldTexts(row, 'text').map(short), ...(facts === '' ? [] : [facts])]
 }
 
-/** First, and each in full: it is what a person allows. */
+/** Comes first and in full, because it is what a person allows. */
 function checkNotes({ checks = [] }: DraftRow, shown: readonly Check[]): string[] {
   const isAll = shown.length === checks.length
   return [

@@ -19,20 +19,22 @@ import type { RoundState } from './round-state.ts'
 import { pendingResult, toolResult } from './tool-result.ts'
 import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from './wait-limits.ts'
 
-/** The key of our question in a 2026 result. */
 const QUESTION = 'review'
 
-/** Takes a place for a call that waits, and returns how to give it back; undefined if there is none left. */
+/** Reserves a slot for a waiting call and returns its release; undefined if none is left. */
 export type Hold = () => (() => void) | undefined
 
 export interface ReviewWaiterDeps extends Omit<LegacyElicitationDeps, 'waitLimits'> {
   readonly codec: RequestStateCodec<RoundState>
-  /** Take precedence over the defaults and over what is known of the host. */
+  /** Override the defaults and the host's known limits. */
   readonly waitLimits?: Partial<WaitLimits> | undefined
   readonly hold?: Hold | undefined
 }
 
-/** Asks a person about a call's review and waits as long as the client can. The first decision counts, wherever it is made. */
+/**
+ * Asks a person about a call's review and waits as long as the client can. The first decision wins, wherever it is
+ * made.
+ */
 export class ReviewWaiter {
   readonly #deps: ReviewWaiterDeps
   readonly #elicitor: Elicitor
@@ -45,7 +47,7 @@ export class ReviewWaiter {
     this.#legacy = new LegacyElicitation(withLimits, this.#elicitor)
   }
 
-  /** The round state that a request brings back, if it belongs to this very call. */
+  /** The round state of a repeated request, if it belongs to this very call. */
   roundState(ctx: ServerContext, tool: string, input: unknown): RoundState | undefined {
     const state = ctx.mcpReq.requestState<RoundState>()
     return state && state.call === callHash(tool, input) ? state : undefined
@@ -55,7 +57,7 @@ export class ReviewWaiter {
     return this.#deps.era === 'legacy' ? this.#hold(call, ctx) : this.#waitInRounds(call, ctx, last)
   }
 
-  /** 2025: the call is held, and the client asked meanwhile. Without a place it is answered at once, and the page decides. */
+  /** 2025: holds the call and asks the client meanwhile. Without a slot it answers at once, and the page decides. */
   async #hold(call: WaitingCall, ctx: ServerContext): Promise<CallToolResult> {
     const release = this.#takePlace()
     const answered = new AbortController()
@@ -90,12 +92,12 @@ export class ReviewWaiter {
     const release = this.#takePlace()
     const answer = await this.#answerWithin(release ? roundMs : 0, call, ctx).finally(release)
     if (answer !== undefined) return toolResult(answer)
-    // The client repeats the call at once, so not while this process is ending, and not without a place to wait in.
+    // The client repeats the call at once, so not during shutdown, and not without a slot.
     const isLast = round >= maxRounds || closing.aborted || !release
     return isLast ? this.#pending(call) : inputRequired({ requestState: await codec.mint(waiting, ctx) })
   }
 
-  /** A client that repeats a call without an answer to its question goes on waiting. */
+  /** A client that repeats a call without an answer keeps waiting. */
   async #step(call: WaitingCall, ctx: ServerContext, last?: RoundState): Promise<Step> {
     if (!last) return this.#elicitor.first(call, ctx)
     const response = inputResponse(ctx.mcpReq.inputResponses, QUESTION)
@@ -111,7 +113,7 @@ export class ReviewWaiter {
   /** The call's answer, or undefined after `ms`, on disconnect or at shutdown. */
   async #answerWithin(ms: number, { review, context }: WaitingCall, ctx: ServerContext): Promise<Json | undefined> {
     const disconnected = ctx.http?.req?.signal
-    // A disconnected client would not get the answer: it stays undelivered until the call is repeated.
+    // A disconnected client would miss the answer: it stays undelivered until the call is repeated.
     const gone = disconnected ? [ctx.mcpReq.signal, disconnected] : [ctx.mcpReq.signal]
     const timeout = ms === Infinity ? [] : [ms === 0 ? AbortSignal.abort() : AbortSignal.timeout(ms)]
     const signal = AbortSignal.any([...gone, this.#deps.closing, ...timeout])
@@ -126,10 +128,12 @@ export class ReviewWaiter {
     }
   }
 
-  /** Sends progress if the client asked for it; some clients wait longer then. Returns a function that stops it. */
+  /**
+   * Sends progress if the client requested it, which extends some clients' timeouts. Returns a function that stops it.
+   */
   #sendProgress(review: ReviewRequest, ctx: ServerContext): () => void {
     const { pageUrl, onError } = this.#deps
-    // Starts the page's server if it has exited: a person may always decide there.
+    // Restarts the page's server if it has exited, so that a person can always decide there.
     const page = pageUrl(review.session_id, false).catch(onError)
     const progressToken = ctx.mcpReq._meta?.progressToken
     if (progressToken === undefined) return () => {}
@@ -145,7 +149,7 @@ export class ReviewWaiter {
     const stopped = new AbortController()
     void page.then(url => {
       if (url === undefined || stopped.signal.aborted) return
-      // In front, since hosts cut long lines.
+      // Comes first, because hosts cut long lines.
       message = `${url} · ${message}`
       send()
     })
@@ -165,7 +169,6 @@ export class ReviewWaiter {
     return pendingResult(review.review_id, known ?? undefined)
   }
 
-  /** How long calls of this client wait. */
   limits(ctx: ServerContext): WaitLimits {
     const { traits } = clientOf(this.#deps.server, ctx)
     const ofHost = limitsOf(traits, ctx.mcpReq._meta?.progressToken !== undefined)

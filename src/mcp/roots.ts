@@ -2,12 +2,12 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 
-/** A name for a title is worth no longer wait. */
+/** A name for a title is not worth a longer wait. */
 const TITLE_MS = 1_000
 /** A host may ask its user first. */
 const ANSWER_MS = 60_000
 
-/** The name of the folder that a 2025 client works in: the first of its roots. */
+/** The folder name of a 2025 client's first root. */
 export async function firstRoot({ mcpReq }: ServerContext): Promise<string | undefined> {
   const { roots } = await mcpReq.send({ method: 'roots/list' }, { timeout: TITLE_MS })
   const [root] = roots
@@ -15,7 +15,7 @@ export async function firstRoot({ mcpReq }: ServerContext): Promise<string | und
   return root.name ?? (basename(decodeURIComponent(new URL(root.uri).pathname)) || undefined)
 }
 
-/** The paths of a 2025 client's roots, in its order. They need not be folders of this machine. */
+/** Paths of a 2025 client's roots, in order. They need not exist on this machine. */
 export async function rootPaths(server: McpServer['server']): Promise<readonly string[]> {
   const { roots } = await server.listRoots(undefined, { timeout: ANSWER_MS })
   return roots.flatMap(({ uri }) => pathOf(uri) ?? [])
@@ -26,7 +26,7 @@ function pathOf(uri: string): string | undefined {
   try {
     return fileURLToPath(uri)
   } catch {
-    // A host of another machine, or an escape that no path has.
+    // From a host on another machine, or with an invalid escape.
     return undefined
   }
 }

@@ -3,17 +3,17 @@ import { createRequestStateCodec, type RequestStateCodec } from '@modelcontextpr
 import type { Instant } from '../domain/instant.ts'
 import type { Question } from './elicitor.ts'
 
-/** What a 2026 client sends back with each round of a waiting call. Sealed, so that clients cannot alter it. */
+/** Returned by a 2026 client with each round of a waiting call. Sealed, so that clients cannot alter it. */
 export interface RoundState {
   readonly review: string
-  /** What the client was asked, and when by the store's clock; absent while it only waits. */
+  /** The client's question and its store time; absent while it only waits. */
   readonly asked?: Question & { readonly at: Instant }
   readonly round: number
-  /** A hash of what was sent, the same in every round, so that it is of no use for another one. */
+  /** A hash of the call, the same in every round, so that the state is useless for another call. */
   readonly call: string
 }
 
-/** A century: the review decides how long it is of use, and a review may wait without a deadline. */
+/** A century: the review decides how long it is valid, and a review may have no deadline. */
 const TTL_S = 100 * 365 * 86_400
 
 /** Seals round states. Any node with the same secret can open them. */

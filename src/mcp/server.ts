@@ -13,7 +13,6 @@ import { ALWAYS_LOAD, annotationsOf, displaySchema, inputSchema, outputSchema, t
 
 export type { ConnectionOptions, McpOptions } from './connection.ts'
 
-/** A toolset as an MCP server, for one connection. */
 export function createMcpServer(options: McpOptions, connectionOptions: ConnectionOptions): McpServer {
   const { toolset } = connectionOptions
   const server = new McpServer(
@@ -71,16 +70,17 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
   return server
 }
 
-/** The tools as they are now: with checks where new turns have a workspace. */
+/** Includes checks where new turns have a workspace. */
 const offered = (toolset: Toolset, { door }: McpOptions): Toolset =>
   door.checks.offered?.() ? withChecks(toolset) : toolset
 
-/** How long calls wait for the client's roots. What comes later counts for the plans after it. */
+/** How long calls wait for the client's roots. Later ones apply to the next plans. */
 const ROOTS_MS = 1_000
 
 /**
- * Asks a client for its roots as soon as it is there, and whenever they change. The planning tool takes checks from the
- * start: a host lists the tools once, often before it answers. Without a workspace, answers say that checks were left out.
+ * Requests a client's roots on connection and whenever they change. The planning tool takes checks from the start,
+ * because a host lists the tools once, often before it answers. Without a workspace, answers say that checks were left
+ * out.
  */
 function offerChecksAtRoots(
   { server }: McpServer,
@@ -116,7 +116,7 @@ const NO_ROOTS =
 const PENDING_INSTRUCTION = `"pending_review" means nothing is written yet: call ${AWAIT_REVIEW} and go by its answer. Never assume a yes. "checking" means the same of a claim.`
 
 const AWAIT_REVIEW_SCHEMA = displaySchema(plainJsonSchema(AWAIT_REVIEW_INPUT))
-/** It answers as the tool that asked; repeating that schema would cost every conversation 80 tokens. */
+/** Answers have the schema of the tool that asked; repeating it would cost every conversation 80 tokens. */
 const ANY_OBJECT = displaySchema({ type: 'object' })
 
 /** For the SDK's check of submitted forms: the domain validates them, and its refusals say what to fix. */

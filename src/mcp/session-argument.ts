@@ -1,23 +1,20 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { hostId, hostReference } from '../hooks/host-id.ts'
 
-/** The argument that Runsheet's plugin for OpenCode adds: one process of ours serves all its chats. */
+/** Added by Runsheet's OpenCode plugin, because one process of ours serves all its chats. */
 export const SESSION_ARGUMENT = 'runsheet_session'
 
-/** The chat and call that a plugin has signed. */
 export interface SignedCall {
   readonly session: string
   readonly call: string | undefined
 }
 
 export interface SignedInput {
-  /** The arguments without the signature. */
   readonly input: unknown
   /** `invalid`: a model made it up, or it was signed with another secret. */
   readonly signed: SignedCall | 'invalid' | undefined
 }
 
-/** Takes the signature out of a call's arguments. */
 export function signedInput(raw: unknown, secret: () => string | undefined): SignedInput {
   if (typeof raw !== 'object' || raw === null || !Object.hasOwn(raw, SESSION_ARGUMENT)) {
     return { input: raw, signed: undefined }
@@ -26,7 +23,7 @@ export function signedInput(raw: unknown, secret: () => string | undefined): Sig
   return { input, signed: verified(signature, secret()) ?? 'invalid' }
 }
 
-/** What a plugin signs. The call is part of it, so that no other call can use the signature. */
+/** The plugin's signature. It covers the call, so that no other call can reuse it. */
 export const signatureOf = (secret: string, id: string, call: string): string =>
   createHmac('sha256', secret)
     .update(JSON.stringify([id, call]))

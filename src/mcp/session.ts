@@ -6,21 +6,19 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Toolset } from '../toolsets/toolset.ts'
 
-/** What the sessions of a credential have in common. */
 export interface SessionOwner {
   readonly createServer: (toolset: Toolset) => McpServer
-  /** The client has ended its session. */
   readonly ended: (session: Session) => void
 }
 
 /**
- * A session of a 2025 client. It holds only the client's introduction until the client comes back, which many never do;
- * then a server is made and introduced to it. Without closures of its own: there may be thousands.
+ * A session of a 2025 client. Holds only the client's introduction until the client returns, which many never do; then
+ * a server is created and introduced to it. Has no closures of its own, because there may be thousands.
  */
 export class Session {
   readonly id: string = randomUUID()
   usedAt: number = performance.now()
-  /** Requests in progress, streams included. */
+  /** Includes streams. */
   openRequests = 0
   readonly #introduction: string
   readonly #toolset: Toolset
@@ -33,13 +31,13 @@ export class Session {
     this.#owner = owner
   }
 
-  /** Answers a request of the client. `DELETE` ends the session. */
+  /** `DELETE` ends the session. */
   async handle(request: Request, body: unknown): Promise<Response> {
     if (!this.#transport && request.method === 'DELETE') {
       this.#owner.ended(this)
       return new Response(null)
     }
-    // The end of the handshake; a client may still never come back.
+    // The handshake ends here, but the client may never return.
     if (!this.#transport && isInitializedNotification(body)) return new Response(null, { status: 202 })
     this.#transport ??= this.#connected(request.url).catch((error: unknown): never => {
       this.#transport = undefined

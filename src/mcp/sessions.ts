@@ -3,17 +3,17 @@ import type { Session } from './session.ts'
 const MAX_SWEEP_INTERVAL_MS = 60_000
 
 /**
- * The sessions of 2025 clients, by the credential that opened them. Many clients leave without ending theirs, so idle
- * ones are closed.
+ * Sessions of 2025 clients, by the credential that opened them. Idle ones are closed, because many clients leave
+ * without ending theirs.
  */
 export class Sessions {
-  /** Of each credential, least recently used first. */
+  /** Per credential, least recently used first. */
   readonly #sessions = new Map<string, Map<string, Session>>()
   readonly #limit: number
   readonly #idleMs: number
   readonly #timer: NodeJS.Timeout
 
-  /** `limit` counts for each credential: one that opens many loses only its own. */
+  /** `limit` applies per credential: one that opens many loses only its own. */
   constructor(limit: number, idleMs: number) {
     this.#limit = limit
     this.#idleMs = idleMs
@@ -24,7 +24,7 @@ export class Sessions {
     return [...this.#sessions.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Adds a session, if there is room. At the limit, the least recently used one without open requests gives way. */
+  /** Adds a session if there is room. At the limit, evicts the least recently used one without open requests. */
   add(credential: string, session: Session): boolean {
     const own = this.#of(credential)
     if (own.size >= this.#limit) {
@@ -36,7 +36,6 @@ export class Sessions {
     return true
   }
 
-  /** A session of this credential, for a request that ends when `closed` aborts. */
   use(credential: string, id: string, closed: AbortSignal): Session | undefined {
     const own = this.#of(credential)
     const session = own.get(id)
@@ -77,7 +76,7 @@ export class Sessions {
     void session.close()
   }
 
-  /** Kept when it is empty: there are few credentials. */
+  /** Kept when empty, because there are few credentials. */
   #of(credential: string): Map<string, Session> {
     const own = this.#sessions.get(credential) ?? new Map<string, Session>()
     this.#sessions.set(credential, own)

@@ -7,11 +7,10 @@ export interface StdioOptions
   extends McpOptions,
     Pick<ConnectionOptions, 'session' | 'environment' | 'folder' | 'hooks' | 'secret'> {
   readonly toolset: Toolset
-  /** The conversation of this process, for a host that names none. */
   readonly conversation: string
 }
 
-/** Serves one client over stdin and stdout. A person started it, so its forms count as theirs. */
+/** Serves one client over stdin and stdout. A person started it, so its forms count as that person's. */
 export function serveOverStdio(stdio: StdioOptions): { close(): Promise<void> } {
   const { toolset, conversation, session, environment, folder, hooks, secret, ...options } = stdio
   const own = { toolset, session, environment, folder, hooks, secret, conversation: () => conversation }

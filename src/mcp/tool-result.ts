@@ -2,27 +2,26 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { Json } from '../domain/event.ts'
 import { AWAIT_REVIEW } from '../toolsets/observe.ts'
 
-/** A tool's answer twice: hosts show the model either the text or the data, so both say the same. */
+/** Sends an answer as text and as data, because hosts show the model only one of them. */
 export function toolResult(answer: Json): CallToolResult {
   // Toolsets answer with objects; anything else is an error message.
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return errorResult(answer)
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } }
 }
 
-/** A refusal, for the model to read and correct its call. */
 export function errorResult(answer: Json): CallToolResult {
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer)
   return { isError: true, content: [{ type: 'text', text }] }
 }
 
-/** The answer when a client cannot wait for the checks of a claim, or those of a new plan, any longer. */
+/** The answer when a client cannot keep waiting for the checks of a claim or of a new plan. */
 export function checkingResult(claim_id: string, isClaim: boolean): CallToolResult {
   const state = isClaim ? 'so nothing is settled yet' : 'and the work begins after them'
   const message = `Its checks are still running, ${state}. Call ${AWAIT_REVIEW} with this claim_id.`
   return toolResult({ status: 'checking', claim_id, message })
 }
 
-/** The answer when a client cannot wait any longer: how to wait on, and where the person decides if they have not yet. */
+/** The answer when a client cannot keep waiting for a review: how to continue, and where the person decides. */
 export function pendingResult(review_id: string, url: string | undefined, isDecided = false): CallToolResult {
   if (isDecided) {
     const message = `The user has decided, and the plan's checks run for the first time. Call ${AWAIT_REVIEW} with this review_id.`

@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { plainJsonSchema } from '../toolsets/formats.ts'
 import type { JsonObject, Tool } from '../toolsets/toolset.ts'
 
-/** A schema that is shown to clients but not enforced: the toolset validates, and its refusals teach the model. */
+/** A schema shown to clients but not enforced: the toolset validates, and its refusals teach the model. */
 export type DisplaySchema = StandardSchemaWithJSON<unknown, unknown>
 
 export function displaySchema(json: JsonObject): DisplaySchema {
@@ -23,7 +23,6 @@ export function displaySchema(json: JsonObject): DisplaySchema {
   }
 }
 
-/** A tool as a client sees it in the list. */
 export function listedTool(name: string, { inputSchema, outputSchema, ...tool }: RegisteredTool): ListedTool {
   const { title, description, annotations, _meta } = tool
   const input = { type: 'object' as const, ...inputSchema?.['~standard'].jsonSchema.input(TARGET) }
@@ -31,16 +30,16 @@ export function listedTool(name: string, { inputSchema, outputSchema, ...tool }:
   return { name, title, description, inputSchema: input, annotations, _meta, ...output }
 }
 
-/** Our schemas are the same for every version. */
+/** Our schemas look the same in every draft. */
 const TARGET = { target: 'draft-2020-12' } as const
 
-// Made once per tool, not per connection: over HTTP every request may be a connection.
+// Cached per tool, not per connection: over HTTP every request may be a connection.
 const inputs = new WeakMap<Tool, DisplaySchema>()
 const outputs = new WeakMap<Tool, DisplaySchema>()
 
 export const inputSchema = (tool: Tool): DisplaySchema => cached(inputs, tool, () => plainJsonSchema(tool.input))
 
-/** The top-level fields of a tool's answer. Answers show the rest; nested schemas would cost tokens in every conversation. */
+/** Only the top-level fields of an answer, because nested schemas would cost tokens in every conversation. */
 export const outputSchema = (tool: Tool): DisplaySchema =>
   cached(outputs, tool, ({ output, created, reads }) =>
     fieldTypes({ ...output.shape, ...(created ? REVIEWED : {}), ...(reads || created ? {} : CHECKING) }),
@@ -54,7 +53,7 @@ function cached(cache: WeakMap<Tool, DisplaySchema>, tool: Tool, jsonOf: (tool: 
   return schema
 }
 
-/** The fields that a review adds to an answer, or that replace it. */
+/** Fields that a review adds to an answer, or that replace it. */
 const REVIEWED = {
   confirmed: z.boolean(),
   reason: z.string(),
@@ -67,10 +66,13 @@ const REVIEWED = {
   message: z.string(),
 }
 
-/** The fields that replace an answer while the claims of a call are checked. */
+/** Fields that replace an answer while a call's claims are checked. */
 const CHECKING = { status: z.string(), claim_id: z.string(), message: z.string() }
 
-/** An object schema with the type of each field. No field is required: a review's decision says which are there. */
+/**
+ * An object schema with the type of each field. None is required, because a review's decision determines which are
+ * present.
+ */
 function fieldTypes(shape: Readonly<Record<string, z.core.$ZodType>>): JsonObject {
   const properties = Object.entries(plainJsonSchema(z.object(shape))['properties'] ?? {})
   const typeOnly = properties.map(([name, { type }]: [string, JsonObject]) => [
@@ -90,11 +92,10 @@ export function annotationsOf({ reads, removes, repeats }: Tool): ToolAnnotation
   }
 }
 
-/** A tool's name for people. */
 export function titleOf({ name }: Pick<Tool, 'name'>): string {
   const words = name.replaceAll(/([a-z])(?=[A-Z])|_/g, '$1 ').toLowerCase()
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Claude Code hides tools behind its tool search unless they say this. */
+/** Without this, Claude Code hides tools behind its tool search. */
 export const ALWAYS_LOAD = { 'anthropic/alwaysLoad': true } as const

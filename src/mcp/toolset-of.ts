@@ -5,11 +5,10 @@ import type { Toolset } from '../toolsets/toolset.ts'
 
 export interface ToolsetDeps {
   readonly door: Door
-  /** The policy of new conversations. */
   readonly host: HostPolicy
 }
 
-/** The toolset of a conversation: its own, else the default of new ones. */
+/** The toolset of a conversation: its own, else the default. */
 export async function toolsetOf(ref: Ref, { door, host }: ToolsetDeps): Promise<Toolset> {
   const { policy } = await door.read(ref)
   return toolsets[policy?.toolset ?? policyNow(host).toolset ?? 'runsheet']

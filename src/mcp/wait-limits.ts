@@ -1,6 +1,6 @@
 import type { HostTraits } from './hosts.ts'
 
-/** How long calls wait for a person, and how often they say so. */
+/** How long calls wait for a person, and how often they send progress. */
 export interface WaitLimits {
   /** How long a 2025 call is held. Clients time out after 60 s by default. */
   readonly holdMs: number
@@ -9,11 +9,11 @@ export interface WaitLimits {
   /** Rounds before a 2026 call answers `pending_review`. Clients give up after ten. */
   readonly maxRounds: number
   readonly progressIntervalMs: number
-  /** How long an open page gets to show the review before the client is asked as well. */
+  /** How long an open page has to show the review before the client asks as well. */
   readonly panelMs: number
-  /** How long a question or an answer waits for the URL of the page. */
+  /** How long a question or an answer waits for the page's URL. */
   readonly pageUrlMs: number
-  /** An answer to a form or a link that comes sooner is a machine's. */
+  /** Faster answers to a form or a link come from a machine. */
   readonly personMs: number
 }
 
@@ -27,7 +27,7 @@ export const DEFAULT_WAIT_LIMITS: WaitLimits = {
   personMs: 1_000,
 }
 
-/** The limits of a host. `sendsProgress`: the client asked for progress, so the call sends some. */
+/** `sendsProgress`: the client requested progress. */
 export function limitsOf({ holdMs, progressResetsLimit }: HostTraits, sendsProgress: boolean): Partial<WaitLimits> {
   if (progressResetsLimit && sendsProgress) return { holdMs: Infinity, roundMs: Infinity }
   return holdMs === undefined ? {} : { holdMs, roundMs: holdMs }

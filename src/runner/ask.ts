@@ -14,26 +14,25 @@ import type { Toolset } from '../toolsets/toolset.ts'
 import type { OutsideTool } from './outside.ts'
 import { asJson, asObject, type ModelAnswer, Received, withNote } from './received.ts'
 
-/** The `problem` of a call whose tool was not offered. */
 export const UNKNOWN_TOOL = 'unknown tool'
 
 export interface Question {
   readonly model: LanguageModel
   readonly instructions: string
   readonly messages: readonly ModelMessage[]
-  /** Empty for the last call of a budget, which has to be an answer. */
+  /** Empty for the last call of a budget, which must be an answer. */
   readonly tools: ToolSet
   readonly signal: AbortSignal
   readonly onText: (text: string) => void
-  /** Called for each part that arrives and has something in it. */
+  /** Called for each non-empty part that arrives. */
   readonly heard: () => void
-  /** Call ids that this turn has used already: models repeat them. */
+  /** Call ids already used in this turn, because models repeat them. */
   readonly usedIds: ReadonlySet<string>
 }
 
 /**
- * Calls the model once, without retries. Throws if the call fails; `onText` has the text up to then. An answer that
- * is too long is not read any further, and says so.
+ * Calls the model once, without retries. Throws if the call fails; `onText` has received the text so far. An answer
+ * that is too long is cut, and says so.
  */
 export async function askModel(question: Question): Promise<ModelAnswer> {
   const { model, instructions, messages, tools, signal, onText } = question
@@ -45,7 +44,7 @@ export async function askModel(question: Question): Promise<ModelAnswer> {
     tools,
     abortSignal: AbortSignal.any([signal, enough.signal]),
     maxRetries: 0,
-    // The stream reports errors, too; the default handler prints them.
+    // The stream reports errors, too; the default handler would print them.
     onError: () => {},
   })
   const answer = new Received(question.usedIds)
@@ -97,11 +96,11 @@ export async function askModel(question: Question): Promise<ModelAnswer> {
   }
 }
 
-/** A provider that sends nothing, again and again, is silent. */
+/** A provider that repeatedly sends nothing counts as silent. */
 const isEmpty = (part: TextStreamPart<ToolSet>): boolean =>
   ('text' in part && part.text === '') || ('delta' in part && part.delta === '')
 
-/** Why a text is incomplete, and what it then ends with. */
+/** Why a text is incomplete, and the note appended to it. */
 const CUTS: Readonly<Record<string, { readonly cut: Cut; readonly note: string }>> = {
   length: { cut: 'output_limit', note: 'The answer was cut off here: the model reached its output limit.' },
   'content-filter': {
@@ -132,7 +131,7 @@ const ownTools = ({ tools }: Toolset): ToolSet =>
     ]),
   )
 
-/** The answer in the provider's own parts, with our ids for its calls. */
+/** The answer in the provider's own format, with our call ids. */
 function partsOf(messages: readonly ModelMessage[], calls: readonly ToolCallRecord[]): Json {
   let count = 0
   const parts = messages.flatMap(message =>

@@ -10,19 +10,17 @@ import type { Door, Lease } from '../door/door.ts'
 import type { Baseline, Workspaces } from './workspaces.ts'
 
 interface Known {
-  /** Of its newest part. */
+  /** Of the newest part. */
   readonly seq: number | undefined
-  /** When its first part was taken. */
   readonly at: Instant | undefined
   readonly baseline: Baseline
 }
 
-/** The guarded files of plans as they were at confirmation, cached from the log. */
+/** Guarded files of plans at confirmation, cached from the log. */
 export class Baselines {
   readonly #door: Door
   readonly #workspaces: Workspaces
   readonly #known = new Map<string, Known>()
-  /** Checks that a plan's baseline covers. */
   readonly #covered = new Set<string>()
 
   constructor(door: Door, workspaces: Workspaces) {
@@ -38,7 +36,7 @@ export class Baselines {
     return isCurrent ? known?.baseline : undefined
   }
 
-  /** The baseline of a run's plan, which covers a new check before it first runs. */
+  /** The baseline of a run's plan. Covers a new check before its first run. */
   async take(lease: Lease, state: Conversation, next: RunToMake, workspace: Workspace): Promise<Baseline> {
     const plan = planFor(state, next)
     const before = await this.#read(lease, plan)
@@ -67,7 +65,6 @@ export class Baselines {
     return next.why === 'baseline' && at !== undefined && next.at <= at
   }
 
-  /** Adds the files that a first run wrote itself. */
   async add(lease: Lease, state: Conversation, next: RunToMake, part: Baseline): Promise<void> {
     const plan = planFor(state, next)
     await this.#store(lease, next.turn_id, await this.#read(lease, plan), plan, part)
@@ -100,7 +97,6 @@ export class Baselines {
   }
 }
 
-/** The plan whose guarded files a run is compared with. */
 function planFor(state: Conversation, { task_id, turn_id }: RunToMake): Plan {
   const task = state.tasks.get(task_id ?? '')
   return task ? planById(state, proofOf(state, task.id).confirmed_in ?? task.plan_id) : planOf(state, turn_id)

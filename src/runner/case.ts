@@ -11,14 +11,14 @@ import { cut, LIMITS } from '../domain/text.ts'
 import { type Evidence, evidenceFor, type Work } from './evidence.ts'
 
 const MAX_EVIDENCE: Shown = { usual: 20, max: 100 }
-/** Characters of one answer, or of one call's arguments. Less each if there is more evidence than usual. */
+/** Characters per answer or call arguments; less if there is much evidence. */
 const MAX_ANSWER = 4_000
 const MAX_REQUEST = 4_000
-/** Earlier verdicts, and edits of a person. */
+/** Earlier verdicts and edits by a person. */
 const MAX_HISTORY = 10
 const MAX_OTHER_TASKS = 20
 
-/** What the assessor is given, as JSON: no text in it can pass for another part of the case. */
+/** The judge's input, as JSON: no text in it can pass for another part of the case. */
 export interface Case {
   readonly request: string
   readonly task: string
@@ -29,11 +29,11 @@ export interface Case {
   readonly earlier_verdicts: readonly { readonly verdict: string; readonly reason: string }[]
   readonly checks: readonly CheckFact[]
   readonly person: readonly { readonly did: 'reopened' | 'edited'; readonly now: Readonly<Record<string, Json>> }[]
-  /** What the worker wrote, the latest last. */
+  /** The worker's texts, the latest last. */
   readonly worker_text: readonly string[]
   readonly evidence: readonly Evidence[]
   readonly evidence_left_out: readonly LeftOut[]
-  /** Tasks whose evidence is not listed here, with the number of their calls. */
+  /** Tasks whose evidence is not listed here, with their number of calls. */
   readonly other_tasks: readonly { readonly task: string; readonly calls: number }[]
 }
 
@@ -43,15 +43,13 @@ interface CheckFact {
   /** Whether it failed before and passes since this claim. */
   readonly proves: boolean
   readonly exit?: number
-  /** What is wrong, or why it has no result. */
+  /** What is wrong, or why there is no result. */
   readonly reason?: string
   readonly output_end?: string
 }
 
-/** The types of a task's own events that belong to its case. */
 export const CASE_TYPES = ['task_assessed', 'task_changed'] as const
 
-/** The case of a claim, from the plan's work and the task's own events. */
 export function caseOf(claim: Claim, work: Work, state: Conversation, events: readonly StoredEvent[]): Case {
   const found = evidenceFor(work, claim.task)
   const evidence = mostTelling(found, MAX_EVIDENCE)
@@ -108,7 +106,7 @@ function personEdit(event: StoredEvent): Case['person'] {
   return [{ did: reopens ? 'reopened' : 'edited', now }]
 }
 
-/** The texts about a task, else all. The latest are kept. */
+/** Texts about a task, else all. The latest are kept. */
 function textsFor({ texts }: Work, task: string): string[] {
   const own = texts.filter(each => each.task === task)
   const chosen = own.length > 0 ? own : texts

@@ -19,7 +19,7 @@ import { type Baseline, type Confirmed, seenIn, type Workspaces } from './worksp
 
 /** How long a lease is kept for the next claim of its turn. */
 const KEEP_MS = 5_000
-/** Time for all runs at confirmation together. Checks beyond it only guard. */
+/** Total time for all runs at confirmation. Checks beyond it only guard. */
 const BASELINE_MS = 120_000
 
 export interface CheckDeps {
@@ -38,11 +38,11 @@ interface RunUnderWay {
 /** Runs the checks of one turn, and settles the claims of an agent elsewhere, under the turn's lease. */
 export class CheckWork {
   readonly held: HeldLease
-  /** The lease is kept while there is nothing to do. */
+  /** The lease is kept while idle. */
   readonly rest = new Rest()
-  /** The process ends: the current run is stopped and handed back. */
+  /** Shutdown: stops the current run and hands it back. */
   readonly #leave = new AbortController()
-  /** The lease is lost: the current run is killed, and its new owner repeats it. */
+  /** Lost lease: kills the current run; the new owner repeats it. */
   readonly #lost = new AbortController()
   readonly #over = AbortSignal.any([this.#leave.signal, this.#lost.signal])
   readonly #deps: CheckDeps
@@ -50,10 +50,10 @@ export class CheckWork {
   readonly #baselines: Baselines
   readonly #unserved: Need | undefined
   #run: RunUnderWay | undefined
-  /** A run that begins in the flush of its claim. */
+  /** A run that begins in the same flush as its claim. */
   #beginning: Promise<Begun | undefined> | undefined
 
-  /** `unserved`: no process serves this need of the turn; claims that wait for it end. */
+  /** `unserved`: a need of the turn that no process serves; claims that wait for it end. */
   constructor(held: HeldLease, deps: CheckDeps, unserved?: Need) {
     this.held = held
     this.#deps = deps
@@ -76,7 +76,7 @@ export class CheckWork {
     this.rest.end()
   }
 
-  /** Stops the current run if this state no longer asks for it, and the rest if there is more to do. */
+  /** Stops the current run if this state no longer asks for it, and ends the idle wait if there is more to do. */
   saw(state: Conversation): void {
     this.#endUnwanted(state)
     if (!this.rest.isOn || this.#mayRest(state)) return
@@ -91,7 +91,7 @@ export class CheckWork {
     const run = this.#run
     if (!run || isWanted(state, run.hash, run.run_id)) return
     const { started } = recordOf(state, run.hash)
-    // Only the owner of the lease starts it again.
+    // Only the owner of the lease starts another run, so the lease is lost.
     if (started && started.run_id !== run.run_id) this.lose()
     else run.stop.abort(new Error('Stopped.'))
   }
@@ -119,10 +119,10 @@ export class CheckWork {
     }
   }
 
-  /** Keeps the lease for the next claim; whether one came. */
+  /** Keeps the lease for the next claim; returns whether one came. */
   async #isNeededAgain(): Promise<boolean> {
     if (!this.#mayRest(await this.#door.read(this.held.lease))) return false
-    // What has begun is made, or handed back.
+    // A run that has begun is finished or handed back.
     return (await this.rest.begin(KEEP_MS)) || (await this.#beginning) !== undefined
   }
 
@@ -134,7 +134,7 @@ export class CheckWork {
     return isHere === true && turn?.status === 'open' && needsOf(state, id) === null
   }
 
-  /** Begins a run in the flush of the commit that is on its way, if that asks for one. */
+  /** Begins a run in the flush of the pending commit, if that requests one. */
   beginAlong(): void {
     if (!this.rest.isOn || this.#beginning) return
     this.#beginning = this.#beginKnown().catch(() => undefined)
@@ -144,7 +144,7 @@ export class CheckWork {
     })
   }
 
-  /** Begins the next run if that needs no look at the workspace, and was not begun before. */
+  /** Begins the next run if it needs no survey and was not begun before. */
   async #beginKnown(): Promise<Begun | undefined> {
     const { lease } = this.held
     const { value } = await this.#door.transact({ ...lease, lease }, transaction => {
@@ -161,7 +161,7 @@ export class CheckWork {
     return value
   }
 
-  /** Settles the call of a claim; false if another process or another lease has to go on. */
+  /** Settles the call of a claim; false if another process or another lease must continue. */
   async #settle(claim: OpenClaim): Promise<boolean> {
     const { judge, onError } = this.#deps
     try {
@@ -169,10 +169,10 @@ export class CheckWork {
         look: () => this.#seen(claim),
         judge: judge && (each => judge(this.held, each, this.#over)),
       })
-      // The final runs are requested, and need the lease for checks.
+      // The final runs are requested and need the lease for checks.
       return wait === null || (wait.needs === 'runs' && !claim.judge)
     } catch (error) {
-      // Aborted while it judged: the next process goes on.
+      // Aborted while judging, so the next process continues.
       if (this.isOver) return false
       if (isStorage(error)) throw error
       onError(error)
@@ -190,7 +190,6 @@ export class CheckWork {
     return { seen: (await seenIn(this.#deps.workspaces, workspace, state)) ?? {} }
   }
 
-  /** Ends the claims that wait for an unserved need. */
   async #endWaits(need: Need): Promise<void> {
     const { lease } = this.held
     const learnt: Learnt = {
@@ -200,7 +199,7 @@ export class CheckWork {
     while (!this.isOver) {
       const state = await this.#door.read(lease)
       const claim = needsOf(state, lease.turn) === need ? waitingClaim(state, lease.turn) : undefined
-      // It may also wait for a tick.
+      // The claim may also wait for a person's tick.
       if (!claim || (await settleCall(this.#context, claim, learnt)) !== null) return
     }
   }
@@ -237,7 +236,7 @@ export class CheckWork {
     return { type: 'start_check', turn_id: this.held.lease.turn, run_id, hash: check.hash, why } as const
   }
 
-  /** What the run's task was confirmed with, and the others of its plan with the same check. */
+  /** The baselines of the run's task, and of the plan's other tasks with the same check. */
   async #confirmed(state: Conversation, next: RunToMake, workspace: Workspace): Promise<ConfirmedRun> {
     const { lease } = this.held
     const baseline = await this.#baselines.take(lease, state, next, workspace)
@@ -247,7 +246,7 @@ export class CheckWork {
     return { baseline, others }
   }
 
-  /** The same from the cache alone. */
+  /** The same, from the cache only. */
   #knownConfirmed(state: Conversation, next: RunToMake): ConfirmedRun | undefined {
     const baseline = this.#baselines.known(state, next)
     const others: Confirmed[] = []
@@ -273,7 +272,7 @@ export class CheckWork {
       else await this.#door.run({ ...lease, lease }, { type: 'hand_back_check', turn_id: lease.turn, run_id, hash })
     } finally {
       this.#run = undefined
-      // What a process that died has shown goes, too.
+      // Also clears what a dead process has shown.
       if (live.isShown || begun.isRepeated) await live.clear()
     }
   }
@@ -288,7 +287,7 @@ export class CheckWork {
     try {
       const maxMs = next.why === 'baseline' ? await this.#timeLeft(next) : undefined
       if (maxMs !== undefined && maxMs <= 0) return unrun('There was no time left for it.')
-      // It may have been stopped before this process could hear of it.
+      // It may have been stopped before this process noticed.
       this.#endUnwanted(await this.#door.read(lease))
       return await this.#deps.workspaces.run(next.check, {
         workspace,
@@ -312,12 +311,11 @@ export class CheckWork {
     }
   }
 
-  /** By the store's clock. */
   async #timeLeft({ at }: RunToMake): Promise<number> {
     return BASELINE_MS - (Date.parse(await this.#door.now()) - Date.parse(at))
   }
 
-  /** Stores the result of a run. If it settles the run's claim, both are one commit. */
+  /** Stores the result of a run. If that settles the run's claim, both are one commit. */
   async #end(hash: string, run_id: string, outcome: RunOutcome): Promise<void> {
     const { lease } = this.held
     const ran = { type: 'end_check', turn_id: lease.turn, run_id, hash, outcome } as const
@@ -328,7 +326,7 @@ export class CheckWork {
         return void (await settleCall(this.#context, claim, { facts: [ran] }))
       } catch (error) {
         if (isStorage(error)) throw error
-        // Settling fails again by itself, and is reported then.
+        // Settling fails again later and is reported then.
       }
     }
     await this.#door.run({ ...lease, lease }, ran)
@@ -341,16 +339,14 @@ export class CheckWork {
   }
 }
 
-/** What a run's task was confirmed with, and the others of its plan with the same check. */
 type ConfirmedRun = { readonly baseline: Baseline; readonly others: readonly Confirmed[] }
 
-/** A run whose start is in the log. */
 interface Begun extends ConfirmedRun {
   readonly state: Conversation
   readonly next: RunToMake
   readonly run_id: string
   readonly workspace: Workspace
-  /** It was begun before, by a process that died or left. */
+  /** Begun before, by a process that died or left. */
   readonly isRepeated: boolean
 }
 
@@ -378,7 +374,7 @@ function placeOf(state: Conversation, { task_id, turn_id }: RunToMake): Workspac
 /** A check of the whole plan does not run before the work; only its baseline is taken. */
 const isLook = ({ why, task_id }: RunToMake): boolean => why === 'baseline' && task_id === undefined
 
-/** The other tasks of the plan with the same check, and the plan itself if it has it, as if the run were for them. */
+/** The plan's other tasks with the same check, and the plan itself if it has it, as if the run were theirs. */
 function othersOf(state: Conversation, next: RunToMake): readonly RunToMake[] {
   const { check, turn_id, task_id, why, at } = next
   const own = planOfRun(state, task_id, turn_id)
@@ -391,7 +387,6 @@ function othersOf(state: Conversation, next: RunToMake): readonly RunToMake[] {
   return [...tasks.map(task => ({ turn_id, task_id: task.id, check, why, at })), ...plan]
 }
 
-/** The guarded files that a task, or any task of the plan, may change. */
 function mayChange(state: Conversation, { task_id, turn_id }: RunToMake): readonly string[] {
   const tasks = task_id === undefined ? tasksOf(state, planOf(state, turn_id)) : [state.tasks.get(task_id)]
   return tasks.flatMap(task => task?.may_change ?? [])

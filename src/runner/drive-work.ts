@@ -26,7 +26,6 @@ export function turnDeps(options: TurnOptions): TurnDeps {
   }
 }
 
-/** A turn of ours under its lease, until it is over or waits. */
 export class DriveWork {
   readonly held: HeldLease
   readonly #deps: TurnDeps
@@ -64,7 +63,6 @@ export class DriveWork {
   }
 }
 
-/** Reports a failure to list tools, and goes on without them. */
 const withoutFailures = (outside: OutsideTools, onError: (error: unknown) => void): OutsideTools => ({
   list: async model => {
     try {

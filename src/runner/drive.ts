@@ -35,10 +35,10 @@ export interface TurnOptions {
   readonly models: Models
   readonly outside?: OutsideTools
   readonly limits?: OutsideLimits
-  /** What a person allows of MCP tools. Default: no rules. */
+  /** A person's rules for MCP tools. Default: none. */
   readonly rules?: () => SavedRules
   readonly instructions?: string | undefined
-  /** Also drives turns in these. */
+  /** Also drives turns in these workspaces. */
   readonly workspaces?: Workspaces | undefined
   /** Default: recognizes secrets by their shapes only. */
   readonly redact?: Redactor
@@ -53,11 +53,11 @@ type Defaulted = 'outside' | 'limits' | 'rules' | 'redact' | 'retryMs'
 
 export interface TurnDeps extends Omit<TurnOptions, Defaulted>, Required<Pick<TurnOptions, Defaulted>> {
   readonly live: LiveText
-  /** No process has the workspace: the turn goes on without its checks. */
+  /** No process has the workspace, so the turn continues without its checks. */
   readonly isUnserved?: boolean
 }
 
-/** `stop`: a person stopped the turn. `leave`: the turn is no longer ours. */
+/** `stop`: a person stopped the turn. `leave`: this process no longer owns it. */
 export interface Signals {
   readonly stop: AbortSignal
   readonly leave: AbortSignal
@@ -86,7 +86,7 @@ export async function drive(held: HeldLease, deps: TurnDeps, signals: Signals): 
           return deps.isUnserved ? await endWait(turn, deps, either) : undefined
         case 'finish': {
           const seen = move.because === 'answered' ? await look(turn, deps) : undefined
-          // Stale checks run first; then the next move may be another.
+          // Stale checks run first; then the next move may differ.
           if (move.because === 'answered' && (await recheck(turn, deps, seen))) break
           return await finish(turn, deps, move.because, { seen })
         }
@@ -185,7 +185,6 @@ async function ask(turn: ActiveTurn, deps: TurnDeps, move: MoveOf<'ask'>, signal
   await deps.door.run(turn.at(`step:${number}`), turn.fact({ type: 'step_finished', data }))
 }
 
-/** The toolset's guidance after a malformed plan. */
 function retryGuidance(run: Run, toolset: Toolset): string {
   const planner = toolset.tools.find(({ created }) => created)?.name
   const refused = lastStep(run)?.calls.some(({ tool, answer }) => tool === planner && answer?.ok === false)
@@ -205,7 +204,6 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
   )
 }
 
-/** The workspace, if the plan has final runs and this process has it. */
 async function look({ run: { state, turn } }: ActiveTurn, deps: TurnDeps): Promise<SeenWorkspace | undefined> {
   const plan = planOf(state, turn)
   return hasFinalRuns(state, plan) ? seenIn(deps.workspaces, plan.workspace, state) : undefined
@@ -221,7 +219,7 @@ async function recheck(turn: ActiveTurn, { door }: TurnDeps, seen: SeenWorkspace
   return events.length > 0
 }
 
-/** Goes on without the unserved checks: claims are refused, and a plan with final runs ends unchecked. */
+/** Continues without the unserved checks: claims are refused, and a plan with final runs ends unchecked. */
 async function endWait(turn: ActiveTurn, deps: TurnDeps, signal: AbortSignal): Promise<void> {
   const { run } = turn
   const step = lastStep(run)

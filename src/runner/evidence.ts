@@ -4,13 +4,12 @@ import { type Projection, projection } from '../domain/projection.ts'
 import { isBlank } from '../domain/text.ts'
 import { toolsets } from '../toolsets/index.ts'
 
-/** What was done in the turns of a plan: what a claim is judged by. */
+/** Work done in the turns of a plan, by which claims are judged. */
 export interface Work {
   /** The first request, with the person's later messages. */
   readonly request: string
   readonly calls: readonly WorkCall[]
   readonly texts: readonly { readonly text: string; readonly task: string | undefined }[]
-  /** The tools of the latest turn's toolset. */
   readonly ownTools: readonly string[]
 }
 
@@ -21,19 +20,19 @@ interface WorkCall {
   readonly call: string
   readonly tool: string
   readonly arguments: Json
-  /** The id of the task that was current when it was made. */
+  /** The id of the current task when it was made. */
   readonly task: string | undefined
   readonly answered?: { readonly answer: Json; readonly ok: boolean }
-  /** How verdicts cite it, once it is answered. */
+  /** How verdicts cite it once it is answered. */
   readonly ref?: string
 }
 
-/** A call as the assessor sees it. */
+/** A call as the judge sees it. */
 export interface Evidence extends ToolFact {
   readonly id: string
-  /** Who vouches for it: we made the call, or the worker's host or the worker says so. */
+  /** Who vouches for it: this process made the call, or the worker's host or the worker reports it. */
   readonly source: 'runsheet' | 'host' | 'agent'
-  /** The id of another task that was current when it was made. */
+  /** The id of another task, if that was current when it was made. */
   readonly task?: string
 }
 
@@ -75,8 +74,8 @@ export const work: Projection<Work> = projection<Work>({
 })
 
 /**
- * The evidence for a task: the answered calls made while it was current, or while none was. A task without any was
- * worked on ahead of its time: then all calls, each with the task that was current.
+ * Evidence for a task: the answered calls made while it, or no task, was current. A task without any was worked on
+ * early: then all calls, each with its current task.
  */
 export function evidenceFor({ calls }: Work, task: string): Evidence[] {
   const all = calls.flatMap(({ source, tool, arguments: args, answered, task: current }, index) =>
@@ -89,7 +88,6 @@ export function evidenceFor({ calls }: Work, task: string): Evidence[] {
   )
 }
 
-/** The log's references for evidence ids of a case. */
 export const refsOf = ({ calls }: Work, ids: readonly string[]): string[] =>
   calls.flatMap(({ ref }, index) => (ref !== undefined && ids.includes(idAt(index)) ? [ref] : []))
 

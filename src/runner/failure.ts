@@ -11,11 +11,11 @@ export interface Failure {
   readonly retryAfterMs?: number
 }
 
-/** Classifies an error of a provider or of the connection to it, which may repeat what we sent: our key included. */
+/** Classifies an error of a provider or its connection. It may repeat what we sent, including our key. */
 export function failureOf(error: unknown, redact: Redactor): Failure {
   const tooLong = tooLongIn(error)
   if (tooLong) return { code: 'answer_too_long', message: tooLong.message, isRetryable: false }
-  // Before it is shortened: half a secret is not recognized.
+  // Redacts before shortening, because half a secret is not recognized.
   const short = (text: string): string => shortened(redact.error(text))
   if (APICallError.isInstance(error)) {
     return failedResponse(error, short(error.message), redact.error(placeOf(error.url)))
@@ -32,7 +32,7 @@ export function failureOf(error: unknown, redact: Redactor): Failure {
   }
 }
 
-/** AI SDK wraps what happens while it reads a response. */
+/** AI SDK wraps errors that occur while it reads a response. */
 function tooLongIn(error: unknown): AnswerTooLong | undefined {
   if (error instanceof AnswerTooLong) return error
   return error instanceof Error && error.cause instanceof AnswerTooLong ? error.cause : undefined
@@ -76,11 +76,11 @@ function failedResponse(
   return { code, message: `The model's provider refused (${statusCode})${place}: ${message}.`, isRetryable }
 }
 
-/** How providers say that the prompt does not fit: there is no common code. */
+/** Providers have no common code for a prompt that does not fit. */
 const TOO_LONG =
   /context_length_exceeded|maximum context length|prompt is too long|exceeds? (?:the )?(?:maximum number of tokens|context (?:size|window|length)|available context)|too many tokens|input is too long/i
 
-/** The URL that was tried, without its query, which may have a key. */
+/** The requested URL without its query, which may contain a key. */
 function placeOf(url: string): string {
   const { origin, pathname } = URL.parse(url) ?? { origin: '', pathname: '' }
   return origin === '' ? '' : ` at ${origin}${pathname}`

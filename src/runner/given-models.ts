@@ -2,21 +2,22 @@ import type { LanguageModel } from 'ai'
 import type { Assessor } from './model-judge.ts'
 import { UnknownModel } from './model-errors.ts'
 
-/** The models that turns may name. The assessor is the same model, or another. */
+/** The models that turns may name. The judge uses the same model or another. */
 export interface Models {
   readonly names: readonly string[]
   /** For requests that name no model. */
   readonly defaultName: string
-  /** `endpoint`: where it was reached when its turn began. Throws `UnknownModel` if it cannot be reached there. */
+  /**
+   * `endpoint`: where the model was reached when its turn began. Throws `UnknownModel` if it cannot be reached there.
+   */
   named(name: string, endpoint?: string): LanguageModel | Promise<LanguageModel>
   assessorFor(name: string, endpoint?: string): Assessor | Promise<Assessor>
-  /** The provider of a model, as AI SDK names it. */
   providerOf(name: string): string | undefined
-  /** Where a model is reached now, as an opaque name. Absent, or undefined, if that does not change. */
+  /** The current endpoint of a model, as an opaque name. Absent or undefined if it never changes. */
   endpointOf?(name: string): string | undefined
 }
 
-/** Models that a program passes in. `isStructured` says which are known to answer in a given JSON schema. */
+/** Models passed in by a program. `isStructured` tells which are known to answer in a given JSON schema. */
 export function givenModels(
   models: ReadonlyMap<string, LanguageModel>,
   defaultName: string,
@@ -45,6 +46,6 @@ export function givenModels(
   }
 }
 
-/** Only some models say so: those of OpenAI-compatible providers. */
+/** Only models of OpenAI-compatible providers declare it. */
 export const declaresSchemas = (model: LanguageModel): boolean =>
   typeof model === 'object' && 'supportsStructuredOutputs' in model && model.supportsStructuredOutputs === true

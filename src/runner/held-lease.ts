@@ -5,17 +5,16 @@ const MAX_AGE = 1 / 2
 
 type Turns = Pick<Door['turns'], 'claim' | 'renew'>
 
-/** The time by two clocks. */
 interface Moment {
-  /** Goes on while the process is stopped, but perhaps not while the machine sleeps. */
+  /** Continues while the process is stopped, but perhaps not while the machine sleeps. */
   readonly monotonic: number
-  /** Goes on while the machine sleeps, and jumps. */
+  /** Continues while the machine sleeps, but may jump. */
   readonly wall: number
 }
 
 const now = (): Moment => ({ monotonic: performance.now(), wall: Date.now() })
 
-/** A lease, and until when it is certain to be ours. */
+/** A lease, and the time until which it is certainly ours. */
 export class HeldLease {
   readonly lease: Lease
   readonly #turns: Turns
@@ -31,7 +30,7 @@ export class HeldLease {
     this.#renewed = at
   }
 
-  /** Claims a turn that needs one of the abilities and has no lease: any, or the wanted one. */
+  /** Claims a turn that has no lease and needs one of the abilities, either any turn or the wanted one. */
   static async claim(
     turns: Turns,
     runner: string,
@@ -39,7 +38,7 @@ export class HeldLease {
     options: ClaimOptions,
     clock: () => Moment = now,
   ): Promise<HeldLease | undefined> {
-    // Before the store starts the lease, so that it never ends earlier than we think.
+    // Taken before the store starts the lease, so that it never ends earlier than we think.
     const at = clock()
     const lease = await turns.claim(runner, ttlMs, options)
     return lease && new HeldLease(lease, turns, ttlMs, clock, at)
@@ -54,8 +53,8 @@ export class HeldLease {
   }
 
   /**
-   * Resolves once the lease has time to spare, renewed if need be: immediately before each side effect. Throws `fenced` if
-   * it is lost, which a process that was frozen cannot know by itself.
+   * Call immediately before each side effect: resolves once the lease has time to spare, and renews it if needed.
+   * Throws `fenced` if it is lost, which a frozen process cannot know by itself.
    */
   async confirm(signal: AbortSignal): Promise<void> {
     while (this.#age() > this.#ttlMs * MAX_AGE) {
@@ -67,16 +66,16 @@ export class HeldLease {
     signal.throwIfAborted()
   }
 
-  /** By the faster clock: either may stand still, and a jump ahead only costs a renewal. */
+  /** Uses the faster clock, because either may stand still; a jump ahead only costs a renewal. */
   #age(): number {
     const { monotonic, wall } = this.#now()
     return Math.max(monotonic - this.#renewed.monotonic, wall - this.#renewed.wall)
   }
 }
 
-/** Another process has the lease now. */
+/** Another process holds the lease. */
 export const isLost = (error: unknown): boolean => error instanceof StoreError && error.code === 'fenced'
 
-/** A storage failure that may be temporary: the work is done later. */
+/** A storage failure that may be temporary, so the work is retried later. */
 export const isStorage = (error: unknown): boolean =>
   error instanceof StoreError && error.code !== 'key_conflict' && error.code !== 'id_taken'

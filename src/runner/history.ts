@@ -4,7 +4,7 @@ import { type Handlers, dispatch, typesOf } from '../domain/projection.ts'
 import { ownWords } from '../domain/transcript.ts'
 import { keyOf, type Rooms, roomsFor, shrunkInput, shrunkResult, shrunkText } from './shrink.ts'
 
-/** The messages for a model: the last `limit` of earlier turns, then those of this turn. */
+/** Messages for a model: the last `limit` of earlier turns, then those of this turn. */
 export function historyOf(earlier: readonly StoredEvent[], own: readonly StoredEvent[], limit: number): ModelMessage[] {
   const rooms = roomsFor([...earlier, ...own])
   const messages = messagesOf(own, rooms)
@@ -55,7 +55,7 @@ function messagesOf(events: readonly StoredEvent[], rooms: Rooms): ModelMessage[
 
 interface History {
   readonly messages: ModelMessage[]
-  /** Message id of each step to its index in `messages`. */
+  /** Maps a step's message id to its index in `messages`. */
   readonly steps: Map<string, number>
   readonly called: Set<string>
   readonly answered: ReadonlySet<string>
@@ -91,7 +91,7 @@ export const HISTORY_TYPES = typesOf(HANDLERS)
 
 type Parts = Exclude<Extract<ModelMessage, { role: 'assistant' }>['content'], string>
 
-/** A step in the provider's own parts, without the calls that were never answered. */
+/** A step in the provider's own format, without calls that were never answered. */
 function assistant(
   turn: string | null,
   { message_id, text, parts }: EventData['step_finished'],

@@ -16,22 +16,22 @@ import { UnknownModel } from './model-errors.ts'
 import { isJudgeFailure, type Run } from './run.ts'
 import { abortOnSilence, untilAborted } from './silence.ts'
 
-/** Rules on what an agent claims: `async theCase => ({ ok, reason, evidence })`. It sees the case, and nothing else. */
+/** Rules on an agent's claims: `async theCase => ({ ok, reason, evidence })`. It sees only the case. */
 export interface Judge {
   (theCase: Case, options: JudgeCall): Promise<JudgeAnswer>
-  /** The name that verdicts keep. Default: `judge`. */
+  /** The name stored with verdicts. Default: `judge`. */
   readonly model?: string
 }
 
-/** How a judge is asked. */
+/** Options of one call to a judge. */
 export interface JudgeCall {
-  /** Aborts if the answer is no longer wanted, or takes too long. */
+  /** Aborts if the answer is no longer needed, or takes too long. */
   readonly signal: AbortSignal
-  /** Why the last answer was no verdict: it is asked once more. */
+  /** Why the last answer was no verdict; the judge is asked once more. */
   readonly unclear?: string
 }
 
-/** What a judge says. */
+/** A judge's answer. */
 export interface JudgeAnswer {
   /** Whether the task is settled as claimed. Anything but true or false is no verdict. */
   readonly ok: boolean | null
@@ -39,7 +39,7 @@ export interface JudgeAnswer {
   readonly reason?: string
   /** The ids of the evidence in the case that the verdict rests on. */
   readonly evidence?: readonly string[]
-  /** The tokens that it took. */
+  /** Tokens used. */
   readonly usage?: Usage
 }
 
@@ -59,7 +59,7 @@ type Verdict = CommandOf<'assess_task'>
 
 /** Attempts at a clear verdict. */
 const MAX_TRIES = 2
-/** Failures in a row after which a turn stops asking. */
+/** Consecutive failures after which a turn stops asking. */
 const MAX_FAILURES = 2
 /** Per turn. */
 const MAX_VERDICTS = 200
@@ -106,7 +106,7 @@ export async function verdictsOn(
   return verdicts
 }
 
-/** Why the judge is not asked again in this turn, counting these opinions, which are not in the log yet. */
+/** Why the judge is not asked again in this turn, counting these opinions, which are not logged yet. */
 function whyNotAsked({ verdicts, judgeFailures }: JudgedTurn['run'], opinions: readonly Opinion[]): string | undefined {
   if (verdicts + opinions.length >= MAX_VERDICTS) {
     return `The assessor was not asked: a turn has at most ${MAX_VERDICTS} verdicts.`
@@ -130,13 +130,13 @@ async function ask(
     return opinionOf(answer, facts)
   } catch (error) {
     if (signal.aborted) throw signal.reason
-    // A lost lease or store is no opinion of the judge.
+    // A lost lease or a store failure is not the judge's opinion.
     if (error instanceof StoreError) throw error
     return unreachable(error, redact)
   }
 }
 
-/** A function of a program may answer anything. */
+/** A program's function may return anything. */
 function opinionOf(answer: Partial<JudgeAnswer> | null | undefined, facts: Case): Omit<Opinion, 'model'> {
   const { ok, reason, evidence, usage = NO_USAGE } = answer ?? {}
   const said = typeof reason === 'string' ? cut(reason.trim(), MAX_REASON) : ''
@@ -190,7 +190,6 @@ export function claimJudge({ door, ...deps }: JudgeDeps & { readonly door: Door 
   }
 }
 
-/** The calls reported in this turn, or earlier for tasks of its plan. */
 async function reportedWork({ conversations }: Door, lease: Lease, state: Conversation): Promise<Work> {
   const reports = await conversations.events(lease, { types: ['evidence_added'], last: MAX_REPORTS })
   const isOfPlan = (taskId: string): boolean => {

@@ -1,11 +1,11 @@
 import { AnswerTooLong, UnknownModel } from './model-errors.ts'
 
-/** In bytes. One event of a stream may hold a whole call. In all, a stream has much overhead for each word. */
+/** In bytes. One stream event may hold a whole call; a whole stream has much overhead per word. */
 const LIMITS = { whole: 2_000_000, event: 4_000_000, stream: 256_000_000 } as const
 
 /**
- * `fetch` for a provider: an endless response is aborted before it fills the memory, and a redirect is not followed,
- * because some providers' keys would go with it.
+ * `fetch` for a provider. Aborts endless responses before they fill the memory, and does not follow redirects, because
+ * some providers' keys would go with them.
  */
 export const limitedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, redirect: 'manual' })
@@ -23,13 +23,13 @@ export const limitedFetch: typeof fetch = async (input, init) => {
   return new Response(body, { status, statusText, headers })
 }
 
-/** Without its query, which may have a key. */
+/** Without the query, which may contain a key. */
 function placeOf(location: string, base: string): string {
   const { origin, pathname } = URL.parse(location, base) ?? { origin: 'a place', pathname: ' that is no URL' }
   return origin + pathname
 }
 
-/** Google's models say it in the URL, the others in the body. */
+/** Google's models say it in the URL, others in the body. */
 function asksForStream(input: Parameters<typeof fetch>[0], init: RequestInit | undefined): boolean {
   const url = input instanceof Request ? input.url : String(input)
   if (url.includes(':streamGenerateContent')) return true
@@ -38,7 +38,6 @@ function asksForStream(input: Parameters<typeof fetch>[0], init: RequestInit | u
 
 type Limiter = TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>
 
-/** Passes a response on, up to the limit. */
 export function limitedBody(limit: number = LIMITS.whole): Limiter {
   let total = 0
   return new TransformStream({
@@ -50,7 +49,7 @@ export function limitedBody(limit: number = LIMITS.whole): Limiter {
   })
 }
 
-/** Passes a stream of server-sent events on, up to the limits. An empty line ends an event. */
+/** Passes server-sent events on, up to the limits. An empty line ends an event. */
 export function limitedStream({ event, stream }: Record<'event' | 'stream', number> = LIMITS): Limiter {
   let total = 0
   let inEvent = 0

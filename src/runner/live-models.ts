@@ -6,23 +6,23 @@ import type { Models } from './given-models.ts'
 import { ModelChanged, UnknownModel } from './model-errors.ts'
 import { isStructured, modelFor, type ModelSettings } from './models.ts'
 
-/** The models that the settings name now. The same object as long as they stay as they are. */
+/** The models that the settings name now. The object stays the same until they change. */
 export interface ModelChoice {
   readonly model: string
   readonly assessor?: string | undefined
   readonly connectionOf: (name: string) => Connection
 }
 
-/** What does not change while the process runs. */
+/** Settings that are fixed while the process runs. */
 export type FixedModelSettings = Pick<ModelSettings, 'environment' | 'demoPaceMs'>
 
 /** Former connections that running turns may still use. They end with the process. */
 const MAX_KEPT = 8
 
 /**
- * The models of settings that change while turns run. A new turn gets what the settings say. A turn that began at an
- * endpoint goes on there, with the key of today; if the settings have left it, with that of then, as long as this
- * process lives; else it fails with `ModelChanged`.
+ * Models of settings that change while turns run. A new turn uses the current settings. A turn that began at an
+ * endpoint stays there with the current key; if the settings have left that endpoint, with its former key while this
+ * process lives; otherwise it fails with `ModelChanged`.
  */
 export class LiveModels implements Models {
   readonly #current: () => ModelChoice
@@ -30,7 +30,7 @@ export class LiveModels implements Models {
   #seen: ModelChoice | undefined
   readonly #kept = new Map<string, Connection>()
   readonly #made = new Map<string, Promise<LanguageModel>>()
-  /** By the name of a model, as AI SDK names its provider. */
+  /** AI SDK's provider names, by model name. */
   readonly #providers = new Map<string, string>()
 
   constructor(current: () => ModelChoice, fixed: FixedModelSettings) {
@@ -79,7 +79,7 @@ export class LiveModels implements Models {
       throw new UnknownModel(`The model ${name} is not configured. Available: ${this.names.join(', ')}.`, name)
     }
     const kept = this.#kept.get(endpoint)
-    // The settings no longer have the key of a former provider.
+    // The settings no longer have a former provider's key.
     if (endpoint === labelOf(name, now) && (now.key !== undefined || kept?.key === undefined)) return now
     if (kept) return kept
     throw new ModelChanged(
@@ -101,7 +101,7 @@ export class LiveModels implements Models {
     return model
   }
 
-  /** The current settings. Keeps their connections for the turns that begin with them. */
+  /** Keeps the connections of the current settings for turns that begin with them. */
   #choice(): ModelChoice {
     const choice = this.#current()
     if (choice === this.#seen) return choice
@@ -121,7 +121,7 @@ export class LiveModels implements Models {
   }
 }
 
-/** How the log names an endpoint: it tells endpoints apart without showing the URL to agents. */
+/** Names an endpoint in the log without showing its URL to agents. */
 const labelOf = (name: string, { url }: Connection): string =>
   url === undefined
     ? providerOf(name)

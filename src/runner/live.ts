@@ -4,7 +4,7 @@ import { headOf } from './received.ts'
 
 /** How often a growing text is written for other processes. */
 const WRITE_INTERVAL_MS = 150
-/** Longer texts grow unseen: each update sends and stores the whole text. */
+/** Longer texts are not shown while they grow, because each update sends and stores the whole text. */
 const MAX_SHOWN = 100_000
 
 const LIVE_MS = 300
@@ -44,7 +44,6 @@ export class LiveText {
     return this.#texts.get(refKey(ref))?.text ?? ''
   }
 
-  /** Clears the text of a step that is about to be stored, or is over. */
   async done(ref: Ref): Promise<void> {
     const entry = this.forget(ref)
     if (!entry) return
@@ -57,7 +56,7 @@ export class LiveText {
     await this.#door.liveText.clear(refOf(ref)).catch(() => {})
   }
 
-  /** Stops writing without clearing: the turn may have another driver now. */
+  /** Stops writing without clearing: another driver may have the turn now. */
   forget(ref: Ref): Entry | undefined {
     const entry = this.#texts.get(refKey(ref))
     clearTimeout(entry?.timer)
@@ -75,7 +74,7 @@ interface Entry {
 
 const refOf = ({ tenant, conversation }: Ref): Ref => ({ tenant, conversation })
 
-/** The end of a run's output while it grows, as the live text of its turn. */
+/** Shows the end of a run's growing output as its turn's live text. */
 export class LiveOutput {
   readonly #door: Door
   readonly #lease: Lease

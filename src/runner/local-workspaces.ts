@@ -39,7 +39,7 @@ export interface LocalOptions {
   readonly newId: () => string
   /** Whether new turns use it. Default: always. */
   readonly usesOwn?: () => boolean
-  /** Whether a judge of ours rules on the claims of agents elsewhere. */
+  /** Whether our judge rules on the claims of agents elsewhere. */
   readonly judges?: () => boolean
   readonly allow?: readonly (readonly string[])[]
   readonly protect?: readonly string[]
@@ -53,12 +53,10 @@ const OUT_OF_TIME = 'Time ran out: all runs at confirmation together took too lo
 /** Stands for guarded files that cannot all be read. */
 const UNWATCHED = 'more guarded files than can be watched'
 
-/** Workspaces on this machine, and the checks that run in them. */
 export class LocalWorkspaces implements Workspaces, CheckMaker {
   readonly #options: LocalOptions
   readonly #protect: readonly string[]
   #workspaces: readonly Workspace[]
-  /** The root that an MCP client names. */
   #root: Workspace | undefined
 
   constructor(options: LocalOptions) {
@@ -89,7 +87,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const made = (spec: CheckSpec): Check => madeCheck(spec, this.#options.newId(), this, workspace)
     return {
       workspace,
-      // Only a review asks for them.
+      // Only a review needs them.
       get commands() {
         return commandsIn(workspace.path)
       },
@@ -113,7 +111,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     return splitWords(line)
   }
 
-  /** On another machine nobody here can tell which program it would be. */
+  /** Programs cannot be resolved for another machine. */
   hash(spec: WithPrograms, workspace: Workspace | undefined): string {
     if (!workspace || !this.#isHere(workspace)) {
       return unresolvedHash(spec, workspace, this.#options.wrap ?? [])
@@ -121,7 +119,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     return approvalHash(spec, this.#place(workspace))
   }
 
-  /** Kept with the check, because processes have different search paths. */
+  /** Stored with the check, because processes have different search paths. */
   programs(spec: CheckSpec, workspace: Workspace | undefined): Check['programs'] {
     return workspace && this.#isHere(workspace) ? foundPrograms(spec, this.#place(workspace)) : undefined
   }
@@ -145,7 +143,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const isNew = (each: string): boolean => !known.covers.includes(each)
     const all = runnable.map(check => ({ hash: check.hash, guards: guardsOf(check, options, this.#protect) }))
     const globs = [...this.#protect, ...all.flatMap(({ guards }) => guards.globs), ...watched].filter(isNew)
-    // A file that was missing at the confirmation of a check is not looked for again.
+    // A file that was missing at a check's confirmation is not looked up again.
     const added = all.filter(({ hash }) => isNew(hash))
     const paths = new Set(added.flatMap(({ guards }) => guards.paths).filter(isNew))
     if (globs.length + added.length === 0) return undefined
@@ -226,14 +224,14 @@ function opened(folder: string, machine: string): Workspace | undefined {
   return found instanceof Obstacle ? undefined : found
 }
 
-/** The guarded files that changed without leave, and a digest of what they are now. */
+/** Guarded files that changed without permission, and a digest of their current state. */
 function guardsIn(
   files: Readonly<Record<string, string>> | undefined,
   changed: readonly string[] | undefined,
   mayChange: readonly string[],
   workspaceNow: string,
 ): Pick<RunOutcome, 'guarded' | 'guard'> {
-  // A person accepts the files as they are now; where these are unknown, the whole workspace, or this run alone.
+  // A person accepts the current files; where these are unknown, the whole workspace, or only this run.
   if (!changed || !files) return { guarded: [UNWATCHED], guard: `unwatched:${files ? digestOf(files) : workspaceNow}` }
   const { matches } = globsOf(mayChange)
   const guarded = changed.filter(path => mayChange.length === 0 || !matches(path))

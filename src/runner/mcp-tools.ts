@@ -13,34 +13,34 @@ import type { ToolServerState } from '../domain/wire.ts'
 import { hashOf } from '../door/door.ts'
 import type { CallIds, OutsideTool, OutsideTools } from './outside.ts'
 
-/** An MCP server, in the form that other hosts use in their settings. */
+/** An MCP server, in the format that other hosts use in their settings. */
 export type McpServer = (
   | { readonly command: string; readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> }
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
 ) & {
   /**
-   * Which calls a person has to allow where they have set no rule: `all`, `changes` (of tools that do not say that they only
-   * read), or `none`. Default `none`.
+   * Which calls need a person's approval where no rule is set: `all`, `changes` (of tools that do not declare
+   * themselves read-only), or `none`. Default `none`.
    */
   readonly ask?: AskFor
 }
 
-/** The MCP servers to connect to. `onError` hears of each server that cannot be reached. */
+/** The MCP servers to connect to. `onError` is called for each server that cannot be reached. */
 export interface McpOptions {
   readonly servers: Readonly<Record<string, McpServer>>
   readonly version: string
   readonly onError: (server: string, error: unknown) => void
-  /** How long an unreachable server is left out before the next attempt. */
+  /** How long an unreachable server is skipped before the next attempt. */
   readonly retryAfterMs?: number
-  /** How long a turn waits for a server that connects. */
+  /** How long a turn waits for a server to connect. */
   readonly waitMs?: number
 }
 
 const WAIT_MS = 10_000
-/** How long a server may take to connect, and to list its tools: the first start of a program may download it. */
+/** Time for a server to connect and list its tools: a program's first start may download it. */
 const CONNECT_MS = 60_000
 const RETRY_AFTER_MS = 30_000
-/** In `_meta` of a call: MCP has no idempotency key of its own. A Runsheet server knows this one. */
+/** Sent in `_meta` of a call, because MCP has no idempotency key. A Runsheet server recognizes it. */
 const CALL_ID = 'runsheet/tool_call_id'
 
 /** The tools of MCP servers. A failing server is reported and left out. */
@@ -49,7 +49,7 @@ export function mcpTools(options: McpOptions): OutsideTools {
   return { secrets: secretsOf(options.servers), list: () => servers.list(), close: () => servers.close() }
 }
 
-/** The secrets in the settings of MCP servers: variables, arguments, headers and URLs. */
+/** Secrets in the settings of MCP servers: variables, arguments, headers and URLs. */
 export const secretsOf = (servers: Readonly<Record<string, McpServer>>): FoundSecrets =>
   together(
     Object.values(servers).flatMap(server =>
@@ -67,13 +67,11 @@ export interface McpState {
   readonly tools: readonly McpTool[]
 }
 
-/** A tool of a server, as the server describes it. */
 export interface McpTool extends OutsideTool {
   readonly title?: string
   readonly from: RuledTool
 }
 
-/** Connections to MCP servers, which may be added and removed while turns run. */
 export class McpServers implements OutsideTools {
   readonly #options: Omit<McpOptions, 'servers'>
   #connections = new Map<string, Connection>()
@@ -83,7 +81,7 @@ export class McpServers implements OutsideTools {
     this.use(servers)
   }
 
-  /** Connects to these servers, and leaves those that are gone or changed. */
+  /** Connects to these servers, and disconnects from those that are gone or changed. */
   use(servers: Readonly<Record<string, McpServer>>): void {
     const before = this.#connections
     this.#connections = new Map(
@@ -102,7 +100,7 @@ export class McpServers implements OutsideTools {
     return withDistinctNames((await Promise.all(connections.map(connection => connection.tools()))).flat())
   }
 
-  /** How each server stands now. A server that was not needed yet begins to connect. */
+  /** The current state of each server. Starts connecting servers that were not needed yet. */
   states(): ReadonlyMap<string, McpState> {
     return new Map([...this.#connections].map(([name, connection]) => [name, connection.look()]))
   }
@@ -118,7 +116,7 @@ export class McpServers implements OutsideTools {
   }
 }
 
-/** Numbers the names that are equal once they are cleaned. */
+/** Numbers names that are equal after cleaning. */
 function withDistinctNames(tools: readonly McpTool[]): McpTool[] {
   const taken = new Set<string>()
   return tools.map(tool => {
@@ -139,7 +137,7 @@ class Connection {
   #tools: readonly McpTool[] | undefined
   #failedAt = Number.NEGATIVE_INFINITY
   #failure: string | undefined
-  /** It timed out: turns do not wait for it again. */
+  /** Timed out before, so turns no longer wait for it. */
   #isSlow = false
   #since = Date.now()
   #isClosed = false
@@ -150,7 +148,7 @@ class Connection {
     this.#options = options
   }
 
-  /** Its tools; none if it failed, or takes too long. */
+  /** Empty if it failed or takes too long. */
   async tools(): Promise<readonly McpTool[]> {
     this.#begin()
     const left = this.#attemptedAt + (this.#options.waitMs ?? WAIT_MS) - performance.now()
@@ -178,7 +176,7 @@ class Connection {
     await this.#client?.close().catch(() => {})
   }
 
-  /** Begins to connect, unless it is, does, or failed a moment ago. */
+  /** Starts connecting, unless connected, connecting, or recently failed. */
   #begin(): void {
     if (this.#isClosed || this.#tools || this.#attempt) return
     if (performance.now() - this.#failedAt < (this.#options.retryAfterMs ?? RETRY_AFTER_MS)) return
@@ -201,7 +199,7 @@ class Connection {
         listChanged: {
           tools: {
             onChanged: (error, tools) => {
-              // Tools that cannot be listed may not be those that were allowed.
+              // If the tools cannot be listed again, they may differ from the allowed ones.
               if (error || !tools) this.#forget(client)
               else if (this.#client === client && this.#tools) this.#tools = this.#read(client, tools)
             },
@@ -253,7 +251,7 @@ class Connection {
     { idempotencyKey }: CallIds,
   ): Promise<Json> {
     const args = (typeof input === 'object' && input !== null ? input : {}) as Record<string, unknown>
-    // Our own signal limits the call; the client's default timeout is shorter.
+    // Our own signal limits the call, because the client's default timeout is shorter.
     const called = client.callTool(
       { name, arguments: args, _meta: { [CALL_ID]: idempotencyKey } },
       { signal, timeout: 2 ** 31 - 1 },
@@ -270,7 +268,6 @@ class Connection {
     return result
   }
 
-  /** Drops the connection; the next call reconnects. */
   #forget(client: Client): void {
     if (this.#client !== client) return
     this.#client = undefined
@@ -290,7 +287,7 @@ class Connection {
   }
 }
 
-/** Resolves with the attempt, or after so many milliseconds. */
+/** Resolves with the attempt, or after `ms`. */
 async function within(ms: number, attempt: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>()
   const timer = setTimeout(late.resolve, ms)
@@ -298,7 +295,7 @@ async function within(ms: number, attempt: Promise<void>): Promise<void> {
   clearTimeout(timer)
 }
 
-// The MCP client is loaded with the first server: programs without one need not install it.
+// The MCP client is loaded with the first server, so that programs without one need not install it.
 async function transportFor(server: McpServer): Promise<Transport> {
   if ('url' in server) {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
@@ -306,7 +303,7 @@ async function transportFor(server: McpServer): Promise<Transport> {
   }
   const { getDefaultEnvironment, StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
   const { command, args = [], env = {} } = server
-  // Only what a program needs to start: none of our tokens or keys.
+  // Only what a program needs to start, without our tokens or keys.
   return new StdioClientTransport({
     command,
     args: [...args],

@@ -14,7 +14,6 @@ import { cut } from '../domain/text.ts'
 import { COUNTED, type EndReason, isEmptied } from '../domain/turn.ts'
 import type { Run } from './run.ts'
 
-/** The default system prompt of the assistant. */
 export const ASSISTANT = `You are a careful assistant that gets work done with the tools it has. Do what you were asked, step by step. Use
 tools where they help, and report what they returned. Never claim work that you did not do.`
 
@@ -51,7 +50,6 @@ function folderOf({ state, turn }: Pick<Run, 'state' | 'turn'>): string {
   return path === undefined ? '' : ` (${path})`
 }
 
-/** Why a task is not done, in parentheses. */
 function whyIn(state: Conversation, task: Task): string {
   const why = whyUndone(state, task)
   if (isOpen(task)) return why === undefined ? '' : ` (${why})`
@@ -77,7 +75,7 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
   stopped: 'Stopped.',
 }
 
-/** The last message of a turn: the answer, why the turn ended, and what is not done. */
+/** The final message of a turn: the answer, why the turn ended, and what is not done. */
 export function finalMessage(run: Run, because: EndReason, answer: string, problem?: string): string {
   const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : reasonFor(run, because)
   return [answer.trim(), reason, tally(run), inTheWay(run), leftOver(run, because)]
@@ -95,14 +93,14 @@ function inTheWay(run: Run): string {
   return checks.length > 0 ? `The plan is not done: ${checks.join(' ')} Mend that, then continue.` : ''
 }
 
-/** How far "done" can be trusted, for a plan with checks: "5 of 5 done: 3 proven, 2 on the agent's word". */
+/** How reliable "done" is, for a plan with checks: "5 of 5 done: 3 proven, 2 on the agent's word". */
 function tally({ state, turn }: Run): string {
   const plan = tasksOf(state, planOf(state, turn))
   const counted = plan.some(({ checks }) => checks?.length) ? tallyOf(state, plan) : undefined
   return counted ? `${doneWords(counted)}.` : ''
 }
 
-/** What is not done. After an answer without gate and assessor, only what checks stand against. */
+/** What is not done. After an answer without gate and judge, only what checks contradict. */
 function leftOver({ state, turn, policy }: Run, because: EndReason): string {
   const isUnwatched = because === 'answered' && !policy.assessor && !policy.gate
   const isChecked = (task: Task): boolean => whyUndone(state, task) !== undefined

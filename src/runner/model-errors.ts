@@ -1,7 +1,5 @@
-/** A model that cannot be used as it is configured. */
 export class UnknownModel extends Error {
   override readonly name = 'UnknownModel'
-  /** Its name, where that is known. */
   readonly model: string | undefined
 
   constructor(message: string, model?: string) {
@@ -10,10 +8,10 @@ export class UnknownModel extends Error {
   }
 }
 
-/** A model that is not reached any more where the turn began with it: the settings have changed. */
+/** A model that is no longer reached where the turn began, because the settings changed. */
 export class ModelChanged extends UnknownModel {}
 
-/** A response that was not read to its end, because it would not fit into memory. */
+/** A response that was cut off, because it would not fit into memory. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong'
   constructor(size: string) {

@@ -28,7 +28,6 @@ by the evidence (what the worker's tools answered, and whether each call succeed
 The source of evidence says who vouches for it: runsheet made the call itself; host and agent, the worker's program and the worker, only report it.
 Evidence that names a task was made while the worker was on that other task. A cancelled task needs a good reason.`
 
-/** How its model is called. */
 export interface ModelJudgeOptions {
   readonly redact: Redactor
   /** The first backoff of a failed call. */
@@ -41,7 +40,6 @@ const RETRY_MS = 1_000
 /** Longer than for a step, because the answer is not streamed. */
 const SILENCE_MS = 180_000
 
-/** A judge that asks a model of AI SDK. */
 export function modelJudge(
   assessor: Assessor,
   { redact, retryMs = RETRY_MS, silenceMs = SILENCE_MS }: ModelJudgeOptions,
@@ -71,7 +69,7 @@ export function modelJudge(
   return Object.assign(judge, { model: name })
 }
 
-/** How the assessor is asked, and how its answer is read. */
+/** The judge's prompt, and the parser of its answer. */
 interface Form {
   readonly instructions: string
   readonly isStructured: boolean
@@ -102,10 +100,9 @@ const SCHEMA = jsonSchema({
   additionalProperties: false,
 })
 
-/** Models that refused a setting. */
 const REFUSED_SETTINGS = new Set<LanguageModel>()
 
-/** One call. A structured answer that breaks the schema is returned as its text. */
+/** Makes one call. A structured answer that breaks the schema is returned as text. */
 async function generate(
   model: LanguageModel,
   { instructions, isStructured, temperature }: Form,
@@ -134,7 +131,7 @@ async function generate(
 }
 
 function rulingOn({ isStructured }: Form, answer: unknown, { evidence, claimed_status }: Case): JudgeAnswer {
-  // Cancelling rests on its reason.
+  // A cancellation rests on its reason, not on evidence.
   const mustCite = evidence.length > 0 && claimed_status === 'completed'
   const ids = mustCite ? evidence.map(({ id }) => id) : undefined
   const ruling = isStructured ? structuredVerdictIn(answer, ids) : verdictIn(String(answer))
@@ -142,13 +139,13 @@ function rulingOn({ isStructured }: Form, answer: unknown, { evidence, claimed_s
   return { ok: verdict === 'unknown' ? null : verdict === 'ok', reason, ...(cited ? { evidence: cited } : {}) }
 }
 
-/** The case is the last line. Before it, on asking again, what was wrong with the first answer. */
+/** The case is the last line. On a retry, the problem with the first answer comes before it. */
 function promptFor(facts: Case, unclear: string | undefined): string {
   const again = unclear === undefined ? [] : [`Your last answer was no verdict. ${JSON.stringify(unclear)}`]
   return [...again, 'The case:', JSON.stringify(facts)].join('\n')
 }
 
-/** A model that drops a setting says so in a warning, which would be printed for every verdict. */
+/** A model that drops a setting warns about it, which would be printed for every verdict. */
 const withoutWarnings = (model: LanguageModel): LanguageModel =>
   typeof model === 'string'
     ? model
@@ -157,7 +154,7 @@ const withoutWarnings = (model: LanguageModel): LanguageModel =>
         middleware: { wrapGenerate: async ({ doGenerate }) => ({ ...(await doGenerate()), warnings: [] }) },
       })
 
-/** Whether the provider refused the request itself: perhaps because of a setting. */
+/** Whether the provider refused the request itself, perhaps because of a setting. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof ModelCallFailed && error.failure.code === 'provider_refused'
 

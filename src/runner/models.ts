@@ -15,13 +15,13 @@ export interface ModelSettings {
   readonly url?: string | undefined
   readonly key?: string | undefined
   readonly demoPaceMs?: number
-  /** Whether a person can mend it on the page. */
+  /** Whether a person can fix it on the page. */
   readonly isOnPage?: boolean
-  /** Environment variables, where a provider's own key is looked up. */
+  /** Environment variables, which may hold the provider's own key. */
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
-/** Each is loaded only if it is used: the four take as long to load as the rest of the server. */
+/** Each is loaded only if used: the four take as long to load as the rest of the server. */
 const MAKERS: Readonly<Record<Provider, (name: string, settings: ModelSettings) => Promise<LanguageModel>>> = {
   openai: async (name, settings) => {
     const { createOpenAI } = await import('@ai-sdk/openai')
@@ -50,7 +50,7 @@ const MAKERS: Readonly<Record<Provider, (name: string, settings: ModelSettings) 
 /** Providers whose current models answer in a given JSON schema. */
 const STRUCTURED: ReadonlySet<string> = new Set(['openai', 'anthropic', 'google'])
 
-/** The configured models. Throws if a setting is invalid. */
+/** Throws if a setting is invalid. */
 export async function configuredModels(settings: ModelSettings): Promise<Models> {
   const assessor = settings.assessor ?? settings.model
   const made = new Map<string, LanguageModel>()
@@ -58,7 +58,9 @@ export async function configuredModels(settings: ModelSettings): Promise<Models>
   return givenModels(made, settings.model, assessor, name => isStructured(name, settings))
 }
 
-/** Whether a model is known to answer in a given JSON schema. At another URL may be anything that speaks the same protocol. */
+/**
+ * Whether a model is known to answer in a given JSON schema. A custom URL may be any server that speaks the protocol.
+ */
 export const isStructured = (name: string, { url }: Pick<ModelSettings, 'url'>): boolean =>
   !url && STRUCTURED.has(providerOf(name))
 
@@ -71,7 +73,7 @@ export async function modelFor(name: string, settings: Omit<ModelSettings, 'mode
   return MAKERS[provider as Provider](name.slice(provider.length + 1), { ...settings, model: name })
 }
 
-/** What keeps a model from being used, known without a call: at the start instead of in the first turn. */
+/** Why a model cannot be used, known without a call: reported at start instead of in the first turn. */
 export function modelProblem(
   name: string,
   { url, key, environment = {}, isOnPage = false }: Omit<ModelSettings, 'model'>,

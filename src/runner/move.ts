@@ -8,26 +8,23 @@ import { isBlank } from '../domain/text.ts'
 import type { EndReason } from '../domain/turn.ts'
 import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'
 
-/** What a turn does next. */
 export type Move =
   /** Asks the model; the last call of the budget is without tools. */
   | { readonly type: 'ask'; readonly isLast: boolean; readonly budget: number }
-  /** Delivers queued messages of a person. */
   | { readonly type: 'deliver'; readonly first: string }
   | { readonly type: 'call'; readonly step: Step; readonly call: Call }
-  /** The claims of a call or a text are checked: the judge rules on them. */
+  /** Checks the claims of a call or a text; the judge rules on them. */
   | { readonly type: 'settle'; readonly step: Step; readonly claim: OpenClaim }
   /** Waits for a person or for checks: the lease is released. */
   | { readonly type: 'park' }
-  /** The text claims the step's task; `undefined` if that is settled by now. */
+  /** The text claims the step's task; undefined if that is already settled. */
   | { readonly type: 'judge'; readonly step: Step; readonly task: string | undefined }
-  /** The gate sends the model back to the open tasks. */
   | { readonly type: 'follow'; readonly followUp: number }
   | { readonly type: 'finish'; readonly because: EndReason }
 
-/** Rejected plans in a row that end a turn. */
+/** Consecutive rejected plans that end a turn. */
 const MAX_REFUSALS = 3
-/** Identical steps in a row that end a turn. */
+/** Consecutive identical steps that end a turn. */
 export const MAX_REPEATS = 3
 
 /** Follows from the log alone, so that any process continues a turn in the same way. */
@@ -48,7 +45,6 @@ export function nextMove(run: Run): Move {
   return afterAnswer(run, step)
 }
 
-/** Whether a call waits for a person. */
 const isUndecided = (call: Call | undefined): boolean =>
   call?.review?.decided === false || (call?.approval !== undefined && call.approval.decision === undefined)
 
@@ -77,7 +73,7 @@ function ask(run: Run): Move {
   return { type: 'ask', budget, isLast }
 }
 
-/** `max_steps` model calls; while tasks are open `max_steps` more from here, up to `max_steps_with_plan`. */
+/** `max_steps` model calls; while tasks are open, `max_steps` more from here, up to `max_steps_with_plan`. */
 export function budgetOf(
   run: Pick<Run, 'policy' | 'budget' | 'state' | 'turn'> & { readonly steps: { readonly length: number } },
 ): number {
@@ -89,7 +85,6 @@ export function budgetOf(
 
 export const budgetIsSpent = (run: Run): boolean => run.steps.length >= budgetOf(run)
 
-/** Whether the last steps made the same calls with the same results. */
 export function noProgress({ steps }: Run): boolean {
   const last = steps.slice(-MAX_REPEATS)
   const [first] = last

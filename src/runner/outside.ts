@@ -3,7 +3,7 @@ import type { Redactor, Secrets } from '../domain/redact.ts'
 import { excerpt } from '../domain/excerpt.ts'
 import type { RuledTool } from '../domain/tool-rules.ts'
 
-/** An outside tool is any tool besides the toolset's own: of an MCP server, or passed in by a program. */
+/** Any tool besides the toolset's own: from an MCP server, or passed in by a program. */
 export interface OutsideTool {
   readonly name: string
   readonly description: string
@@ -11,13 +11,13 @@ export interface OutsideTool {
   /** Whether a call may be repeated if it is unknown whether it ran: read-only or idempotent tools. */
   readonly isRepeatable: boolean
   readonly call: (input: unknown, signal: AbortSignal, ids: CallIds) => Promise<Json>
-  /** The MCP server that it is of, and what a person's rules about it go by. Without it no person is asked. */
+  /** Its MCP server, to which a person's rules apply. Without it no approval is requested. */
   readonly from?: RuledTool
 }
 
-/** What a tool can recognize a call by. */
+/** Identifies a call to its tool. */
 export interface CallIds {
-  /** The call's id in the log. Another turn may have the same. */
+  /** The call's id in the log. Other turns may use the same id. */
   readonly toolCallId: string
   /** Unique to the call across all conversations, and the same if the call is repeated. */
   readonly idempotencyKey: string
@@ -25,10 +25,10 @@ export interface CallIds {
 
 /** A source of outside tools. Tools that cannot be listed are reported and left out. */
 export interface OutsideTools {
-  /** `model`: the one that works with them. */
+  /** `model`: the model that uses them. */
   list(model?: string): Promise<readonly OutsideTool[]>
   close(): Promise<void>
-  /** Must not show in its errors. */
+  /** Secrets that must not appear in its errors. */
   readonly secrets?: Secrets
 }
 
@@ -49,9 +49,9 @@ export const onlyFor = (model: string, tools: OutsideTools): OutsideTools => ({
   close: () => tools.close(),
 })
 
-/** Keeps our secrets and control characters out of what tools say of themselves. */
+/** Removes our secrets and control characters from tools' descriptions of themselves. */
 export function withoutSecrets(tools: OutsideTools, redact: Redactor): OutsideTools {
-  // Schemas are listed for every step and rarely change.
+  // Cached, because schemas are listed for every step and rarely change.
   const cleaned = new WeakMap<object, OutsideTool['inputSchema']>()
   const schemaOf = ({ inputSchema }: OutsideTool): OutsideTool['inputSchema'] => {
     const clean = cleaned.get(inputSchema) ?? (redact.described(asJson(inputSchema)) as OutsideTool['inputSchema'])
@@ -79,7 +79,7 @@ export interface CallOptions {
   readonly redact: Redactor
 }
 
-/** Calls a tool. It always answers: errors, timeouts and too long results included. */
+/** Calls a tool. Errors, timeouts and results that are too long are answers, too. */
 export async function answerOf(
   tool: OutsideTool,
   input: unknown,
@@ -96,7 +96,7 @@ export async function answerOf(
     const result = await Promise.race([call(), aborted.promise])
     return { result: bounded(redact.content(asJson(result)), maxCharacters), ok: true }
   } catch (error) {
-    // A stop ends the turn; it is no answer of the tool.
+    // A stop ends the turn; it is not the tool's answer.
     if (signal.aborted) throw signal.reason
     const message = error instanceof Error ? error.message : String(error)
     return { result: `Error: ${bounded(redact.error(message), 2_000)}`, ok: false }
@@ -105,7 +105,7 @@ export async function answerOf(
   }
 }
 
-/** A program's tool may return anything; only JSON is stored. */
+/** A program's tool may return anything, but only JSON is stored. */
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? 'null') as Json
 
 /** A long result keeps its head and tail, and says how much is missing. */

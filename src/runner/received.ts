@@ -2,23 +2,20 @@ import type { Cut, Json, ToolCallRecord, Usage } from '../domain/event.ts'
 
 /** Per step; further calls are refused. */
 const MAX_CALLS = 32
-/** Reading stops here: an endless answer must fill neither memory nor log. */
+/** Reading stops at these limits, so that an endless answer fills neither memory nor log. */
 const READ_LIMITS = { text: 1_000_000, arguments: 2_000_000, calls: 2 * MAX_CALLS } as const
 
-/** The result of one model call. */
 export interface ModelAnswer {
   readonly text: string
-  /** The answer is not whole: why, and how much of `text` the model wrote. The rest says so. */
+  /** Why the answer is incomplete, and how much of `text` the model wrote; a note follows that. */
   readonly cut?: { readonly cut: Cut; readonly answer_length: number }
   readonly calls: readonly ToolCallRecord[]
   readonly parts: Json
   readonly usage: Usage
 }
 
-/** An answer while it is received. */
 export class Received {
   readonly calls: ToolCallRecord[] = []
-  /** Calls whose arguments are still being received: id to tool. */
   readonly #begun = new Map<string, string>()
   readonly #used: Set<string>
   readonly #counts = { text: 0, arguments: 0, calls: 0 }
@@ -68,11 +65,11 @@ export class Received {
 
   /** The answer up to the limit. Incomplete calls are refused. */
   cutShort(limit: keyof typeof READ_LIMITS): ModelAnswer {
-    // It may end in half a surrogate pair.
+    // The cut may split a surrogate pair.
     this.#text = headOf(this.#text, this.#text.length)
     for (const [id, tool] of this.#begun) this.#record(id, tool, {}, `${TOO_MUCH[limit]} This call was not made.`)
     const why = `The answer was cut off here, after ${this.text.length.toLocaleString('en')} characters. ${TOO_MUCH[limit]}`
-    // Where a call was not complete, its refusal says so.
+    // An incomplete call's refusal already says so.
     const note = this.#begun.size > 0 ? '' : why
     const text = withNote(this.text, note)
     const calls = this.calls.map(({ tool_call_id: toolCallId, tool: toolName, arguments: input }) => ({
@@ -111,7 +108,7 @@ const TOO_MUCH: Record<keyof typeof READ_LIMITS, string> = {
   calls: `A step can make at most ${MAX_CALLS} calls.`,
 }
 
-/** Up to so many UTF-16 code units of a text, without splitting a surrogate pair. */
+/** Up to `length` UTF-16 code units, without splitting a surrogate pair. */
 export function headOf(text: string, length: number): string {
   const head = text.slice(0, Math.max(0, length))
   return /[\ud800-\udbff]/.test(head.at(-1) ?? '') ? head.slice(0, -1) : head
@@ -125,7 +122,7 @@ function unused(id: string, used: ReadonlySet<string>): string {
 
 export const withNote = (text: string, note: string): string => [text, note].filter(each => each !== '').join('\n\n')
 
-/** Providers accept only objects back, whatever their model sent. */
+/** Providers accept only objects in the history, whatever their model sent. */
 export const asObject = <T>(input: T): T | Record<string, never> =>
   typeof input === 'object' && input !== null ? input : {}
 

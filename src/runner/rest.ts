@@ -1,15 +1,14 @@
-/** The time between two pieces of work under one lease. */
+/** The idle time between two pieces of work under one lease. */
 export class Rest {
   #end: ((isMore: boolean) => void) | undefined
   #isWoken = false
   #isOver = false
 
-  /** Whether it has begun and not ended. */
   get isOn(): boolean {
     return this.#end !== undefined
   }
 
-  /** Resolves with true once there is more to do; with false after `ms`, or once it is over for good. */
+  /** Resolves with true when woken; with false after `ms`, or once it has ended for good. */
   async begin(ms: number): Promise<boolean> {
     if (this.#isOver) return false
     if (this.#isWoken) {
@@ -27,13 +26,13 @@ export class Rest {
     return isMore
   }
 
-  /** There is more to do, now or as soon as it would rest. */
+  /** Wakes it now, or as soon as it begins. */
   wake(): void {
     this.#isWoken = true
     this.#end?.(true)
   }
 
-  /** There is no more rest: the lease is lost, or wanted elsewhere. */
+  /** Ends it for good: the lease is lost, or wanted elsewhere. */
   end(): void {
     this.#isOver = true
     this.#end?.(false)

@@ -7,7 +7,6 @@ import { UnknownModel } from './model-errors.ts'
 const MAX_TRIES = 3
 const MAX_BACKOFF_MS = 30_000
 
-/** A model call that failed for good, or too often. */
 export class ModelCallFailed extends Error {
   readonly failure: Failure
   constructor(failure: Failure) {
@@ -19,7 +18,7 @@ export class ModelCallFailed extends Error {
 export interface RetryOptions {
   readonly backoffMs: number
   readonly signal: AbortSignal
-  /** Awaited before each attempt. If it throws, there is none. */
+  /** Awaited before each attempt; a throw prevents it. */
   readonly before: () => Promise<void>
   readonly redact: Redactor
 }

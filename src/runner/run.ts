@@ -9,27 +9,25 @@ export interface Call {
   readonly id: string
   readonly tool: string
   readonly arguments: Json
-  /** Why the call cannot be made. The model is told. */
+  /** Why the call cannot be made; the model is told. */
   readonly problem?: string
   /** Its `tool_called` event is in the log, so it may have run. */
   readonly called: boolean
   readonly answer?: { readonly result: Json; readonly ok: boolean }
   /** The review that it waits or waited for. */
   readonly review?: { readonly id: string; readonly decided: boolean }
-  /** What a person was asked about it last, and said. */
+  /** A person's latest approval request for the call, and their answer. */
   readonly approval?: CallApproval
 }
 
 export interface CallApproval {
   readonly id: string
-  /** The tool as it was shown. */
+  /** Of the tool as it was shown. */
   readonly fingerprint?: string
-  /** Absent while it waits. */
   readonly decision?: ApprovalDecision
   readonly comment?: string
 }
 
-/** A stored model call. */
 export interface Step {
   readonly number: number
   readonly message_id: string
@@ -38,7 +36,7 @@ export interface Step {
   readonly answer_length?: number
   readonly calls: readonly Call[]
   readonly digest_seq: number
-  /** The current task when the model was asked, which its text is about. */
+  /** The current task when the model was asked; its text is about that. */
   readonly task?: string
 }
 
@@ -48,7 +46,7 @@ export interface Run {
   readonly state: Conversation
   readonly policy: Policy
   readonly request: {
-    /** All that a person asked for in this turn. */
+    /** Everything that a person asked for in this turn. */
     readonly message: string
     readonly message_id: string
     readonly model: string
@@ -56,7 +54,7 @@ export interface Run {
     readonly endpoint?: string
   }
   readonly steps: readonly Step[]
-  /** A message or a tool answer came since the last step. */
+  /** A message or a tool answer arrived since the last step. */
   readonly hasNewInput: boolean
   readonly budget: number
   /** Follow-ups of the gate since the last task was settled. */
@@ -66,11 +64,11 @@ export interface Run {
   /** The task without a clear verdict. */
   readonly unjudged: string | undefined
   readonly verdicts: number
-  /** In a row. */
+  /** Consecutive. */
   readonly judgeFailures: number
-  /** Plans that a person rejected in a row, without progress since. */
+  /** Consecutive plans that a person rejected, without progress since. */
   readonly refusals: number
-  /** Completed tasks count as progress once: a model may reopen them. */
+  /** A completed task counts as progress once, because a model may reopen it. */
   readonly completed: ReadonlySet<string>
   readonly usage: Usage
 }
@@ -103,7 +101,6 @@ export function startRun(state: Conversation, turn: string, started: StoredEvent
   }
 }
 
-/** The run after more events of its log. */
 export const advanceRun = (run: Run, state: Conversation, events: readonly StoredEvent[]): Run => ({
   ...events.reduce(applyEvent, run),
   state,
@@ -181,11 +178,11 @@ function applyEvent(run: Run, event: StoredEvent): Run {
   }
 }
 
-/** Whether the assessor failed or hung: an answer has its usage. */
+/** Whether the judge failed or hung: a real answer has usage. */
 export const isJudgeFailure = ({ verdict, usage }: Pick<EventData['task_assessed'], 'verdict' | 'usage'>): boolean =>
   verdict === 'unknown' && usage === undefined
 
-/** A cancel by the system is no rejection. */
+/** A cancel by the system is not a rejection. */
 function refusalsAfter({ refusals }: Run, resolved: EventData['task_create_review_resolved']): number {
   const { action, reason, via } = resolved
   if (action === 'confirm' || reason === 'changes_requested') return 0

@@ -4,7 +4,6 @@ import type { OpenClaim } from '../domain/proof.ts'
 import { type Facts, settleCall, type TextAnswer } from '../toolsets/settle-call.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 
-/** How a process finds out what claims need. */
 interface Ways {
   readonly learnt?: Learnt
   readonly look?: () => Promise<Learnt>
@@ -22,7 +21,7 @@ export async function settleThrough(
   for (;;) {
     const wait = await settleCall(context, claim, facts, onText)
     if (wait?.needs === 'look' && look) facts = await look()
-    // The files may change while the judge thinks, so they are looked at again.
+    // Files may change while the judge thinks, so the workspace is surveyed again.
     else if (wait?.needs === 'judge' && judge) facts = { ...learnt, facts: await judge(wait.claim) }
     else return wait
   }

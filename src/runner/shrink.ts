@@ -3,27 +3,27 @@ import { excerpt } from '../domain/excerpt.ts'
 import { ownWords } from '../domain/transcript.ts'
 
 /**
- * Texts, arguments and results that a model is sent whole, in characters. Beyond the limit the oldest are told in short
- * until `target` is met: rarely and many at once, so that a provider can reuse what it has cached.
+ * Characters of texts, arguments and results that a model gets in full. Above `limit` the oldest are shortened down to
+ * `target`: rarely and many at once, so that a provider's cache stays valid.
  */
 const WHOLE = { limit: 100_000, target: 50_000 } as const
-/** Of one step, however new it is. */
+/** Characters of one step, however recent. */
 const MAX_STEP = 200_000
-/** Longer arguments are told in short at once: the tool has them. */
+/** Longer arguments are shortened at once, because the tool has them. */
 const MAX_INPUT = 10_000
-/** What is not longer than this stays as it is. */
+/** Shorter items stay in full. */
 const MAX_SHRUNK = 500
-/** Characters that are left of a long argument. */
+/** Characters kept of a long argument. */
 const MAX_CUT = 100
 
-/** How many characters of a text, of arguments or of a result are told. 0: told in short. Not listed: all. */
+/** Characters kept of a text, of arguments or of a result. 0 leaves a short note; unlisted items stay in full. */
 export type Rooms = ReadonlyMap<string, number>
 
 /** Call ids are unique within a turn. */
 export const keyOf = (kind: 'text' | 'input' | 'result', turn: string | null, id: string): string =>
   `${kind} ${turn} ${id}`
 
-/** Replays what was shrunk before each model call, so that it stays so. */
+/** Replays earlier shortening before each model call, so that it stays the same. */
 export function roomsFor(events: readonly StoredEvent[]): Rooms {
   const rooms = new Map<string, number>()
   let older: Item[] = []
@@ -71,21 +71,19 @@ interface Item {
 const sum = (items: readonly Item[]): number => items.reduce((total, { size }) => total + size, 0)
 const sizeOf = (value: Json): number => (typeof value === 'string' ? value : JSON.stringify(value)).length
 
-/** The length of the reasoning in a step's parts. */
 const reasoningIn = (parts: Json | undefined): number =>
   (Array.isArray(parts) ? parts : []).reduce<number>((total, part) => {
     const { type, text } = part as { readonly type?: Json; readonly text?: Json }
     return type === 'reasoning' && typeof text === 'string' ? total + text.length : total
   }, 0)
 
-/** The items of one step, the long ones cut to an equal share of its budget. */
 function withinStep(items: readonly Item[], rooms: Map<string, number>): Item[] {
   const share = shareOf(items)
   for (const { key, size } of items) if (size > share) rooms.set(key, share)
   return items.map(({ key, size }) => ({ key, size: Math.min(size, share) }))
 }
 
-/** What each item may take. Short ones leave the rest of their share to the others. */
+/** Characters per item. Short items leave the rest of their share to the others. */
 function shareOf(items: readonly Item[]): number {
   const sizes = items.map(({ size }) => size).toSorted((a, b) => a - b)
   let left = MAX_STEP
@@ -97,10 +95,9 @@ function shareOf(items: readonly Item[]): number {
   return MAX_STEP
 }
 
-/** Head and tail of a text that is longer than its room. */
 export const shrunkText = (text: string, room = MAX_STEP): string => excerpt(text, Math.max(room, MAX_SHRUNK))
 
-/** Head and tail of a result that is longer than its room; without any room, one line that says what was left out. */
+/** Head and tail of a result that exceeds its room; without room, one line that says what was left out. */
 export function shrunkResult({ tool, result, ok }: EventData['tool_answered'], room = MAX_STEP): Json {
   const size = sizeOf(result)
   if (size <= Math.max(room, MAX_SHRUNK)) return result
@@ -108,7 +105,6 @@ export function shrunkResult({ tool, result, ok }: EventData['tool_answered'], r
   return `[${tool} ${ok ? 'answered' : 'failed with'} ${size} characters, which are left out here.]`
 }
 
-/** The arguments, with their long texts cut if they are longer than their room. */
 export function shrunkInput(input: Json, room = MAX_INPUT): Json {
   const isWhole = sizeOf(input) <= Math.min(MAX_INPUT, Math.max(room, MAX_SHRUNK))
   if (isWhole || typeof input !== 'object' || input === null) return input

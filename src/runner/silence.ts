@@ -1,4 +1,4 @@
-/** Aborts a call after `ms` without a sign of life: `work` calls `heard` for each. */
+/** Aborts a call after `ms` of silence: `work` calls `heard` at each sign of life. */
 export async function abortOnSilence<T>(
   ms: number,
   signal: AbortSignal,
@@ -17,7 +17,7 @@ export async function abortOnSilence<T>(
   }
 }
 
-/** Waits for work that takes no signal, and rejects when the signal aborts. */
+/** Waits for work that takes no signal; rejects when the signal aborts. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason)

@@ -12,7 +12,7 @@ import type { Move } from './move.ts'
 import type { Step } from './run.ts'
 import type { ActiveTurn } from './turn.ts'
 
-/** `manage_todos`: a text claims its task as a call would, or goes on to the next if that is settled. */
+/** `manage_todos`: a text claims its task like a call, or moves on to the next if that is settled. */
 export async function claimText(
   turn: ActiveTurn,
   { door }: TurnDeps,
@@ -44,7 +44,6 @@ export async function claimText(
   })
 }
 
-/** What follows a text once its claim is settled. */
 export const afterText =
   (turn: ActiveTurn, task: string): TextAnswer =>
   (transaction, { refusals, refusal = refusals.get(0) }) =>

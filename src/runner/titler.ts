@@ -7,17 +7,17 @@ import { ownWords } from '../domain/transcript.ts'
 import type { Door, Lease, Ref } from '../door/door.ts'
 import type { Models } from './given-models.ts'
 
-/** Characters of the first message and of the answer that the model gets, and of the title that it gives. */
+/** Characters of the first message and of the answer that the model gets, and of the title. */
 const MAX_REQUEST = 1_500
 const MAX_ANSWER = 500
 const MAX_TITLE = 60
-/** With room for a model that thinks first. */
+/** Leaves room for a model that reasons first. */
 const MAX_OUTPUT_TOKENS = 400
 const TIMEOUT_MS = 30_000
-/** Calls at a time. Beyond that a conversation keeps its first message as its title. */
+/** Concurrent calls. Beyond that a conversation keeps its first message as its title. */
 const MAX_CALLS = 4
 
-/** The provider of the demo model, which names nothing. */
+/** The demo model's provider; it names nothing. */
 const DEMO = 'runsheet'
 
 export const TITLER = `You name conversations. Answer with a title of two to six words for the conversation that you get as JSON, in the language of its request.
@@ -30,9 +30,9 @@ export interface TitlerOptions {
   readonly onError: (error: unknown) => void
 }
 
-// AI SDK is loaded with the first call: it takes as long as the rest of a start.
+// AI SDK is loaded with the first call, because it takes as long as the rest of a start.
 
-/** Names a conversation once, after the first turn that was answered. Nothing waits for it, and it fails nothing. */
+/** Names a conversation once, after its first answered turn. Runs in the background; failures have no effect. */
 export class Titler {
   readonly #options: TitlerOptions
   readonly #calls = new Set<Promise<void>>()
@@ -42,7 +42,6 @@ export class Titler {
     this.#options = options
   }
 
-  /** Names the conversation of a released turn, if it needs a name. */
   look(lease: Lease): void {
     if (this.#ending.signal.aborted || this.#calls.size >= MAX_CALLS) return
     const { tenant, conversation, turn } = lease
@@ -93,7 +92,7 @@ export class Titler {
   }
 }
 
-/** Whether a turn is the first of ours that was answered, in a conversation that nobody has named. */
+/** Whether a turn is our first answered one, in a conversation without a given name. */
 function isFirstAnswer({ titled_by, turns }: Conversation, turn: string): boolean {
   const answered = [...turns.values()].filter(
     ({ model, status }) => model !== undefined && (status === 'done' || status === 'incomplete'),
@@ -119,7 +118,7 @@ async function ask(
   return { text, usage: { input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: totalTokens } }
 }
 
-/** The title in an answer: its first line, without a reasoning block, Markdown or quotation marks around it. */
+/** The title in an answer: its first line, without reasoning, Markdown or quotation marks. */
 export function titleIn(answer: string): string | undefined {
   const said = answer.toWellFormed().replace(/^[\s\S]*<\/(?:think|thinking|thought|reasoning)>/i, '')
   const first = said

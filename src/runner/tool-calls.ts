@@ -88,7 +88,7 @@ function contextOf({ run, lease }: ActiveTurn, { door, models }: TurnDeps, step:
   }
 }
 
-/** Settles the checked claims of a call or a text; the judge rules on one after the other. */
+/** Settles the checked claims of a call or a text; the judge rules on them one by one. */
 export async function settleOwn(
   turn: ActiveTurn,
   deps: TurnDeps,
@@ -99,7 +99,7 @@ export async function settleOwn(
   const learnt = deps.isUnserved ? { ended: 'no_workspace' as const } : {}
   const keep = async (facts: readonly Command[]): Promise<void> => {
     const { turns } = await deps.door.read(turn.lease)
-    // Kept only after a stop: otherwise the claim is judged again.
+    // Kept only after a stop; otherwise the claim is judged again.
     if (turns.get(turn.run.turn)?.stop_requested) await deps.door.run({ ...turn.lease, lease: turn.lease }, ...facts)
   }
   const judgeOfTurn = async (): Promise<Judge> => {
@@ -113,7 +113,7 @@ export async function settleOwn(
   await settleThrough(context, claim, { learnt, judge, onText: afterText(turn, claim.task_id) })
 }
 
-/** Outside tools for the model: without forbidden ones, and no more than it can take. */
+/** Outside tools for the model, without forbidden ones and up to its limit. */
 export const offeredTools = (
   tools: readonly OutsideTool[],
   { rules }: Pick<TurnDeps, 'rules'>,
@@ -123,7 +123,7 @@ export const offeredTools = (
   return offeredOf(allowed, ({ from }) => from?.server)
 }
 
-/** Whether a call may be made; else it is answered or waits for a person. */
+/** Whether a call may be made; if not, it is answered or waits for a person. */
 async function isAllowed(turn: ActiveTurn, deps: TurnDeps, call: Call, { from }: OutsideTool): Promise<boolean> {
   // It was allowed before it began; whether it may be repeated is checked later.
   if (!from || call.called) return true
@@ -134,14 +134,14 @@ async function isAllowed(turn: ActiveTurn, deps: TurnDeps, call: Call, { from }:
     const said = approval.comment === undefined ? '' : ` They said: ${approval.comment}`
     return deny(turn, deps, call, `A person did not allow this call; it was not made.${said}`)
   }
-  // What is called is what the person was shown.
+  // The tool must be exactly the one that the person was shown.
   const isShown = approval?.decision !== undefined && approval.fingerprint === from.fingerprint
   if (rule === 'always' || isShown) return true
   await askPerson(turn, deps, call, from, approval?.decision === undefined ? changed : 'tool')
   return false
 }
 
-/** A saved rule, else what the person said in this turn. */
+/** A saved rule, else the person's answer in this turn. */
 function rulingFor(run: Run, tool: RuledTool, saved: SavedRules): Pick<Ruling, 'rule' | 'changed'> {
   if (!savedRule(saved, tool) && isAlwaysAllowed(run, tool.fingerprint)) return { rule: 'always' }
   return rulingOf(tool, saved)
@@ -199,7 +199,6 @@ async function callOutside(
   await recordAnswer(turn, deps, call, result, ok, Math.round(performance.now() - started), true)
 }
 
-/** Answers and reports a call that never reached its tool. */
 async function refuse(turn: ActiveTurn, deps: TurnDeps, call: Call, result: string): Promise<void> {
   const { run, lease } = turn
   const { name, tools } = toolsets[run.policy.toolset]
@@ -218,7 +217,6 @@ function idempotencyKey({ lease, run }: ActiveTurn, callId: string): string {
   return hashOf([tenant, conversation, run.state.created_at, turn, callId])
 }
 
-/** Stores what a call is answered. */
 export async function recordAnswer(
   turn: ActiveTurn,
   { door }: TurnDeps,
@@ -233,7 +231,6 @@ export async function recordAnswer(
   await door.run(turn.at(`answered:${tool_call_id}`), turn.fact({ type: 'tool_answered', data }))
 }
 
-/** The latest visible text of the turn, as an outcome. */
 function lastText({ steps }: Run): string | undefined {
   const text = steps.findLast(step => !isBlank(step.text))?.text
   return text === undefined ? undefined : asProse(text)

@@ -9,17 +9,16 @@ export interface TryOptions {
   readonly timeoutMs?: number
 }
 
-/** A call that failed, and the URL that was tried, without its query. */
 export interface FailedTry {
   readonly failure: Failure
   readonly url?: string
 }
 
 const TIMEOUT_MS = 15_000
-/** Some providers refuse less. What the model says does not matter. */
+/** Some providers reject a lower limit. The answer's content does not matter. */
 const MAX_TOKENS = 16
 
-/** Makes one small call, without retries, and returns why it failed. */
+/** Makes one small call without retries; returns why it failed. */
 export async function tryModel(
   model: () => Promise<LanguageModel>,
   { redact, signal, timeoutMs = TIMEOUT_MS }: TryOptions,

@@ -12,7 +12,7 @@ import { startRun, type Run, advanceRun } from './run.ts'
 const PAGE_SIZE = 500
 /** Events of the first read: enough for most turns. */
 const FIRST_READ = 200
-/** Turns of the plan that are read however far back: a list may have hundreds. */
+/** Turns of the plan that are read however far back, because a list may have hundreds. */
 const MAX_TURNS = 20
 
 /** A turn that this process drives: its log so far, and commits under its lease. */
@@ -21,7 +21,6 @@ export class ActiveTurn {
   readonly #held: HeldLease
   readonly #door: Door
   readonly #earlier: readonly StoredEvent[]
-  /** This turn's events that become messages. */
   readonly #own: StoredEvent[]
   #run: Run
   #work: Work
@@ -61,17 +60,14 @@ export class ActiveTurn {
     return historyOf(this.#earlier, this.#own, this.#run.policy.history_limit)
   }
 
-  /** What was done for the plan, in this turn and in earlier ones. */
   get work(): Work {
     return this.#work
   }
 
-  /** The events about one task, in log order. */
   eventsOf(task: string, types: readonly EventType[]): Promise<readonly StoredEvent[]> {
     return this.#door.conversations.events(this.lease, { task, types })
   }
 
-  /** Reads the events since the last read, from any process. */
   async catchUp(): Promise<void> {
     await this.#follow(await this.#door.read(this.lease))
   }
@@ -89,7 +85,7 @@ export class ActiveTurn {
     this.#run = { ...this.#run, state }
   }
 
-  /** Resolves if the turn is ours for a while longer: immediately before each side effect. Otherwise it throws `fenced`. */
+  /** Call immediately before each side effect: resolves if the lease has time to spare, else throws `fenced`. */
   confirmLease(signal: AbortSignal): Promise<void> {
     return this.#held.confirm(signal)
   }
@@ -113,7 +109,7 @@ export class ActiveTurn {
 export const isUnreadable = (error: unknown): error is StoreError =>
   error instanceof StoreError && error.code === 'file_invalid'
 
-/** The end of the log, from far enough before the turn and with the starts of these. */
+/** The end of the log, from far enough before the turn, and including the starts of `turns`. */
 async function readHistory(
   { conversations }: Door,
   ref: Ref & { readonly turn: string },

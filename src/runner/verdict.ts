@@ -1,15 +1,15 @@
 import type { Opinion } from '../domain/claim.ts'
 import { cut } from '../domain/text.ts'
 
-/** A verdict without who gave it. `cited` has ids of the case. */
+/** A verdict without its source. `cited` holds ids of the case. */
 export type Ruling = Pick<Opinion, 'verdict' | 'reason' | 'cited'>
 
 const NO_REASON = 'The assessor gave no reason.'
 const MAX_REASON = 2_000
 
 /**
- * Reads a verdict from text: JSON, or the first line, without a reasoning block and Markdown around it. Anything else
- * is no verdict, and so is an OK that may be a quotation, or that the same line doubts.
+ * Reads a verdict from text: JSON or the first line, without reasoning and Markdown. Anything else is no verdict, as is
+ * an OK that may be quoted, or that its own line doubts.
  */
 export function verdictIn(answer: string): Ruling {
   const rest = withoutReasoning(answer)
@@ -37,15 +37,15 @@ function rulingIn(text: string): Ruling {
 
 const NOT_OK = /not[\s\\_-]*ok/i
 
-/** Words of doubt that take nothing back: "no problems found", "nothing is missing". */
+/** Words of doubt that retract nothing: "no problems found", "nothing is missing". */
 const PRAISE =
   /\b(?:no|not any|nothing|none|without)\b(?:\s+\w+){0,2}?\s+(?:problems?|issues?|errors?|failures?|gaps?|missing|wrong|left|open)\b(?!\s+(?:but|except))|没有(?:任何)?问题/gi
 
-/** Words by which the reason for an OK may take it back. Where they do not, asking once more costs little. */
+/** Words by which the reason for an OK may retract it. A false alarm only costs one more call. */
 const DOUBT =
   /[?？…]|\b(?:no|not|none|nothing|never|cannot|without|but|however|except|although|though|unless|if|yet|still|almost|assum\w*|should|would|pending|remain\w*|needs?|nearly|mostly|partly|partially|fail\w*|miss\w*|incomplete|unfinished|wait|let|first|false)\b|n['’]t\b|[但不没未除缺]|失败/i
 
-/** Reads a structured verdict, or its text. An `ok` has to cite some of `ids`, and nothing else, if `ids` is given. */
+/** Reads a structured verdict, or its text. If `ids` is given, an `ok` must cite some of them and nothing else. */
 export function structuredVerdictIn(answer: unknown, ids?: readonly string[]): Ruling {
   const given = asRecord(typeof answer === 'string' ? jsonIn(withoutReasoning(answer)) : answer)
   const { reason, evidence } = given
@@ -62,7 +62,6 @@ export function structuredVerdictIn(answer: unknown, ids?: readonly string[]): R
   return { verdict: 'unknown', reason: `The assessor said ok, but cited ${problem}.` }
 }
 
-/** The verdict of `{ "verdict": "ok" }`, or of `{ "ok": true }`. */
 function givenIn({ verdict, ok }: Readonly<Record<string, unknown>>): 'ok' | 'not_ok' | undefined {
   const said = typeof verdict === 'string' ? verdict.toLowerCase().replace(' ', '_') : verdict
   const given = [
@@ -72,7 +71,6 @@ function givenIn({ verdict, ok }: Readonly<Record<string, unknown>>): 'ok' | 'no
   return (['ok', 'not_ok'] as const).find(each => given.length > 0 && given.every(one => one === each))
 }
 
-/** The object that a text is, fenced or not. */
 function jsonIn(text: string): object | undefined {
   const [, fenced] = /^\s*```\w*\s*\n([^]*)\n\s*```\s*$/.exec(text) ?? []
   try {
@@ -85,7 +83,6 @@ function jsonIn(text: string): object | undefined {
 
 const unknown = (reason: string): Ruling => ({ verdict: 'unknown', reason })
 
-/** The lines that are not empty, without Markdown around them. */
 const linesOf = (text: string): string[] =>
   text
     .split(/\r?\n/)
@@ -93,13 +90,16 @@ const linesOf = (text: string): string[] =>
     .filter(line => line !== '')
 
 /**
- * From the start to the last closing tag: some templates leave out the opening one. An answer that begins with a no
- * only quotes a tag.
+ * Removes everything up to the last closing tag, because some templates omit the opening one. An answer that begins
+ * with a no only quotes a tag.
  */
 const withoutReasoning = (answer: string): string =>
   answer.replace(/^(?!\W*NOT[_ ]OK)[\s\S]*<\/(?:think|thinking|thought|reasoning)>/i, '')
 
-/** What is not certainly reasoning: all of an answer unless it begins with blocks, and has no other closing tag. */
+/**
+ * The part that is not certainly reasoning: the whole answer, unless it begins with blocks and has no other closing
+ * tag.
+ */
 function spokenIn(answer: string): string {
   const spoken = answer.replace(/^\s*(?:<(think|thinking|thought|reasoning)>[^]*?<\/\1>\s*)+/i, '')
   return /<\/(?:think|thinking|thought|reasoning)>/i.test(spoken) ? answer : spoken

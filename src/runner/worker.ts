@@ -12,14 +12,14 @@ import { HeldLease, isLost } from './held-lease.ts'
 import type { Rest } from './rest.ts'
 import { NO_WORKSPACES } from './workspaces.ts'
 
-/** With models it drives turns of ours, with workspaces it runs checks. */
+/** Drives our turns if given models, and runs checks if given workspaces. */
 export interface WorkerOptions extends Partial<TurnOptions> {
   readonly door: Door
   /** Rules on the claims of agents elsewhere. */
   readonly judge?: ClaimJudge | undefined
   /** Another worker of this process runs the checks in its workspaces. */
   readonly drivesOnly?: boolean
-  /** Hears of each turn that this process no longer drives: it is over, or waits, or is another's now. */
+  /** Called for each turn that this process no longer drives: it ended, waits, or belongs to another process. */
   readonly onReleased?: (lease: Lease) => void
   /** How long a lease lasts without renewal. After that, another process takes over the turns of a dead one. */
   readonly leaseMs?: number | undefined
@@ -28,22 +28,21 @@ export interface WorkerOptions extends Partial<TurnOptions> {
 interface Work {
   readonly held: HeldLease
   readonly isOver: boolean
-  /** While the lease is kept, and there is nothing to do. */
+  /** The idle time under a kept lease. */
   readonly rest?: Rest
   /** Works until the turn needs nothing more, or another lease. */
   run(): Promise<void>
   saw(state: Conversation): void
-  /** A commit to the conversation is on its way. */
   beginAlong?(): void
-  /** The process ends: another one goes on. */
+  /** Shutdown: another process continues. */
   leave(): void
   lose(): void
 }
 
 interface Handler {
-  /** The needs that it can serve now: workspaces and judges come and go. */
+  /** Needs that it can serve now; workspaces and judges come and go. */
   readonly needs: () => readonly Need[]
-  /** `unserved`: no process serves this need, and the turn goes on without. */
+  /** `unserved`: no process serves this need, so the turn continues without it. */
   readonly work: (held: HeldLease, unserved?: Need) => Work
 }
 
@@ -56,14 +55,14 @@ interface Started {
 type TurnRef = Ref & { readonly turn: string }
 
 const LEASE_MS = 6_000
-/** How often to look for work whose hint was lost. */
+/** How often to poll for work whose notification was lost. */
 const POLL_MS = 1_500
-/** Conversations that are looked at together: one that is slow to read must not hold up the others. */
+/** Conversations read in parallel, so that a slow one does not delay the others. */
 const MAX_LOOKS = 8
 
 /**
- * Claims the turns that need what this process can do, and does it under their leases. Nothing about the work exists
- * outside the log, so after a crash another process goes on.
+ * Claims turns that need what this process can do, and works under their leases. All state is in the log, so another
+ * process continues after a crash.
  */
 export class Worker {
   readonly #options: WorkerOptions
@@ -81,7 +80,7 @@ export class Worker {
   #unsubscribe: readonly (() => void)[] = []
   #timers: readonly NodeJS.Timeout[] = []
   #claiming: Promise<void> | undefined
-  /** A turn could not be claimed, probably because we hold a lease in its workspace. */
+  /** A claim failed, probably because we hold a lease in its workspace. */
   #isAwaited = false
 
   constructor(options: WorkerOptions) {
@@ -115,7 +114,7 @@ export class Worker {
     if (!models && !workspaces && !judge) return
     this.#unsubscribe = [
       unsubscribe,
-      // A turn whose lease is given back may be ours to go on with, and no commit says so.
+      // A released turn may be ours to continue, and no commit announces it.
       turns.onRelease(lease => this.#hear(lease)),
       this.#door.accompany(ref => {
         for (const { work } of this.#startedIn(ref)) work.beginAlong?.()
@@ -131,7 +130,6 @@ export class Worker {
     return [...this.#started.values()].filter(({ work }) => !work.rest?.isOn).length
   }
 
-  /** How many of them it drives. */
   get driven(): number {
     return [...this.#started.values()].filter(({ handler }) => handler === this.#drive).length
   }
@@ -147,14 +145,14 @@ export class Worker {
     })
   }
 
-  /** Releases all turns, so that another process goes on with them. */
+  /** Releases all turns, so that another process continues them. */
   async close(): Promise<void> {
     this.#ending.abort()
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     for (const timer of this.#timers) clearInterval(timer)
     for (const service of this.#services.values()) service.end()
     for (const { work } of this.#started.values()) work.leave()
-    // Ends the calls that wait for a server that does not answer.
+    // Ends calls that wait for an unresponsive server.
     const closed = this.#options.outside?.close()
     await this.#claiming
     await Promise.all([...this.#started.values()].map(({ ended }) => ended))
@@ -178,13 +176,13 @@ export class Worker {
 
   #poll(): void {
     this.takeAll()
-    // A hint may be lost, or not have been followed, and it may have been about a stop.
+    // A notification may be lost or unprocessed, and it may have been about a stop.
     for (const { work } of this.#started.values()) {
       if (!this.#looks.has(refKey(work.held.lease))) this.#hear(work.held.lease)
     }
   }
 
-  /** Looks at a conversation one at a time: two looks at once would claim the same turn. */
+  /** Handles one notification per conversation at a time: two at once would claim the same turn. */
   #hear({ tenant, conversation }: Ref): void {
     const ref = { tenant, conversation }
     const key = refKey(ref)
@@ -196,7 +194,7 @@ export class Worker {
     this.#looks.set(key, look)
   }
 
-  /** Ends unwanted work of a conversation, and takes up what it needs. */
+  /** Ends a conversation's unwanted work, and starts what it needs. */
   async #look(ref: Ref): Promise<void> {
     if (this.#ending.signal.aborted || this.#needs.length === 0) return
     try {
@@ -214,7 +212,7 @@ export class Worker {
     if (!need || !handler || this.#started.has(keyOf(wanted))) return
     if (handler === this.#check) await this.#letGo()
     if ((await this.#claim(handler, [need], wanted)) || handler === this.#drive) return
-    // The next lease to be released may be the awaited one.
+    // The next released lease may be the awaited one.
     this.#isAwaited = true
     for (const { work } of this.#started.values()) work.rest?.end()
   }
@@ -230,11 +228,11 @@ export class Worker {
   /** Claims a turn with one of these needs, any or the wanted one, and begins its work. */
   async #claim(handler: Handler, abilities: readonly Need[], wanted?: TurnRef, unserved?: Need): Promise<boolean> {
     if (abilities.length === 0 || this.#ending.signal.aborted) return false
-    // A process that is slow to renew its leases must not overtake itself.
+    // A process that is slow to renew must not take over its own leases.
     if (handler === this.#check) await this.#renew(handler)
     const held = await HeldLease.claim(this.#door.turns, this.#id, this.#leaseMs, { abilities, wanted })
     if (!held) return false
-    // Closed meanwhile: nobody would wait for the end of this work.
+    // Closed meanwhile, so the end of this work would not be awaited.
     if (this.#ending.signal.aborted) await this.#door.turns.release(held.lease)
     else this.#begin(handler, handler.work(held, unserved))
     return true
@@ -243,7 +241,7 @@ export class Worker {
   #begin(handler: Handler, work: Work): void {
     const { lease } = work.held
     const key = keyOf(lease)
-    // Our own lease expired, or the driver of the previous turn is still at its end.
+    // Our own lease expired, or the driver of the previous turn has not ended yet.
     const before = this.#startedIn(lease).filter(
       each => keyOf(each.work.held.lease) === key || (each.handler === handler && handler === this.#drive),
     )
@@ -255,7 +253,7 @@ export class Worker {
       } catch (error) {
         if (!isLost(error) && !work.isOver) {
           this.#report(error)
-          // Keep the lease for a moment: another process would most likely fail in the same way.
+          // Keeps the lease for a moment, because another process would most likely fail in the same way.
           await delay(this.#pollMs, undefined, { ref: false, signal: this.#ending.signal }).catch(() => {})
         }
       }
@@ -269,14 +267,14 @@ export class Worker {
     this.#started.set(key, { work, handler, ended: worked() })
   }
 
-  /** Releases kept leases: the workspace is wanted for another turn. */
+  /** Releases kept leases, because the workspace is wanted for another turn. */
   async #letGo(): Promise<void> {
     const resting = [...this.#started.values()].filter(({ work }) => work.rest?.isOn)
     for (const { work } of resting) work.rest?.end()
     await Promise.all(resting.map(({ ended }) => ended))
   }
 
-  /** Watches whether anybody serves the checks that a turn of ours waits for. */
+  /** Watches whether any process serves the checks that a turn of ours waits for. */
   #watch(ref: Ref, state: Conversation): void {
     const key = refKey(ref)
     const need = this.#isOurs(state, state.running_turn) ? needsOf(state, state.running_turn ?? '') : null
@@ -290,7 +288,7 @@ export class Worker {
     }
   }
 
-  /** No process serves what a conversation waits for: takes the lease of the one that did not, and goes on without. */
+  /** If no process serves what a conversation waits for: takes over the lease and continues without. */
   async #endWait(ref: Ref, need: Need): Promise<void> {
     if (this.#needs.includes(need)) return
     try {
@@ -344,7 +342,6 @@ export class Worker {
 
 const keyOf = ({ turn, ...ref }: TurnRef): string => `${refKey(ref)}/${turn}`
 
-/** The turns that may need work. */
 const turnsWithWork = ({ running_turn, requests, claims }: Conversation): ReadonlySet<string> =>
   new Set([
     ...(running_turn === null ? [] : [running_turn]),

@@ -5,14 +5,13 @@ import type { Conversation } from '../domain/conversation.ts'
 import { workspaceKey } from '../domain/needs.ts'
 import type { EventData } from '../domain/event.ts'
 
-/** The guarded files as they were at confirmation, and the names of all that a fingerprint covered. */
+/** The guarded files at confirmation, and the names of all files that a fingerprint covered. */
 export type Baseline = Pick<EventData['baseline_taken'], 'covers' | 'files' | 'written' | 'incomplete' | 'tracked'>
 
-/** What a task, or without an id a plan, was confirmed with: its guarded files, and which of them it may change. */
+/** The confirmed guarded files of a task, or of the plan without `task_id`, and which of them it may change. */
 export interface Confirmed {
   readonly task_id?: string
   readonly baseline: Baseline
-  /** Globs of guarded files. */
   readonly mayChange: readonly string[]
 }
 
@@ -20,34 +19,33 @@ export interface RunOptions extends Omit<Confirmed, 'task_id'> {
   readonly workspace: Workspace
   /** The other tasks of the plan with the same check. */
   readonly others?: readonly Confirmed[] | undefined
-  /** Files that count in the fingerprint even if git ignores them. */
+  /** Files to include in the fingerprint even if git ignores them. */
   readonly also: readonly string[]
-  /** Ends the run. */
   readonly signal: AbortSignal
-  /** Kills it, without the time to end by itself. */
+  /** Kills it without a grace period. */
   readonly kill?: AbortSignal | undefined
-  /** No longer than this, whatever the check says. */
+  /** Upper limit, whatever the check's own timeout. */
   readonly maxMs?: number | undefined
-  /** Awaited right before it starts; if it rejects, nothing is started, and so does the run. */
+  /** Awaited right before the start; if it rejects, nothing starts and the run rejects. */
   readonly beforeStart?: (() => Promise<void>) | undefined
-  /** For a run before the work: awaited with what of its guarded files the check wrote itself, if it did. */
+  /** For a run before the work: awaited with the guarded files that the check itself wrote, if any. */
   readonly onWritten?: ((part: Baseline) => Promise<void>) | undefined
-  /** Called with each piece of output; the function returns the end of it so far. */
+  /** Called with each piece of output; the function returns its end so far. */
   readonly onOutput?: ((tail: () => string) => void) | undefined
 }
 
-/** The workspaces of this process: folders in which it may run checks. */
+/** Folders in which this process may run checks. */
 export interface Workspaces {
-  /** Their keys. */
   readonly keys: readonly string[]
-  /** A hash of the files in it, and of these even if git ignores them; undefined if there is none, which counts as out of date. */
+  /**
+   * A hash of the workspace's files, including these even if ignored; undefined if unavailable, which counts as stale.
+   */
   fingerprint(workspace: Workspace, also: readonly string[]): Promise<string | undefined>
-  /** The guarded files of these checks that `known` does not cover yet, as they are now; undefined if it covers all. */
+  /** Current state of these checks' guarded files that `known` does not cover; undefined if it covers all. */
   baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined>
   run(check: Check, options: RunOptions): Promise<RunOutcome>
 }
 
-/** Of a process that runs no checks. */
 export const NO_WORKSPACES: Workspaces = {
   keys: [],
   fingerprint: async () => undefined,
@@ -55,7 +53,7 @@ export const NO_WORKSPACES: Workspaces = {
   run: () => Promise.reject(new TypeError('This process has no workspace.')),
 }
 
-/** A workspace as it is now; undefined if this process does not have it. */
+/** The current state of a workspace; undefined if this process does not have it. */
 export async function seenIn(
   workspaces: Workspaces | undefined,
   workspace: Workspace | undefined,

@@ -18,13 +18,11 @@ import { edgeOf, elapsed } from './observe.ts'
 import type { JsonObject, Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 
-/** What a model is told of its call. */
 export interface Told {
   readonly result: Json
   readonly ok: boolean
 }
 
-/** A call that a transaction answers. */
 export interface Answering {
   readonly context: ToolContext
   readonly transaction: Transaction
@@ -33,13 +31,11 @@ export interface Answering {
   readonly callId: string
   readonly items: number
   readonly started: number
-  /** The outcome of a reopened review that goes with the answer. */
+  /** The outcome of a reopened review, delivered with the answer. */
   readonly reopened: ReviewRecord | undefined
-  /** The claims that it has waited for. */
   readonly claims?: readonly OpenClaim[]
 }
 
-/** What a call is answered, and the command that stores it. */
 export function answered(deps: Answering, { result: own, ok }: Told): Told & { readonly command: CommandOf<'record'> } {
   const { context, toolset, tool, callId, items, started, reopened, claims = [] } = deps
   const { state } = deps.transaction
@@ -52,7 +48,7 @@ export function answered(deps: Answering, { result: own, ok }: Told): Told & { r
   return { result: answer.result, ok, command: { type: 'record', turn_id: context.turn, fact } }
 }
 
-/** What the model is told of a call that was made: one answer for every way in, at once or after its claims. */
+/** The answer to a call that was made: the same for every entry point, at once or after its claims. */
 export function answerTo(
   toolset: Toolset,
   tool: Tool,
@@ -90,7 +86,7 @@ export async function failureAnswer(toolset: Toolset, error: unknown, context: T
 
 /** The answer of a tool call whose review was decided, with the person's changes. */
 export function reviewAnswer(state: Conversation, { review, resolution, tasks }: ReviewRecord): JsonObject {
-  // A reopened plan goes on in another turn.
+  // A reopened plan continues in another turn.
   const turnId = tasks[0] ? lastTurnOf(planById(state, tasks[0].plan_id)) : review.conversation_turn_id
   const view: View = { state, turnId }
   const { toolset, tool } = askedBy(review)
@@ -109,13 +105,13 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
   return { ...tool.created?.(view, tasks), changes, ...comment, ...(review.unchecked ? UNCHECKED : {}) }
 }
 
-/** What an answer says where checks of the model were left out. */
+/** The note in an answer if checks were left out. */
 export const UNCHECKED = {
   message:
     'The checks were left out: Runsheet has no workspace here to run them in. Settle these tasks without them. To have checks, the user starts Runsheet with --workspace FOLDER.',
 } as const
 
-/** What the person said about proposed rows, in the toolset's words: with the id of the task that a row became. */
+/** A person's comments on proposed rows, in the toolset's words, with the id of the task that a row became. */
 function commentsOnRows(
   { vocabulary: { idOf, words = {} } }: Toolset,
   resolution: ReviewRecord['resolution'],
@@ -132,7 +128,6 @@ function commentsOnRows(
   }
 }
 
-/** The tool that asked for a review. */
 export function askedBy(review: Pick<Review, 'toolset' | 'tool'>): { readonly toolset: Toolset; readonly tool: Tool } {
   const toolset = toolsets[review.toolset]
   const tool = toolset.tools.find(({ name, created }) => created && review.tool === name)
@@ -142,15 +137,14 @@ export function askedBy(review: Pick<Review, 'toolset' | 'tool'>): { readonly to
 
 const UNCHANGED: Changes = { kept: [], edited: [], added: [], removed: [], reordered: false }
 
-/** A call's answer, and the reopened review whose outcome it also carries. */
 interface AnswerWithOutcome {
   readonly result: Json
   readonly review_id?: string
 }
 
 /**
- * A decided review that a person had reopened, if its agent lives elsewhere and has not heard of it. Our own turns are
- * continued instead. `awaited` is the review that this call waits for: its outcome is the answer itself.
+ * A decided review that a person had reopened, if its agent lives elsewhere and has not received the outcome. Our own
+ * turns are continued instead. `awaited` is the review that this call waits for: its outcome is the answer itself.
  */
 export async function unheardOutcome(
   { door, tenant, conversation, run }: ToolContext,
@@ -160,14 +154,14 @@ export async function unheardOutcome(
   const { unheard_reviews, reviews, turns } = await door.read({ tenant, conversation })
   const id = unheard_reviews.find(each => {
     const review = reviews.get(each)
-    // The agent itself superseded it, with another plan.
+    // Superseded by the agent itself, with another plan.
     if (review?.reopens === undefined || review.reason === 'superseded') return false
     return turns.get(review.conversation_turn_id)?.model === undefined
   })
   return id === undefined || id === awaited ? undefined : (await door.reviews.get(tenant, id)).record
 }
 
-/** The answer with that outcome, unless another answer has carried it meanwhile. */
+/** Adds that outcome, unless another answer has delivered it meanwhile. */
 function withOutcome(state: Conversation, result: Json, record: ReviewRecord | undefined): AnswerWithOutcome {
   if (!record || typeof result !== 'object' || result === null || Array.isArray(result)) return { result }
   const { review_id } = record.review
@@ -177,7 +171,7 @@ function withOutcome(state: Conversation, result: Json, record: ReviewRecord | u
   return { result: { ...result, review: outcome }, review_id }
 }
 
-/** The answer, with the checks of a plan that did not pass once nothing is open: it is not done, or not known to be. */
+/** Adds the plan's checks that did not pass once nothing is open: the plan is not done, or not known to be. */
 function withFailing(result: Json, state: Conversation, turnId: string): Json {
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return result
   const plan = planOf(state, turnId)
@@ -186,7 +180,7 @@ function withFailing(result: Json, state: Conversation, turnId: string): Json {
   return failing.length > 0 ? { ...result, failing } : result
 }
 
-/** The answer to a claim, with the tasks that the runs before the end of the plan opened again. */
+/** Adds the tasks that the final runs reopened to a claim's answer. */
 function withReopened(result: Json, reopened: readonly Reopened[], { vocabulary }: Toolset): Json {
   if (reopened.length === 0 || typeof result !== 'object' || result === null || Array.isArray(result)) return result
   return { ...result, reopened: reopened.map(({ task, why }) => `${vocabulary.idOf(task)} ${task.title}: ${why}`) }

@@ -9,7 +9,7 @@ export const NO_CONTEXT = 'Error: Task list is not available (no conversation co
 
 export interface CallToolOptions {
   readonly signal?: AbortSignal | undefined
-  /** Runs the wait for a review; its signal ends it as well. */
+  /** Runs the wait for a review, and may end it through the signal. */
   readonly during?: (reviewId: string, wait: (ending: AbortSignal) => Promise<Json>) => Promise<Json>
 }
 

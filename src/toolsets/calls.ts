@@ -20,16 +20,14 @@ import type { Tool, Toolset } from './toolset.ts'
 import { Translation } from './translation.ts'
 import { awaitBaseline, watchClaim } from './waiting.ts'
 
-/** A call whose answer is known. */
 export interface AnsweredCall extends Told {
   readonly status: 'answered'
   /** The answer is in the log. */
   readonly stored: boolean
-  /** It was refused because of this claim. */
   readonly claim?: OpenClaim
 }
 
-/** A call that waits for a review: go on with `awaitCall`. */
+/** A call that waits for a review: continue with `awaitCall`. */
 export interface ReviewedCall {
   readonly status: 'pending_review'
   readonly call_id: string
@@ -37,8 +35,8 @@ export interface ReviewedCall {
 }
 
 /**
- * A call that waits until its claims are settled: go on with `awaitClaims`, in a run with `settleCall`. Without claims: it
- * made a plan, whose checks run as things are before the work.
+ * A call that waits until its claims are settled: continue with `awaitClaims`, in a run with `settleCall`. Without
+ * claims it created a plan, whose checks first run before the work.
  */
 export interface CheckingCall {
   readonly status: 'checking'
@@ -48,12 +46,11 @@ export interface CheckingCall {
 
 export type WaitingCall = ReviewedCall | CheckingCall
 
-/** The state of a call. */
 export type CallState = AnsweredCall | WaitingCall
 
 /**
- * Begins a call as one commit. What the toolset refuses is an answer to the model. Refusals about the turn or the policy
- * are thrown, so that an edge can map them to a status.
+ * Begins a call as one commit. A toolset's refusal is an answer to the model. Refusals about the turn or the policy are
+ * thrown, so that an edge can map them to a status.
  */
 export async function beginCall(
   toolset: Toolset,
@@ -70,7 +67,7 @@ export async function beginCall(
   }
   try {
     const call = await begin(toolset, name, input, context, started)
-    // Answers in the log were reported with their commit. A run of ours stores its refusals itself.
+    // Stored answers are reported with their commit. A run of ours stores its refusals itself.
     if (call.status === 'answered' && !call.stored) report('refused', context.run !== undefined)
     return call
   } catch (error) {
@@ -79,7 +76,7 @@ export async function beginCall(
   }
 }
 
-/** Waits until a begun call is decided, and returns what the model is told. */
+/** Waits until a begun call is decided; returns the answer for the model. */
 export async function awaitCall(callId: string, context: ToolContext, signal?: AbortSignal): Promise<Json> {
   const { door, tenant, conversation, turn, run } = context
   const { reviews } = await door.read({ tenant, conversation })
@@ -94,11 +91,11 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
   const ok = record.resolution?.action === 'confirm'
   const items = record.review.draft_tasks.length
   const reopened = await unheardOutcome(context, review.review_id)
-  // However many wait, the answer is stored once.
+  // Stored once, however many callers wait.
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
   const committed = await door.transact({ tenant, conversation, once, ...leaseOf(context) }, transaction => {
     const { state } = transaction
-    // The tasks as they are now, with any edits since the decision.
+    // Current tasks, including edits since the decision.
     const tasks = record.tasks.flatMap(({ id }) => state.tasks.get(id) ?? [])
     const told = { result: reviewAnswer(state, { ...record, tasks }), ok }
     const { result, command } = answered({ ...asked, context, transaction, callId, items, started, reopened }, told)
@@ -127,7 +124,7 @@ async function begin(
   if (!tool) return refused(toolset.refused(unknownTool(toolset, name), view))
   const parsed = parseInput(tool, input)
   if (parsed instanceof Refusal) return refused(toolset.refused(explain(parsed, toolset, tool), view))
-  // Of the parsed input, so that unknown keys do not make a repeated call look different.
+  // Hashes the parsed input, so that unknown keys do not make a repeated call look different.
   const hash = callHash(tool.name, parsed.value)
   const callId = context.toolCallId ?? `call_${door.newId()}`
   const isNamed = context.toolCallId !== undefined && !context.isHostCallId
@@ -144,7 +141,7 @@ async function begin(
         for (const closed of closedCalls(transaction.state))
           settleIn({ context, transaction, started, reopened: undefined }, closed)
         const earlier = earlierCall(transaction.state, { turn, hash, isNamed }, transaction.now)
-        // Without an id there is nothing to remember it by.
+        // Without an id the call cannot be recognized later.
         if (earlier) return context.toolCallId === undefined ? transaction.discard(earlier) : earlier
       }
       const items = countItems(parsed.value)
@@ -155,7 +152,7 @@ async function begin(
   const call = committed.value
   if (call.status !== 'answered') return call
   if (call.claim) watchClaim(call.claim, context)
-  // A plan without a review is answered once its checks have run, so before the work.
+  // A plan without a review is answered once its checks have run before the work.
   const isPlan = tool.created !== undefined && call.stored && !run
   const isChecking = isPlan && awaitsBaseline(await door.read({ tenant, conversation }), turn)
   return isChecking ? { status: 'checking', call_id: callId, claim_ids: [] } : call
@@ -177,7 +174,7 @@ interface Making extends Answering {
   readonly basis: number
 }
 
-/** Makes a call, or stores it with its claims if these have to be settled first. */
+/** Makes a call, or stores it if its claims must be settled first. */
 function make(call: Making, input: never): CallState {
   const { toolset, tool, context, transaction, callId, basis } = call
   const { run, turn, door } = context
@@ -220,7 +217,7 @@ function make(call: Making, input: never): CallState {
   }
 }
 
-/** Stores a call with its claims: it is made once they are settled. */
+/** Stores a call with its claims; it is made once they are settled. */
 function hold(call: Making, input: never, edit: ModelEdit, asked: readonly AskedClaim[]): CallState {
   const { context, transaction, toolset, tool, callId, hash, basis, items } = call
   if (!context.run) logCall(call, input)
@@ -230,7 +227,6 @@ function hold(call: Making, input: never, edit: ModelEdit, asked: readonly Asked
   return { status: 'checking', call_id: callId, claim_ids: claims.map(({ claim_id }) => claim_id) }
 }
 
-/** Stores what a call is answered. */
 function answer(call: Making, told: Told): AnsweredCall {
   const { command, ...known } = answered(call, told)
   call.transaction.mustRun(command)
@@ -242,7 +238,6 @@ function logCall({ context, transaction, tool, callId }: Making, input: Json): v
   transaction.mustRun({ type: 'record', turn_id: context.turn, fact: { type: 'tool_called', data } })
 }
 
-/** New tasks may need a review. */
 function reviewIn(
   { tool, toolset, callId, hash, context, transaction }: Making,
   { create, unchecked }: ModelEdit,
@@ -253,11 +248,10 @@ function reviewIn(
   return { review: { review_id: `rev_${context.door.newId()}`, ...asked, commands, unchecked: unchecked ?? false } }
 }
 
-/** Whether a judge of ours rules on what an agent elsewhere claims. A run of ours asks its own. */
+/** Whether our judge rules on the claims of an agent elsewhere. A run of ours asks its own judge. */
 const judgesOf = ({ run, door }: ToolContext, { state }: Transaction): boolean =>
   !run && state.policy?.assessor === true && (door.checks.judges?.() ?? false)
 
-/** What the call can do about checks, where its turn has a workspace of this process. */
 function checksIn({ state }: Transaction, { door, turn }: ToolContext): CallChecks | undefined {
   const workspace = state.turns.get(turn)?.workspace
   return workspace && door.checks.offered?.(workspace)

@@ -22,7 +22,6 @@ interface Patch {
   readonly title?: string | undefined
 }
 
-/** Checklist items, created in batches only. */
 export const checklist: Toolset = {
   name: 'checklist',
   tools: [
@@ -39,7 +38,7 @@ export const checklist: Toolset = {
       at,
       output: z.object({
         createdItems: z.array(item),
-        // Sent as checked, and turned down by the assessor.
+        // Sent as checked, but rejected by the judge.
         notAccepted: z.array(z.object({ id: z.string(), reason: z.string() })).optional(),
       }),
       edit: (_, { items, contextTaskId }) => {
@@ -116,7 +115,7 @@ function patched(view: View, patches: readonly Patch[]): ToolEdit {
   const ticked = new Map(shown(view).map(task => [task.id, task.status === 'completed']))
   const change = patches.map((patch): TaskChange => {
     const wasChecked = ticked.get(patch.id)
-    // What is not shown is not changed either.
+    // Hidden items are not changed.
     if (wasChecked === undefined) return { task: patch.id, fields: {} }
     ticked.set(patch.id, patch.isChecked ?? wasChecked)
     return changeFor(patch, wasChecked)
@@ -133,7 +132,7 @@ function patchedItems(view: View, { edit: { change = [] }, refusals }: Done): Js
   }))
   const failed = rows.filter(({ task, refusal }) => refusal || !task)
   const isUnknown = ({ task, refusal }: (typeof rows)[number]): boolean => !refusal || !task
-  // There is no tool that lists: the first of the unknown ones is told what is open, and the others need not be.
+  // There is no list tool, so the error for the first unknown id lists the open items; the others need not.
   const first = failed.find(isUnknown)
   return {
     updatedItems: rows.flatMap(({ task, refusal }) => (task && !refusal ? row(task) : [])),

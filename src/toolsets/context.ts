@@ -3,7 +3,7 @@ import type { PolicyPatch } from '../domain/policy.ts'
 import type { At, Door, Edge, Lease } from '../door/door.ts'
 import type { View } from './view.ts'
 
-/** The conversation and turn of a tool call. The host sets it; nothing in it comes from the model. */
+/** The conversation and turn of a tool call. Set by the host; nothing in it comes from the model. */
 export interface ToolContext extends Sources {
   readonly door: Door
   readonly tenant: string
@@ -11,34 +11,31 @@ export interface ToolContext extends Sources {
   readonly turn: string
   /** The idempotency key of the call. Default: a new id. */
   readonly toolCallId?: string | undefined
-  /** Whose id that is: a host gives each try of its model a new one, and an equal call that waits is joined all the same. */
+  /** Whether the host chose that id: hosts give each retry a new one, so an equal waiting call is joined anyway. */
   readonly isHostCallId?: boolean | undefined
   /** The host's defaults for the policy of new conversations. */
   readonly host?: PolicyPatch | undefined
-  /** The program that calls and its folder: the beginning of the title of a new conversation. */
+  /** The calling program and its folder, for the title of a new conversation. */
   readonly client?: string | undefined
-  /** The way in. Default: `turn` for a run of ours, else `library`. */
+  /** The entry point. Default: `turn` for our own runs, else `library`. */
   readonly edge?: Edge | undefined
   readonly provider?: string | undefined
   readonly model?: string | undefined
-  /** The lease of a process that settles the claims of a call. */
+  /** The lease of the process that settles the call's claims. */
   readonly lease?: Lease | undefined
-  /** Set for calls from our own runs. */
   readonly run?: RunContext | undefined
 }
 
 export interface RunContext {
   readonly lease: Lease
-  /** The seq of the digest that the step was given. */
+  /** The seq of the step's digest. */
   readonly basis: number
-  /** The model's latest text: the outcome, if its tools have no field for one. */
+  /** The model's latest text, used as the outcome if its tools have no field for one. */
   readonly lastText?: string | undefined
 }
 
-/** The conversation as the turn of a call sees it. */
 export async function viewOf({ door, tenant, conversation, turn }: ToolContext, need?: 'list'): Promise<View> {
   return { state: await door.read({ tenant, conversation }, need), turnId: turn }
 }
 
-/** The lease that a commit of a call needs, if any. */
 export const leaseOf = ({ run, lease = run?.lease }: ToolContext): Pick<At, 'lease'> => (lease ? { lease } : {})

@@ -16,7 +16,7 @@ const MAX_DONE = 20
 const MAX_OPEN = 40
 const MAX_EARLIER = 20
 
-/** Where the plan stands, for the next model call. It is bounded and replaces the previous digest. */
+/** The plan's progress for the next model call. Bounded; replaces the previous digest. */
 export function digestOf(view: View & { readonly request?: string }): string {
   const { policy } = view.state
   if (!policy) return ''
@@ -55,7 +55,7 @@ function planPart({ state, turnId, request }: View & { readonly request?: string
   ]
 }
 
-/** What other turns left open, by ids that this toolset's tools take. */
+/** Open tasks of other turns, with ids that this toolset's tools take. */
 function earlierPart({ state, turnId }: View, vocabulary: Vocabulary): string[] {
   const plan = planIdOf(state, turnId)
   const earlier = openTasks(state).filter(({ plan_id }) => plan_id !== plan)

@@ -5,20 +5,19 @@ import { type Review, statusAt } from '../domain/review.ts'
 import { hashOf } from '../door/door.ts'
 import type { WaitingCall } from './calls.ts'
 
-/** Identifies what a call asks for, whatever its id. */
+/** Identifies the content of a call, whatever its id. */
 export const callHash = (tool: string, input: unknown): string => hashOf([tool, input])
 
-/** A call as it arrives. */
 export interface ArrivingCall {
   readonly turn: string
   readonly hash: string
-  /** Its caller gave it an id, which tells it from equal calls. */
+  /** The caller gave it an id, which tells it apart from equal calls. */
   readonly isNamed: boolean
 }
 
 /**
- * The equal call of this turn that the arriving one joins: it waits for a review or for its claims, or nobody got its
- * answer. A named call joins no other, but what would only stand in its way: an open claim, or a plan that a person reopened.
+ * The equal call of this turn that the arriving one joins: it waits for a review or for claims, or its answer was not
+ * delivered. A named call joins another only if that would block it: an open claim, or a plan that a person reopened.
  */
 export function earlierCall(
   state: Conversation,
@@ -35,7 +34,9 @@ export function earlierCall(
   return { status: 'checking', call_id: claim.tool_call_id, claim_ids: claims.map(({ claim_id }) => claim_id) }
 }
 
-/** The reviews that wait, or whose answer nobody got. One that expired was never decided: the person is asked again. */
+/**
+ * Reviews that wait or whose answer was not delivered. An expired one was never decided, so the person is asked again.
+ */
 const unheardReviews = ({ reviews, pending_reviews, unheard_reviews }: Conversation, now: Instant): Review[] =>
   [...pending_reviews, ...unheard_reviews]
     .flatMap(id => reviews.get(id) ?? [])
@@ -43,6 +44,6 @@ const unheardReviews = ({ reviews, pending_reviews, unheard_reviews }: Conversat
 
 function isJoined({ reopens, status, reason }: Review, isNamed: boolean): boolean {
   if (reopens === undefined) return !isNamed
-  // The call that asked was answered before: the agent that superseded the reopened plan does not wait for it.
+  // The call was already answered: the agent that superseded the reopened plan does not wait for it.
   return status === 'pending' || (!isNamed && reason !== 'superseded')
 }

@@ -7,11 +7,10 @@ import type { Row } from '../domain/row.ts'
 import type { Task } from '../domain/task.ts'
 import type { CheckView, TaskView } from '../domain/wire.ts'
 
-/** A check as a model sees it: without what a person approves it by, and without folders and programs of this machine. */
+/** A check for the model, without its approval hash and this machine's folders and programs. */
 type CheckForModel = Omit<CheckView, 'hash' | 'programs' | 'workspace'>
 type TaskForModel = Omit<TaskView, 'checks'> & { readonly checks?: readonly CheckForModel[] }
 
-/** A task as a model sees it. */
 export function taskForModel(state: Conversation, task: Task): TaskForModel {
   const { checks, ...fields } = taskOnWire(state, task)
   return checks
@@ -22,7 +21,6 @@ export function taskForModel(state: Conversation, task: Task): TaskForModel {
     : fields
 }
 
-/** What a person did to the rows of a plan, as a model sees it. */
 export function changesForModel({ kept, edited, added, removed, reordered }: Changes): {
   readonly [key: string]: Json
 } {

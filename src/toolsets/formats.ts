@@ -14,7 +14,6 @@ export const openAiTools = (toolset: Toolset): FunctionDefinition[] =>
     function: { name: namesOf(toolset)(tool.name), description: tool.description, parameters: jsonSchemaOf(tool) },
   }))
 
-/** A tool's input schema as plain JSON Schema. */
 export const jsonSchemaOf = (tool: Tool): JsonObject => plainJsonSchema(tool.input)
 
 export function plainJsonSchema(schema: z.ZodType): JsonObject {

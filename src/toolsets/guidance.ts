@@ -2,13 +2,12 @@ import { invalidField } from '../domain/refusal.ts'
 import type { NameOf, Tool, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 
-/** What providers accept in a tool name, with room for the longest of ours within their 64 characters. */
+/** Characters that providers accept in a tool name, with room for our longest within their limit of 64. */
 export const PREFIX = /^[A-Za-z0-9_-]{0,32}$/
 
 interface PromptOptions {
-  /** The tools that the model gets. Default: all of the toolset. */
+  /** Tools that the model gets. Default: all of the toolset. */
   readonly allowed?: readonly string[]
-  /** Whether the turn is Runsheet's own. */
   readonly isRun?: boolean
 }
 
@@ -26,10 +25,10 @@ The user approves it. It is run when you settle the task, and while it fails the
 /** Guidance for a model that called the planning tool in the wrong form. */
 export const retryFor = (toolset: Toolset, view: View): string => toolset.retry(view, namesOf(toolset))
 
-/** How the toolset settles a task, and what to do with one that cannot be done. */
+/** How to settle a task, and what to do with an impossible one. */
 export const settlingFor = (toolset: Toolset): string => toolset.settling(namesOf(toolset))
 
-/** The same toolset with tools that carry a prefix wherever a model reads their names. Throws a refusal if it is invalid. */
+/** The same toolset with a prefix on every tool name that a model reads. Throws a refusal if the prefix is invalid. */
 export function withPrefix(toolset: Toolset, prefix: string): Toolset {
   if (!PREFIX.test(prefix)) {
     throw invalidField('prefix', { rule: 'invalid', expected: 'at most 32 characters of A-Z a-z 0-9 _ -' })
@@ -37,7 +36,6 @@ export function withPrefix(toolset: Toolset, prefix: string): Toolset {
   return prefix === '' ? toolset : { ...toolset, prefix }
 }
 
-/** The tool that a model means by this name. */
 export const toolNamed = (toolset: Toolset, name: string): Tool | undefined =>
   toolset.tools.find(tool => namesOf(toolset)(tool.name) === name)
 
@@ -46,6 +44,5 @@ export const namesOf =
   tool =>
     `${prefix}${tool}`
 
-/** The names of its tools, for a model that invented one. */
 export const available = (toolset: Toolset): string =>
   toolset.tools.map(({ name }) => namesOf(toolset)(name)).join(', ')

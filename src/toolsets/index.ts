@@ -7,7 +7,7 @@ import { taskManager } from './task-manager.ts'
 import type { Toolset } from './toolset.ts'
 import { turnTodos } from './turn-todos.ts'
 
-/** All toolsets. A conversation offers its model exactly one of them. */
+/** A conversation offers its model exactly one toolset. */
 export const toolsets: Record<ToolsetName, Toolset> = {
   manage_todos: manageTodos,
   checklist,
@@ -17,7 +17,6 @@ export const toolsets: Record<ToolsetName, Toolset> = {
   runsheet,
 }
 
-/** The names of all tools of all toolsets. */
 export const toolNames: ReadonlySet<string> = new Set(
   Object.values(toolsets).flatMap(({ tools }) => tools.map(({ name }) => name)),
 )

@@ -8,13 +8,12 @@ const MAX_CHARACTERS = 256_000
 
 const ARGUMENTS = 'The arguments'
 
-/** The parsed input, or a refusal for its first problem. */
 export function parseInput(tool: Tool, input: unknown): { readonly value: never } | Refusal {
   const size = sizeOf(input)
   if (size === undefined) return invalidField(ARGUMENTS, { rule: 'invalid', expected: 'JSON' })
   if (size > MAX_CHARACTERS) return invalidField(ARGUMENTS, { rule: 'too_large', limit: MAX_CHARACTERS })
   if (tool.isForExisting && hasCheck(input)) return new Refusal('persons_only', { action: 'change_checks' })
-  // A check where none is offered is kept, so that the answer can say that it was left out.
+  // Keeps a check where none is offered, so that the answer can say that it was left out.
   const checked = tool.checked?.input.safeParse(input)
   const parsed = checked?.success ? checked : tool.input.safeParse(input)
   if (parsed.success) return { value: parsed.data as never }
@@ -31,7 +30,7 @@ const hasCheck = (input: unknown): boolean => {
   return [check, checks].some(sent => sent !== undefined && sent !== null && sent !== '')
 }
 
-/** A schema issue as a problem that `say` can put into words. */
+/** Converts a schema issue to a problem that `say` can word. */
 export function problemIn(issue: z.core.$ZodIssue, input: unknown): FieldProblem {
   const value = issue.path.reduce<unknown>(
     (within, key) => (within as Record<PropertyKey, unknown> | undefined)?.[key],
@@ -64,7 +63,7 @@ export function problemIn(issue: z.core.$ZodIssue, input: unknown): FieldProblem
   }
 }
 
-/** The key that the schema does not know, truncated to be safe to repeat. */
+/** The key that the schema does not know, truncated so that it is safe to repeat. */
 export function unknownKey(issue: z.core.$ZodIssue): string | undefined {
   return issue.code === 'unrecognized_keys' ? issue.keys[0]?.slice(0, 64).toWellFormed() : undefined
 }
@@ -90,7 +89,7 @@ function sizeOf(input: unknown): number | undefined {
   try {
     return JSON.stringify(input)?.length ?? 0
   } catch {
-    // Not JSON, for example circular: it cannot have come over a transport.
+    // Not JSON, for example circular, so it did not come over a transport.
     return undefined
   }
 }

@@ -15,14 +15,14 @@ const todo = z.object({
 })
 
 const answer = z.object({
-  // False for an unconfirmed review.
+  // False if the review was not confirmed.
   success: z.boolean(),
   state: z.object({ total: z.int(), remaining: z.int(), current: todo.nullable(), items: z.array(todo) }),
 })
 
 const NOTED = 'Noted. A person settles this step. Go on with the next one.'
 
-/** A queue of steps that only the assessor, or a person, advances. */
+/** A queue of steps that only the judge or a person advances. */
 export const manageTodos: Toolset = {
   name: 'manage_todos',
   tools: [
@@ -64,7 +64,7 @@ export const manageTodos: Toolset = {
       repeats: true,
       edit: (call, { id, result: outcome }) => {
         if (isBlank(outcome)) throw invalidField('result', { rule: 'empty' })
-        // Without a judge nobody but a person may say that it is done: the step stays open.
+        // Without a judge only a person may complete a step, so it stays open.
         const fields = call.isJudged ? { status: 'completed' as const, outcome } : { outcome }
         return { change: [{ task: id, fields, if_open: true }] }
       },
@@ -102,16 +102,14 @@ says what is missing, do that and report again. Do not plan for a plain question
   unconfirmed: (answer, view) => ({ success: false, ...answer, state: todosState(view) }),
 }
 
-/** The queue in the shape of the contract. */
 const todosState = (view: View): TodosState => todosOf(tasksIn(view), planIdOf(view.state, view.turnId))
 
 interface Added {
   readonly title: string
-  /** Its index in the input, blank elements included. */
   readonly index: number
 }
 
-/** What a call adds and removes. Additions that the same call deletes are never created. */
+/** A call's additions and removals. Additions that the same call deletes are never created. */
 function withoutMatched(
   call: View,
   add: readonly string[],

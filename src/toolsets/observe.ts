@@ -2,32 +2,28 @@ import type { Logger } from 'pino'
 import type { Committed, Edge, ObservedCall, Observer } from '../door/door.ts'
 import type { ToolContext } from './context.ts'
 
-/** An observer that logs each call at debug level. */
 export const logCalls =
   (logger: Pick<Logger, 'debug'>): Observer =>
   call =>
     logger.debug(call, 'tool call')
 
-/** The tool of every MCP server that waits for a review. It belongs to no toolset, and is counted like one of its tools. */
+/** The MCP servers' tool that waits for a review. It belongs to no toolset but is counted like its tools. */
 export const AWAIT_REVIEW = 'await_review'
 
-/** Where a call was made. */
 export interface Caller extends Pick<ToolContext, 'door' | 'conversation' | 'edge' | 'provider' | 'model' | 'run'> {
   readonly turn?: string | undefined
 }
 
 export interface Observation extends Pick<ObservedCall, 'toolset' | 'tool' | 'items' | 'outcome' | 'stored'> {
   readonly callId: string | undefined
-  /** When it began, by `performance.now()`. */
+  /** Start time by `performance.now()`. */
   readonly started: number
 }
 
-/** Reports an answered call to the observers. */
 export function observe(caller: Caller, { started, ...call }: Observation): void {
   report(caller, { ...call, duration_ms: elapsed(started), edge: edgeOf(caller) })
 }
 
-/** Reports the calls that a commit answered. */
 export function observeAnswers(caller: Caller, { events, conversation }: Committed<unknown>): void {
   for (const { type, turn_id, data } of events) {
     if (type !== 'tool_answered') continue
@@ -55,7 +51,6 @@ export const edgeOf = ({ edge, run }: Pick<ToolContext, 'edge' | 'run'>): Edge =
 
 export const elapsed = (started: number): number => Math.round(performance.now() - started)
 
-/** The length of the longest list in an input. */
 export function countItems(input: unknown): number {
   if (typeof input !== 'object' || input === null) return 0
   return Object.values(input).reduce(

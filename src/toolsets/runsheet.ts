@@ -108,7 +108,7 @@ before all are done, blocked or cancelled. Do not plan for a plain question or a
   changes: changed,
 }
 
-/** Only what the model does not know yet: kept rows are left out. */
+/** Kept rows are left out, because the model knows them. */
 function changed(
   { edited, added, removed, reordered }: Changes,
   made: readonly ConfirmedTask[],
@@ -129,26 +129,25 @@ function changed(
   return Object.keys(parts).length === 0 ? 'none' : parts
 }
 
-/** The fields of a row that the person changed. */
 function different(from: Row, to: Row): JsonObject {
   const before = briefly(from)
   const fields = Object.entries(briefly(to))
   return Object.fromEntries(fields.filter(([field, value]) => JSON.stringify(before[field]) !== JSON.stringify(value)))
 }
 
-/** A row in the model's words; of a check, what has to hold. */
+/** A row in the model's words; for a check, only what must hold. */
 function briefly(row: Row): JsonObject {
   const { criteria, checks, ...rest } = { ...BLANK, ...row }
   return { ...rest, done_when: criteria, checks: checks.map(describeCheck) }
 }
 
-/** The tasks that `update` may change: this turn's plan, and every other open task. */
+/** Tasks that `update` may change: this turn's plan, and every other open task. */
 function withinReach(view: View): Task[] {
   const plan = planIdOf(view.state, view.turnId)
   return listed(view.state).filter(task => isOpen(task) || task.plan_id === plan)
 }
 
-/** Ids only: the model knows what it proposed. */
+/** Ids only, because the model knows what it proposed. */
 function created(view: View, tasks: readonly Task[]): JsonObject {
   return { ids: tasks.map(({ number }) => number), ...onward(view) }
 }

@@ -10,17 +10,17 @@ import { toolsets } from './index.ts'
 import { observeAnswers } from './observe.ts'
 import { sealOf } from './seal.ts'
 
-/** What has come of the claims of a call since the last look, to be written in the same commit. */
+/** New results for a call's claims, to be written in the same commit. */
 export interface Facts extends Learnt {
   readonly facts?: readonly Command[] | undefined
 }
 
-/** What is written with the end of a call that no tool made: an answer in text. */
+/** Written with the end of a claim that a text made, not a tool. */
 export type TextAnswer = (transaction: Transaction, settled: Settled) => void
 
 /**
- * Writes what has come of the claims of a call, and settles the call if they need nothing more: then its effects and its answer
- * are in the same commit. Otherwise it says what comes next; runs before the end of a plan are asked for.
+ * Writes new results for a call's claims, and settles the call if they need nothing more, with its effects and its
+ * answer in the same commit. Otherwise returns the next need; final runs of a plan are requested.
  */
 export async function settleCall(
   context: ToolContext,
@@ -40,7 +40,6 @@ export async function settleCall(
   return committed.value
 }
 
-/** Settles a call within a transaction, and stores its answer. */
 export function settleIn(
   deps: Pick<Answering, 'context' | 'transaction' | 'started' | 'reopened'>,
   { turn_id: turn, tool_call_id: callId }: Pick<OpenClaim, 'turn_id' | 'tool_call_id'>,
@@ -77,7 +76,6 @@ const ABANDONED: Told = {
   ok: false,
 }
 
-/** Claims with an id and a seal of the text that they are about. */
 export const newClaims = (newId: () => string, asked: readonly AskedClaim[]): CommandOf<'make_claims'>['claims'] =>
   asked.map(claim => {
     const { task, status, outcome, judge } = claim

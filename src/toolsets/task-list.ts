@@ -105,7 +105,7 @@ not do stays open, and your answer does not wait for it. Do not plan for a plain
 
 function change(view: View, id: string, status: 'completed' | 'pending'): ToolEdit | { unchanged: JsonObject } {
   const task = find(view, id)
-  // A task that is not done needs no change.
+  // A task that is not completed needs no change.
   if (status === 'pending' && task.status !== 'completed') return { unchanged: { ok: true, task: row(task) } }
   return { change: [{ task: task.id, fields: { status } }] }
 }
@@ -116,7 +116,7 @@ function changedTask({ state }: View, { edit: { change = [] } }: Done): JsonObje
 }
 
 function added(_: View, tasks: readonly Task[]): JsonObject {
-  // The person may have added more tasks: answer with the model's own.
+  // The person may have added tasks, so answer with the model's own.
   const task = tasks.find(({ created_by }) => created_by === 'tool') ?? tasks[0]
   return task ? row(task) : {}
 }
@@ -127,7 +127,7 @@ function idOf(task: TaskName): string {
   return task.file_id ?? String(task.number)
 }
 
-/** By the id that this toolset shows: a number, or the id in a file. */
+/** Finds by the id that this toolset shows: a number, or the id in a file. */
 function find(view: View, id: string): Task {
   const task = shown(view).find(each => idOf(each) === id)
   if (!task) throw new Refusal('task_not_found', { ref: id, ...openIn(view.state) })

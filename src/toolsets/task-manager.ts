@@ -36,7 +36,7 @@ const shown = z.object({
   updated_at: z.string(),
   outcome: z.string().nullable(),
 })
-/** A task as a model sees it, besides its row: how its checks stand, and how far its completion can be trusted. */
+/** How a task's checks stand, and how far its completion can be trusted. */
 const standing = {
   checks: z
     .array(
@@ -80,7 +80,7 @@ export const taskManager: Toolset = {
         tasks: z.array(shown),
         session_id: z.string(),
         conversation_turn_id: z.string(),
-        // Sent as done, and turned down by the assessor.
+        // Sent as done, but rejected by the judge.
         not_accepted: z.array(z.object({ id: z.string(), reason: z.string() })).optional(),
       }),
       edit: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & Checked)[] }) => ({

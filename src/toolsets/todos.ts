@@ -1,7 +1,6 @@
 import type { Json } from '../domain/event.ts'
 import { isOpen, type Task, type TaskStatus } from '../domain/task.ts'
 
-/** A task as `manage_todos` and the stream show it. */
 export type Todo = { readonly id: number; readonly description: string; readonly status: string }
 export type TodosState = {
   readonly total: number
@@ -21,7 +20,7 @@ const SHOWN: Record<Exclude<TaskStatus, 'cancelled'>, string> = {
 export function todosOf(tasks: readonly Task[], plan: string | null): TodosState {
   const shown = tasks.flatMap(task => (task.status === 'cancelled' ? [] : [{ task, todo: todoOf(task, task.status) }]))
   const started = shown.filter(({ task }) => task.status === 'in_progress')
-  // Each plan may have a current task: prefer this one's.
+  // Each plan may have a current task; this plan's comes first.
   const current = started.find(({ task }) => task.plan_id === plan) ?? started[0]
   return {
     total: shown.length,

@@ -14,15 +14,14 @@ export interface TranslationDeps {
   readonly toolset: Toolset
   readonly newId: () => string
   readonly sources: Sources
-  /** Agents elsewhere: whether a judge of ours rules on their claims. It may read a file. */
+  /** For agents elsewhere: whether our judge rules on their claims. May read a file. */
   readonly judges: () => boolean
-  /** Where the turn has a workspace. */
+  /** Present if the turn has a workspace. */
   readonly checks?: CallChecks | undefined
-  /** In a run: the model's latest text, the outcome if its tools have no field for one. */
+  /** In a run: the model's latest text, used as the outcome if its tools have no field for one. */
   readonly lastText: string | undefined
 }
 
-/** Turns the arguments of a call into an edit. */
 export class Translation implements View {
   readonly turnId: string
   readonly state: Conversation
@@ -36,12 +35,14 @@ export class Translation implements View {
     this.#deps = deps
   }
 
-  /** Whether a judge rules on what an agent elsewhere claims. Looked up once. */
+  /** Cached, because the lookup may read a file. */
   get isJudged(): boolean {
     return (this.#hasJudge ??= this.#deps.judges())
   }
 
-  /** A model's command line as the checks of a new task. Without a workspace there are none, and the answer says so. */
+  /**
+   * Turns a model's command line into a new task's checks. Without a workspace there are none, and the answer says so.
+   */
   checked(line: string | undefined, row?: number): Pick<NewTask, 'checks' | 'allowed'> {
     const { checks } = this.#deps
     if (line === undefined || line.trim() === '') return {}
@@ -55,7 +56,6 @@ export class Translation implements View {
     return { checks: [check], ...(isAllowed ? { allowed: [check.hash] } : {}) }
   }
 
-  /** The edit that a tool asks for. */
   edit({ create, change, remove, each }: ToolEdit): ModelEdit {
     const { newId, sources } = this.#deps
     const edit: ModelEdit = {
@@ -79,7 +79,6 @@ export class Translation implements View {
   }
 }
 
-/** Whether an edit may settle a task. */
 const mayClaim = ({ create = [], change = [] }: ModelEdit): boolean =>
   create.some(({ status = 'pending' }) => REQUIRES[status].judge) ||
   change.some(({ fields: { status, outcome } }) => (status ? REQUIRES[status].judge : outcome !== undefined))

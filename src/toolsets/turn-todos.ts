@@ -113,7 +113,7 @@ export const turnTodos: Toolset = {
       }),
       edit: (call, { todoId, outcome, status = 'completed' }) => {
         if (isBlank(outcome)) throw invalidField('outcome', { rule: 'empty' })
-        // What was turned down may be blocked, and these tools have no word for that.
+        // A rejected claim may be blocked, but these tools have no word for that.
         const isKept = status === 'cancelled' && !call.isJudged && turnedDownBy(call.state, todoId) !== undefined
         const fields = { status: isKept ? ('blocked' as const) : status, outcome }
         return { change: [{ task: todoId, fields, if_open: true }] }
@@ -143,7 +143,7 @@ a plain question or a single step.`,
     `complete each item with ${named('complete_todo')} and its outcome. If one cannot be done, cancel it: status cancelled, with the reason as its outcome.`,
   vocabulary: {
     idOf: ({ id }) => id,
-    // Without `priority`: its own is the place in the plan.
+    // Without `priority`, which is the place in the plan here.
     fields: ['title', 'details', 'criteria', 'status', 'outcome', 'checks'],
     words: { details: 'context', criteria: 'completionCriteria', agent_type: 'agentType' },
   },

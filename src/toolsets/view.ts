@@ -4,11 +4,10 @@ import { TOOLSETS } from '../domain/policy.ts'
 import type { Task } from '../domain/task.ts'
 import { cut } from '../domain/text.ts'
 
-/** A conversation as one turn sees it. */
 export interface View {
   readonly state: Conversation
   readonly turnId: string
-  /** A call that only reads sees what one that settles would go on with (PL7). */
+  /** A read must see what a settling call would continue with (PL7). */
   readonly reads?: boolean
 }
 
@@ -17,7 +16,6 @@ function scopeOf({ state, turnId }: View): string | undefined {
   return state.policy && TOOLSETS[state.policy.toolset].counts === 'conversation' ? undefined : turnId
 }
 
-/** The tasks in the toolset's scope, in list order. */
 export const tasksIn = (view: View): Task[] => listed(view.state, scopeOf(view))
 
 export function openIn(view: View): Task[] {
@@ -26,7 +24,6 @@ export function openIn(view: View): Task[] {
   return openTasks(state, goesOn && state.running_turn !== turnId && isIdle(state, turnId) ? undefined : scopeOf(view))
 }
 
-/** The task to work on: the current one, or else the first open one. */
 export function nextIn(view: View): Task | undefined {
   const open = openIn(view)
   return open.find(task => task.status === 'in_progress') ?? open[0]
@@ -39,7 +36,7 @@ const MAX_EXISTING = 40
 const MAX_TITLE = 200
 
 /**
- * The end of a retry text: the existing tasks by name, the newest if there are many, and what not to do again. Empty if
+ * The end of a retry text: the existing tasks by name, the newest if there are many, and what not to repeat. Empty if
  * there are none.
  */
 export function existing(

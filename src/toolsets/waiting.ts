@@ -9,23 +9,23 @@ import type { Told } from './answer.ts'
 import type { CheckingCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
 
-/** Of a turn's newest calls, to find the one of a claim. */
+/** Newest calls searched for the one of a claim. */
 const MAX_CALLS = 1_000
 
-/** How long it takes until a claim that no process serves is ended. */
+/** Time until a claim that no process serves is ended. */
 const ENDED_MS = 15_000
 
 export interface ServedOptions {
   readonly signal?: AbortSignal | undefined
-  /** A worker ends what no process serves: it is waited for. */
+  /** Whether a worker ends what no process serves, so that waiting is safe. */
   readonly isEnded?: boolean
-  /** Sees each commit that comes meanwhile. */
+  /** Called with each commit meanwhile. */
   readonly onCommit?: ((commit: Commit) => void) | undefined
 }
 
 /**
- * Waits until the runs of a turn are over, made by whichever process. Resolves with false if no process with their
- * workspace, or with the judge, is alive. While a person is waited for, none needs to be.
+ * Waits until a turn's runs are over, in whichever process. Resolves with false if no process that serves their
+ * workspace or the judge is alive. While a person is awaited, none needs to be.
  */
 export async function servedUntil(
   { door, tenant, conversation }: ToolContext,
@@ -47,7 +47,7 @@ export async function servedUntil(
       service.needs(needsOf(state, turnId))
     }
     signal?.throwIfAborted()
-    // A door that is closed says so.
+    // Throws if the door is closed.
     if (!service.gone.aborted) await door.read(ref)
     return false
   } finally {
@@ -56,26 +56,26 @@ export async function servedUntil(
 }
 
 /**
- * Waits until the checks of a plan have run as things are before the work. Not for ever: if no process with the workspace
- * is alive, the plan is answered without.
+ * Waits until a plan's checks have run before the work. If no process with the workspace is alive, the plan is answered
+ * without them.
  */
 export async function awaitBaseline(context: ToolContext, turnId: string, signal?: AbortSignal): Promise<void> {
   await servedUntil(context, turnId, state => !awaitsBaseline(state, turnId), { signal })
 }
 
-/** Sees to it that a claim which is in the way of a call ends, also if nobody serves it. */
+/** Ends a claim that blocks a call, even if no process serves it. */
 export function watchClaim({ claim_id, turn_id }: OpenClaim, context: ToolContext): void {
   const isOver = ({ claims }: Conversation): boolean => !claims.has(claim_id)
   const signal = AbortSignal.timeout(ENDED_MS)
   void servedUntil(context, turn_id, isOver, { signal, isEnded: true }).catch(() => {})
 }
 
-/** What a caller who cannot wait any longer asks for the answer with. */
+/** The id with which a caller that cannot keep waiting asks for the answer later. */
 export const claimIdOf = ({ claim_ids: [first], call_id }: CheckingCall): string => first ?? call_id
 
 /**
- * Waits until the claims of a call are settled, by whichever process, and returns its answer; without claims until the
- * checks of its plan have run. If no process with their workspace is alive, a worker of this process ends claims.
+ * Waits until a call's claims are settled, by whichever process, and returns its answer; without claims, until its
+ * plan's checks have run. If no process with their workspace is alive, a worker of this process ends the claims.
  */
 export async function awaitClaims(
   { call_id, claim_ids }: CheckingCall,
@@ -95,7 +95,7 @@ export async function awaitClaims(
   return answer
 }
 
-/** The call to wait for by the id that its caller was given, whether or not it is answered. */
+/** The call to wait for, by the id that its caller was given, whether or not it is answered. */
 export async function claimCall(
   { conversations }: Door,
   ref: Ref,

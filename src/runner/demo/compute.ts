@@ -1,8 +1,8 @@
-/** The result of a step that is a sum and nothing else: "12 * 7 = 84". */
+/** The result of a step that is only a calculation: "12 * 7 = 84". */
 export const compute = (title: string): string | undefined =>
   title.length > MAX_LENGTH ? undefined : arithmetic(title)
 
-/** Longer requests are no computations, and their regular expressions would take long. */
+/** Longer requests are no calculations, and the regular expressions would be slow on them. */
 const MAX_LENGTH = 400
 
 const NUMBER = String.raw`-?\d+(?:\.\d+)?`
@@ -33,7 +33,7 @@ const spaced = (expression: string): string =>
 /** Larger results would be rounded. */
 const MAX_VALUE = 1e12
 
-/** The value of an expression of numbers, + - * / and brackets; undefined if it is none, or has none below 10^12. */
+/** The value of an expression of numbers, + - * / and brackets; undefined if it is none or reaches 10^12. */
 function valueOf(expression: string): number | undefined {
   const signs = expression.replaceAll(/[x×]/gi, '*').replaceAll('÷', '/').replaceAll('−', '-')
   const tokens = signs.match(/\d+(?:\.\d+)?|[-+*/()]|\S/g) ?? []

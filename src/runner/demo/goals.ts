@@ -2,19 +2,18 @@ import { bareGoal, withoutClauses } from './deeds.ts'
 import { ACTIONS, CHINESE_ACTION, CHINESE_EVENT, CHINESE_JOURNEY, EVENT, isChinese, JOURNEY } from './lexicon.ts'
 import { isChineseNoun, isNoun } from './texts.ts'
 
-/** Goals of one kind, and the steps of a plan for them. */
 interface GoalKind {
   readonly of: RegExp
   readonly plan: (goal: string) => string[]
 }
 
-/** The steps of a plan for a goal that names none itself: of the first kind that fits. The last kind fits all. */
+/** Steps of a plan for a goal that names none itself, by the first kind that matches. The last kind matches all. */
 export function planFor(goal: string): string[] {
   const [kinds, bare] = isChinese(goal) ? [CHINESE, goal] : [ENGLISH, bareGoal(goal)]
   return kinds.find(({ of }) => of.test(bare))?.plan(bare) ?? []
 }
 
-/** A topic that is more than a name, so that it asks for nothing as part of a title. */
+/** Quotes a topic that is more than a name, so that it asks for nothing as part of a title. */
 const quoted = (text: string): string => `“${text.replaceAll(/[“”"]/g, '')}”`
 
 const peopleIn = (goal: string): string | undefined =>
@@ -31,19 +30,17 @@ function topicOf(goal: string): string {
   return bare === '' ? goal : bare
 }
 
-/** The topic as part of a title: in quotes if it is more than a name. */
 const the = (topic: string): string => (isNoun(topic) ? `${isOne(topic) ? 'the ' : ''}${topic}` : quoted(topic))
 
-/** Whether it takes an article: "landing page for our product" does, "electric cars" and "CI" do not. */
+/** Whether a topic takes an article: "landing page for our product" does; "electric cars" and "CI" do not. */
 function isOne(topic: string): boolean {
   const [head = ''] = topic.split(/\s+(?:for|of|in|at|to|on|about|near|around)\s/i)
   return !/[^su]s$/.test(head) && !/^[A-Z]/.test(head)
 }
 
-/** The goal itself as part of a title. */
 const deed = (goal: string): string => quoted(lower(withoutClauses(goal)))
 
-/** Goals of planning end with the plan on paper; those of doing go on to what only a tool can do. */
+/** Planning goals end with the plan on paper; others continue with what only a tool can do. */
 const isPlanning = (goal: string): boolean =>
   /^(?:plan|prepare|outline|draft|design|think)\b/i.test(goal) &&
   !(goal.toLowerCase().match(/\p{L}+/gu) ?? []).some(word => ACTIONS.has(word))
@@ -51,7 +48,6 @@ const isPlanning = (goal: string): boolean =>
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Texts about a topic, as titles. */
 const drafts = (topic: string, ...forms: readonly string[]): string[] => forms.map(form => `Draft ${form} ${topic}`)
 
 const QUESTIONS = 'questions about'
@@ -70,7 +66,7 @@ const ENGLISH: readonly GoalKind[] = [
     },
   },
   {
-    // A test to sit, not one of a program.
+    // A test to sit, not a program's test.
     of: /\b(?:interview|exam|exams|presentation|talk|speech|lecture|pitch)\b|^(?:prepare|pass|plan|revise)\b.*\btest\b|^(?:learn|study|practi[cs]e|master)\s+(?!how\b|to\b)/i,
     plan: goal => drafts(the(topicOf(goal)), QUESTIONS, OUTLINE, CRITERIA, SCHEDULE, CHECKLIST),
   },
@@ -100,7 +96,7 @@ const ENGLISH: readonly GoalKind[] = [
     },
   },
   {
-    // One deed.
+    // A single action.
     of: new RegExp(`^(?:${[...ACTIONS].join('|')}|call|order|book)\\b`, 'i'),
     plan: goal => [...drafts(deed(goal), CHECKLIST), capitalised(goal), `Check that it worked: ${lower(goal)}`],
   },
@@ -171,7 +167,7 @@ const CHINESE: readonly GoalKind[] = [
     },
   },
   {
-    // One deed.
+    // A single action.
     of: CHINESE_ACTION,
     plan: goal => [...chineseDrafts(quoted(withoutClauses(goal)), '检查清单'), goal, `检查结果：${goal}`],
   },

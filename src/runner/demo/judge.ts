@@ -6,15 +6,15 @@ import { isSimulated, textFor, workOn } from './texts.ts'
 
 type Facts = Pick<Case, 'task' | 'details' | 'criteria' | 'claimed_status' | 'outcome' | 'worker_text' | 'evidence'>
 
-/** The case in the assessor's prompt: its last line. */
+/** The case is the last line of the judge's prompt. */
 export function caseIn(messages: readonly { readonly role: string; readonly text?: string }[]): Facts {
   const text = messages.map(message => message.text ?? '').join('\n')
   return JSON.parse(text.slice(text.lastIndexOf('\n') + 1)) as Facts
 }
 
-/** Passes only what was really done: computed right, written down, or done by a tool that succeeded. */
+/** Passes only real work: correct calculations, written texts, and successful tool calls. */
 export function verdictOn({ task, details, criteria, claimed_status, outcome, worker_text, ...facts }: Facts): string {
-  // What others only report is not known to have been done.
+  // Calls that others only report are unconfirmed.
   const evidence = facts.evidence.filter(({ source }) => source === 'runsheet')
   const said = outcome.trim() === '' ? (worker_text.at(-1) ?? '').trim() : outcome.trim()
   if (said === '') return 'NOT_OK: there is no outcome.'
@@ -33,7 +33,7 @@ export function verdictOn({ task, details, criteria, claimed_status, outcome, wo
 
 const FAILED = /\b(?:could not|cannot|can't|failed|Error:|not done)|失败|无法|未完成/i
 
-/** What is wrong with what the demo model does without a tool: it does it again. Empty if nothing is. */
+/** Flaws in work without a tool, found by redoing it; empty if there are none. */
 function flawInWork(task: string, said: string): string {
   const sum = compute(task)
   if (sum !== undefined) return said === sum ? '' : `the result should be ${sum}`
@@ -43,7 +43,7 @@ function flawInWork(task: string, said: string): string {
   return words(said) === words(work.outcome) ? '' : 'the text itself is not there.'
 }
 
-/** A report names steps with what came of them; what can be computed in it has to be right. */
+/** A report lists steps with their outcomes; its calculations must be right. */
 function flawInReport(said: string): string {
   const [heading = '', ...lines] = said.split('\n')
   if (!/^(?:Report|报告)$/.test(heading) || lines.length === 0) return 'the report itself is not there.'

@@ -1,7 +1,6 @@
-/** Whether a text is answered in Chinese. */
 export const isChinese = (text: string): boolean => /\p{Script=Han}/u.test(text)
 
-/** Whether a step asks for more than one thing, as far as its joining words tell. Lists of numbers are one thing. */
+/** Whether a step asks for more than one thing, judged by its joining words. Lists of numbers are one thing. */
 export function isCompound(title: string): boolean {
   const bare = unquoted(title).replaceAll(
     /(?<!\d)-?\d+(?:\.\d+)?(?:\s*(?:,|，|、|\band\b|和)\s*-?\d+(?:\.\d+)?)+/gi,
@@ -26,10 +25,10 @@ export const ACTIONS = words(`
   fetch forward email emailing mail mailing phone telephone arrange arranging organise organize reserve sign fix merge
   commit push
 `)
-/** Nouns, too, so that only a text's own title may have them. */
+/** Also nouns, so only a text's own title may contain them. */
 export const AMBIGUOUS = words('email mail')
 
-/** Words for what nobody can write without knowing it: data, records, superlatives, dates. */
+/** Words for facts that cannot be made up: data, records, superlatives, dates. */
 export const FACTS = words(`
   number numbers figure figures result results data name names address addresses bug bugs customer customers client clients
   user users sales revenue profit price prices statistics stats fact facts balance status news weather minutes findings
@@ -49,7 +48,7 @@ export const CHINESE_ACTION =
 export const CHINESE_FACT =
   /[它他她其]|这些|那些|上述|名字|姓名|名单|号码|编号|数据|数字|结果|客户|用户|漏洞|缺陷|首都|销售|价格|余额|地址|文件|最|当前|目前|今天|昨天|季度|年度/
 
-/** Without what is in quotes: that names something, and asks for nothing. */
+/** Removes quoted text, which names something and asks for nothing. */
 export const unquoted = (text: string): string => text.replaceAll(/“[^”]*”|"[^"]*"/g, '')
 
 export function words(list: string): ReadonlySet<string> {

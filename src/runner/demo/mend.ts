@@ -4,17 +4,15 @@ import type { Call } from './planners.ts'
 import { SANDBOX } from './sandbox.ts'
 import type { Offered } from './tools.ts'
 
-/** What comes next in a step on the sandbox. */
 export type Deed = { readonly call: Call } | { readonly outcome: string } | { readonly failed: string }
 
-/** A message as this file needs it. */
 interface Heard {
   readonly role: string
   readonly tool?: string
   readonly result?: unknown
 }
 
-/** What the demo model knows to fix, in the order in which it sees it: the second bug only shows in the test's output. */
+/** Fixes that the demo model knows, in the order it sees them: the second bug only shows in the test's output. */
 const REPAIRS = [
   { find: 'Helo', replace: 'Hello' },
   { find: 'greet(name)', replace: "greet(name = 'stranger')" },
@@ -24,7 +22,7 @@ export const isSandboxTool = (name: string): boolean => name === SANDBOX.read ||
 
 const hasSandbox = (tools: readonly Offered[]): boolean => tools.some(({ name }) => name === SANDBOX.edit)
 
-/** The steps for a request to fix the sandbox; undefined for any other request, and where there is no sandbox. */
+/** Steps for a request to fix the sandbox; undefined for other requests, or without a sandbox. */
 export function mendingSteps(tools: readonly Offered[], request: string): readonly string[] | undefined {
   if (!hasSandbox(tools)) return undefined
   if (/\bsandbox\b/i.test(request) && /\b(?:fix|mend|repair)\b/i.test(request)) return ENGLISH
@@ -37,13 +35,12 @@ const CHINESE = [`读取 ${SANDBOX.file}`, `修好 ${SANDBOX.file} 里的问候`
 const isReading = (title: string): boolean => title === ENGLISH[0] || title === CHINESE[0]
 const isMending = (title: string): boolean => title === ENGLISH[1] || title === CHINESE[1]
 
-/** The check that a step is proposed with. */
 export const checkFor = (tools: readonly Offered[], title: string): string | undefined =>
   hasSandbox(tools) && isMending(title) ? SANDBOX.check : undefined
 
 /**
- * Works on a step of the sandbox; undefined for any other step. Fixes what it sees, claims, and goes on from what the
- * check or the judge said against it.
+ * Works on a step of the sandbox; undefined for other steps. Fixes what it sees, claims, and continues from the
+ * objections of the check or the judge.
  */
 export function mending(
   tools: readonly Offered[],
@@ -64,7 +61,7 @@ export function mending(
   return { outcome: isChinese(title) ? '问候已经是对的' : 'the greeting is right already' }
 }
 
-/** What the judge finds in the file as the tools last saw it; undefined for a task that is not about the sandbox. */
+/** The judge's objection to the file as the tools last saw it; undefined for tasks not about the sandbox. */
 export function flawInMending(
   task: string,
   said: string,

@@ -1,12 +1,12 @@
 import { isChinese } from './lexicon.ts'
 
-/** What the demo model says, besides what it writes for a step. */
+/** The demo model's phrases, except the texts written for steps. */
 export type Phrases = typeof english
 
 export const phrasesFor = (text: string): Phrases => (isChinese(text) ? chinese : english)
 
 const english = {
-  /** Said where there is no other answer: the page says it once, above the conversation. */
+  /** The fallback answer; the page shows the same notice once, above the conversation. */
   demo: 'I am the demo model. For real work, connect a model in Settings (or set RUNSHEET_MODEL).',
   hello: 'Hello! Tell me what you want done, and I will plan it.',
   noAnswer: 'I cannot answer that.',
@@ -15,7 +15,7 @@ const english = {
   planned: (count: number) => `I propose a plan of ${count} ${count === 1 ? 'step' : 'steps'}.`,
   youSaid: (comment: string) => `You said: “${comment}”.`,
   passedOn: 'I passed it on with the plan.',
-  /** The step for a request that the demo model cannot work into the others. */
+  /** The step for a request that the demo model cannot merge into the others. */
   considered: (comment: string) => `Take into account: “${comment}”`,
   planFailed: (error: string) => `The plan could not be created: ${error}`,
   rejected: (reason: string): string =>

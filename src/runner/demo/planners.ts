@@ -1,27 +1,23 @@
-/** A tool call of the demo model. */
 export interface Call {
   readonly tool: string
   readonly input: unknown
 }
 
-/** A step of a plan; the check only where tools take one. */
 export interface PlannedStep {
   readonly title: string
   readonly check?: string
 }
 
-/** How a toolset plans and settles. */
 interface Planner {
   readonly plan: (steps: readonly PlannedStep[]) => readonly Call[]
   /** Absent where a text settles the step. */
   readonly settle?: (id: string, outcome: string) => Call
-  /** Absent where a step that cannot be done is left open. */
+  /** Absent where an impossible step is left open. */
   readonly putAside?: (id: string, reason: string) => Call
-  /** Whether the plan is a list of items, whose outcomes have to be said: `settle` has no place for them. */
+  /** Whether outcomes go into the text, because `settle` has no field for them. */
   readonly saysOutcome?: boolean
 }
 
-/** By the tool that plans. */
 export const PLANNERS: Readonly<Record<string, Planner>> = {
   plan: {
     plan: steps => [{ tool: 'plan', input: { tasks: steps } }],

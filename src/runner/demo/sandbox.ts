@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OutsideTool } from '../outside.ts'
 
-/** The demo's project: a function with two bugs, and a test that shows them. Node alone runs it. */
+/** The demo's project: a function with two bugs, and a test that shows them. It needs only Node. */
 export const SANDBOX_FILES: Readonly<Record<string, string>> = {
   'README.md': `# The demo's sandbox
 
@@ -28,7 +28,7 @@ test('greets as a stranger if no name is given', () => {
 `,
 }
 
-/** The file that needs fixing, the check that tells whether it does, and the tools that the demo model has for it. */
+/** The file to fix, its check, and the demo model's tools for it. */
 export const SANDBOX = {
   file: 'greeting.mjs',
   check: 'node --test',
@@ -38,7 +38,7 @@ export const SANDBOX = {
 
 const MAX_BYTES = 100_000
 
-/** Tools that read and change the files of a sandbox, and nothing outside it. Both answer with the file's text. */
+/** Tools that read and edit files of a sandbox, and nothing outside it. Both return the file's text. */
 export const sandboxTools = (folder: string): readonly OutsideTool[] => [
   {
     name: SANDBOX.read,
@@ -59,7 +59,7 @@ export const sandboxTools = (folder: string): readonly OutsideTool[] => [
         field(input, 'replace'),
       ]
       const text = readFileSync(file, 'utf8')
-      // Made before, by the same call.
+      // The same call already made this change.
       if (!text.includes(find) && text.includes(replace)) return text
       if (!text.includes(find)) throw new Error(`The file does not contain ${JSON.stringify(find)}.`)
       const changed = text.replace(find, () => replace)
@@ -84,7 +84,7 @@ function field(input: unknown, name: string): string {
   throw new Error(`${name} must be a text.`)
 }
 
-/** A plain name: no folders, and so no way out. No links either. */
+/** A plain name: no folders, which could lead out, and no links. */
 function fileIn(folder: string, name: string): string {
   const file = join(folder, name)
   const stats = /^\w[\w.-]*$/.test(name) ? lstatSync(file, { throwIfNoEntry: false }) : undefined

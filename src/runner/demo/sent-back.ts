@@ -5,7 +5,6 @@ import { asRecord, readable, textOf, wordsIn } from './tools.ts'
 
 type Steps = readonly string[]
 
-/** The plan after a request for changes: the rows as the person left them, with what they asked for. */
 export function revisedPlan(answer: Readonly<Record<string, unknown>>, proposed: Steps, phrases: Phrases): Steps {
   const sent = rowsIn(answer['changes'])
   const rows = sent ?? proposed
@@ -25,14 +24,13 @@ export function planIn(request: string, phrases: Phrases): Steps | undefined {
 
 const CHANGE = /^Change the plan:\s(?<comment>[^]*?)\n(?:My version of it|The plan):\n(?<rows>- [^]*)$/
 
-/** The titles in the arguments of a call that plans. */
 export function titlesIn(input: unknown): Steps {
   const { tasks, items, add, title } = asRecord(input)
   const rows: readonly unknown[] = [tasks, items, add].find(Array.isArray) ?? [{ title }]
   return rows.map(row => textOf(row) || textOf(asRecord(row)['title'])).filter(text => text !== '')
 }
 
-/** The plan with a wish worked in. One that the demo model cannot read becomes a step, unless the plan has changed anyway. */
+/** Works a wish into the plan. A wish that it cannot read becomes a step, unless the plan has changed anyway. */
 function changed(rows: Steps, comment: string, phrases: Phrases, isChanged = false): Steps {
   const wish = readable(comment)
   const after = revised(rows, wish)
@@ -44,7 +42,7 @@ function changed(rows: Steps, comment: string, phrases: Phrases, isChanged = fal
   return [...rows.filter(title => title !== step).slice(0, LIMITS.batch - 1), step]
 }
 
-/** The titles of the rows that a person kept, edited and added, if they changed any. */
+/** Titles of the rows that a person kept, edited and added, if they changed any. */
 function rowsIn(changes: unknown): Steps | undefined {
   const { kept, edited, added, removed } = asRecord(changes)
   const rows = (list: unknown): Readonly<Record<string, unknown>>[] => (Array.isArray(list) ? list.map(asRecord) : [])
@@ -54,7 +52,7 @@ function rowsIn(changes: unknown): Steps | undefined {
   return isChanged && titles.length > 0 ? titles : undefined
 }
 
-/** Title to what the person said about its row. Toolsets have words of their own for a title. */
+/** Comments by row title. Toolsets have their own names for the title field. */
 function commentsIn(list: unknown): ReadonlyMap<string, string> {
   const entries = Array.isArray(list) ? list.map(asRecord) : []
   return new Map(
@@ -62,7 +60,6 @@ function commentsIn(list: unknown): ReadonlyMap<string, string> {
   )
 }
 
-/** The steps after what a person asked to change; undefined if the comment does not say. */
 function revised(steps: readonly string[], comment: string): readonly string[] | undefined {
   const wishes = stepsIn(comment)
   const added = wishes.flatMap(wish => ADD.exec(wish)?.[1] ?? []).map(capitalised)
@@ -71,18 +68,17 @@ function revised(steps: readonly string[], comment: string): readonly string[] |
   return after.length === 0 || after.join('\n') === steps.join('\n') ? undefined : after
 }
 
-/** The steps that a person who said no wants instead. */
 export const wishedInstead = (comment: string): string[] =>
   stepsIn(comment.replace(/,?\s*\binstead\b/gi, '')).filter(step => !NO.test(step) && !isQuestion(step))
 
 const ADD = /^(?:also |please )*(?:add|include|insert|append|加上|加入|添加|增加)\s*(?:a step(?: to)?\s*:?\s*)?(.+)$/i
 const REMOVE = /^(?:please )*(?:remove|drop|delete|skip|leave out|without|去掉|删除|删掉|不要)\s*(.+)$/i
 
-/** How a comment starts that says what is wrong rather than what to do. */
+/** Beginnings of a comment that says what is wrong rather than what to do. */
 const NO =
   /^(?:no|nope|not|don't|do not|never|stop|too|only|just|fewer|less|wrong|wait|later|maybe|why|不|别|没|太)(?:\b|\p{Script=Han}|$)/iu
 
-/** Whether the wish names the step: by a word of it, or a part of its title. */
+/** Whether the wish names the step, by a word or part of its title. */
 function isNamed(step: string, wish: string): boolean {
   const words = wordsIn(wish)
   return step.includes(wish) || (words.length > 0 && words.every(word => wordsIn(step).includes(word)))

@@ -3,7 +3,6 @@ import { isClause, isDeed, isRemark } from './deeds.ts'
 import { isChinese } from './lexicon.ts'
 
 const MAX_TITLE = 200
-/** Leading words that are not part of a step. */
 const POLITE =
   /^(?:(?:please|kindly|(?:can|could|would|will) you|i want you to|i need you to|i'd like you to|help me to|help me|let's|let us|first(?:ly)?|second(?:ly)?|third(?:ly)?|then|and|also|finally|next|afterwards|after that|lastly)[\s,:]+|请你?|帮我|首先|其次|然后|接着|最后|先|再|[，：\s]+)+/i
 const CONNECTIVES =
@@ -13,7 +12,7 @@ const INLINE_NUMBER = /(?:^|\s)\(?\d{1,2}[.)、](?=\s|\p{Script=Han})\s*/u
 const SENTENCE_END = /(?<=[.!?])(?<!\b(?:e\.g|i\.e|etc|vs|Dr|Mr|Mrs|Ms|Prof|St|No)\.)\s+|[;；。！？]\s*/i
 const SMALL_TALK = /^(?:hi|hello|hey|thanks?|thank you|good (?:morning|evening|day)|cheers|你好|谢谢)(?:\b|$|[，。！])/i
 
-/** The answer does this anyway: it is no step. */
+/** Not a step, because the answer does this anyway. */
 const TELLING = /^(?:tell me|let me know|告诉我)[.!。！]?$/i
 
 /** The steps of a request: the items of a list, or its sentences, split at words such as "then". */
@@ -25,10 +24,10 @@ export function stepsIn(request: string): string[] {
   return actions.every(isQuestion) ? actions.slice(0, 1) : [...new Set(actions)]
 }
 
-/** Whether a request of one step is a goal to plan for, and not a question, a remark or a call for words. */
+/** Whether a request of one step is a goal to plan for, and not a question, a remark or a request for words. */
 export function isGoal(request: string): boolean {
   const [step = ''] = stepsIn(request)
-  // A Chinese question mark ends a sentence, and is not part of its step.
+  // A Chinese question mark ends a sentence and is not part of its step.
   const isAsking = isQuestion(step) || (isChinese(request) && isQuestion(request))
   if (isAsking || isSmallTalk(step) || TALK.test(step) || QUOTED_WORDS.test(step)) return false
   return step.split(/\s+/).length >= 2 || /\p{Script=Han}{4,}/u.test(request)
@@ -63,11 +62,11 @@ function sentences(request: string): string[] {
     .flatMap(series)
 }
 
-/** "Do this: read a, write b and send c" is three steps; "bread and butter" is one, and so is "plan a party, in June". */
+/** "Do this: read a, write b and send c" is three steps; "bread and butter" is one, as is "plan a party, in June". */
 function series(sentence: string): string[] {
   if (/\b(?:between|both|either)\b/i.test(sentence)) return [sentence]
   const [, rest = sentence] = /^[^:：]{3,80}[:：]\s*(\S.*)$/.exec(sentence) ?? []
-  // Every other one is what separates two parts.
+  // Every other piece is a separator.
   const pieces = rest.split(/(\s*[,，、]\s*(?:and\s+)?|\s+and\s+(?=\w+\s+\w+))/i)
   const several = pieces.filter((_, place) => place % 2 === 0)
   const steps = several.some(isStep) ? joined(pieces) : several.some(isVague) ? [] : several
@@ -77,11 +76,11 @@ function series(sentence: string): string[] {
 const isStep = (part: string): boolean => hasWords(part, 2) && isDeed(part.replace(POLITE, ''))
 const isVague = (part: string): boolean => !hasWords(part, 3) || isClause(part.replace(POLITE, ''))
 
-/** Whether there are two words, or this many Chinese characters. */
+/** Whether there are at least two words, or this many Chinese characters. */
 const hasWords = (part: string, characters: number): boolean =>
   part.trim().split(/\s+/).length >= 2 || new RegExp(`\\p{Script=Han}{${characters},}`, 'u').test(part)
 
-/** The parts that are deeds, each with what is said about it. */
+/** Joins each action with its descriptions. */
 function joined(pieces: readonly string[]): string[] {
   const steps: string[] = []
   let [open = ''] = pieces

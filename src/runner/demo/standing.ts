@@ -1,4 +1,3 @@
-/** Where a plan stands, as the digest in the system prompt tells it. */
 export interface Standing {
   /** The current step first. */
   readonly open: readonly Step[]
@@ -11,7 +10,7 @@ export interface Step {
   readonly title: string
 }
 
-/** Read from its last line backwards: the request, which comes first, may look like a digest itself. */
+/** Reads from the last line backwards, because the request, which comes first, may look like a digest itself. */
 export function standingIn(system: string): Standing | undefined {
   const lines = system.split('\n')
   let at = lines.findLastIndex(line => /^\d+ (?:remaining|open)\.$/.test(line))
@@ -38,7 +37,7 @@ function stepIn(line: string): Step[] {
   return id === undefined || title === undefined ? [] : [{ id, title }]
 }
 
-/** The words for completed, in the toolsets' vocabularies, come first. */
+/** The toolsets' words for completed come first. */
 const SETTLED = /^(.+?) \((?:(completed|done|ticked)|blocked|cancelled|removed|unticked|not done)(?:: (.*))?\)$/
 
 function settledIn(line: string): Standing['settled'] {

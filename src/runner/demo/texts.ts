@@ -13,29 +13,26 @@ import {
   JOURNEY,
 } from './lexicon.ts'
 
-/** A step that is done, and what came of it. */
 export interface Done {
   readonly title: string
   readonly outcome: string
 }
 
-/** A text that a title asks for, and that can be written without knowing more than the title says. */
+/** A text that a title asks for and that needs no more knowledge than the title. */
 interface Text {
   readonly isReport: boolean
   readonly written: (done: readonly Done[]) => string
 }
 
-/** What came of a step: its outcome, or that it was only simulated, and why. */
+/** The outcome of a step, or why it was only simulated. */
 export type Work = { readonly outcome: string } | { readonly simulated: string }
 
-/** The steps before the one to work on. */
 export interface Past {
   readonly done: readonly Done[]
-  /** Whether one of them was not done. */
   readonly hasGaps: boolean
 }
 
-/** Does a step if all of it can be done without tools: computes, or writes the text that it asks for. */
+/** Does a step if it can be done entirely without tools: computes, or writes the requested text. */
 export function workOn(title: string, { done, hasGaps }: Past): Work {
   const words = isChinese(title) ? CHINESE_REASONS : REASONS
   const result = compute(title)
@@ -45,7 +42,7 @@ export function workOn(title: string, { done, hasGaps }: Past): Work {
   return text ? { outcome: text.written(done) } : { simulated: words.noTool }
 }
 
-/** What a step is reported as whose details or criteria ask for more than its title. */
+/** Reported for a step whose details or criteria ask for more than its title. */
 export const beyondTitle = (title: string): string => (isChinese(title) ? CHINESE_REASONS : REASONS).details
 
 const REASONS = {
@@ -61,10 +58,9 @@ const CHINESE_REASONS: typeof REASONS = {
   details: '模拟：演示模型只看标题，而这一步还有细节。',
 }
 
-/** Whether an outcome says that the step was only simulated. */
 export const isSimulated = (outcome: string): boolean => /^(?:Simulated:|模拟：)/.test(outcome.trim())
 
-/** The text that a title asks for; undefined if it asks for another one, or for anything else as well. */
+/** The text that a title asks for; undefined if it asks for another, or for more. */
 export function textFor(title: string): Text | undefined {
   const bare = title.trim().replace(/[.。!！]$/, '')
   return isChinese(bare) ? chinese(bare) : english(bare)
@@ -95,13 +91,13 @@ const QUOTED = /“[^“”]+”|"[^"]+"/g
 const PREPOSITION = /^(?:of|in|for|at|to|on|about|the|a|an|my|our|your)$/
 
 interface Shape {
-  /** What follows the verb and its article; it may capture `to` and `topic`. */
+  /** Matches what follows the verb and its article; may capture `to` and `topic`. */
   readonly of: RegExp
   readonly topic?: RegExp
   readonly mayBeFact?: true
-  /** Without knowledge it is only a draft, and only done if a draft is asked for. */
+  /** Without knowledge this is only a draft, so it only satisfies a request for one. */
   readonly isDraft?: true
-  /** Absent for a report on what is done. */
+  /** Absent for a report on finished steps. */
   readonly write?: (topic: string, to: string) => string
 }
 
@@ -152,7 +148,6 @@ const bullets = (items: readonly string[]): string => items.map(item => `- ${ite
 /** "my landlord" is addressed as "landlord". */
 const bare = (name: string): string => name.replace(/^(?:the|a|an|my|our)\s+/i, '')
 
-/** A text that is a list about its topic. */
 const listed =
   (heading: string, ...items: readonly string[]) =>
   (topic: string): string =>

@@ -12,7 +12,6 @@ import { type Standing, standingIn, type Step } from './standing.ts'
 import { asRecord, filled, type Offered, readable, textOf, toolFor } from './tools.ts'
 import { beyondTitle, type Done, isSimulated, type Past, textFor, workOn } from './texts.ts'
 
-/** The prompt of one model call. */
 export interface Prompt {
   readonly system: string
   readonly messages: readonly Message[]
@@ -27,26 +26,23 @@ export interface Reply {
   readonly calls?: readonly Call[]
 }
 
-/** The starts of synthetic user messages. */
 const SYNTHETIC = /^(?:NEXT_TODO: |The plan is not finished\.|That step is not done yet)/
 
-/** What a reply is made from. */
 interface Scene {
   readonly prompt: Prompt
   readonly message: string
   readonly request: string
-  /** The messages since the request. */
   readonly since: readonly Message[]
   readonly phrases: Phrases
-  /** The offered tool that plans; empty in the last call of a budget. */
+  /** The offered planning tool; empty in the last call of a budget. */
   readonly planner: string
 }
 
-/** What to say or call next. Depends on the prompt alone. */
+/** The next text or call. Depends on the prompt alone. */
 export function think(prompt: Prompt): Reply {
   if (prompt.system.startsWith('You are the assessor')) return { text: verdictOn(caseIn(prompt.messages)) }
   const scene = sceneOf(prompt)
-  // A new message to a list is about new items: what is open there waits for the person.
+  // A new message to a list is about new items; open ones wait for the person.
   const isNewItem = scene.since.length === 0 && PLANNERS[scene.planner]?.saysOutcome === true
   const standing = isNewItem ? undefined : standingIn(prompt.system)
   const added = standing && scene.planner !== '' ? stepsAdded(scene) : []
@@ -69,7 +65,7 @@ function sceneOf(prompt: Prompt): Scene {
   return { prompt, message, request, since: prompt.messages.slice(place + 1), phrases: phrasesFor(request), planner }
 }
 
-/** The steps that the request names, or those of a plan for its goal. */
+/** Steps that the request names, or those of a plan for its goal. */
 function stepsFor({ prompt, message, request, phrases }: Scene): readonly string[] {
   const mended = mendingSteps(prompt.tools, request)
   if (mended) return mended
@@ -82,7 +78,7 @@ function stepsFor({ prompt, message, request, phrases }: Scene): readonly string
   return isSingle || !isGoal(request) ? [] : planFor(goal)
 }
 
-/** The steps of a message that came while the plan was worked on, as far as they can be read. */
+/** Steps of a message that arrived while the plan was worked on, as far as they are readable. */
 function stepsAdded({ prompt, request, since }: Scene): readonly string[] {
   const isNew = since.length === 0 && prompt.messages.at(-2)?.role === 'tool'
   const steps = isNew ? stepsIn(request) : []
@@ -114,7 +110,7 @@ function plain({ prompt, since, request, phrases }: Scene): Reply {
   return { text: `${isTalk ? phrases.hello : phrases.noAnswer} ${phrases.demo}` }
 }
 
-/** Works on the current step; where a step cannot be put aside, on the first one that can be done. */
+/** Works on the current step; where steps cannot be put aside, on the first that can be done. */
 function work(scene: Scene, standing: Standing): Reply {
   const { since, planner } = scene
   const [now] = standing.open
@@ -133,17 +129,15 @@ function work(scene: Scene, standing: Standing): Reply {
   return report(scene, standing)
 }
 
-/** What the judge, a check, or the lack of one says against a claim. */
+/** Whether the judge, a check, or the lack of one refuses a claim. */
 const isTurnedDown = (refusal: string, { id }: Step): boolean =>
   ['was not accepted', 'is not done: its check', 'was not checked'].some(words => refusal.includes(` ${id} ${words}`))
 
-/** What came before a step. */
 function pastOf(step: Step, { open, settled }: Standing): Past {
   const done = settled.filter(({ isDone }) => isDone)
   return { done, hasGaps: done.length < settled.length || open[0]?.id !== step.id }
 }
 
-/** The next reply about a step; undefined if it cannot be done and has to be left. */
 function attempt(scene: Scene, step: Step, standing: Standing): Reply | undefined {
   const { prompt, since, phrases } = scene
   const { id, title } = step
@@ -164,7 +158,6 @@ function attempt(scene: Scene, step: Step, standing: Standing): Reply | undefine
   return { text: '', calls: [{ tool: helper.name, input: filled(helper.schema, title) }] }
 }
 
-/** How the toolset ends a step: done, or put aside. */
 function endingsOf({ planner }: Scene, { id }: Step) {
   const { settle, putAside, saysOutcome } = PLANNERS[planner] ?? {}
   return {
@@ -175,7 +168,6 @@ function endingsOf({ planner }: Scene, { id }: Step) {
   }
 }
 
-/** The next reply about a step on the demo's sandbox; undefined for any other step. */
 function mended(scene: Scene, step: Step, refusal?: string): Reply | undefined {
   const deed = mending(scene.prompt.tools, step.title, scene.since, refusal)
   if (!deed) return undefined
@@ -196,7 +188,7 @@ function afterPlan(scene: Scene, result: unknown, standing: Standing | undefined
   return report(scene, standing ?? { open: [], settled: [], hasDetails: false }, heard)
 }
 
-/** What is done, with the texts that were written, and what is not. */
+/** Finished steps with their texts, and unfinished ones. */
 function report({ phrases }: Scene, standing: Standing, heard = ''): Reply {
   const { open, settled } = standing
   const done = settled.filter(({ isDone }) => isDone)
@@ -213,7 +205,7 @@ function report({ phrases }: Scene, standing: Standing, heard = ''): Reply {
   return { text: parts.filter(part => part !== '').join('\n\n') }
 }
 
-/** The outcome in full where the demo model wrote it: the digest has it cut and in one line. */
+/** The full outcome where the demo model wrote it, because the digest cuts it to one line. */
 function lineFor({ title, outcome }: Done, done: readonly Done[]): string {
   const before = done.slice(
     0,
@@ -227,7 +219,7 @@ function lineFor({ title, outcome }: Done, done: readonly Done[]): string {
     : `- ${title}${outcome === '' ? '' : `: ${outcome}`}`
 }
 
-/** Changes the plan as a person asked; after a no, proposes once what they want instead. */
+/** Changes the plan as requested; after a rejection, proposes once what the person wants instead. */
 function rejected(scene: Scene, answer: Readonly<Record<string, unknown>>): Reply {
   const { since, planner, phrases } = scene
   const comment = textOf(answer['comment'])
@@ -242,7 +234,6 @@ function rejected(scene: Scene, answer: Readonly<Record<string, unknown>>): Repl
   return { text: `${phrases.rejected(reason)} ${said}${phrases.instead}` }
 }
 
-/** The steps that were proposed last. */
 function lastPlan({ since, planner }: Scene): readonly string[] | undefined {
   const plans = since.flatMap(message => {
     const calls = message.role === 'assistant' ? (message.calls ?? []) : []
@@ -252,7 +243,6 @@ function lastPlan({ since, planner }: Scene): readonly string[] | undefined {
   return plans.at(-1)
 }
 
-/** What the plan's own tools refused. */
 const refusalOf = (message: Message | undefined, planner: string): string | undefined =>
   message?.role === 'tool' && toolNames.has(message.tool) && message.tool !== planner
     ? errorIn(message.result)

@@ -3,7 +3,6 @@ import { toolNames } from '../../toolsets/index.ts'
 import { isCompound } from './lexicon.ts'
 import { SANDBOX } from './sandbox.ts'
 
-/** A tool that the model is offered. */
 export interface Offered {
   readonly name: string
   readonly description: string
@@ -14,12 +13,12 @@ export interface Schema {
   readonly required?: readonly string[]
 }
 
-/** An outside tool that does what the step says, and whose arguments the step can fill. None does two things at once. */
+/** An outside tool that does what the step says and whose arguments the step can fill. A compound step fits none. */
 export function toolFor(tools: readonly Offered[], title: string): Offered | undefined {
   if (isCompound(title)) return undefined
   const words = new Set(wordsIn(title))
   return tools.find(({ name, description, schema }) => {
-    // The demo model knows by itself what these are for.
+    // The demo model handles these itself.
     if (name === SANDBOX.read || name === SANDBOX.edit) return false
     if (toolNames.has(name) || !canFill(schema, title) || !isDeed(title, `${name} ${description}`)) return false
     const own = wordsIn(name.split('__').at(-1) ?? '')
@@ -27,7 +26,9 @@ export function toolFor(tools: readonly Offered[], title: string): Offered | und
   })
 }
 
-/** Whether the step's verb is the tool's: one that gets an invoice does not pay it. Asking and using fit any tool. */
+/**
+ * Whether the step's verb is the tool's: a tool that gets an invoice does not pay it. Asking and using fit any tool.
+ */
 function isDeed(title: string, tool: string): boolean {
   const [verb = ''] = title.toLowerCase().match(/\p{L}+/u) ?? []
   return (
@@ -39,7 +40,7 @@ function isDeed(title: string, tool: string): boolean {
 
 const ASKING = /^(?:use|call|run|ask|look|find|get|fetch|check|show|tell|what|which|how|who|when|where|is)$/
 
-/** Numbers in order; for a string the quoted part, or the whole title. */
+/** Fills numbers in order, and strings with the quoted part or the whole title. */
 export function filled({ required = [], properties = {} }: Schema, title: string): Record<string, unknown> {
   const numbers = numbersIn(title)
   const [, quoted = title] = /["“'‘](.+)["”'’]/.exec(title) ?? []
@@ -65,12 +66,10 @@ const COMMON = new Set(
   ),
 )
 
-/** A text, or the empty one for anything else. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** An object, or the empty one for anything else. */
 export const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
-/** As much of a message or comment as the demo model reads: some of its regular expressions are quadratic. */
+/** Limits what the demo model reads, because some of its regular expressions are quadratic. */
 export const readable = (text: string): string => clip(text, 4_000)
