@@ -49,7 +49,13 @@ const NAMES: Readonly<Record<string, string>> = {
   VerdictView: 'Verdict',
   View: 'View',
 }
-const ANSWERS: ReadonlySet<string> = new Set(['AnsweredCall', 'CheckingCall', 'EvidenceAdded', 'PendingCall'])
+const ANSWERS: ReadonlySet<string> = new Set([
+  'AnsweredCall',
+  'CheckingCall',
+  'EvidenceAdded',
+  'PendingCall',
+  'WaitingCall',
+])
 const FRACTIONS: ReadonlySet<string> = new Set(['duration_ms', 'last_position', 'order', 'position'])
 /** Default descriptions for fields whose type has none. */
 const COMMON: Readonly<Record<string, string>> = {

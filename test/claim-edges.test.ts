@@ -199,3 +199,60 @@ describe.each(['library', 'http', 'mcp', 'turn'] as const)('a claim over %s', ed
     expect((await typesIn(door)).filter(type => type === 'claim_made')).toHaveLength(1)
   })
 })
+
+describe('a held call of an agent elsewhere', () => {
+  const held = async () => {
+    const agent = await agents.library()
+    await agent.call('plan', { tasks: [{ title: 'A' }, { title: 'B' }] })
+    return agent
+  }
+
+  it('is granted, although a person has started a turn meanwhile', async () => {
+    const { door, judge, call } = await held()
+    const answered = call('update', DONE)
+    await judge.asked
+    const message = { turn_id: 'own', message_id: 'm1', message: 'Something else', model: 'demo' }
+    await door.run(HERE, { type: 'start_turn', ...message })
+    judge.says('ok')
+    expect(await answered).toContain('"next":"2 B","remaining":1')
+  })
+
+  it('whose tool this version does not have is abandoned, and stands in no way', async () => {
+    const { door, call } = await held()
+    const [task] = listed(await door.read(HERE))
+    const claim = {
+      claim_id: 'clm_1',
+      task_id: task?.id ?? '',
+      status: 'completed',
+      outcome: 'Done.',
+      seal: '',
+    } as const
+    const edit = { change: [{ task: 1, fields: { status: 'completed', outcome: 'Done.' } }] } as const
+    await door.run(HERE, {
+      type: 'make_claims',
+      turn_id: 't1',
+      tool_call_id: 'old',
+      basis: 0,
+      claims: [claim],
+      held: { toolset: 'runsheet', tool: 'gone', edit, items: 0 },
+    })
+    await person(door)
+    expect(await call('tasks', {})).toContain('"title":"A"')
+    expect((await door.read(HERE)).claims.size).toBe(0)
+  })
+
+  it('without an id is told one over HTTP, with which it gets its answer', async () => {
+    const { door, judge } = elsewhere()
+    const server = await startServer({ door, host: HOST, reviewWaitMs: 50 })
+    ends.push(server.close)
+    const at = { session_id: 'c1', turn_id: 't1' }
+    await server.agent.call('runsheet', 'plan', { ...at, arguments: { tasks: [{ title: 'A' }, { title: 'B' }] } })
+    const waiting = await server.agent.call('runsheet', 'update', { ...at, arguments: DONE })
+    expect(waiting).toMatchObject({ status: 'checking', tool_call_id: expect.stringMatching(/^call_/) as string })
+    judge.says('ok')
+    const tool_call_id = 'tool_call_id' in waiting ? (waiting.tool_call_id ?? '') : ''
+    const again = () => server.agent.call('runsheet', 'update', { ...at, arguments: DONE, tool_call_id })
+    await expect.poll(again).toEqual({ result: { next: '2 B', remaining: 1 } })
+    expect((await typesIn(door)).filter(type => type === 'claim_made')).toHaveLength(1)
+  })
+})

@@ -1,7 +1,7 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
 import type { ModelEdit } from './command.ts'
-import type { Verdict } from './event.ts'
+import type { Edge, Verdict } from './event.ts'
 import type { Instant } from './instant.ts'
 import { type Plan, planById, type Plans } from './plan.ts'
 import type { ToolsetName } from './policy.ts'
@@ -157,6 +157,8 @@ export interface HeldCall {
   /** A hash of the tool and its arguments, by which equal calls are recognized. */
   readonly call_hash?: string
   readonly edit: ModelEdit
+  /** The way in that the call took. */
+  readonly edge?: Edge
   /** The length of the longest list in its arguments. */
   readonly items: number
 }

@@ -383,13 +383,17 @@ export interface PendingCall {
   readonly status: 'pending_review'
   readonly review_id: string
 }
-/** A tool call whose claims are being checked. Repeat it with the same id to get its answer. */
+/** A tool call whose checks are running. Repeat it with its `tool_call_id` to get the answer. */
 export interface CheckingCall {
   readonly status: 'checking'
   readonly claim_id: string
+  /** Ours, if the call had none. */
+  readonly tool_call_id?: string
 }
+/** A tool call that has no answer yet. */
+export type WaitingCall = PendingCall | CheckingCall
 /** The answer to a tool call. */
-export type ToolAnswer = AnsweredCall | PendingCall | CheckingCall
+export type ToolAnswer = AnsweredCall | WaitingCall
 /** A toolset, its default policy and the names of its tools. */
 export interface ToolsetSummary {
   readonly name: ToolsetName

@@ -39,6 +39,8 @@ export function useSteering(source?: RunsheetSource): SteeringHandle {
   const before = useRef<Promise<unknown>>(Promise.resolve())
   // A failed message keeps its id, so that a retry cannot send it twice.
   const failed = useRef({ session, text: '', id: '' })
+  const latest = useRef(view.state)
+  latest.current = view.state
 
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     setOpen(count => count + 1)
@@ -57,7 +59,13 @@ export function useSteering(source?: RunsheetSource): SteeringHandle {
   const send = (text: string): Promise<boolean> => {
     const sent = before.current.then(async () => {
       const last = failed.current
-      const id = last.session === session && last.text === text ? last.id : randomId()
+      const { conversation, messages } = latest.current
+      // It arrived if the log has it: then equal text is another message.
+      const hasArrived = [conversation.queued, messages].some(each =>
+        each.some(({ message_id }) => message_id === last.id),
+      )
+      const isRetry = last.session === session && last.text === text && !hasArrived
+      const id = isRetry ? last.id : randomId()
       failed.current = { session, text, id }
       const answer = await attempt(() => client.sendMessage(session, text, id))
       if (answer) failed.current = { session, text: '', id: '' }

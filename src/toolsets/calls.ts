@@ -14,8 +14,8 @@ import { callHash, earlierCall } from './earlier-call.ts'
 import { explain } from './explain.ts'
 import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
-import { countItems, observe, observeAnswers } from './observe.ts'
-import { newClaims, settleIn } from './settle-call.ts'
+import { countItems, edgeOf, observe, observeAnswers } from './observe.ts'
+import { LostTool, newClaims, settleIn } from './settle-call.ts'
 import type { Tool, Toolset } from './toolset.ts'
 import { Translation } from './translation.ts'
 import { awaitBaseline, watchClaim } from './waiting.ts'
@@ -138,8 +138,7 @@ async function begin(
       if (other) throw other
       if (!run) {
         transaction.mustRun(openTurn(context, toolset, tool))
-        for (const closed of closedCalls(transaction.state))
-          settleIn({ context, transaction, started, reopened: undefined }, closed)
+        for (const closed of closedCalls(transaction.state)) endClosed({ context, transaction, started }, closed)
         const earlier = earlierCall(transaction.state, { turn, hash, isNamed }, transaction.now)
         // Without an id the call cannot be recognized later.
         if (earlier) return context.toolCallId === undefined ? transaction.discard(earlier) : earlier
@@ -156,6 +155,17 @@ async function begin(
   const isPlan = tool.created !== undefined && call.stored && !run
   const isChecking = isPlan && awaitsBaseline(await door.read({ tenant, conversation }), turn)
   return isChecking ? { status: 'checking', call_id: callId, claim_ids: [] } : call
+}
+
+/** Answers a call whose claims a person's edit has closed. */
+function endClosed(deps: Pick<Making, 'context' | 'transaction' | 'started'>, closed: OpenClaim): void {
+  const settling = { ...deps, reopened: undefined }
+  try {
+    settleIn(settling, closed)
+  } catch (error) {
+    if (!(error instanceof LostTool)) throw error
+    settleIn(settling, closed, { ended: 'failed' })
+  }
 }
 
 function openTurn(
@@ -221,7 +231,7 @@ function make(call: Making, input: never): CallState {
 function hold(call: Making, input: never, edit: ModelEdit, asked: readonly AskedClaim[]): CallState {
   const { context, transaction, toolset, tool, callId, hash, basis, items } = call
   if (!context.run) logCall(call, input)
-  const held = { toolset: toolset.name, tool: tool.name, call_hash: hash, edit, items }
+  const held = { toolset: toolset.name, tool: tool.name, call_hash: hash, edit, edge: edgeOf(context), items }
   const claims = newClaims(context.door.newId, asked)
   transaction.mustRun({ type: 'make_claims', turn_id: context.turn, tool_call_id: callId, basis, claims, held })
   return { status: 'checking', call_id: callId, claim_ids: claims.map(({ claim_id }) => claim_id) }

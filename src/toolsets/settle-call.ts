@@ -49,6 +49,10 @@ export function settleIn(
   const { transaction } = deps
   const claims = claimsOf(transaction.state, turn, callId)
   if (claims.length === 0) return null
+  const held = heldBy(claims)
+  const toolset = held && toolsets[held.toolset]
+  const tool = toolset?.tools.find(({ name }) => name === held?.tool)
+  if (held?.tool !== undefined && !tool && learnt.ended !== 'failed') throw new LostTool(held.tool)
   const command = { type: 'settle_call', turn_id: turn, tool_call_id: callId, ...learnt } as const
   const done = settled(transaction.state, command, transaction.now)
   if ('needs' in done) {
@@ -56,20 +60,28 @@ export function settleIn(
     return done
   }
   transaction.take(done.events)
-  const held = heldBy(claims)
-  if (held?.tool === undefined) {
+  if (held?.tool === undefined || !toolset) {
     onText?.(transaction, done)
     return null
   }
-  const toolset = toolsets[held.toolset]
-  const tool = toolset.tools.find(({ name }) => name === held.tool)
-  if (!tool && learnt.ended !== 'failed') throw new TypeError(`${toolset.name} has no tool ${held.tool}`)
   const view = { state: transaction.state, turnId: turn }
   const told = tool && learnt.ended !== 'failed' ? answerTo(toolset, tool, view, held.edit, done) : ABANDONED
   const call = { toolset, tool: tool ?? { name: held.tool }, callId, items: held.items, claims }
-  transaction.mustRun(answered({ ...deps, ...call, context: { ...deps.context, turn } }, told).command)
+  const context = { ...deps.context, turn, ...(held.edge ? { edge: held.edge } : {}) }
+  transaction.mustRun(answered({ ...deps, ...call, context, started: beganAt(claims, transaction) }, told).command)
   return null
 }
+
+/** A held call's tool is unknown: another version made the call. */
+export class LostTool extends TypeError {
+  constructor(tool: string) {
+    super(`There is no tool ${tool}.`)
+  }
+}
+
+/** When a held call began, on the clock of `performance.now()`. */
+const beganAt = ([first]: readonly OpenClaim[], { now }: Transaction): number =>
+  performance.now() - Math.max(0, Date.parse(now) - Date.parse(first?.at ?? now))
 
 const ABANDONED: Told = {
   result: 'Error: The server failed unexpectedly; nothing was changed. Its log has the details.',

@@ -9,7 +9,7 @@ import type { Told } from './answer.ts'
 import type { CheckingCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
 
-/** Newest calls searched for the one of a claim. */
+/** Newest calls searched first for the one of a claim. */
 const MAX_CALLS = 1_000
 
 /** Time until a claim that no process serves is ended. */
@@ -89,8 +89,10 @@ export async function awaitClaims(
   const onCommit = ({ events }: Commit): void => void (answer ??= answerAmong(events, turn, call_id))
   await servedUntil(context, turn, isOver, { signal, onCommit, isEnded: claim_ids.length > 0 })
   if (answer) return answer
-  const filter = { types: ['tool_answered'], last: MAX_CALLS } as const
-  answer = answerAmong(await door.conversations.events({ tenant, conversation }, filter), turn, call_id)
+  const ref = { tenant, conversation }
+  for (const last of [MAX_CALLS, undefined]) {
+    answer ??= answerAmong(await door.conversations.events(ref, { types: ['tool_answered'], last }), turn, call_id)
+  }
   if (!answer) throw new Refusal('turn_finished', { turn_id: turn, status: 'stopped' })
   return answer
 }

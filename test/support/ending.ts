@@ -33,6 +33,7 @@ export function endingAt(door: Door, { when, nth, line, signal }: EndAt): void {
   })
 }
 
+type Transact = <T>(this: Door, at: At, work: Work<T>) => Promise<Committed<T>>
 type Work<T> = (transaction: Transaction) => T
 
 /** Wraps the commits of all doors of this process. The function takes it back. */
@@ -40,10 +41,10 @@ export function aroundCommits(
   door: Door,
   wrap: <T>(commit: (work: Work<T>) => Promise<Committed<T>>, work: Work<T>) => Promise<Committed<T>>,
 ): () => void {
-  const doors = Object.getPrototypeOf(door) as Door
+  const doors = Object.getPrototypeOf(door) as { transact: Transact }
   const { transact } = doors
   doors.transact = function <T>(this: Door, at: At, work: Work<T>): Promise<Committed<T>> {
-    return wrap<T>(wrapped => transact.call(this, at, wrapped as Work<unknown>) as Promise<Committed<T>>, work)
+    return wrap<T>(wrapped => transact.call(this, at, wrapped) as Promise<Committed<T>>, work)
   }
   return () => {
     doors.transact = transact

@@ -59,10 +59,7 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'kill -9 of the process that drives a turn': ['test/faults/turn.test.ts'],
   'kill -9 between the steps of a message to the agent': ['test/faults/steering.test.ts'],
   'kill -9 between the steps of a call that waits for a person': ['test/faults/approvals.test.ts'],
-  'requests with bad input': [
-    'test/http/bad-input.test.ts',
-    'test/http/bad-input-postgres.test.ts',
-  ],
+  'requests with bad input': ['test/http/bad-input.test.ts', 'test/http/bad-input-postgres.test.ts'],
   'clients that hold on to a server that ends': ['test/http/ends.test.ts'],
   'callers that take all they can get': ['test/http/quotas.test.ts'],
   'event streams that are cut at random bytes and moments': ['test/http/stream-faults.test.ts'],

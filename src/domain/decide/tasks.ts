@@ -61,7 +61,7 @@ export function edited(
   now: Instant,
   ruled?: readonly OpenClaim[],
 ): Edited | Refusal {
-  const asModel = command.by === 'model' ? modelTurn(state, command.turn_id) : undefined
+  const asModel = command.by === 'model' ? modelTurn(state, command.turn_id, ruled !== undefined) : undefined
   if (asModel instanceof Refusal) return asModel
   const turnId = asModel?.turn.id ?? state.running_turn ?? state.latest_turn ?? undefined
   const opened = turnId === undefined && command.by === 'file'
@@ -161,12 +161,13 @@ interface ModelTurn {
   readonly policy: Policy
 }
 
-export function modelTurn(state: Conversation, turnId: string | undefined): ModelTurn | Refusal {
+/** `isHeld`: the call was made before a turn of ours started. */
+export function modelTurn(state: Conversation, turnId: string | undefined, isHeld = false): ModelTurn | Refusal {
   const turn = turnId === undefined ? undefined : state.turns.get(turnId)
   if (!turn || !state.policy) return new Refusal('turn_not_found', { turn_id: turnId ?? '' })
   if (isRunning(turn)) return { turn, policy: state.policy }
   if (turn.status !== 'open') return new Refusal('turn_finished', { turn_id: turn.id, status: turn.status })
-  if (state.running_turn !== null) return turnRunning(state.running_turn)
+  if (state.running_turn !== null && !isHeld) return turnRunning(state.running_turn)
   return { turn, policy: state.policy }
 }
 

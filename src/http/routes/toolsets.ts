@@ -107,8 +107,9 @@ export const toolsetRoutes = [
     answers: {
       200: { description: 'The answer for the model', schema: shape('AnsweredCall') },
       202: {
-        description: 'The review is pending: repeat the call to keep waiting, after `Retry-After` if it is there',
-        schema: shape('PendingCall'),
+        description:
+          'A person or a check is awaited: repeat the call to keep waiting, with the `tool_call_id` of this answer if it has one, and after `Retry-After` if it is there',
+        schema: shape('WaitingCall'),
       },
       409: { description: '`tool_call_conflict`, `turn_running`, `turn_finished`' },
     },
@@ -180,9 +181,11 @@ async function waitedFor(
     throw new HttpError(409, 'tool_call_conflict', 'This tool_call_id was already used with other arguments.')
   })
   if (call.status === 'answered') return { status: 200, body: { result: call.result } satisfies ToolAnswer }
+  // A caller without an id needs ours to ask again.
+  const ownId = context.toolCallId === undefined ? { tool_call_id: call.call_id } : {}
   const waiting =
     call.status === 'checking'
-      ? ({ status: 'checking', claim_id: claimIdOf(call) } as const)
+      ? ({ status: 'checking', claim_id: claimIdOf(call), ...ownId } as const)
       : ({ status: 'pending_review', review_id: call.review_id } as const)
   const release = limits.wait(caller)
   const giveUp = new AbortController()
