@@ -4,14 +4,7 @@ import { PLAN_CHEATS } from './plan-cheats.ts'
 import { Scene, type Setup } from './scene.ts'
 import { greets, PROJECT, type Worker } from './worker.ts'
 
-export const WORKERS: readonly Worker[] = [
-  ...HONEST,
-  ...SCOPE_SCENES,
-  ...LAZY,
-  ...FILE_CHEATS,
-  ...PLAN_CHEATS,
-  ...BEYOND,
-]
+export const WORKERS: readonly Worker[] = [...HONEST, ...LAZY, ...FILE_CHEATS, ...PLAN_CHEATS, ...BEYOND]
 /** Includes the workers that compare the rules on changes. */
 export const ALL_WORKERS: readonly Worker[] = [...WORKERS, ...SCOPE_SCENES, ...SCOPE_CHEATS]
 
