@@ -255,4 +255,29 @@ describe('a held call of an agent elsewhere', () => {
     await expect.poll(again).toEqual({ result: { next: '2 B', remaining: 1 } })
     expect((await typesIn(door)).filter(type => type === 'claim_made')).toHaveLength(1)
   })
+
+  it('is counted with the way in that it took, and from its beginning', async () => {
+    const { door, judge } = elsewhere()
+    const server = await startServer({ door, host: HOST })
+    ends.push(server.close)
+    const at = { session_id: 'c1', turn_id: 't1' }
+    await server.agent.call('runsheet', 'plan', { ...at, arguments: { tasks: [{ title: 'A' }, { title: 'B' }] } })
+    const answered = server.agent.call('runsheet', 'update', { ...at, arguments: DONE })
+    await judge.asked
+    const from = Date.parse((await door.conversations.eventsAfter(HERE, 0, 100)).at(-1)?.timestamp ?? '')
+    await expect.poll(async () => Date.parse(await door.now()) - from).toBeGreaterThan(20)
+    judge.says('ok')
+    await answered
+    const [answer] = await door.conversations.events(HERE, { types: ['tool_answered'], last: 1 })
+    expect(answer?.data).toMatchObject({ edge: 'http' })
+    expect(answer?.type === 'tool_answered' && answer.data.duration_ms).toBeGreaterThanOrEqual(20)
+  })
+
+  it('finds its answer again behind a thousand others', async () => {
+    const { judge, call } = await held()
+    judge.says('ok')
+    const answer = await call('update', DONE, 'mine')
+    for (let count = 0; count < 1_001; count += 1) await call('tasks', {})
+    expect(await call('update', DONE, 'mine')).toBe(answer)
+  })
 })
