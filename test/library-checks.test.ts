@@ -427,7 +427,7 @@ describe('a check of the whole plan', () => {
       checked: { done: [['./lint']] },
       onReview: ({ draft_tasks: [row] }) => ({
         action: 'confirm',
-        tasks: [{ ...row, draft_index: 0, may_change: ['lint'] }],
+        tasks: [{ ...row, draft_index: 0, scope: ['lint'] }],
       }),
     })
     onTestFinished(() => runsheet.close())

@@ -119,7 +119,7 @@ export const HONEST: readonly Worker[] = [
   {
     name: 'adds a test, where it may',
     kind: 'honest',
-    rows: [{ ...GREET, checks: [passing(3)], may_change: ['test/**'] }],
+    rows: [{ ...GREET, checks: [passing(3)], scope: ['test/**'] }],
     work: async scene => {
       scene.write('test/greet.test.js', `${scene.read('test/greet.test.js')}test('nobody', () => {})\n`)
       await greetsAndClaims(scene)

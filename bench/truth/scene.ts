@@ -41,7 +41,7 @@ export interface Row {
   readonly check?: string
   /** Checks that the person writes instead. */
   readonly checks?: readonly CheckSpec[]
-  readonly may_change?: readonly string[]
+  readonly scope?: readonly string[]
 }
 
 export interface SceneOptions extends Setup {
@@ -159,8 +159,8 @@ export class Scene {
   }
 
   /** The person lets a task change these files, which reruns its checks. */
-  async allows(may_change: readonly string[], number = 1): Promise<void> {
-    const change = [{ task: number, fields: { may_change } }]
+  async allows(scope: readonly string[], number = 1): Promise<void> {
+    const change = [{ task: number, fields: { scope } }]
     await this.door.run(REF, { type: 'edit_tasks', by: 'person', change })
     await this.#until(({ requests }) => requests.length === 0)
     // An edit fences, so the worker reads the plan.
@@ -253,8 +253,8 @@ export class Scene {
     const tasks = drafts.map(({ title, checks = [] }, draft_index) => {
       const written = this.#setup.checks ? rows[draft_index]?.checks : undefined
       const approve = this.#setup.checks && !written ? checks.map(({ hash }) => hash) : []
-      const { may_change } = rows[draft_index] ?? {}
-      return { draft_index, title, approve, may_change, ...(written ? { checks: written } : {}) }
+      const { scope } = rows[draft_index] ?? {}
+      return { draft_index, title, approve, scope, ...(written ? { checks: written } : {}) }
     })
     await this.door.reviews.decide(REF.tenant, review, { action: 'confirm', tasks }, 'http')
   }

@@ -4,7 +4,6 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
 import { isIn, type Limits } from './fingerprint.ts'
 import { type Globs, globsOf } from './globs.ts'
-import { leadsToSource } from './npm-programs.ts'
 import { isFolder, pathFrom, realOf } from './workspace.ts'
 
 /** Hashes by path: relative to the workspace with `/`, or absolute for files outside. */
@@ -65,6 +64,10 @@ function stampOf(path: string): string {
   const real = stats?.isSymbolicLink() ? realOf(path) : path
   return real === path || leadsToSource(path, real) ? own : `${own} ${stampOf(real)}`
 }
+
+/** Whether a link among a package's programs leads to a package of the workspace, whose file is source like any other. */
+const leadsToSource = (path: string, real: string): boolean =>
+  /(?:^|\/)node_modules\/\.bin\//.test(path) && !real.includes('/node_modules/')
 
 interface FoundFile {
   /** The path to read: the file itself, or a link's target inside the workspace. */

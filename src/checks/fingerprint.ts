@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type BigIntStats, realpathSync } from 'node:fs'
 import { dirname, normalize } from 'node:path/posix'
-import type { TrackedFiles } from '../domain/check.ts'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
-import { type Bounds, committedFiles, type Git, gitFiles, headOf, isInRepository, pathOf } from './git-files.ts'
+import { type Bounds, type Git, gitFiles, isInRepository, pathOf } from './git-files.ts'
 import { plainFiles } from './plain-files.ts'
 
 export interface Limits {
@@ -23,15 +22,12 @@ export interface FingerprintRequest {
   readonly exclude: readonly string[]
   /** Extra files to include, which git may ignore. */
   readonly also?: readonly string[] | undefined
-  /** The files covered at confirmation, or null if unknown. Omit to compare nothing. */
-  readonly since?: TrackedFiles | null | undefined
   readonly limits: Limits
 }
 
 /**
  * One hash over the names, modes and contents of a workspace's files on disk; staging and committing do not change it.
- * Covers all files without git. Undefined above the limits, if a file is unreadable, or if git no longer lists a file
- * that it listed at confirmation.
+ * Covers all files without git. Undefined above the limits, or if a file is unreadable.
  */
 export function fingerprint(
   request: FingerprintRequest,
@@ -40,7 +36,7 @@ export function fingerprint(
 ): string | undefined {
   const { root, git } = request
   if (git && isInRepository(root, git)) {
-    const names = trackedNames(request, git)
+    const names = gitFiles(root, git, boundsOf(request))
     return names && hashed(request, names, hasher, each)
   }
   const { files, bytes } = request.limits
@@ -50,13 +46,6 @@ export function fingerprint(
   return names && hashed(plain, names, hasher, each)
 }
 
-/** The files that git lists; undefined if it now ignores one that it listed at confirmation. */
-function trackedNames(request: FingerprintRequest, git: Git): ReadonlySet<string> | undefined {
-  const { root, since } = request
-  const names = since === null ? undefined : gitFiles(root, git, boundsOf(request))
-  return names && since && hidesOne(request, git, names, since) ? undefined : names
-}
-
 function hashed(
   { root, also = [], limits }: FingerprintRequest,
   names: ReadonlySet<string>,
@@ -64,7 +53,7 @@ function hashed(
   each: (path: string, hash: string) => void,
 ): string | undefined {
   const entries = entriesOf(root, [...new Set([...names, ...also.map(asName)])].toSorted(), limits.bytes)
-  if (!entries || entries.length === 0) return undefined
+  if (!entries) return undefined
   const digest = createHash('sha256')
   for (const { name, path, target, stats } of entries) {
     const content = hasher.hash(path, limits.bytes, stats)
@@ -78,45 +67,9 @@ function hashed(
 const asHash = (target: string | undefined, content: string): string =>
   target === undefined ? content : createHash('sha256').update(`${target}\0${content}`).digest('hex')
 
-/** The share of files that may be uncommitted: their names are stored in the log. */
-const SHARE_OF_OTHERS = 0.1
-
-/** The files that a fingerprint covers now, to compare with later; undefined above the limits or if git fails. */
-export function trackedFiles(request: FingerprintRequest): TrackedFiles | undefined {
-  const { root, git, limits } = request
-  const bounds = boundsOf(request)
-  const names = git && isInRepository(root, git) ? gitFiles(root, git, bounds) : undefined
-  if (!git || !names) return undefined
-  const commit = headOf(root, git)
-  const committed = commit === undefined ? [] : committedFiles(root, git, commit, bounds)
-  if (!committed) return undefined
-  const known = new Set(committed)
-  const others = [...names].filter(name => !known.has(name))
-  return others.length > limits.files * SHARE_OF_OTHERS
-    ? undefined
-    : { ...(commit === undefined ? {} : { commit }), others }
-}
-
 function boundsOf({ exclude, limits }: FingerprintRequest): Bounds {
   const leftOut = exclude.map(folder => Buffer.from(folder).toString('latin1'))
   return { maxFiles: limits.files, isLeftOut: name => isIn(leftOut, name) }
-}
-
-/** Whether git now ignores an existing file of the confirmation: its changes would go unnoticed. */
-function hidesOne(
-  request: FingerprintRequest,
-  git: Git,
-  names: ReadonlySet<string>,
-  { commit, others }: TrackedFiles,
-): boolean {
-  const { root } = request
-  const committed = commit === undefined ? [] : committedFiles(root, git, commit, boundsOf(request))
-  if (!committed) return true
-  const isThere = (name: string): boolean => {
-    const stats = names.has(name) ? undefined : lstatOf(pathOf(root, name))
-    return stats !== undefined && !stats.isDirectory()
-  }
-  return committed.some(isThere) || others.some(isThere)
 }
 
 const asName = (path: string): string => Buffer.from(normalize(path)).toString('latin1')

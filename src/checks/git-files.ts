@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { lstatOf } from './file-hash.ts'
@@ -88,29 +89,30 @@ export function headOf(root: string, git: Git): string | undefined {
   return COMMIT.test(id) ? id : undefined
 }
 
-/** Names of the files in a commit, as bytes in latin1; undefined if it is gone or above the limit. */
-export function committedFiles(
-  root: string,
-  git: Git,
-  commit: string,
-  { maxFiles, isLeftOut }: Bounds,
-): readonly string[] | undefined {
-  const key = `${commit} ${root}`
-  const known = COMMITTED.get(key) ?? (COMMIT.test(commit) ? listedIn(root, git, commit) : undefined)
-  if (!known) return undefined
-  if (COMMITTED.size >= MAX_COMMITS) COMMITTED.clear()
-  COMMITTED.set(key, known)
-  const names = known.filter(name => !isLeftOut(name))
-  return names.length > maxFiles ? undefined : names
+/** Path to blob id of the files in a commit. Empty if git fails. */
+export function committedBlobs(root: string, git: Git, commit: string): ReadonlyMap<string, string> {
+  const entries = namesOf(run(root, git, ['ls-tree', '-r', '-z', commit])) ?? []
+  // An entry has mode, type and id, then a tab and the name.
+  return new Map(
+    entries.map(entry => {
+      const [, , id = ''] = entry.slice(0, entry.indexOf('\t')).split(' ')
+      return [Buffer.from(entry.slice(entry.indexOf('\t') + 1), 'latin1').toString(), id]
+    }),
+  )
 }
 
-/** Cached: every run of a plan asks for the same immutable commit. */
-const COMMITTED = new Map<string, readonly string[]>()
-const MAX_COMMITS = 4
-const COMMIT = /^[0-9a-f]{40,64}$/
+/** The id that git gives a file's content, without filters; undefined if there is no such file. */
+export function blobIdOf(root: string, path: string, idLength: number): string | undefined {
+  try {
+    const content = readFileSync(join(root, path))
+    const digest = createHash(idLength > 40 ? 'sha256' : 'sha1')
+    return digest.update(`blob ${content.length}\0`).update(content).digest('hex')
+  } catch {
+    return undefined
+  }
+}
 
-const listedIn = (root: string, git: Git, commit: string): readonly string[] | undefined =>
-  namesOf(run(root, git, ['ls-tree', '-r', '-z', '--name-only', commit]))
+const COMMIT = /^[0-9a-f]{40,64}$/
 
 /** Name of a listed file. A submodule's name ends with a slash, as git lists nested repositories; '' if it is empty. */
 function nameIn(root: string, entry: string): string {

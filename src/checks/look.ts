@@ -1,50 +1,38 @@
-import { DEFAULT_PROTECT, type RunnableSpec, type TrackedFiles, type WithPrograms } from '../domain/check.ts'
+import { join } from 'node:path'
 import { LIMITS, type Limits } from './fingerprint.ts'
-import { guardsOf } from './guarded.ts'
 import { Obstacle } from './obstacle.ts'
 import type { Place } from './place.ts'
 import { findProgram } from './program.ts'
-import type { Survey, SurveyRequest } from './survey.ts'
-import { surveyed } from './surveyor.ts'
+import type { Covers } from './scope.ts'
+import type { LookRequest } from './survey.ts'
 import { pathFrom, realOf } from './workspace.ts'
 
 export interface LookOptions extends Place {
   readonly dataFolder: string
+  /** Globs of files to protect, besides the table. */
   readonly protect: readonly string[]
   /** Files to include in the fingerprint even if git ignores them. */
   readonly also?: readonly string[] | undefined
-  readonly since?: TrackedFiles | null | undefined
+  /** Ids of the records that changes are compared with; null for one that could not be taken. */
+  readonly records?: readonly (string | null)[] | undefined
   readonly limits?: Partial<Limits> | undefined
-  readonly paths?: readonly string[] | undefined
 }
 
-/**
- * Surveys the files that these checks concern, guarded ones and those not to change, and fingerprints their workspace.
- */
-export function lookAt(
-  checks: readonly WithPrograms<RunnableSpec>[],
-  options: LookOptions,
-  besides: SurveyRequest['besides'] = 'fingerprint',
-): Promise<Survey> {
-  const { workspace, env, dataFolder, protect, also, since, limits } = options
-  const guards = checks.map(check => guardsOf(check, options, protect))
+export function lookRequest(options: LookOptions, covers: Covers): LookRequest {
+  const { workspace, env, dataFolder, protect, also = [], records = [], limits } = options
   const path = env['PATH'] ?? ''
   const git = findProgram('git', { workspace, cwd: workspace.path, path })
-  return surveyed({
+  return {
     root: workspace.path,
     git: git instanceof Obstacle ? undefined : { program: git.path, path },
-    globs: [
-      ...new Set([...protect, ...guards.flatMap(({ globs }) => globs)]),
-      ...checks.flatMap(check => (check.kind === 'unchanged' ? check.paths : [])),
-    ],
-    paths: [...guards.flatMap(({ paths }) => paths), ...(options.paths ?? [])],
-    named: [...protect.filter(glob => !DEFAULT_PROTECT.includes(glob)), ...guards.flatMap(({ named }) => named)],
+    protect,
+    covers,
     also,
-    since,
-    besides,
+    records,
+    recordFolder: join(dataFolder, 'files'),
     exclude: ['.agents', ...ownFolder(workspace.path, dataFolder)],
     limits: { ...LIMITS, ...limits },
-  })
+  }
 }
 
 /** Our data folder inside the workspace, to exclude it. Empty if the workspace lies in it. */

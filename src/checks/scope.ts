@@ -1,12 +1,15 @@
+import { createHash, hash } from 'node:crypto'
 import { basename, resolve } from 'node:path'
-import { DEFAULT_PROTECT, type RunnableSpec } from '../domain/check.ts'
+import { DEFAULT_PROTECT, type RunnableSpec, type WithPrograms } from '../domain/check.ts'
 import { partedWords } from '../domain/looked-at.ts'
-import { asFolder, type FileHashes, type Stamps } from './files.ts'
+import type { FileChange, Scope, Scopes } from '../domain/scope.ts'
+import { asFolder } from './files.ts'
 import { RULES } from './git-files.ts'
 import { globsOf, literal } from './globs.ts'
+import { filesIn, type PlanRecord } from './record.ts'
 import { pathFrom } from './workspace.ts'
 
-/** Where a step without a scope may change files. */
+/** Folders where a step without a scope may change files. */
 export const WORK_FOLDERS: readonly string[] = [
   '{src,source,sources,lib,app,pages,components,public,include,internal,cmd,pkg,doc,docs}/**',
   '{packages,apps,crates,libs,modules}/*/{src,source,sources,lib,app,pages,components,public,include,docs}/**',
@@ -15,91 +18,140 @@ export const WORK_FOLDERS: readonly string[] = [
 /** Files that decide what checks mean: a step may change them only if its own scope says so. */
 export const PROTECTED: readonly string[] = [...DEFAULT_PROTECT, '{.venv,venv}/bin/**']
 
-/** The files of a workspace at one moment. */
+/** Files that checks name, besides those that git lists and the table protects. */
+export interface Covers {
+  /** Files and folders among the words of commands. They need not exist. */
+  readonly words: readonly string[]
+  readonly globs: readonly string[]
+}
+
+/** The files of a workspace at one moment: path to a hash. */
 export interface SeenFiles {
-  readonly files: FileHashes
+  readonly files: ReadonlyMap<string, string>
   /** Change with every write, even if the content is the same. */
-  readonly stamps: Stamps
+  readonly stamps: ReadonlyMap<string, string>
   /** The `.gitignore` files that hide protected files as build output. */
   readonly rules: ReadonlySet<string>
 }
 
-/** The files after the first runs of a plan. */
-export interface PlanFiles {
-  readonly files: FileHashes
-  /** Written by the first runs. */
-  readonly written: ReadonlySet<string>
-}
-
-/** What the steps of a plan may change; undefined for a step without a scope. */
-export interface Scopes {
-  /** Of the step whose check runs. */
-  readonly own: readonly string[] | undefined
-  /** Of each step that is in progress or done, this one included. */
-  readonly begun: readonly (readonly string[] | undefined)[]
-}
-
-/** Changes that keep a step from being proven until a person accepts them. */
-export interface ScopeFindings {
-  /** No step of the plan may change these. */
-  readonly outside: readonly string[]
-  /** Protected files within the step's own scope, such as its own tests. */
-  readonly own: readonly string[]
-}
-
-/** Globs and paths to watch besides the files that git lists. A path with a trailing slash is a folder. */
-export function watchedBy(check: RunnableSpec, root: string, protect: readonly string[]) {
-  const words = wordsOf(check, root)
+export function coversOf(checks: readonly WithPrograms<RunnableSpec>[], root: string): Covers {
+  const cwds = checks.flatMap(check => (check.kind === 'command' ? (check.cwd ?? []) : []))
   return {
-    globs: [...protectedBy(check, root, protect), `**/${RULES}`, ...words.map(word => `${literal(word)}/**`)],
-    paths: words.flatMap(word => [word, asFolder(word)]),
+    words: [...new Set(checks.flatMap(check => wordsOf(check, root)))].sort(),
+    globs: [
+      ...new Set([
+        ...cwds.map(cwd => `${literal(pathFrom(root, resolve(root, cwd)) ?? '')}/node_modules/.bin/**`),
+        ...checks.flatMap(check => (check.kind === 'unchanged' ? check.paths : [])),
+      ]),
+    ].sort(),
   }
 }
 
-/** Finds the files that changed since the first runs of the plan, or during this run, without being in scope. */
+export const NO_COVERS: Covers = { words: [], globs: [] }
+
+export const coversBoth = (a: Covers, b: Covers): Covers => ({
+  words: [...new Set([...a.words, ...b.words])],
+  globs: [...new Set([...a.globs, ...b.globs])],
+})
+
+/** Globs and paths to watch for these covers. A path with a trailing slash is a folder. */
+export const watchedBy = ({ words, globs }: Covers) => ({
+  globs: [...globs, `**/${RULES}`, ...words.map(word => `${literal(word)}/**`)],
+  paths: words.flatMap(word => [word, asFolder(word)]),
+})
+
+export interface Compared {
+  readonly check: WithPrograms<RunnableSpec>
+  readonly root: string
+  /** Globs of the settings. */
+  readonly protect: readonly string[]
+  readonly before: SeenFiles
+  readonly after: SeenFiles
+  /** There were too many files: only protected ones and those that checks name were seen. */
+  readonly isPartial: boolean
+}
+
+/** Files that changed since the record, or during this run, and that the step may not change without a person's word. */
 export function changesOutOfScope(
-  check: RunnableSpec,
-  root: string,
-  protect: readonly string[],
-  { own, begun }: Scopes,
-  plan: PlanFiles,
-  run: { readonly before: SeenFiles; readonly after: SeenFiles },
-): ScopeFindings {
-  const { before, after } = run
-  const isOwn = globsOf(own ?? []).matches
-  const isBegun = begun.map(scope => globsOf(scope ?? WORK_FOLDERS).matches)
-  const isInTable = globsOf(protectedBy(check, root, protect)).matches
+  { check, root, protect, before, after, isPartial }: Compared,
+  record: PlanRecord,
+  { own, begun, isOfPlan }: Scopes,
+): readonly FileChange[] {
+  const isOwn = matchesAny(own.flatMap(({ isApproved, globs }) => (isApproved && globs ? [globs] : [])))
+  const isBegun = begun.map(changedBy)
+  const isInTable = globsOf([...PROTECTED, ...protect, ...coversOf([check], root).globs]).matches
   const isWord = isNamedBy(wordsOf(check, root))
   const isChecked = checkedBy(check)
-  const touched = new Set([...differences(before.files, after.files), ...differences(before.stamps, after.stamps)])
-  const changed = new Set([...touched, ...differences(plan.files, before.files)])
-  const outside: string[] = []
-  const ownTests: string[] = []
-  for (const path of [...changed].sort()) {
+  const written = new Set(record.written)
+  const touched = new Set([...differing(before.files, after.files), ...differing(before.stamps, after.stamps)])
+  const recorded = filesIn(record)
+  const changes: FileChange[] = []
+  for (const path of [...new Set([...touched, ...differing(recorded, before.files)])].sort()) {
     const isProtected = isInTable(path) || before.rules.has(path) || after.rules.has(path)
     // The check may rewrite what it wrote at first. A protected file counts as that only if this very run wrote it.
-    const isOutput = plan.written.has(path) && (touched.has(path) || !isProtected)
-    if (isChecked(path) || isOutput || (basename(path) === RULES && !isProtected)) continue
-    if (isProtected && isOwn(path)) ownTests.push(path)
-    else if (isProtected || isWord(path) ? !isOwn(path) : !isBegun.some(matches => matches(path))) outside.push(path)
+    const isOutput = written.has(path) && (touched.has(path) || !isProtected)
+    if (isChecked(path) || isOutput || CACHES.test(path) || (basename(path) === RULES && !isProtected)) continue
+    const is = kindOf(path, isProtected)
+    const now = after.files.get(path)
+    if (is) changes.push({ path, is, ...(now === undefined ? {} : { hash: now }) })
   }
-  return { outside, own: ownTests }
+  return changes
+
+  function kindOf(path: string, isProtected: boolean): FileChange['is'] | undefined {
+    if (isProtected && isOwn(path)) return isOfPlan ? undefined : 'own'
+    if (isProtected || isWord(path)) return isOwn(path) ? undefined : 'protected'
+    return isPartial || isBegun.some(matches => matches(path)) ? undefined : 'outside'
+  }
 }
 
-/** Default globs, those of the settings, and the programs of the package that a command runs in. */
-function protectedBy(check: RunnableSpec, root: string, protect: readonly string[]): readonly string[] {
-  const cwd = check.kind === 'command' && check.cwd !== undefined ? pathFrom(root, resolve(root, check.cwd)) : undefined
-  return [...PROTECTED, ...protect, ...(cwd ? [`${literal(cwd)}/node_modules/.bin/**`] : [])]
+/** Files outside that are as a newer commit has them count as one change. */
+export function fromGit(
+  changes: readonly FileChange[],
+  commit: string,
+  isCommitted: (change: FileChange) => boolean,
+): readonly FileChange[] {
+  const pulled = changes.filter(change => change.is === 'outside' && isCommitted(change))
+  if (pulled.length === 0) return changes
+  const digest = createHash('sha256').update(JSON.stringify(pulled)).digest('hex')
+  const rest = changes.filter(change => !pulled.includes(change))
+  return [...rest, { path: `git:${commit}`, is: 'git', hash: digest, files: pulled.length }]
 }
 
-/** Words of a command that may be files or folders of the workspace, except those that its program only inspects. */
-function wordsOf(check: RunnableSpec, root: string): readonly string[] {
+/** Stands for changes that cannot be told. A person accepts the workspace as it is, or only this run. */
+export const unknownChange = (what: string, workspaceNow: string): FileChange => ({
+  path: what,
+  is: 'protected',
+  hash: hash('sha256', workspaceNow),
+})
+
+/** Bytecode, which runs neither write nor read in the workspace. */
+const CACHES = /(?:^|\/)__pycache__\//
+
+/** A scope that no person approved only narrows the work folders. */
+function changedBy({ isApproved, globs }: Scope): (path: string) => boolean {
+  if (isApproved && globs) return globsOf(globs).matches
+  const isNamed = globs ? globsOf(globs).matches : () => true
+  return path => isWork(path) && isNamed(path)
+}
+
+const isWork = globsOf(WORK_FOLDERS).matches
+
+function matchesAny(lists: readonly (readonly string[])[]): (path: string) => boolean {
+  const { matches } = globsOf(lists.flat())
+  return matches
+}
+
+/** Words of a command that may be files or folders of the workspace, except those that its program only reads. */
+function wordsOf(check: WithPrograms<RunnableSpec>, root: string): readonly string[] {
   if (check.kind !== 'command') return []
   const cwd = resolve(root, check.cwd ?? '.')
-  return partedWords(check.run)
-    .decides.slice(1)
-    .flatMap(word => [word, word.slice(word.indexOf('=') + 1)])
-    .flatMap(word => pathFrom(root, resolve(cwd, word)) || [])
+  const [program = '', ...words] = partedWords(check.run).decides
+  const programs = (check.programs ?? []).flatMap(each => (each ? [each.path, each.file] : []))
+  return [
+    ...(program.includes('/') ? [program] : []),
+    ...programs,
+    ...words.flatMap(word => [word, word.slice(word.indexOf('=') + 1)]),
+  ].flatMap(word => pathFrom(root, resolve(cwd, word)) || [])
 }
 
 /**
@@ -107,7 +159,6 @@ function wordsOf(check: RunnableSpec, root: string): readonly string[] {
  * itself.
  */
 function isNamedBy(words: readonly string[]): (path: string) => boolean {
-  const isWork = globsOf(WORK_FOLDERS).matches
   const folders = words.filter(word => !isWork(`${word}/file`))
   return path =>
     words.some(word => path === word || path === asFolder(word)) || folders.some(word => path.startsWith(`${word}/`))
@@ -119,5 +170,5 @@ function checkedBy(check: RunnableSpec): (path: string) => boolean {
   return check.kind === 'unchanged' ? globsOf(check.paths).matches : () => false
 }
 
-const differences = (before: FileHashes, after: FileHashes): readonly string[] =>
+export const differing = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly string[] =>
   [...new Set([...before.keys(), ...after.keys()])].filter(path => before.get(path) !== after.get(path))

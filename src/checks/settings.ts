@@ -32,7 +32,8 @@ export function problemIn({ allow, done, protect, wrap, env }: CheckSettings): s
   if (wrap[0]?.trim() === '') return 'checks.wrap must begin with a program.'
   const name = Object.keys(env).find(each => each === '' || /[=\0]/.test(each))
   if (name !== undefined) return `checks.env: ${JSON.stringify(name)} is not the name of a variable.`
-  const globs = cleanGlobs(protect)
+  const globs = cleanGlobs(protect, 'checks.protect')
+  if (globs instanceof Refusal) return globs.message
   return globs instanceof Problem ? `checks.protect ${sayProblem(globs.fact)}.` : undefined
 }
 

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import type { Survey, SurveyRequest } from './survey.ts'
+import type { CompareRequest, Comparison, Look, LookRequest, Request } from './survey.ts'
 
 interface Waiting {
-  readonly resolve: (survey: Survey) => void
+  readonly resolve: (answer: never) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -10,27 +10,33 @@ let worker: Worker | undefined
 let lastId = 0
 const waiting = new Map<number, Waiting>()
 
-/**
- * Surveys a workspace in a worker thread, one per process. Rejects if the thread dies; the next call starts another.
- */
-export function surveyed(request: SurveyRequest): Promise<Survey> {
-  const asked = (worker ??= started())
+/** Looks at a workspace. With `unchanged`, also compares the files that these globs match with the first record. */
+export const looked = (look: LookRequest, unchanged?: readonly string[]): Promise<Look> =>
+  asked({ do: 'look', look, ...(unchanged ? { unchanged } : {}) })
+
+export const compared = (compare: CompareRequest): Promise<Comparison> => asked({ do: 'compare', compare })
+
+/** Asks a worker thread, one per process. Rejects if the thread dies; the next call starts another. */
+function asked<T>(request: Request): Promise<T> {
+  const running = (worker ??= started())
   lastId += 1
   const id = lastId
-  return new Promise((resolve, reject) => {
+  return new Promise<T>((resolve, reject) => {
     waiting.set(id, { resolve, reject })
-    asked.ref()
-    asked.postMessage({ id, request }, [])
+    running.ref()
+    running.postMessage({ id, request }, [])
   })
 }
 
 /** The worker gets none of our environment, and does not keep the process alive while idle. */
 function started(): Worker {
   const next = new Worker(new URL('./worker.ts', import.meta.url), { env: {}, name: 'runsheet-checks' })
-  next.on('message', ({ id, survey }: { id: number; survey: Survey }) => {
-    waiting.get(id)?.resolve(survey)
+  next.on('message', ({ id, answer, error }: { id: number; answer?: unknown; error?: unknown }) => {
+    const caller = waiting.get(id)
     waiting.delete(id)
     if (waiting.size === 0) next.unref()
+    if (error === undefined) caller?.resolve(answer as never)
+    else caller?.reject(error)
   })
   const onEnd = (error: unknown): void => {
     // `error` comes before `exit`; another worker may have been started in between.

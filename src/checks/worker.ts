@@ -1,14 +1,17 @@
 import { parentPort } from 'node:worker_threads'
 import { FileHasher } from './file-hash.ts'
-import { survey, type SurveyRequest } from './survey.ts'
+import { Records } from './record.ts'
+import { type Request, Surveyor } from './survey.ts'
 
-interface Numbered {
-  readonly id: number
-  readonly request: SurveyRequest
-}
+// Reads and hashes files off the event loop, and caches the hashes between looks.
+const surveyor = new Surveyor(new FileHasher(), new Records())
 
-// Hashes files off the event loop, and caches the hashes between surveys.
-const hasher = new FileHasher()
-parentPort?.on('message', ({ id, request }: Numbered) =>
-  parentPort?.postMessage({ id, survey: survey(request, hasher) }, []),
-)
+parentPort?.on('message', ({ id, request }: { readonly id: number; readonly request: Request }) => {
+  try {
+    const answer =
+      request.do === 'look' ? surveyor.look(request.look, request.unchanged) : surveyor.compare(request.compare)
+    parentPort?.postMessage({ id, answer }, [])
+  } catch (error) {
+    parentPort?.postMessage({ id, error }, [])
+  }
+})

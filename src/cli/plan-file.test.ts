@@ -38,7 +38,7 @@ describe('a plan as text', () => {
         priority: 'high',
         tags: ['a', 'b, c'],
         checks: [NPM, DOCS],
-        may_change: ['test/**'],
+        scope: ['test/**'],
         allowed: ['h-docs'],
       },
       { title: 'Write' },
@@ -78,8 +78,8 @@ describe('a plan as text', () => {
     ])
     expect(rows[1]).not.toHaveProperty('draft_index')
     expect(sentRows(rows, draft)).toEqual([
-      { ...BLANK, title: 'Last first', checks: [], may_change: [], draft_index: 2 },
-      { ...BLANK, title: 'My own', details: 'with details', checks: [], may_change: [], draft_index: null },
+      { ...BLANK, title: 'Last first', checks: [], scope: [], draft_index: 2 },
+      { ...BLANK, title: 'My own', details: 'with details', checks: [], scope: [], draft_index: null },
       { draft_index: 0 },
     ])
   })
@@ -95,11 +95,11 @@ describe('a plan as text', () => {
         ...BLANK,
         title: 'Step 1',
         checks: [NPM, { kind: 'command', run: ['npm', 'run', 'lint'], cwd: 'web', timeout_ms: 90_000 }],
-        may_change: [],
+        scope: [],
         draft_index: 0,
         approve: ['h-npm'],
       },
-      { ...BLANK, title: 'Step 2', checks: [], may_change: [], draft_index: 1 },
+      { ...BLANK, title: 'Step 2', checks: [], scope: [], draft_index: 1 },
     ])
   })
 
@@ -193,7 +193,7 @@ const draftRow: fc.Arbitrary<DraftRow> = fc
         details: prose,
         criteria: prose,
         tags: fc.array(short, { maxLength: 4 }),
-        may_change: fc.array(short, { maxLength: 3 }),
+        scope: fc.array(short, { maxLength: 3 }),
       })
       .map(raw => cleanFields(raw))
       .filter(clean => !(clean instanceof Refusal)),
@@ -207,7 +207,7 @@ const draftRow: fc.Arbitrary<DraftRow> = fc
   })
   .map(({ fields, priority, status, specs, isAllowed, parent_id, order, agent_type }) => {
     const checks = specs.map((each, index) => ({ ...each, id: `c${index}`, hash: plainMaker.hash(each, undefined) }))
-    const clean = fields as Pick<DraftRow, 'title' | 'details' | 'criteria' | 'tags'> & { may_change: string[] }
+    const clean = fields as Pick<DraftRow, 'title' | 'details' | 'criteria' | 'tags'> & { scope: string[] }
     return {
       ...clean,
       priority,

@@ -54,12 +54,5 @@ function isStale({ turns }: Pick<Proofs, 'turns'>, { looked, claimed = 0, worksp
   return !fingerprint && claimed > seq && workspace?.path === path
 }
 
-/** Changed guarded files that a person has not accepted. Until then the check proves nothing. */
-export function waitingGuards(state: Pick<Proofs, 'proof'>, task: Task, check: Check): readonly string[] {
-  const run = countingRun(taskRuns(state, task.id, check.hash))
-  if (!run?.guarded?.length) return []
-  return proofOf(state, task.id).accepted.includes(run.guard ?? '') ? [] : run.guarded
-}
-
 export const isSamePlace = (a: Workspace | undefined, b: Workspace | undefined): boolean =>
   a !== undefined && a.path === b?.path && a.machine === b.machine

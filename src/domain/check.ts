@@ -88,16 +88,6 @@ export type Workspace = {
   readonly path: string
 }
 
-/**
- * The files of a workspace that git tracks or would track, at one moment. A type, so that it is assignable to `Json`.
- */
-export type TrackedFiles = {
-  /** The commit that was checked out. */
-  readonly commit?: string
-  /** Files outside that commit. Each character is one byte of the name, because names need not be UTF-8. */
-  readonly others: readonly string[]
-}
-
 /** The result of a run; `inconclusive`: it could not run, or was stopped. */
 export type CheckResult = 'passed' | 'failed' | 'inconclusive'
 
@@ -156,6 +146,7 @@ export const DEFAULT_PROTECT: readonly string[] = [
 ]
 const MAX_WORDS = 64
 const MAX_GLOBS = 20
+const MAX_GLOB = 200
 
 /** Validates and cleans a check as it was sent. `field` is its path in the refusal. */
 export function cleanCheck(raw: unknown, field: string, row?: number): CheckSpec | Refusal {
@@ -195,13 +186,14 @@ export function cleanChecks(raw: unknown): readonly Check[] | Problem | Refusal 
   return checks
 }
 
-export function cleanGlobs(raw: unknown): readonly string[] | Problem {
+/** `field` names the list in the refusal. */
+export function cleanGlobs(raw: unknown, field: string): readonly string[] | Problem | Refusal {
   if (!Array.isArray(raw)) return new Problem({ rule: 'not_an_array', got: kind(raw) })
   if (raw.length > MAX_GLOBS) return new Problem({ rule: 'too_many', limit: MAX_GLOBS, got: raw.length })
   try {
-    return raw.map((glob, index) => pathIn(`[${index}]`, glob))
+    return raw.map((glob, index) => globIn(`${field}[${index}]`, glob))
   } catch (error) {
-    if (error instanceof Flaw) return error.problem
+    if (error instanceof Flaw) return invalidField(error.field, error.problem.fact)
     throw error
   }
 }
@@ -301,9 +293,17 @@ function pathIn(field: string, raw: unknown): string {
   // Braces and parentheses in a glob list alternatives.
   const parts = path.split(/[\\/{},()|]/)
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.startsWith('~') || parts.includes('..')) {
-    throw flaw(field, 'a path inside the workspace: relative, without ".."')
+    throw flaw(field, `a path inside the workspace, relative and without "..", not "${path}"`)
   }
   return path
+}
+
+function globIn(field: string, raw: unknown): string {
+  const glob = pathIn(field, raw)
+  if (glob.length > MAX_GLOB) {
+    throw new Flaw(field, new Problem({ rule: 'too_long', limit: MAX_GLOB, got: glob.length }))
+  }
+  return glob
 }
 
 function whole(field: string, raw: unknown, min: number, max: number): number {

@@ -23,6 +23,7 @@ import {
   afterVerdict,
   afterEdit,
   afterRewording,
+  afterScope,
   changePlan,
   changeTurn,
   PROOF_REDUCERS,
@@ -332,14 +333,16 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
   // The model works on, so the plan's checks may run again.
   gate_followed: (state, { turn_id }) => changePlan(state, planIdOf(state, turn_id ?? ''), { passes: 0 }),
 
-  task_created: (state, { data: { task } }) => ({
+  task_created: (state, { data: { task, by } }) => ({
     ...putTask(state, task),
+    ...(task.scope ? afterScope(state, task, by) : {}),
     last_number: Math.max(state.last_number, task.number),
   }),
   task_changed: (state, { data: { task, by, from }, seq }) => {
     const back = isBack(from) ? { ...state, ...broughtBack(state, task) } : state
-    const put = { ...back, ...putTask(back, task) }
+    const moved = { ...back, ...putTask(back, task) }
     const fields = Object.keys(from)
+    const put = 'scope' in from || isBack(from) ? { ...moved, ...afterScope(moved, task, by) } : moved
     if (by === 'model') return { ...put, ...afterRewording(put, task, fields) }
     if (by !== 'person' && by !== 'file') return put
     return { ...put, ...afterEdit(put, task, fields), ...noteEdit(put, task.id, fields, seq) }

@@ -106,7 +106,7 @@ const reopened = (state: Conversation, open: readonly Task[], toolset: ToolsetNa
     .slice(0, MAX_CHECKS)
 
 const failing = (state: Conversation): string[] => {
-  const found = unpassedChecks(state, planOf(state, state.latest_turn ?? ''))
+  const found = unpassedChecks(planOf(state, state.latest_turn ?? ''))
   return found.length > 0 ? [`Checks of the plan that did not pass: ${checks(found)}.`] : []
 }
 

@@ -1,10 +1,11 @@
-import type { Check, CheckResult, TrackedFiles, Workspace } from './check.ts'
+import type { Check, CheckResult, Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
 import type { EvidenceSource, ToolFact } from './evidence.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
 import type { MadeClaim, RunReason } from './proof.ts'
+import type { AcceptedFile, FileChange, OtherChanges } from './scope.ts'
 import { shortPaths } from './short-paths.ts'
 import type { Standing } from './standing.ts'
 import type { CancelReason } from './review-action.ts'
@@ -59,13 +60,6 @@ export interface CheckRef {
   readonly check_id: string
   /** The hash of its content. */
   readonly hash: string
-}
-
-/** Guarded files that changed for another task with the same check, or without an id for the plan itself. */
-export interface OtherGuard {
-  readonly task_id?: string
-  readonly guarded: readonly string[]
-  readonly guard: string
 }
 
 /** The origin of a decision: the actor and the edge. Absent if the event records no decision. */
@@ -432,40 +426,25 @@ export interface EventData {
     readonly output_sha256?: string
     /** A hash of the workspace. */
     readonly fingerprint?: string
-    /** Guarded files that differ from those at confirmation. */
-    readonly guarded?: readonly string[]
-    /** A hash of these differences. */
-    readonly guard?: string
-    /**
-     * Guarded files that changed for other tasks of the plan with this check, or without `task_id` for the plan itself.
-     *
-     * Each has a confirmation of its own.
-     */
-    readonly others?: readonly OtherGuard[]
+    /** Files that changed since the plan was approved, and that the step may not change. */
+    readonly changes?: readonly FileChange[]
+    /** There were too many files: only protected ones, those that checks name, and scopes were compared. */
+    readonly partial?: true
+    /** The same for other tasks of the plan with this check, or without `task_id` for the plan itself. */
+    readonly others?: readonly OtherChanges[]
   }
-  /** The guarded files were recorded as they were when the plan was confirmed. */
+  /** The files of the workspace were recorded as they were when the plan was approved and its checks had run first. */
   baseline_taken: {
     readonly plan_id: string
-    /** The globs that were matched, and the hashes of the checks. */
-    readonly covers: readonly string[]
-    /** Path to a hash of the file's content. */
-    readonly files: { readonly [path: string]: string }
-    /** Files that the check itself wrote before the work; `files` has them as they were after that. */
-    readonly written?: readonly string[]
-    /** There were too many files to watch. */
-    readonly incomplete?: true
-    /**
-     * The files that the fingerprint covered at the time. If git later ignores one of them, there is no fingerprint.
-     */
-    readonly tracked?: TrackedFiles
+    /** The hash of the record, under which it is stored beside the log; null: the files could not be read. */
+    readonly record: string | null
   }
-  /** A person accepted changes to guarded files. */
-  guard_accepted: Attributed & {
+  /** A person accepted changes that a task's checks wait for, for the whole plan. */
+  changes_accepted: Attributed & {
     readonly task_id: string
-    /** The files. */
-    readonly paths: readonly string[]
-    /** A hash of their differences. */
-    readonly guard: string
+    readonly plan_id: string
+    /** The files, as they are now. */
+    readonly files: readonly AcceptedFile[]
   }
   /** A person ticked a check. */
   check_ticked: Attributed & { readonly task_id: string; readonly check_id: string }
@@ -534,7 +513,7 @@ export const TIMELINE = [
   'review_extended',
   'check_approved',
   'check_ran',
-  'guard_accepted',
+  'changes_accepted',
   'check_ticked',
 ] as const satisfies readonly EventType[]
 
@@ -582,7 +561,8 @@ export const DECISIONS: Decided = {
     via === 'configuration' ? undefined : `check ${check_id} of task ${task_id} approved: ${hash}`,
   check_requested: ({ task_id, check_id, why }) =>
     why === 'person' ? `check ${check_id} of task ${task_id} run` : undefined,
-  guard_accepted: ({ task_id, paths }) => `changes accepted for task ${task_id}: ${shortPaths(paths).join(', ')}`,
+  changes_accepted: ({ task_id, files }) =>
+    `changes accepted for task ${task_id}: ${shortPaths(files.map(({ path }) => path)).join(', ')}`,
   check_ticked: ({ task_id, check_id }) => `check ${check_id} of task ${task_id} ticked`,
 }
 

@@ -25,7 +25,7 @@ const KINDS: { readonly [K in FieldKind]: (name: RowField) => Rule } = {
   text: () => prose,
   choice: name => oneOf(FIELD_WORDS[name].values ?? []),
   list: () => tagList,
-  globs: () => cleanGlobs,
+  globs: name => raw => cleanGlobs(raw, name),
   checks: () => cleanChecks,
 }
 

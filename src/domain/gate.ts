@@ -42,7 +42,7 @@ export function heldPlan(state: Conversation, hostTurn: readonly StoredEvent[]):
   if (!turn || isFinished(turn) || turn.stop_requested) return undefined
   const open = openTasks(state, turn.id).filter(task => !isBeingChecked(state, task))
   // While every open task is being checked, those results come first.
-  const failing = open.length === openTasks(state, turn.id).length ? unpassedChecks(state, plan) : []
+  const failing = open.length === openTasks(state, turn.id).length ? unpassedChecks(plan) : []
   const made = followUpsIn(state, turn.id, hostTurn)
   if ((open.length === 0 && failing.length === 0) || made >= MAX_FOLLOW_UPS) return undefined
   const kept = new Map(open.flatMap(task => withWhy(state, task)))

@@ -1,36 +1,29 @@
 import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import { type CheckState, lastState } from './check-state.ts'
-import { checkedOf, hasTasks, type Plan, tasksOf } from './plan.ts'
+import { checkedOf, hasTasks, type Plan } from './plan.ts'
 import { claimedPlans } from './open-claims.ts'
-import { countingChecks, countingRun, type OpenClaim, planRuns, proofOf, type Proofs, taskRuns } from './proof.ts'
+import { countingChecks, countingRun, type OpenClaim, planRuns, type Proofs, taskRuns } from './proof.ts'
+import { changeText, planChanges } from './scope.ts'
 import { shortPaths } from './short-paths.ts'
 import { isGivenUp, isOpen, type Task } from './task.ts'
 
 /** Checks of the whole plan that ran and did not pass. */
-export function unpassedChecks(state: Proofs, plan: Plan): readonly Check[] {
+export function unpassedChecks(plan: Plan): readonly Check[] {
   if (!hasTasks(plan)) return []
   return (plan.done_checks ?? []).filter(check => {
     const last = countingRun(planRuns(plan, check.hash))
-    return last !== undefined && (last.result !== 'passed' || planGuards(state, plan, check).length > 0)
+    return last !== undefined && (last.result !== 'passed' || planChanges(plan, check).length > 0)
   })
 }
 
-/** Changed guarded files that a person has not accepted. Until then the check does not count. */
-export function planGuards(state: Proofs, plan: Plan, { hash }: Check): readonly string[] {
-  const { guarded = [], guard = '' } = countingRun(planRuns(plan, hash)) ?? {}
-  if (guarded.length === 0) return []
-  const isAccepted = tasksOf(state, plan).some(({ id }) => proofOf(state, id).accepted.includes(guard))
-  return isAccepted ? [] : guarded
-}
-
 /** The reason a plan check does not pass, to follow its name. */
-export function whyUnpassed(state: Proofs, plan: Plan, check: Check): string {
+export function whyUnpassed(plan: Plan, check: Check): string {
   const last = countingRun(planRuns(plan, check.hash))
   if (last?.result === 'failed') return `fails${codeOf(last)}`
   if (last?.result !== 'passed') return `could not be run: ${last?.reason ?? 'it has not run.'}`
-  const files = shortPaths(planGuards(state, plan, check)).join(', ')
-  return `does not count: ${files} changed since the plan was confirmed. Put that back, or leave it to a person, who can accept it`
+  const files = shortPaths(planChanges(plan, check).map(changeText)).join(', ')
+  return `does not count: changed outside the scopes of the plan: ${files}. Put that back, or leave it to a person, who can accept it`
 }
 
 /** The reason a done task was reopened: its check failed in the final runs after `since`. */
@@ -94,9 +87,9 @@ function whyNeverPassed(state: Proofs, task: Task): string | undefined {
 
 const PASSED: ReadonlySet<CheckState> = new Set(['passed', 'stale'])
 
-export const planFailures = (state: Proofs, plan: Plan): readonly string[] =>
-  unpassedChecks(state, plan).map(check => {
-    const why = whyUnpassed(state, plan, check).replace(/\.$/, '')
+export const planFailures = (plan: Plan): readonly string[] =>
+  unpassedChecks(plan).map(check => {
+    const why = whyUnpassed(plan, check).replace(/\.$/, '')
     return `\`${labelOf(check)}\`, a check of the whole plan, ${why}.`
   })
 

@@ -59,7 +59,7 @@ export function planStatus(state: Conversation, now: Instant): PlanStatus | unde
     of,
     standings: standingsOf(state, tasks),
     checking: [...claims.flatMap(({ checking }) => checking ?? []), ...requested(state)],
-    failing: unpassedChecks(state, planOf(state, state.latest_turn ?? '')).map(labelOf),
+    failing: unpassedChecks(planOf(state, state.latest_turn ?? '')).map(labelOf),
     ticks: claims.flatMap(({ tick }) => tick ?? []),
     reviews,
   }

@@ -1,4 +1,5 @@
 import type { Check, Workspace } from './check.ts'
+import type { Instant } from './instant.ts'
 import type { PlanRuns, RunReason } from './proof.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { byPosition, isOpen, type Task } from './task.ts'
@@ -30,8 +31,10 @@ export interface Plan {
   readonly claimed?: number
   /** The seq at which it moved to another workspace. */
   readonly moved?: number
-  /** The seq of its newest record of guarded files. */
-  readonly baseline?: number
+  /** The record of the files as they were when it was approved, and the time at which it was first taken. */
+  readonly baseline?: { readonly record: string | null; readonly at: Instant }
+  /** Path to the content, by hash, that a person accepted; '' for files that are gone. */
+  readonly accepted?: Readonly<Record<string, string>>
   /** The workspace as the newest run saw it. */
   readonly looked?: {
     readonly turn_id: string
@@ -77,6 +80,12 @@ export const planById = ({ plans }: Pick<Plans, 'plans'>, planId: string): Plan 
 export function planOfRun(state: Plans, taskId: string | undefined, turnId: string): Plan {
   const task = taskId === undefined ? undefined : valueIn(state.tasks, taskId)
   return task ? planById(state, task.plan_id) : planOf(state, turnId)
+}
+
+/** The plan whose record of files counts for a run: a task that moved to another plan keeps its own. */
+export function planOfRecord(state: Plans & { readonly proof: Keyed<{ readonly confirmed_in?: string }> }, taskId: string | undefined, turnId: string): Plan {
+  const confirmed = taskId === undefined ? undefined : valueIn(state.proof, taskId)?.confirmed_in
+  return confirmed === undefined ? planOfRun(state, taskId, turnId) : planById(state, confirmed)
 }
 
 /** The turn that events about a plan belong to. */

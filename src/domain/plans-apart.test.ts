@@ -101,7 +101,7 @@ it('[CM11] the claim that ends a plan is not granted on files that changed while
   plan.runs('passed', { fingerprint: 'f2' })
   const answer = plan.resumes(1, undefined, undefined, { fingerprint: 'f1' })
   expect(answer).toEqual({ needs: 'runs' })
-  expect(unpassedChecks(plan.state, planOf(plan.state, 'turn-1'))).toEqual([])
+  expect(unpassedChecks(planOf(plan.state, 'turn-1'))).toEqual([])
   expect(plan.task(1).status).not.toBe('completed')
 })
 
@@ -138,8 +138,8 @@ it('[CM10] how a check stood when it was approved counts, not how it stood at th
 })
 
 describe('what a completed task may change', () => {
-  const leaves = (plan: Plan, may_change: readonly string[]): void => {
-    plan.run(plan.edits('person', { change: [{ task: 1, fields: { may_change } }] }))
+  const leaves = (plan: Plan, scope: readonly string[]): void => {
+    plan.run(plan.edits('person', { change: [{ task: 1, fields: { scope } }] }))
     plan.answer()
   }
 
@@ -154,7 +154,7 @@ describe('what a completed task may change', () => {
   })
 
   it('[CR30] if a person allows less, its checks run again, and prove nothing until the changes are accepted', () => {
-    const plan = new Plan({ ...approved('A', NPM), may_change: ['test/**'] }, { title: 'Z' })
+    const plan = new Plan({ ...approved('A', NPM), scope: ['test/**'] }, { title: 'Z' })
     plan.runs('failed')
     claim(plan, 1, 'passed')
     expect(standings(plan, 1)).toEqual(['proven'])
@@ -166,7 +166,7 @@ describe('what a completed task may change', () => {
   })
 
   it('[CR30] nothing runs if it is as before, or before the task is done', () => {
-    const plan = new Plan({ ...approved('A', NPM), may_change: ['test/**'] }, { title: 'Z' })
+    const plan = new Plan({ ...approved('A', NPM), scope: ['test/**'] }, { title: 'Z' })
     plan.runs('failed')
     leaves(plan, [])
     leaves(plan, ['test/**'])

@@ -20,13 +20,14 @@ import {
   turnedTasks,
 } from './proof.ts'
 import type { Handlers } from './projection.ts'
+import { waitingIn } from './scope.ts'
 import { valuesIn } from './table.ts'
-import { ASKED, type Task } from './task.ts'
+import { type Actor, ASKED, type Task } from './task.ts'
 import type { Turn } from './turn.ts'
 
 type ProofEvent = Extract<
   EventType,
-  `claim_${string}` | `check_${string}` | 'baseline_taken' | 'guard_accepted' | 'evidence_added'
+  `claim_${string}` | `check_${string}` | 'baseline_taken' | 'changes_accepted' | 'evidence_added'
 >
 type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ProofEvent>>
 
@@ -71,19 +72,19 @@ export const PROOF_REDUCERS: Reducers = {
     return { runs: state.runs.with(hash, tries > 0 ? { ...record, started: { ...started, tries } } : record) }
   },
   check_ran: afterRun,
-  baseline_taken: (state, { data: { plan_id }, seq }) => ({
-    ...changePlan(state, plan_id, { baseline: seq }),
+  baseline_taken: (state, { data: { plan_id, record }, timestamp }) => ({
+    ...changePlan(state, plan_id, ({ baseline }) => ({ baseline: { record, at: baseline?.at ?? timestamp } })),
     // The plan's own checks run only when it ends.
     requests: state.requests.filter(
       ({ turn_id, why, task_id }) =>
         planIdOf(state, turn_id) !== plan_id || why !== 'baseline' || task_id !== undefined,
     ),
   }),
-  guard_accepted: (state, { data: { task_id, guard } }) => {
-    const { proof } = changeProof(state, task_id, ({ accepted }) => ({
-      accepted: [...accepted.filter(each => each !== guard), guard],
+  changes_accepted: (state, { data: { plan_id, files } }) => {
+    const { plans } = changePlan(state, plan_id, ({ accepted }) => ({
+      accepted: { ...accepted, ...Object.fromEntries(files.map(({ path, hash = '' }) => [path, hash])) },
     }))
-    return provenBy({ ...state, proof }, task_id, guard)
+    return { plans, ...provenBy({ ...state, plans }, plan_id) }
   },
   check_ticked: (state, { data: { task_id, check_id } }) =>
     changeProof(state, task_id, ({ ticked }) => ({ ticked: [...ticked.filter(each => each !== check_id), check_id] })),
@@ -178,7 +179,7 @@ function withRun(state: Conversation, plan: Plan, data: EventData['check_ran'], 
   for (const task of checkedOf(state, plan)) {
     if (!hasCheck(task, data.hash)) continue
     const before = proofOf({ proof }, task.id)
-    const runs = { ...before.runs, [data.hash]: followed(before.runs?.[data.hash], guardedFor(run, data, task.id)) }
+    const runs = { ...before.runs, [data.hash]: followed(before.runs?.[data.hash], changesFor(run, data, task.id)) }
     proof = proof.with(task.id, { ...before, runs })
   }
   return proof
@@ -195,17 +196,17 @@ function seenIn(
   const { turn_id, seq, why, fingerprint } = run
   const hasLooked = run.result !== 'inconclusive' || fingerprint !== undefined
   return changePlan(state, plan.id, ({ runs }) => ({
-    ...(isOfPlan ? { runs: { ...runs, [hash]: followed(runs?.[hash], guardedFor(run, data, undefined)) } } : {}),
+    ...(isOfPlan ? { runs: { ...runs, [hash]: followed(runs?.[hash], changesFor(run, data, undefined)) } } : {}),
     ...(hasLooked ? { looked: { turn_id, seq, why, ...(fingerprint === undefined ? {} : { fingerprint }) } } : {}),
   }))
 }
 
-/** The run for one task, or without an id for the plan, with the guarded files changed since its own confirmation. */
-function guardedFor(run: CheckRun, data: EventData['check_ran'], taskId: string | undefined): CheckRun {
+/** The run for one task, or without an id for the plan, with the changes that it may not make. */
+function changesFor(run: CheckRun, data: EventData['check_ran'], taskId: string | undefined): CheckRun {
   if (data.task_id === taskId || !data.others) return run
-  const { guarded: _guarded, guard: _guard, ...bare } = run
+  const { changes: _changes, ...bare } = run
   const own = data.others.find(({ task_id }) => task_id === taskId)
-  return own ? { ...bare, guarded: own.guarded, guard: own.guard } : bare
+  return own ? { ...bare, changes: own.changes } : bare
 }
 
 /** A run without a result leaves an earlier pass standing, except at the end of a plan. */
@@ -233,20 +234,20 @@ const hasCheck = ({ checks }: Task, hash: string): boolean => checks?.some(check
 
 /** A check proves the first task of a plan for which it failed at the baseline and passed on the claim. */
 function turned(state: Conversation, data: EventData['check_ran']): Partial<CheckRecord> {
-  const { hash, result, why, task_id, guarded = [], guard = '' } = data
+  const { hash, result, why, task_id } = data
   if (result === 'failed') return { red: true }
   const task = state.tasks.get(task_id ?? '')
   if (!task || result !== 'passed' || !(why === 'claim' || (why === 'person' && isGranted(state, hash, task))))
     return {}
-  // With changed guarded files it proves nothing yet, for any task.
-  const isClean = guarded.length === 0 || proofOf(state, task.id).accepted.includes(guard)
+  // With changes that wait to be accepted it proves nothing yet, for any task.
+  const isClean = waitingIn(state, task, data).length === 0
   return { red: false, ...(isClean ? provenFor(state, hash, task) : {}) }
 }
 
-/** True if a claim saw the check pass on changed guarded files; these may have been restored or permitted since. */
+/** True if a claim saw the check pass on changes that had to be accepted; these may have been undone since. */
 const isGranted = (state: Conversation, hash: string, task: Task): boolean => {
   const run = countingRun(taskRuns(state, task.id, hash))
-  return task.status === 'completed' && run?.result === 'passed' && (run.guarded ?? []).length > 0
+  return task.status === 'completed' && run?.result === 'passed' && (run.changes ?? []).length > 0
 }
 
 /** Proves nothing if the check passed the task's baseline, or turned green for another task. */
@@ -259,16 +260,17 @@ function provenFor(state: Conversation, hash: string, task: Task): Pick<CheckRec
   return { proves: task.id, ...(before.length > 0 ? { turned: before } : {}) }
 }
 
-/** Recomputes what a completed task's checks prove once a person accepts the changed files. */
-function provenBy(state: Conversation, taskId: string, guard: string): Partial<Conversation> {
-  const task = state.tasks.get(taskId)
+/** Recomputes what the checks of a plan's completed tasks prove once a person accepts changes. */
+function provenBy(state: Conversation, planId: string): Pick<Conversation, 'runs' | 'proof'> {
   let { runs, proof } = state
-  for (const { hash } of task?.status === 'completed' ? (task.checks ?? []) : []) {
-    const run = countingRun(taskRuns({ proof }, taskId, hash))
-    if (!task || run?.result !== 'passed' || run.guard !== guard) continue
-    const proven = provenFor({ ...state, runs, proof }, hash, task)
-    runs = runs.with(hash, { ...recordOf({ runs }, hash), ...proven })
-    proof = withSpent({ ...state, runs, proof }, hash, proven.proves)
+  for (const task of checkedOf(state, planById(state, planId))) {
+    for (const { hash } of task.status === 'completed' ? (task.checks ?? []) : []) {
+      const run = countingRun(taskRuns({ proof }, task.id, hash))
+      if (run?.result !== 'passed' || !run.changes?.length || waitingIn({ ...state, proof }, task, run).length > 0) continue
+      const proven = provenFor({ ...state, runs, proof }, hash, task)
+      runs = runs.with(hash, { ...recordOf({ runs }, hash), ...proven })
+      proof = withSpent({ ...state, runs, proof }, hash, proven.proves)
+    }
   }
   return { runs, proof }
 }
@@ -380,6 +382,13 @@ function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
     runs = runs.with(hash, { ...record, ...others, turned: [...turned, gone] })
   }
   return runs
+}
+
+/** A scope counts once a person gave it or confirmed it, until a model changes it. */
+export function afterScope(state: Conversation, task: Task, by: Actor): Pick<Conversation, 'proof'> {
+  const { scoped: _scoped, ...proof } = proofOf(state, task.id)
+  const isGiven = by === 'person' && task.scope !== undefined
+  return { proof: state.proof.with(task.id, isGiven ? { ...proof, scoped: true } : proof) }
 }
 
 const CLEARS: ReadonlySet<string> = new Set(['status', 'checks', ...ASKED])

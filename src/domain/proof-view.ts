@@ -1,6 +1,7 @@
 import type { Check } from './check.ts'
-import { checkState, waitingGuards } from './check-state.ts'
+import { checkState } from './check-state.ts'
 import { isApproved, proofOf, type Proofs } from './proof.ts'
+import { waitingChanges } from './scope.ts'
 import { standingOf } from './standing.ts'
 import type { Task } from './task.ts'
 import type { CheckView, TaskView } from './wire.ts'
@@ -20,12 +21,12 @@ export const needsState = ({ checks }: Task): boolean => checks !== undefined
 
 function checkOnWire(state: Proofs, task: Task, check: Check): CheckView {
   const baseline = proofOf(state, task.id).baseline[check.hash]
-  const guarded = waitingGuards(state, task, check)
+  const changes = waitingChanges(state, task, check)
   return {
     ...check,
     approved: isApproved(state, task.id, check),
     state: checkState(state, task, check),
     baseline: baseline === 'failed' || baseline === 'passed' ? baseline : 'not_run',
-    ...(guarded.length > 0 ? { guarded } : {}),
+    ...(changes.length > 0 ? { changes } : {}),
   }
 }

@@ -4,6 +4,7 @@ import type { ModelEdit } from './command.ts'
 import type { Edge, Verdict } from './event.ts'
 import type { Instant } from './instant.ts'
 import { type Plan, planById, type Plans } from './plan.ts'
+import type { FileChange } from './scope.ts'
 import type { ToolsetName } from './policy.ts'
 import { type Keyed, valueIn } from './table.ts'
 import type { Task } from './task.ts'
@@ -28,10 +29,10 @@ export interface CheckRun {
   readonly tail?: string
   /** A fingerprint of the workspace after the run. Without one, the run is stale. */
   readonly fingerprint?: string
-  /** Guarded files that differ from those at confirmation. */
-  readonly guarded?: readonly string[]
-  /** A hash of these differences. */
-  readonly guard?: string
+  /** Files that changed since the plan was approved, and that the step may not change. */
+  readonly changes?: readonly FileChange[]
+  /** There were too many files: only protected ones, those that checks name, and scopes were compared. */
+  readonly partial?: true
   readonly turn_id: string
   readonly at: Instant
   readonly seq: number
@@ -95,8 +96,8 @@ export interface TaskProof {
   readonly baseline: Readonly<Record<string, CheckResult>>
   /** The ids of the checks that a person ticked. */
   readonly ticked: readonly string[]
-  /** The changes to guarded files that a person accepted, by `guard`. */
-  readonly accepted: readonly string[]
+  /** A person gave or approved its scope. */
+  readonly scoped?: true
   /** Check hash to the runs in its plan. */
   readonly runs?: Readonly<Record<string, PlanRuns>>
   /**
@@ -104,7 +105,7 @@ export interface TaskProof {
    * baseline.
    */
   readonly spent?: Readonly<Record<string, string>>
-  /** The plan whose record of guarded files counts, if not its own. */
+  /** The plan whose record of files counts, if not its own. */
   readonly confirmed_in?: string
   /** Claims that a check refused since a person last changed the task. */
   readonly reds: number
@@ -117,7 +118,7 @@ export interface TaskProof {
   }
 }
 
-export const NO_PROOF: TaskProof = { approved: [], baseline: {}, ticked: [], accepted: [], reds: 0 }
+export const NO_PROOF: TaskProof = { approved: [], baseline: {}, ticked: [], reds: 0 }
 
 /** Prefixes the id of a run: the live text of its output. */
 export const CHECK_OUTPUT = 'check:'

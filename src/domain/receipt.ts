@@ -6,8 +6,8 @@ import { type EvidenceSource, mostTelling, type Shown, type ToolFact } from './e
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import { type Plan, planOf, tasksOf } from './plan.ts'
-import { type CheckState, checkState, waitingGuards } from './check-state.ts'
-import { planGuards } from './plan-checks.ts'
+import { type CheckState, checkState } from './check-state.ts'
+import { type FileChange, planChanges, waitingChanges } from './scope.ts'
 import { isApproved, planRuns, proofOf, type RunReason } from './proof.ts'
 import { type Standing, standingOf, standingsOf } from './standing.ts'
 import type { Changes } from './review.ts'
@@ -84,7 +84,9 @@ export interface StepReceipt {
   }[]
   /** A person's changes to it since the review. */
   readonly edits: readonly { readonly fields: readonly string[]; readonly at: Instant; readonly by: Origin | null }[]
-  /** Guarded files whose changes a person accepted. */
+  /** The files that it may change; null: the work folders. */
+  readonly scope: readonly string[] | null
+  /** Files whose changes a person accepted. */
   readonly accepted: readonly { readonly paths: readonly string[]; readonly at: Instant; readonly by: Origin | null }[]
   readonly calls: CallCounts
   /** The most telling calls of their own tools that a host or an agent reported, newest last. */
@@ -112,8 +114,8 @@ export interface CheckReceipt {
     /** The reason it did not pass, or why the result is unknown. */
     readonly reason: string | null
   }[]
-  /** Changed guarded files that a person has not accepted. */
-  readonly guarded: readonly string[]
+  /** Changes outside its scope that a person has not accepted. */
+  readonly changes: readonly FileChange[]
 }
 
 export const RECEIPT_TYPES = [
@@ -127,7 +129,7 @@ export const RECEIPT_TYPES = [
   'check_approved',
   'check_ran',
   'check_ticked',
-  'guard_accepted',
+  'changes_accepted',
   'evidence_added',
 ] as const satisfies readonly EventType[]
 
@@ -153,7 +155,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
     finished_at: log.of('turn_finished').findLast(({ data }) => data.turn_id === turnId)?.timestamp ?? null,
     reviews: log.of('task_create_review_resolved').map(reviewOf),
     steps: tasks.map(task => stepOf(state, log, task)),
-    checks: (plan.done_checks ?? []).map(check => planCheckOf(state, log, plan, check)),
+    checks: (plan.done_checks ?? []).map(check => planCheckOf(log, plan, check)),
     calls: log.callsOf(undefined),
     tally: { ...counts, of, standings: standingsOf(state, tasks) },
   }
@@ -198,7 +200,7 @@ const differing = <T extends object>(from: T, to: T): string[] =>
   )
 
 function stepOf(state: Conversation, log: PlanLog, task: Task): StepReceipt {
-  const { number, title, status, outcome, checks = [] } = task
+  const { number, title, status, outcome, scope, checks = [] } = task
   const stood = standingOf(state, task)
   const isOwn = ({ data }: { readonly data: { readonly task_id?: string } }): boolean => data.task_id === task.id
   return {
@@ -206,6 +208,7 @@ function stepOf(state: Conversation, log: PlanLog, task: Task): StepReceipt {
     title,
     status,
     outcome: outcome ?? null,
+    scope: scope ?? null,
     standing: stood?.standing ?? null,
     reasons: stood?.reasons ?? [],
     checks: checks.map(check => checkOf(state, log, task, check)),
@@ -228,9 +231,13 @@ function stepOf(state: Conversation, log: PlanLog, task: Task): StepReceipt {
         by: data.origin ?? null,
       })),
     accepted: log
-      .of('guard_accepted')
+      .of('changes_accepted')
       .filter(isOwn)
-      .map(({ timestamp, data }) => ({ paths: data.paths, at: timestamp, by: data.origin ?? null })),
+      .map(({ timestamp, data }) => ({
+        paths: data.files.map(({ path }) => path),
+        at: timestamp,
+        by: data.origin ?? null,
+      })),
     calls: log.callsOf(task.id),
     ...reportsOf(log.of('evidence_added').filter(isOwn)),
   }
@@ -257,12 +264,12 @@ function checkOf(state: Conversation, log: PlanLog, task: Task, check: Check): C
     state: checkState(state, task, check),
     baseline: proofOf(state, task.id).baseline[check.hash] ?? 'not_run',
     runs: runsOf(log, check),
-    guarded: waitingGuards(state, task, check),
+    changes: waitingChanges(state, task, check),
   }
 }
 
 /** The configuration approves the checks that it asks for. */
-function planCheckOf(state: Conversation, log: PlanLog, plan: Plan, check: Check): CheckReceipt {
+function planCheckOf(log: PlanLog, plan: Plan, check: Check): CheckReceipt {
   const runs = runsOf(log, check)
   return {
     ...describedCheck(check),
@@ -270,7 +277,7 @@ function planCheckOf(state: Conversation, log: PlanLog, plan: Plan, check: Check
     state: planRuns(plan, check.hash)?.last.result ?? 'waiting',
     baseline: 'not_run',
     runs,
-    guarded: planGuards(state, plan, check),
+    changes: planChanges(plan, check),
   }
 }
 

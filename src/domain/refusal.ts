@@ -2,6 +2,7 @@ import type { Verdict } from './event.ts'
 import type { ToolsetName } from './policy.ts'
 import type { QueuedMessage } from './queue.ts'
 import type { ReviewStatus } from './review.ts'
+import type { FileChange } from './scope.ts'
 import { say } from './say.ts'
 import type { ApprovalDecision } from './tool-approval.ts'
 import type { Task, TaskStatus } from './task.ts'
@@ -107,8 +108,8 @@ export interface RefusalData {
     readonly tail?: string
     /** The check could not be run. */
     readonly isUnclear?: boolean
-    /** The check passed, but these guarded files changed since confirmation and no person has accepted that. */
-    readonly guarded?: readonly string[]
+    /** The check passed, but these files changed outside the scopes of the plan, and no person has accepted that. */
+    readonly changes?: readonly FileChange[]
   }
   /** A check of the task could not be run, or its run was ended. Not counted. */
   not_checked: InRow & { readonly task: Task; readonly check?: string; readonly reason: string }

@@ -6,9 +6,9 @@ const NPM = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h1' } as c
 
 describe('the fields of a row', () => {
   it('[RE9] a field is edited if its value differs, absent or empty being the same', () => {
-    expect(differentFields(ROW, { ...ROW, checks: [], may_change: [] })).toEqual([])
+    expect(differentFields(ROW, { ...ROW, checks: [], scope: [] })).toEqual([])
     const edited: Row = { title: 'B', details: 'd', criteria: 'c', priority: 'low', status: 'done', tags: ['x'] }
-    expect(differentFields(ROW, { ...edited, checks: [NPM], may_change: ['a'] })).toEqual(FIELD_NAMES)
+    expect(differentFields(ROW, { ...edited, checks: [NPM], scope: ['a'] })).toEqual(FIELD_NAMES)
   })
 
   it('[RE9] a check is its content; one that was written anew has no hash', () => {
@@ -19,16 +19,16 @@ describe('the fields of a row', () => {
 
   it('[RE9] the order of a list says nothing', () => {
     const other = { ...NPM, hash: 'h2' }
-    const row: Row = { ...ROW, tags: ['x', 'y'], checks: [NPM, other], may_change: ['a', 'b'] }
-    expect(differentFields(row, { ...row, tags: ['y', 'x'], checks: [other, NPM], may_change: ['b', 'a'] })).toEqual([])
+    const row: Row = { ...ROW, tags: ['x', 'y'], checks: [NPM, other], scope: ['a', 'b'] }
+    expect(differentFields(row, { ...row, tags: ['y', 'x'], checks: [other, NPM], scope: ['b', 'a'] })).toEqual([])
   })
 
   it('[RE9] optional fields are left out where they say nothing', () => {
     expect(visibleFields(BLANK)).not.toHaveProperty('checks')
-    expect(visibleFields(BLANK)).not.toHaveProperty('may_change')
-    expect(visibleFields({ ...BLANK, tags: ['x'], may_change: ['a'] })).toMatchObject({
+    expect(visibleFields(BLANK)).not.toHaveProperty('scope')
+    expect(visibleFields({ ...BLANK, tags: ['x'], scope: ['a'] })).toMatchObject({
       tags: ['x'],
-      may_change: ['a'],
+      scope: ['a'],
     })
   })
 
@@ -41,6 +41,6 @@ describe('the fields of a row', () => {
       'tags: x, y',
     ])
     expect(fieldTexts(ROW, 'text', 'choice', 'line', 'list', 'globs')).toEqual([])
-    expect(plainFields('globs')).toEqual(['may_change'])
+    expect(plainFields('globs')).toEqual(['scope'])
   })
 })

@@ -26,8 +26,8 @@ export type Row = {
   readonly tags: readonly string[]
   /** Checks that prove it is done. */
   readonly checks?: readonly Check[]
-  /** Globs of guarded files that the task may change. */
-  readonly may_change?: readonly string[]
+  /** Globs of the files that its step may change. */
+  readonly scope?: readonly string[]
 }
 export type RowField = keyof Row
 
@@ -72,7 +72,7 @@ export const FIELDS: {
   status: { kind: 'choice', blank: 'todo' },
   tags: { kind: 'list', blank: [] },
   checks: { kind: 'checks', blank: [], isOptional: true },
-  may_change: { kind: 'globs', blank: [], isOptional: true },
+  scope: { kind: 'globs', blank: [], isOptional: true },
 }
 
 interface Words {
@@ -108,7 +108,11 @@ export const FIELD_WORDS: { readonly [K in RowField]-?: Words } = {
   },
   tags: { about: 'at most 20, each of up to 64 characters', name: 'tags', example: 'a, b' },
   checks: { about: 'all of its checks, at most 8; a new one is approved by writing it' },
-  may_change: { about: 'globs of guarded files that the task may change', name: 'may change', example: 'test/**' },
+  scope: {
+    about: 'globs of the files that its step may change, at most 20 of 200 characters',
+    name: 'may change',
+    example: 'src/**',
+  },
 }
 
 export const FIELD_NAMES = /* @__PURE__ */ Object.keys(FIELDS) as readonly RowField[]
@@ -162,8 +166,14 @@ export const fieldTexts = (row: Pick<Row, PlainField>, ...kinds: readonly FieldK
   plainFields(...kinds).flatMap(name => {
     const value = row[name] ?? FIELDS[name].blank
     if (value === FIELDS[name].blank || value.length === 0) return []
-    const text = typeof value === 'string' ? value : value.join(', ')
+    const text = typeof value === 'string' ? value : value.map(item => itemText(name, item)).join(', ')
     const { name: label, says } = FIELD_WORDS[name]
     if (says) return says(text)
     return label === undefined ? text : `${label}: ${text}`
   })
+
+/** The globs that match every file. */
+const ANY_FILE: ReadonlySet<string> = new Set(['**', '**/*'])
+
+const itemText = (name: RowField, item: string): string =>
+  FIELDS[name].kind === 'globs' && ANY_FILE.has(item) ? 'any file' : item

@@ -1,6 +1,7 @@
 import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import type { TaskFields } from './fields.ts'
+import { changeText } from './scope.ts'
 import { shortPaths } from './short-paths.ts'
 import { EDITABLE } from './row.ts'
 import { isSettled } from './task.ts'
@@ -154,12 +155,12 @@ const ENGLISH: Required<Sentences> = {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
     return `${speaker.task(task)} is not done: its check \`${check}\` fails${codeOf(run)}.${blocked}${outputOf(run)}`
   },
-  plan_check_failed: ({ task, check, isUnclear, guarded, ...run }, speaker) => {
+  plan_check_failed: ({ task, check, isUnclear, changes, ...run }, speaker) => {
     const open = `${speaker.task(task)} stays open: with it the plan would be over, but \`${check}\`, a check of the whole plan,`
     const uncounted = `This does not count against the ${speaker.word('task')}.`
     const again = `settle the ${speaker.word('task')} again`
-    if (guarded)
-      return `${open} does not count, because ${shortPaths(guarded).join(', ')} changed since the plan was confirmed. ${uncounted} Put that back, then ${again}; or leave it to a person, who can accept the change.`
+    if (changes)
+      return `${open} does not count, because ${shortPaths(changes.map(changeText)).join(', ')} changed outside the scopes of the plan. ${uncounted} Put that back, then ${again}; or leave it to a person, who can accept the change.`
     if (isUnclear)
       return `${open} could not be run${codeOf(run)}. ${uncounted} If you changed what it needs, put that back, then ${again}; otherwise leave it to a person, who can mend it or its settings.`
     return `${open} fails${codeOf(run)}. ${uncounted} Mend it, then ${again}.${outputOf(run)}`

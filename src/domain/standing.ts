@@ -1,6 +1,6 @@
 import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
-import { hasMoved, lastState, waitingGuards } from './check-state.ts'
+import { hasMoved, lastState } from './check-state.ts'
 import type { VerdictBasis } from './claim.ts'
 import {
   countingRun,
@@ -13,6 +13,7 @@ import {
   taskRuns,
   turnedInPlan,
 } from './proof.ts'
+import { changeText, waitingChanges } from './scope.ts'
 import { shortPaths } from './short-paths.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
@@ -80,7 +81,8 @@ export type Finding =
   | 'failed'
   | 'stale'
   | 'not_passed'
-  | 'guarded'
+  | 'changed'
+  | 'own_tests'
   | 'ticked'
   | 'reworded'
   | 'proves'
@@ -89,7 +91,7 @@ export type Finding =
   | 'never_failed'
   | 'not_seen'
 
-const IN_THE_WAY: ReadonlySet<Finding> = new Set(['failed', 'stale', 'not_passed', 'guarded'])
+const IN_THE_WAY: ReadonlySet<Finding> = new Set(['failed', 'stale', 'not_passed', 'changed', 'own_tests'])
 
 /** What one check says about its task. */
 export function findingOf(state: Proofs, task: Task, check: Check): Finding {
@@ -97,7 +99,8 @@ export function findingOf(state: Proofs, task: Task, check: Check): Finding {
   const now = lastState(state, task, check)
   if (now === 'failed' || now === 'stale') return now
   if (now !== 'passed') return 'not_passed'
-  if (waitingGuards(state, task, check).length > 0) return 'guarded'
+  const changes = waitingChanges(state, task, check)
+  if (changes.length > 0) return changes.every(({ is }) => is === 'own') ? 'own_tests' : 'changed'
   if (check.kind === 'person') return 'ticked'
   if (isReworded(state, task.id, check)) return 'reworded'
   const baseline = proofOf(state, task.id).baseline[check.hash]
@@ -124,14 +127,16 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
       return staleReason(state, task, check)
     case 'not_passed':
       return taskRuns(state, task.id, check.hash) ? 'had no result when it last ran' : 'has not passed'
-    case 'guarded':
-      return `proves nothing until a person accepts ${shortPaths(waitingGuards(state, task, check)).join(', ')}`
+    case 'changed':
+      return `changed outside its scope: ${changedFiles(state, task, check)}`
+    case 'own_tests':
+      return `passed, own tests changed: ${changedFiles(state, task, check)}`
     case 'ticked':
       return 'a person ticked it'
     case 'reworded':
       return 'approved for other words, so it proves nothing until it is approved again'
     case 'proves':
-      return 'failed before, passes now'
+      return `failed before, passes now${isPartial(state, task, check) ? PARTIAL : ''}`
     case 'passed_already':
       return 'passed already, so it only guards'
     case 'proves_other':
@@ -142,6 +147,13 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
       return 'no claim on this text saw it turn, so it only guards'
   }
 }
+
+const isPartial = (state: Proofs, { id }: Task, { hash }: Check): boolean =>
+  countingRun(taskRuns(state, id, hash))?.partial === true
+const PARTIAL = '; there are too many files, so only protected files, those that checks name, and scopes were compared'
+
+const changedFiles = (state: Proofs, task: Task, check: Check): string =>
+  shortPaths(waitingChanges(state, task, check).map(changeText)).join(', ')
 
 function staleReason(state: Proofs, task: Task, check: Check): string {
   if (hasMoved(state, task, check)) return 'passed before the plan went on in another folder'

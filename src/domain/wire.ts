@@ -6,6 +6,7 @@ import type { TaskFields } from './fields.ts'
 import type { Instant } from './instant.ts'
 import type { Policy, ToolsetName } from './policy.ts'
 import type { CheckState } from './check-state.ts'
+import type { FileChange } from './scope.ts'
 import type { Standing } from './standing.ts'
 import type { QueuedMessage } from './queue.ts'
 import type { ReviewRequest, SubmittedRow } from './review.ts'
@@ -47,8 +48,8 @@ export interface CheckStanding {
   readonly state: CheckState
   /** Its result when the plan was confirmed. */
   readonly baseline: 'failed' | 'passed' | 'not_run'
-  /** Guarded files that changed: it proves nothing until a person accepts them. */
-  readonly guarded?: readonly string[]
+  /** Files that changed outside its scope: it proves nothing until a person accepts them. */
+  readonly changes?: readonly FileChange[]
 }
 /** A check and its status. */
 export type CheckView = Check & CheckStanding
@@ -78,10 +79,10 @@ export interface SentChecks {
   readonly checks?: readonly SentCheck[] | undefined
   /** Short for one command in `checks`: its command line, split without a shell. */
   readonly check?: string | undefined
-  /** The hashes of checks that the person approves. */
+  /** The hashes of checks, and the globs of the proposed scope, that the person approves. */
   readonly approve?: readonly string[] | undefined
-  /** Globs of guarded files that the task may change. */
-  readonly may_change?: readonly string[] | undefined
+  /** Globs of the files that its step may change. */
+  readonly scope?: readonly string[] | undefined
 }
 /** The fields of a task that a person can set. */
 export type PersonsFields = {

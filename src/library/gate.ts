@@ -36,7 +36,7 @@ export async function nextFollowUp(deps: GateDeps): Promise<string | undefined> 
   const current = state.turns.get(turn)
   if (!policy?.gate || !current || isFinished(current) || current.stop_requested) return undefined
   const open = followedTasks(openTasks(state, turn))
-  if (open.length === 0 && unpassedChecks(state, planOf(state, turn)).length === 0) return undefined
+  if (open.length === 0 && unpassedChecks(planOf(state, turn)).length === 0) return undefined
   const events = await eventsOf(door, ref, turn)
   const made = followUpsIn(state, turn, events)
   if (made >= MAX_FOLLOW_UPS) return undefined
@@ -64,10 +64,10 @@ export async function checkedOnceMore(deps: EndDeps): Promise<Conversation> {
     const plan = planOf(state, turn)
     const { workspace } = plan
     const isHere = workspace && workspaces?.keys.includes(workspaceKey(workspace))
-    const isUnsure = isHere ? hasFinalRuns(state, plan) : unpassedChecks(state, plan).length > 0
+    const isUnsure = isHere ? hasFinalRuns(state, plan) : unpassedChecks(plan).length > 0
     const isEnding = plan.open.length === 0 && current && !isFinished(current) && !current.stop_requested
     if (!workspace || !isEnding || !isUnsure) return state
-    const seen = await seenIn(workspaces, workspace, state)
+    const seen = await seenIn(workspaces, plan, state)
     const { events } = await door.run(ref, { type: 'request_final', turn_id: turn, ...seen, isNewEnd })
     isNewEnd = false
     if (events.length === 0 || !isHere) return afterFinalRuns(deps)

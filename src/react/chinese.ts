@@ -17,7 +17,7 @@ const fields: Strings['fields'] = {
   status: '状态',
   tags: '标签',
   checks: '检查',
-  may_change: '可以改动',
+  scope: '可以改动',
 }
 
 const errors: ErrorStrings = {
@@ -102,7 +102,7 @@ const errors: ErrorStrings = {
     model: '模型',
     q: '搜索内容',
     check: '检查',
-    may_change: '“可以改动”',
+    scope: '“可以改动”',
   },
   check: () => '检查必须是一条可能失败的命令，不能含有管道、变量等脚本语法，路径必须在工作目录之内。',
   byRule: {
@@ -498,7 +498,7 @@ export const chinese: Strings = {
       tags: '修改标签',
       outcome: '修改结果',
       checks: '修改检查',
-      may_change: '修改可改动的文件',
+      scope: '修改可改动的文件',
       position: '移动',
       removed_at: '恢复',
     },

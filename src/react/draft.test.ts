@@ -53,11 +53,11 @@ describe('a draft', () => {
   it('[PA11] submits every field of a proposed row as it stands, with the row that it was made from', () => {
     const proposed = row('A', { details: 'd', criteria: 'c', priority: 'high', status: 'doing', tags: ['x', 'y'] })
     const { rows } = draftOf(review(proposed))
-    expect(rows.map(submittedRow)).toEqual([{ ...proposed, checks: [], may_change: [], draft_index: 0 }])
+    expect(rows.map(submittedRow)).toEqual([{ ...proposed, checks: [], scope: [], draft_index: 0 }])
   })
 
   it('[PA11] submits an added row without a draft index', () => {
-    expect(submittedRow(newRow({ title: 'B' }))).toEqual({ ...row('B'), checks: [], may_change: [], draft_index: null })
+    expect(submittedRow(newRow({ title: 'B' }))).toEqual({ ...row('B'), checks: [], scope: [], draft_index: null })
   })
 
   it('[PA13] tags are separated by Western or Chinese commas; empty ones are left out', () => {

@@ -67,7 +67,7 @@ export function submittedRow(row: EditableRow): SentRow {
   return { ...Object.fromEntries(fields), ...sentChecks(row.checks), draft_index: row.draft_index ?? null }
 }
 
-export const isList = (name: RowField): name is 'tags' | 'may_change' =>
+export const isList = (name: RowField): name is 'tags' | 'scope' =>
   FIELDS[name].kind === 'list' || FIELDS[name].kind === 'globs'
 
 export const EMPTY = /* @__PURE__ */ fieldsOf({})

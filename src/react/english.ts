@@ -18,7 +18,7 @@ const fields = {
   status: 'Status',
   tags: 'Tags',
   checks: 'Checks',
-  may_change: 'May edit',
+  scope: 'May edit',
 } satisfies Readonly<Record<RowField, string>>
 
 const errors: ErrorStrings = {
@@ -105,7 +105,7 @@ const errors: ErrorStrings = {
     model: 'Model',
     q: 'Search',
     check: 'The check',
-    may_change: '“May edit”',
+    scope: '“May edit”',
   },
   check: expected => `The check must be ${expected ?? 'one command that can fail'}.`,
   byRule: {
@@ -407,7 +407,7 @@ export const english = {
       tags: 'tags changed',
       outcome: 'outcome changed',
       checks: 'checks changed',
-      may_change: '“may edit” changed',
+      scope: '“may edit” changed',
       position: 'moved',
       removed_at: 'restored',
     },

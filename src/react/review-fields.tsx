@@ -70,15 +70,15 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
         errorId={errorId}
       />
       {/* Guarded files matter only where there are checks. */}
-      {shows('may_change') && (checks.count + checks.ofPlan.length > 0 || row.may_change !== '') && (
+      {shows('scope') && (checks.count + checks.ofPlan.length > 0 || row.scope !== '') && (
         <label className="rs-field">
-          <span aria-hidden="true">{strings.fields.may_change}</span>
+          <span aria-hidden="true">{strings.fields.scope}</span>
           <input
-            {...field(strings.fields.may_change, 'may_change')}
+            {...field(strings.fields.scope, 'scope')}
             className="rs-input rs-quiet rs-code"
             placeholder={strings.checks.mayChangeInput('test/**')}
-            value={row.may_change}
-            onChange={event => onChange({ may_change: event.target.value })}
+            value={row.scope}
+            onChange={event => onChange({ scope: event.target.value })}
           />
         </label>
       )}

@@ -8,7 +8,7 @@ import type { Task } from '../domain/task.ts'
 const LOG_DELAY_MS = 4_000
 
 /** Fields without optimistic update: they affect other tasks, or are stored in another form than sent. */
-const WAITING: ReadonlySet<string> = new Set(['status', 'position', 'checks', 'check', 'approve', 'may_change'])
+const WAITING: ReadonlySet<string> = new Set(['status', 'position', 'checks', 'check', 'approve', 'scope'])
 
 /** Computes the fields to send after the preceding changes; undefined sends nothing. */
 export type FieldsToSend = (tasks: readonly Task[]) => PersonsFields | undefined

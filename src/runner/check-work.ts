@@ -1,21 +1,22 @@
-import type { Workspace } from '../domain/check.ts'
+import type { Check, Workspace } from '../domain/check.ts'
 import type { Learnt, RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { checkIn, JUDGE, type Need, needsOf, workspaceKey } from '../domain/needs.ts'
-import { checkedOf, planOf, planOfRun, tasksOf } from '../domain/plan.ts'
+import { defined } from '../domain/defined.ts'
+import { checkedOf, type Plan, planOf, planOfRecord, planOfRun } from '../domain/plan.ts'
+import { scopesOf } from '../domain/scope.ts'
 import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
 import { checkedBy, claimedPlans, claimsOf, settleable } from '../domain/open-claims.ts'
 import { isApproved, MAX_TRIES, type OpenClaim, recordOf, workspaceOf } from '../domain/proof.ts'
 import { type Door, isGone } from '../door/door.ts'
 import { settleCall } from '../toolsets/settle-call.ts'
-import { Baselines } from './baselines.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import type { ClaimJudge } from './judge.ts'
 import { type HeldLease, isStorage } from './held-lease.ts'
 import { LiveOutput } from './live.ts'
 import { Rest } from './rest.ts'
 import { settleThrough } from './settling.ts'
-import { type Baseline, type Confirmed, seenIn, type Workspaces } from './workspaces.ts'
+import { type Compared, seenIn, type Workspaces } from './workspaces.ts'
 
 /** How long a lease is kept for the next claim of its turn. */
 const KEEP_MS = 5_000
@@ -47,7 +48,6 @@ export class CheckWork {
   readonly #over = AbortSignal.any([this.#leave.signal, this.#lost.signal])
   readonly #deps: CheckDeps
   readonly #door: Door
-  readonly #baselines: Baselines
   readonly #unserved: Need | undefined
   #run: RunUnderWay | undefined
   /** A run that begins in the same flush as its claim. */
@@ -59,7 +59,6 @@ export class CheckWork {
     this.#deps = deps
     this.#door = deps.door
     this.#unserved = unserved
-    this.#baselines = new Baselines(deps.door, deps.workspaces)
   }
 
   get isOver(): boolean {
@@ -151,12 +150,11 @@ export class CheckWork {
       const { state } = transaction
       const next = nextRun(state, lease.turn)
       const workspace = next && placeOf(state, next)
-      const confirmed = next && !isLook(next) ? this.#knownConfirmed(state, next) : undefined
-      if (!next || !confirmed || !workspace || recordOf(state, next.check.hash).started)
+      if (!next || isLook(next) || !workspace || recordOf(state, next.check.hash).started)
         return transaction.discard(undefined)
       const start = this.#start(next)
       transaction.mustRun(start)
-      return { state: transaction.state, next, run_id: start.run_id, workspace, ...confirmed, isRepeated: false }
+      return { state: transaction.state, next, run_id: start.run_id, workspace, isRepeated: false }
     })
     return value
   }
@@ -185,9 +183,10 @@ export class CheckWork {
   /** Without the workspace, all checks count as stale. If its folder is gone, the plan cannot end. */
   async #seen(claim: OpenClaim): Promise<Learnt> {
     const state = await this.#door.read(this.held.lease)
-    const [{ workspace } = planOf(state, claim.turn_id)] = claimedPlans(state, [claim])
+    const [plan = planOf(state, claim.turn_id)] = claimedPlans(state, [claim])
+    const { workspace } = plan
     if (workspace && this.#door.checks.isGone?.(workspace)) return { ended: 'no_workspace', isGone: true }
-    return { seen: (await seenIn(this.#deps.workspaces, workspace, state)) ?? {} }
+    return { seen: (await seenIn(this.#deps.workspaces, plan, state)) ?? {} }
   }
 
   async #endWaits(need: Need): Promise<void> {
@@ -214,48 +213,34 @@ export class CheckWork {
     const { hash } = next.check
     const workspace = placeOf(state, next)
     if (!workspace) throw new TypeError(`Turn ${next.turn_id} has no workspace.`)
-    if (isLook(next)) {
-      await this.#baselines.look(lease, state, next, workspace).catch((error: unknown) => this.#unexpected(error))
-      return
-    }
+    if (isLook(next)) return this.#look(state, next, workspace)
     const { started } = recordOf(state, hash)
     if (started && started.tries >= MAX_TRIES) {
-      return this.#end(hash, started.run_id, unrun(`It was interrupted ${started.tries} times.`))
+      return this.#end(hash, started.run_id, unrun(next, `It was interrupted ${started.tries} times.`))
     }
-    const confirmed = await this.#confirmed(state, next, workspace).catch((error: unknown) => this.#unexpected(error))
     const start = this.#start(next)
-    const { run_id } = start
     const { events } = await this.#door.run({ ...lease, lease }, start)
     if (events.length === 0) return
-    if (!confirmed) return this.#end(hash, run_id, unrun(UNRUN))
-    await this.#carryOut({ state, next, run_id, workspace, ...confirmed, isRepeated: started !== undefined })
+    await this.#carryOut({ state, next, run_id: start.run_id, workspace, isRepeated: started !== undefined })
+  }
+
+  /** Records the files of a plan before the work. If that fails, no file counts as unchanged. */
+  async #look(state: Conversation, next: RunToMake, workspace: Workspace): Promise<void> {
+    const { lease } = this.held
+    const plan = planOf(state, next.turn_id)
+    let record: string | null = null
+    try {
+      record = await this.#deps.workspaces.record(workspace, approvedIn(state, plan))
+    } catch (error) {
+      this.#unexpected(error)
+    }
+    const command = { type: 'take_baseline', turn_id: next.turn_id, plan_id: plan.id, record } as const
+    await this.#door.run({ ...lease, lease }, command)
   }
 
   #start({ check, why }: RunToMake) {
     const run_id = `run_${this.#door.newId()}`
     return { type: 'start_check', turn_id: this.held.lease.turn, run_id, hash: check.hash, why } as const
-  }
-
-  /** The baselines of the run's task, and of the plan's other tasks with the same check. */
-  async #confirmed(state: Conversation, next: RunToMake, workspace: Workspace): Promise<ConfirmedRun> {
-    const { lease } = this.held
-    const baseline = await this.#baselines.take(lease, state, next, workspace)
-    const others: Confirmed[] = []
-    for (const other of othersOf(state, next))
-      others.push(confirmedBy(state, other, await this.#baselines.take(lease, state, other, workspace)))
-    return { baseline, others }
-  }
-
-  /** The same, from the cache only. */
-  #knownConfirmed(state: Conversation, next: RunToMake): ConfirmedRun | undefined {
-    const baseline = this.#baselines.known(state, next)
-    const others: Confirmed[] = []
-    for (const other of othersOf(state, next)) {
-      const known = this.#baselines.known(state, other)
-      if (!known) return undefined
-      others.push(confirmedBy(state, other, known))
-    }
-    return baseline && { baseline, others }
   }
 
   async #carryOut(begun: Begun): Promise<void> {
@@ -279,35 +264,33 @@ export class CheckWork {
 
   async #outcome(
     { stop }: RunUnderWay,
-    { state, next, workspace, baseline, others }: Begun,
+    { state, next, workspace }: Begun,
     live: LiveOutput,
   ): Promise<RunOutcome> {
     const { lease } = this.held
     const signal = AbortSignal.any([stop.signal, this.#over])
     try {
       const maxMs = next.why === 'baseline' ? await this.#timeLeft(next) : undefined
-      if (maxMs !== undefined && maxMs <= 0) return unrun('There was no time left for it.')
+      if (maxMs !== undefined && maxMs <= 0) return unrun(next, 'There was no time left for it.')
       // It may have been stopped before this process noticed.
       this.#endUnwanted(await this.#door.read(lease))
       return await this.#deps.workspaces.run(next.check, {
         workspace,
-        baseline,
-        mayChange: mayChange(state, next),
-        others,
+        compared: comparedFor(state, next),
+        others: othersOf(state, next).map(other => comparedFor(state, other)),
+        checks: approvedIn(state, planOfRun(state, next.task_id, next.turn_id)),
+        isFirst: isFirst(state, next),
         also: namedFiles(state),
         signal,
         kill: this.#lost.signal,
         maxMs,
         beforeStart: () => this.held.confirm(signal),
-        onWritten: this.#baselines.isFirst(state, next)
-          ? part => this.#baselines.add(lease, state, next, part)
-          : undefined,
         onOutput: tail => live.show(tail),
       })
     } catch (error) {
-      if (signal.aborted) return unrun('It was stopped.')
+      if (signal.aborted) return unrun(next, 'It was stopped.')
       this.#unexpected(error)
-      return unrun(UNRUN)
+      return unrun(next, UNRUN)
     }
   }
 
@@ -339,9 +322,7 @@ export class CheckWork {
   }
 }
 
-type ConfirmedRun = { readonly baseline: Baseline; readonly others: readonly Confirmed[] }
-
-interface Begun extends ConfirmedRun {
+interface Begun {
   readonly state: Conversation
   readonly next: RunToMake
   readonly run_id: string
@@ -349,12 +330,6 @@ interface Begun extends ConfirmedRun {
   /** Begun before, by a process that died or left. */
   readonly isRepeated: boolean
 }
-
-const confirmedBy = (state: Conversation, other: RunToMake, baseline: Baseline): Confirmed => ({
-  ...(other.task_id === undefined ? {} : { task_id: other.task_id }),
-  baseline,
-  mayChange: mayChange(state, other),
-})
 
 const waitingClaim = (state: Conversation, turnId: string): OpenClaim | undefined =>
   settleable(state, turnId)[0] ?? claimsOf(state, turnId).find(claim => waitsForRun(state, claim))
@@ -364,7 +339,13 @@ function waitsForRun(state: Conversation, claim: OpenClaim): boolean {
   return checked.result === 'waiting' && checked.check.kind !== 'person'
 }
 
-const unrun = (reason: string): RunOutcome => ({ result: 'inconclusive', duration_ms: 0, reason })
+/** Without the first runs, no file counts as unchanged. */
+const unrun = ({ why }: RunToMake, reason: string): RunOutcome => ({
+  result: 'inconclusive',
+  duration_ms: 0,
+  reason,
+  ...(why === 'baseline' ? { record: null } : {}),
+})
 
 function placeOf(state: Conversation, { task_id, turn_id }: RunToMake): Workspace | undefined {
   const task = task_id === undefined ? undefined : state.tasks.get(task_id)
@@ -387,9 +368,26 @@ function othersOf(state: Conversation, next: RunToMake): readonly RunToMake[] {
   return [...tasks.map(task => ({ turn_id, task_id: task.id, check, why, at })), ...plan]
 }
 
-function mayChange(state: Conversation, { task_id, turn_id }: RunToMake): readonly string[] {
-  const tasks = task_id === undefined ? tasksOf(state, planOf(state, turn_id)) : [state.tasks.get(task_id)]
-  return tasks.flatMap(task => task?.may_change ?? [])
+function comparedFor(state: Conversation, run: RunToMake): Compared {
+  const { task_id, turn_id } = run
+  const task = state.tasks.get(task_id ?? '')
+  const scopes = scopesOf(state, planOfRun(state, task_id, turn_id), task)
+  return { ...defined({ task_id }), record: recordFor(state, run)?.record, scopes }
 }
+
+const recordFor = (state: Conversation, { task_id, turn_id }: RunToMake): Plan['baseline'] =>
+  planOfRecord(state, task_id, turn_id).baseline
+
+/** Whether a run belongs to the first approval of its plan: later, the code may be the agent's. */
+function isFirst(state: Conversation, next: RunToMake): boolean {
+  const taken = recordFor(state, next)
+  return next.why === 'baseline' && (taken === undefined || next.at <= taken.at)
+}
+
+/** The checks of a plan that may run. */
+const approvedIn = (state: Conversation, plan: Plan): readonly Check[] => [
+  ...(plan.done_checks ?? []),
+  ...checkedOf(state, plan).flatMap(task => (task.checks ?? []).filter(check => isApproved(state, task.id, check))),
+]
 
 const UNRUN = 'Runsheet failed to run it; its log has the details.'

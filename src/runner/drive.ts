@@ -206,7 +206,7 @@ async function follow(turn: ActiveTurn, { door }: TurnDeps, { followUp }: MoveOf
 
 async function look({ run: { state, turn } }: ActiveTurn, deps: TurnDeps): Promise<SeenWorkspace | undefined> {
   const plan = planOf(state, turn)
-  return hasFinalRuns(state, plan) ? seenIn(deps.workspaces, plan.workspace, state) : undefined
+  return hasFinalRuns(state, plan) ? seenIn(deps.workspaces, plan, state) : undefined
 }
 
 /** Requests reruns of stale checks, in whichever process has the workspace; returns whether there are any. */
@@ -238,11 +238,11 @@ async function endBaselines({ run, lease }: ActiveTurn, { door }: TurnDeps): Pro
       const { turn_id, task_id, check } = next
       if (task_id === undefined) {
         const plan_id = planIdOf(transaction.state, turn_id)
-        transaction.mustRun({ type: 'take_baseline', turn_id, plan_id, covers: [], files: {}, incomplete: true })
+        transaction.mustRun({ type: 'take_baseline', turn_id, plan_id, record: null })
         continue
       }
       const ids = { turn_id, run_id: `run_${door.newId()}`, hash: check.hash }
-      const outcome = { result: 'inconclusive', duration_ms: 0, reason: UNSERVED } as const
+      const outcome = { result: 'inconclusive', duration_ms: 0, reason: UNSERVED, record: null } as const
       transaction.mustRun({ type: 'start_check', ...ids, why: 'baseline' })
       transaction.mustRun({ type: 'end_check', ...ids, outcome })
     }

@@ -25,10 +25,10 @@ export function followUpText(
   const open = openTasks(run.state, run.turn)
   if (open.length === 0) {
     const plan = planOf(run.state, run.turn)
-    const checks = unpassedChecks(run.state, plan).map(check => {
+    const checks = unpassedChecks(plan).map(check => {
       const last = countingRun(planRuns(plan, check.hash))
       const tail = tailOf(run.state, check.hash, last)
-      const why = `\`${labelOf(check)}\` ${whyUnpassed(run.state, plan, check).replace(/\.$/, '')}.`
+      const why = `\`${labelOf(check)}\` ${whyUnpassed(plan, check).replace(/\.$/, '')}.`
       return last?.result === 'failed' && tail ? `${why} The end of its output:\n${tail}` : why
     })
     return `Every task is settled, but the plan is not done: ${checks.join('\n')}\nMend that, then answer again.`
@@ -41,7 +41,7 @@ export function followUpText(
         `The last claim could not be checked: no process with its workspace${folderOf(run)} is running. Tell the user to start Runsheet there, or to remove the check or settle the task.`,
       ]
     : []
-  const checks = [...planFailures(run.state, planOf(run.state, run.turn)), ...served].map(each => ` ${each}`)
+  const checks = [...planFailures(planOf(run.state, run.turn)), ...served].map(each => ` ${each}`)
   return `The plan is not finished. Open: ${names.join('; ')}${more}.${checks.join('')} Continue: do the work, and ${settlingFor(toolset)}`
 }
 
@@ -89,7 +89,7 @@ function reasonFor(run: Run, because: keyof typeof REASONS): string {
 }
 
 function inTheWay(run: Run): string {
-  const checks = planFailures(run.state, planOf(run.state, run.turn))
+  const checks = planFailures(planOf(run.state, run.turn))
   return checks.length > 0 ? `The plan is not done: ${checks.join(' ')} Mend that, then continue.` : ''
 }
 

@@ -55,7 +55,7 @@ function afterAnswer(run: Run, step: Step): Move {
   if (policy.toolset === 'manage_todos' && policy.assessor && current) {
     return { type: 'judge', step, task: (step.task ?? current.id) === current.id ? current.id : undefined }
   }
-  const isOver = openInPlan(run).length === 0 && unpassedChecks(state, planOf(state, turn)).length === 0
+  const isOver = openInPlan(run).length === 0 && unpassedChecks(planOf(state, turn)).length === 0
   if (!policy.gate || isOver) return finish('answered')
   if (budgetIsSpent(run)) return finish('budget')
   if (run.followUps >= MAX_FOLLOW_UPS) return finish('gate')

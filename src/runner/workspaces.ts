@@ -3,22 +3,26 @@ import { namedFiles } from '../domain/check-runs.ts'
 import type { RunOutcome, SeenWorkspace } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { workspaceKey } from '../domain/needs.ts'
-import type { EventData } from '../domain/event.ts'
+import type { Plan } from '../domain/plan.ts'
+import type { Scopes } from '../domain/scope.ts'
 
-/** The guarded files at confirmation, and the names of all files that a fingerprint covered. */
-export type Baseline = Pick<EventData['baseline_taken'], 'covers' | 'files' | 'written' | 'incomplete' | 'tracked'>
-
-/** The confirmed guarded files of a task, or of the plan without `task_id`, and which of them it may change. */
-export interface Confirmed {
+/** What a run compares the files with, for one task, or for the plan without `task_id`. */
+export interface Compared {
   readonly task_id?: string
-  readonly baseline: Baseline
-  readonly mayChange: readonly string[]
+  /** The plan's record of its files; undefined if it has none yet, null if it could not be taken. */
+  readonly record: string | null | undefined
+  readonly scopes: Scopes
 }
 
-export interface RunOptions extends Omit<Confirmed, 'task_id'> {
+export interface RunOptions {
   readonly workspace: Workspace
+  readonly compared: Compared
   /** The other tasks of the plan with the same check. */
-  readonly others?: readonly Confirmed[] | undefined
+  readonly others?: readonly Compared[] | undefined
+  /** The approved checks of the plan. */
+  readonly checks: readonly Check[]
+  /** Whether it is one of the first runs of its plan. */
+  readonly isFirst: boolean
   /** Files to include in the fingerprint even if git ignores them. */
   readonly also: readonly string[]
   readonly signal: AbortSignal
@@ -28,8 +32,6 @@ export interface RunOptions extends Omit<Confirmed, 'task_id'> {
   readonly maxMs?: number | undefined
   /** Awaited right before the start; if it rejects, nothing starts and the run rejects. */
   readonly beforeStart?: (() => Promise<void>) | undefined
-  /** For a run before the work: awaited with the guarded files that the check itself wrote, if any. */
-  readonly onWritten?: ((part: Baseline) => Promise<void>) | undefined
   /** Called with each piece of output; the function returns its end so far. */
   readonly onOutput?: ((tail: () => string) => void) | undefined
 }
@@ -38,27 +40,32 @@ export interface RunOptions extends Omit<Confirmed, 'task_id'> {
 export interface Workspaces {
   readonly keys: readonly string[]
   /**
-   * A hash of the workspace's files, including these even if ignored; undefined if unavailable, which counts as stale.
+   * A hash of the workspace's files, including these and those of the record even if ignored; undefined if unavailable,
+   * which counts as stale.
    */
-  fingerprint(workspace: Workspace, also: readonly string[]): Promise<string | undefined>
-  /** Current state of these checks' guarded files that `known` does not cover; undefined if it covers all. */
-  baselineOf(workspace: Workspace, checks: readonly Check[], known: Baseline): Promise<Baseline | undefined>
+  fingerprint(
+    workspace: Workspace,
+    also: readonly string[],
+    record: string | null | undefined,
+  ): Promise<string | undefined>
+  /** Records the files of a plan whose checks do not run at its start; null if they are too many. */
+  record(workspace: Workspace, checks: readonly Check[]): Promise<string | null>
   run(check: Check, options: RunOptions): Promise<RunOutcome>
 }
 
 export const NO_WORKSPACES: Workspaces = {
   keys: [],
   fingerprint: async () => undefined,
-  baselineOf: async () => undefined,
+  record: async () => null,
   run: () => Promise.reject(new TypeError('This process has no workspace.')),
 }
 
-/** The current state of a workspace; undefined if this process does not have it. */
+/** The current state of a plan's workspace; undefined if this process does not have it. */
 export async function seenIn(
   workspaces: Workspaces | undefined,
-  workspace: Workspace | undefined,
+  { workspace, baseline }: Pick<Plan, 'workspace' | 'baseline'>,
   state: Conversation,
 ): Promise<SeenWorkspace | undefined> {
   if (!workspace || !workspaces?.keys.includes(workspaceKey(workspace))) return undefined
-  return { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state)) }
+  return { fingerprint: await workspaces.fingerprint(workspace, namedFiles(state), baseline?.record) }
 }

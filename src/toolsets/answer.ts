@@ -176,7 +176,7 @@ function withFailing(result: Json, state: Conversation, turnId: string): Json {
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return result
   const plan = planOf(state, turnId)
   if (plan.open.length > 0) return result
-  const failing = [...planFailures(state, plan), ...unseenChecks(state, plan)]
+  const failing = [...planFailures(plan), ...unseenChecks(state, plan)]
   return failing.length > 0 ? { ...result, failing } : result
 }
 

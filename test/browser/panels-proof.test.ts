@@ -113,7 +113,7 @@ describe('the review', () => {
     await confirm(page)
     expect(checked(await bench.task(0))).toEqual([[true, 'waiting']])
     expect(await bench.task(1)).toMatchObject({
-      may_change: ['test/**', '*.json'],
+      scope: ['test/**', '*.json'],
       checks: [{ run: ['npm', 'run', 'lint'], approved: true }],
     })
   })

@@ -61,14 +61,14 @@ describe('a decision', () => {
     await bench.confirms(
       review,
       { draft_index: 0, checks: [changed] },
-      { draft_index: 1, checks: [mine], may_change: ['test/**'] },
+      { draft_index: 1, checks: [mine], scope: ['test/**'] },
     )
     const [first, second] = [await bench.task(0), await bench.task(1)]
     expect(first.checks).toEqual([
       expect.objectContaining({ exit: 3, approved: true, id: expect.stringMatching(UUID) }),
     ])
     expect(first.checks?.[0]?.hash).toBe(plainMaker.hash({ ...NPM_TEST, exit: 3 } as CheckSpec, PLACE))
-    expect(second).toMatchObject({ may_change: ['test/**'], checks: [{ ...mine, approved: true }] })
+    expect(second).toMatchObject({ scope: ['test/**'], checks: [{ ...mine, approved: true }] })
     const resolved = (await bench.log()).find(({ type }) => type === 'task_create_review_resolved')
     expect(resolved?.data).toMatchObject({ tasks: [{ change: 'edited' }, { change: 'edited' }] })
   })
@@ -172,7 +172,7 @@ describe('a check that is refused', () => {
     ['looks for nothing', { checks: [NPM_TEST, { kind: 'file', path: 'a', contains: ' ' }] }, 'checks[1].contains'],
     ['leaves the workspace', { checks: [{ kind: 'file', path: '../secret' }] }, 'checks[0].path'],
     ['leaves the workspace', { checks: [{ kind: 'unchanged', paths: ['/etc/**'] }] }, 'checks[0].paths[0]'],
-    ['leaves the workspace', { may_change: ['../**'] }, 'may_change'],
+    ['leaves the workspace', { scope: ['../**'] }, 'scope'],
     ['is one of nine', { checks: tooMany }, 'checks'],
     ['needs a shell', { check: 'npm test && rm -rf /' }, 'check'],
     ['needs a shell', { checks: [{ kind: 'command', run: 'npm test | tee log' }] }, 'checks[0].run'],

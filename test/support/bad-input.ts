@@ -343,7 +343,7 @@ export function badInput(store: StoreKind): void {
       tool: 'plan',
       seq: '1',
     }
-    const checks = { checks: CHECKS, may_change: ['test/**'] }
+    const checks = { checks: CHECKS, scope: ['test/**'] }
     const row = { title: 'Row', details: 'd', criteria: 'c', priority: 'high', status: 'todo', tags: ['t'], ...checks }
     const fields = { title: 'T', details: 'd', criteria: 'c', priority: 'high', tags: ['t'], position: 1, ...checks }
     const bodies: Readonly<Record<string, Record<string, unknown>>> = {

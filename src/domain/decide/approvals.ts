@@ -32,7 +32,7 @@ export function approved(
   return events
 }
 
-/** Records the guarded files of a new plan's own checks before the work; these checks run only when the plan ends. */
+/** Records the files of a new plan with checks of its own before the work; these checks run only when it ends. */
 export function planLook(state: Conversation, turn_id: string): NewEvent[] {
   const { workspace, done_checks = [], baseline } = planOf(state, turn_id)
   if (!workspace || baseline !== undefined || awaitsBaseline(state, turn_id)) return []
@@ -43,12 +43,9 @@ export function planLook(state: Conversation, turn_id: string): NewEvent[] {
   }))
 }
 
-/**
- * A completed task may now change other files than before. Its checks run again, because their last runs went by the
- * former permission.
- */
-export function runsWithLeave(state: Conversation, task: Task, mayChange: Task['may_change']): NewEvent[] {
-  const isSame = JSON.stringify(mayChange ?? []) === JSON.stringify(task.may_change ?? [])
+/** The checks of a completed task run again with its new scope: their last runs went by the former one. */
+export function runsWithScope(state: Conversation, task: Task, scope: Task['scope']): NewEvent[] {
+  const isSame = JSON.stringify(scope ?? []) === JSON.stringify(task.scope ?? [])
   if (isSame || task.status !== 'completed' || !workspaceOf(state, task)) return []
   const turn_id = lastTurnOf(planById(state, task.plan_id))
   return countingChecks(state, task).flatMap(check =>

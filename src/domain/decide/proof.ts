@@ -1,27 +1,23 @@
 import type { Check } from '../check.ts'
 import { labelOf } from '../check-label.ts'
-import { waitingGuards } from '../check-state.ts'
 import type { CheckTarget, CommandOf, Rules, RunOutcome } from '../command.ts'
 import { type Conversation, taskInProgress } from '../conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { nextRun } from '../check-runs.ts'
 import { claimedPlans, claimsOf } from '../open-claims.ts'
-import { checkedOf, lastTurnOf, planById, planOf } from '../plan.ts'
-import { planGuards } from '../plan-checks.ts'
+import { checkedOf, lastTurnOf, planById, planOf, planOfRecord } from '../plan.ts'
 import {
-  countingRun,
   isApproved,
   type OpenClaim,
-  planRuns,
   proofOf,
   recordOf,
   type RunReason,
   type StartedRun,
-  taskRuns,
   workspaceOf,
 } from '../proof.ts'
 import { invalidField, Refusal } from '../refusal.ts'
+import { planChanges, waitingChanges } from '../scope.ts'
 import type { Task } from '../task.ts'
 import { refOf } from './approvals.ts'
 import { beforePasses, missingRuns } from './final-runs.ts'
@@ -62,7 +58,7 @@ export type CheckCommand =
       /** Default: the task in progress. */
       readonly task?: string | number | undefined
     })
-  | { readonly type: 'accept_guards'; readonly task: string | number; readonly paths: readonly string[] }
+  | { readonly type: 'accept_changes'; readonly task: string | number; readonly paths: readonly string[] }
 
 export const CHECK_RULES: Rules<CheckCommand> = {
   start_check: startCheck,
@@ -73,7 +69,7 @@ export const CHECK_RULES: Rules<CheckCommand> = {
   request_check: requestCheck,
   stop_check: stopCheck,
   tick_check: tickCheck,
-  accept_guards: acceptGuards,
+  accept_changes: acceptChanges,
   add_evidence: addEvidence,
 }
 
@@ -131,10 +127,16 @@ function endCheck(state: Conversation, command: CommandOf<'end_check'>, now: Ins
   const { turn_id, run_id, hash, outcome } = command
   const { started } = recordOf(state, hash)
   if (started?.run_id !== run_id) return []
-  const ran: NewEvent = { type: 'check_ran', turn_id, data: { ...identityOf(hash, started), ...outcome } }
-  if (outcome.result !== 'failed' || !(started.why === 'final' || isSaidAgain(state, started))) return [ran]
+  const { record, ...result } = outcome
+  const { id: plan_id, baseline } = planOfRecord(state, started.task_id, turn_id)
+  const isUntaken = record === undefined || (record === null && baseline !== undefined)
+  const ran: NewEvent[] = [
+    ...(isUntaken ? [] : takeBaseline(state, { type: 'take_baseline', turn_id, plan_id, record })),
+    { type: 'check_ran', turn_id, data: { ...identityOf(hash, started), ...result } },
+  ]
+  if (outcome.result !== 'failed' || !(started.why === 'final' || isSaidAgain(state, started))) return ran
   const reopened = reopen(state, turn_id, hash, now)
-  return reopened instanceof Refusal ? reopened : [ran, ...reopened]
+  return reopened instanceof Refusal ? reopened : [...ran, ...reopened]
 }
 
 const isSaidAgain = ({ claims, tasks }: Conversation, { why, claim_id = '' }: StartedRun): boolean =>
@@ -184,35 +186,25 @@ function tickCheck(state: Conversation, command: CommandOf<'tick_check'>): NewEv
   return [{ type: 'check_ticked', turn_id: turnFor(state, task), data }]
 }
 
-/**
- * A person accepts changes to guarded files: exactly those that the newest runs of the task's checks found, and those
- * of the named plan checks.
- */
-function acceptGuards(state: Conversation, command: CommandOf<'accept_guards'>): NewEvent[] | Refusal {
+/** A person accepts changes that the checks of a task, or of its plan, wait for: the files as the newest runs saw them. */
+function acceptChanges(state: Conversation, command: CommandOf<'accept_changes'>): NewEvent[] | Refusal {
   const task = findTask(state, command.task)
   if (!task) return new Refusal('task_not_found', { ref: command.task, ...openIn(state) })
-  const waiting = (task.checks ?? []).flatMap(check => {
-    const paths = waitingGuards(state, task, check)
-    const guard = countingRun(taskRuns(state, task.id, check.hash))?.guard
-    return paths.length > 0 && guard !== undefined ? [{ paths, guard }] : []
-  })
-  const given = new Set(command.paths)
-  const missing = waiting.flatMap(({ paths }) => paths).find(path => !given.has(path))
-  if (missing !== undefined) {
-    return invalidField('paths', { rule: 'invalid', expected: `all files that changed, ${missing} included` })
-  }
   const plan = planById(state, task.plan_id)
-  const ofPlan = (plan.done_checks ?? []).flatMap(check => {
-    const paths = planGuards(state, plan, check)
-    const { guard = '' } = countingRun(planRuns(plan, check.hash)) ?? {}
-    return paths.length > 0 && paths.every(path => given.has(path)) ? [{ paths, guard }] : []
-  })
-  const distinct = new Map([...waiting, ...ofPlan].map(each => [each.guard, each]))
-  return [...distinct.values()].map(({ paths, guard }) => ({
-    type: 'guard_accepted',
-    turn_id: lastTurnOf(plan),
-    data: { task_id: task.id, paths, guard },
-  }))
+  const waiting = new Map(
+    [
+      ...(task.checks ?? []).flatMap(check => waitingChanges(state, task, check)),
+      ...(plan.done_checks ?? []).flatMap(check => planChanges(plan, check)),
+    ].map(({ path, hash }) => [path, { path, ...(hash === undefined ? {} : { hash }) }]),
+  )
+  const unknown = command.paths.find(path => !waiting.has(path))
+  if (unknown !== undefined || command.paths.length === 0) {
+    const expected = `files whose changes wait to be accepted${unknown === undefined ? '' : `; ${unknown} is none`}`
+    return invalidField('paths', { rule: 'invalid', expected })
+  }
+  const files = [...new Set(command.paths)].flatMap(path => waiting.get(path) ?? [])
+  const data = { task_id: task.id, plan_id: plan.id, files }
+  return [{ type: 'changes_accepted', turn_id: lastTurnOf(plan), data }]
 }
 
 function takeBaseline(_: Conversation, { turn_id, ...data }: CommandOf<'take_baseline'>): NewEvent[] {

@@ -7,7 +7,7 @@ import type { ClaimEnd, NewEvent, Verdict } from '../event.ts'
 import type { Instant } from '../instant.ts'
 import { type Checked, checkedBy, claimsOf, heldBy } from '../open-claims.ts'
 import { planById } from '../plan.ts'
-import { planGuards, unpassedChecks } from '../plan-checks.ts'
+import { unpassedChecks } from '../plan-checks.ts'
 import {
   type CheckRun,
   countingRun,
@@ -21,6 +21,7 @@ import {
   workspaceOf,
 } from '../proof.ts'
 import { inRow, Refusal } from '../refusal.ts'
+import { planChanges } from '../scope.ts'
 import { isOpen, type Task } from '../task.ts'
 import { asProse } from '../text.ts'
 import { finalRunsAfter, missingRuns } from './final-runs.ts'
@@ -303,14 +304,14 @@ function failedBy(checked: Extract<Checked, { readonly result: 'failed' | 'incon
 /** A plan check that does not pass refuses the claim that would end the plan. */
 function refuseUnpassed(state: Conversation, { id, plan_id }: Task, refused: Map<string, Ruling>): void {
   const plan = planById(state, plan_id)
-  const [check] = unpassedChecks(state, plan)
+  const [check] = unpassedChecks(plan)
   if (!check) return
   const run = countingRun(planRuns(plan, check.hash))
-  const guarded = run?.result === 'passed' ? planGuards(state, plan, check) : []
+  const changes = run?.result === 'passed' ? planChanges(plan, check) : []
   const told = {
     ...redRun(state, check, run),
     ...(run?.result === 'inconclusive' ? { isUnclear: true } : {}),
-    ...(guarded.length > 0 ? { guarded } : {}),
+    ...(changes.length > 0 ? { changes } : {}),
   }
   refused.set(id, {
     because: 'refused',

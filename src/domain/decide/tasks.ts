@@ -13,7 +13,7 @@ import { ASKED, NEXT, REQUIRES, isOpen, isSettled, SEALED, type Task, type TaskS
 import { isId, LIMITS } from '../text.ts'
 import { isRunning, type Turn } from '../turn.ts'
 import { type AskedClaim, Claims } from './claims.ts'
-import { approved, planLook, runsWithLeave } from './approvals.ts'
+import { approved, planLook, runsWithScope } from './approvals.ts'
 import { finalRunsAfter } from './final-runs.ts'
 import { reviewRequired } from './reviews.ts'
 import { type Draft, ListEditor, sourcesOf } from './list-editor.ts'
@@ -141,7 +141,7 @@ function approvalsOf(
     const isNew = (hash: string): boolean => !task.checks?.some(before => before.hash === hash)
     const chosen = checks.filter(({ hash }) => isNew(hash) || approve.includes(hash))
     edited.push(...approved(state, task, chosen, 'edit', lastTurnOf(planById(state, task.plan_id))))
-    if (fields.may_change) edited.push(...runsWithLeave(state, task, fields.may_change))
+    if (fields.scope) edited.push(...runsWithScope(state, task, fields.scope))
   }
   return [...created, ...edited]
 }

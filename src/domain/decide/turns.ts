@@ -207,7 +207,7 @@ export function finishTurn(state: Conversation, command: CommandOf<'finish_turn'
   // For an agent elsewhere, the claim that left nothing open has run the checks.
   const isUnchecked = isRunning(turn) && missingRuns(state, turn_id, command.seen).length > 0
   const isUndone = checkedOf(state, plan).some(task => whyUndone(state, task) !== undefined)
-  const isUnproven = isUndone || unpassedChecks(state, plan).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
+  const isUnproven = isUndone || unpassedChecks(plan).length > 0 || awaitsFinal(state, turn_id) || isUnchecked
   const status = finalStatus(ending, counts, state.policy, givenUpIn(state, plan), isUnproven)
   const reason = failure ?? { code: 'failed', message: 'The turn failed.' }
   const failed: NewEvent[] = ending === 'failed' ? [{ type: 'turn_failed', turn_id, data: { turn_id, ...reason } }] : []

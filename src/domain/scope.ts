@@ -1,0 +1,93 @@
+import type { Check } from './check.ts'
+import { checkedOf, type Plan, planById, type Plans, tasksOf } from './plan.ts'
+import { type CheckRun, countingRun, planRuns, proofOf, type Proofs, taskRuns } from './proof.ts'
+import { valueIn } from './table.ts'
+import type { Task } from './task.ts'
+
+/**
+ * A file that changed since the plan was approved, although the step may not change it. A type, so that it is
+ * assignable to `Json`.
+ */
+export type FileChange = {
+  readonly path: string
+  /**
+   * `outside`: no step of the plan may change it. `protected`: it decides what checks mean, and the step's own scope
+   * does not have it. `own`: protected, and in the step's own scope. `git`: files as a newer commit has them.
+   */
+  readonly is: 'outside' | 'protected' | 'own' | 'git'
+  /** A hash of its content; absent if it is gone. */
+  readonly hash?: string
+  /** The number of files that it stands for. */
+  readonly files?: number
+}
+/** A file, or files of a commit, whose change a person accepted. */
+export type AcceptedFile = Pick<FileChange, 'path' | 'hash'>
+
+/** The changes of one run as another task with the same check sees them, or without an id the plan itself. */
+export interface OtherChanges {
+  readonly task_id?: string
+  readonly changes: readonly FileChange[]
+}
+
+/** The files that a step may change. */
+export interface Scope {
+  /** Absent: the work folders. */
+  readonly globs?: readonly string[]
+  /** A person gave or approved it. Otherwise it loosens nothing: it only narrows the work folders. */
+  readonly isApproved: boolean
+}
+
+/** The scopes that a run's changes are compared with. */
+export interface Scopes {
+  /** Of the step whose check runs; of all steps that have begun for a check of the whole plan. */
+  readonly own: readonly Scope[]
+  /** Of each step that is in progress or done. */
+  readonly begun: readonly Scope[]
+  /** The step's own tests are told apart; for a check of the whole plan its steps do that. */
+  readonly isOfPlan?: true
+}
+
+export function scopesOf(state: Proofs, plan: Plan, task: Task | undefined): Scopes {
+  const begun = tasksOf(state, plan)
+    .filter(({ id, status }) => id === task?.id || status === 'in_progress' || status === 'completed')
+    .map(each => scopeOf(state, each))
+  return task ? { own: [scopeOf(state, task)], begun } : { own: begun, begun, isOfPlan: true }
+}
+
+const scopeOf = (state: Pick<Proofs, 'proof'>, { id, scope }: Task): Scope =>
+  scope ? { globs: scope, isApproved: proofOf(state, id).scoped === true } : { isApproved: false }
+
+/** The changes that a person has not accepted. Until then the check proves nothing for the task. */
+export const waitingChanges = (state: Proofs, task: Task, check: Check): readonly FileChange[] =>
+  waitingIn(state, task, countingRun(taskRuns(state, task.id, check.hash)))
+
+export function waitingIn(state: Changed, task: Task, run: Pick<CheckRun, 'changes'> | undefined): readonly FileChange[] {
+  const plan = planById(state, task.plan_id)
+  return (run?.changes ?? []).filter(
+    change => !isAccepted(plan, change) && !(change.is === 'protected' && isVouchedFor(state, plan, task, change)),
+  )
+}
+
+/** The same for a check of the whole plan: until then it does not count. */
+export const planChanges = (plan: Plan, { hash }: Check): readonly FileChange[] =>
+  (countingRun(planRuns(plan, hash))?.changes ?? []).filter(change => !isAccepted(plan, change))
+
+const isAccepted = ({ accepted = {} }: Plan, { path, hash = '' }: FileChange): boolean => accepted[path] === hash
+
+type Changed = Plans & Pick<Proofs, 'proof'>
+
+/** A step that a person settled changed the file to this content, within its own scope. */
+const isVouchedFor = (state: Changed, plan: Plan, task: Task, { path, hash }: FileChange): boolean =>
+  checkedOf(state, plan).some(
+    ({ id, status, judged_by }) =>
+      id !== task.id &&
+      status === 'completed' &&
+      judged_by === 'person' &&
+      Object.values(valueIn(state.proof, id)?.runs ?? {}).some(({ last }) =>
+        last.changes?.some(change => change.is === 'own' && change.path === path && change.hash === hash),
+      ),
+  )
+
+/** A change in a few words: its path, or the number of files from git. */
+export const changeText = ({ path, is, files = 1 }: FileChange): string =>
+  is === 'git' ? `from git: ${files} file${files === 1 ? '' : 's'}` : path
