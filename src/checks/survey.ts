@@ -132,7 +132,13 @@ export class Surveyor {
     const isWhole = print !== undefined
     const found = filesOf({ ...request, globs: [...PROTECTED, ...protect, ...watched.globs], paths: watched.paths })
     const built = builtFiles(root, git, found ?? [], [...protect, ...covers.globs, ...covers.words.map(literal)])
-    const hashed = found && hashFiles(request, found.filter(path => !built.has(path)), this.#hasher)
+    const hashed =
+      found &&
+      hashFiles(
+        request,
+        found.filter(path => !built.has(path)),
+        this.#hasher,
+      )
     const files = hashed && new Map([...hashed, ...(isWhole ? listed : [])])
     return {
       request,

@@ -1,6 +1,7 @@
 import type { Origin } from '../domain/origin.ts'
 import type { RunReason } from '../domain/proof.ts'
 import type { CallCounts, CheckReceipt, Receipt, ReviewReceipt, StepReceipt } from '../domain/receipt.ts'
+import { changeText } from '../domain/scope.ts'
 import { shortPaths } from '../domain/short-paths.ts'
 import { cut } from '../domain/text.ts'
 import { inCode, inText } from '../domain/markdown.ts'
@@ -34,7 +35,7 @@ const RUNS: Record<RunReason, string> = {
 
 function tallyText({ checks, tally }: Receipt): string {
   const unpassed = checks.filter(
-    ({ state, runs, guarded }) => runs.length > 0 && (state !== 'passed' || guarded.length > 0),
+    ({ state, runs, changes }) => runs.length > 0 && (state !== 'passed' || changes.length > 0),
   )
   const failing =
     unpassed.length > 0
@@ -87,12 +88,13 @@ const table = (steps: readonly StepReceipt[]): string =>
   ].join('\n')
 
 function stepText(step: StepReceipt): string {
-  const { number, title, outcome, reasons, checks, verdicts, edits, accepted, calls, reports } = step
+  const { number, title, outcome, reasons, scope, checks, verdicts, edits, accepted, calls, reports } = step
   return [
     `### ${number} ${inText(title)}`,
     '',
     ...(outcome === null ? [] : [`- Outcome: ${inText(cut(outcome, MAX_TEXT))}`]),
     ...reasons.map(reason => `- Why: ${inText(reason)}`),
+    ...(scope === null ? [] : [`- May change: ${scope.map(inCode).join(', ')}`]),
     ...checks.flatMap(checkLines),
     ...verdicts.map(({ verdict, reason, model, fenced }) => {
       const why = reason === '' ? '' : `: ${inText(cut(reason, MAX_TEXT))}`
@@ -109,7 +111,7 @@ function stepText(step: StepReceipt): string {
   ].join('\n')
 }
 
-function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): string[] {
+function checkLines({ check, spec, approved, runs, changes }: CheckReceipt): string[] {
   const name = spec.kind === 'person' ? inText(check) : inCode(check)
   return [
     `- Check ${name}: ${approvalText(spec.kind, approved)}`,
@@ -119,7 +121,9 @@ function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): str
       const because = reason === null || result !== 'inconclusive' ? '' : `: ${inText(withoutFolders(reason))}`
       return `  - ${RUNS[why]}: ${result}${code}, ${seconds(duration_ms)}${because}`
     }),
-    ...(guarded.length === 0 ? [] : [`  - changed and not accepted: ${shortPaths(guarded).map(inCode).join(', ')}`]),
+    ...(changes.length === 0
+      ? []
+      : [`  - changed and not accepted: ${shortPaths(changes.map(changeText)).map(inCode).join(', ')}`]),
   ]
 }
 

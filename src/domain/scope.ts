@@ -61,7 +61,11 @@ const scopeOf = (state: Pick<Proofs, 'proof'>, { id, scope }: Task): Scope =>
 export const waitingChanges = (state: Proofs, task: Task, check: Check): readonly FileChange[] =>
   waitingIn(state, task, countingRun(taskRuns(state, task.id, check.hash)))
 
-export function waitingIn(state: Changed, task: Task, run: Pick<CheckRun, 'changes'> | undefined): readonly FileChange[] {
+export function waitingIn(
+  state: Changed,
+  task: Task,
+  run: Pick<CheckRun, 'changes'> | undefined,
+): readonly FileChange[] {
   const plan = planById(state, task.plan_id)
   return (run?.changes ?? []).filter(
     change => !isAccepted(plan, change) && !(change.is === 'protected' && isVouchedFor(state, plan, task, change)),
