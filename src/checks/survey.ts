@@ -1,5 +1,6 @@
 import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
-import type { FileChange, Scopes } from '../domain/scope.ts'
+import type { FileChange } from '../domain/file-change.ts'
+import type { Scopes } from '../domain/scope.ts'
 import { builtFiles } from './built-files.ts'
 import type { FileHasher } from './file-hash.ts'
 import { type FileHashes, filesOf, type FilesRequest, hashFiles, stampsOf } from './files.ts'

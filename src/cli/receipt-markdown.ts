@@ -1,8 +1,7 @@
 import type { Origin } from '../domain/origin.ts'
 import type { RunReason } from '../domain/proof.ts'
 import type { CallCounts, CheckReceipt, Receipt, ReviewReceipt, StepReceipt } from '../domain/receipt.ts'
-import { changeText } from '../domain/scope.ts'
-import { shortPaths } from '../domain/short-paths.ts'
+import { changesText, shortPaths } from '../domain/file-change.ts'
 import { cut } from '../domain/text.ts'
 import { inCode, inText } from '../domain/markdown.ts'
 import { doneWords, seconds, STANDING_WORDS, STATUS_WORDS, when } from '../domain/plan-words.ts'
@@ -121,9 +120,7 @@ function checkLines({ check, spec, approved, runs, changes }: CheckReceipt): str
       const because = reason === null || result !== 'inconclusive' ? '' : `: ${inText(withoutFolders(reason))}`
       return `  - ${RUNS[why]}: ${result}${code}, ${seconds(duration_ms)}${because}`
     }),
-    ...(changes.length === 0
-      ? []
-      : [`  - changed and not accepted: ${shortPaths(changes.map(changeText)).map(inCode).join(', ')}`]),
+    ...(changes.length === 0 ? [] : [`  - changed and not accepted: ${changesText(changes).map(inCode).join(', ')}`]),
   ]
 }
 

@@ -1,5 +1,5 @@
 import { type ReactElement, useState } from 'react'
-import type { FileChange } from '../domain/scope.ts'
+import type { FileChange } from '../domain/file-change.ts'
 import { useStrings } from './strings.ts'
 
 interface FileChangesProps {

@@ -16,7 +16,8 @@ import {
   taskRuns,
   workspaceOf,
 } from '../domain/proof.ts'
-import { type FileChange, planChanges, waitingChanges } from '../domain/scope.ts'
+import type { FileChange } from '../domain/file-change.ts'
+import { planChanges, waitingChanges } from '../domain/scope.ts'
 import { type Finding, findingOf, type Standing, standingsOf, standingWordOf } from '../domain/standing.ts'
 import type { Task } from '../domain/task.ts'
 
