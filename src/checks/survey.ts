@@ -1,4 +1,5 @@
-import { DEFAULT_PROTECT, type RunnableSpec, type WithPrograms } from '../domain/check.ts'
+import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
+import { DEFAULT_PROTECT } from './protected.ts'
 import type { FileChange } from '../domain/file-change.ts'
 import type { Scopes } from '../domain/scope.ts'
 import { builtFiles } from './built-files.ts'
