@@ -70,6 +70,20 @@ describe('the review', () => {
     ])
   })
 
+  it('[PA33] globs that decide a check are off until the person switches them on', async () => {
+    const row = { title: 'A', checks: [proposed(NPM_TEST)], scope: ['src/**'], asks_scope: ['test/**', 'package.json'] }
+    await bench.proposes(row)
+    const page = await visit()
+    const scope = page.getByLabel('May change, 1')
+    await holds(scope, ['src/**'])
+    await page.getByRole('checkbox', { name: 'test/**' }).check()
+    await holds(scope, ['src/**, test/**'])
+    await page.getByRole('checkbox', { name: 'package.json' }).check()
+    await page.getByRole('checkbox', { name: 'package.json' }).uncheck()
+    await confirm(page)
+    expect((await bench.task()).scope).toEqual(['src/**', 'test/**'])
+  })
+
   it('[PA32] an edited check runs as the person wrote it, once they tick it, and a removed one is gone', async () => {
     await bench.proposes(
       { title: 'A', checks: [proposed(NPM_TEST), proposed(FILE, 'file')] },
