@@ -14,6 +14,7 @@ import {
   turnedInPlan,
 } from './proof.ts'
 import { changeText, waitingChanges } from './scope.ts'
+import { isHidden } from './held-out.ts'
 import { shortPaths } from './short-paths.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
@@ -152,8 +153,12 @@ const isPartial = (state: Proofs, { id }: Task, { hash }: Check): boolean =>
   countingRun(taskRuns(state, id, hash))?.partial === true
 const PARTIAL = '; there are too many files, so only protected files, those that checks name, and scopes were compared'
 
-const changedFiles = (state: Proofs, task: Task, check: Check): string =>
-  shortPaths(waitingChanges(state, task, check).map(changeText)).join(', ')
+/** The files of a held-out check are not named: they may tell what it reads. */
+function changedFiles(state: Proofs, task: Task, check: Check): string {
+  const changes = waitingChanges(state, task, check)
+  if (!isHidden(check)) return shortPaths(changes.map(changeText)).join(', ')
+  return changes.length === 1 ? '1 file' : `${changes.length} files`
+}
 
 function staleReason(state: Proofs, task: Task, check: Check): string {
   if (hasMoved(state, task, check)) return 'passed before the plan went on in another folder'
