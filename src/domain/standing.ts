@@ -13,9 +13,9 @@ import {
   taskRuns,
   turnedInPlan,
 } from './proof.ts'
-import { changeText, waitingChanges } from './scope.ts'
+import { changesText } from './file-change.ts'
 import { isHidden } from './held-out.ts'
-import { shortPaths } from './short-paths.ts'
+import { waitingChanges } from './scope.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
 
@@ -156,7 +156,7 @@ const PARTIAL = '; there are too many files, so only protected files, those that
 /** The files of a held-out check are not named: they may tell what it reads. */
 function changedFiles(state: Proofs, task: Task, check: Check): string {
   const changes = waitingChanges(state, task, check)
-  if (!isHidden(check)) return shortPaths(changes.map(changeText)).join(', ')
+  if (!isHidden(check)) return changesText(changes).join(', ')
   return changes.length === 1 ? '1 file' : `${changes.length} files`
 }
 
