@@ -5,11 +5,8 @@ import { HELD_OUT, isHidden } from './held-out.ts'
 /** A short label for a check, for people and models. That of a held-out check does not tell what it is. */
 export const labelOf = (check: Check): string => (isHidden(check) ? HELD_OUT : contentOf(check))
 
-/** The same for people alone: also what a held-out check is. */
-export const openLabelOf = (check: Check): string =>
-  isHidden(check) ? `${HELD_OUT}: ${contentOf(check)}` : contentOf(check)
-
-function contentOf(check: Check): string {
+/** The same for people alone: of a held-out check, too. */
+export function contentOf(check: Check): string {
   switch (check.kind) {
     case 'command':
       return quoteWords(check.run)

@@ -46,6 +46,22 @@ const KINDS: ReadonlySet<unknown> = new Set<CheckSpec['kind']>(['command', 'file
 
 const SHOWN: ReadonlySet<string> = new Set([
   ...['hidden', 'kind', 'id', 'hash', 'approved', 'state', 'baseline'],
-  ...['run_id', 'task_id', 'check_id', 'turn_id', 'claim_id', 'why', 'via', 'origin', 'pass', 'tries', 'result', 'duration_ms', 'fingerprint', 'at', 'seq'],
+  ...[
+    'run_id',
+    'task_id',
+    'check_id',
+    'turn_id',
+    'claim_id',
+    'why',
+    'via',
+    'origin',
+    'pass',
+    'tries',
+    'result',
+    'duration_ms',
+    'fingerprint',
+    'at',
+    'seq',
+  ],
   ...['verdict', 'model', 'seal', 'rests', 'fenced', 'cited', 'usage', 'uncited', 'on_words_alone'],
 ])

@@ -13,7 +13,8 @@ export function parseInput(tool: Tool, input: unknown): { readonly value: never 
   const json = jsonOf(input)
   if (json === undefined) return invalidField(ARGUMENTS, { rule: 'invalid', expected: 'JSON' })
   if (json.length > MAX_CHARACTERS) return invalidField(ARGUMENTS, { rule: 'too_large', limit: MAX_CHARACTERS })
-  if ((tool.checked || tool.isForExisting) && hasMark(json)) return new Refusal('persons_only', { action: 'hide_check' })
+  if ((tool.checked || tool.isForExisting) && hasMark(json))
+    return new Refusal('persons_only', { action: 'hide_check' })
   if (tool.isForExisting && hasCheck(input)) return new Refusal('persons_only', { action: 'change_checks' })
   // Keeps a check where none is offered, so that the answer can say that it was left out.
   const checked = tool.checked?.input.safeParse(input)

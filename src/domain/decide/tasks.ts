@@ -73,7 +73,8 @@ export function edited(
   const targets = cleanTargets(state, command, asModel, ruled)
   if (targets instanceof Refusal) return targets
   const sent = [...drafts, ...targets.changes.map(({ fields }) => fields)]
-  if (asModel && sent.some(({ checks }) => hasHidden(checks))) return new Refusal('persons_only', { action: 'hide_check' })
+  if (asModel && sent.some(({ checks }) => hasHidden(checks)))
+    return new Refusal('persons_only', { action: 'hide_check' })
   const reviewed = asModel?.policy.review && drafts.length > 0
   const asked = reviewed ? reviewRequired(state, command, drafts, asModel.policy, now) : []
   if (asked instanceof Refusal) return asked
