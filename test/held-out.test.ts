@@ -5,6 +5,7 @@ import { receiptMarkdown } from '../src/cli/receipt-markdown.ts'
 import type { CheckSpec } from '../src/domain/check.ts'
 import { RECEIPT_TYPES, receiptOf } from '../src/domain/receipt.ts'
 import { redactor } from '../src/domain/redact.ts'
+import type { SentDecision, TaskAnswer, TaskView } from '../src/domain/wire.ts'
 import type { ReviewRequest } from '../src/domain/review.ts'
 import { handleHook } from '../src/hooks/handle.ts'
 import type { HookEvent } from '../src/hooks/event.ts'
@@ -16,7 +17,7 @@ import { EVERY_ROUTE, filled } from './support/requests.ts'
 import { scratchFolder } from './support/scratch.ts'
 import { TOKENS } from './support/server.ts'
 import { follow, type SseReader } from './support/sse.ts'
-import { type ChatReader, type Decision, startTurns, type TestTurns } from './support/turns.ts'
+import { type ChatReader, type Decide, startTurns, type TestTurns } from './support/turns.ts'
 
 // What an agent can read of a held-out check: everywhere, by the tables of routes and tools.
 
@@ -46,15 +47,18 @@ const held = (script: string): CheckSpec => ({
   hidden: true,
 })
 
-/** Confirms both rows: a held-out check of the first fails, one of the second passes. */
-const withHeldOut = ({ draft_tasks }: ReviewRequest): Decision => ({
-  action: 'confirm',
-  tasks: draft_tasks.map(({ title }, draft_index) => ({
-    title,
-    draft_index,
-    checks: [held(draft_index === 0 ? 'axolotl-red.sh' : 'axolotl-green.sh')],
-  })) as unknown as Extract<Decision, { action: 'confirm' }>['tasks'],
-})
+/** The rows with a held-out check each, and how the person decides. */
+const withChecks =
+  (action: 'confirm' | 'revise', ...checks: readonly CheckSpec[]) =>
+  ({ draft_tasks }: ReviewRequest): SentDecision => ({
+    action,
+    ...(action === 'revise' ? { comment: 'Smaller steps.' } : {}),
+    tasks: draft_tasks.map(({ title }, draft_index) => ({
+      title,
+      draft_index,
+      checks: [checks[draft_index] ?? held('axolotl-red.sh')],
+    })),
+  })
 
 beforeAll(async () => {
   workspace = scratchFolder()
@@ -65,6 +69,7 @@ beforeAll(async () => {
   at = await startTurns({
     workspace,
     heldOut,
+    store: 'sqlite',
     assessor: () => `NOT_OK: the ${SECRETS.reason} is missing`,
     answers: [
       { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Alpha' }, { title: 'Beta' }] } }] },
@@ -75,8 +80,9 @@ beforeAll(async () => {
       'I stop here.',
     ],
   })
-  const opened = at.open({ toolset: 'runsheet', review: true, assessor: true, gate: true }, withHeldOut)
-  own = await opened
+  const policy = { toolset: 'runsheet', review: true, assessor: true, gate: true } as const
+  const decided = withChecks('confirm', held('axolotl-red.sh'), held('axolotl-green.sh'))
+  own = await at.open(policy, decided as Decide)
   await own.reached('turn_started')
   for (const as of ['person', 'agent'] as const) streams[as].push(await follow(at, 'c1', { as }))
   await own.over
@@ -87,10 +93,30 @@ beforeAll(async () => {
   const planned = host.call('plan', { tasks: [{ title: 'Alpha' }, { title: 'Beta' }] })
   const review = await waiting(at.person, 'c2')
   for (const as of ['person', 'agent'] as const) streams[as].push(await follow(at, 'c2', { as }))
-  await at.person.decide(review.review_id, withHeldOut(review) as never)
+  const missing: CheckSpec = { kind: 'command', run: [`./${SECRETS.command}`], hidden: true }
+  await at.person.decide(review.review_id, withChecks('confirm', held('axolotl-red.sh'), missing)(review))
   told.push((await planned).text)
   told.push((await host.call('update', { id: 1, outcome: 'Done.' })).text)
+  told.push((await host.call('update', { id: 2, outcome: 'Done.' })).text)
+  // An edit that the agent has not seen.
+  const [first] = (await at.person.tasks('c2')).tasks
+  const { version } = await changed('c2', first, { checks: [held('axolotl-green.sh')] })
+  told.push((await host.call('update', { id: 1, outcome: 'Done again.' })).text)
+  // A plan that is sent back.
+  const next = host.call('plan', { tasks: [{ title: 'Gamma' }] })
+  const second = await waiting(at.person, 'c2')
+  await at.person.decide(second.review_id, withChecks('revise')(second))
+  told.push((await next).text)
+  await at.person.saveTemplate('kept', [{ title: 'Delta', checks: [held('axolotl-red.sh')] }])
+  await at.ask('DELETE', `/api/sessions/c2/tasks/${first?.id}`, { headers: { 'if-match': `"${version}"` } })
 })
+
+/** A person's change of a task. */
+async function changed(session: string, task: TaskView | undefined, body: object): Promise<TaskView> {
+  const headers = { 'if-match': `"${task?.version}"` }
+  const answer = await at.ask('PATCH', `/api/sessions/${session}/tasks/${task?.id}`, { body, headers })
+  return ((await answer.json()) as TaskAnswer).task
+}
 
 afterAll(async () => {
   await host.client.close()
@@ -112,6 +138,9 @@ describe('what an agent hears of a held-out check', () => {
 
   it('[HO1] so does an agent over MCP', async () => {
     expect(told[1]).toContain('Task 1 is not done: a held-out check failed.')
+    expect(told[2]).toContain('was not checked with `held-out check`: It could not be run.')
+    expect(told[3]).toContain('checks are now [\\"held-out check\\"]')
+    expect(told[4]).toContain('held-out check')
     expect(secretsIn(told.join('\n'))).toEqual([])
   })
 })
@@ -173,7 +202,7 @@ describe('everything that an agent can read', () => {
       const deps = { door: at.door, ref, notes, features, redact: redactor() }
       texts.push(JSON.stringify(await handleHook(event, deps)))
     }
-    expect(texts.join('\n')).toContain('Alpha')
+    expect(texts.join('\n')).toContain('Beta')
     expect(secretsIn(texts.join('\n'))).toEqual([])
   })
 
@@ -252,7 +281,7 @@ async function valuesIn(session: string): Promise<Readonly<Record<string, readon
     approval_id: ['none'],
     panel: ['p1'],
     server: ['none'],
-    name: ['none', ...Object.keys(toolsets)],
+    name: ['kept', ...Object.keys(toolsets)],
     tool: Object.values(toolsets).flatMap(({ tools }) => tools.map(({ name }) => name)),
   }
 }
@@ -273,7 +302,11 @@ function pathsOf({ path }: Route, values: Readonly<Record<string, readonly strin
 const filledOne = (path: string, name: string, value: string): string =>
   filled(path, each => (each === name ? value : `:${each}`))
 
-async function answerTo({ method, path: template, answers }: Route, path: string, as: keyof typeof TOKENS): Promise<string> {
+async function answerTo(
+  { method, path: template, answers }: Route,
+  path: string,
+  as: keyof typeof TOKENS,
+): Promise<string> {
   const sessionOf = /\/sessions\/(\w+)/.exec(path)?.[1] ?? 'c2'
   const call = { session_id: 'c2', turn_id: 't2', arguments: { id: 1, outcome: 'Done.' } }
   const body = template.includes('/tools/:tool') ? call : {}
