@@ -44,6 +44,7 @@ const told: string[] = []
 const held = (script: string): CheckSpec => ({
   kind: 'command',
   run: ['sh', join(heldOut, script), SECRETS.command],
+  contains: 'QUOKKA',
   hidden: true,
 })
 
@@ -93,7 +94,7 @@ beforeAll(async () => {
   const planned = host.call('plan', { tasks: [{ title: 'Alpha' }, { title: 'Beta' }] })
   const review = await waiting(at.person, 'c2')
   for (const as of ['person', 'agent'] as const) streams[as].push(await follow(at, 'c2', { as }))
-  const missing: CheckSpec = { kind: 'command', run: [`./${SECRETS.command}`], hidden: true }
+  const missing: CheckSpec = { kind: 'command', run: [`./${SECRETS.command}`], contains: 'QUOKKA', hidden: true }
   await at.person.decide(review.review_id, withChecks('confirm', held('axolotl-red.sh'), missing)(review))
   told.push((await planned).text)
   told.push((await host.call('update', { id: 1, outcome: 'Done.' })).text)
@@ -127,7 +128,7 @@ afterAll(async () => {
 })
 
 describe('what an agent hears of a held-out check', () => {
-  it('[HO1] a model of ours hears that it failed, and that a claim was not accepted', () => {
+  it('[HD1] a model of ours hears that it failed, and that a claim was not accepted', () => {
     const answers = own.of('tool_answered').map(({ data }) => JSON.stringify(data.result))
     expect(answers[1]).toContain('Task 1 is not done: a held-out check failed.')
     expect(answers[2]).toContain('Task 2 was not accepted: Not accepted.')
@@ -136,7 +137,7 @@ describe('what an agent hears of a held-out check', () => {
     expect(secretsIn(heard)).toEqual([])
   })
 
-  it('[HO1] so does an agent over MCP', async () => {
+  it('[HD1] so does an agent over MCP', async () => {
     expect(told[1]).toContain('Task 1 is not done: a held-out check failed.')
     expect(told[2]).toContain('was not checked with `held-out check`: It could not be run.')
     expect(told[3]).toContain('checks are now [\\"held-out check\\"]')
@@ -146,14 +147,14 @@ describe('what an agent hears of a held-out check', () => {
 })
 
 describe('everything that an agent can read', () => {
-  it('[HO2] over HTTP has none of it, and a person reads all of it', async () => {
+  it('[HD2] over HTTP has none of it, and a person reads all of it', async () => {
     const [agent, person] = [await walked('agent'), await walked('person')]
     expect(found(person)).toEqual(Object.keys(SECRETS).sort())
     expect(leaks(agent)).toEqual([])
     expect([...agent.values()].join('\n')).toContain('"hidden":true')
   })
 
-  it('[HO2] as it happens has none of it, and keeps every seq', async () => {
+  it('[HD2] as it happens has none of it, and keeps every seq', async () => {
     for (const [index, session] of SESSIONS.entries()) {
       const { seq: head } = await at.door.read({ tenant: 'local', conversation: session })
       const [person, agent] = [streams.person[index], streams.agent[index]]
@@ -166,7 +167,7 @@ describe('everything that an agent can read', () => {
     }
   })
 
-  it('[HO2] over MCP has none of it: tools, resources and prompts', async () => {
+  it('[HD2] over MCP has none of it: tools, resources and prompts', async () => {
     const { client } = host
     const texts: string[] = [JSON.stringify(client.getServerCapabilities()), client.getInstructions() ?? '']
     const { tools } = await client.listTools()
@@ -187,7 +188,7 @@ describe('everything that an agent can read', () => {
     expect(secretsIn(all)).toEqual([])
   })
 
-  it('[HO2] from hooks has none of it', async () => {
+  it('[HD2] from hooks has none of it', async () => {
     const texts: string[] = []
     const events: readonly HookEvent[] = [
       { kind: 'start', session: 'c2' },
@@ -206,7 +207,7 @@ describe('everything that an agent can read', () => {
     expect(secretsIn(texts.join('\n'))).toEqual([])
   })
 
-  it('[HO3] in a receipt has none of it', async () => {
+  it('[HD3] in a receipt has none of it', async () => {
     const ref = { tenant: 'local', conversation: 'c1' }
     const events = await at.door.conversations.events(ref, { types: RECEIPT_TYPES })
     const receipt = receiptOf(await at.door.read(ref), events, 't1')
@@ -215,18 +216,18 @@ describe('everything that an agent can read', () => {
   })
 })
 
-describe('[HO4] a held-out check is refused by name', () => {
+describe('a held-out check is refused by name', () => {
   const check = { kind: 'command', run: ['npm', 'test'], hidden: true }
 
   it.each([
     ['beside the title', { title: 'Gamma', check: 'npm test', hidden: true }],
     ['as a check', { title: 'Gamma', checks: [check] }],
-  ])('from a model, %s', async (_, row) => {
+  ])('[HD4] from a model, %s', async (_, row) => {
     const { text } = await host.call('plan', { tasks: [row] })
     expect(text).toContain('Only a person can add a held-out check')
   })
 
-  it("with an agent's credential", async () => {
+  it("[HD4] with an agent's credential", async () => {
     const [task] = (await at.person.tasks('c1')).tasks
     for (const [method, path] of [
       ['POST', '/api/sessions/c1/tasks'],
