@@ -155,6 +155,8 @@ describe('checks in the process of the library', () => {
     expect(() => openChecks({ workspace: nowhere })).toThrow(/nowhere cannot be used as a workspace/)
     expect(() => openChecks({ workspace: workspace.path, done: [['true']] })).toThrow(/a command that can fail/)
     expect(() => openChecks({ workspace: workspace.path, protect: ['../x'] })).toThrow(/checks.protect/)
+    expect(() => openChecks({ workspace: workspace.path, held_out: nowhere })).toThrow(/nowhere is not a folder/)
+    expect(() => openChecks({ workspace: workspace.path, held_out: workspace.path })).toThrow(/inside the workspace/)
     const checks = { workspace: { machine: 'm', path: workspace.path } }
     expect(() => createRunsheet({ store: openMemoryStore(), checks })).toThrow('openChecks of runsheet/checks')
   })

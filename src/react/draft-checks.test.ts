@@ -46,6 +46,13 @@ describe('the checks of a draft', () => {
     expect(sentChecks([own])).toEqual({ checks: [{ kind: 'command', run: 'npm run lint' }] })
     const same = newCheck('npm  test', 'k', [NPM_TEST])
     expect(sentChecks([same])).toEqual({ checks: [NPM_TEST], approve: ['h1'] })
+    const hidden = newCheck('npm test', 'k', [NPM_TEST], true)
+    expect(sentChecks([hidden])).toEqual({ checks: [{ kind: 'command', run: 'npm test', hidden: true }] })
+  })
+
+  it('[HD1] a held-out check says so, with what it is', () => {
+    expect(checkLabel({ ...NPM_TEST, hidden: true } as Check, english)).toBe('held out: npm test')
+    expect(textOf({ ...NPM_TEST, hidden: true } as Check)).toBe('npm test')
   })
 })
 
