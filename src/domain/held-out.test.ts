@@ -46,6 +46,11 @@ describe('what an agent may read', () => {
       { hidden: true, task_id: 't', verdict: 'not_ok', reason: 'secret', model: 'm' },
       { hidden: true, task_id: 't', verdict: 'not_ok', reason: 'Not accepted.', model: 'm' },
     ],
+    [
+      "an agent's words",
+      { tool_calls: [{ arguments: { hidden: true, path: 'x' } }] },
+      { tool_calls: [{ arguments: { hidden: true, path: 'x' } }] },
+    ],
     ['anything else', { hidden: 'no', title: 'x', list: [1, null] }, { hidden: 'no', title: 'x', list: [1, null] }],
   ])('[HD3] %s', (_, value, read) => {
     expect(forAgent(value)).toEqual(read)

@@ -3,7 +3,7 @@ import type { CheckSpec } from './check.ts'
 /** The only name that an agent hears of a held-out check. */
 export const HELD_OUT = 'held-out check'
 
-export const isHidden = (check: CheckSpec): boolean => 'hidden' in check && check.hidden === true
+export const isHidden = (check: CheckSpec): boolean => 'hidden' in check && check.hidden
 
 export const hasHidden = (checks: readonly CheckSpec[] | undefined): boolean => checks?.some(isHidden) ?? false
 
@@ -32,13 +32,16 @@ function sealed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sealed)
   const entries = Object.entries(value)
   if (!('hidden' in value) || value.hidden !== true) {
-    return Object.fromEntries(entries.map(([name, each]) => [name, sealed(each)]))
+    return Object.fromEntries(entries.map(([name, each]) => [name, SAID.has(name) ? each : sealed(each)]))
   }
   const shown = Object.fromEntries(entries.filter(([name]) => SHOWN.has(name)))
   if ('verdict' in value) return { ...shown, reason: NOT_ACCEPTED }
   // Of the form of a check, so that every reader of checks can read it.
   return isCheck(value) ? { ...shown, kind: 'command', run: [HELD_OUT] } : shown
 }
+
+/** What agents said and were told: a `hidden` in there is not ours. */
+const SAID: ReadonlySet<string> = new Set(['arguments', 'answer', 'result', 'parts'])
 
 const isCheck = (value: object): boolean => 'kind' in value && KINDS.has(value.kind)
 

@@ -51,8 +51,8 @@ describe('the checks of a draft', () => {
   })
 
   it('[HD1] a held-out check says so, with what it is', () => {
-    expect(checkLabel({ ...NPM_TEST, hidden: true } as Check, english)).toBe('held out: npm test')
-    expect(textOf({ ...NPM_TEST, hidden: true } as Check)).toBe('npm test')
+    expect(checkLabel({ ...NPM_TEST, hidden: true }, english)).toBe('held out: npm test')
+    expect(textOf({ ...NPM_TEST, hidden: true })).toBe('npm test')
   })
 })
 
