@@ -47,24 +47,11 @@ const isCheck = (value: object): boolean => 'kind' in value && KINDS.has(value.k
 
 const KINDS: ReadonlySet<unknown> = new Set<CheckSpec['kind']>(['command', 'file', 'unchanged', 'person'])
 
-const SHOWN: ReadonlySet<string> = new Set([
-  ...['hidden', 'kind', 'id', 'hash', 'approved', 'state', 'baseline'],
-  ...[
-    'run_id',
-    'task_id',
-    'check_id',
-    'turn_id',
-    'claim_id',
-    'why',
-    'via',
-    'origin',
-    'pass',
-    'tries',
-    'result',
-    'duration_ms',
-    'fingerprint',
-    'at',
-    'seq',
-  ],
-  ...['verdict', 'model', 'seal', 'rests', 'fenced', 'cited', 'usage', 'uncited', 'on_words_alone'],
-])
+/** Of checks and their states; of runs; of verdicts. */
+const SHOWN: ReadonlySet<string> = new Set(
+  [
+    'hidden kind id hash approved state baseline',
+    'run_id task_id check_id turn_id claim_id why via origin pass tries result duration_ms fingerprint at seq',
+    'verdict model seal rests fenced cited usage uncited on_words_alone',
+  ].flatMap(names => names.split(' ')),
+)
