@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { receiptMarkdown } from '../src/cli/receipt-markdown.ts'
-import type { CheckSpec } from '../src/domain/check.ts'
+import type { Check, CheckSpec } from '../src/domain/check.ts'
 import { RECEIPT_TYPES, receiptOf } from '../src/domain/receipt.ts'
 import { redactor } from '../src/domain/redact.ts'
 import type { SentDecision, TaskAnswer, TaskView } from '../src/domain/wire.ts'
@@ -12,6 +12,7 @@ import type { HookEvent } from '../src/hooks/event.ts'
 import { ProcessNotes } from '../src/hooks/process-notes.ts'
 import type { Route } from '../src/http/route.ts'
 import { toolsets } from '../src/toolsets/index.ts'
+import { Plan } from './support/checked-plan.ts'
 import { type Host, hostOf, type McpTestServer, overHttp, startMcpServer, waiting } from './support/mcp.ts'
 import { EVERY_ROUTE, filled } from './support/requests.ts'
 import { scratchFolder } from './support/scratch.ts'
@@ -214,6 +215,19 @@ describe('everything that an agent can read', () => {
     if (!receipt) throw new TypeError('there is no plan')
     expect(secretsIn(JSON.stringify(receipt) + receiptMarkdown(receipt))).toEqual([])
   })
+})
+
+it('[HD1] a receipt counts the held-out checks beside the standing', () => {
+  const plan = new Plan({ title: 'Alpha' })
+  const check: Check = { kind: 'command', run: [SECRETS.command], hidden: true, id: 'c9', hash: 'h9' }
+  plan.run({ type: 'edit_tasks', by: 'person', change: [{ task: plan.task(1).id, fields: { checks: [check] } }] })
+  plan.answer()
+  plan.runs('failed')
+  plan.claims(1)
+  plan.runs('passed')
+  plan.resumes(1)
+  const receipt = receiptOf(plan.state, plan.log, 'turn-1')
+  expect(receipt && receiptMarkdown(receipt)).toContain('| 1 | Alpha | done | proven, 1 held out |')
 })
 
 describe('a held-out check is refused by name', () => {
