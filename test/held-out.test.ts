@@ -28,8 +28,8 @@ type Secret = keyof typeof SECRETS
 const secretsIn = (text: string): Secret[] =>
   (Object.keys(SECRETS) as Secret[]).filter(name => text.toLowerCase().includes(SECRETS[name]))
 
-/** Our own turn, and that of an agent elsewhere. */
-const SESSIONS = ['c1', 'c2'] as const
+/** A turn of ours, and those of agents elsewhere, over MCP and over HTTP. */
+const SESSIONS = ['c1', 'c2', 'c3'] as const
 
 let heldOut: string
 let workspace: string
@@ -41,6 +41,7 @@ let own: ChatReader
 const streams: Record<keyof typeof TOKENS, SseReader[]> = { person: [], agent: [] }
 /** What the agent elsewhere was told. */
 const told: string[] = []
+const byManager: string[] = []
 
 const held = (script: string): CheckSpec => ({
   kind: 'command',
@@ -109,6 +110,22 @@ beforeAll(async () => {
   const second = await waiting(at.person, 'c2')
   await at.person.decide(second.review_id, withChecks('revise')(second))
   told.push((await next).text)
+  // The toolset that shows checks.
+  const add = { session_id: 'c3', turn_id: 't3', tool_call_id: 'call-1', arguments: { tasks: [{ title: 'Alpha' }] } }
+  const added = at.agent.call('task_manager', 'add_task', add)
+  const third = await waiting(at.person, 'c3')
+  for (const as of ['person', 'agent'] as const) streams[as].push(await follow(at, 'c3', { as }))
+  await at.person.decide(third.review_id, withChecks('confirm')(third))
+  const { id } = (await at.person.tasks('c3')).tasks[0] ?? {}
+  const rest: readonly (readonly [string, object])[] = [
+    ['complete_task', { id, outcome: 'Done.' }],
+    ['list_tasks', { include_done: true }],
+  ]
+  byManager.push(JSON.stringify(await added))
+  for (const [tool, args] of rest) {
+    const call = { session_id: 'c3', turn_id: 't3', arguments: args }
+    byManager.push(JSON.stringify(await at.agent.call('task_manager', tool, call)))
+  }
   await at.person.saveTemplate('kept', [{ title: 'Delta', checks: [held('axolotl-red.sh')] }])
   await at.ask('DELETE', `/api/sessions/c2/tasks/${first?.id}`, { headers: { 'if-match': `"${version}"` } })
 })
@@ -145,6 +162,12 @@ describe('what an agent hears of a held-out check', () => {
     expect(told[4]).toContain('held-out check')
     expect(secretsIn(told.join('\n'))).toEqual([])
   })
+})
+
+it('[HD2] over HTTP, an agent sees that a task has one', () => {
+  expect(byManager[1]).toContain('a held-out check failed')
+  expect(byManager[2]).toContain('"run":["held-out check"]')
+  expect(secretsIn(byManager.join('\n'))).toEqual([])
 })
 
 describe('everything that an agent can read', () => {
@@ -272,7 +295,7 @@ async function walked(as: keyof typeof TOKENS): Promise<Read> {
       // A person's request would change what the next one reads.
       if (as === 'person' && route.method !== 'get') continue
       for (const path of pathsOf(route, values)) {
-        const query = `?q=Alpha&session_id=${session}&turn_id=${session === 'c1' ? 't1' : 't2'}&origins=true&approvals=true&list=all`
+        const query = `?q=Alpha&session_id=${session}&turn_id=${session.replace('c', 't')}&origins=true&approvals=true&list=all`
         const url = route.path === '/api/sessions/:session_id/tasks' ? path : path + query
         read.set(`${route.method} ${path}`, await answerTo(route, url, as))
       }

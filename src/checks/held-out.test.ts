@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
@@ -66,6 +66,17 @@ it('[HD5] links count by what they lead to', () => {
   const before = heldOutHash(folder, workspace)
   writeFileSync(join(workspace.path, 'sum.txt'), '2')
   expect(heldOutHash(folder, workspace)).not.toEqual(before)
+})
+
+it('[HD5] too many files, or too large ones, are not hashed', () => {
+  const large = join(folder, 'large.bin')
+  writeFileSync(large, '')
+  truncateSync(large, 32_000_001)
+  const tooMany = { reason: `checks.held_out: ${folder} has more than 2000 files or 32 MB.` }
+  expect(heldOutHash(folder, workspace)).toEqual(tooMany)
+  rmSync(large)
+  for (let count = 0; count < 2_000; count += 1) writeFileSync(join(folder, `${count}`), '')
+  expect(heldOutHash(folder, workspace)).toEqual(tooMany)
 })
 
 it('[HD5] a folder that is gone or in the workspace is named', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Workspace } from '../domain/check.ts'
 import { becauseOf, Obstacle } from './obstacle.ts'
@@ -8,7 +8,9 @@ import { isFolder, pathFrom, realOf } from './workspace.ts'
 /** Names the folder of held-out files to held-out checks. */
 export const HELD_OUT_FOLDER = 'RUNSHEET_HELD_OUT'
 
+/** They are read whenever a held-out check is written or runs. */
 const MAX_FILES = 2_000
+const MAX_BYTES = 32_000_000
 /** What programs write when they only read. */
 const SKIPPED: ReadonlySet<string> = new Set(['.git', '__pycache__', '.pytest_cache'])
 
@@ -28,11 +30,15 @@ export function heldOutHash(folder: string, workspace: Workspace): string | Obst
   if (problem !== undefined) return new Obstacle(problem)
   try {
     const hash = createHash('sha256')
-    let count = 0
+    let [files, bytes] = [0, 0]
     for (const path of filesIn(folder)) {
-      count += 1
-      if (count > MAX_FILES) return new Obstacle(`checks.held_out: ${folder} has more than ${MAX_FILES} files.`)
-      hash.update(JSON.stringify([path, digestOf(join(folder, path))]))
+      const file = join(folder, path)
+      files += 1
+      bytes += statSync(file, { throwIfNoEntry: false })?.size ?? 0
+      if (files > MAX_FILES || bytes > MAX_BYTES) {
+        return new Obstacle(`checks.held_out: ${folder} has more than ${MAX_FILES} files or ${MAX_BYTES / 1e6} MB.`)
+      }
+      hash.update(JSON.stringify([path, digestOf(file)]))
     }
     return hash.digest('hex')
   } catch (error) {
