@@ -307,6 +307,11 @@ export const english = {
     /** For a plan that proposes checks but has no workspace; the option that sets one follows. */
     leftOut: 'The agent proposed checks, but there is no folder to run them in. Name one at the start',
     add: 'Add a check',
+    addHidden: 'Add a held-out check',
+    /** A check that agents do not see, for people. */
+    heldOut: (check: string) => `held out: ${check}`,
+    /** Follows the standing of a step. */
+    heldOutCount: (count: number) => `, ${count} held out`,
     addInput: (example: string) => `A command, such as ${example}`,
     /** Before globs of protected files, each with a switch. */
     asksScope: 'Also asks to change files that decide its checks:',

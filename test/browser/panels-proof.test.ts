@@ -353,6 +353,22 @@ describe('the plan', () => {
     expect((await bench.task(0)).id).toBe(task.id)
   })
 
+  it('[HD1][PA36] a held-out check is added there, and shown with what it is and what it printed', async () => {
+    await bench.adds(NPM_TEST)
+    await bench.ran(HASH, 'baseline', FAILED)
+    const page = await opened()
+    await button(page, '1 check: A').click()
+    await button(page, 'Add a held-out check: A').click()
+    await page.keyboard.type('npm run secret')
+    await page.keyboard.press('Enter')
+    await says(section(page).locator('.rs-check-label'), ['npm test', 'held out: npm run secret'])
+    const hidden = (await bench.task()).checks?.[1]
+    expect(hidden).toMatchObject({ run: ['npm', 'run', 'secret'], hidden: true, approved: true })
+    await bench.ran(hidden?.hash ?? '', 'baseline', { ...FAILED, tail: 'the secret is out' })
+    await button(page, 'Show output: held out: npm run secret').click()
+    await section(page).getByText('the secret is out').waitFor()
+  })
+
   it('[PA37] changes outside the scope wait until the person accepts them, protected ones one by one', async () => {
     await proven({
       changes: [
