@@ -18,7 +18,7 @@ const fields = {
   status: 'Status',
   tags: 'Tags',
   checks: 'Checks',
-  scope: 'May edit',
+  scope: 'May change',
 } satisfies Readonly<Record<RowField, string>>
 
 const errors: ErrorStrings = {
@@ -105,7 +105,7 @@ const errors: ErrorStrings = {
     model: 'Model',
     q: 'Search',
     check: 'The check',
-    scope: '“May edit”',
+    scope: '“May change”',
   },
   check: expected => `The check must be ${expected ?? 'one command that can fail'}.`,
   byRule: {
@@ -314,7 +314,7 @@ export const english = {
     heldOutCount: (count: number) => `, ${count} held out`,
     addInput: (example: string) => `A command, such as ${example}`,
     /** Before globs of protected files, each with a switch. */
-    asksScope: 'Also asks to change files that decide its checks:',
+    asksScope: 'Also asks to change files that decide its checks',
     scopeInput: (example: string) => `Files that it may change, such as ${example}`,
     approve: 'Run this check',
     approveOne: 'Approve',
@@ -359,6 +359,7 @@ export const english = {
     fromGit: (files: number) => `from git: ${plural(files, 'file')}`,
     acceptOne: 'Accept',
     acceptChanges: 'Accept changes',
+    acceptRest: 'Accept the rest',
     /** Completes a task that the judge or a check did not accept. */
     acceptAnyway: 'Accept anyway',
     /** Confirms a task that is already done. */
@@ -417,7 +418,7 @@ export const english = {
       tags: 'tags changed',
       outcome: 'outcome changed',
       checks: 'checks changed',
-      scope: '“may edit” changed',
+      scope: '“may change” changed',
       position: 'moved',
       removed_at: 'restored',
     },

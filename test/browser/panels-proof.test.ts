@@ -119,7 +119,7 @@ describe('the review', () => {
     await page.keyboard.type('npm run lint')
     await page.keyboard.press('Enter')
     await hasFocus(button(page, 'Add a check, 2'))
-    await page.getByLabel('May edit, 2').fill('test/**, *.json')
+    await page.getByLabel('May change, 2').fill('test/**, *.json')
     await says(footer(page), ['2 of 2 checks approved'])
     await page.reload()
     await says(footer(page), ['2 of 2 checks approved'])
@@ -182,7 +182,7 @@ describe('the review', () => {
     await button(page, 'More fields, 1').click()
     await page.getByLabel('Details, 1').waitFor()
     expect(await button(page, 'Add a check, 1').count()).toBe(0)
-    expect(await page.getByLabel('May edit, 1').count()).toBe(0)
+    expect(await page.getByLabel('May change, 1').count()).toBe(0)
   })
 
   it('[PA34] the footer counts what will run, and shows the next check that is not approved', async () => {
