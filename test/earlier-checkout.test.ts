@@ -8,7 +8,7 @@ import { openFileStore } from '../src/store/json/store.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'
 import { openLogReader } from '../src/store/sqlite/reader.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import { verifyDatabase } from '../src/store/sqlite/verify-database.ts'
+import { verifyDatabase } from '../src/store/sqlite/verify.ts'
 import { describePostgres, ownDatabase, sql } from './support/postgres-store.ts'
 import { scratchFolder } from './support/scratch.ts'
 

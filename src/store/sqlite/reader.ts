@@ -1,6 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { Checksums } from '../checksum.ts'
-import { identityOf } from './database-identity.ts'
 import { SqliteLog } from './log.ts'
 import { refuseUnfinished } from './moves.ts'
 import { connectToPeek } from './peek.ts'
@@ -13,12 +11,11 @@ export interface LogReader extends Pick<SqliteLog, 'current' | 'eventsAfter'> {
 export interface OpenedLogs {
   readonly db: DatabaseSync
   readonly log: SqliteLog
-  readonly sums: Checksums
 }
 
 /**
- * Opens a database to read some of its logs, in time independent of its size: instead of a full check, each row read
- * has a checksum. Undefined if the database needs a normal open first.
+ * Opens a database to read some of its logs, in time independent of its size: instead of a full check, each event is
+ * checked as it is read. Undefined if the database needs a normal open first.
  */
 export function openLogReader(path: string): LogReader | undefined {
   const opened = openLogs(path)
@@ -38,8 +35,7 @@ export function openLogs(path: string): OpenedLogs | undefined {
   if (!db) return undefined
   try {
     checkFormat(db, path)
-    const sums = new Checksums(identityOf(db))
-    return { db, log: new SqliteLog(db, sums), sums }
+    return { db, log: new SqliteLog(db) }
   } catch (error) {
     db.close()
     throw error
