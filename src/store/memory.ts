@@ -10,23 +10,9 @@ import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { type ReviewRow, rowsOf, taskIdOf, titleAfter, type TurnRow } from './rows.ts'
 import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
-import {
-  type At,
-  type Capabilities,
-  type ClaimOptions,
-  type Committed,
-  type ConversationSummary,
-  type Decide,
-  type DueReview,
-  type Lease,
-  type LiveEntry,
-  type LiveText,
-  type Queries,
-  type Ref,
-  refKey,
-  type Store,
-} from './store.ts'
 import { closed, idTaken } from './store-error.ts'
+import type * as seam from './store.ts'
+import { type Ref, refKey } from './store.ts'
 
 export interface MemoryStoreOptions {
   /** Added to the machine's clock, so that tests can pass a deadline. */
@@ -36,34 +22,28 @@ export interface MemoryStoreOptions {
 }
 
 /** Keeps nothing after `close`: for tests and experiments. Live text is its only capability. */
-export function openMemoryStore(options: MemoryStoreOptions = {}): Store & Pick<Capabilities, 'live'> {
-  return new MemoryStore(options)
-}
+export const openMemoryStore = (options: MemoryStoreOptions = {}): seam.Store & Pick<seam.Capabilities, 'live'> =>
+  new MemoryStore(options)
 
-interface TurnLease extends TurnRow {
+interface Turn extends TurnRow {
   readonly attempt: number
   /** End of the lease, in elapsed milliseconds; null without one. */
   readonly until: number | null
   readonly serves: Need | null
 }
 
-export class Entry {
+export interface Entry {
   readonly ref: Ref
   state: Conversation
-  title: string | null = null
-  readonly events: StoredEvent[] = []
-  readonly keys = new Map<string, KeyRow>()
-  readonly turns = new Map<string, TurnLease>()
-  readonly reviews = new Map<string, ReviewRow>()
-  live: LiveEntry | undefined
-
-  constructor({ tenant, conversation }: Ref) {
-    this.ref = { tenant, conversation }
-    this.state = emptyConversation(conversation)
-  }
+  title: string | null
+  readonly events: StoredEvent[]
+  readonly keys: Map<string, KeyRow>
+  readonly turns: Map<string, Turn>
+  readonly reviews: Map<string, ReviewRow>
+  live?: seam.LiveEntry | undefined
 }
 
-class MemoryStore implements Store {
+class MemoryStore implements seam.Store {
   readonly #entries: Map<string, Entry>
   readonly #owners = new Map<string, Entry>()
   readonly #hints = new Hints()
@@ -73,12 +53,13 @@ class MemoryStore implements Store {
 
   constructor({ skewMs, entries = new Map() }: MemoryStoreOptions) {
     this.#entries = entries
-    this.#clock = new StoreClock({ isAwaited: () => this.#isAwaited(), skewMs })
+    const reviews = (): ReviewRow[] => [...entries.values()].flatMap(entry => [...entry.reviews.values()])
+    this.#clock = new StoreClock({ isAwaited: () => reviews().some(({ due_at }) => due_at !== null), skewMs })
   }
 
-  async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
+  async commit<T>(at: seam.At, decide: seam.Decide<T>): Promise<seam.Committed<T>> {
     this.#check()
-    return new Promise<Committed<T>>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
     })
   }
@@ -89,50 +70,61 @@ class MemoryStore implements Store {
   }
 
   async load(ref: Ref): Promise<Conversation> {
-    return this.#peek(ref).state
+    return this.#at(ref).state
   }
 
   async eventsAfter(ref: Ref, seq: number, limit: number, maxBytes = Infinity): Promise<readonly StoredEvent[]> {
-    const events = this.#peek(ref).events.slice(seq, seq + limit)
+    const events = this.#at(ref).events.slice(seq, seq + limit)
     if (maxBytes === Infinity) return events
-    const count = fitting(events, ({ data }) => JSON.stringify(data).length, maxBytes)
-    return events.slice(0, count)
+    return events.slice(
+      0,
+      fitting(events, ({ data }) => JSON.stringify(data).length, maxBytes),
+    )
   }
 
-  changes(signal: AbortSignal): ReturnType<Store['changes']> {
+  changes(signal: AbortSignal): AsyncIterable<seam.Hint> {
     this.#check()
     return this.#hints.subscribe(signal)
   }
 
-  async claim(_runner: string, ttlMs: number, { abilities, wanted }: ClaimOptions): Promise<Lease | undefined> {
+  async claim(_: string, ttlMs: number, options: seam.ClaimOptions): Promise<seam.Lease | undefined> {
+    const { abilities, wanted } = options
     const able = new Set<Need | null>(abilities.filter(need => !isExclusive(need) || !this.#isServed(need)))
-    for (const [{ ref, turns }, row] of this.#turns()) {
-      if (wanted && (refKey(ref) !== refKey(wanted) || row.turn !== wanted.turn)) continue
-      if (!able.has(row.needs) || this.#isHeld(row)) continue
-      if (isExclusive(row.needs)) this.#overtake(row.needs)
-      const attempt = row.attempt + 1
-      turns.set(row.turn, { ...row, attempt, until: this.#clock.elapsed() + ttlMs, serves: row.needs })
-      return { ...ref, turn: row.turn, attempt }
-    }
-    return undefined
+    const isWanted = ({ ref }: Entry, turn: string): boolean =>
+      !wanted || (refKey(ref) === refKey(wanted) && turn === wanted.turn)
+    const found = this.#turns().find(
+      ([entry, row]) => isWanted(entry, row.turn) && able.has(row.needs) && !this.#isHeld(row),
+    )
+    if (!found) return undefined
+    const [{ ref, turns }, row] = found
+    if (isExclusive(row.needs)) this.#overtake(row.needs)
+    const attempt = row.attempt + 1
+    turns.set(row.turn, { ...row, attempt, until: this.#clock.elapsed() + ttlMs, serves: row.needs })
+    return { ...ref, turn: row.turn, attempt }
   }
 
   async served(need: Need): Promise<boolean> {
     return this.#isServed(need)
   }
 
-  async renew(lease: Lease, ttlMs: number): Promise<boolean> {
+  async renew(lease: seam.Lease, ttlMs: number): Promise<boolean> {
     return this.#setLease(lease, { until: this.#clock.elapsed() + ttlMs })
   }
 
-  async release(lease: Lease): Promise<void> {
+  async release(lease: seam.Lease): Promise<void> {
     this.#setLease(lease, { until: null, serves: null })
   }
 
-  async due(limit: number): ReturnType<Store['due']> {
+  async due(limit: number): ReturnType<seam.Store['due']> {
     this.#check()
     const now = this.#clock.now()
-    const timed = this.#timed()
+    const timed = this.#reviews()
+      .flatMap(([{ ref, state }, { id, due_at }]) => {
+        if (due_at === null) return []
+        const ahead = this.#clock.aheadMs(ref, state.updated_at)
+        return [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -ahead) }]
+      })
+      .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
     const next = timed.find(({ due_at }) => due_at > now)?.due_at
     const reviews = timed.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
     return { reviews: reviews.slice(0, limit), ...(next === undefined ? {} : { next }) }
@@ -142,20 +134,18 @@ class MemoryStore implements Store {
     this.#check()
   }
 
-  readonly queries: Queries = {
+  readonly queries: seam.Queries = {
     conversations: async (tenant, page, list = 'active') => {
+      const { kinds, keyOf } = CONVERSATION_ORDER[list === 'all' ? 'created' : 'active']
       const rows = this.#summaries(tenant).filter(
         ({ archived }) => list === 'all' || archived === (list === 'archived'),
       )
-      const { kinds, keyOf } = CONVERSATION_ORDER[list === 'all' ? 'created' : 'active']
       return sortedPage(rows, page, kinds, keyOf, 'descending')
     },
     summaries: async (tenant, conversations) =>
       this.#summaries(tenant).filter(({ session_id }) => conversations.includes(session_id)),
-    conversation: async ref => {
-      const entry = this.#peek(ref)
-      return entry.state.seq > 0 ? summaryOf(entry) : undefined
-    },
+    conversation: async ({ tenant, conversation }) =>
+      this.#summaries(tenant).find(({ session_id }) => session_id === conversation),
     review: async (tenant, reviewId) => {
       this.#check()
       const entry = this.#owners.get(`${tenant}/${reviewId}`)
@@ -163,30 +153,30 @@ class MemoryStore implements Store {
       return entry && row && { ...entry.ref, record: row.body }
     },
     waiting: async (tenant, conversation, page) => {
-      const rows = this.#waiting(tenant, conversation)
       const keyOf = ({ due_at, id }: ReviewRow): SortKey => [due_at ?? NEVER, id]
+      const rows = this.#waiting(tenant, conversation)
       const { items, next_cursor } = sortedPage(rows, page, ['string', 'string'], keyOf, 'ascending')
       const fits = fitting(items, ({ body }) => JSON.stringify(body).length)
       const cut = paged(items, fits, ({ body }) => body.review, keyOf)
       return { items: cut.items, next_cursor: cut.next_cursor ?? next_cursor }
     },
     waitingCount: async (tenant, most) => Math.min(most, this.#waiting(tenant).length),
-    events: async (ref, { types, task, last = Infinity }) => {
-      const found = this.#peek(ref).events.filter(
-        event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
-      )
-      return found.slice(-last)
-    },
+    events: async (ref, { types, task, last = Infinity }) =>
+      this.#at(ref)
+        .events.filter(
+          event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
+        )
+        .slice(-last),
   }
 
-  readonly live: LiveText = {
+  readonly live: seam.LiveText = {
     write: async (ref, entry) => {
-      this.#ensure(ref).live = entry
+      this.#put(ref).live = entry
       this.#hints.publish({ ...ref, kind: 'text' })
     },
-    read: async ref => this.#peek(ref).live,
+    read: async ref => this.#at(ref).live,
     clear: async ref => {
-      this.#ensure(ref).live = undefined
+      this.#put(ref).live = undefined
     },
   }
 
@@ -199,7 +189,7 @@ class MemoryStore implements Store {
     for (const group of Map.groupBy(calls, ({ at }) => refKey(at)).values()) {
       const [first] = group
       if (!first) continue
-      const entry = this.#entries.get(refKey(first.at)) ?? new Entry(first.at)
+      const entry = this.#entries.get(refKey(first.at)) ?? emptyEntry(first.at)
       const staged = stage(
         group,
         { state: entry.state, key: key => entry.keys.get(key), attempt: turn => entry.turns.get(turn)?.attempt },
@@ -232,34 +222,17 @@ class MemoryStore implements Store {
     if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
   }
 
-  #isAwaited(): boolean {
-    return [...this.#entries.values()].some(({ reviews }) =>
-      [...reviews.values()].some(({ due_at }) => due_at !== null),
-    )
-  }
-
-  #timed(): { readonly review: DueReview; readonly due_at: Instant }[] {
-    return [...this.#entries.values()]
-      .flatMap(({ ref, reviews, state }) => [...reviews.values()].map(row => ({ ref, state, row })))
-      .flatMap(({ ref, state, row: { id, due_at } }) => {
-        if (due_at === null) return []
-        const ahead = this.#clock.aheadMs(ref, state.updated_at)
-        return [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -ahead) }]
-      })
-      .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
-  }
-
   #isServed(need: Need): boolean {
     return this.#turns().some(([, row]) => row.serves === need && this.#isHeld(row))
   }
 
-  #isHeld({ until }: TurnLease): boolean {
+  #isHeld({ until }: Turn): boolean {
     return until !== null && until > this.#clock.elapsed()
   }
 
   /** Changes a lease unless it was overtaken or released. Returns whether it did. */
-  #setLease({ turn, attempt, ...ref }: Lease, change: Partial<TurnLease>): boolean {
-    const { turns } = this.#peek(ref)
+  #setLease({ turn, attempt, ...ref }: seam.Lease, change: Partial<Turn>): boolean {
+    const { turns } = this.#at(ref)
     const row = turns.get(turn)
     if (row?.attempt !== attempt || row.until === null) return false
     turns.set(turn, { ...row, ...change })
@@ -268,42 +241,44 @@ class MemoryStore implements Store {
 
   #overtake(need: Need | null): void {
     for (const [{ turns }, row] of this.#turns()) {
-      if (row.serves !== need) continue
-      turns.set(row.turn, { ...row, attempt: row.attempt + 1, until: null, serves: null })
+      if (row.serves === need) turns.set(row.turn, { ...row, attempt: row.attempt + 1, until: null, serves: null })
     }
   }
 
-  #turns(): (readonly [Entry, TurnLease])[] {
-    this.#check()
-    return [...this.#entries.values()].flatMap(entry => [...entry.turns.values()].map(row => [entry, row] as const))
+  #turns(): (readonly [Entry, Turn])[] {
+    return this.#all().flatMap(entry => [...entry.turns.values()].map(row => [entry, row] as const))
   }
 
-  #summaries(tenant: string): ConversationSummary[] {
-    return this.#of(tenant)
-      .filter(({ state }) => state.seq > 0)
-      .map(summaryOf)
+  #reviews(): (readonly [Entry, ReviewRow])[] {
+    return this.#all().flatMap(entry => [...entry.reviews.values()].map(row => [entry, row] as const))
   }
 
   #waiting(tenant: string, conversation?: string): ReviewRow[] {
     const now = this.#clock.now()
-    return this.#of(tenant)
-      .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
-      .flatMap(({ reviews }) => [...reviews.values()])
+    return this.#reviews()
+      .filter(([{ ref }]) => ref.tenant === tenant && (conversation ?? ref.conversation) === ref.conversation)
+      .map(([, row]) => row)
       .filter(({ pending, due_at }) => pending && (due_at === null || due_at > now))
   }
 
-  #of(tenant: string): Entry[] {
-    this.#check()
-    return [...this.#entries.values()].filter(({ ref }) => ref.tenant === tenant)
+  #summaries(tenant: string): seam.ConversationSummary[] {
+    return this.#all()
+      .filter(({ ref, state }) => ref.tenant === tenant && state.seq > 0)
+      .map(summaryOf)
   }
 
-  #peek(ref: Ref): Entry {
+  #all(): Entry[] {
     this.#check()
-    return this.#entries.get(refKey(ref)) ?? new Entry(ref)
+    return [...this.#entries.values()]
   }
 
-  #ensure(ref: Ref): Entry {
-    const entry = this.#peek(ref)
+  #at(ref: Ref): Entry {
+    this.#check()
+    return this.#entries.get(refKey(ref)) ?? emptyEntry(ref)
+  }
+
+  #put(ref: Ref): Entry {
+    const entry = this.#at(ref)
     this.#entries.set(refKey(ref), entry)
     return entry
   }
@@ -316,7 +291,17 @@ class MemoryStore implements Store {
 /** Sorts after every deadline. */
 const NEVER = '~'
 
-const summaryOf = ({ state, title }: Entry): ConversationSummary => ({
+const emptyEntry = ({ tenant, conversation }: Ref): Entry => ({
+  ref: { tenant, conversation },
+  state: emptyConversation(conversation),
+  title: null,
+  events: [],
+  keys: new Map(),
+  turns: new Map(),
+  reviews: new Map(),
+})
+
+const summaryOf = ({ state, title }: Entry): seam.ConversationSummary => ({
   session_id: state.session_id,
   title,
   seq: state.seq,
