@@ -227,7 +227,12 @@ export class SqliteStore implements FullStore {
     await this.#group.idle()
     await this.#indexing.stop()
     this.#liveDb.close()
-    this.#files.lost()
+    try {
+      // Our `-wal` must not stay next to another database.
+      this.#files.lost()
+    } catch {
+      // Cannot be checked, so there is nothing to move away.
+    }
     this.#db.close()
     this.#head.close()
   }
@@ -307,7 +312,10 @@ export class SqliteStore implements FullStore {
     const writes = groups.some(({ staged }) => staged.commits.length > 0 || staged.keys.length > 0)
     try {
       if (writes) this.#commit()
-      else this.#discard()
+      else {
+        this.#files.check()
+        this.#rollback()
+      }
     } catch (error) {
       this.#rollback()
       for (const { staged } of groups) {
@@ -389,11 +397,6 @@ export class SqliteStore implements FullStore {
     } catch (error) {
       throw this.#explained(error)
     }
-  }
-
-  #discard(): void {
-    this.#files.check()
-    this.#rollback()
   }
 
   #rollback(): void {
