@@ -3,13 +3,13 @@ import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, plusMs } from '../domain/instant.ts'
 import { isExclusive, type Need } from '../domain/needs.ts'
 import { markOf } from '../domain/session-list.ts'
-import { StoreClock } from './clock.ts'
+import { dueBy, StoreClock } from './clock.ts'
 import { eventsOf } from './commit.ts'
 import { CONVERSATION_ORDER, fitting, paged, sortedPage, type SortKey } from './cursor.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { type ReviewRow, rowsOf, taskIdOf, titleAfter, type TurnRow } from './rows.ts'
-import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
+import { byConversation, type Call, called, type KeyRow, stage, type Staged } from './stage.ts'
 import { closed, idTaken } from './store-error.ts'
 import type * as seam from './store.ts'
 import { type Ref, refKey } from './store.ts'
@@ -59,9 +59,7 @@ class MemoryStore implements seam.Store {
 
   async commit<T>(at: seam.At, decide: seam.Decide<T>): Promise<seam.Committed<T>> {
     this.#check()
-    return new Promise((resolve, reject) => {
-      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
-    })
+    return called(at, decide, call => this.#group.add(call))
   }
 
   async now(): Promise<Instant> {
@@ -117,17 +115,13 @@ class MemoryStore implements seam.Store {
 
   async due(limit: number): ReturnType<seam.Store['due']> {
     this.#check()
-    const now = this.#clock.now()
-    const timed = this.#reviews()
-      .flatMap(([{ ref, state }, { id, due_at }]) => {
-        if (due_at === null) return []
-        const ahead = this.#clock.aheadMs(ref, state.updated_at)
-        return [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -ahead) }]
-      })
-      .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
-    const next = timed.find(({ due_at }) => due_at > now)?.due_at
-    const reviews = timed.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
-    return { reviews: reviews.slice(0, limit), ...(next === undefined ? {} : { next }) }
+    const timed = this.#reviews().flatMap(([{ ref, state }, { id, due_at }]) => {
+      if (due_at === null) return []
+      const ahead = this.#clock.aheadMs(ref, state.updated_at)
+      return [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -ahead) }]
+    })
+    const due = dueBy(timed, this.#clock.now())
+    return { ...due, reviews: due.reviews.slice(0, limit) }
   }
 
   async probe(): Promise<void> {
@@ -186,12 +180,10 @@ class MemoryStore implements seam.Store {
   }
 
   #serve(calls: readonly Call[]): void {
-    for (const group of Map.groupBy(calls, ({ at }) => refKey(at)).values()) {
-      const [first] = group
-      if (!first) continue
-      const entry = this.#entries.get(refKey(first.at)) ?? emptyEntry(first.at)
+    for (const group of byConversation(calls)) {
+      const entry = this.#entries.get(refKey(group.ref)) ?? emptyEntry(group.ref)
       const staged = stage(
-        group,
+        group.calls,
         { state: entry.state, key: key => entry.keys.get(key), attempt: turn => entry.turns.get(turn)?.attempt },
         this.#clock.nowIn(entry.ref, entry.state.updated_at),
       )

@@ -53,16 +53,9 @@ export function connect(path: string): DatabaseSync {
 }
 
 /**
- * A second connection, for data that a power cut may lose. NORMAL, not OFF: its commits are not flushed, but its
- * checkpoints are, because they also move pages of flushed commits.
+ * Runs a whole transaction, or a statement outside of one, that a power cut may lose. NORMAL, not OFF: its commits are not
+ * flushed, but its checkpoints are, because they also move pages of flushed commits.
  */
-export function connectUnflushed(path: string): DatabaseSync {
-  const db = connect(path)
-  db.exec('PRAGMA synchronous = NORMAL')
-  return db
-}
-
-/** Runs a whole transaction that a power cut may lose, on a connection that otherwise flushes. */
 export function unflushed<T>(db: DatabaseSync, transaction: () => T): T {
   db.exec('PRAGMA synchronous = NORMAL')
   try {

@@ -13,7 +13,7 @@ import type { Hints } from '../hints.ts'
 import { logExists, piecesOf } from '../pieces.ts'
 import { proveRoom } from '../room.ts'
 import type { CatchUp } from '../search-catch-up.ts'
-import { type Call, stage, type Staged } from '../stage.ts'
+import { byConversation, type Call, called, stage, type Staged } from '../stage.ts'
 import {
   type At,
   type ClaimOptions,
@@ -24,7 +24,6 @@ import {
   type LiveText,
   type Queries,
   type Ref,
-  refKey,
   type Search,
   type Store,
   type Templates,
@@ -35,7 +34,7 @@ import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
 import { sqliteNotices, type SqliteNotices } from './notices.ts'
-import { connectUnflushed, openDatabase, pragma, retryWhileBusy, unflushed } from './open.ts'
+import { openDatabase, pragma, unflushed } from './open.ts'
 import { OpenFiles } from './open-files.ts'
 import { type Read, sqliteQueries, sqliteTemplates } from './queries.ts'
 import { sqliteSearch } from './search-index.ts'
@@ -67,15 +66,15 @@ interface SmallWrite {
 const isCall = (item: Call | SmallWrite): item is Call => 'decide' in item
 
 export const openSqliteStore = (options: SqliteStoreOptions): Promise<SqliteStore> =>
-  openSqlite(options, (db, liveDb) => new SqliteStore(db, liveDb, options))
+  openSqlite(options, db => new SqliteStore(db, options))
 
 export async function openSqlite<S extends SqliteStore>(
   { path }: SqliteStoreOptions,
-  make: (db: DatabaseSync, liveDb: DatabaseSync) => S | Promise<S>,
+  make: (db: DatabaseSync) => S,
 ): Promise<S> {
   const db = await openDatabase(path)
   try {
-    return await make(db, await retryWhileBusy(() => connectUnflushed(path)))
+    return make(db)
   } catch (error) {
     db.close()
     throw openError(error, path)
@@ -90,7 +89,6 @@ export class SqliteStore implements FullStore {
   readonly notices: SqliteNotices
   readonly place: string
   readonly #db: DatabaseSync
-  readonly #liveDb: DatabaseSync
   readonly #files: OpenFiles
   readonly #head: HeadFile
   readonly #log: SqliteLog
@@ -114,7 +112,7 @@ export class SqliteStore implements FullStore {
   /** The newest event of the open transaction. */
   #written: Head | undefined
 
-  constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
+  constructor(db: DatabaseSync, options: SqliteStoreOptions) {
     this.#db = db
     this.#options = options
     this.place = basename(options.path)
@@ -140,16 +138,15 @@ export class SqliteStore implements FullStore {
       change => this.#write(change, { isUnflushed: true }),
       () => this.#clock.now(),
     )
-    this.#liveDb = liveDb
-    this.live = sqliteLive(this.#liveDb, read, checkFiles, this.#lock, ({ tenant, conversation }) =>
+    this.live = sqliteLive(db, read, checkFiles, this.#lock, ({ tenant, conversation }) =>
       this.#hints.publish({ tenant, conversation, kind: 'text' }),
     )
   }
 
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
-    return new Promise<Committed<T>>((resolve, reject) => {
+    return called(at, decide, call => {
       this.#check()
-      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+      this.#group.add(call)
     })
   }
 
@@ -226,7 +223,6 @@ export class SqliteStore implements FullStore {
     this.#closed = true
     await this.#group.idle()
     await this.#indexing.stop()
-    this.#liveDb.close()
     try {
       // Our `-wal` must not stay next to another database.
       this.#files.lost()
@@ -338,16 +334,13 @@ export class SqliteStore implements FullStore {
   }
 
   #stage(calls: readonly Call[]): { ref: Ref; staged: Staged }[] {
-    return [...Map.groupBy(calls, ({ at }) => refKey(at)).values()].flatMap(group => {
-      const [first] = group
-      if (!first) return []
-      const ref = { tenant: first.at.tenant, conversation: first.at.conversation }
+    return byConversation(calls).map(({ ref, calls: group }) => {
       const basis = {
         state: this.#log.current(ref),
         key: (key: string) => this.#log.key(ref, key),
         attempt: (turn: string) => this.#log.attempt(ref, turn),
       }
-      return [{ ref, staged: stage(group, basis, this.#clock.nowIn(ref, basis.state.updated_at)) }]
+      return { ref, staged: stage(group, basis, this.#clock.nowIn(ref, basis.state.updated_at)) }
     })
   }
 
