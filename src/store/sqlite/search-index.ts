@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { keyOf, matchesIn, type Term } from '../../domain/search.ts'
-import { type IndexedDocument, kindByKind, type Loaded, searchIn, type SearchIndex } from '../search.ts'
+import { type IndexedDocument, type Loaded, searchIn, type SearchIndex } from '../search.ts'
 import { CatchUp } from '../search-catch-up.ts'
 import { refKey, type Search } from '../store.ts'
 import { type ChainedRow, EVENT_ROW, type SqliteLog } from './log.ts'
@@ -86,14 +86,20 @@ function indexIn(
   }
   return {
     places: ['number'],
-    newest: kindByKind(catchUp, (tenant, kind, terms, limit, after) =>
-      read(() => {
-        const scope = indexer.scope(tenant, kind)
-        if (scope === undefined) return []
-        const before = Number(after?.[0] ?? Number.MAX_SAFE_INTEGER)
-        return rows(scope, terms, before, limit).map(({ id, ...row }) => ({ ...row, kind, place: [id] }))
-      }),
-    ),
+    newest: async (tenant, kinds, terms, { limit, enough, after }) => {
+      const isComplete = await catchUp()
+      const before = Number(after?.[0] ?? Number.MAX_SAFE_INTEGER)
+      const documents: IndexedDocument[] = []
+      for (const kind of kinds) {
+        if (documents.length >= enough) break
+        read(() => {
+          const scope = indexer.scope(tenant, kind)
+          const found = scope === undefined ? [] : rows(scope, terms, before, limit)
+          documents.push(...found.map(({ id, ...row }) => ({ ...row, kind, place: [id] })))
+        })
+      }
+      return { documents, isComplete }
+    },
     load: async (tenant, documents) => read(() => documents.map(document => load(tenant, document))),
   }
 }
