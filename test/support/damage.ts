@@ -51,7 +51,7 @@ export function treesIn(path: string): string[] {
   return rows.map(row => String(row['name']))
 }
 
-export function flipAt(file: string, at: number, bit: number): void {
+function flipAt(file: string, at: number, bit: number): void {
   const handle = openSync(file, 'r+')
   try {
     const byte = Buffer.alloc(1)
