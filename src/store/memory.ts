@@ -17,44 +17,49 @@ import { type Ref, refKey } from './store.ts'
 export interface MemoryStoreOptions {
   /** Added to the machine's clock, so that tests can pass a deadline. */
   readonly skewMs?: () => number
-  /** Backing map, so that tests can change what is stored. */
-  readonly entries?: Map<string, Entry>
+  /** The backing map of turns, so that tests can change what is stored. */
+  readonly turns?: Map<string, Turn>
 }
 
 /** Keeps nothing after `close`: for tests and experiments. Live text is its only capability. */
 export const openMemoryStore = (options: MemoryStoreOptions = {}): seam.Store & Pick<seam.Capabilities, 'live'> =>
   new MemoryStore(options)
 
-interface Turn extends TurnRow {
+interface Log {
+  readonly ref: Ref
+  state: Conversation
+  title: string | null
+  readonly events: StoredEvent[]
+  readonly keys: Map<string, KeyRow>
+  live?: seam.LiveEntry | undefined
+}
+
+export interface Turn extends TurnRow, Ref {
   readonly attempt: number
   /** End of the lease, in elapsed milliseconds; null without one. */
   readonly until: number | null
   readonly serves: Need | null
 }
 
-export interface Entry {
-  readonly ref: Ref
-  state: Conversation
-  title: string | null
-  readonly events: StoredEvent[]
-  readonly keys: Map<string, KeyRow>
-  readonly turns: Map<string, Turn>
-  readonly reviews: Map<string, ReviewRow>
-  live?: seam.LiveEntry | undefined
-}
+const FREE = { until: null, serves: null }
+
+export const turnKey = (ref: Ref, turn: string): string => `${refKey(ref)}/${turn}`
 
 class MemoryStore implements seam.Store {
-  readonly #entries: Map<string, Entry>
-  readonly #owners = new Map<string, Entry>()
+  readonly #logs = new Map<string, Log>()
+  readonly #turns: Map<string, Turn>
+  /** By tenant and id, as are the owners of the ids of reviews and tasks. */
+  readonly #reviews = new Map<string, ReviewRow & { readonly ref: Ref }>()
+  readonly #owners = new Map<string, Log>()
   readonly #hints = new Hints()
   readonly #clock: StoreClock
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
   #closed = false
 
-  constructor({ skewMs, entries = new Map() }: MemoryStoreOptions) {
-    this.#entries = entries
-    const reviews = (): ReviewRow[] => [...entries.values()].flatMap(entry => [...entry.reviews.values()])
-    this.#clock = new StoreClock({ isAwaited: () => reviews().some(({ due_at }) => due_at !== null), skewMs })
+  constructor({ skewMs, turns = new Map() }: MemoryStoreOptions) {
+    this.#turns = turns
+    const isAwaited = (): boolean => [...this.#reviews.values()].some(({ due_at }) => due_at !== null)
+    this.#clock = new StoreClock({ isAwaited, skewMs })
   }
 
   async commit<T>(at: seam.At, decide: seam.Decide<T>): Promise<seam.Committed<T>> {
@@ -68,11 +73,11 @@ class MemoryStore implements seam.Store {
   }
 
   async load(ref: Ref): Promise<Conversation> {
-    return this.#at(ref).state
+    return this.#log(ref).state
   }
 
   async eventsAfter(ref: Ref, seq: number, limit: number, maxBytes = Infinity): Promise<readonly StoredEvent[]> {
-    const events = this.#at(ref).events.slice(seq, seq + limit)
+    const events = this.#log(ref).events.slice(seq, seq + limit)
     if (maxBytes === Infinity) return events
     return events.slice(
       0,
@@ -86,22 +91,24 @@ class MemoryStore implements seam.Store {
   }
 
   async claim(_: string, ttlMs: number, options: seam.ClaimOptions): Promise<seam.Lease | undefined> {
+    this.#check()
     const { abilities, wanted } = options
     const able = new Set<Need | null>(abilities.filter(need => !isExclusive(need) || !this.#isServed(need)))
-    const isWanted = ({ ref }: Entry, turn: string): boolean =>
-      !wanted || (refKey(ref) === refKey(wanted) && turn === wanted.turn)
-    const found = this.#turns().find(
-      ([entry, row]) => isWanted(entry, row.turn) && able.has(row.needs) && !this.#isHeld(row),
-    )
-    if (!found) return undefined
-    const [{ ref, turns }, row] = found
-    if (isExclusive(row.needs)) this.#overtake(row.needs)
-    const attempt = row.attempt + 1
-    turns.set(row.turn, { ...row, attempt, until: this.#clock.elapsed() + ttlMs, serves: row.needs })
-    return { ...ref, turn: row.turn, attempt }
+    const rows = wanted ? [this.#turns.get(turnKey(wanted, wanted.turn))] : [...this.#turns.values()]
+    const free = rows.find(row => row && able.has(row.needs) && !this.#isHeld(row))
+    if (!free) return undefined
+    for (const late of this.#turns.values()) {
+      if (isExclusive(free.needs) && late.serves === free.needs)
+        this.#put({ ...late, ...FREE, attempt: late.attempt + 1 })
+    }
+    const { tenant, conversation, turn, needs } = free
+    const attempt = free.attempt + 1
+    this.#put({ ...free, attempt, until: this.#clock.elapsed() + ttlMs, serves: needs })
+    return { tenant, conversation, turn, attempt }
   }
 
   async served(need: Need): Promise<boolean> {
+    this.#check()
     return this.#isServed(need)
   }
 
@@ -110,14 +117,14 @@ class MemoryStore implements seam.Store {
   }
 
   async release(lease: seam.Lease): Promise<void> {
-    this.#setLease(lease, { until: null, serves: null })
+    this.#setLease(lease, FREE)
   }
 
   async due(limit: number): ReturnType<seam.Store['due']> {
     this.#check()
-    const timed = this.#reviews().flatMap(([{ ref, state }, { id, due_at }]) => {
+    const timed = [...this.#reviews.values()].flatMap(({ ref, id, due_at }) => {
       if (due_at === null) return []
-      const ahead = this.#clock.aheadMs(ref, state.updated_at)
+      const ahead = this.#clock.aheadMs(ref, this.#log(ref).state.updated_at)
       return [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -ahead) }]
     })
     const due = dueBy(timed, this.#clock.now())
@@ -142,9 +149,8 @@ class MemoryStore implements seam.Store {
       this.#summaries(tenant).find(({ session_id }) => session_id === conversation),
     review: async (tenant, reviewId) => {
       this.#check()
-      const entry = this.#owners.get(`${tenant}/${reviewId}`)
-      const row = entry?.reviews.get(reviewId)
-      return entry && row && { ...entry.ref, record: row.body }
+      const row = this.#reviews.get(`${tenant}/${reviewId}`)
+      return row && { ...row.ref, record: row.body }
     },
     waiting: async (tenant, conversation, page) => {
       const keyOf = ({ due_at, id }: ReviewRow): SortKey => [due_at ?? NEVER, id]
@@ -156,7 +162,7 @@ class MemoryStore implements seam.Store {
     },
     waitingCount: async (tenant, most) => Math.min(most, this.#waiting(tenant).length),
     events: async (ref, { types, task, last = Infinity }) =>
-      this.#at(ref)
+      this.#log(ref)
         .events.filter(
           event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
         )
@@ -165,12 +171,12 @@ class MemoryStore implements seam.Store {
 
   readonly live: seam.LiveText = {
     write: async (ref, entry) => {
-      this.#put(ref).live = entry
+      this.#keep(this.#log(ref)).live = entry
       this.#hints.publish({ ...ref, kind: 'text' })
     },
-    read: async ref => this.#at(ref).live,
+    read: async ref => this.#log(ref).live,
     clear: async ref => {
-      this.#put(ref).live = undefined
+      this.#log(ref).live = undefined
     },
   }
 
@@ -180,16 +186,17 @@ class MemoryStore implements seam.Store {
   }
 
   #serve(calls: readonly Call[]): void {
-    for (const group of byConversation(calls)) {
-      const entry = this.#entries.get(refKey(group.ref)) ?? emptyEntry(group.ref)
-      const staged = stage(
-        group.calls,
-        { state: entry.state, key: key => entry.keys.get(key), attempt: turn => entry.turns.get(turn)?.attempt },
-        this.#clock.nowIn(entry.ref, entry.state.updated_at),
-      )
+    for (const { ref, calls: group } of byConversation(calls)) {
+      const log = this.#logs.get(refKey(ref)) ?? emptyLog(ref)
+      const basis = {
+        state: log.state,
+        key: (key: string) => log.keys.get(key),
+        attempt: (turn: string) => this.#turns.get(turnKey(ref, turn))?.attempt,
+      }
+      const staged = stage(group, basis, this.#clock.nowIn(ref, log.state.updated_at))
       staged.rejectRefused()
       try {
-        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(entry, staged)
+        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(log, staged)
         staged.resolve()
       } catch (error) {
         staged.reject(error)
@@ -197,25 +204,25 @@ class MemoryStore implements seam.Store {
     }
   }
 
-  #write(entry: Entry, { before, after, commits, keys }: Staged): void {
+  #write(log: Log, { before, after, commits, keys }: Staged): void {
+    const { ref } = log
     const rows = rowsOf(before, after, commits)
-    const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${entry.ref.tenant}/${id}`)
-    if (owned.some(key => (this.#owners.get(key) ?? entry) !== entry)) throw idTaken()
-    for (const key of owned) this.#owners.set(key, entry)
-    this.#entries.set(refKey(entry.ref), entry)
-    entry.state = after
-    entry.title = titleAfter(entry.title, rows.conversation)
-    entry.events.push(...eventsOf(commits))
-    for (const row of keys) entry.keys.set(row.key, row)
+    const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${ref.tenant}/${id}`)
+    if (owned.some(key => (this.#owners.get(key) ?? log) !== log)) throw idTaken()
+    for (const key of owned) this.#owners.set(key, log)
+    this.#keep(log).state = after
+    log.title = titleAfter(log.title, rows.conversation)
+    log.events.push(...eventsOf(commits))
+    for (const row of keys) log.keys.set(row.key, row)
     for (const row of rows.turns) {
-      entry.turns.set(row.turn, { attempt: 0, until: null, serves: null, ...entry.turns.get(row.turn), ...row })
+      this.#put({ ...ref, attempt: 0, ...FREE, ...this.#turns.get(turnKey(ref, row.turn)), ...row })
     }
-    for (const row of rows.reviews) entry.reviews.set(row.id, row)
-    if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
+    for (const row of rows.reviews) this.#reviews.set(`${ref.tenant}/${row.id}`, { ...row, ref })
+    if (commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: after.seq })
   }
 
   #isServed(need: Need): boolean {
-    return this.#turns().some(([, row]) => row.serves === need && this.#isHeld(row))
+    return [...this.#turns.values()].some(row => row.serves === need && this.#isHeld(row))
   }
 
   #isHeld({ until }: Turn): boolean {
@@ -224,55 +231,42 @@ class MemoryStore implements seam.Store {
 
   /** Changes a lease unless it was overtaken or released. Returns whether it did. */
   #setLease({ turn, attempt, ...ref }: seam.Lease, change: Partial<Turn>): boolean {
-    const { turns } = this.#at(ref)
-    const row = turns.get(turn)
+    this.#check()
+    const row = this.#turns.get(turnKey(ref, turn))
     if (row?.attempt !== attempt || row.until === null) return false
-    turns.set(turn, { ...row, ...change })
+    this.#put({ ...row, ...change })
     return true
   }
 
-  #overtake(need: Need | null): void {
-    for (const [{ turns }, row] of this.#turns()) {
-      if (row.serves === need) turns.set(row.turn, { ...row, attempt: row.attempt + 1, until: null, serves: null })
-    }
-  }
-
-  #turns(): (readonly [Entry, Turn])[] {
-    return this.#all().flatMap(entry => [...entry.turns.values()].map(row => [entry, row] as const))
-  }
-
-  #reviews(): (readonly [Entry, ReviewRow])[] {
-    return this.#all().flatMap(entry => [...entry.reviews.values()].map(row => [entry, row] as const))
+  #put(row: Turn): void {
+    this.#turns.set(turnKey(row, row.turn), row)
   }
 
   #waiting(tenant: string, conversation?: string): ReviewRow[] {
+    this.#check()
     const now = this.#clock.now()
-    return this.#reviews()
-      .filter(([{ ref }]) => ref.tenant === tenant && (conversation ?? ref.conversation) === ref.conversation)
-      .map(([, row]) => row)
-      .filter(({ pending, due_at }) => pending && (due_at === null || due_at > now))
+    return [...this.#reviews.values()].filter(
+      ({ ref, pending, due_at }) =>
+        ref.tenant === tenant &&
+        (conversation ?? ref.conversation) === ref.conversation &&
+        pending &&
+        (due_at === null || due_at > now),
+    )
   }
 
   #summaries(tenant: string): seam.ConversationSummary[] {
-    return this.#all()
-      .filter(({ ref, state }) => ref.tenant === tenant && state.seq > 0)
-      .map(summaryOf)
-  }
-
-  #all(): Entry[] {
     this.#check()
-    return [...this.#entries.values()]
+    return [...this.#logs.values()].filter(({ ref, state }) => ref.tenant === tenant && state.seq > 0).map(summaryOf)
   }
 
-  #at(ref: Ref): Entry {
+  #log(ref: Ref): Log {
     this.#check()
-    return this.#entries.get(refKey(ref)) ?? emptyEntry(ref)
+    return this.#logs.get(refKey(ref)) ?? emptyLog(ref)
   }
 
-  #put(ref: Ref): Entry {
-    const entry = this.#at(ref)
-    this.#entries.set(refKey(ref), entry)
-    return entry
+  #keep(log: Log): Log {
+    this.#logs.set(refKey(log.ref), log)
+    return log
   }
 
   #check(): void {
@@ -283,24 +277,17 @@ class MemoryStore implements seam.Store {
 /** Sorts after every deadline. */
 const NEVER = '~'
 
-const emptyEntry = ({ tenant, conversation }: Ref): Entry => ({
+const emptyLog = ({ tenant, conversation }: Ref): Log => ({
   ref: { tenant, conversation },
   state: emptyConversation(conversation),
   title: null,
   events: [],
   keys: new Map(),
-  turns: new Map(),
-  reviews: new Map(),
 })
 
-const summaryOf = ({ state, title }: Entry): seam.ConversationSummary => ({
-  session_id: state.session_id,
-  title,
-  seq: state.seq,
-  created_at: state.created_at ?? '',
-  updated_at: state.updated_at ?? '',
-  active_at: state.active_at ?? state.created_at ?? '',
-  pinned: state.pinned,
-  archived: state.archived,
-  mark: markOf(state),
-})
+const summaryOf = ({ state, title }: Log): seam.ConversationSummary => {
+  const { session_id, seq, created_at, updated_at, active_at, pinned, archived } = state
+  const [created, updated] = [created_at ?? '', updated_at ?? '']
+  const times = { created_at: created, updated_at: updated, active_at: active_at ?? created }
+  return { session_id, title, seq, ...times, pinned, archived, mark: markOf(state) }
+}
