@@ -1,3 +1,4 @@
+import { heldOutWords } from '../domain/held-out.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { RunReason } from '../domain/proof.ts'
 import type { CallCounts, CheckReceipt, Receipt, ReviewReceipt, StepReceipt } from '../domain/receipt.ts'
@@ -81,8 +82,8 @@ const table = (steps: readonly StepReceipt[]): string =>
     '| | step | status | standing |',
     '| --- | --- | --- | --- |',
     ...steps.map(
-      ({ number, title, status, standing }) =>
-        `| ${number} | ${inText(title)} | ${STATUS_WORDS[status]} | ${standing === null ? '' : STANDING_WORDS[standing]} |`,
+      ({ number, title, status, standing, checks }) =>
+        `| ${number} | ${inText(title)} | ${STATUS_WORDS[status]} | ${standing === null ? '' : STANDING_WORDS[standing] + heldOutWords(checks.map(({ spec }) => spec))} |`,
     ),
   ].join('\n')
 
