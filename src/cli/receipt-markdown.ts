@@ -1,3 +1,4 @@
+import { globText } from '../domain/row.ts'
 import { heldOutWords } from '../domain/held-out.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { RunReason } from '../domain/proof.ts'
@@ -96,7 +97,7 @@ function stepText(step: StepReceipt): string {
     ...(outcome === null ? [] : [`- Outcome: ${inText(cut(outcome, MAX_TEXT))}`]),
     ...reasons.map(reason => `- Why: ${inText(reason)}`),
     ...disputes.flatMap(disputeLines),
-    ...(scope === null ? [] : [`- May change: ${scope.map(inCode).join(', ')}`]),
+    ...(scope === null ? [] : [`- May change: ${scope.map(glob => inCode(globText(glob))).join(', ')}`]),
     ...checks.flatMap(checkLines),
     ...verdicts.map(({ verdict, reason, model, fenced }) => {
       const why = reason === '' ? '' : `: ${inText(cut(reason, MAX_TEXT))}`

@@ -2,7 +2,14 @@ import type { ReviewRequest, SubmittedRow } from '../domain/review.ts'
 import { CANCELLING } from '../domain/review-action.ts'
 import { isBlank, LIMITS } from '../domain/text.ts'
 import type { Decision } from '../door/door.ts'
-import { type Choice, choicesFor, type FormContent, type FormKind, shownChecks } from './review-form.ts'
+import {
+  type Choice,
+  choicesFor,
+  type FormContent,
+  type FormKind,
+  shownChecks,
+  showsTitlesOnly,
+} from './review-form.ts'
 
 export type FormScreen = 'choice' | 'changes'
 
@@ -71,6 +78,7 @@ function approval(review: ReviewRequest, content: FormContent, kind: FormKind): 
       ...(title === undefined ? {} : { title }),
       ...(draft ? { draft_index: number - 1 } : {}),
       ...(approve.length === 0 ? {} : { approve }),
+      ...(draft?.scope && showsTitlesOnly(review, kind) ? { scope: [] } : {}),
     }
     return [{ number, row }]
   })

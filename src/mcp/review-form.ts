@@ -3,7 +3,7 @@ import type { Check } from '../domain/check.ts'
 import { describeCheck, isLegible } from '../domain/check-label.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { CANCELLING, CANCELLING_ACTIONS, type ReviewAction } from '../domain/review-action.ts'
-import { fieldTexts } from '../domain/row.ts'
+import { fieldTexts, globText } from '../domain/row.ts'
 import { cut, LIMITS } from '../domain/text.ts'
 
 export type Choice = ReviewAction | 'page'
@@ -37,11 +37,14 @@ function allowing(review: ReviewRequest, kind: FormKind): string {
 
 /** Checks that a form shows in full, per row: approving it allows exactly these. */
 export function shownChecks(review: ReviewRequest, kind: FormKind): readonly (readonly Check[])[] {
-  const isShort = kind === 'screen' && isLong(review)
+  const isShort = showsTitlesOnly(review, kind)
   const fits = (check: Check): boolean =>
     isLegible(check) && !isShort && (kind !== 'rows' || describeCheck(check).length <= MAX_CHECK_IN_ROW)
   return review.draft_tasks.map(({ checks = [] }) => checks.filter(fits))
 }
+
+/** Then approving allows neither checks nor scopes. */
+export const showsTitlesOnly = (review: ReviewRequest, kind: FormKind): boolean => kind === 'screen' && isLong(review)
 
 /** Whether a screen of 80 columns and 24 lines would cut the plan. */
 const isLong = (review: ReviewRequest): boolean =>
@@ -81,7 +84,7 @@ export function choiceForm(
   const choices = [...Object.values(others), ...(pageUrl === undefined ? [] : [page])]
   const intro = `${error ? `${error.message} ` : ''}The agent proposes ${countTasks(review)}. Nothing is written unless you approve.`
   const where = pageUrl === undefined ? [] : [`The page: ${pageUrl}`]
-  const plan = kind === 'screen' && isLong(review) ? shortPlan(review) : planLines(review)
+  const plan = showsTitlesOnly(review, kind) ? shortPlan(review) : planLines(review)
   return {
     mode: 'form',
     message: [intro, ...where, ...(hasRows ? [] : ['', ...plan])].join('\n'),
@@ -154,7 +157,9 @@ function rowFields(review: ReviewRequest, typed: FormContent): Record<string, Pr
 /** Notes of a row besides its title. Each is one line, so that no text can look like a row of the plan. */
 function notes(row: DraftRow, shown: readonly Check[]): string[] {
   const facts = fieldTexts(row, 'choice', 'line', 'list', 'globs').join(', ')
-  const asks = row.asks_scope?.length ? [`asks to change ${row.asks_scope.join(', ')}, too: allow it on the page`] : []
+  const asks = row.asks_scope?.length
+    ? [`asks to change ${row.asks_scope.map(glob => globText(glob)).join(', ')}, too: allow it on the page`]
+    : []
   return [
     ...checkNotes(row, shown),
     ...fieldTexts(row, 'text').map(short),

@@ -413,6 +413,7 @@ export const chinese: Strings = {
     heldOut: check => `保留：${check}`,
     heldOutCount: count => `，${count} 项保留`,
     addInput: example => `一条命令，例如 ${example}`,
+    anyFile: '任何文件',
     asksScope: '还请求改动决定检查结果的文件',
     scopeInput: example => `此任务可以改动的文件，例如 ${example}`,
     approve: '运行这项检查',

@@ -315,6 +315,8 @@ export const english = {
     /** Follows the standing of a step. */
     heldOutCount: (count: number) => `, ${count} held out`,
     addInput: (example: string) => `A command, such as ${example}`,
+    /** The glob `**`. */
+    anyFile: 'any file',
     /** Before globs of protected files, each with a switch. */
     asksScope: 'Also asks to change files that decide its checks',
     scopeInput: (example: string) => `Files that it may change, such as ${example}`,
