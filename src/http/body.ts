@@ -13,9 +13,7 @@ export async function readJson(c: RequestContext, maxBytes: number = MAX_BODY_BY
   if (!isJson(c.req.header('content-type'))) {
     throw new HttpError(415, 'unsupported_media_type', 'The body must be application/json.')
   }
-  const bytes = await c.env.connection.body(c.req.raw, maxBytes)
-  if (!bytes) throw tooLarge(maxBytes)
-  const text = decoded(bytes)
+  const text = decoded(await received(c, maxBytes))
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -26,11 +24,34 @@ export async function readJson(c: RequestContext, maxBytes: number = MAX_BODY_BY
   return value
 }
 
-/** Bytes to reserve for the body. Clients can send one even where none is expected. */
-export function bodyBytes(c: RequestContext, isExpected: boolean, maxBytes: number = MAX_BODY_BYTES): number {
-  const length = c.req.header('content-length')
-  if (length !== undefined) return Math.min(Number(length), maxBytes)
-  return isExpected || c.req.header('transfer-encoding') !== undefined ? maxBytes : 0
+/** Clients can send a body even where none is expected. */
+export const hasBody = ({ req }: RequestContext): boolean =>
+  Number(req.header('content-length') ?? 0) > 0 || req.header('transfer-encoding') !== undefined
+
+async function received({ req }: RequestContext, maxBytes: number): Promise<Uint8Array> {
+  const length = req.header('content-length')
+  if (Number(length ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  if (length !== undefined) return new Uint8Array(await req.arrayBuffer())
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = req.raw.body?.getReader()
+  for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+    size += read.value.length
+    chunks.push(read.value)
+    if (size <= maxBytes) continue
+    if (reader) void drain(reader)
+    throw tooLarge(maxBytes)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Lets the client finish, so that it reads the answer; the connection ends it if it does not stop. */
+async function drain(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The connection was closed.
+  }
 }
 
 function isJson(header: string | undefined): boolean {
@@ -62,6 +83,4 @@ function checkTree(value: unknown, depth: number): void {
 const malformed = (message: string): HttpError => new HttpError(400, 'malformed_json', message)
 
 const tooLarge = (maxBytes: number): HttpError =>
-  new HttpError(413, 'body_too_large', `The body must be at most ${maxBytes / 1024} kB.`, {
-    headers: { connection: 'close' },
-  })
+  new HttpError(413, 'body_too_large', `The body must be at most ${maxBytes / 1024} kB.`)

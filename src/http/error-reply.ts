@@ -3,17 +3,16 @@ import type { RefusalCode } from '../domain/refusal.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ErrorBody } from '../domain/wire.ts'
 import { StoreError, type StorageObserver } from '../door/door.ts'
-import type { Reply } from './connection.ts'
 import { JSON_TYPE, SAFE } from './headers.ts'
 import { HttpError } from './http-error.ts'
 import type { Logger } from './logger.ts'
 
 /** Unexpected errors are logged, not returned. */
-export function errorReply(error: unknown, log: Logger, request: Readonly<Record<string, string>>): Reply {
+export function errorReply(error: unknown, log: Logger, request: Readonly<Record<string, string>>): Response {
   const answer = answerTo(error)
   if (!answer) log.error({ err: error, ...request }, 'a request failed')
   const { status, error: body, headers } = answer ?? UNEXPECTED
-  return { status, headers: { ...SAFE, ...JSON_TYPE, ...headers }, body: JSON.stringify({ error: body }) }
+  return new Response(JSON.stringify({ error: body }), { status, headers: { ...SAFE, ...JSON_TYPE, ...headers } })
 }
 
 /** Logs storage problems without a stack: the message names the file and the fault. */

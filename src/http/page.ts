@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
-import type { Reply } from './connection.ts'
 import { compress, type Encoding, encodingFor } from './encoding.ts'
 import { SAFE } from './headers.ts'
 
@@ -55,7 +54,7 @@ export function pageFrom(folder: string): Page {
   return path => files.get(path)
 }
 
-export function pageReply(file: PageFile, header: (name: string) => string | undefined): Reply {
+export function pageReply(file: PageFile, header: (name: string) => string | undefined): Response {
   const encoding = file.isCompressible ? encodingFor(header('accept-encoding')) : undefined
   // Each encoding needs its own tag, or caches mix them up.
   const etag = `"${file.version}${encoding ? `-${encoding}` : ''}"`
@@ -65,12 +64,10 @@ export function pageReply(file: PageFile, header: (name: string) => string | und
     etag,
     ...(file.isCompressible ? { vary: 'accept-encoding' } : {}),
   }
-  if (names(header('if-none-match'), etag)) return { status: 304, headers }
-  return {
-    status: 200,
+  if (names(header('if-none-match'), etag)) return new Response(null, { status: 304, headers })
+  return new Response(file.content(encoding), {
     headers: { ...headers, 'content-type': file.type, ...(encoding ? { 'content-encoding': encoding } : {}) },
-    body: file.content(encoding),
-  }
+  })
 }
 
 const names = (tags = '', etag: string): boolean =>

@@ -31,7 +31,7 @@ import { clientOf } from './client-info.ts'
 import type { HostHooks } from './host-hooks.ts'
 import type { Environment } from './host-meta.ts'
 import type { ResourceUpdates } from './resource-updates.ts'
-import { type Hold, ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
+import { ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
 import { firstRoot } from './roots.ts'
 import { SESSION_ARGUMENT, type SignedCall, signedInput } from './session-argument.ts'
 import { isTasksUri, tasksUri } from './tasks-uri.ts'
@@ -65,8 +65,6 @@ export interface ConnectionOptions {
   readonly folder?: string | undefined
   /** Whether the connection outlives a request, so that it can carry updates. */
   readonly persistent: boolean
-  /** Reserves a slot for a waiting call; absent where there is no limit. */
-  readonly hold?: Hold | undefined
   readonly sender?: ((ctx: ServerContext) => Origin | undefined) | undefined
 }
 
@@ -95,8 +93,8 @@ export class Connection {
     this.#options = options
     this.#connection = connection
     this.#door = options.door
-    const { era, isPerson, environment, hold } = connection
-    this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
+    const { era, isPerson, environment } = connection
+    this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment })
   }
 
   /** Delays calls until the client's roots are known: they give a plan its workspace, and so its checks. */

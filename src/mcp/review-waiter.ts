@@ -21,14 +21,10 @@ import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from './wait-limits.ts
 
 const QUESTION = 'review'
 
-/** Reserves a slot for a waiting call and returns its release; undefined if none is left. */
-export type Hold = () => (() => void) | undefined
-
 export interface ReviewWaiterDeps extends Omit<LegacyElicitationDeps, 'waitLimits'> {
   readonly codec: RequestStateCodec<RoundState>
   /** Override the defaults and the host's known limits. */
   readonly waitLimits?: Partial<WaitLimits> | undefined
-  readonly hold?: Hold | undefined
 }
 
 /**
@@ -57,17 +53,15 @@ export class ReviewWaiter {
     return this.#deps.era === 'legacy' ? this.#hold(call, ctx) : this.#waitInRounds(call, ctx, last)
   }
 
-  /** 2025: holds the call and asks the client meanwhile. Without a slot it answers at once, and the page decides. */
+  /** 2025: holds the call and asks the client meanwhile. */
   async #hold(call: WaitingCall, ctx: ServerContext): Promise<CallToolResult> {
-    const release = this.#takePlace()
     const answered = new AbortController()
-    if (release) this.#legacy.ask(call, ctx, answered.signal).catch(this.#deps.onError)
+    this.#legacy.ask(call, ctx, answered.signal).catch(this.#deps.onError)
     try {
-      const answer = await this.#answerWithin(release ? this.limits(ctx).holdMs : 0, call, ctx)
+      const answer = await this.#answerWithin(this.limits(ctx).holdMs, call, ctx)
       return answer === undefined ? await this.#pending(call) : toolResult(answer)
     } finally {
       answered.abort()
-      release?.()
     }
   }
 
@@ -89,11 +83,10 @@ export class ReviewWaiter {
       return inputRequired({ inputRequests: { [QUESTION]: request }, requestState })
     }
     if (step.kind === 'show_page') await this.#elicitor.showPage(call, ctx)
-    const release = this.#takePlace()
-    const answer = await this.#answerWithin(release ? roundMs : 0, call, ctx).finally(release)
+    const answer = await this.#answerWithin(roundMs, call, ctx)
     if (answer !== undefined) return toolResult(answer)
-    // The client repeats the call at once, so not during shutdown, and not without a slot.
-    const isLast = round >= maxRounds || closing.aborted || !release
+    // The client repeats the call at once, so not during shutdown.
+    const isLast = round >= maxRounds || closing.aborted
     return isLast ? this.#pending(call) : inputRequired({ requestState: await codec.mint(waiting, ctx) })
   }
 
@@ -105,17 +98,12 @@ export class ReviewWaiter {
     return this.#elicitor.answered(call, last.asked, response, ctx)
   }
 
-  #takePlace(): (() => void) | undefined {
-    const { hold } = this.#deps
-    return hold ? hold() : () => {}
-  }
-
   /** The call's answer, or undefined after `ms`, on disconnect or at shutdown. */
   async #answerWithin(ms: number, { review, context }: WaitingCall, ctx: ServerContext): Promise<Json | undefined> {
     const disconnected = ctx.http?.req?.signal
     // A disconnected client would miss the answer: it stays undelivered until the call is repeated.
     const gone = disconnected ? [ctx.mcpReq.signal, disconnected] : [ctx.mcpReq.signal]
-    const timeout = ms === Infinity ? [] : [ms === 0 ? AbortSignal.abort() : AbortSignal.timeout(ms)]
+    const timeout = ms === Infinity ? [] : [AbortSignal.timeout(ms)]
     const signal = AbortSignal.any([...gone, this.#deps.closing, ...timeout])
     const stopProgress = this.#sendProgress(review, ctx)
     try {

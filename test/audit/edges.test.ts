@@ -128,7 +128,7 @@ describe('over HTTP', () => {
       requestOrigin(
         { role: 'person', tenant: 'local', token: 'person' },
         request,
-        { remoteAddress: address } as Parameters<typeof requestOrigin>[2],
+        address,
         originNames(redactor()),
       )
     expect(from('::ffff:192.0.2.7')).toEqual({

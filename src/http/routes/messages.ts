@@ -54,10 +54,9 @@ export const chatRoutes = [
         message: shape('StreamedEvent'),
       },
       409: { description: '`turn_conflict`, `turn_running`' },
-      503: { description: 'Too many open streams: the turn was not started; see `Retry-After`' },
       501: { description: 'This server does not run turns' },
     },
-    handle: async ({ body, caller, connection }, deps) => {
+    handle: async ({ body, caller, signal, release }, deps) => {
       const { door, streams } = deps
       const { session_id, turn_id, message, ...start } = body
       const turns = turnsOf(deps)
@@ -70,19 +69,17 @@ export const chatRoutes = [
       } as const
       const ref = { tenant: caller.tenant, conversation: session_id }
       const once = { key: `turn:${turn_id}`, bodyHash: hashOf(body) }
-      return streams.serve(caller, connection, async () => {
-        const { value, replayed } = await door
-          .transact({ ...ref, once }, transaction => {
-            const event = transaction.mustRun(started).find(({ type }) => type === 'turn_started')
-            return event?.seq ?? 0
-          })
-          .catch((error: unknown) => {
-            if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
-            throw new Refusal('turn_conflict', { turn_id })
-          })
-        if (!replayed) turns.take(ref, turn_id)
-        return { ref, after: value - 1, until: turn_id }
-      })
+      const { value, replayed } = await door
+        .transact({ ...ref, once }, transaction => {
+          const event = transaction.mustRun(started).find(({ type }) => type === 'turn_started')
+          return event?.seq ?? 0
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
+          throw new Refusal('turn_conflict', { turn_id })
+        })
+      if (!replayed) turns.take(ref, turn_id)
+      return streams.serve({ ref, after: value - 1, until: turn_id }, { signal, release })
     },
   }),
 ]

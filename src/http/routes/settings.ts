@@ -49,11 +49,9 @@ export const settingsRoutes = [
       200: { description: 'Whether it answered; if not, why and what to do', schema: shape('TriedModel') },
       429: { description: 'Tried too often; see `Retry-After`' },
     },
-    handle: async ({ body, connection }, { settings: part, closing }) => {
-      const left = new AbortController()
-      connection.onClose(() => left.abort(new Error('The client left.')))
-      return { body: await part.try(body.which, AbortSignal.any([left.signal, closing])) }
-    },
+    handle: async ({ body, signal }, { settings: part, closing }) => ({
+      body: await part.try(body.which, AbortSignal.any([signal, closing])),
+    }),
   }),
 ]
 

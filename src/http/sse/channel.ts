@@ -74,9 +74,11 @@ export class Channel {
         reader.until === undefined ? this.#recent.between(reader.seq, this.#sent) : undefined
       const events = known ?? (await this.#page(reader.seq, this.#sent, reader.until))
       reader.seq = events.seq
-      await reader.writeAll(events.frames)
+      reader.write(events.frames)
+      await reader.drained()
       if (events.isOver) return reader.end()
-      await reader.turn()
+      // Yields, so that a fast reader does not starve the others.
+      await new Promise(setImmediate)
     }
   }
 
