@@ -92,7 +92,6 @@ describe('a step with a scope', () => {
   it('that changed its own tests is told apart', () => {
     const scopes = scoped(['src/**', 'test/**'])
     expect(found({ scopes, changed: ['src/x.js', 'test/x.js'] })).toEqual({ own: ['test/x.js'] })
-    expect(found({ scopes: { ...scopes, isOfPlan: true }, changed: ['test/x.js'] })).toEqual(NOTHING)
   })
 
   it('may not change protected files that only another step may change', () => {
@@ -158,6 +157,12 @@ it('a .gitignore counts only where it hides protected files', () => {
 it('what the settings protect is protected', () => {
   const path = 'src/schema/a.sql'
   expect(found({ protect: ['src/schema/**'], changed: [path] })).toEqual({ protected: [path] })
+})
+
+it('a check of the whole plan asks only about protected files that no step may change', () => {
+  const scopes: Scopes = { ...scoped(['test/a.js']), isOfPlan: true }
+  const changed = ['test/a.js', 'test/b.js', 'notes.txt']
+  expect(found({ scopes, changed })).toEqual({ protected: ['test/b.js'] })
 })
 
 it('with too many files only protected ones are told', () => {

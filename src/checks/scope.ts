@@ -101,7 +101,8 @@ export function changesOutOfScope(
   function kindOf(path: string, isProtected: boolean): FileChange['is'] | undefined {
     if (isProtected && isOwn(path)) return isOfPlan ? undefined : 'own'
     if (isProtected || isWord(path)) return isOwn(path) ? undefined : 'protected'
-    return isPartial || isBegun.some(matches => matches(path)) ? undefined : 'outside'
+    // A check of the whole plan has no step that a person could be asked about.
+    return isPartial || isOfPlan || isBegun.some(matches => matches(path)) ? undefined : 'outside'
   }
 }
 
