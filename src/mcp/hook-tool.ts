@@ -1,5 +1,5 @@
 import type { CallToolResult, McpServer, RegisteredTool, ServerContext } from '@modelcontextprotocol/server'
-import { answerFor } from '../hooks/answer.ts'
+import { answerFor } from '../hooks/event.ts'
 import { deliverHook } from '../hooks/handle.ts'
 import { eventOfTool, HOOK_CLIENTS } from '../hooks/tool-input.ts'
 import { clientOf } from './client-info.ts'

@@ -1,6 +1,6 @@
 import type { Redactor } from '../domain/redact.ts'
 import type { HookEvent, HookFeatures, HookHost } from '../hooks/event.ts'
-import { ProcessNotes } from '../hooks/process-notes.ts'
+import { ProcessNotes } from '../hooks/notes.ts'
 import type { Hooked } from './binding.ts'
 import { traitsOf } from './hosts.ts'
 
