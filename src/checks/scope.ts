@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import { basename, resolve } from 'node:path'
-import { DEFAULT_PROTECT, type RunnableSpec, type WithPrograms } from '../domain/check.ts'
+import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
+import { DEFAULT_PROTECT } from './protected.ts'
 import { partedWords } from '../domain/looked-at.ts'
 import type { FileChange } from '../domain/file-change.ts'
 import type { Scope, Scopes } from '../domain/scope.ts'
@@ -15,9 +16,6 @@ export const WORK_FOLDERS: readonly string[] = [
   '{src,source,sources,lib,app,pages,components,public,include,internal,cmd,pkg,doc,docs}/**',
   '{packages,apps,crates,libs,modules}/*/{src,source,sources,lib,app,pages,components,public,include,docs}/**',
 ]
-
-/** Files that decide what checks mean: a step may change them only if its own scope says so. */
-export const PROTECTED: readonly string[] = [...DEFAULT_PROTECT, '{.venv,venv}/bin/**']
 
 /** Files that checks name, besides those that git lists and the table protects. */
 export interface Covers {
@@ -80,7 +78,7 @@ export function changesOutOfScope(
 ): readonly FileChange[] {
   const isOwn = matchesAny(own.flatMap(({ isApproved, globs }) => (isApproved && globs ? [globs] : [])))
   const isBegun = begun.map(changedBy)
-  const isInTable = globsOf([...PROTECTED, ...protect, ...coversOf([check], root).globs]).matches
+  const isInTable = globsOf([...DEFAULT_PROTECT, ...protect, ...coversOf([check], root).globs]).matches
   const isWord = isNamedBy(wordsOf(check, root))
   const isChecked = checkedBy(check)
   const written = new Set(record.written)
@@ -176,7 +174,7 @@ export function partedScope(
   root: string,
   protect: readonly string[],
 ): { readonly scope?: readonly string[]; readonly asks_scope?: readonly string[] } {
-  const table = [...PROTECTED, ...protect]
+  const table = [...DEFAULT_PROTECT, ...protect]
   const isProtected = globsOf(table).matches
   const named = [...table.flatMap(samplesOf), ...(check ? wordsOf(check, root) : [])]
   const asks = globs.filter(glob => samplesOf(glob).some(isProtected) || named.some(globsOf([glob]).matches))

@@ -1,9 +1,10 @@
 import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
+import { DEFAULT_PROTECT } from './protected.ts'
 import type { FileChange } from '../domain/file-change.ts'
 import type { Scopes } from '../domain/scope.ts'
 import { builtFiles } from './built-files.ts'
 import type { FileHasher } from './file-hash.ts'
-import { type FileHashes, filesOf, type FilesRequest, hashFiles, stampsOf } from './files.ts'
+import { type FileHashes, filesOf, type FilesRequest, hashFiles, stampOf, stampsOf } from './files.ts'
 import { fingerprint, type FingerprintRequest } from './fingerprint.ts'
 import { blobIdOf, committedBlobs, headOf } from './git-files.ts'
 import { globsOf, literal } from './globs.ts'
@@ -14,7 +15,6 @@ import {
   type Covers,
   differing,
   fromGit,
-  PROTECTED,
   type SeenFiles,
   unknownChange,
   watchedBy,
@@ -124,14 +124,22 @@ export class Surveyor {
     const covers = known.reduce((sum, record) => coversBoth(sum, record.covers), request.covers)
     const watched = watchedBy(covers)
     const listed = new Map<string, string>()
+    const stamps = new Map<string, string>()
     // A file that git ignores since the plan was approved still counts.
     const print = fingerprint(
       { ...request, also: [...also, ...known.flatMap(record => Object.keys(record.listed ?? {}))] },
       this.#hasher,
-      (path, hash) => listed.set(path, hash),
+      (path, hash, stats) => {
+        listed.set(path, hash)
+        if (stats) stamps.set(path, stampOf(stats))
+      },
     )
     const isWhole = print !== undefined
-    const found = filesOf({ ...request, globs: [...PROTECTED, ...protect, ...watched.globs], paths: watched.paths })
+    const found = filesOf({
+      ...request,
+      globs: [...DEFAULT_PROTECT, ...protect, ...watched.globs],
+      paths: watched.paths,
+    })
     const built = builtFiles(root, git, found ?? [], [...protect, ...covers.globs, ...covers.words.map(literal)])
     const hashed =
       found &&
@@ -146,7 +154,7 @@ export class Surveyor {
       covers,
       fingerprint: print,
       listed: isWhole ? listed : undefined,
-      all: files && { files, stamps: stampsOf(root, [...files.keys()]), rules: new Set(built.values()) },
+      all: files && { files, stamps: stampsOf(root, files.keys(), stamps), rules: new Set(built.values()) },
     }
   }
 
@@ -195,7 +203,7 @@ export class Surveyor {
     const globs = covers.globs.filter(glob => !known.covers.globs.includes(glob))
     if (!all || words.length + globs.length === 0) return undefined
     const before = watchedBy(known.covers)
-    const wasWatched = globsOf([...PROTECTED, ...request.protect, ...before.globs]).matches
+    const wasWatched = globsOf([...DEFAULT_PROTECT, ...request.protect, ...before.globs]).matches
     const isNew = (path: string): boolean =>
       !listed?.has(path) && !wasWatched(path) && !before.paths.includes(path) && !(path in known.watched)
     const more = [...all.files].filter(([path]) => isNew(path))

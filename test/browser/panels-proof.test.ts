@@ -349,7 +349,11 @@ describe('the plan', () => {
     })
     const page = await opened()
     await button(page, 'reported · files changed: A').click()
-    await says(section(page).locator('.rs-file-changes li'), ['package.json\nAccept', 'notes.txt', 'from git: 312 files'])
+    await says(section(page).locator('.rs-file-changes li'), [
+      'package.json\nAccept',
+      'notes.txt',
+      'from git: 312 files',
+    ])
     await button(page, 'Accept package.json').click()
     await says(section(page).locator('.rs-file-changes li'), ['notes.txt', 'from git: 312 files'])
     await button(page, 'Accept changes').click()
