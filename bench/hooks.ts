@@ -50,9 +50,10 @@ console.log(
 )
 try {
   await withPlans()
-  benchCommands('Commands before the MCP process is connected', [
-    ...EARLY.map(name => ({ ...commandOf(name, 'a-new-session'), name: `${name}, new` })),
-  ])
+  benchCommands(
+    'Commands before the MCP process is connected',
+    EARLY.map(name => ({ ...commandOf(name, 'a-new-session'), name: `${name}, new` })),
+  )
   const host = await overStdio(data, hostOf({ era: '2026', name: 'claude-code' }), ['--hooks'])
   const names = Object.entries(COMMANDS).flatMap(([host, { events }]) => events.map(event => `${host} ${event}`))
   benchCommands('Commands beside the MCP process of the host', [...names.map(name => commandOf(name)), sentBack()])

@@ -1,7 +1,7 @@
 import { lockOf, viewOf } from '../domain/settings.ts'
 import type { Redactor } from '../domain/redact.ts'
 import type { SettingsAnswer, SettingsProblem, SettingsView, TryAnswer } from '../domain/wire.ts'
-import { HttpError } from '../http/http-error.ts'
+import { HttpError } from '../http/replies.ts'
 import { Rate } from '../http/limits.ts'
 import type { ServerSettings } from '../http/route.ts'
 import type { LiveModels } from '../runner/live-models.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Caller } from './credentials.ts'
+import type { Caller } from './access.ts'
 import { type Limited, Limits } from './limits.ts'
 
 const agentOf = (tenant: string, name?: string): Caller => ({

@@ -1,5 +1,5 @@
-import type { Caller, Role } from './credentials.ts'
-import { HttpError } from './http-error.ts'
+import type { Caller, Role } from './access.ts'
+import { HttpError } from './replies.ts'
 
 /** Limits per credential: its open requests, and how often an agent may ask. */
 export interface LimitOptions {

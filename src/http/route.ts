@@ -14,7 +14,7 @@ import type {
 import type { Redactor } from '../domain/redact.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { Ref, Door } from '../door/door.ts'
-import type { Caller, Login, Role } from './credentials.ts'
+import type { Caller, Login, Role } from './access.ts'
 import type { Release } from './limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { Shape } from './shapes.ts'

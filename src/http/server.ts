@@ -3,10 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { LiveEntry, Ref } from '../door/door.ts'
 import { type ApiOptions, createApi } from './api.ts'
-import { Credentials, Login, pageToken, type Role } from './credentials.ts'
-import { errorReply } from './error-reply.ts'
-import { tokenGuard } from './guard.ts'
-import { hostOf, Origins } from './origins.ts'
+import { Credentials, Login, Origins, hostOf, pageToken, tokenGuard, type Role } from './access.ts'
+import { errorReply } from './replies.ts'
 
 export interface ServerOptions extends Omit<ApiOptions, 'guard' | 'login' | 'basePath' | 'usesTokens'> {
   readonly tenant: string

@@ -106,7 +106,7 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
 }
 
 /** The note in an answer if checks were left out. */
-export const UNCHECKED = {
+const UNCHECKED = {
   message:
     'The checks were left out: Runsheet has no workspace here to run them in. Settle these tasks without them. To have checks, the user starts Runsheet with --workspace FOLDER.',
 } as const

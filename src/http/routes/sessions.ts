@@ -24,8 +24,8 @@ import type {
   TurnView,
 } from '../../domain/wire.ts'
 import type { Door, Found, Ref } from '../../door/door.ts'
-import { HttpError, notFound } from '../http-error.ts'
-import { pageOf } from '../parse.ts'
+import { HttpError, notFound } from '../replies.ts'
+import { pageOf } from '../requests.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { SettingsAnswer } from '../../domain/wire.ts'
-import { HttpError } from '../http-error.ts'
+import { HttpError } from '../replies.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'

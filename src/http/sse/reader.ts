@@ -1,4 +1,4 @@
-import { SAFE } from '../headers.ts'
+import { SAFE } from '../replies.ts'
 
 /** A slower reader is disconnected; it resumes with Last-Event-ID. */
 const MAX_BUFFERED_BYTES = 256 * 1024

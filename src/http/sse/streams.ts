@@ -1,6 +1,6 @@
 import { type LiveEntry, type Ref, refKey, type Door } from '../../door/door.ts'
 import type { Conversation } from '../../domain/conversation.ts'
-import { notFound } from '../http-error.ts'
+import { notFound } from '../replies.ts'
 import type { Release } from '../limits.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'

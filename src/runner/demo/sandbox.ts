@@ -95,7 +95,7 @@ function fileIn(folder: string, name: string): string {
   return file
 }
 
-export type Deed = { readonly call: Call } | { readonly outcome: string } | { readonly failed: string }
+type Deed = { readonly call: Call } | { readonly outcome: string } | { readonly failed: string }
 
 interface Heard {
   readonly role: string

@@ -1,23 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
-  type CallToolResult,
   inputRequired,
-  type InputRequiredResult,
   inputResponse,
+  type CallToolResult,
+  type InputRequiredResult,
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Json } from '../domain/event.ts'
 import type { ReviewRequest } from '../domain/review.ts'
-import { awaitCall } from '../toolsets/calls.ts'
-import { callHash } from '../toolsets/earlier-call.ts'
 import { clientOf } from './client-info.ts'
 import { Elicitor, type Step, type WaitingCall } from './elicitor.ts'
+import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from './hosts.ts'
 import { LegacyElicitation, type LegacyElicitationDeps } from './legacy-elicitation.ts'
 import { countTasks } from './review-form.ts'
 import type { RoundState } from './round-state.ts'
-import { pendingResult, toolResult } from './tool-result.ts'
-import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from './wait-limits.ts'
+import { checkingResult, errorResult, pendingResult, toolResult } from './tool-schemas.ts'
+import { awaitCall, type CheckingCall } from '../toolsets/calls.ts'
+import type { ToolContext } from '../toolsets/context.ts'
+import { callHash } from '../toolsets/earlier-call.ts'
+import { awaitClaims, claimIdOf } from '../toolsets/waiting.ts'
 
 const QUESTION = 'review'
 
@@ -161,5 +163,49 @@ export class ReviewWaiter {
     const { traits } = clientOf(this.#deps.server, ctx)
     const ofHost = limitsOf(traits, ctx.mcpReq._meta?.progressToken !== undefined)
     return { ...DEFAULT_WAIT_LIMITS, ...ofHost, ...this.#deps.waitLimits }
+  }
+}
+
+export interface ClaimWaiterDeps {
+  readonly limits: WaitLimits
+  readonly closing: AbortSignal
+  readonly onError: (error: unknown) => void
+}
+
+/** Waits for a call's checks as long as the client can, and sends progress meanwhile. */
+export async function waitForClaims(
+  call: CheckingCall,
+  context: ToolContext,
+  ctx: ServerContext,
+  { limits, closing, onError }: ClaimWaiterDeps,
+): Promise<CallToolResult> {
+  const { holdMs, progressIntervalMs } = limits
+  const disconnected = ctx.http?.req?.signal
+  const signal = AbortSignal.any([
+    ctx.mcpReq.signal,
+    closing,
+    ...(disconnected ? [disconnected] : []),
+    ...(holdMs === Infinity ? [] : [AbortSignal.timeout(holdMs)]),
+  ])
+  const progress = setInterval(sendProgress(ctx, onError), progressIntervalMs)
+  try {
+    const { result, ok } = await awaitClaims(call, context, signal)
+    return ok ? toolResult(result) : errorResult(result)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return checkingResult(claimIdOf(call), call.claim_ids.length > 0)
+  } finally {
+    clearInterval(progress)
+  }
+}
+
+function sendProgress(ctx: ServerContext, onError: (error: unknown) => void): () => void {
+  const progressToken = ctx.mcpReq._meta?.progressToken
+  let progress = 0
+  return () => {
+    if (progressToken === undefined) return
+    progress += 1
+    const params = { progressToken, progress, message: 'Running the checks of this task' }
+    ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(onError)
   }
 }
