@@ -32,6 +32,7 @@ it.each([
       'createClient',
       'currentTask',
       'findingOf',
+      'isDisputed',
       'labelOf',
       'listed',
       'liveEvidence',
@@ -48,7 +49,7 @@ it.each([
       'tasksOf',
       'threadOf',
       'turnOf',
-      'waitingGuards',
+      'waitingChanges',
     ],
   ],
 ])('[LA6] %s exports exactly this', (_, exports, names) => {

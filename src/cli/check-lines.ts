@@ -1,5 +1,6 @@
 import type { CheckSpec, CommandCheck } from '../domain/check.ts'
 import { quoteWords, splitWords } from '../domain/command-line.ts'
+import { isHidden } from '../domain/held-out.ts'
 import { invalidField } from '../domain/refusal.ts'
 import { say } from '../domain/say.ts'
 import { Problem } from '../domain/text.ts'
@@ -15,7 +16,12 @@ export class CheckLineError extends Error {
   }
 }
 
-export function checkLines(spec: CheckSpec): readonly string[] {
+export const checkLines = (spec: CheckSpec): readonly string[] => [
+  ...linesOf(spec),
+  ...(isHidden(spec) ? [HIDDEN] : []),
+]
+
+function linesOf(spec: CheckSpec): readonly string[] {
   switch (spec.kind) {
     case 'command': {
       const { run, cwd, exit, contains, timeout_ms } = spec
@@ -37,7 +43,14 @@ export function checkLines(spec: CheckSpec): readonly string[] {
   }
 }
 
-export function checkIn([first = '', ...options]: readonly string[]): CheckSpec {
+export function checkIn(lines: readonly string[]): CheckSpec {
+  const shown = lines.filter(line => line !== HIDDEN)
+  const spec = specIn(shown)
+  // One that a person ticks is refused with it.
+  return shown.length === lines.length ? spec : ({ ...spec, hidden: true } as CheckSpec)
+}
+
+function specIn([first = '', ...options]: readonly string[]): CheckSpec {
   const [, kind = 'run', rest = ''] = KIND.exec(first) ?? [undefined, 'run', first]
   if (kind === 'run') return { kind: 'command', run: wordsIn(rest), ...optionsIn(options, COMMAND_OPTIONS) }
   if (kind === 'file') return { kind: 'file', path: rest.trim(), ...optionsIn(options, FILE_OPTIONS) }
@@ -61,6 +74,8 @@ export function listIn(text: string): string[] {
   return items.filter(item => item !== '')
 }
 
+/** Below a check: it is held out. */
+const HIDDEN = 'hidden'
 const KIND = /^(run|file|unchanged|person):\s+(.*)$/s
 /** A JSON string, or the text before the next comma. */
 const ITEM = /^(?:("(?:[^"\\]|\\.)*")\s*(?:,|$)|([^,]*)(?:,|$))/s
@@ -85,7 +100,7 @@ function optionsIn<T>(lines: readonly string[], known: Readonly<Record<string, O
   return lines.reduce<Partial<T>>((found, line, index) => {
     const [, name = line, value = ''] = /^(\w+)(?::\s*(.*))?$/s.exec(line.trim()) ?? []
     const read = Object.hasOwn(known, name) ? known[name] : undefined
-    const names = Object.keys(known).join(', ')
+    const names = [...Object.keys(known), HIDDEN].join(', ')
     if (!read) throw new CheckLineError(index + 1, `"${name}" says nothing about a check. Possible below one: ${names}`)
     try {
       return { ...found, ...read(value) }

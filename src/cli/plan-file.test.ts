@@ -129,7 +129,7 @@ describe('a plan as text', () => {
     ],
     [
       '## [1] X\n- [x] npm test\n  until: noon',
-      '3: "until" says nothing about a check. Possible below one: in, exit, contains, timeout',
+      '3: "until" says nothing about a check. Possible below one: in, exit, contains, timeout, hidden',
     ],
     ['## [1] X\n- [x] npm test\n  exit: no', '3: "no" is not a whole number'],
     ['## [1] X\n- [x]', '2: a check needs a command after its mark: - [x] npm test'],
@@ -174,12 +174,17 @@ const spec: fc.Arbitrary<CheckSpec> = fc
         exit: fc.nat(255),
         contains: prose,
         timeout_ms: fc.integer({ min: 1_000, max: 3_600_000 }),
+        hidden: fc.boolean(),
       },
       { requiredKeys: ['kind', 'run'] },
     ),
     fc.record({ kind: fc.constant('file' as const), path: short, contains: prose }, { requiredKeys: ['kind', 'path'] }),
     fc.record({ kind: fc.constant('file' as const), path: short, absent: fc.constant(true as const) }),
-    fc.record({ kind: fc.constant('unchanged' as const), paths: fc.array(short, { minLength: 1, maxLength: 3 }) }),
+    fc.record({
+      kind: fc.constant('unchanged' as const),
+      paths: fc.array(short, { minLength: 1, maxLength: 3 }),
+      hidden: fc.boolean(),
+    }),
     fc.record({ kind: fc.constant('person' as const), ask: short }),
   )
   .map(raw => cleanCheck(raw, 'check'))

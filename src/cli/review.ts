@@ -3,21 +3,24 @@ import { join } from 'node:path'
 import { ReadStream } from 'node:tty'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Conversation } from '../domain/conversation.ts'
+import type { Instant } from '../domain/instant.ts'
 import { originOf } from '../domain/origin.ts'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import type { ReviewRequest } from '../domain/review.ts'
-import { type Door, exceptStorage, openDoor } from '../door/door.ts'
+import type { WaitingDispute } from '../domain/wire.ts'
+import { type Door, exceptStorage, openDoor, waitingCalls } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { agentShell } from './agent-shell.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
+import { answerDispute } from './dispute-one.ts'
 import { existingFolder } from './data-folder.ts'
 import { reviewCommand } from './invocation.ts'
 import { dropKeys, INTERRUPT, pressedKey } from './keys.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
-import { Reviewer } from './review-one.ts'
-import { entryText } from './review-screen.ts'
+import { type Left, Reviewer, type ReviewerOptions } from './review-one.ts'
+import { disputeEntry, entryText } from './review-screen.ts'
 import { ServerLock } from './server-lock.ts'
 import { readSettings, type SettingsOptions } from './settings.ts'
 import { linkTo } from './status.ts'
@@ -89,6 +92,14 @@ async function openedDoor(options: ReviewOptions, { store, data }: StatusPlace):
 const nothing = ({ data, store }: StatusPlace): string =>
   `Nothing waits for you${storeLocation(store) === 'folder' ? ` in ${data}` : ''}.`
 
+/** A plan or a dispute that waits for the person. */
+type Waiting = ReviewRequest | WaitingDispute
+
+const isPlan = (waiting: Waiting): waiting is ReviewRequest => 'review_id' in waiting
+
+/** A second dispute of a task is another one. */
+const idOf = (waiting: Waiting): string => (isPlan(waiting) ? waiting.review_id : `${waiting.task_id}:${waiting.count}`)
+
 class Desk {
   readonly #options: ReviewOptions
   readonly #place: StatusPlace
@@ -117,24 +128,26 @@ class Desk {
       return 0
     }
     while (waiting.length > 0) {
-      const review = waiting.length === 1 ? waiting[0] : await this.#picked(waiting)
-      if (review === undefined || review === INTERRUPT) return review === INTERRUPT ? INTERRUPTED : 0
-      const left = await this.#show(review)
+      const next = waiting.length === 1 ? waiting[0] : await this.#picked(waiting)
+      if (next === undefined || next === INTERRUPT) return next === INTERRUPT ? INTERRUPTED : 0
+      const left = await this.#show(next)
       if (left === 'quit') return 0
       if (left === 'interrupted') return INTERRUPTED
-      if (left === 'skipped') this.#skipped.add(review.review_id)
+      if (left === 'skipped') this.#skipped.add(idOf(next))
       waiting = await this.#waiting()
     }
     return 0
   }
 
-  async #waiting(): Promise<readonly ReviewRequest[]> {
+  async #waiting(): Promise<readonly Waiting[]> {
     const limit = DIGITS.length + this.#skipped.size
     const { items } = await this.#door.reviews.waiting(LOCAL_TENANT, this.#options.session, { limit })
-    return items.filter(({ review_id }) => !this.#skipped.has(review_id))
+    const { disputes } = await waitingCalls(this.#door, LOCAL_TENANT, this.#options.session)
+    const waiting: readonly Waiting[] = [...items, ...disputes]
+    return waiting.filter(each => !this.#skipped.has(idOf(each))).slice(0, DIGITS.length)
   }
 
-  async #awaited(): Promise<readonly ReviewRequest[]> {
+  async #awaited(): Promise<readonly Waiting[]> {
     console.log('Waiting for a plan to review (Ctrl-C to stop).')
     const done = new AbortController()
     const hints = this.#door.changes(done.signal)[Symbol.asyncIterator]()
@@ -150,14 +163,14 @@ class Desk {
     }
   }
 
-  async #picked(waiting: readonly ReviewRequest[]): Promise<ReviewRequest | typeof INTERRUPT | undefined> {
+  async #picked(waiting: readonly Waiting[]): Promise<Waiting | typeof INTERRUPT | undefined> {
     const columns = columnsOfTerminal(process.stdout)
     const now = await this.#door.now()
-    console.log(`\n${waiting.length} plans wait for you:\n`)
-    for (const [index, review] of waiting.entries()) {
-      const { asked_at: askedAt } = (await this.#stateOf(review)).reviews.get(review.review_id) ?? {}
-      const entry = { title: await this.#titleOf(review), askedAt, now }
-      const [first, second] = entryText(review, entry, columns - 4, this.#paint)
+    console.log(`\n${waiting.length} ${waiting.every(isPlan) ? 'plans' : 'decisions'} wait for you:\n`)
+    for (const [index, each] of waiting.entries()) {
+      const [first, second] = isPlan(each)
+        ? entryText(each, await this.#entryOf(each, now), columns - 4, this.#paint)
+        : disputeEntry(each, now, columns - 4, this.#paint)
       console.log(` ${index + 1}  ${first}\n    ${second}`)
     }
     await dropKeys(this.#terminal.input)
@@ -166,39 +179,45 @@ class Desk {
     return key === INTERRUPT ? INTERRUPT : waiting[Number(key) - 1]
   }
 
-  async #show(review: ReviewRequest): ReturnType<Reviewer['run']> {
+  async #entryOf(review: ReviewRequest, now: Instant): Promise<Parameters<typeof entryText>[1]> {
+    const { asked_at: askedAt } = (await this.#stateOf(review)).reviews.get(review.review_id) ?? {}
+    return { title: await this.#titleOf(review), askedAt, now }
+  }
+
+  async #show(waiting: Waiting): Promise<Left> {
+    const title = await this.#titleOf(waiting)
+    if (!isPlan(waiting)) return answerDispute(waiting, title, this.#answering)
+    return new Reviewer(this.#answering, waiting, await this.#stateOf(waiting), title).run()
+  }
+
+  get #answering(): ReviewerOptions {
     const { environment, invocation, data } = this.#options
-    const reviewer = new Reviewer(
-      {
-        door: this.#door,
-        terminal: this.#terminal,
-        environment,
-        paint: this.#paint,
-        print: line => console.log(line),
-        urlOf: conversation => {
-          const serving = this.#server()
-          return serving ? linkTo(serving.url, conversation) : null
-        },
-        waitCommand: `${reviewCommand(invocation, data)} --wait`,
+    return {
+      door: this.#door,
+      terminal: this.#terminal,
+      environment,
+      paint: this.#paint,
+      print: line => console.log(line),
+      urlOf: conversation => {
+        const serving = this.#server()
+        return serving ? linkTo(serving.url, conversation) : null
       },
-      review,
-      await this.#stateOf(review),
-      await this.#titleOf(review),
-    )
-    return reviewer.run()
+      waitCommand: `${reviewCommand(invocation, data)} --wait`,
+    }
   }
 
   get #paint(): Paint {
     return paintFor(process.stdout, this.#options.environment)
   }
 
-  async #stateOf({ session_id }: ReviewRequest): Promise<Conversation> {
+  async #stateOf({ session_id }: Waiting): Promise<Conversation> {
     return this.#door.read({ tenant: LOCAL_TENANT, conversation: session_id })
   }
 
-  async #titleOf({ session_id, draft_tasks }: ReviewRequest): Promise<string> {
+  async #titleOf(waiting: Waiting): Promise<string> {
+    const { session_id } = waiting
     const known = await this.#door.conversations.summary({ tenant: LOCAL_TENANT, conversation: session_id })
-    return known?.title ?? draft_tasks[0]?.title ?? session_id
+    return known?.title ?? (isPlan(waiting) ? waiting.draft_tasks[0]?.title : waiting.title) ?? session_id
   }
 
   #server(): { readonly url: string; readonly store: string } | undefined {

@@ -41,6 +41,7 @@ const schema = z.strictObject({
       wrap: z.array(z.string()),
       env: z.record(z.string(), z.string()),
       done: z.array(argv).max(MAX_CHECKS),
+      held_out: z.string(),
     })
     .partial()
     .optional(),

@@ -15,6 +15,8 @@ export type CommandCheck = {
   readonly contains?: string
   /** At most 3,600,000; default 300,000. */
   readonly timeout_ms?: number
+  /** Held out: an agent learns that it exists and whether it failed, never its content or output. */
+  readonly hidden?: true
 }
 
 /**
@@ -28,6 +30,8 @@ export type FileCheck = {
   readonly contains?: string
   /** The file must not exist. */
   readonly absent?: true
+  /** Held out: an agent learns that it exists and whether it failed, never its content or output. */
+  readonly hidden?: true
 }
 
 /** Passes if the files that match these globs are byte for byte as they were when the plan was confirmed. */
@@ -35,6 +39,8 @@ export type UnchangedCheck = {
   readonly kind: 'unchanged'
   /** Globs of the files that must not change. */
   readonly paths: readonly string[]
+  /** Held out: an agent learns that it exists and whether it failed, never its content or output. */
+  readonly hidden?: true
 }
 
 /** A person ticks it off. */
@@ -105,7 +111,7 @@ export function cleanCheck(raw: unknown, field: string, row?: number): CheckSpec
   const clean = Object.entries(CLEANERS).find(([kind]) => kind === check['kind'])?.[1]
   if (!clean) return invalidField(`${field}.kind`, { rule: 'not_allowed', allowed: Object.keys(CLEANERS) }, row)
   try {
-    return clean(check)
+    return { ...clean(check), ...cleanHidden(check) }
   } catch (error) {
     if (!(error instanceof Flaw)) throw error
     return invalidField(error.field === '' ? field : `${field}.${error.field}`, error.problem.fact, row)
@@ -198,6 +204,12 @@ const CLEANERS: { readonly [K in CheckKind]: (raw: Record<string, unknown>) => E
     return { kind: 'unchanged', paths: globs.map((glob, index) => pathIn(`paths[${index}]`, glob)) }
   },
   person: raw => ({ kind: 'person', ask: text('ask', raw['ask']) }),
+}
+
+function cleanHidden({ kind, hidden = false }: Record<string, unknown>): { readonly hidden?: true } {
+  if (typeof hidden !== 'boolean') throw new Flaw('hidden', new Problem({ rule: 'not_a_boolean' }))
+  if (hidden && kind === 'person') throw flaw('hidden', 'left out where a person ticks the check')
+  return hidden ? { hidden } : {}
 }
 
 function words(raw: unknown): readonly string[] {

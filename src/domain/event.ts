@@ -59,6 +59,8 @@ export interface CheckRef {
   readonly check_id: string
   /** The hash of its content. */
   readonly hash: string
+  /** It is held out: agents learn its result alone. */
+  readonly hidden?: true
 }
 
 /** The origin of a decision: the actor and the edge. Absent if the event records no decision. */
@@ -360,6 +362,8 @@ export interface EventData {
     readonly cited?: readonly string[]
     /** The verdict has no effect, because a person changed the task meanwhile. */
     readonly fenced?: true
+    /** The task has a held-out check, so agents do not learn the reason. */
+    readonly hidden?: true
   }
   /** A person is asked to confirm new tasks. */
   task_create_review_required: Attributed & ReviewRequest
@@ -547,6 +551,7 @@ export const DECISIONS: Decided = {
   task_changed: ({ task, by, from }) => {
     if (!isEdit(by)) return undefined
     if ('removed_at' in from) return `${named(task)} brought back`
+    if ('dispute' in from && task.dispute?.ended) return `dispute of ${named(task)} ended: ${task.dispute.ended.how}`
     if ('status' in from) return `${named(task)} set to ${task.status}`
     return `${named(task)} changed: ${Object.keys(from).join(', ')}`
   },

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
+import { textForAgent } from '../domain/held-out.ts'
 import { type Origin, originNames } from '../domain/origin.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -53,12 +54,18 @@ export function createApp({ deps, limits, routes, guard, log, redact, basePath, 
       c.req.raw.signal.aborted ? CLIENT_LEFT() : errorReply(error, log, { method, route }),
     )
     deps.metrics?.request(method, route, response.status, (performance.now() - started) / 1_000)
-    return response
+    return c.get('role') === 'person' ? response : forAgent(response)
+  }
+
+  async function callerOf(c: RequestContext): Promise<Caller> {
+    const caller = await guard.authenticate(c.req.raw)
+    c.set('role', caller.role)
+    return caller
   }
 
   async function callRoute(route: Route, c: RequestContext): Promise<Response> {
     if (!route.public) guard.check(c.req.raw)
-    const caller = route.role === 'none' ? undefined : await guard.authenticate(c.req.raw)
+    const caller = route.role === 'none' ? undefined : await callerOf(c)
     if (route.role === 'person' && caller?.role !== 'person') {
       throw new Refusal('persons_only', { action: 'use_route' })
     }
@@ -94,7 +101,7 @@ export function createApp({ deps, limits, routes, guard, log, redact, basePath, 
 
   async function callMcp(c: RequestContext, mcp: Mcp): Promise<Response> {
     guard.check(c.req.raw)
-    const caller = await guard.authenticate(c.req.raw)
+    const caller = await callerOf(c)
     if (!MCP_METHODS.includes(c.req.method)) return refuseMethod(c, false, MCP_METHODS.join(', '))
     const isPost = c.req.method === 'POST'
     limits.count(caller, isPost ? 'writes' : 'reads')
@@ -165,6 +172,13 @@ async function whileOpen(
     release()
     throw error
   }
+}
+
+/** An agent learns nothing of held-out checks. Event streams are framed by role. */
+async function forAgent(response: Response): Promise<Response> {
+  const { status, headers } = response
+  if (!headers.get('content-type')?.startsWith('application/json')) return response
+  return new Response(textForAgent(await response.text()), { status, headers })
 }
 
 function replyOf({ status = 200, body, text, headers }: Answer): Response {

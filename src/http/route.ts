@@ -100,7 +100,11 @@ export interface Call<P, Q, B> {
 
 export type RequestContext = Context<Env>
 /** What `@hono/node-server` passes; empty behind `createHandler`, whose host owns the connection. */
-export type Env = { Bindings: Partial<HttpBindings> }
+export type Env = {
+  Bindings: Partial<HttpBindings>
+  /** Unset until the caller is known. */
+  Variables: { role?: Role }
+}
 
 export interface Answer {
   readonly status?: number

@@ -19,6 +19,7 @@ import { checkingResult, errorResult, pendingResult, toolResult } from './tool-s
 import { awaitCall, type CheckingCall } from '../toolsets/calls.ts'
 import type { ToolContext } from '../toolsets/context.ts'
 import { callHash } from '../toolsets/earlier-call.ts'
+import type { JsonObject } from '../toolsets/toolset.ts'
 import { awaitClaims, claimIdOf } from '../toolsets/waiting.ts'
 
 const QUESTION = 'review'
@@ -100,6 +101,15 @@ export class ReviewWaiter {
     return this.#elicitor.answered(call, last.asked, response, ctx)
   }
 
+  /** Calls the person about a dispute, and adds to its answer where they can answer it. */
+  async disputed(answer: Json, { conversation }: ToolContext, ctx: ServerContext): Promise<CallToolResult> {
+    const url = await this.#pageUrl(conversation)
+    if (url !== undefined) this.#elicitor.openOnce(conversation, url, ctx)
+    const where = url === undefined ? '' : ` at ${url}`
+    const told = { message: `The user was told, and can answer${where}. Go on with the other tasks.` }
+    return toolResult({ ...(answer as JsonObject), ...told })
+  }
+
   /** The call's answer, or undefined after `ms`, on disconnect or at shutdown. */
   async #answerWithin(ms: number, { review, context }: WaitingCall, ctx: ServerContext): Promise<Json | undefined> {
     const disconnected = ctx.http?.req?.signal
@@ -150,13 +160,17 @@ export class ReviewWaiter {
   }
 
   async #pending({ review, context }: WaitingCall): Promise<CallToolResult> {
-    const { door, pageUrl, onError } = this.#deps
-    const { record } = await door.reviews.get(context.tenant, review.review_id)
+    const { record } = await this.#deps.door.reviews.get(context.tenant, review.review_id)
     if (record.review.status !== 'pending') return pendingResult(review.review_id, undefined, true)
-    const url = pageUrl(review.session_id, false).catch(onError)
+    return pendingResult(review.review_id, await this.#pageUrl(review.session_id))
+  }
+
+  /** The page's URL, if available soon. */
+  async #pageUrl(conversation: string): Promise<string | undefined> {
+    const { pageUrl, onError } = this.#deps
     const { pageUrlMs } = { ...DEFAULT_WAIT_LIMITS, ...this.#deps.waitLimits }
-    const known = await Promise.race([url, delay(pageUrlMs, undefined, { ref: false })])
-    return pendingResult(review.review_id, known ?? undefined)
+    const url = pageUrl(conversation, false).catch(onError)
+    return (await Promise.race([url, delay(pageUrlMs, undefined, { ref: false })])) ?? undefined
   }
 
   limits(ctx: ServerContext): WaitLimits {

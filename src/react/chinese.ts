@@ -80,6 +80,7 @@ const errors: ErrorStrings = {
     review_not_reopenable: ({ successor }) =>
       successor === undefined ? '此计划无法重新打开。' : '此计划已被重新打开。',
     review_without_deadline: () => '此审阅没有时限。',
+    not_disputed: () => '该任务已没有异议。',
     not_undoable: ({ because, by }) => {
       if (because === 'changed') return by === 'person' ? '此后有人改动了该任务。' : '此后智能体改动了该任务。'
       if (because === 'removed') return '该任务此后已被移除。'
@@ -262,6 +263,7 @@ export const chinese: Strings = {
   progress: (done, total) => `已完成 ${done} / ${total}`,
   remaining: count => `剩余 ${count} 项`,
   blocked: count => `${count} 项受阻`,
+  disputed: count => `${count} 项有异议`,
   cancelled: count => `${count} 项已取消`,
   more: count => `还有 ${count} 项`,
   elapsed: time => `已运行 ${time}`,
@@ -407,8 +409,11 @@ export const chinese: Strings = {
     atTheEnd: '计划结束前',
     leftOut: '智能体提出了检查，但没有可运行检查的文件夹。启动时可指定',
     add: '添加检查',
+    addHidden: '添加保留检查',
+    heldOut: check => `保留：${check}`,
+    heldOutCount: count => `，${count} 项保留`,
     addInput: example => `一条命令，例如 ${example}`,
-    asksScope: '还请求改动决定检查结果的文件：',
+    asksScope: '还请求改动决定检查结果的文件',
     scopeInput: example => `此任务可以改动的文件，例如 ${example}`,
     approve: '运行这项检查',
     approveOne: '批准',
@@ -451,6 +456,7 @@ export const chinese: Strings = {
     fromGit: files => `来自 git：${files} 个文件`,
     acceptOne: '接受',
     acceptChanges: '接受改动',
+    acceptRest: '接受其余改动',
     acceptAnyway: '仍然接受',
     confirm: '确认',
     checking: check => `正在检查：${check}`,
@@ -486,6 +492,17 @@ export const chinese: Strings = {
   },
   thread,
   events: chineseEvents,
+
+  dispute: {
+    name: '异议',
+    badge: '有异议',
+    says: (agent, count) =>
+      `${agent ?? '智能体'}${count > 1 ? '再次' : ''}认为此任务无法按要求完成，或其检查有误，等待你决定。`,
+    changeCheck: '更改检查',
+    settle: '按现状完成',
+    insist: '坚持要求',
+    comment: '给智能体的说明（可选）',
+  },
 
   history: '历史记录',
   timeline: {

@@ -18,7 +18,7 @@ const fields = {
   status: 'Status',
   tags: 'Tags',
   checks: 'Checks',
-  scope: 'May edit',
+  scope: 'May change',
 } satisfies Readonly<Record<RowField, string>>
 
 const errors: ErrorStrings = {
@@ -82,6 +82,7 @@ const errors: ErrorStrings = {
     review_not_reopenable: ({ successor }) =>
       successor === undefined ? 'This plan cannot be reopened.' : 'This plan was already reopened.',
     review_without_deadline: () => 'This review has no deadline.',
+    not_disputed: () => 'This task is no longer disputed.',
     not_undoable: ({ because, by }) => {
       if (because === 'changed') return `${by === 'person' ? 'Someone' : 'The agent'} has changed this task since.`
       if (because === 'removed') return 'This task was removed since.'
@@ -105,7 +106,7 @@ const errors: ErrorStrings = {
     model: 'Model',
     q: 'Search',
     check: 'The check',
-    scope: '“May edit”',
+    scope: '“May change”',
   },
   check: expected => `The check must be ${expected ?? 'one command that can fail'}.`,
   byRule: {
@@ -143,6 +144,7 @@ export const english = {
   progress: (done: number, total: number) => `${done} of ${total} done`,
   remaining: (count: number) => `${count} remaining`,
   blocked: (count: number) => `${count} blocked`,
+  disputed: (count: number) => `${count} disputed`,
   cancelled: (count: number) => `${count} cancelled`,
   more: (count: number) => `+${count} more`,
   elapsed: (time: string) => `Running for ${time}`,
@@ -307,9 +309,14 @@ export const english = {
     /** For a plan that proposes checks but has no workspace; the option that sets one follows. */
     leftOut: 'The agent proposed checks, but there is no folder to run them in. Name one at the start',
     add: 'Add a check',
+    addHidden: 'Add a held-out check',
+    /** A check that agents do not see, for people. */
+    heldOut: (check: string) => `held out: ${check}`,
+    /** Follows the standing of a step. */
+    heldOutCount: (count: number) => `, ${count} held out`,
     addInput: (example: string) => `A command, such as ${example}`,
     /** Before globs of protected files, each with a switch. */
-    asksScope: 'Also asks to change files that decide its checks:',
+    asksScope: 'Also asks to change files that decide its checks',
     scopeInput: (example: string) => `Files that it may change, such as ${example}`,
     approve: 'Run this check',
     approveOne: 'Approve',
@@ -354,6 +361,7 @@ export const english = {
     fromGit: (files: number) => `from git: ${plural(files, 'file')}`,
     acceptOne: 'Accept',
     acceptChanges: 'Accept changes',
+    acceptRest: 'Accept the rest',
     /** Completes a task that the judge or a check did not accept. */
     acceptAnyway: 'Accept anyway',
     /** Confirms a task that is already done. */
@@ -395,6 +403,18 @@ export const english = {
     tryAgain: 'Try again',
   },
 
+  dispute: {
+    name: 'Dispute',
+    badge: 'disputed',
+    /** Before the agent's reason. */
+    says: (agent: string | null, count: number) =>
+      `${agent ?? 'The agent'} says that this cannot be done as asked, or that its check is wrong${count > 1 ? ' (for the second time)' : ''}. It waits for you.`,
+    changeCheck: 'Change the check',
+    settle: 'Settle as done',
+    insist: 'Insist',
+    comment: 'Comment for the agent (optional)',
+  },
+
   history: 'History',
   timeline: {
     list: (changes: readonly string[]) => changes.join(', '),
@@ -412,7 +432,7 @@ export const english = {
       tags: 'tags changed',
       outcome: 'outcome changed',
       checks: 'checks changed',
-      scope: '“may edit” changed',
+      scope: '“may change” changed',
       position: 'moved',
       removed_at: 'restored',
     },

@@ -34,6 +34,8 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly input: S
   /** The right form in one line, shown in refusals. */
   readonly example: string
+  /** The right form of a dispute. */
+  readonly disputing?: string
   /** Input and example with a `check` per new task, for turns that have a workspace. */
   readonly checked?: { readonly input: z.ZodType; readonly example: string }
   /** For agents elsewhere only; in our own turns the answer in text does the same. */

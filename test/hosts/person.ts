@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, createClient } from '../../src/client/client.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
-import type { TaskView } from '../../src/domain/wire.ts'
+import type { TaskView, WaitingDispute } from '../../src/domain/wire.ts'
 
 const POLL_MS = 100
 
@@ -38,6 +38,15 @@ export class Person {
         this.#seen.add(review.review_id)
         return review
       }
+      await delay(POLL_MS, undefined, { signal })
+    }
+  }
+
+  /** The task that an agent disputes first. */
+  async dispute(signal: AbortSignal): Promise<WaitingDispute> {
+    for (;;) {
+      const [dispute] = (await this.client.pendingReviews(undefined, { approvals: true })).disputes ?? []
+      if (dispute) return dispute
       await delay(POLL_MS, undefined, { signal })
     }
   }

@@ -79,6 +79,54 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     expect(pty.raw()).not.toContain('\u001b[1m')
   })
 
+  it('[DS4][DS5][DS6] shows disputes beside the plans, and one key answers each, as the person at a terminal', async () => {
+    const place = site()
+    const door = await doorAt(place)
+    const agent = await new Agent(door, 'one').opens({ review: false }, { workspace: workspaceIn(place.folder) })
+    await agent.plans({ title: 'Count', criteria: 'it is 4', checks: [checkIn(place.folder, TEST)] }, 'Add', 'Tell')
+    await agent.disputes(1, 'The test wants 3.')
+    await agent.disputes(2, 'Nothing to add to.')
+    await agent.disputes(3, 'Nobody is there.')
+    await (await new Agent(door, 'two').opens()).plans('A plan')
+    const pty = review(place)
+    await pty.until('4 decisions wait for you:')
+    await pty.until('Which one?')
+    expect(pty.shown()).toMatch(/^ 2 {2}disputed: Count\n {4}asked \d+ s ago, conversation one$/m)
+    pty.type('2')
+    await pty.until(KEYS)
+    for (const shown of [
+      'The agent disputes step 1',
+      'Done when: it is 4',
+      "Check: npm test -- -t 'a  b'",
+      'The test wants 3.',
+    ])
+      expect(pty.shown()).toContain(shown)
+    pty.type('c')
+    await pty.until('Its new check, one command')
+    pty.type('npm run lint\r')
+    await pty.until('The check was changed')
+    await pty.until('Which one?')
+    pty.type('2')
+    await pty.until(KEYS)
+    pty.type('i')
+    await pty.until('A comment for the agent')
+    pty.type('Use 4.\r')
+    await pty.until('Insisted: the task is open again.')
+    await pty.until('Which one?')
+    pty.type('2')
+    await pty.until(KEYS)
+    pty.type('d')
+    await pty.until('Settled as done.')
+    await pty.until(KEYS)
+    pty.type('q')
+    expect(await pty.ended).toBe(0)
+    expect(await agent.tasks()).toMatchObject([
+      { status: 'in_progress', checks: [{ run: ['npm', 'run', 'lint'] }], dispute: { ended: { how: 'changed' } } },
+      { status: 'pending', dispute: { ended: { how: 'insisted', comment: 'Use 4.' } } },
+      { status: 'completed', judged_by: 'person', dispute: { ended: { how: 'settled' } } },
+    ])
+  })
+
   it('[TE16] plans that begin alike are told apart: when each was asked, and of which conversation it is', async () => {
     const place = site()
     const door = await doorAt(place)

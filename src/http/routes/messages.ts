@@ -79,7 +79,7 @@ export const chatRoutes = [
           throw new Refusal('turn_conflict', { turn_id })
         })
       if (!replayed) turns.take(ref, turn_id)
-      return streams.serve({ ref, after: value - 1, until: turn_id }, { signal, release })
+      return streams.serve(caller.role, { ref, after: value - 1, until: turn_id }, { signal, release })
     },
   }),
 ]

@@ -144,7 +144,7 @@ export const sessionRoutes = [
         await known(door, ref)
         return { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
       }
-      return streams.serve({ ref, after }, { signal, release })
+      return streams.serve(caller.role, { ref, after }, { signal, release })
     },
   }),
   route({

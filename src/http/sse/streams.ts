@@ -1,5 +1,6 @@
 import { type LiveEntry, type Ref, refKey, type Door } from '../../door/door.ts'
 import type { Conversation } from '../../domain/conversation.ts'
+import type { Role } from '../access.ts'
 import { notFound } from '../replies.ts'
 import type { Release } from '../limits.ts'
 import { Channel } from './channel.ts'
@@ -29,6 +30,7 @@ export interface Followed {
 }
 
 interface Place {
+  readonly key: string
   readonly channel: Promise<Channel>
   readonly readers: Set<Reader>
 }
@@ -56,13 +58,13 @@ export class Streams {
    * Sends the log, then live events, until the client leaves or the turn ends; then it calls `release`. Throws if there
    * is nothing to follow.
    */
-  async serve({ ref, after, until }: Followed, { signal, release }: Line): Promise<Response> {
-    const place = this.#placeOf(ref)
+  async serve(role: Role, { ref, after, until }: Followed, { signal, release }: Line): Promise<Response> {
+    const place = this.#placeOf(ref, role)
     const reader = new Reader(
       after,
       gone => {
         if (gone.isCut) this.cuts += 1
-        this.#leave(ref, place, gone)
+        this.#leave(place, gone)
         release()
       },
       until,
@@ -84,10 +86,12 @@ export class Streams {
   }
 
   showText(ref: Ref, text: LiveEntry): void {
-    void this.#places.get(refKey(ref))?.channel.then(
-      channel => channel.showText(text),
-      () => {},
-    )
+    for (const role of ROLES) {
+      void this.#places.get(keyOf(ref, role))?.channel.then(
+        channel => channel.showText(text),
+        () => {},
+      )
+    }
   }
 
   close(): void {
@@ -109,44 +113,48 @@ export class Streams {
     }
   }
 
-  #placeOf(ref: Ref): Place {
-    const key = refKey(ref)
-    const place = this.#places.get(key) ?? this.#open(ref)
+  #placeOf(ref: Ref, role: Role): Place {
+    const key = keyOf(ref, role)
+    const place = this.#places.get(key) ?? this.#open(ref, role)
     this.#places.set(key, place)
     return place
   }
 
-  #leave(ref: Ref, place: Place, reader: Reader): void {
+  #leave(place: Place, reader: Reader): void {
     this.#readers.delete(reader)
     place.readers.delete(reader)
     void place.channel.then(
       channel => channel.forget(reader),
       () => {},
     )
-    if (place.readers.size === 0) this.#drop(ref, place)
+    if (place.readers.size === 0) this.#drop(place)
   }
 
-  #drop(ref: Ref, place: Place): void {
-    if (this.#places.get(refKey(ref)) === place) this.#places.delete(refKey(ref))
+  #drop(place: Place): void {
+    if (this.#places.get(place.key) === place) this.#places.delete(place.key)
     void place.channel.then(
       channel => channel.close(),
       () => {},
     )
   }
 
-  #open(ref: Ref): Place {
+  #open(ref: Ref, role: Role): Place {
     const { door, onError } = this.#options
     const opened = async (): Promise<Channel> => {
       const state = await door.read(ref)
       if (state.seq === 0) throw notFound('session_not_found', 'There is no such conversation.')
-      return new Channel(door, ref, state, error => {
+      return new Channel(door, ref, role, state, error => {
         if (error !== undefined) onError(error)
-        this.#drop(ref, place)
+        this.#drop(place)
         // Readers reconnect to a new channel or get an error.
         for (const reader of place.readers) reader.end()
       })
     }
-    const place: Place = { channel: opened(), readers: new Set() }
+    const place: Place = { key: keyOf(ref, role), channel: opened(), readers: new Set() }
     return place
   }
 }
+
+const ROLES: readonly Role[] = ['person', 'agent']
+
+const keyOf = (ref: Ref, role: Role): string => `${role} ${refKey(ref)}`
