@@ -194,7 +194,7 @@ describePostgres.concurrent('postgres: what a session is told', () => {
   it('[PG12] its limits once it is open, so that the server gives up on a client that is gone', async () => {
     expect(await settings({})).toEqual({
       statement_timeout: `${timeoutMs}ms`,
-      lock_timeout: `${timeoutMs - 250}ms`,
+      lock_timeout: `${timeoutMs - 500}ms`,
       idle_in_transaction_session_timeout: `${timeoutMs / 2}ms`,
       tcp_user_timeout: String(timeoutMs),
       client_connection_check_interval: '1s',

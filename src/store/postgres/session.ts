@@ -101,7 +101,7 @@ export function setLimits(client: Client | PoolClient, ms: number): void {
 }
 
 /** The server gives up on a lock before we do, so that we learn the reason. */
-export const lockMsOf = (ms: number): number => Math.max(1, Math.floor(ms - 250))
+export const lockMsOf = (ms: number): number => Math.max(1, Math.floor(ms - 500))
 
 /**
  * Text that PostgreSQL can store: no NUL, no lone surrogate. JSON escapes both, so this affects only names and
