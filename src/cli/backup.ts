@@ -1,12 +1,11 @@
 import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Backup, backUp } from '../store/backup/backup.ts'
-import { SCHEMA } from '../store/postgres/schema.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { contentsText } from './counted.ts'
 import { existingFolder } from './data-folder.ts'
-import { checkStore, openStore, storeLocation, type StoreOptions } from './open-store.ts'
+import { checkBackedUp, openStore, type StoreOptions } from './open-store.ts'
 import { fileExists, publish } from './output.ts'
 import { reasonOf } from './reason.ts'
 
@@ -37,15 +36,6 @@ export async function writeBackup(options: BackupOptions): Promise<void> {
     rmSync(temporary, { force: true })
     await opened.close()
   }
-}
-
-export function checkBackedUp(store: string): void {
-  checkStore(store)
-  if (storeLocation(store) === 'folder') return
-  if (store === 'memory') throw new CliError('the memory store keeps nothing that could be backed up or restored.')
-  throw new CliError(
-    `PostgreSQL has its own tools: pg_dump --schema ${SCHEMA}, and psql or pg_restore. For a file that every store can read, use the commands export --all and import.`,
-  )
 }
 
 function report({ skipped, ...contents }: Backup, file: string): void {

@@ -5,7 +5,7 @@ import type { StoreOptions } from './open-store.ts'
 import { dataOption, storeOption, tenantOption } from './options.ts'
 import type { ReceiptOptions } from './receipt.ts'
 
-export function addDataCommands(program: Command, environment: Environment, invocation: string): void {
+export function addDataCommands(program: Command, environment: Environment): void {
   program
     .command('backup')
     .description('copy the plans of the data folder into one file, while a server runs')
@@ -78,15 +78,6 @@ export function addDataCommands(program: Command, environment: Environment, invo
     .addOption(storeOption())
     .action(async (options: StoreOptions) => {
       const { printVerified } = await import('./verify.ts')
-      await printVerified({ ...options, environment, invocation })
-    })
-
-  program
-    .command('recover')
-    .description('save what can be read of a damaged database, which is kept')
-    .addOption(dataOption())
-    .action(async (options: { data: string }) => {
-      const { recover } = await import('./recover.ts')
-      await recover({ ...options, environment, invocation })
+      await printVerified({ ...options, environment })
     })
 }

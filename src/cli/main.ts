@@ -156,7 +156,7 @@ addTerminalCommands(program, {
 })
 addHostCommands(program, { environment: process.env, invocation: invocationHere, secrets: () => secrets('token') })
 addToolsCommands(program, { environment: process.env, invocation: invocationHere })
-addDataCommands(program, process.env, invocationHere)
+addDataCommands(program, process.env)
 
 // A reader such as `head` may close the pipe. The work continues without output; `mcp` handles it itself.
 for (const stream of [process.stdout, process.stderr]) {

@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { finishRestore, plansIn, restore, type Restored } from '../store/backup/restore.ts'
-import { checkBackedUp } from './backup.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { contentsText } from './counted.ts'
 import { DataFolder } from './data-folder.ts'
-import type { StoreOptions } from './open-store.ts'
+import { checkBackedUp, type StoreOptions } from './open-store.ts'
 import { reasonOf } from './reason.ts'
 import { ServerLock } from './server-lock.ts'
 

@@ -1,27 +1,12 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Door, openDoor } from '../door/door.ts'
-import { openSqliteStore } from '../store/sqlite/store.ts'
-import { StoreError } from '../store/store-error.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
+import { openExistingStore } from './open-store.ts'
 import type { PlanSource, StatusPlace } from './status-source.ts'
 
 /** Opens the store read-only and creates nothing; undefined if there is none. */
-export async function openedForStatus({ store, data }: StatusPlace): Promise<Door | undefined> {
-  if (store === 'memory') return undefined
-  if (store === 'sqlite' || store === 'file') {
-    // Task files only mirror the log.
-    const path = join(data, 'runsheet.db')
-    return existsSync(path) ? openDoor({ store: await openSqliteStore({ path }), readOnly: true }) : undefined
-  }
-  const { openPostgresStore } = await import('../store/postgres/store.ts')
-  try {
-    return openDoor({ store: await openPostgresStore({ url: store, creates: false }), readOnly: true })
-  } catch (error) {
-    // A database without our tables.
-    if (error instanceof StoreError && error.code === 'readonly') return undefined
-    throw error
-  }
+export async function openedForStatus(place: StatusPlace): Promise<Door | undefined> {
+  const store = await openExistingStore(place)
+  return store && openDoor({ store, readOnly: true })
 }
 
 export const plansOf = (door: Door): PlanSource => ({

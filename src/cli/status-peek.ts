@@ -11,9 +11,9 @@ export function peekedPlans({ data }: StatusPlace): PlanSource | undefined {
   const path = join(data, 'runsheet.db')
   const opened = existsSync(path) ? openLogs(path) : undefined
   if (!opened) return undefined
-  const { db, log, sums } = opened
+  const { db, log } = opened
   const now = (): Instant => new Date().toISOString()
-  const queries = sqliteQueries(db, work => work(), log, sums, now)
+  const queries = sqliteQueries(db, work => work(), log, now)
   return {
     now: async () => now(),
     read: async ref => log.current(ref),

@@ -453,7 +453,7 @@ export const chinese: Strings = {
     filesChanged: '文件有改动',
     changedOutside: '改动超出了范围，接受之前不作证明：',
     ownTestsChanged: '它改动了自己的测试，接受之前不作证明：',
-    fromGit: files => `来自 git：${files} 个文件`,
+    fromGit: files => `来自版本库：${files} 个文件`,
     acceptOne: '接受',
     acceptChanges: '接受改动',
     acceptRest: '接受其余改动',

@@ -90,7 +90,10 @@ export interface Toolset {
 const review = z.looseObject({ review_id: z.string(), confirmed: z.boolean() })
 
 export const check = z.string().optional().describe('a command that fails until it is done, e.g. npm test')
-export const scope = z.array(z.string()).optional().describe('globs of files it may change, e.g. src/auth/**')
+export const scope = z
+  .array(z.string())
+  .optional()
+  .describe('globs of the files it changes, e.g. src/auth/**; other changes wait for the user')
 
 /** The toolset for turns that have a workspace: its planning tool takes checks. */
 export function withChecks(toolset: Toolset): Toolset {
