@@ -5,7 +5,7 @@ import { type Origin, originNames } from '../domain/origin.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { MAX_ANONYMOUS_BODY_BYTES, MAX_BODY_BYTES, hasBody, parseBody, parseUrl, readJson } from './requests.ts'
-import { requestOrigin, type Caller, type Guard } from './access.ts'
+import { requestOrigin, type Caller, type Guard, type Role } from './access.ts'
 import { HttpError, JSON_TYPE, SAFE, errorReply, notFound, type Logger } from './replies.ts'
 import { credentialOf, type Limits, type Release } from './limits.ts'
 import { type Page, pageReply } from './page.ts'
@@ -51,10 +51,10 @@ export function createApp({ deps, limits, routes, guard, log, redact, basePath, 
     const started = performance.now()
     const response = await work().catch((error: unknown) =>
       // Log the route, not the URL: URLs contain search texts.
-      c.req.raw.signal.aborted ? CLIENT_LEFT() : errorReply(error, log, { method, route }),
+      c.req.raw.signal.aborted ? CLIENT_LEFT() : errorReply(error, log, { method, route }, c.get('role')),
     )
     deps.metrics?.request(method, route, response.status, (performance.now() - started) / 1_000)
-    return c.get('role') === 'person' ? response : forAgent(response)
+    return response
   }
 
   async function callerOf(c: RequestContext): Promise<Caller> {
@@ -96,7 +96,7 @@ export function createApp({ deps, limits, routes, guard, log, redact, basePath, 
     }
     const door = route.method === 'get' ? deps.door : deps.door.from(originOf(c, caller))
     const answered = await route.handle(call, { ...deps, door } as Deps & Parts)
-    return answered instanceof Response ? answered : replyOf(answered)
+    return answered instanceof Response ? answered : replyOf(answered, caller.role)
   }
 
   async function callMcp(c: RequestContext, mcp: Mcp): Promise<Response> {
@@ -118,7 +118,8 @@ export function createApp({ deps, limits, routes, guard, log, redact, basePath, 
         closed: closed.signal,
       })
       const headers = { ...Object.fromEntries(answered.headers), ...SAFE }
-      return new Response(answered.body, { status: answered.status, headers })
+      const response = new Response(answered.body, { status: answered.status, headers })
+      return caller.role === 'person' ? response : forAgent(response)
     })
   }
 
@@ -174,16 +175,18 @@ async function whileOpen(
   }
 }
 
-/** An agent learns nothing of held-out checks. Event streams are framed by role. */
 async function forAgent(response: Response): Promise<Response> {
   const { status, headers } = response
   if (!headers.get('content-type')?.startsWith('application/json')) return response
   return new Response(textForAgent(await response.text()), { status, headers })
 }
 
-function replyOf({ status = 200, body, text, headers }: Answer): Response {
+/** An agent learns nothing of held-out checks. Event streams are framed by role. */
+function replyOf({ status = 200, body, text, headers }: Answer, role: Role): Response {
   if (body === undefined) return new Response(text ?? null, { status, headers: { ...SAFE, ...headers } })
-  return new Response(JSON.stringify(body), { status, headers: { ...SAFE, ...JSON_TYPE, ...headers } })
+  const json = JSON.stringify(body)
+  const shown = role === 'person' ? json : textForAgent(json)
+  return new Response(shown, { status, headers: { ...SAFE, ...JSON_TYPE, ...headers } })
 }
 
 /** 499: the client closed the request before the reply. */

@@ -1,16 +1,27 @@
 import { RequestError } from '@hono/node-server'
 import type { Json } from '../domain/event.ts'
+import { textForAgent } from '../domain/held-out.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { ErrorBody, ErrorDetails } from '../domain/wire.ts'
 import { StoreError, type StorageObserver } from '../door/door.ts'
+import type { Role } from './access.ts'
 
 /** Unexpected errors are logged, not returned. */
-export function errorReply(error: unknown, log: Logger, request: Readonly<Record<string, string>>): Response {
+export function errorReply(
+  error: unknown,
+  log: Logger,
+  request: Readonly<Record<string, string>>,
+  role: Role = 'agent',
+): Response {
   const answer = answerTo(error)
   if (!answer) log.error({ err: error, ...request }, 'a request failed')
   const { status, error: body, headers } = answer ?? UNEXPECTED
-  return new Response(JSON.stringify({ error: body }), { status, headers: { ...SAFE, ...JSON_TYPE, ...headers } })
+  const json = JSON.stringify({ error: body })
+  return new Response(role === 'person' ? json : textForAgent(json), {
+    status,
+    headers: { ...SAFE, ...JSON_TYPE, ...headers },
+  })
 }
 
 /** Logs storage problems without a stack: the message names the file and the fault. */
