@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { newToken, type Role } from '../http/credentials.ts'
+import { newToken, type Role } from '../http/access.ts'
 import { createPrivateFile, makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
 import type { Environment } from './clean-environment.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { EVENT_VERSION } from '../domain/event.ts'
 import { isId } from '../domain/text.ts'
-import { type ConversationHeader, EXPORT_VERSION } from '../door/export.ts'
+import { type ConversationHeader, EXPORT_VERSION } from '../door/conversations.ts'
 
 // An export is JSON lines. One conversation: a header, then each event as stored. All conversations: a header with the
 // counts, one line per template, then each conversation as above.

@@ -7,7 +7,7 @@ import { eventProblem } from '../domain/log-check.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type Template, templateOf } from '../domain/template.ts'
 import { eventShape, parserOf, shape } from '../http/shapes.ts'
-import type { ConversationHeader } from '../door/export.ts'
+import type { ConversationHeader } from '../door/conversations.ts'
 import { formatProblem, header as headerSchema, versionProblem } from './export-format.ts'
 import { type Line, LineError, linesOf } from './line-reader.ts'
 

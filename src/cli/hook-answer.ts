@@ -1,5 +1,4 @@
-import { answerFor } from '../hooks/answer.ts'
-import type { HookAnswer, HookEvent, HookFeatures, HookHost } from '../hooks/event.ts'
+import { answerFor, type HookAnswer, type HookEvent, type HookFeatures, type HookHost } from '../hooks/event.ts'
 import type { HookNote, HookNotes } from '../hooks/notes.ts'
 import { eventOf, type Payload } from '../hooks/payload.ts'
 import { wasCancelled } from './gemini-transcript.ts'

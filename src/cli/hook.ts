@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { HOOK_HOSTS, MAX_HOOK_MS } from '../hooks/event.ts'
 import { expandHome, projectData } from './default-paths.ts'
@@ -28,9 +29,9 @@ async function answerTo(command: HookCommand, data: string): Promise<string> {
   const payload = await readText(process.stdin)
   if (payload === undefined) return ''
   const answer = await askMcpProcess(data, command, payload)
-  if (answer !== undefined) return answer
-  const { answerDirectly } = await import('./hook-direct.ts')
-  return answerDirectly(data, command, payload)
+  // Lazy import: a host waits for each module.
+  if (answer === undefined && existsSync(data)) (await import('./hook-note.ts')).noteSession(data, command, payload)
+  return answer ?? ''
 }
 
 /** Undefined if malformed. Unknown words are ignored: a newer setup may have written them. */

@@ -16,7 +16,7 @@ import {
 import { tightening } from '../domain/tighten.ts'
 import { type RuleChange, type SavedRules, withRules } from '../domain/tool-rules.ts'
 import type { SettingsChange } from '../domain/wire.ts'
-import { HttpError } from '../http/http-error.ts'
+import { HttpError } from '../http/replies.ts'
 import type { ModelChoice } from '../runner/live-models.ts'
 import { PROVIDER_KEYS } from '../runner/provider-keys.ts'
 import type { Environment } from './clean-environment.ts'

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { newToken } from '../http/credentials.ts'
+import { newToken } from '../http/access.ts'
 import type { Host, Place } from '../setup/host.ts'
 import { startedBy } from '../setup/server-entry.ts'
 import { createPrivateFile, readRegularFile } from '../store/private-file.ts'

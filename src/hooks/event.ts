@@ -43,3 +43,11 @@ export type HookAnswer =
   | { readonly kind: 'context'; readonly text: string }
 
 export const SILENCE: HookAnswer = { kind: 'silence' }
+
+/** The answer as the host expects it. */
+export function answerFor(host: HookHost, event: string, answer: HookAnswer): Readonly<Record<string, unknown>> {
+  if (answer.kind === 'silence') return {}
+  if (host === 'opencode') return answer.kind === 'block' ? { reason: answer.reason } : { context: answer.text }
+  if (answer.kind === 'block') return { decision: 'block', reason: answer.reason }
+  return { hookSpecificOutput: { hookEventName: event, additionalContext: answer.text } }
+}
