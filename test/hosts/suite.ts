@@ -243,11 +243,11 @@ export function hostSuite(host: Driver): void {
       const run = scene.run(GREETING.prompt)
       await scene.person.confirm(await scene.review(run))
       const { client } = scene.person
-      const { session_id, task_id, title } = await scene.person.dispute(AbortSignal.timeout(DISPUTE_MS))
+      const { session_id, title } = await scene.person.dispute(AbortSignal.timeout(DISPUTE_MS))
       expect(title).toBe('Write greeting.mjs')
       const { tasks } = await client.tasks(session_id)
       expect(tasks.map(({ status }) => status)).toEqual(['blocked', 'in_progress'])
-      await client.changeTask(session_id, task_id, tasks[0]?.version ?? 0, { check: 'node right.mjs' })
+      await scene.person.changesCheck(session_id, title, 'node check.mjs', 'node right.mjs')
       scene.write('answered', '')
       expect((await run.ended).code).toBe(0)
       await isDone(scene, ['1 Write greeting.mjs', '2 Mention it in the README'])
@@ -256,7 +256,7 @@ export function hostSuite(host: Driver): void {
       )
       const receipt = await scene.runsheet('receipt', '--data', scene.data, '--session', session_id)
       expect(receipt).toMatch(/^- Disputed by .*website, .*: check\.mjs wants Hi, the task says Hello$/m)
-      expect(receipt).toMatch(/^ {2}- what it asks for was changed by a person \(HTTP/m)
+      expect(receipt).toMatch(/^ {2}- what it asks for was changed by a person \(page/m)
     })
 
     it('[HO20] a colleague without runsheet can work with the host in the project', async () => {
