@@ -80,14 +80,14 @@ const UNUSABLE: readonly (readonly [string, () => void, RegExp])[] = [
 ]
 
 describe.each(UNUSABLE)('a file that is %s', (_, make, why) => {
-  it('[SG9] ends the start in one line that says what to do, and does not quote it', () => {
+  it('ends the start in one line that says what to do, and does not quote it', () => {
     make()
     expect(restarted).toThrow(/^cannot use .*settings\.json: .+\. Delete it, and set the settings again on the page\.$/)
     expect(restarted).toThrow(why)
     expect(restarted).not.toThrow(/sk-secret/)
   })
 
-  it('[SG9][SG10] changes nothing while the server runs, is not overwritten, and what was there can be put back', () => {
+  it('changes nothing while the server runs, is not overwritten, and what was there can be put back', () => {
     change({ review: false, gate: true })
     const [before, ours] = [scene.part.view(), readFileSync(file)]
     rmSync(file)
@@ -113,7 +113,7 @@ describe.each(UNUSABLE)('a file that is %s', (_, make, why) => {
 })
 
 describe('the file while the server runs', () => {
-  it('[SG10] an older one that is put back does not count, although we wrote it', () => {
+  it('an older one that is put back does not count, although we wrote it', () => {
     change({ review: false })
     const older = readFileSync(file)
     change({ review: true })
@@ -121,7 +121,7 @@ describe('the file while the server runs', () => {
     expect(scene.part.view()).toMatchObject({ settings: { review: { value: true } }, problems: [expect.anything()] })
   })
 
-  it('[SG10] if it is removed, the settings stay, and the next change writes them again', () => {
+  it('if it is removed, the settings stay, and the next change writes them again', () => {
     change({ review: false })
     const before = scene.part.view()
     rmSync(file)
@@ -134,13 +134,13 @@ describe('the file while the server runs', () => {
     expect(restarted().settings.policy).toEqual({ review: false, gate: false })
   })
 
-  it('[SG10] one that was touched, and says the same, is ours', () => {
+  it('one that was touched, and says the same, is ours', () => {
     change({ review: false })
     writeFileSync(file, readFileSync(file))
     expect(scene.part.view().problems).toEqual([])
   })
 
-  it('[SG12] those who have to know of a change hear of it', () => {
+  it('those who have to know of a change hear of it', () => {
     let heard = 0
     scene.settings.onChange(() => (heard += 1))
     change({ review: false })
@@ -150,7 +150,7 @@ describe('the file while the server runs', () => {
 })
 
 describe('another process of the folder', () => {
-  it('[SG12] follows what the server writes, its key included for the redactor', () => {
+  it('follows what the server writes, its key included for the redactor', () => {
     const follower = settingsScene({ data: scene.data, role: 'follower' })
     expect(follower.settings.policy).toEqual({})
     change({ review: false, model: 'openai:x', key: 'a-key-of-a-person' })
@@ -160,7 +160,7 @@ describe('another process of the folder', () => {
     expect(follower.settings.policy).toEqual({ review: false })
   })
 
-  it("[SG12] without the server's token it takes only what is stricter, and nothing about models", () => {
+  it("without the server's token it takes only what is stricter, and nothing about models", () => {
     change({ review: false, gate: true, review_timeout_ms: 5_000, model: 'openai:x' })
     const follower = settingsScene({ data: scene.data, role: 'follower', secret: 'another-token' })
     expect(follower.settings.policy).toEqual({ gate: true, review_timeout_ms: 5_000 })
@@ -169,7 +169,7 @@ describe('another process of the folder', () => {
 })
 
 describe('a file that cannot be written', () => {
-  it('[SG11] changes nothing, says why, and leaves no other file behind', () => {
+  it('changes nothing, says why, and leaves no other file behind', () => {
     change({ review: false })
     const names = readdirSync(scene.data)
     chmodSync(scene.data, 0o500)
@@ -188,21 +188,21 @@ describe('a file that cannot be written', () => {
 })
 
 describe('a restart', () => {
-  it('[SG8] finds what was saved; nothing is written before the first change', () => {
+  it('finds what was saved; nothing is written before the first change', () => {
     expect(existsSync(file)).toBe(false)
     change({ model: 'openai:gpt-5', key: 'a-key-of-a-person', review_timeout_ms: null })
     expect(restarted().part.view()).toEqual(scene.part.view())
     expect(restarted().redact.content('a-key-of-a-person')).toBe('[redacted]')
   })
 
-  it('[SG8] takes the right to read it from others', () => {
+  it('takes the right to read it from others', () => {
     change({ review: false })
     chmodSync(file, 0o644)
     restarted()
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it("[SG10] with another person's token ends in one line: who had the old one may have made the settings", () => {
+  it("with another person's token ends in one line: who had the old one may have made the settings", () => {
     change({ review: false })
     expect(() => restarted('another-token')).toThrow("no server with the person's present token wrote it. Delete it,")
   })

@@ -29,7 +29,7 @@ const problem = (text: string, draft = draftOf({}, {})): string => {
 }
 
 describe('a plan as text', () => {
-  it('[TE8] shows each step with all that it says', () => {
+  it('shows each step with all that it says', () => {
     const draft = draftOf(
       {
         title: 'Collect the figures',
@@ -68,7 +68,7 @@ describe('a plan as text', () => {
     )
   })
 
-  it('[TE8] rows can be reworded, moved, deleted and added, and keep what makes them the proposed ones', () => {
+  it('rows can be reworded, moved, deleted and added, and keep what makes them the proposed ones', () => {
     const draft = draftOf({ parent_id: 'p', checks: [NPM] }, {}, {})
     const rows = edited('## [3] Last first\n\n## My own\nwith details\n\n## [1] Step 1\n- [ ] npm test\n', draft)
     expect(rows).toMatchObject([
@@ -84,7 +84,7 @@ describe('a plan as text', () => {
     ])
   })
 
-  it('[TE8] a mark lets a proposed check run; one that the person writes is theirs', () => {
+  it('a mark lets a proposed check run; one that the person writes is theirs', () => {
     const draft = draftOf({ checks: [NPM] }, { checks: [DOCS] })
     const rows = edited(
       '## [1] Step 1\n- [X] npm test\n- [x] npm run lint\n  in: web\n  timeout: 90s\n## [2] Step 2\n',
@@ -103,13 +103,13 @@ describe('a plan as text', () => {
     ])
   })
 
-  it('[TE8] text above the first step is a comment, and lines with # are ignored', () => {
+  it('text above the first step is a comment, and lines with # are ignored', () => {
     const { comment, rows } = parsePlan('# help\nPlease hurry.\n\n## A\n# no details\nyes\n', [])
     expect(comment).toBe('Please hurry.')
     expect(rows).toMatchObject([{ title: 'A', details: 'yes' }])
   })
 
-  it('[TE8] an emptied text has no rows', () => {
+  it('an emptied text has no rows', () => {
     const help = commentLines(['Help', '## [1] Title'])
     expect(parsePlan('', draftOf({})).rows).toEqual([])
     expect(parsePlan(`\n${help}\n`, draftOf({})).rows).toEqual([])
@@ -137,7 +137,7 @@ describe('a plan as text', () => {
       '## [1] X\n- [x] npm test | tee log',
       expect.stringContaining('2: the check must be one command without shell syntax') as string,
     ],
-  ])('[TE8] says on which line a mistake is: %j', (text, expected) => {
+  ])('says on which line a mistake is: %j', (text, expected) => {
     expect(problem(text)).toEqual(expected)
   })
 })
@@ -255,7 +255,7 @@ const plans = fc
   })
 
 describe('a plan as text, whatever is in it', () => {
-  it('[TE8] what is printed parses to the same rows and comment', () => {
+  it('what is printed parses to the same rows and comment', () => {
     fc.assert(
       fc.property(plans, prose, ({ draft, rows }, text) => {
         const comment = text.replaceAll(/\r\n?/g, '\n').trim()
@@ -268,7 +268,7 @@ describe('a plan as text, whatever is in it', () => {
     )
   })
 
-  it('[TE8] a plan that is saved as it was opened is confirmed as proposed', () => {
+  it('a plan that is saved as it was opened is confirmed as proposed', () => {
     fc.assert(
       fc.property(fc.array(draftRow, { minLength: 1, maxLength: 4 }), draft => {
         const { rows } = parsePlan(printPlan({ rows: rowsOf(draft), comment: '' }, draft), draft)

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
 import { readSettings } from './settings.ts'
 
-it("[HD5] checks.held_out counts in a file that the user named, and in a project's own only once it is trusted", () => {
+it("checks.held_out counts in a file that the user named, and in a project's own only once it is trusted", () => {
   const folder = scratchFolder()
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'runsheet.json')

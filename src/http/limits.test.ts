@@ -58,7 +58,7 @@ describe.each(['writes', 'reads'] as const)('the %s of an agent', kind => {
 describe('open requests', () => {
   const tooMany = refused(429, 'too_many_requests', '1')
 
-  it('[AU9] each credential has its own, and those without one share theirs', () => {
+  it('each credential has its own, and those without one share theirs', () => {
     const limits = new Limits({ maxRequests: 2 })
     for (const caller of [agentOf('a'), agentOf('a', 'one'), agentOf('a', 'two'), agentOf('b'), PERSON, undefined]) {
       const release = limits.open(caller)
@@ -71,7 +71,7 @@ describe('open requests', () => {
     }
   })
 
-  it('[HT37] each refusal is reported by limit and role', () => {
+  it('each refusal is reported by limit and role', () => {
     const seen: [Limited, string][] = []
     const limits = new Limits({ maxRequests: 1, agentWritesPerMinute: 1, agentReadsPerMinute: 1 }, (...refusal) =>
       seen.push(refusal),

@@ -24,7 +24,7 @@ it('[DC1] every link in the docs leads to a file and a heading', () => {
   expect(broken).toEqual([])
 })
 
-it('[DC2] every file and folder that ARCHITECTURE.md names exists', () => {
+it('every file and folder that ARCHITECTURE.md names exists', () => {
   const names = [...read('ARCHITECTURE.md').matchAll(/`([\w./-]+(?:\.(?:tsx?|md|json)|\/))`/g)].map(
     ([, name = '']) => name,
   )
@@ -33,7 +33,7 @@ it('[DC2] every file and folder that ARCHITECTURE.md names exists', () => {
   expect(missing).toEqual([])
 })
 
-it('[DC3] every test that SECURITY.md cites exists', () => {
+it('every test that SECURITY.md cites exists', () => {
   const page = read('SECURITY.md')
   const cited = [...page.matchAll(/`([\w./-]+\.test\.ts)`: "([^"]+)"/g)].map(([, file = '', title = '']) => ({
     file,

@@ -57,7 +57,7 @@ it('[HK5] gives the digest as the host wants it, with the first prompt that the 
   expect(await hook(['BeforeAgent', ...words], prompt, data)).toEqual(QUIET)
 })
 
-it('[SU17] in a subfolder of a repository, it uses the data folder of the project', async () => {
+it('in a subfolder of a repository, it uses the data folder of the project', async () => {
   const data = await withPlan()
   await hostWith(data)
   const [project, below] = [dirname(data), join(dirname(data), 'packages', 'a')]
@@ -69,7 +69,7 @@ it('[SU17] in a subfolder of a repository, it uses the data folder of the projec
   expect(readdirSync(below)).toEqual([])
 })
 
-it('[HK10] leaves the session in a file for the MCP process of the same host that comes later', async () => {
+it('leaves the session in a file for the MCP process of the same host that comes later', async () => {
   const data = await withPlan()
   await hook(['BeforeAgent', '--host', 'gemini', '--data', data], prompt, data)
   const file = join(data, 'hosts', `${process.pid}.json`)
@@ -80,7 +80,7 @@ it('[HK10] leaves the session in a file for the MCP process of the same host tha
   })
 })
 
-it('[HK8][HK14] without an MCP process a hook is silent and leaves the database alone', async () => {
+it('[HK8] without an MCP process a hook is silent and leaves the database alone', async () => {
   const data = await withPlan()
   const words = ['--host', 'gemini', '--data', data]
   const before = readFileSync(join(data, 'runsheet.db'))
@@ -91,7 +91,7 @@ it('[HK8][HK14] without an MCP process a hook is silent and leaves the database 
   expect(readFileSync(join(data, 'runsheet.db'))).toEqual(before)
 })
 
-it('[HK4] Gemini CLI does not say that a person stopped the agent, so its transcript is asked', async () => {
+it('Gemini CLI does not say that a person stopped the agent, so its transcript is asked', async () => {
   const data = await withPlan()
   await hostWith(data)
   const words = ['--host', 'gemini', '--data', data]

@@ -61,7 +61,7 @@ const refusals = (at: Served): Promise<Record<string, number>> => figuresOf(at.u
 fault('callers that take all they can get')
 
 describe('open requests', () => {
-  it('[AU9] an agent that opens all it can keeps out itself, not people', async () => {
+  it('an agent that opens all it can keeps out itself, not people', async () => {
     const at = await served('--max-requests', '6')
     const [first] = await streams(at, 'agent', 6)
     expect(await refusal(await ask(at, 'agent', EVENTS))).toEqual({
@@ -77,7 +77,7 @@ describe('open requests', () => {
     await expect.poll(async () => (await ask(at, 'agent', EVENTS)).status).toBe(200)
   })
 
-  it('[AU9][MC34] those of MCP count: the standalone stream of a session, and subscriptions', async () => {
+  it('those of MCP count: the standalone stream of a session, and subscriptions', async () => {
     const at = await served('--max-requests', '3')
     const host = async (pin?: string): Promise<Client> => {
       const options = pin === undefined ? {} : { versionNegotiation: { mode: { pin } } }
@@ -98,7 +98,7 @@ describe('open requests', () => {
     await expect.poll(async () => (await ask(at, 'agent', EVENTS)).status).toBe(200)
   })
 
-  it('[AU9] a call that waits for a person counts until it is answered', async () => {
+  it('a call that waits for a person counts until it is answered', async () => {
     const at = await served('--max-requests', '1')
     const held = ask(at, 'agent', CALL, callIn('a'))
     await expect.poll(async () => (await figuresOf(at.url, 'runsheet_review_waiters'))['']).toBe(1)
@@ -109,7 +109,7 @@ describe('open requests', () => {
     await expect.poll(async () => (await readTasks(at, 'agent')).status).toBe(200)
   })
 
-  it('[AU9] a turn is not started if the person has too many', async () => {
+  it('a turn is not started if the person has too many', async () => {
     const at = await served('--max-requests', '1')
     await streams(at, 'person', 1)
     const message = { session_id: 'later', turn_id: 't', message: 'Compute 1 + 1.', review: false }
@@ -117,7 +117,7 @@ describe('open requests', () => {
     expect((await ask(at, 'agent', '/api/sessions/later')).status).toBe(404)
   })
 
-  it('[AU12] a request without a token may bring 4 kB', async () => {
+  it('a request without a token may bring 4 kB', async () => {
     const at = await served()
     const login = (code: string): Promise<Response> =>
       fetch(new URL(LOGIN, at.url), {
@@ -135,7 +135,7 @@ describe('open requests', () => {
     expect((await login('x'.repeat(100))).status).toBe(401)
   })
 
-  it('[AU10] each caller that the host names has its own, and a minute of its own', async () => {
+  it('each caller that the host names has its own, and a minute of its own', async () => {
     const runsheet = createRunsheet({ store: openMemoryStore(), policy: { review: false } })
     const handler = createHandler({
       runsheet,

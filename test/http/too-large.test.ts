@@ -37,7 +37,7 @@ const tooLarge = { error: { code: 'body_too_large', message: 'The body must be a
 describe('a body over the limit', () => {
   fault('bodies over the limit')
 
-  it.each([false, true])('[HT4] is 413, over HTTP and MCP, and the server goes on (chunked: %s)', async isChunked => {
+  it.each([false, true])('is 413, over HTTP and MCP, and the server goes on (chunked: %s)', async isChunked => {
     for (const path of ['/api/chat', '/mcp'])
       for (const size of [LIMIT + 1, 1_000_000]) {
         const refused = await send(served.url, path, size, isChunked)
@@ -48,7 +48,7 @@ describe('a body over the limit', () => {
     expect((await served.person.sessions()).sessions).toEqual([])
   })
 
-  it('[HT4] is refused by its length alone', async () => {
+  it('is refused by its length alone', async () => {
     const socket = connect(Number(served.url.port), '127.0.0.1')
     onTestFinished(() => void socket.destroy())
     const lines = [
@@ -62,7 +62,7 @@ describe('a body over the limit', () => {
     expect(statusesIn(String(await new Promise(resolve => socket.once('data', resolve))))).toEqual([413])
   })
 
-  it.each([false, true])('[HT4][HA1] is refused behind `toNodeHandler` as well (chunked: %s)', async isChunked => {
+  it.each([false, true])('[HA1] is refused behind `toNodeHandler` as well (chunked: %s)', async isChunked => {
     const runsheet = createRunsheet({ store: openMemoryStore() })
     const handler = createHandler({ runsheet, authenticate: () => ({ role: 'person' }) })
     const server = createServer((request, response) => void toNodeHandler(handler)(request, response))

@@ -43,7 +43,7 @@ async function read(server: TestServer, as: Who): Promise<{ status: number; text
 
 fault('answers and streams that are not read')
 
-it('[AU11] a client that takes nothing of its answer for a while is cut off', async () => {
+it('a client that takes nothing of its answer for a while is cut off', async () => {
   const server = await served({ maxRequests: 1, stallMs: 200 })
   const socket = await unread(server, ANSWER)
   // Another request gets through only once this one was cut off.
@@ -53,7 +53,7 @@ it('[AU11] a client that takes nothing of its answer for a while is cut off', as
   expect(socket.bytesRead).toBeLessThan(7 * MB)
 })
 
-it('[AU11] one that reads slowly gets all of it', async () => {
+it('one that reads slowly gets all of it', async () => {
   const server = await served({ stallMs: 1_500 })
   const socket = await unread(server, ANSWER)
   let size = 0

@@ -38,7 +38,7 @@ const pending = async (door: Door): Promise<readonly ReviewRequest[]> =>
 const decisionOf = async (agent: Agent): Promise<unknown> => (await agent.resolution()).at(-1)?.data
 
 describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
-  it('[TE10] lists the plans that wait; one key decides each, as the person at a terminal', async () => {
+  it('lists the plans that wait; one key decides each, as the person at a terminal', async () => {
     const place = site()
     const door = await doorAt(place)
     const agents = await Promise.all(['one', 'two', 'three'].map(name => new Agent(door, name).opens()))
@@ -79,7 +79,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     expect(pty.raw()).not.toContain('\u001b[1m')
   })
 
-  it('[DS4][DS5][DS6] shows disputes beside the plans, and one key answers each, as the person at a terminal', async () => {
+  it('[DS4][DS5] shows disputes beside the plans, and one key answers each, as the person at a terminal', async () => {
     const place = site()
     const door = await doorAt(place)
     const agent = await new Agent(door, 'one').opens({ review: false }, { workspace: workspaceIn(place.folder) })
@@ -127,7 +127,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     ])
   })
 
-  it('[TE16] plans that begin alike are told apart: when each was asked, and of which conversation it is', async () => {
+  it('plans that begin alike are told apart: when each was asked, and of which conversation it is', async () => {
     const place = site()
     const door = await doorAt(place)
     for (const name of ['left-chat', 'open-chat']) {
@@ -145,7 +145,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     expect(await pty.ended).toBe(0)
   })
 
-  it('[TE10] approving lets exactly the checks run that are shown, in full', async () => {
+  it('approving lets exactly the checks run that are shown, in full', async () => {
     const place = site()
     const agent = await new Agent(await doorAt(place), 'chat').opens({}, { workspace: workspaceIn(place.folder) })
     const [lint, test] = [checkIn(place.folder, LINT, 'c1'), checkIn(place.folder, TEST, 'c2')]
@@ -174,7 +174,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     ])
   })
 
-  it('[TE11] e opens the plan in the editor, again with the mistake on top, and shows what was made of it', async () => {
+  it('e opens the plan in the editor, again with the mistake on top, and shows what was made of it', async () => {
     const place = site()
     const agent = await new Agent(await doorAt(place), 'chat').opens({}, { workspace: workspaceIn(place.folder) })
     const [lint, test] = [checkIn(place.folder, LINT, 'c1'), checkIn(place.folder, TEST, 'c2')]
@@ -220,7 +220,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     ])
   })
 
-  it('[TE12] what was typed before, an emptied file, a failing editor and Ctrl-C decide nothing', async () => {
+  it('what was typed before, an emptied file, a failing editor and Ctrl-C decide nothing', async () => {
     const place = site()
     const door = await doorAt(place)
     await (await new Agent(door, 'chat').opens()).plans('Fix')
@@ -245,7 +245,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     expect(await pending(door)).toHaveLength(1)
   })
 
-  it('[TE13] a decision made elsewhere is told, and edits are kept in a file', async () => {
+  it('a decision made elsewhere is told, and edits are kept in a file', async () => {
     const place = site()
     const door = await doorAt(place)
     const first = await (await new Agent(door, 'one').opens()).plans('Plan 1')
@@ -269,7 +269,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     expect(readFileSync(kept, 'utf8')).toContain('## [1] My plan\n')
   })
 
-  it('[TE13] a plan that the agent replaces while it is edited is told, and the new one is shown', async () => {
+  it('a plan that the agent replaces while it is edited is told, and the new one is shown', async () => {
     const place = site()
     const door = await doorAt(place)
     const agent = await new Agent(door, 'chat').opens()
@@ -293,7 +293,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     expect(await pending(door)).toMatchObject([{ draft_tasks: [{ title: 'New plan' }] }])
   })
 
-  it('[TE14] says that nothing waits, and with --wait waits for the next plan', async () => {
+  it('says that nothing waits, and with --wait waits for the next plan', async () => {
     const place = site()
     const empty = review(place)
     await empty.until(`Nothing waits for you in ${join(place.home, '.runsheet')}.`)
@@ -319,7 +319,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
   })
 
   it.each(['sqlite', 'file', ...(postgresUrl === '' ? [] : ['postgres'])])(
-    '[TE10] the decision reaches the agent that waits in another process: %s',
+    'the decision reaches the agent that waits in another process: %s',
     async kind => {
       const place = site()
       const store = kind === 'postgres' ? await ownDatabase() : kind
@@ -341,7 +341,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
 })
 
 describe(`a check that is written in the terminal${noPty}`, { skip: noPty !== '' }, () => {
-  it('[TE11] runs where the agent works, and proves the step', async () => {
+  it('runs where the agent works, and proves the step', async () => {
     const place = site()
     const env = { HOME: place.home, XDG_CONFIG_HOME: join(place.home, '.config') }
     const host = await overStdio(place.data, hostOf({ era: '2025' }), ['--workspace', place.folder], BUILT, {
