@@ -18,7 +18,7 @@ import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts
 import { type Answer, Provider } from './support/provider.ts'
 
 const workspace = ScratchWorkspace.each(each =>
-  each.write('check.sh', 'test -s sum.txt || { echo there is no sum; exit 3; }\n'),
+  each.write('check.sh', 'test -s src/sum.txt || { echo there is no sum; exit 3; }\n'),
 )
 
 /** The agent's own tool. */
@@ -26,7 +26,7 @@ const save = tool({
   description: 'Writes a file.',
   inputSchema: jsonSchema<{ text: string }>({ type: 'object', properties: { text: { type: 'string' } } }),
   execute: async ({ text }) => {
-    workspace.write('sum.txt', text)
+    workspace.write('src/sum.txt', text)
     return `wrote ${text}`
   },
 })
@@ -65,7 +65,7 @@ const modelAt = (provider: Provider, name = 'worker'): LanguageModel =>
   createOpenAICompatible({ name: 'scripted', baseURL: provider.url })(name)
 
 const PLAN = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Write the sum', check: 'sh check.sh' }] } }] }
-const CLAIM = { calls: [{ tool: 'update', args: { id: 1, outcome: 'The sum is in sum.txt.' } }] }
+const CLAIM = { calls: [{ tool: 'update', args: { id: 1, outcome: 'The sum is in src/sum.txt.' } }] }
 const WORK = { calls: [{ tool: 'save', args: { text: '42' } }] }
 const DONE = 'The sum is written.'
 /** Claims without work, stops, is sent back, works, claims again. */

@@ -5,7 +5,6 @@
 export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'a workspace that hides a change, or attacks who reads it': ['src/checks/fingerprint.test.ts'],
   'kill -9 of a process that runs a check': ['src/checks/kill.test.ts'],
-  'a command line that a shell would read differently': ['src/checks/shell-words.test.ts'],
   'a connection to PostgreSQL that is lost': ['src/store/postgres/faults.test.ts'],
   'PostgreSQL that is full, read-only, locked or stalled': ['src/store/postgres/faults.test.ts'],
   'values of any kind as input of every tool': ['src/toolsets/fuzz.test.ts'],
