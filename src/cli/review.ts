@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { ReadStream } from 'node:tty'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Conversation } from '../domain/conversation.ts'
 import { originOf } from '../domain/origin.ts'
@@ -9,12 +8,10 @@ import { secretsInUrl } from '../domain/secrets.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import { type Door, exceptStorage, openDoor } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import { agentShell } from './agent-shell.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { existingFolder } from './data-folder.ts'
 import { reviewCommand } from './invocation.ts'
-import { dropKeys, INTERRUPT, pressedKey } from './keys.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { Reviewer } from './review-one.ts'
 import { entryText } from './review-screen.ts'
@@ -22,7 +19,7 @@ import { ServerLock } from './server-lock.ts'
 import { readSettings, type SettingsOptions } from './settings.ts'
 import { linkTo } from './status.ts'
 import { placeOf, type StatusPlace } from './status-source.ts'
-import { isInteractive, type Terminal } from './terminal.ts'
+import { agentShell, choose, isInteractive, type Terminal } from './terminal.ts'
 import { columnsOfTerminal, type Paint, paintFor } from './terminal-text.ts'
 import { workspacesFor } from './workspaces.ts'
 
@@ -33,7 +30,7 @@ export interface ReviewOptions extends SettingsOptions {
   readonly wait?: true
 }
 
-const DIGITS = '123456789'
+const MAX_LISTED = 9
 /** Poll interval, because hints can be lost. */
 const LOOK_MS = 2_000
 const INTERRUPTED = 130
@@ -41,35 +38,34 @@ const INTERRUPTED = 130
 /** Resolves with the exit code. */
 export async function reviewPlans(options: ReviewOptions, terminal: Terminal): Promise<number> {
   const { environment } = options
-  const input = personAt(terminal, environment)
+  checkPerson(terminal, environment)
   const place = placeOf(options, environment)
   checkStore(place.store)
   if (place.store === 'memory') {
     throw new CliError('review cannot use --store memory: the plans are in the memory of the server. Use its page.')
   }
   if (!options.wait && !hasPlans(place)) {
-    console.log(nothing(place))
+    terminal.output.write(`${nothing(place)}\n`)
     return 0
   }
   existingFolder({ data: place.data, environment })
   const door = await openedDoor(options, place)
   try {
-    return await new Desk(options, place, door, { ...terminal, input }).run()
+    return await new Desk(options, place, door, terminal).run()
   } finally {
     await door.close()
   }
 }
 
 /** Throws without an interactive terminal, or in an agent's shell. */
-function personAt(terminal: Terminal, environment: Environment): ReadStream {
-  const { input } = terminal
+function checkPerson(terminal: Terminal, environment: Environment): void {
   const agent = agentShell(environment)
   if (agent !== undefined) {
     throw new CliError(
       `a plan is decided by a person, and this shell is ${agent}'s. Use a terminal of your own, or the page.`,
     )
   }
-  if (isInteractive(terminal) && input instanceof ReadStream) return input
+  if (isInteractive(terminal)) return
   throw new CliError('a plan is decided by a person: run this in a terminal (stdin and stdout), or use the page.')
 }
 
@@ -93,15 +89,10 @@ class Desk {
   readonly #options: ReviewOptions
   readonly #place: StatusPlace
   readonly #door: Door
-  readonly #terminal: Terminal & { readonly input: ReadStream }
+  readonly #terminal: Terminal
   readonly #skipped = new Set<string>()
 
-  constructor(
-    options: ReviewOptions,
-    place: StatusPlace,
-    door: Door,
-    terminal: Terminal & { readonly input: ReadStream },
-  ) {
+  constructor(options: ReviewOptions, place: StatusPlace, door: Door, terminal: Terminal) {
     this.#options = options
     this.#place = place
     this.#door = door
@@ -112,13 +103,14 @@ class Desk {
     let waiting = await this.#waiting()
     if (waiting.length === 0 && this.#options.wait) waiting = await this.#awaited()
     if (waiting.length === 0) {
-      console.log(nothing(this.#place))
+      this.#print(nothing(this.#place))
       this.#hintAtOtherStore()
       return 0
     }
     while (waiting.length > 0) {
       const review = waiting.length === 1 ? waiting[0] : await this.#picked(waiting)
-      if (review === undefined || review === INTERRUPT) return review === INTERRUPT ? INTERRUPTED : 0
+      if (review === undefined) return INTERRUPTED
+      if (review === 'quit') return 0
       const left = await this.#show(review)
       if (left === 'quit') return 0
       if (left === 'interrupted') return INTERRUPTED
@@ -129,13 +121,13 @@ class Desk {
   }
 
   async #waiting(): Promise<readonly ReviewRequest[]> {
-    const limit = DIGITS.length + this.#skipped.size
+    const limit = MAX_LISTED + this.#skipped.size
     const { items } = await this.#door.reviews.waiting(LOCAL_TENANT, this.#options.session, { limit })
     return items.filter(({ review_id }) => !this.#skipped.has(review_id))
   }
 
   async #awaited(): Promise<readonly ReviewRequest[]> {
-    console.log('Waiting for a plan to review (Ctrl-C to stop).')
+    this.#print('Waiting for a plan to review (Ctrl-C to stop).')
     const done = new AbortController()
     const hints = this.#door.changes(done.signal)[Symbol.asyncIterator]()
     try {
@@ -150,20 +142,18 @@ class Desk {
     }
   }
 
-  async #picked(waiting: readonly ReviewRequest[]): Promise<ReviewRequest | typeof INTERRUPT | undefined> {
-    const columns = columnsOfTerminal(process.stdout)
+  async #picked(waiting: readonly ReviewRequest[]): Promise<ReviewRequest | 'quit' | undefined> {
+    const columns = columnsOfTerminal(this.#terminal.output)
     const now = await this.#door.now()
-    console.log(`\n${waiting.length} plans wait for you:\n`)
-    for (const [index, review] of waiting.entries()) {
+    const choices = [{ value: 'quit', label: 'Quit: they go on waiting' }]
+    for (const review of waiting) {
       const { asked_at: askedAt } = (await this.#stateOf(review)).reviews.get(review.review_id) ?? {}
       const entry = { title: await this.#titleOf(review), askedAt, now }
-      const [first, second] = entryText(review, entry, columns - 4, this.#paint)
-      console.log(` ${index + 1}  ${first}\n    ${second}`)
+      choices.push({ value: review.review_id, label: entryText(review, entry, columns - 4, this.#paint).join('\n') })
     }
-    await dropKeys(this.#terminal.input)
-    console.log(`\nWhich one? 1 to ${waiting.length}, or q to quit`)
-    const key = await pressedKey(`${DIGITS.slice(0, waiting.length)}q`, this.#terminal, NEVER)
-    return key === INTERRUPT ? INTERRUPT : waiting[Number(key) - 1]
+    this.#print('')
+    const id = await choose(`${waiting.length} plans wait for you. Which one?`, choices, this.#terminal)
+    return id === 'quit' ? id : waiting.find(({ review_id }) => review_id === id)
   }
 
   async #show(review: ReviewRequest): ReturnType<Reviewer['run']> {
@@ -174,7 +164,7 @@ class Desk {
         terminal: this.#terminal,
         environment,
         paint: this.#paint,
-        print: line => console.log(line),
+        print: line => this.#print(line),
         urlOf: conversation => {
           const serving = this.#server()
           return serving ? linkTo(serving.url, conversation) : null
@@ -188,8 +178,12 @@ class Desk {
     return reviewer.run()
   }
 
+  #print(line: string): void {
+    this.#terminal.output.write(`${line}\n`)
+  }
+
   get #paint(): Paint {
-    return paintFor(process.stdout, this.#options.environment)
+    return paintFor(this.#terminal.output, this.#options.environment)
   }
 
   async #stateOf({ session_id }: ReviewRequest): Promise<Conversation> {
@@ -210,8 +204,6 @@ class Desk {
   #hintAtOtherStore(): void {
     const { store } = this.#server() ?? {}
     if (store === undefined || store === storeLocation(this.#place.store)) return
-    console.log(`The server of ${this.#place.data} uses another store: ${store}. Set RUNSHEET_STORE to the same.`)
+    this.#print(`The server of ${this.#place.data} uses another store: ${store}. Set RUNSHEET_STORE to the same.`)
   }
 }
-
-const NEVER = new AbortController().signal

@@ -239,8 +239,8 @@ async function confirmed({ yes, host, scope, remove, invocation }: SetupOptions,
       `nothing was written: there is no terminal to ask in. To write without being asked: ${command} --yes`,
     )
   }
-  await dropTyped(terminal.input)
-  if (!/^y(es)?$/i.test(await ask('Write this? [y/N] ', terminal))) throw new CliError('nothing was written.')
+  await dropTyped(terminal)
+  if (!/^y(es)?$/i.test((await ask('Write this? [y/N] ', terminal)) ?? '')) throw new CliError('nothing was written.')
 }
 
 /** All or nothing. Files are removed in reverse, so that their folders are empty in turn. */

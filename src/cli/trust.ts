@@ -27,7 +27,7 @@ export async function trustFile(options: TrustOptions, terminal: Terminal): Prom
   const needed = whatNeedsTrust(file, folder)
   if (needed.length === 0) return console.log(visible(`Nothing in ${file.path} needs to be trusted.`))
   if (!isInteractive(terminal)) throw noTerminal(options, file)
-  await dropTyped(terminal.input)
+  await dropTyped(terminal)
   console.log([visible(file.path), 'Once it is trusted, it will:', ...needed.map(line => `  - ${line}`)].join('\n'))
   console.log(
     'Programs run as you, in the folder where Runsheet is started; only this file is checked, not what it starts. Once the file changes, it has to be trusted again.',
