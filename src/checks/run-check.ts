@@ -1,5 +1,6 @@
 import type { RunnableCheck } from '../domain/check.ts'
-import type { FileChange, Scopes } from '../domain/scope.ts'
+import type { FileChange } from '../domain/file-change.ts'
+import type { Scopes } from '../domain/scope.ts'
 import { changeSince } from './as-approved.ts'
 import { checkFile } from './check-file.ts'
 import { checkUnchanged } from './check-unchanged.ts'

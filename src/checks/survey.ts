@@ -1,5 +1,6 @@
 import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
-import type { FileChange, Scopes } from '../domain/scope.ts'
+import type { FileChange } from '../domain/file-change.ts'
+import type { Scopes } from '../domain/scope.ts'
 import { builtFiles } from './built-files.ts'
 import type { FileHasher } from './file-hash.ts'
 import { type FileHashes, filesOf, type FilesRequest, hashFiles, stampsOf } from './files.ts'
@@ -132,7 +133,13 @@ export class Surveyor {
     const isWhole = print !== undefined
     const found = filesOf({ ...request, globs: [...PROTECTED, ...protect, ...watched.globs], paths: watched.paths })
     const built = builtFiles(root, git, found ?? [], [...protect, ...covers.globs, ...covers.words.map(literal)])
-    const hashed = found && hashFiles(request, found.filter(path => !built.has(path)), this.#hasher)
+    const hashed =
+      found &&
+      hashFiles(
+        request,
+        found.filter(path => !built.has(path)),
+        this.#hasher,
+      )
     const files = hashed && new Map([...hashed, ...(isWhole ? listed : [])])
     return {
       request,

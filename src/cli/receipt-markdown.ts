@@ -1,7 +1,7 @@
 import type { Origin } from '../domain/origin.ts'
 import type { RunReason } from '../domain/proof.ts'
 import type { CallCounts, CheckReceipt, Receipt, ReviewReceipt, StepReceipt } from '../domain/receipt.ts'
-import { shortPaths } from '../domain/short-paths.ts'
+import { changesText, shortPaths } from '../domain/file-change.ts'
 import { cut } from '../domain/text.ts'
 import { inCode, inText } from '../domain/markdown.ts'
 import { doneWords, seconds, STANDING_WORDS, STATUS_WORDS, when } from '../domain/plan-words.ts'
@@ -34,7 +34,7 @@ const RUNS: Record<RunReason, string> = {
 
 function tallyText({ checks, tally }: Receipt): string {
   const unpassed = checks.filter(
-    ({ state, runs, guarded }) => runs.length > 0 && (state !== 'passed' || guarded.length > 0),
+    ({ state, runs, changes }) => runs.length > 0 && (state !== 'passed' || changes.length > 0),
   )
   const failing =
     unpassed.length > 0
@@ -87,12 +87,13 @@ const table = (steps: readonly StepReceipt[]): string =>
   ].join('\n')
 
 function stepText(step: StepReceipt): string {
-  const { number, title, outcome, reasons, checks, verdicts, edits, accepted, calls, reports } = step
+  const { number, title, outcome, reasons, scope, checks, verdicts, edits, accepted, calls, reports } = step
   return [
     `### ${number} ${inText(title)}`,
     '',
     ...(outcome === null ? [] : [`- Outcome: ${inText(cut(outcome, MAX_TEXT))}`]),
     ...reasons.map(reason => `- Why: ${inText(reason)}`),
+    ...(scope === null ? [] : [`- May change: ${scope.map(inCode).join(', ')}`]),
     ...checks.flatMap(checkLines),
     ...verdicts.map(({ verdict, reason, model, fenced }) => {
       const why = reason === '' ? '' : `: ${inText(cut(reason, MAX_TEXT))}`
@@ -109,7 +110,7 @@ function stepText(step: StepReceipt): string {
   ].join('\n')
 }
 
-function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): string[] {
+function checkLines({ check, spec, approved, runs, changes }: CheckReceipt): string[] {
   const name = spec.kind === 'person' ? inText(check) : inCode(check)
   return [
     `- Check ${name}: ${approvalText(spec.kind, approved)}`,
@@ -119,7 +120,7 @@ function checkLines({ check, spec, approved, runs, guarded }: CheckReceipt): str
       const because = reason === null || result !== 'inconclusive' ? '' : `: ${inText(withoutFolders(reason))}`
       return `  - ${RUNS[why]}: ${result}${code}, ${seconds(duration_ms)}${because}`
     }),
-    ...(guarded.length === 0 ? [] : [`  - changed and not accepted: ${shortPaths(guarded).map(inCode).join(', ')}`]),
+    ...(changes.length === 0 ? [] : [`  - changed and not accepted: ${changesText(changes).map(inCode).join(', ')}`]),
   ]
 }
 

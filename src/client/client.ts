@@ -187,9 +187,9 @@ export function createClient(options: ClientOptions) {
     stopCheck: (id: string, taskId: string, checkId: string) => check(id, taskId, checkId, 'stop'),
     /** Ticks a check of kind `person`. */
     tickCheck: (id: string, taskId: string, checkId: string) => check(id, taskId, checkId, 'tick'),
-    /** Accepts changes to guarded files: every path in `guarded` of the task's checks. */
-    acceptGuards: (id: string, taskId: string, paths: readonly string[]) =>
-      json<TaskAnswer>(`${task(id, taskId)}/guards/accept`, { method: 'POST', body: { paths } }),
+    /** Accepts changes outside the scope, by the paths in `changes` of the task's checks. */
+    acceptChanges: (id: string, taskId: string, paths: readonly string[]) =>
+      json<TaskAnswer>(`${task(id, taskId)}/changes/accept`, { method: 'POST', body: { paths } }),
 
     /** The task's verdicts, claims and most relevant tool calls; `liveEvidence` follows them. */
     evidence: (id: string, taskId: string, signal?: AbortSignal) =>

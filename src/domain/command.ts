@@ -128,7 +128,10 @@ export interface SeenWorkspace {
   readonly fingerprint?: string | undefined
 }
 
-export type RunOutcome = Omit<EventData['check_ran'], 'task_id' | 'check_id' | 'hash' | 'run_id' | 'why' | 'claim_id'> & {
+export type RunOutcome = Omit<
+  EventData['check_ran'],
+  'task_id' | 'check_id' | 'hash' | 'run_id' | 'why' | 'claim_id'
+> & {
   /** The record of the plan's files, if this run began it or added to it. */
   readonly record?: string | null
 }

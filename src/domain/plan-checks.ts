@@ -4,8 +4,8 @@ import { type CheckState, lastState } from './check-state.ts'
 import { checkedOf, hasTasks, type Plan } from './plan.ts'
 import { claimedPlans } from './open-claims.ts'
 import { countingChecks, countingRun, type OpenClaim, planRuns, type Proofs, taskRuns } from './proof.ts'
-import { changeText, planChanges } from './scope.ts'
-import { shortPaths } from './short-paths.ts'
+import { changesText } from './file-change.ts'
+import { planChanges } from './scope.ts'
 import { isGivenUp, isOpen, type Task } from './task.ts'
 
 /** Checks of the whole plan that ran and did not pass. */
@@ -22,7 +22,7 @@ export function whyUnpassed(plan: Plan, check: Check): string {
   const last = countingRun(planRuns(plan, check.hash))
   if (last?.result === 'failed') return `fails${codeOf(last)}`
   if (last?.result !== 'passed') return `could not be run: ${last?.reason ?? 'it has not run.'}`
-  const files = shortPaths(planChanges(plan, check).map(changeText)).join(', ')
+  const files = changesText(planChanges(plan, check)).join(', ')
   return `does not count: changed outside the scopes of the plan: ${files}. Put that back, or leave it to a person, who can accept it`
 }
 

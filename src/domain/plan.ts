@@ -83,7 +83,11 @@ export function planOfRun(state: Plans, taskId: string | undefined, turnId: stri
 }
 
 /** The plan whose record of files counts for a run: a task that moved to another plan keeps its own. */
-export function planOfRecord(state: Plans & { readonly proof: Keyed<{ readonly confirmed_in?: string }> }, taskId: string | undefined, turnId: string): Plan {
+export function planOfRecord(
+  state: Plans & { readonly proof: Keyed<{ readonly confirmed_in?: string }> },
+  taskId: string | undefined,
+  turnId: string,
+): Plan {
   const confirmed = taskId === undefined ? undefined : valueIn(state.proof, taskId)?.confirmed_in
   return confirmed === undefined ? planOfRun(state, taskId, turnId) : planById(state, confirmed)
 }

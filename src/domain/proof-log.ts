@@ -266,7 +266,8 @@ function provenBy(state: Conversation, planId: string): Pick<Conversation, 'runs
   for (const task of checkedOf(state, planById(state, planId))) {
     for (const { hash } of task.status === 'completed' ? (task.checks ?? []) : []) {
       const run = countingRun(taskRuns({ proof }, task.id, hash))
-      if (run?.result !== 'passed' || !run.changes?.length || waitingIn({ ...state, proof }, task, run).length > 0) continue
+      if (run?.result !== 'passed' || !run.changes?.length || waitingIn({ ...state, proof }, task, run).length > 0)
+        continue
       const proven = provenFor({ ...state, runs, proof }, hash, task)
       runs = runs.with(hash, { ...recordOf({ runs }, hash), ...proven })
       proof = withSpent({ ...state, runs, proof }, hash, proven.proves)

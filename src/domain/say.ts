@@ -1,8 +1,7 @@
 import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import type { TaskFields } from './fields.ts'
-import { changeText } from './scope.ts'
-import { shortPaths } from './short-paths.ts'
+import { changesText } from './file-change.ts'
 import { EDITABLE } from './row.ts'
 import { isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
@@ -160,7 +159,7 @@ const ENGLISH: Required<Sentences> = {
     const uncounted = `This does not count against the ${speaker.word('task')}.`
     const again = `settle the ${speaker.word('task')} again`
     if (changes)
-      return `${open} does not count, because ${shortPaths(changes.map(changeText)).join(', ')} changed outside the scopes of the plan. ${uncounted} Put that back, then ${again}; or leave it to a person, who can accept the change.`
+      return `${open} does not count, because ${changesText(changes).join(', ')} changed outside the scopes of the plan. ${uncounted} Put that back, then ${again}; or leave it to a person, who can accept the change.`
     if (isUnclear)
       return `${open} could not be run${codeOf(run)}. ${uncounted} If you changed what it needs, put that back, then ${again}; otherwise leave it to a person, who can mend it or its settings.`
     return `${open} fails${codeOf(run)}. ${uncounted} Mend it, then ${again}.${outputOf(run)}`

@@ -1,33 +1,9 @@
 import type { Check } from './check.ts'
+import type { FileChange } from './file-change.ts'
 import { checkedOf, type Plan, planById, type Plans, tasksOf } from './plan.ts'
 import { type CheckRun, countingRun, planRuns, proofOf, type Proofs, taskRuns } from './proof.ts'
 import { valueIn } from './table.ts'
 import type { Task } from './task.ts'
-
-/**
- * A file that changed since the plan was approved, although the step may not change it. A type, so that it is
- * assignable to `Json`.
- */
-export type FileChange = {
-  readonly path: string
-  /**
-   * `outside`: no step of the plan may change it. `protected`: it decides what checks mean, and the step's own scope
-   * does not have it. `own`: protected, and in the step's own scope. `git`: files as a newer commit has them.
-   */
-  readonly is: 'outside' | 'protected' | 'own' | 'git'
-  /** A hash of its content; absent if it is gone. */
-  readonly hash?: string
-  /** The number of files that it stands for. */
-  readonly files?: number
-}
-/** A file, or files of a commit, whose change a person accepted. */
-export type AcceptedFile = Pick<FileChange, 'path' | 'hash'>
-
-/** The changes of one run as another task with the same check sees them, or without an id the plan itself. */
-export interface OtherChanges {
-  readonly task_id?: string
-  readonly changes: readonly FileChange[]
-}
 
 /** The files that a step may change. */
 export interface Scope {
@@ -61,7 +37,11 @@ const scopeOf = (state: Pick<Proofs, 'proof'>, { id, scope }: Task): Scope =>
 export const waitingChanges = (state: Proofs, task: Task, check: Check): readonly FileChange[] =>
   waitingIn(state, task, countingRun(taskRuns(state, task.id, check.hash)))
 
-export function waitingIn(state: Changed, task: Task, run: Pick<CheckRun, 'changes'> | undefined): readonly FileChange[] {
+export function waitingIn(
+  state: Changed,
+  task: Task,
+  run: Pick<CheckRun, 'changes'> | undefined,
+): readonly FileChange[] {
   const plan = planById(state, task.plan_id)
   return (run?.changes ?? []).filter(
     change => !isAccepted(plan, change) && !(change.is === 'protected' && isVouchedFor(state, plan, task, change)),
@@ -87,7 +67,3 @@ const isVouchedFor = (state: Changed, plan: Plan, task: Task, { path, hash }: Fi
         last.changes?.some(change => change.is === 'own' && change.path === path && change.hash === hash),
       ),
   )
-
-/** A change in a few words: its path, or the number of files from git. */
-export const changeText = ({ path, is, files = 1 }: FileChange): string =>
-  is === 'git' ? `from git: ${files} file${files === 1 ? '' : 's'}` : path

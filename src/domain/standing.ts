@@ -13,8 +13,8 @@ import {
   taskRuns,
   turnedInPlan,
 } from './proof.ts'
-import { changeText, waitingChanges } from './scope.ts'
-import { shortPaths } from './short-paths.ts'
+import { changesText } from './file-change.ts'
+import { waitingChanges } from './scope.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
 
@@ -153,7 +153,7 @@ const isPartial = (state: Proofs, { id }: Task, { hash }: Check): boolean =>
 const PARTIAL = '; there are too many files, so only protected files, those that checks name, and scopes were compared'
 
 const changedFiles = (state: Proofs, task: Task, check: Check): string =>
-  shortPaths(waitingChanges(state, task, check).map(changeText)).join(', ')
+  changesText(waitingChanges(state, task, check)).join(', ')
 
 function staleReason(state: Proofs, task: Task, check: Check): string {
   if (hasMoved(state, task, check)) return 'passed before the plan went on in another folder'

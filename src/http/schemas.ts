@@ -98,9 +98,16 @@ const asRead = {
     z.enum(['failed', 'passed', 'not_run']),
     'how it stood when the plan was confirmed',
   ).exactOptional(),
-  guarded: described(
-    z.array(z.string()),
-    'guarded files that changed: it proves nothing until a person accepts them',
+  changes: described(
+    z.array(
+      z.object({
+        path: z.string(),
+        is: z.enum(['outside', 'protected', 'own', 'git']),
+        hash: z.string().exactOptional(),
+        files: z.int().exactOptional(),
+      }),
+    ),
+    'files that changed outside its scope: it proves nothing until a person accepts them',
   ).exactOptional(),
 }
 const sentCheck = exact<SentCheck>()(

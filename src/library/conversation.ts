@@ -174,9 +174,9 @@ export class Conversation {
     return this.#onTask({ type: 'tick_check', task, check_id: checkId })
   }
 
-  /** Accepts changes to guarded files on a person's behalf: every path in `guarded` of the task's checks. */
-  acceptGuards(task: string | number, paths: readonly string[]): Promise<TaskView> {
-    return this.#onTask({ type: 'accept_guards', task, paths })
+  /** Accepts changes outside the scope on a person's behalf, by the paths in `changes` of the task's checks. */
+  acceptChanges(task: string | number, paths: readonly string[]): Promise<TaskView> {
+    return this.#onTask({ type: 'accept_changes', task, paths })
   }
 
   /**
@@ -252,7 +252,7 @@ export class Conversation {
   }
 
   async #onTask(
-    command: CommandOf<'request_check' | 'stop_check' | 'tick_check' | 'accept_guards'>,
+    command: CommandOf<'request_check' | 'stop_check' | 'tick_check' | 'accept_changes'>,
   ): Promise<TaskView> {
     const { door, ref } = this.#deps
     return viewOf((await door.run(ref, command)).conversation, command.task)

@@ -308,7 +308,7 @@ export const english = {
     leftOut: 'The agent proposed checks, but there is no folder to run them in. Name one at the start',
     add: 'Add a check',
     addInput: (example: string) => `A command, such as ${example}`,
-    mayChangeInput: (example: string) => `Guarded files that it may edit, such as ${example}`,
+    scopeInput: (example: string) => `Files that it may change, such as ${example}`,
     approve: 'Run this check',
     approveOne: 'Approve',
     approved: (approved: number, count: number) => `${approved} of ${plural(count, 'check')} approved`,
@@ -347,8 +347,11 @@ export const english = {
     noOutput: 'No output',
     failsNow: 'fails now',
     filesChanged: 'files changed',
-    guarded: 'It proves nothing until you accept what changed in these files:',
-    acceptGuards: 'Accept changes',
+    changedOutside: 'Changed outside its scope. It proves nothing until you accept:',
+    ownTestsChanged: 'It changed its own tests. It proves nothing until you accept:',
+    fromGit: (files: number) => `from git: ${plural(files, 'file')}`,
+    acceptOne: 'Accept',
+    acceptChanges: 'Accept changes',
     /** Completes a task that the judge or a check did not accept. */
     acceptAnyway: 'Accept anyway',
     /** Confirms a task that is already done. */

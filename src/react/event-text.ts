@@ -67,8 +67,8 @@ const SENTENCES: { readonly [T in TimelineType]: (data: EventData[T], words: Wor
     const title = run.task_id === undefined ? wholePlan : titleOf(run.task_id)
     return signed(checkRan(title, labelOf(run.check_id), runText(run, strings)), ranBecause[run.why])
   },
-  guard_accepted: ({ task_id, paths }, { titleOf, signed, guardsAccepted, list, actor }) =>
-    signed(guardsAccepted(titleOf(task_id), list(paths)), actor.person),
+  changes_accepted: ({ task_id, files }, { titleOf, signed, changesAccepted, list, actor }) =>
+    signed(changesAccepted(titleOf(task_id), list(files.map(({ path }) => path))), actor.person),
   check_ticked: ({ task_id, check_id }, { titleOf, labelOf, signed, checkTicked, actor }) =>
     signed(checkTicked(titleOf(task_id), labelOf(check_id)), actor.person),
 }
@@ -97,7 +97,7 @@ export const englishEvents = {
     final: 'before the plan ended',
     person: 'you asked',
   },
-  guardsAccepted: (title: string, paths: string) => `${title}: changes accepted to ${paths}`,
+  changesAccepted: (title: string, paths: string) => `${title}: changes accepted to ${paths}`,
   checkTicked: (title: string, check: string) => `${title}: ticked “${check}”`,
   /** The actor of approvals by the configuration. */
   configuration: 'configuration',
@@ -132,7 +132,7 @@ export const chineseEvents: EventStrings = {
   checkApproved: (title, check) => `${title}：已批准 ${check}`,
   checkRan: (title, check, result) => `${title}：${check} ${result}`,
   ranBecause: { baseline: '开工前', claim: '报告完成时', final: '计划结束前', person: '应你要求' },
-  guardsAccepted: (title, paths) => `${title}：已接受对 ${paths} 的改动`,
+  changesAccepted: (title, paths) => `${title}：已接受对 ${paths} 的改动`,
   checkTicked: (title, check) => `${title}：已勾选“${check}”`,
   configuration: '配置',
   unknownTask: '某项任务',

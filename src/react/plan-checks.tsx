@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import { checkLabel, runText } from './check-text.ts'
-import { Guards } from './guards.tsx'
+import { FileChanges } from './file-changes.tsx'
 import { usePlan } from './plan-context.ts'
 import { ProofIcon } from './proof-icon.tsx'
 import { useStrings } from './strings.ts'
@@ -33,10 +33,7 @@ export function PlanChecks(): ReactElement | null {
           </li>
         ))}
       </ul>
-      <Guards
-        paths={[...new Set(proof.ownChecks.flatMap(({ guards }) => guards))]}
-        onAccept={() => proof.acceptGuards()}
-      />
+      <FileChanges checks={proof.ownChecks} onAccept={paths => proof.acceptChanges(paths)} />
     </div>
   )
 }

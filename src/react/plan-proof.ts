@@ -2,10 +2,9 @@ import type { Client } from '../client/client.ts'
 import type { Check } from '../domain/check.ts'
 import type { ConversationLike } from '../domain/conversation.ts'
 import type { Instant } from '../domain/instant.ts'
-import { type CheckState, checkState, planCheckState, waitingGuards } from '../domain/check-state.ts'
+import { type CheckState, checkState, planCheckState } from '../domain/check-state.ts'
 import { planOf, tasksOf } from '../domain/plan.ts'
 import { checkedBy, claimOn } from '../domain/open-claims.ts'
-import { planGuards } from '../domain/plan-checks.ts'
 import {
   type CheckRun,
   countingChecks,
@@ -17,6 +16,8 @@ import {
   taskRuns,
   workspaceOf,
 } from '../domain/proof.ts'
+import type { FileChange } from '../domain/file-change.ts'
+import { planChanges, waitingChanges } from '../domain/scope.ts'
 import { type Finding, findingOf, type Standing, standingsOf, standingWordOf } from '../domain/standing.ts'
 import type { Task } from '../domain/task.ts'
 
@@ -26,8 +27,8 @@ export interface TaskCheck {
   /** `queued`: a run is requested and waits for others. */
   readonly state: CheckState | 'queued'
   readonly finding: Finding
-  /** Changed files that a person has to accept before the check proves anything. */
-  readonly guards: readonly string[]
+  /** Changes that a person has to accept before the check proves anything. */
+  readonly changes: readonly FileChange[]
   readonly last: CheckRun | undefined
   /** The start of the current run. */
   readonly startedAt: Instant | undefined
@@ -42,8 +43,8 @@ export interface PlanCheck extends Pick<TaskCheck, 'check' | 'last'> {
   readonly state: CheckState
   /** The end of the output: of the current run, or of the last run if it did not pass. */
   readonly output: string | undefined
-  /** Changed files that a person has to accept before the check counts. */
-  readonly guards: readonly string[]
+  /** Changes that a person has to accept before the check counts. */
+  readonly changes: readonly FileChange[]
 }
 
 /** The agent claims that a task is done, and the claim is being checked. */
@@ -72,8 +73,8 @@ export interface PlanProof {
   readonly run: (task: Task, check: Check) => Promise<boolean>
   readonly stop: (task: Task, check: Check) => Promise<boolean>
   readonly tick: (task: Task, check: Check) => Promise<boolean>
-  /** Accepts all guarded changes that a task's checks wait for; without a task, those of the whole plan's checks. */
-  readonly acceptGuards: (task?: Task) => Promise<boolean>
+  /** Accepts changes that a task's checks wait for; without a task, those of the whole plan's checks. */
+  readonly acceptChanges: (paths: readonly string[], task?: Task) => Promise<boolean>
   /** The end of a run's output; undefined if it could not be read. */
   readonly outputOf: (run: CheckRun) => Promise<string | undefined>
 }
@@ -105,16 +106,8 @@ export function planProof(
     run: (task, check) => attempt(client.runCheck(session, task.id, check.id)),
     stop: (task, check) => attempt(client.stopCheck(session, task.id, check.id)),
     tick: (task, check) => attempt(client.tickCheck(session, task.id, check.id)),
-    acceptGuards: async task => {
-      const guardsOf = (each: Task): readonly string[] => checksOf(each).flatMap(({ guards }) => guards)
-      const plan = tasksOf(state, planOf(state, state.latest_turn ?? ''))
-      // The API accepts files per task, so the whole plan's go with one of its tasks, preferably one without guards of
-      // its own.
-      const of = task ?? plan.find(each => guardsOf(each).length === 0) ?? plan[0]
-      if (!of) return false
-      const ofPlan = task ? [] : ownChecks(state, live).flatMap(({ guards }) => guards)
-      return attempt(client.acceptGuards(session, of.id, [...new Set([...guardsOf(of), ...ofPlan])]))
-    },
+    acceptChanges: async (paths, task = tasksOf(state, planOf(state, state.latest_turn ?? ''))[0]) =>
+      task !== undefined && attempt(client.acceptChanges(session, task.id, paths)),
     outputOf: async run => {
       let tail: string | undefined
       await attempt(client.event(session, run.seq).then(({ data }) => (tail = ('tail' in data && data.tail) || '')))
@@ -129,7 +122,7 @@ function ownChecks(state: PlanState, live: LiveOutput): readonly PlanCheck[] {
     const { started } = recordOf(state, check.hash)
     const { last } = planRuns(plan, check.hash) ?? {}
     const output = liveText(live, started) ?? tailOf(state, check.hash, last)
-    return { check, last, state: planCheckState(state, plan, check), output, guards: planGuards(state, plan, check) }
+    return { check, last, state: planCheckState(state, plan, check), output, changes: planChanges(plan, check) }
   })
 }
 
@@ -147,7 +140,7 @@ function taskCheck(state: Proofs, task: Task, check: Check, live: LiveOutput): T
     check,
     state: isQueued ? 'queued' : now,
     finding,
-    guards: waitingGuards(state, task, check),
+    changes: waitingChanges(state, task, check),
     last: last && tail !== undefined ? { ...last, tail } : last,
     startedAt: started?.at,
     output: liveText(live, started),

@@ -34,7 +34,7 @@ const ICONS: Record<Shown, LucideIcon> = {
   stale: CircleCheck,
   failed: CircleX,
   inconclusive: TriangleAlert,
-  guarded: TriangleAlert,
+  changed: TriangleAlert,
   rejected: CircleX,
 }
 

@@ -69,14 +69,14 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
         refused={refusedCheck(error)}
         errorId={errorId}
       />
-      {/* Guarded files matter only where there are checks. */}
+      {/* A scope is compared when a check runs. */}
       {shows('scope') && (checks.count + checks.ofPlan.length > 0 || row.scope !== '') && (
         <label className="rs-field">
           <span aria-hidden="true">{strings.fields.scope}</span>
           <input
             {...field(strings.fields.scope, 'scope')}
             className="rs-input rs-quiet rs-code"
-            placeholder={strings.checks.mayChangeInput('test/**')}
+            placeholder={strings.checks.scopeInput('src/auth/**')}
             value={row.scope}
             onChange={event => onChange({ scope: event.target.value })}
           />

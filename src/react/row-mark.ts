@@ -7,7 +7,7 @@ import { notDoneWords, standingWords, tallyWords } from './tally-words.ts'
 import type { TasksHandle } from './use-tasks.ts'
 
 export interface RowMark {
-  readonly kind: Standing | 'checking' | 'unticked' | 'failed' | 'guarded' | 'rejected' | 'checks'
+  readonly kind: Standing | 'checking' | 'unticked' | 'failed' | 'changed' | 'rejected' | 'checks'
   readonly text: string
 }
 
@@ -32,8 +32,8 @@ function standingMark(standing: Standing, checks: readonly TaskCheck[], strings:
   if (checks.some(({ finding }) => finding === 'failed')) {
     return { kind: 'failed', text: `${word} · ${strings.checks.failsNow}` }
   }
-  if (checks.some(({ finding }) => finding === 'guarded')) {
-    return { kind: 'guarded', text: `${word} · ${strings.checks.filesChanged}` }
+  if (checks.some(({ finding }) => finding === 'changed' || finding === 'own_tests')) {
+    return { kind: 'changed', text: `${word} · ${strings.checks.filesChanged}` }
   }
   const unapproved = countUnapproved(checks)
   const isOnWords = standing === 'reported' || standing === 'judged'

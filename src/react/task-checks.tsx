@@ -6,7 +6,7 @@ import { acceptWord } from './accept-word.ts'
 import { AddCheck } from './add-check.tsx'
 import { CheckItem } from './check-item.tsx'
 import { withText } from './check-text.ts'
-import { Guards } from './guards.tsx'
+import { FileChanges } from './file-changes.tsx'
 import { usePlan } from './plan-context.ts'
 import { useStrings } from './strings.ts'
 import { TaskEvidence } from './task-evidence.tsx'
@@ -53,7 +53,7 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
         </ul>
       )}
       <TaskEvidence taskId={task.id} />
-      <Guards paths={[...new Set(checks.flatMap(({ guards }) => guards))]} onAccept={() => proof.acceptGuards(task)} />
+      <FileChanges checks={checks} onAccept={paths => proof.acceptChanges(paths, task)} />
       <div className="rs-proof-actions">
         {proof.hasWorkspace(task) && (
           <AddCheck about={about} onAdd={line => replace([...current, { kind: 'command', run: line.trim() }])} />

@@ -262,11 +262,7 @@ export class CheckWork {
     }
   }
 
-  async #outcome(
-    { stop }: RunUnderWay,
-    { state, next, workspace }: Begun,
-    live: LiveOutput,
-  ): Promise<RunOutcome> {
+  async #outcome({ stop }: RunUnderWay, { state, next, workspace }: Begun, live: LiveOutput): Promise<RunOutcome> {
     const { lease } = this.held
     const signal = AbortSignal.any([stop.signal, this.#over])
     try {

@@ -144,7 +144,11 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
     const { workspace, compared, others = [], signal, maxMs } = options
     const limit = maxMs === undefined ? undefined : AbortSignal.timeout(maxMs)
     const all = [compared, ...others]
-    const { changes = [], isPartial, ...ran } = await runCheck(check, {
+    const {
+      changes = [],
+      isPartial,
+      ...ran
+    } = await runCheck(check, {
       ...options,
       ...this.#checkOptions(workspace),
       checks: options.checks.filter(isRunnable),

@@ -56,18 +56,18 @@ export const checkRoutes = [
   }),
   route({
     method: 'post',
-    path: '/api/sessions/:session_id/tasks/:task_id/guards/accept',
-    operationId: 'acceptGuards',
+    path: '/api/sessions/:session_id/tasks/:task_id/changes/accept',
+    operationId: 'acceptChanges',
     tag: 'Tasks',
     role: 'person',
-    summary: 'Accepts changes to guarded files, so that the checks of the task prove something again',
+    summary: 'Accepts changes outside the scope, so that the checks of the task prove something again',
     params: ofTask,
     body: z.strictObject({
-      paths: s.described(z.array(z.string()), 'all files that its checks name in `guarded`'),
+      paths: s.described(z.array(z.string()), 'the paths in `changes` of its checks'),
     }),
     answers,
     handle: ({ params, body, caller }, { door }) =>
-      onTask({ type: 'accept_guards', task: params.task_id, paths: body.paths }, params, caller, door),
+      onTask({ type: 'accept_changes', task: params.task_id, paths: body.paths }, params, caller, door),
   }),
 ]
 

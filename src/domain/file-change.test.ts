@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { approved, NPM, Plan } from '../../test/support/checked-plan.ts'
 import { taskOnWire } from './proof-view.ts'
-import { shortPaths } from './short-paths.ts'
+import { shortPaths } from './file-change.ts'
 
 const BIN = 'node_modules/.bin'
 
