@@ -194,7 +194,11 @@ class PlanReader {
     if (title === undefined || title === null) throw this.#error(path, 'a step needs a title')
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
     const bare = Array.isArray(checks) ? checks.map(each => withKind(each)) : checks
-    const row = this.#parsed(sentRow, { ...given, ...(bare === undefined || bare === null ? {} : { checks: bare }) }, path)
+    const row = this.#parsed(
+      sentRow,
+      { ...given, ...(bare === undefined || bare === null ? {} : { checks: bare }) },
+      path,
+    )
     const { checks: sent = [] } = row
     return {
       ...(draft_index === undefined ? {} : { draft_index }),
@@ -210,7 +214,7 @@ class PlanReader {
     const number = Number(step)
     if (!Number.isInteger(number) || number < 1 || number > length) {
       const range = length === 1 ? 'the only proposed step is 1' : `the proposed steps are 1 to ${length}`
-      throw this.#error(path, `there is no step ${String(step)}: ${range}. A step of your own has no number`)
+      throw this.#error(path, `there is no step ${JSON.stringify(step)}: ${range}. A step of your own has no number`)
     }
     if (this.#found.has(number)) {
       throw this.#error(path, `step ${number} is there twice. Take the number out to add this one as your own`)
@@ -242,7 +246,10 @@ class PlanReader {
     const { success, data, error } = schema.safeParse(raw)
     if (success) return data
     const [issue] = error.issues
-    throw this.#error([...path, ...(issue?.path ?? [])], [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '))
+    throw this.#error(
+      [...path, ...(issue?.path ?? [])],
+      [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '),
+    )
   }
 }
 

@@ -137,7 +137,7 @@ export class Reviewer {
   /** Opens the plan in the editor, again while it has a mistake. Edits that are not used stay in the file. */
   async #edit(signal: AbortSignal): Promise<Left | undefined> {
     const { environment, terminal } = this.#options
-    const file = newFile(this.#text)
+    const file = newFile(this.#text, this.#options.environment)
     let isOver = false
     try {
       for (;;) {
@@ -268,7 +268,7 @@ export class Reviewer {
   }
 
   #keepEdits(): void {
-    if (this.#isEdited) this.#tell(`Your edits are kept in ${newFile(this.#text)}`)
+    if (this.#isEdited) this.#tell(`Your edits are kept in ${newFile(this.#text, this.#options.environment)}`)
   }
 
   #tell(...lines: readonly string[]): void {
@@ -297,8 +297,8 @@ const HELP = [
 const MAX_BYTES = 4 * 1024 * 1024
 
 /** Creates a file in a private folder. It stays until it is removed. */
-function newFile(text: string): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'runsheet-review-')), 'plan.yaml')
+function newFile(text: string, { TMPDIR }: Environment): string {
+  const file = join(mkdtempSync(join(TMPDIR || tmpdir(), 'runsheet-review-')), 'plan.yaml')
   createPrivateFile(file, text)
   return file
 }

@@ -3,7 +3,16 @@ import type { Instant } from '../domain/instant.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { CANCELLING, CANCELLING_ACTIONS } from '../domain/review-action.ts'
 import { fieldTexts } from '../domain/row.ts'
-import { checkLines, isAllowed, isEdited, isRun, type MaybeProposed, type Plan, type PlanCheck, type PlanRow } from './plan-file.ts'
+import {
+  checkLines,
+  isAllowed,
+  isEdited,
+  isRun,
+  type MaybeProposed,
+  type Plan,
+  type PlanCheck,
+  type PlanRow,
+} from './plan-file.ts'
 import { steps } from './status-text.ts'
 import type { Choice } from './terminal.ts'
 import { fitted, type Paint, widthOf, wrapped } from './terminal-text.ts'
